@@ -1,0 +1,124 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The layers, arrows pointing down only (docs/ARCHITECTURE.md; Tests/TidyTests enforces them).
+// The media modules (marked *) are empty without the package trait Media: the core then builds
+// and links without XCB and GStreamer.
+//
+//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over CommandLineSupport
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Upload  UploadGStreamer*
+//   L3  FrameBus
+//   L2  AppGroup
+//   L1  Platform
+//   L0  CFrameLayout  CLinuxShims  CXCB*  CGStreamer*
+
+let strict: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableExperimentalFeature("Lifetimes"),
+]
+let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
+
+func media(_ name: String) -> Target.Dependency {
+  .target(name: name, condition: .when(traits: ["Media"]))
+}
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+  name: "FrameBus",
+  products: [
+    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup"]),
+    .executable(name: "framebus", targets: ["BusCLI"]),
+    .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
+    .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
+    .executable(name: "framebus-upload", targets: ["UploadProgram"]),
+  ],
+  traits: [
+    .trait(
+      name: "Media",
+      description: "Screen capture (XCB) and encoding (GStreamer). The core never needs it."),
+    .default(enabledTraits: ["Media"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+  ],
+  targets: [
+    // L0: C
+    .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CLinuxShims", cSettings: strictC),
+    .systemLibrary(
+      name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
+      providers: [
+        .apt([
+          "libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev",
+          "libxcb-randr0-dev",
+        ])
+      ]),
+    .systemLibrary(
+      name: "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-video-1.0",
+      providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
+    .target(
+      name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC),
+
+    // L1 … L3: the core
+    .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),
+    .target(
+      name: "AppGroup", dependencies: ["Platform", .product(name: "TOMLKit", package: "TOMLKit")],
+      swiftSettings: strict),
+    .target(
+      name: "FrameBus", dependencies: ["AppGroup", "CFrameLayout", "Platform"],
+      swiftSettings: strict),
+
+    // L4: media
+    .target(
+      name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+    .target(
+      name: "CaptureX11", dependencies: ["Capture", "FrameBus", "Platform", media("CXCB")],
+      swiftSettings: strict),
+    .target(
+      name: "CaptureGStreamer",
+      dependencies: [
+        "Capture", "FrameBus", "Platform", "CGStreamer", media("CGStreamerSystem"),
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+    .target(
+      name: "UploadGStreamer",
+      dependencies: ["Upload", "FrameBus", "Platform", "CGStreamer", media("CGStreamerSystem")],
+      swiftSettings: strict),
+
+    // L6: programs
+    .target(
+      name: "CommandLineSupport",
+      dependencies: ["AppGroup", "Platform", "FrameBus", argumentParser], swiftSettings: strict),
+    .executableTarget(
+      name: "BusCLI",
+      dependencies: ["CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "CaptureProgram",
+      dependencies: [
+        "CommandLineSupport", "Capture", "CaptureX11", "AppGroup", "FrameBus", "Platform",
+        argumentParser,
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "CaptureGStreamerProgram",
+      dependencies: [
+        "CommandLineSupport", "Capture", "CaptureGStreamer", "AppGroup", "FrameBus", "Platform",
+        argumentParser,
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "UploadProgram",
+      dependencies: [
+        "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
+        argumentParser,
+      ],
+      swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

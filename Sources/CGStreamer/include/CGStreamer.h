@@ -1,0 +1,8 @@
+// Glue that C must do for Swift: GObject casts, varargs and the slot allocator.
+//
+// Without the package trait Media the GStreamer headers are not on the search path, and this
+// header and its sources are empty.
+#pragma once
+#if __has_include(<gst/gst.h>)
+#include <gst/gst.h>
+#endif

@@ -1,0 +1,182 @@
+#define _GNU_SOURCE
+#include "CLinuxShims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
+enum { MAXIMUM_DESCRIPTORS = 8, MAXIMUM_WAITS = 8 };
+
+int linux_memfd_create(const char *name) {
+  unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  int descriptor = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+  // Kernels before 6.3 do not know MFD_NOEXEC_SEAL.
+  return descriptor < 0 && errno == EINVAL ? memfd_create(name, flags) : descriptor;
+}
+
+int linux_add_seals(int descriptor, int seals) { return fcntl(descriptor, F_ADD_SEALS, seals); }
+
+int linux_get_seals(int descriptor) { return fcntl(descriptor, F_GET_SEALS); }
+
+bool linux_is_memory_file(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
+
+int linux_keep_from_children(void *address, size_t byteCount) {
+  return madvise(address, byteCount, MADV_DONTFORK);
+}
+
+int linux_populate_writable(void *address, size_t byteCount) {
+  return madvise(address, byteCount, MADV_POPULATE_WRITE);
+}
+
+long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
+                          uint64_t deadlineNs) {
+  struct futex_waitv vector[MAXIMUM_WAITS];
+  if (count > MAXIMUM_WAITS) {
+    errno = EINVAL;
+    return -1;
+  }
+  memset(vector, 0, sizeof vector);
+  for (unsigned i = 0; i < count; i++) {
+    vector[i].uaddr = (uintptr_t)waits[i].word;
+    vector[i].val = waits[i].expected;
+    vector[i].flags = FUTEX_32 | (waits[i].isPrivate ? FUTEX_PRIVATE_FLAG : 0);
+  }
+  struct timespec deadline = {.tv_sec = (time_t)(deadlineNs / 1000000000),
+                              .tv_nsec = (long)(deadlineNs % 1000000000)};
+  return syscall(SYS_futex_waitv, vector, count, 0,
+                 deadlineNs == UINT64_MAX ? NULL : &deadline, CLOCK_MONOTONIC);
+}
+
+long linux_futex_wake_all(const uint32_t *word, bool isPrivate) {
+  return syscall(SYS_futex, word, isPrivate ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, INT_MAX);
+}
+
+ssize_t linux_send_message(int socket, const void *bytes, size_t byteCount,
+                           const int *descriptors, unsigned descriptorCount) {
+  if (descriptorCount > MAXIMUM_DESCRIPTORS) {
+    errno = EINVAL;
+    return -1;
+  }
+  struct iovec vector = {.iov_base = (void *)bytes, .iov_len = byteCount};
+  union {
+    char bytes[CMSG_SPACE(sizeof(int) * MAXIMUM_DESCRIPTORS)];
+    struct cmsghdr alignment;
+  } control;
+  struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+  if (descriptorCount > 0) {
+    memset(&control, 0, sizeof control);
+    message.msg_control = control.bytes;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptorCount);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * descriptorCount);
+    memcpy(CMSG_DATA(header), descriptors, sizeof(int) * descriptorCount);
+  }
+  return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+ssize_t linux_receive_message(int socket, void *bytes, size_t byteCount, int *descriptors,
+                              unsigned descriptorCapacity, unsigned *descriptorCount,
+                              bool *isTruncated) {
+  struct iovec vector = {.iov_base = bytes, .iov_len = byteCount};
+  union {
+    char bytes[CMSG_SPACE(sizeof(int) * MAXIMUM_DESCRIPTORS)];
+    struct cmsghdr alignment;
+  } control;
+  struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  *descriptorCount = 0;
+  *isTruncated = false;
+  ssize_t received = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (received < 0) return received;
+  *isTruncated = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    unsigned count = (unsigned)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    for (unsigned i = 0; i < count; i++) {
+      int descriptor;
+      memcpy(&descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof descriptor);
+      if (*descriptorCount < descriptorCapacity) {
+        descriptors[(*descriptorCount)++] = descriptor;
+      } else {
+        close(descriptor);
+        *isTruncated = true;
+      }
+    }
+  }
+  return received;
+}
+
+int linux_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid) {
+  struct ucred credentials;
+  socklen_t length = sizeof credentials;
+  int result = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length);
+  if (result == 0) {
+    *pid = credentials.pid;
+    *uid = credentials.uid;
+    *gid = credentials.gid;
+  }
+  return result;
+}
+
+int linux_peer_pidfd(int socket) {
+  int pidfd = -1;
+  socklen_t length = sizeof pidfd;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) == 0 ? pidfd : -1;
+}
+
+int linux_refuse_descriptors(int socket) {
+  int off = 0;
+  return setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off);
+}
+
+int linux_pidfd_open(int32_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int linux_pidfd_send_signal(int pidfd, int signal) {
+  return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+int linux_lock_exclusively(int descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int linux_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }

@@ -1,0 +1,80 @@
+// Linux calls that Swift cannot make by itself: variadic functions, control messages, calls that
+// the C library has no wrapper for, and constants of newer kernels than the build machine's
+// headers. Each function returns what the system call returns and sets errno; each names its
+// manual page. No policy lives here: Platform gives these calls types and errors.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+/// memfd_create(2) with MFD_CLOEXEC | MFD_ALLOW_SEALING, and MFD_NOEXEC_SEAL where known.
+int linux_memfd_create(const char *name);
+/// fcntl(2), F_ADD_SEALS and F_GET_SEALS. Seals are the LINUX_SEAL_ bits.
+int linux_add_seals(int descriptor, int seals);
+int linux_get_seals(int descriptor);
+enum {
+  LINUX_SEAL_SEAL = 0x0001,
+  LINUX_SEAL_SHRINK = 0x0002,
+  LINUX_SEAL_GROW = 0x0004,
+  LINUX_SEAL_WRITE = 0x0008,
+  LINUX_SEAL_FUTURE_WRITE = 0x0010,
+};
+/// fstatfs(2): whether the descriptor lies in memory (tmpfs), as every memfd does.
+bool linux_is_memory_file(int descriptor);
+
+/// madvise(2): keep the mapping out of forked children; populate it writable (Linux 5.14).
+int linux_keep_from_children(void *address, size_t byteCount);
+int linux_populate_writable(void *address, size_t byteCount);
+
+/// One word to wait on: its address, the value it must still have, and whether it is private to
+/// this process.
+struct linux_futex_wait {
+  const uint32_t *word;
+  uint32_t expected;
+  bool isPrivate;
+};
+/// futex_waitv(2) (Linux 5.16) until an absolute CLOCK_MONOTONIC time, or for ever if it is
+/// UINT64_MAX. At most 8 words.
+long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
+                          uint64_t deadlineNs);
+/// futex(2), FUTEX_WAKE: all sleepers.
+long linux_futex_wake_all(const uint32_t *word, bool isPrivate);
+
+/// unix(7): sendmsg(2) with MSG_DONTWAIT | MSG_NOSIGNAL and up to 8 descriptors (SCM_RIGHTS).
+ssize_t linux_send_message(int socket, const void *bytes, size_t byteCount,
+                           const int *descriptors, unsigned descriptorCount);
+/// unix(7): recvmsg(2) with MSG_DONTWAIT | MSG_CMSG_CLOEXEC. Writes the received descriptors and
+/// their number; `isTruncated` is set for MSG_TRUNC or MSG_CTRUNC, and the descriptors that did
+/// arrive still belong to the caller.
+ssize_t linux_receive_message(int socket, void *bytes, size_t byteCount, int *descriptors,
+                              unsigned descriptorCapacity, unsigned *descriptorCount,
+                              bool *isTruncated);
+/// unix(7): SO_PEERCRED and SO_PEERPIDFD (Linux 6.5).
+int linux_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid);
+int linux_peer_pidfd(int socket);
+/// unix(7): SO_PASSRIGHTS 0 (Linux 6.16): refuse descriptors that the peer sends.
+int linux_refuse_descriptors(int socket);
+
+/// pidfd_open(2), pidfd_send_signal(2).
+int linux_pidfd_open(int32_t pid);
+int linux_pidfd_send_signal(int pidfd, int signal);
+
+/// fcntl(2), F_OFD_SETLK: an exclusive lock on the whole file, without waiting.
+int linux_lock_exclusively(int descriptor);
+
+/// prctl(2), PR_SET_NAME: the calling thread's name, at most 15 bytes.
+int linux_name_thread(const char *name);
+
+/// The processor's hint for a spin loop.
+static inline void linux_spin_hint(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}

@@ -1,0 +1,42 @@
+import Glibc
+
+/// A system call that failed: what was tried, on what, and the kernel's answer.
+public struct SystemError: Error, Hashable, Sendable {
+  /// `errno(3)` as the call left it.
+  public let code: Int32
+  /// The call by its manual page's name, such as `open`.
+  public let operation: String
+  /// The path or name the call was given, if it was given one.
+  public let path: String?
+
+  package init(code: Int32, operation: String, path: String? = nil) {
+    self.code = code
+    self.operation = operation
+    self.path = path
+  }
+
+  /// The error that the call just made left in `errno`.
+  package static func last(_ operation: String, path: String? = nil) -> SystemError {
+    SystemError(code: errno, operation: operation, path: path)
+  }
+}
+
+extension SystemError: CustomStringConvertible {
+  /// The kernel's own words, such as `No such file or directory`.
+  public var reason: String { unsafe String(cString: strerror(code)) }
+
+  public var description: String {
+    path.map { "\(operation) \($0): \(reason)" } ?? "\(operation): \(reason)"
+  }
+}
+
+/// Makes a call that returns −1 on failure, again while a signal interrupts it.
+package func retryingInterrupts(
+  _ operation: String, path: String? = nil, _ call: () -> Int32
+) throws(SystemError) -> Int32 {
+  while true {
+    let result = call()
+    if result >= 0 { return result }
+    if errno != EINTR { throw .last(operation, path: path) }
+  }
+}
