@@ -60,12 +60,19 @@ public struct GlobalOptions: ParsableArguments {
     let id = try groupID()
     do {
       return try AppGroup.open(id, root: root)
-    } catch where error.kind == .unknown && creatingLocal && id == .local {
-      do {
-        return try AppGroup.create(id, root: root)
-      } catch where error.kind == .exists {
-        return try AppGroup.open(id, root: root)
-      }
+    } catch {
+      guard error.kind == .unknown && creatingLocal && id == .local else { throw error }
+      return try createOrOpen(id)
+    }
+  }
+
+  /// Two first commands may start at once: the one that comes second opens what the first made.
+  private func createOrOpen(_ id: GroupID) throws(GroupError) -> AppGroup {
+    do {
+      return try AppGroup.create(id, root: root)
+    } catch {
+      guard error.kind == .exists else { throw error }
+      return try AppGroup.open(id, root: root)
     }
   }
 }
