@@ -42,7 +42,8 @@ final class DemoProgram: Sendable {
   func errorIfEnded() -> DemoError? {
     guard let status = process.status else { return nil }
     errors.waitForEnd()
-    return .programEnded(name, status, lastWords: lastWords)
+    let error = errors.all.split(separator: "\n").last { $0.hasPrefix("error: ") }
+    return .programEnded(name, status, lastWords: error.map(String.init) ?? lastWords)
   }
 
   func stop(with signal: Int32 = Signal.interrupt) {

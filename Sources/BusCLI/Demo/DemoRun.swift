@@ -60,7 +60,7 @@ struct DemoRun {
   private func openScreen() throws -> DemoScreen {
     if !isVirtual {
       if let screen = DemoScreen.own() { return screen }
-      terminal.say("There is no X11 screen to record here (under Wayland a grab is black).")
+      terminal.say("There is no X11 screen here that a grab could show; starting a virtual one.")
     }
     return try DemoScreen.virtual(stop: stop)
   }
