@@ -177,8 +177,8 @@ package let maximumSocketPathBytes = 107
 
 /// Sends a message on a descriptor that somebody else owns, if there is room for it.
 package func sendWithoutBlocking<Message: BitwiseCopyable>(_ message: Message, to socket: Int32) {
-  withUnsafeBytes(of: message) { bytes in
-    // SAFETY: the bytes live for the length of the call.
+  // SAFETY: the bytes live for the length of the call.
+  unsafe withUnsafeBytes(of: message) { bytes in
     _ = unsafe linux_send_message(socket, bytes.baseAddress, bytes.count, nil, 0)
   }
 }
