@@ -55,10 +55,10 @@ package struct MessageSocket: ~Copyable, Sendable {
 
   /// A descriptor that becomes readable when the peer's process ends (`SO_PEERPIDFD`, Linux 6.5;
   /// before that `pidfd_open(2)`, which can name a successor if the number was reused meanwhile).
-  package borrowing func peerProcess() -> Descriptor? {
+  package borrowing func peerProcess() -> SharedDescriptor? {
     var pidfd = linux_peer_pidfd(descriptor.number)
     if pidfd < 0, let peer = try? peer() { pidfd = linux_pidfd_open(peer.pid) }
-    return pidfd < 0 ? nil : Descriptor(owning: pidfd)
+    return pidfd < 0 ? nil : SharedDescriptor(owning: pidfd)
   }
 
   package borrowing func send(_ message: RawSpan, descriptors: [Int32] = []) -> SendResult {
