@@ -69,8 +69,18 @@ struct Permissions {
     }
   }
 
-  /// Whether a directory has exactly this access list.
-  static func has(
+  /// Whether the directories have exactly these access lists.
+  func areSet(
+    onContainer container: borrowing Directory, run: borrowing Directory,
+    streams: borrowing Directory
+  ) throws(SystemError) -> Bool {
+    guard try Self.has(looking, .access, container), try Self.has(looking, .access, run),
+      try Self.has(publishing, .access, streams)
+    else { return false }
+    return try Self.has(connecting, .inherited, streams)
+  }
+
+  private static func has(
     _ list: AccessList, _ use: AccessList.Use, _ directory: borrowing Directory
   ) throws(SystemError) -> Bool {
     let found = try directory.descriptor.accessBytes(use, path: directory.path)
