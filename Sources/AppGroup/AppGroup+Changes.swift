@@ -11,6 +11,8 @@ extension AppGroup {
     if choice == .user, let place = try Place.find(.system, isMaking: false) {
       try requireNone(id, in: openTrusted(place.statePath, place.trusted))
     }
+    // Before anything is made, so that a refusal leaves nothing behind.
+    if let root { try RunDirectory.requireShortPath(of: id, in: Place.absolute(root) + "/run") }
     guard let place = try Place.find(choice, isMaking: true) else {
       throw .unknown(id, [choice])
     }
@@ -26,9 +28,6 @@ extension AppGroup {
     try requireNone(id, in: state)
     if let run = try place.openRun(isMaking: false) {
       try RunDirectory.requireShortPath(of: id, in: run.path)
-    }
-    if case .root(let path) = place.choice {
-      try RunDirectory.requireShortPath(of: id, in: path + "/run")
     }
     try sweep(state)
     let manifest = Manifest(id: id, ownerID: place.ownerID)

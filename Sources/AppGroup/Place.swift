@@ -69,14 +69,7 @@ struct Place: Sendable {
 
   /// `--root DIR`: whoever names a directory trusts its owner, and nobody else but root.
   private static func findRoot(_ path: String, isMaking: Bool) throws(GroupError) -> Place? {
-    let absolute: String
-    if path.hasPrefix("/") {
-      absolute = path
-    } else {
-      absolute = try attempt("cannot find \(path)") { () throws(SystemError) in
-        try currentDirectoryPath() + "/" + path
-      }
-    }
+    let absolute = try absolute(path)
     var trusted: Set<UInt32> = [0, currentUserID()]
     if let status = try? Directory(path: absolute).status() { trusted.insert(status.ownerID) }
     do {
@@ -93,6 +86,17 @@ struct Place: Sendable {
       if error.isNotFound && !isMaking { return nil }
       throw GroupError(error)
     }
+  }
+
+  /// A path from the root directory on, without empty names.
+  static func absolute(_ path: String) throws(GroupError) -> String {
+    var start = ""
+    if !path.hasPrefix("/") {
+      start = try attempt("cannot find \(path)") { () throws(SystemError) in
+        try currentDirectoryPath()
+      }
+    }
+    return "/" + (start + "/" + path).split(separator: "/").joined(separator: "/")
   }
 
   private static func status(of directory: borrowing Directory) throws(PathError) -> FileStatus {

@@ -14,7 +14,8 @@ struct UserRunPlace {
   /// The directory of volatile parts of the groups that lie in `state`.
   func find(for state: borrowing Directory) throws(GroupError) -> Directory {
     if let directory = try followed(in: state) { return directory }
-    let lock = try lockState(state, ownerID: uid)
+    // A lock of its own: creating a group comes here while it holds the place's lock.
+    let lock = try lockState(state, ".run-lock", ownerID: uid)
     defer { lock.isHeldUntilHere() }
     // Another process may have chosen while this one waited.
     if let directory = try followed(in: state) { return directory }
