@@ -6,7 +6,11 @@ import CommandLineSupport
   static let configuration = CommandConfiguration(
     commandName: "framebus",
     abstract: "Share frames between the processes of a group, without copies.",
-    subcommands: [DemoCommand.self, DoctorCommand.self])
+    subcommands: [
+      DemoCommand.self,
+      Group.self,
+      DoctorCommand.self,
+    ])
 
   static func main() { runProgram(Framebus.self) }
 }
