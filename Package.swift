@@ -58,7 +58,9 @@ let package = Package(
       ]),
     .systemLibrary(
       name: "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-video-1.0",
-      providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
+      providers: [
+        .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev", "libyuv-dev"])
+      ]),
     .target(
       name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC),
 

@@ -22,11 +22,11 @@ extension DestinationError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .malformed(let text):
-      "‘\(text)’ names no destination; write SCHEME:ADDRESS, such as file:out.mkv"
+      "“\(text)” names no destination; write SCHEME:ADDRESS, such as file:out.mkv"
     case .unknownDestination(let text, let known):
-      "this build has no destination ‘\(text)’; it has \(known.joined(separator: ", "))"
+      "this build has no destination “\(text)”; it has \(known.joined(separator: ", "))"
     case .wrongExtension(let path, let known):
-      "cannot tell the container of ‘\(path)’ by its extension; end the path in "
+      "cannot tell the container of “\(path)” by its extension; end the path in "
         + known.map { ".\($0)" }.joined(separator: " or ")
     case .cannotWrite(let error):
       "cannot write \(error.path ?? "the output"): \(error.reason); "
@@ -35,11 +35,11 @@ extension DestinationError: CustomStringConvertible {
       "no space left for \(path) (\(freeBytes / 1024) KiB free); what was written is complete up "
         + "to here: free some space, or choose a path on another disk"
     case .unknownEncoder(let name, let known):
-      "this build has no encoder ‘\(name)’; it has \(known.joined(separator: ", "))"
+      "this build has no encoder “\(name)”; it has \(known.joined(separator: ", "))"
     case .unknownPreset(let preset, let encoder, let known):
-      "encoder \(encoder) has no preset ‘\(preset)’; it has \(known.joined(separator: ", "))"
+      "encoder \(encoder) has no preset “\(preset)”; it has \(known.joined(separator: ", "))"
     case .malformedBitrate(let text):
-      "‘\(text)’ is no bitrate; write bits per second, such as 2500k or 4M"
+      "“\(text)” is no bitrate; write bits per second, such as 2500k or 4M"
     case .mediaLibraryFailed(let message):
       "GStreamer cannot start: \(message); run `framebus doctor`"
     case .missingElement(let element, let package):

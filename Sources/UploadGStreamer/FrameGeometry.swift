@@ -16,7 +16,7 @@
 
     /// The whole frame.
     init(whole format: FrameFormat) throws(DestinationError) {
-      guard let name = PixelFormat.name(of: format.fourcc) else {
+      guard format.kind == .video, let name = PixelFormat.name(of: format.fourcc) else {
         throw .unusablePixelFormat(format.fourcc.description, known: PixelFormat.known)
       }
       formatName = name

@@ -21,6 +21,13 @@
     }
 
     static func start() throws(DestinationError) {
+      try initialise()
+      guard upload_register_converter() else {
+        throw .mediaLibraryFailed("it does not accept the element framebusconvert")
+      }
+    }
+
+    private static func initialise() throws(DestinationError) {
       let message = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) {
         buffer -> String? in
         // SAFETY: the buffer is as long as the call is told; on failure it holds a C string.
@@ -56,6 +63,9 @@
   extension ElementDescription {
     static let source = ElementDescription(
       factory: "appsrc", package: "gstreamer1.0-plugins-base")
+    /// RGB as screens deliver it to I420; see UploadConverter.c. Part of this program.
+    static let convertFast = ElementDescription(
+      factory: "framebusconvert", package: "framebus")
     static let convert = ElementDescription(
       factory: "videoconvert", package: "gstreamer1.0-plugins-base")
 

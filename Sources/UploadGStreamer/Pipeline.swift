@@ -7,8 +7,9 @@
   /// A running chain of elements behind an appsrc. Frames go in without being copied; each is
   /// released on a GStreamer thread when the last element has let go of it.
   ///
-  /// Confined to one thread; only `state` is shared with GStreamer's.
-  final class Pipeline {
+  /// Confined to one thread; only `state` is shared with GStreamer's. Safe to use, because the
+  /// handle is nil once what it stands for is gone.
+  @safe final class Pipeline {
     /// How long the elements may take to deal with what is queued when the end is near.
     private static let patience = Duration.seconds(10)
 

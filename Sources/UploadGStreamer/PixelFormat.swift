@@ -4,7 +4,8 @@
   /// GStreamer's names of the pixel formats of a stream.
   enum PixelFormat {
     private static let names: [(fourcc: FourCC, name: String)] = [
-      (.xrgb8888, "BGRx"), (.argb8888, "BGRA"), (.xbgr8888, "RGBx"), (.rgb888, "BGR"),
+      (.xrgb8888, "BGRx"), (.argb8888, "BGRA"), (.xbgr8888, "RGBx"), (.abgr8888, "RGBA"),
+      (.rgb888, "BGR"), (.bgr888, "RGB"),
       (.yuv420, "I420"), (.nv12, "NV12"), (.yuyv, "YUY2"), (.uyvy, "UYVY"), (.r8, "GRAY8"),
       (.yuv422, "Y42B"), (.yuv444, "Y444"),
     ]

@@ -11,6 +11,8 @@ enum { UPLOAD_MAXIMUM_PLANES = 4 };
 
 /// gst_init_check: false, with GStreamer's own words in `message`, if it cannot start.
 bool upload_start(char *message, size_t capacity);
+/// Makes the element `framebusconvert` known to this process (UploadConverter.c).
+bool upload_register_converter(void);
 /// Whether the registry has a factory of this name.
 bool upload_has_element(const char *factory);
 
