@@ -1,7 +1,7 @@
 import FrameBus
 
 /// The policy a user names on the command line.
-public enum DeliveryPolicy: Hashable, Sendable {
+public enum DeliveryPolicy: Hashable, Sendable, CustomStringConvertible {
   case latest
   case keepLatest(Int)
   /// Every frame; the publisher waits so long for this subscriber before it goes on without it.
@@ -27,6 +27,15 @@ public enum DeliveryPolicy: Hashable, Sendable {
       self = .lossless(deadlineSeconds: seconds)
     default:
       return nil
+    }
+  }
+
+  /// As the user writes it.
+  public var description: String {
+    switch self {
+    case .latest: "latest"
+    case .keepLatest(let count): "keep:\(count)"
+    case .lossless(let seconds): "lossless:\(seconds)"
     }
   }
 

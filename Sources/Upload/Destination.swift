@@ -23,6 +23,9 @@ public protocol Destination: AnyObject {
   /// see at least one frame a second.
   var wantsRepeatedFrames: Bool { get }
 
+  /// Frames it takes before it is full; nil for any number.
+  var frameLimit: Int? { get }
+
   /// Bytes sent or written so far.
   var byteCount: UInt64 { get }
 
@@ -45,6 +48,10 @@ public protocol Destination: AnyObject {
   /// Stops at once and releases every frame. What was written stays as playable as it is; an
   /// output that holds nothing is removed.
   func abandon()
+}
+
+extension Destination {
+  public var frameLimit: Int? { nil }
 }
 
 /// Makes destinations of one kind, and says how a user names them.

@@ -17,7 +17,7 @@ public final class NullDestination: Destination {
   ) throws(DestinationError) -> Bool { true }
 
   public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
-    byteCount += UInt64(0)
+    byteCount += UInt64(frame.lease.byteCount)
   }
 
   public func finish() throws(DestinationError) {}

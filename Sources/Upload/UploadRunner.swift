@@ -24,7 +24,8 @@ public final class UploadRunner {
 
   private var statistics = UploadStatistics()
   private var timeline = Timeline()
-  private var isLossless = false
+  /// Of subscriptions before the present one.
+  private var dropsBefore: UInt64 = 0
   private var format: FrameFormat?
   private var newest: HeldFrame?
   private var newestSentNs: UInt64 = 0
@@ -47,21 +48,19 @@ public final class UploadRunner {
 
   /// Runs to the end, and closes the destination: complete, or after an error as it is.
   public func run() throws(UploadError) -> UploadSummary {
-    do {
+    do throws(DestinationError) {
       try destination.prepare()
     } catch {
       throw .destination(error)
     }
-    guard let attachment = try attach(holds: destination.heldFrames + 1) else {
+    guard var attachment = try attach(holds: destination.heldFrames + 1) else {
       return summary(drops: 0, end: .stopped)
     }
-    isLossless = attachment.isLossless
-    var subscriber = attachment.subscriber
-    do {
-      let end = try pump(&subscriber)
+    do throws(UploadError) {
+      let end = try pump(&attachment)
       newest = nil
       try finish()
-      return summary(drops: subscriber.droppedCount, end: end)
+      return summary(drops: drops(of: attachment), end: end)
     } catch {
       newest = nil
       destination.abandon()
@@ -70,7 +69,7 @@ public final class UploadRunner {
   }
 
   private func finish() throws(UploadError) {
-    do {
+    do throws(DestinationError) {
       try destination.finish()
     } catch {
       throw .destination(error)
@@ -85,43 +84,69 @@ public final class UploadRunner {
 
   // MARK: One frame after the other
 
-  private func pump(_ subscriber: inout Subscriber) throws(UploadError) -> UploadEnd {
+  private func pump(_ attachment: inout Attachment) throws(UploadError) -> UploadEnd {
     attachedNs = monotonicNowNs()
     reportAtNs = attachedNs &+ progressNs
     while end == nil {
       // Room first, frame then: what is received is the newest at the moment it can be used.
-      if try hasRoom() { try receive(&subscriber) }
+      if try hasRoom() { try receive(&attachment) }
       if end == nil { try repeatIfStill() }
-      reportIfDue(drops: subscriber.droppedCount)
+      reportIfDue(attachment)
       try checkLimits()
     }
     return end ?? .stopped
   }
 
+  private func drops(of attachment: borrowing Attachment) -> UInt64 {
+    dropsBefore + attachment.subscriber.droppedCount
+  }
+
   private func hasRoom() throws(UploadError) -> Bool {
-    do {
+    do throws(DestinationError) {
       return try destination.waitForRoom(until: nextWake, stop: stop)
     } catch {
       throw .destination(error)
     }
   }
 
-  private func receive(_ subscriber: inout Subscriber) throws(UploadError) {
+  private func receive(_ attachment: inout Attachment) throws(UploadError) {
     let reception: Reception
-    do {
-      reception = try subscriber.next(until: nextWake, stop: stop)
+    do throws(ReceiveError) {
+      reception = try attachment.subscriber.next(until: nextWake, stop: stop)
     } catch {
-      throw .cannotReceive(plan.stream, error)
+      return try recover(from: error, &attachment)
     }
     switch consume reception {
-    case .frame(let lease): try send(HeldFrame(lease))
+    case .frame(let lease): try send(HeldFrame(lease), isRepeatable: !attachment.isLossless)
     case .timedOut: break
     case .stopped: end = .stopped
     case .finished(let reason): end = reason == .failed ? .publisherFailed : .publisherFinished
     }
   }
 
-  private func send(_ frame: HeldFrame) throws(UploadError) {
+  /// Goes on after an error that has a way out.
+  private func recover(
+    from error: ReceiveError, _ attachment: inout Attachment
+  ) throws(UploadError) {
+    switch error {
+    case .holdsExhausted:
+      // Fewer holds than wished were granted: the frame kept for a still screen goes first, and
+      // the destination releases the others soon.
+      newest = nil
+      sleep(until: .after(.milliseconds(1)))
+    case .refused(_, .losslessNotOffered) where plan.policy == nil:
+      // A live source took over from one that waited for us.
+      dropsBefore = drops(of: attachment)
+      guard let next = try attach(holds: destination.heldFrames + 1) else {
+        end = .stopped
+        return
+      }
+      attachment = next
+    default: throw .cannotReceive(plan.stream, error)
+    }
+  }
+
+  private func send(_ frame: HeldFrame, isRepeatable: Bool) throws(UploadError) {
     let nowNs = monotonicNowNs()
     let metadata = frame.lease.metadata
     statistics.countFrame(capturedAtNs: metadata.capturedAtNs, nowNs: nowNs)
@@ -135,12 +160,14 @@ public final class UploadRunner {
     try accept(frame, ptsNs: ptsNs)
     newestSentNs = nowNs
     isStill = false
-    newest = repeatsFrames ? frame : nil
-    if let limit = plan.frameLimit, statistics.frames >= limit { end = .limitReached }
+    // A lossless stream is a file's: it has its own time, in which nothing is missing.
+    newest = isRepeatable && destination.wantsRepeatedFrames ? frame : nil
+    let limit = min(plan.frameLimit ?? .max, destination.frameLimit ?? .max)
+    if statistics.frames >= limit { end = .limitReached }
   }
 
   private func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(UploadError) {
-    do {
+    do throws(DestinationError) {
       try destination.accept(frame, ptsNs: ptsNs)
     } catch {
       throw .destination(error)
@@ -148,9 +175,6 @@ public final class UploadRunner {
   }
 
   // MARK: A screen that stands still
-
-  /// A lossless stream is a file's: it has its own time, in which nothing is missing.
-  private var repeatsFrames: Bool { destination.wantsRepeatedFrames && !isLossless }
 
   private func repeatIfStill() throws(UploadError) {
     let nowNs = monotonicNowNs()
@@ -164,7 +188,7 @@ public final class UploadRunner {
   }
 
   private func hasRoomNow() throws(UploadError) -> Bool {
-    do {
+    do throws(DestinationError) {
       return try destination.waitForRoom(until: .now, stop: nil)
     } catch {
       throw .destination(error)
@@ -198,13 +222,14 @@ public final class UploadRunner {
     }
   }
 
-  private func reportIfDue(drops: UInt64) {
+  private func reportIfDue(_ attachment: borrowing Attachment) {
     let nowNs = monotonicNowNs()
     guard nowNs >= reportAtNs else { return }
     reportAtNs = nowNs &+ progressNs
     report(
       .progress(
-        statistics.progress(drops: drops, byteCount: destination.byteCount, nowNs: nowNs)))
+        statistics.progress(
+          drops: drops(of: attachment), byteCount: destination.byteCount, nowNs: nowNs)))
   }
 
   private static func nanoseconds(_ duration: Duration) -> UInt64 {

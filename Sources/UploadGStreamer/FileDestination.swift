@@ -70,7 +70,10 @@
         try recording.pipeline.setCaps(recording.geometry.caps(rate: recording.rate))
       }
       self.recording = recording
-      try recording.pipeline.push(frame, geometry: recording.geometry, ptsNs: ptsNs)
+      let shownNs = frame.lease.metadata.durationNs
+      try recording.pipeline.push(
+        frame, geometry: recording.geometry, ptsNs: ptsNs,
+        durationNs: shownNs > 0 ? shownNs : recording.format.assumedFrameNs)
       if space.isDue {
         do throws(DestinationError) {
           try space.check()

@@ -45,4 +45,12 @@
         + (colorimetry.map { ",colorimetry=\($0)" } ?? "")
     }
   }
+
+  extension FrameFormat {
+    /// How long a frame is shown when nobody says: one period of the rate, or of 30 a second.
+    var assumedFrameNs: UInt64 {
+      let (numerator, denominator) = (UInt64(frameRate.numerator), UInt64(frameRate.denominator))
+      return numerator > 0 ? 1_000_000_000 * denominator / numerator : 1_000_000_000 / 30
+    }
+  }
 #endif

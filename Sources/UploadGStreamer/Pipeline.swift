@@ -84,13 +84,14 @@
       return hasRoom
     }
 
+    /// - Parameter durationNs: what a container writes for a frame that none follows.
     func push(
-      _ frame: HeldFrame, geometry: FrameGeometry, ptsNs: UInt64
+      _ frame: HeldFrame, geometry: FrameGeometry, ptsNs: UInt64, durationNs: UInt64
     ) throws(DestinationError) {
       var description = unsafe upload_frame()
       unsafe describe(geometry, in: &description)
       unsafe description.ptsNs = ptsNs
-      unsafe description.durationNs = frame.lease.metadata.durationNs
+      unsafe description.durationNs = durationNs
       let entry = FrameEntry(frame, state)
       state.frameEntered()
       // SAFETY: `entry` keeps the lease, and with it the slot and its mapping, until `release`.

@@ -7,6 +7,7 @@
   public final class SnapshotDestination: Destination {
     public let heldFrames = 1
     public let wantsRepeatedFrames = false
+    public let frameLimit: Int? = 1
     public let output: String
 
     private let file: OutputFile
@@ -55,7 +56,9 @@
       self.pipeline = pipeline
       try pipeline.setCaps(geometry.caps(rate: frame.lease.format.frameRate))
       try pipeline.play()
-      try pipeline.push(frame, geometry: geometry, ptsNs: ptsNs)
+      try pipeline.push(
+        frame, geometry: geometry, ptsNs: ptsNs,
+        durationNs: frame.lease.format.assumedFrameNs)
     }
 
     public func finish() throws(DestinationError) {
