@@ -62,7 +62,8 @@ let package = Package(
         .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev", "libyuv-dev"])
       ]),
     .target(
-      name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC),
+      name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC,
+      linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),

@@ -23,7 +23,8 @@ public struct EncoderSettings: Hashable, Sendable {
   private static func bitsPerSecond(_ text: String) throws(DestinationError) -> Int {
     let factor = text.hasSuffix("k") ? 1_000 : text.hasSuffix("M") ? 1_000_000 : 1
     let digits = factor == 1 ? text[...] : text.dropLast()
-    guard let number = Double(digits), number.isFinite, (1_000...1e9).contains(number * Double(factor))
+    guard let number = Double(digits), number.isFinite,
+      (1_000...1e9).contains(number * Double(factor))
     else { throw .malformedBitrate(text) }
     return Int(number * Double(factor))
   }

@@ -61,9 +61,10 @@
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
       // The operator ?? would lose the type of what is thrown.
-      var recording = if let started = self.recording { started } else {
-        try start(frame.lease.format)
-      }
+      var recording =
+        if let started = self.recording { started } else {
+          try start(frame.lease.format)
+        }
       if frame.lease.format != recording.format {
         recording.format = frame.lease.format
         recording.geometry = try FrameGeometry(evenPartOf: frame.lease.format)

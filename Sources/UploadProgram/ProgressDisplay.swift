@@ -1,6 +1,6 @@
 import CommandLineSupport
-import FrameBus
 import FoundationEssentials
+import FrameBus
 import Synchronization
 import Upload
 
