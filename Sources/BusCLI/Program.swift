@@ -9,6 +9,9 @@ import CommandLineSupport
     subcommands: [
       DemoCommand.self,
       Group.self,
+      UploadCommand.self,
+      StreamsCommand.self,
+      SnapshotCommand.self,
       DoctorCommand.self,
     ])
 
