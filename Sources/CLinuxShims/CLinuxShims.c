@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -166,6 +167,28 @@ int linux_peer_pidfd(int socket) {
 int linux_refuse_descriptors(int socket) {
   int off = 0;
   return setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off);
+}
+
+int linux_wait_readable(const int *descriptors, unsigned count, uint64_t deadlineNs) {
+  struct pollfd polls[MAXIMUM_WAITS];
+  if (count > MAXIMUM_WAITS) {
+    errno = EINVAL;
+    return -1;
+  }
+  for (unsigned i = 0; i < count; i++) {
+    polls[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+  }
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t nowNs = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  uint64_t leftNs = deadlineNs > nowNs ? deadlineNs - nowNs : 0;
+  struct timespec left = {.tv_sec = (time_t)(leftNs / 1000000000),
+                          .tv_nsec = (long)(leftNs % 1000000000)};
+  int ready = ppoll(polls, count, deadlineNs == UINT64_MAX ? NULL : &left, NULL);
+  if (ready < 0) return ready;
+  unsigned index = 0;
+  while (index < count && polls[index].revents == 0) index++;
+  return (int)index;
 }
 
 int linux_pidfd_open(int32_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
