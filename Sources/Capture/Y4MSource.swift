@@ -42,12 +42,12 @@ public struct Y4MSource: FrameSource {
     } catch { throw .publishing(.publisher(error)) }
     try session.drive(publisher) { (publisher) throws(Y4MError) in
       guard session.waitForSubscriber(of: publisher) else { return }
-      try Self.publish(stream, with: &publisher, in: session)
+      try Self.publish(&stream, with: &publisher, in: session)
     }
   }
 
   private static func publish(
-    _ stream: consuming Y4MStream, with publisher: inout Publisher, in session: CaptureSession
+    _ stream: inout Y4MStream, with publisher: inout Publisher, in session: CaptureSession
   ) throws(Y4MError) {
     let format = publisher.format
     let rate = format.frameRate
