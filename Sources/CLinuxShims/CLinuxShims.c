@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -144,6 +145,42 @@ ssize_t linux_receive_message(int socket, void *bytes, size_t byteCount, int *de
     }
   }
   return received;
+}
+
+static int with_path(int (*call)(int, const struct sockaddr *, socklen_t), int socket,
+                     const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t length = strlen(path);
+  if (length >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(address.sun_path, path, length + 1);
+  return call(socket, (const struct sockaddr *)&address, sizeof address);
+}
+
+int linux_bind_path(int socket, const char *path) { return with_path(bind, socket, path); }
+
+int linux_connect_path(int socket, const char *path) { return with_path(connect, socket, path); }
+
+int linux_accept(int socket) {
+  return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int linux_poll_readable(int first, int second, uint64_t deadlineNs) {
+  struct pollfd entries[2] = {{.fd = first, .events = POLLIN}, {.fd = second, .events = POLLIN}};
+  struct timespec left = {0};
+  if (deadlineNs != UINT64_MAX) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t nowNs = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    uint64_t leftNs = deadlineNs > nowNs ? deadlineNs - nowNs : 0;
+    left.tv_sec = (time_t)(leftNs / 1000000000);
+    left.tv_nsec = (long)(leftNs % 1000000000);
+  }
+  int ready = ppoll(entries, 2, deadlineNs == UINT64_MAX ? NULL : &left, NULL);
+  if (ready <= 0) return ready;
+  return entries[0].revents != 0 ? 1 : 2;
 }
 
 int linux_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid) {

@@ -1,1 +1,224 @@
+// The shared-memory layout and the control messages of the frame bus: its ABI, declared once.
+//
+// docs/design/frame-ring.md draws it and gives the rules. Every word has exactly one writer. The
+// Swift side reads and writes all of it with atomic accesses of its own; nothing here has
+// behaviour. Little endian, 64-bit. Any change raises FB_ABI_VERSION.
 #pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  FB_ABI_VERSION = 1,
+  FB_MAXIMUM_SUBSCRIBERS = 64,
+  FB_MAXIMUM_HOLDS = 16,
+  FB_MAXIMUM_PLANES = 4,
+  FB_MAXIMUM_DAMAGE = 4,
+  FB_MAXIMUM_RING_DEPTH = 1024,
+  FB_LINE_BYTES = 64,
+  FB_NAME_BYTES = 64,
+};
+#define FB_MAGIC UINT64_C(0x31305355424d5246) /* "FRMBUS01" */
+
+// One published frame. Written by the publisher; `sequence` is 0 while the rest changes.
+struct fb_descriptor {
+  uint64_t sequence;
+  uint32_t pool_generation;
+  uint32_t slot;
+  uint64_t payload_bytes;
+  uint64_t format_epoch;
+  int64_t pts_ns;
+  uint64_t duration_ns;
+  uint64_t captured_at_ns;
+  uint64_t published_at_ns;
+  // second line
+  uint32_t flags;
+  uint16_t orientation;   // 1…8 as in TIFF and EXIF
+  uint16_t damage_count;  // 0…4, or FB_DAMAGE_FULL
+  uint64_t crop;          // four 16-bit numbers: x, y, width, height, from the low end
+  uint64_t damage[FB_MAXIMUM_DAMAGE];
+  uint64_t reserved[2];
+};
+enum { FB_DAMAGE_FULL = 0xffff };
+_Static_assert(sizeof(struct fb_descriptor) == 2 * FB_LINE_BYTES, "two lines");
+_Static_assert(offsetof(struct fb_descriptor, published_at_ns) == 56, "first line");
+_Static_assert(offsetof(struct fb_descriptor, flags) == 64, "second line");
+
+// What the bytes of a frame mean; one per format epoch, so that a frame need not repeat it.
+struct fb_format {
+  uint64_t epoch;
+  uint32_t kind;
+  uint32_t fourcc;
+  uint32_t width;
+  uint32_t height;
+  uint64_t byte_count;
+  uint32_t plane_count;
+  uint32_t color_space;
+  uint32_t rate_numerator;
+  uint32_t rate_denominator;
+  struct {
+    uint32_t offset;
+    uint32_t stride;
+  } planes[FB_MAXIMUM_PLANES];
+  uint64_t reserved[6];
+};
+_Static_assert(sizeof(struct fb_format) == 2 * FB_LINE_BYTES, "two lines");
+
+// The board: written by the publisher alone, mapped read-only by subscribers. After it come
+// `ring_depth` descriptors and then `ring_depth` formats.
+struct fb_board {
+  // Set once, before the board is shared, but for `state` and `finish_reason`.
+  uint64_t magic;
+  uint32_t abi_version;
+  uint32_t ring_depth;
+  uint64_t generation;
+  uint32_t publisher_pid;
+  uint32_t publisher_uid;
+  uint32_t state;
+  uint32_t finish_reason;
+  uint64_t monotonic_anchor_ns;
+  uint64_t wall_anchor_ns;
+  uint64_t reserved0;
+  char stream[FB_NAME_BYTES];
+
+  // The hot line, alone.
+  uint64_t cursor;
+  uint32_t wake;
+  uint32_t reserved1;
+  uint64_t reserved2[6];
+
+  // Rarely written.
+  uint64_t format_epoch;
+  uint32_t pool_generation;
+  uint32_t publisher_waiting;
+  uint64_t abandoned;
+  uint64_t wake_ups;
+  uint64_t lossless_ended;
+  uint64_t reserved3[3];
+
+  // One word a subscriber: FB_PLACE_*.
+  uint32_t places[FB_MAXIMUM_SUBSCRIBERS];
+};
+enum { FB_STATE_STARTING = 0, FB_STATE_LIVE = 1, FB_STATE_FINISHED = 2 };
+enum { FB_PLACE_FREE = 0, FB_PLACE_TAKEN = 1, FB_PLACE_LOSSLESS = 2, FB_PLACE_LOSSLESS_ENDED = 3 };
+_Static_assert(offsetof(struct fb_board, stream) == 64, "name");
+_Static_assert(offsetof(struct fb_board, cursor) == 128, "hot line");
+_Static_assert(offsetof(struct fb_board, format_epoch) == 192, "status line");
+_Static_assert(offsetof(struct fb_board, places) == 256, "places");
+_Static_assert(sizeof(struct fb_board) == 512, "descriptors begin on a line of their own");
+
+// A subscriber's page: written by that subscriber alone (the publisher sets `position` before it
+// hands the page over), mapped read-only by the publisher, who believes nothing in it.
+struct fb_page {
+  uint64_t holds[FB_MAXIMUM_HOLDS];
+  uint64_t position;
+  uint32_t waiting;   // FB_WAITING_*
+  uint32_t progress;  // futex word: a lossless publisher sleeps on it
+  uint64_t reserved0[6];
+  uint64_t received;
+  uint64_t dropped;
+  uint64_t reserved1[6];
+};
+enum { FB_WAITING_NOT = 0, FB_WAITING_FUTEX = 1, FB_WAITING_BELL = 2 };
+_Static_assert(offsetof(struct fb_page, position) == 128, "position line");
+_Static_assert(offsetof(struct fb_page, received) == 192, "statistics line");
+_Static_assert(sizeof(struct fb_page) == 256, "page");
+
+// Control messages on the SOCK_SEQPACKET connection, each one packet of exactly its size.
+struct fb_message_header {
+  uint64_t magic;
+  uint32_t abi_version;
+  uint32_t kind;
+};
+enum {
+  FB_MESSAGE_HELLO = 1,
+  FB_MESSAGE_WELCOME = 2,   // descriptors: board, page, pool
+  FB_MESSAGE_REFUSED = 3,
+  FB_MESSAGE_POOL = 4,      // descriptor: pool
+  FB_MESSAGE_POOL_ACK = 5,
+  FB_MESSAGE_BELL = 6,
+  FB_MESSAGE_INSPECT = 7,
+  FB_MESSAGE_STATUS = 8,
+};
+
+struct fb_hello {
+  struct fb_message_header header;
+  uint32_t holds;
+  uint32_t is_lossless;
+  uint64_t lossless_deadline_ns;
+  uint64_t keep_latest;  // the ring depth that the policy needs, 0 if any
+  uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct fb_hello) == 64, "hello");
+
+struct fb_pool_description {
+  uint32_t generation;
+  uint32_t slot_count;
+  uint64_t slot_bytes;
+};
+
+struct fb_welcome {
+  struct fb_message_header header;
+  uint32_t place;
+  uint32_t holds;
+  uint64_t cursor;
+  uint64_t generation;
+  uint32_t ring_depth;
+  uint32_t reserved0;
+  struct fb_pool_description pool;
+  uint64_t reserved1[8];
+};
+_Static_assert(sizeof(struct fb_welcome) == 128, "welcome");
+
+struct fb_refusal {
+  struct fb_message_header header;
+  uint32_t reason;  // FB_REFUSED_*
+  uint32_t value;   // what the reason is about: the limit, the publisher's ABI or ring depth
+  uint64_t reserved[5];
+};
+enum {
+  FB_REFUSED_VERSION = 1,
+  FB_REFUSED_FULL = 2,
+  FB_REFUSED_BUSY = 3,
+  FB_REFUSED_NOT_MEMBER = 4,
+  FB_REFUSED_LOSSLESS = 5,
+  FB_REFUSED_RING_DEPTH = 6,
+  FB_REFUSED_MALFORMED = 7,
+  FB_REFUSED_RESOURCES = 8,
+};
+_Static_assert(sizeof(struct fb_refusal) == 64, "refusal");
+
+struct fb_pool_message {
+  struct fb_message_header header;
+  struct fb_pool_description pool;
+};
+_Static_assert(sizeof(struct fb_pool_message) == 32, "pool");
+
+struct fb_short_message {
+  struct fb_message_header header;
+  uint64_t value;
+};
+
+// The answer to FB_MESSAGE_INSPECT: what `framebus streams` shows.
+struct fb_subscriber_status {
+  uint32_t id;
+  uint32_t pid;
+  uint32_t place;
+  uint32_t held;
+  uint64_t position;
+  uint64_t received;
+  uint64_t dropped;
+};
+struct fb_status {
+  struct fb_message_header header;
+  uint64_t generation;
+  uint64_t cursor;
+  uint64_t abandoned;
+  uint32_t publisher_pid;
+  uint32_t state;
+  struct fb_pool_description pool;
+  uint32_t subscriber_count;
+  uint32_t owed;
+  struct fb_format format;
+  struct fb_subscriber_status subscribers[FB_MAXIMUM_SUBSCRIBERS];
+};
+_Static_assert(sizeof(struct fb_status) <= 4096, "one packet");

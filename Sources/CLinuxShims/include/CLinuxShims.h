@@ -54,6 +54,15 @@ ssize_t linux_send_message(int socket, const void *bytes, size_t byteCount,
 ssize_t linux_receive_message(int socket, void *bytes, size_t byteCount, int *descriptors,
                               unsigned descriptorCapacity, unsigned *descriptorCount,
                               bool *isTruncated);
+/// unix(7): bind(2) or connect(2) with a path. ENAMETOOLONG when it does not fit sun_path.
+int linux_bind_path(int socket, const char *path);
+int linux_connect_path(int socket, const char *path);
+/// accept4(2) with SOCK_CLOEXEC | SOCK_NONBLOCK.
+int linux_accept(int socket);
+/// ppoll(2) for POLLIN on two descriptors (the second may be -1) until an absolute
+/// CLOCK_MONOTONIC time. Returns 1 or 2, the one that is ready, the first before the second; 0
+/// at the deadline; -1 with errno, EINTR among them.
+int linux_poll_readable(int first, int second, uint64_t deadlineNs);
 /// unix(7): SO_PEERCRED and SO_PEERPIDFD (Linux 6.5).
 int linux_peer_credentials(int socket, int32_t *pid, uint32_t *uid, uint32_t *gid);
 int linux_peer_pidfd(int socket);

@@ -1,0 +1,64 @@
+import CLinuxShims
+import Glibc
+
+/// Anonymous memory with a descriptor that other processes can map: `memfd_create(2)`.
+///
+/// It has no name in any file system and goes when its last user goes, however that user dies.
+/// Whoever receives one checks `seals` and `byteCount` before mapping: sealed against shrinking,
+/// no access inside it can raise SIGBUS.
+package struct MemoryFile: ~Copyable, Sendable {
+  package struct Seals: OptionSet, Sendable {
+    package let rawValue: Int32
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// The size is fixed.
+    package static let size = Seals(
+      rawValue: Int32(LINUX_SEAL_SHRINK | LINUX_SEAL_GROW))
+    /// No new writable mapping and no write(2); mappings that exist keep writing.
+    package static let futureWrites = Seals(rawValue: Int32(LINUX_SEAL_FUTURE_WRITE))
+    /// No further seals.
+    package static let seals = Seals(rawValue: Int32(LINUX_SEAL_SEAL))
+  }
+
+  package let descriptor: Descriptor
+  package let byteCount: Int
+
+  /// - Parameter name: shown in /proc/PID/maps, for people.
+  package init(named name: String, byteCount: Int) throws(SystemError) {
+    let number = try retryingInterrupts("memfd_create", path: name) {
+      unsafe linux_memfd_create(name)
+    }
+    let descriptor = Descriptor(owning: number)
+    _ = try retryingInterrupts("ftruncate", path: name) { ftruncate(number, byteCount) }
+    self.descriptor = descriptor
+    self.byteCount = byteCount
+  }
+
+  /// Takes over a descriptor that a peer sent, after checking that it is a memory file of exactly
+  /// this size that nobody can shrink.
+  package init?(received descriptor: consuming Descriptor, byteCount: Int) {
+    var status = stat()
+    let seals = linux_get_seals(descriptor.number)
+    guard
+      unsafe fstat(descriptor.number, &status) == 0,
+      status.st_size == byteCount,
+      linux_is_memory_file(descriptor.number),
+      seals >= 0,
+      Seals(rawValue: seals).isSuperset(of: .size)
+    else { return nil }
+    self.descriptor = descriptor
+    self.byteCount = byteCount
+  }
+
+  package borrowing func add(_ seals: Seals) throws(SystemError) {
+    let number = descriptor.number
+    _ = try retryingInterrupts("fcntl F_ADD_SEALS") { linux_add_seals(number, seals.rawValue) }
+  }
+
+  /// Writes bytes at the start, before the file is sealed.
+  package borrowing func initialize(from bytes: RawSpan) throws(SystemError) {
+    let number = descriptor.number
+    let written = unsafe bytes.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, 0) }
+    guard written == bytes.byteCount else { throw .last("pwrite") }
+  }
+}

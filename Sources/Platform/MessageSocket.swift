@@ -1,0 +1,176 @@
+import CLinuxShims
+import Glibc
+
+/// The kernel's word on who is at the other end of a Unix socket (`SO_PEERCRED`).
+public struct PeerCredentials: Hashable, Sendable {
+  public let pid: Int32
+  public let uid: UInt32
+  public let gid: UInt32
+}
+
+/// A connected `SOCK_SEQPACKET` Unix socket: whole messages, in order, with descriptors beside
+/// them. Nothing here ever blocks.
+package struct MessageSocket: ~Copyable, Sendable {
+  package static let maximumDescriptors = 4
+
+  package enum SendResult: Sendable { case sent, wouldBlock, disconnected }
+
+  /// What one `recvmsg(2)` brought. An end of the connection and an empty message look alike
+  /// here; who must know asks the event loop for a hang-up.
+  package struct Received: ~Copyable {
+    package let byteCount: Int
+    /// More bytes or descriptors came than there was room for; the peer does not keep the protocol.
+    package let isTruncated: Bool
+    package var descriptors: [Int32]
+
+    /// The next descriptor, now the caller's to close.
+    package mutating func takeDescriptor() -> Descriptor? {
+      descriptors.isEmpty ? nil : Descriptor(owning: descriptors.removeFirst())
+    }
+
+    deinit { for descriptor in descriptors { close(descriptor) } }
+  }
+
+  package let descriptor: Descriptor
+
+  package init(owning descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+  /// Connects to a listening socket at a path: `unix(7)`.
+  package static func connect(to path: String) throws(SystemError) -> MessageSocket {
+    let descriptor = try makeSocket()
+    let number = descriptor.number
+    _ = try retryingInterrupts("connect", path: path) {
+      unsafe linux_connect_path(number, path)
+    }
+    return MessageSocket(owning: descriptor)
+  }
+
+  package borrowing func peer() throws(SystemError) -> PeerCredentials {
+    var (pid, uid, gid): (Int32, UInt32, UInt32) = (0, 0, 0)
+    guard unsafe linux_peer_credentials(descriptor.number, &pid, &uid, &gid) == 0 else {
+      throw .last("getsockopt SO_PEERCRED")
+    }
+    return PeerCredentials(pid: pid, uid: uid, gid: gid)
+  }
+
+  /// A descriptor that becomes readable when the peer's process ends (`SO_PEERPIDFD`, Linux 6.5;
+  /// before that `pidfd_open(2)`, which can name a successor if the number was reused meanwhile).
+  package borrowing func peerProcess() -> Descriptor? {
+    var pidfd = linux_peer_pidfd(descriptor.number)
+    if pidfd < 0, let peer = try? peer() { pidfd = linux_pidfd_open(peer.pid) }
+    return pidfd < 0 ? nil : Descriptor(owning: pidfd)
+  }
+
+  package borrowing func send(_ message: RawSpan, descriptors: [Int32] = []) -> SendResult {
+    while true {
+      let sent = unsafe message.withUnsafeBytes { bytes in
+        unsafe descriptors.withUnsafeBufferPointer {
+          unsafe linux_send_message(
+            descriptor.number, bytes.baseAddress, bytes.count, $0.baseAddress, UInt32($0.count))
+        }
+      }
+      if sent >= 0 { return .sent }
+      switch errno {
+      case EINTR: continue
+      // ETOOMANYREFS: too many descriptors of this user are in flight, which passes.
+      case EAGAIN, ENOBUFS, ENOMEM, ETOOMANYREFS: return .wouldBlock
+      default: return .disconnected
+      }
+    }
+  }
+
+  /// - Returns: nil when nothing has arrived.
+  package borrowing func receive(
+    into buffer: inout MutableRawSpan
+  ) throws(SystemError) -> Received? {
+    var descriptors: InlineArray<4, Int32> = InlineArray(repeating: -1)
+    var count: UInt32 = 0
+    var isTruncated = false
+    while true {
+      let received = unsafe buffer.withUnsafeMutableBytes { bytes in
+        var slots = descriptors.mutableSpan
+        return unsafe slots.withUnsafeMutableBufferPointer {
+          unsafe linux_receive_message(
+            descriptor.number, bytes.baseAddress, bytes.count, $0.baseAddress, UInt32($0.count),
+            &count, &isTruncated)
+        }
+      }
+      if received >= 0 {
+        return Received(
+          byteCount: received, isTruncated: isTruncated,
+          descriptors: (0..<Int(count)).map { descriptors[$0] })
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return nil
+      default: throw .last("recvmsg")
+      }
+    }
+  }
+
+  /// Waits until a message or the end has arrived.
+  /// - Returns: false when the deadline passed first.
+  package borrowing func waitUntilReadable(
+    until deadline: Deadline, stop: StopSignal? = nil
+  ) -> Bool {
+    poll(descriptor.number, stop?.descriptorNumber, until: deadline)
+  }
+}
+
+/// Waits for one descriptor to become readable, giving up at the deadline or when the second is.
+package func poll(_ first: Int32, _ stop: Int32?, until deadline: Deadline) -> Bool {
+  while true {
+    let ready = linux_poll_readable(first, stop ?? -1, deadline.monotonicNs)
+    if ready >= 0 { return ready == 1 }
+  }
+}
+
+/// A sequenced-packet socket that never blocks.
+private func makeSocket() throws(SystemError) -> Descriptor {
+  let type = SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+  return Descriptor(
+    owning: try retryingInterrupts("socket") { socket(AF_UNIX, Int32(type), 0) })
+}
+
+/// A `SOCK_SEQPACKET` Unix socket that accepts connections.
+package struct ListeningSocket: ~Copyable, Sendable {
+  package let descriptor: Descriptor
+
+  /// Binds under a temporary name and renames into place, so that whoever finds the path finds a
+  /// socket that already listens, and a predecessor's leftover is replaced in one step.
+  package init(at path: String, mode: UInt32) throws(SystemError) {
+    let descriptor = try makeSocket()
+    let number = descriptor.number
+    let temporary = "\(path).\(getpid())"
+    unsafe unlink(temporary)
+    _ = try retryingInterrupts("bind", path: temporary) {
+      unsafe linux_bind_path(number, temporary)
+    }
+    do {
+      _ = try retryingInterrupts("chmod", path: temporary) { unsafe chmod(temporary, mode) }
+      _ = linux_refuse_descriptors(number)
+      _ = try retryingInterrupts("listen", path: temporary) { listen(number, 128) }
+      _ = try retryingInterrupts("rename", path: path) { unsafe rename(temporary, path) }
+    } catch {
+      unsafe unlink(temporary)
+      throw error
+    }
+    self.descriptor = descriptor
+  }
+
+  /// - Returns: nil when nobody is waiting.
+  package borrowing func accept() throws(SystemError) -> MessageSocket? {
+    while true {
+      let number = linux_accept(descriptor.number)
+      if number >= 0 { return MessageSocket(owning: Descriptor(owning: number)) }
+      switch errno {
+      case EINTR, ECONNABORTED: continue
+      case EAGAIN: return nil
+      default: throw .last("accept4")
+      }
+    }
+  }
+}
+
+/// The longest path that a socket address can hold: `unix(7)`, sun_path less its closing zero.
+package let maximumSocketPathBytes = 107
