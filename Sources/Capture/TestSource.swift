@@ -69,7 +69,7 @@ extension CaptureSession {
   package func sleep(until moment: Deadline) -> Bool {
     let end = min(moment.monotonicNs, deadline.monotonicNs)
     // A failed poll (no memory) costs one early frame, which nobody can do anything about.
-    _ = try? waitUntilReadable(stop.descriptorNumber, until: Deadline(monotonicNs: end))
+    _ = try? firstReadable(stop.descriptorNumber, until: Deadline(monotonicNs: end))
     return !isOver
   }
 }

@@ -27,7 +27,7 @@ package struct ByteReader: ~Copyable {
   ) throws(SystemError) -> Int {
     let number = descriptor.number
     // A regular file is always readable; on a pipe this waits for the writer or the stop.
-    let ready = try waitUntilReadable(stop.descriptorNumber, number, until: .never)
+    let ready = try firstReadable(stop.descriptorNumber, number, until: .never)
     if ready == 0 { return 0 }
     while true {
       // SAFETY: the caller's buffer is valid for its count.

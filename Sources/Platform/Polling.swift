@@ -3,7 +3,7 @@ import CLinuxShims
 /// Waits until one of the descriptors is readable or hung up, or the deadline passes (`ppoll(2)`).
 /// - Parameter descriptors: numbers that stay open during the call; at most 8.
 /// - Returns: the index of the first ready descriptor, nil when the deadline passed.
-package func waitUntilReadable(
+package func firstReadable(
   _ descriptors: Int32..., until deadline: Deadline
 ) throws(SystemError) -> Int? {
   let index = try retryingInterrupts("ppoll") {
