@@ -3,6 +3,8 @@
 // headers. Each function returns what the system call returns and sets errno; each names its
 // manual page. No policy lives here: Platform gives these calls types and errors.
 #pragma once
+#include "LinuxSpawn.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,35 @@
+import CLinuxShims
+import Glibc
+
+/// Starts a detached thread that runs `body` once: for work that blocks for as long as the process
+/// lives, which must not occupy a thread of Swift's cooperative pool.
+package func startThread(
+  named name: String, _ body: @escaping @Sendable () -> Void
+) throws(SystemError) {
+  let work = unsafe Unmanaged.passRetained(ThreadWork(name: name, body: body))
+  var thread = pthread_t()
+  // SAFETY: the new thread takes over the one reference that is passed to it, exactly once.
+  let code = unsafe pthread_create(
+    &thread, nil,
+    { argument in
+      let work = unsafe Unmanaged<ThreadWork>.fromOpaque(argument!).takeRetainedValue()
+      _ = unsafe linux_name_thread(work.name)
+      work.body()
+      return nil
+    }, work.toOpaque())
+  guard code == 0 else {
+    unsafe work.release()
+    throw SystemError(code: code, operation: "pthread_create")
+  }
+  pthread_detach(thread)
+}
+
+private final class ThreadWork: Sendable {
+  let name: String
+  let body: @Sendable () -> Void
+
+  init(name: String, body: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.body = body
+  }
+}

@@ -1,0 +1,35 @@
+import CLinuxShims
+import Glibc
+
+/// A pipe: what is written to one end is read from the other. Both close on exec, and each end
+/// has its own owner once taken.
+package struct Pipe: ~Copyable {
+  package var readEnd: Descriptor
+  package var writeEnd: Descriptor
+
+  package init() throws(SystemError) {
+    var ends: InlineArray<2, Int32> = [-1, -1]
+    var span = ends.mutableSpan
+    let result = unsafe span.withUnsafeMutableBufferPointer {
+      // SAFETY: pipe2 writes two numbers, which the array holds.
+      unsafe linux_pipe($0.baseAddress!)
+    }
+    guard result == 0 else { throw .last("pipe2") }
+    readEnd = Descriptor(owning: ends[0])
+    writeEnd = Descriptor(owning: ends[1])
+  }
+}
+
+/// Reads what is there, at most `limit` bytes; empty at the end of the file.
+package func readSome(_ descriptor: Int32, limit: Int = 65536) throws(SystemError) -> [UInt8] {
+  var code: Int32 = 0
+  let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { (buffer, count) in
+    // SAFETY: read writes at most the buffer's capacity and returns how much it wrote.
+    var result = unsafe read(descriptor, buffer.baseAddress, limit)
+    while result < 0, errno == EINTR { result = unsafe read(descriptor, buffer.baseAddress, limit) }
+    if result < 0 { code = errno }
+    count = max(result, 0)
+  }
+  if code != 0 { throw SystemError(code: code, operation: "read") }
+  return bytes
+}

@@ -1,0 +1,68 @@
+import CLinuxShims
+import Glibc
+
+/// Becomes another program, keeping the process, its descriptors' standard streams and its
+/// environment (`execv(3)`). Returns only by throwing.
+package func replaceProcess(
+  executable: String, arguments: [String]
+) throws(SystemError) -> Never {
+  linux_restore_signals()
+  unsafe withCStrings([executable] + arguments) { arguments in
+    // SAFETY: the strings outlive the call, which returns only on failure.
+    _ = unsafe execv(executable, arguments)
+  }
+  throw .last("execv", path: executable)
+}
+
+/// The path of another program of this product: beside the running one, or in
+/// `../libexec/framebus`; nil if neither place has it.
+package func siblingProgram(named name: String) -> String? {
+  guard let own = try? ownProgramPath() else { return nil }
+  let folder = String(own[...(own.lastIndex(of: "/") ?? own.startIndex)])
+  return [folder + name, folder + "../libexec/framebus/" + name].first(where: isExecutableFile)
+}
+
+/// The first program of this name in PATH, as a shell would find it.
+package func programInPath(named name: String) -> String? {
+  environmentVariable("PATH")?.split(separator: ":").lazy.map { "\($0)/\(name)" }
+    .first(where: isExecutableFile)
+}
+
+/// The running program's file, whatever name it was called by.
+package func ownProgramPath() throws(SystemError) -> String {
+  var code: Int32 = 0
+  let path = unsafe String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
+    // SAFETY: readlink writes at most the capacity it is given and returns how much it wrote.
+    let count = unsafe buffer.withMemoryRebound(to: CChar.self) {
+      unsafe readlink("/proc/self/exe", $0.baseAddress!, $0.count)
+    }
+    if count < 0 { code = errno }
+    return max(count, 0)
+  }
+  if code != 0 { throw SystemError(code: code, operation: "readlink", path: "/proc/self/exe") }
+  return path
+}
+
+/// A variable of this process's environment.
+package func environmentVariable(_ name: String) -> String? {
+  // SAFETY: the product never changes its own environment, so the string stays in place.
+  unsafe getenv(name).map { unsafe String(cString: $0) }
+}
+
+/// Every entry of this process's environment, as `NAME=value`.
+package func ownEnvironment() -> [String] {
+  var result: [String] = []
+  // SAFETY: environ(7) is a list of strings that ends with a null pointer.
+  guard var entry = unsafe linux_environment() else { return [] }
+  while let text = unsafe entry.pointee {
+    result.append(unsafe String(cString: text))
+    unsafe entry = entry.successor()
+  }
+  return result
+}
+
+private func isExecutableFile(_ path: String) -> Bool {
+  var status = stat()
+  guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+  return unsafe access(path, X_OK) == 0
+}

@@ -1,0 +1,21 @@
+import Glibc
+
+/// Waits until one of the descriptors is readable or hung up (`poll(2)`), or the deadline passes.
+/// - Returns: for each descriptor, in order, whether it is ready; all false when time ran out.
+package func waitUntilReadable(
+  _ descriptors: [Int32], until deadline: Deadline
+) throws(SystemError) -> [Bool] {
+  var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+  while true {
+    // Rounded up: a wait that ends early would only wait again.
+    let now = monotonicNowNs()
+    let leftMs = deadline.monotonicNs > now ? (deadline.monotonicNs - now) / 1_000_000 + 1 : 0
+    let slice = Int32(min(leftMs, 3_600_000))
+    // SAFETY: poll writes only within the array, for the duration of the call.
+    let count = unsafe polled.withUnsafeMutableBufferPointer {
+      unsafe poll($0.baseAddress, nfds_t($0.count), slice)
+    }
+    if count > 0 || (count == 0 && deadline.isPast) { return polled.map { $0.revents != 0 } }
+    if count < 0, errno != EINTR { throw .last("poll") }
+  }
+}

@@ -1,0 +1,40 @@
+import CLinuxShims
+import Glibc
+import Synchronization
+
+/// Turns SIGINT, SIGTERM and SIGHUP into a raised ``StopSignal``, so that a program stops in its
+/// own order; a second one ends it at once, for a user whose patience is over. SIGPIPE is ignored:
+/// a closed peer is an error of the write that met it.
+///
+/// Start it first in `main`, before any other thread: the signals are blocked in the calling
+/// thread and in those it starts later.
+package final class SignalWatcher: Sendable {
+  package let stop: StopSignal
+  private let received = Atomic<Int32>(0)
+
+  package init() throws(SystemError) {
+    stop = try StopSignal()
+    let code = linux_block_stop_signals()
+    guard code == 0 else { throw SystemError(code: code, operation: "pthread_sigmask") }
+    try startThread(named: "signals") { [self] in watch() }
+  }
+
+  /// The signal that raised `stop`, if one did.
+  package var signal: Int32? {
+    let number = received.load(ordering: .acquiring)
+    return number == 0 ? nil : number
+  }
+
+  /// What a program stopped by this signal exits with: 130 for Ctrl-C, as shells count.
+  package var exitStatus: Int32 { 128 + (signal ?? SIGINT) }
+
+  private func watch() {
+    while true {
+      let number = linux_wait_for_stop_signal()
+      guard number > 0 else { return }
+      if signal != nil { _exit(128 + number) }
+      received.store(number, ordering: .releasing)
+      stop.raise()
+    }
+  }
+}
