@@ -119,6 +119,13 @@ let package = Package(
         argumentParser,
       ],
       swiftSettings: strict),
+
+    // Tests, of real processes
+    .target(
+      name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support",
+      swiftSettings: strict),
+    .testTarget(
+      name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

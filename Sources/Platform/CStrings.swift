@@ -7,9 +7,7 @@ package func withCStrings<Result>(
 ) -> Result {
   // SAFETY: every copy is freed once, after the body; the list outlives the body.
   var copies = unsafe strings.map { unsafe strdup($0) } + [nil]
-  defer {
-    for unsafecopy in unsafe copies { unsafe free(copy) }
-  }
+  defer { unsafe copies.forEach { unsafe free($0) } }
   return unsafe copies.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
 }
 

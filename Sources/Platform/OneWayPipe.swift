@@ -1,11 +1,11 @@
 import CLinuxShims
 import Glibc
 
-/// A pipe: what is written to one end is read from the other. Both close on exec, and each end
-/// has its own owner once taken.
-package struct Pipe: ~Copyable {
-  package var readEnd: Descriptor
-  package var writeEnd: Descriptor
+/// A pipe: what is written to one end is read from the other. Both close on exec, until one end
+/// is taken, this value owns both.
+package struct OneWayPipe: ~Copyable {
+  package let readEnd: Descriptor
+  package let writeEnd: Descriptor
 
   package init() throws(SystemError) {
     var ends: InlineArray<2, Int32> = [-1, -1]
@@ -18,6 +18,10 @@ package struct Pipe: ~Copyable {
     readEnd = Descriptor(owning: ends[0])
     writeEnd = Descriptor(owning: ends[1])
   }
+
+  /// Keeps one end and closes the other, as when a child has got its copy.
+  package consuming func takeReadEnd() -> Descriptor { readEnd }
+  package consuming func takeWriteEnd() -> Descriptor { writeEnd }
 }
 
 /// Reads what is there, at most `limit` bytes; empty at the end of the file.

@@ -1,0 +1,78 @@
+import Foundation
+import Platform
+
+/// What the kernel says of a process, from /proc/PID (`proc(5)`).
+package struct ProcessFacts: Sendable {
+  package let processID: Int32
+
+  package init(_ processID: Int32) { self.processID = processID }
+
+  /// This process.
+  package static var own: ProcessFacts { ProcessFacts(getpid()) }
+
+  package var descriptorCount: Int { get throws { try descriptors.count } }
+
+  /// What each open descriptor refers to, such as `/memfd:pool (deleted)` or `socket:[123]`.
+  package var descriptors: [Int32: String] {
+    get throws {
+      let folder = "/proc/\(processID)/fd"
+      var result: [Int32: String] = [:]
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        // One that was closed meanwhile, such as the directory's own, is not counted.
+        guard let number = Int32(name),
+          let target = try? FileManager.default.destinationOfSymbolicLink(
+            atPath: folder + "/" + name)
+        else { continue }
+        result[number] = target
+      }
+      return result
+    }
+  }
+
+  /// The lines of /proc/PID/maps.
+  package var mappings: [String] {
+    get throws { try text("maps").split(separator: "\n").map(String.init) }
+  }
+
+  package var residentBytes: Int { get throws { try statusField("VmRSS") * 1024 } }
+  package var threadCount: Int { get throws { try statusField("Threads") } }
+
+  /// Processor time used, in clock ticks of 10 ms.
+  package var userTicks: Int { get throws { try statField(14) } }
+  package var systemTicks: Int { get throws { try statField(15) } }
+
+  /// Bytes that read(2) and write(2), and calls like them, have passed.
+  package var readBytes: Int { get throws { try ioField("rchar") } }
+  package var writtenBytes: Int { get throws { try ioField("wchar") } }
+
+  private func text(_ name: String) throws -> String {
+    try String(contentsOfFile: "/proc/\(processID)/\(name)", encoding: .utf8)
+  }
+
+  private func statusField(_ name: String) throws -> Int { try field(name, in: "status") }
+  private func ioField(_ name: String) throws -> Int { try field(name, in: "io") }
+
+  private func field(_ name: String, in file: String) throws -> Int {
+    for line in try text(file).split(separator: "\n") where line.hasPrefix(name + ":") {
+      let words = line.dropFirst(name.count + 1).split(whereSeparator: \.isWhitespace)
+      if let first = words.first, let value = Int(first) { return value }
+    }
+    throw HarnessError("no \(name) in /proc/\(processID)/\(file)")
+  }
+
+  /// Fields are counted from 1, as proc(5) does; the second is a name that may hold spaces.
+  private func statField(_ index: Int) throws -> Int {
+    let line = try text("stat")
+    let afterName = line[(line.lastIndex(of: ")") ?? line.startIndex)...].dropFirst()
+    let fields = afterName.split(separator: " ")
+    guard index >= 3, fields.count > index - 3, let value = Int(fields[index - 3]) else {
+      throw HarnessError("no field \(index) in /proc/\(processID)/stat")
+    }
+    return value
+  }
+}
+
+/// The names in /dev/shm, where nothing of ours may ever be.
+package func sharedMemoryEntries() throws -> Set<String> {
+  Set(try FileManager.default.contentsOfDirectory(atPath: "/dev/shm"))
+}

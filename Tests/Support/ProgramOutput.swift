@@ -1,0 +1,57 @@
+import Foundation
+import Platform
+import Synchronization
+
+/// What a child writes to one of its streams, collected as it comes by a thread of its own, so
+/// that no child ever blocks on a full pipe.
+package final class ProgramOutput: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var isFinished = false
+  }
+
+  private let state = Mutex(State())
+  private let changed = PrivateFutexWord()
+
+  /// Reads until every writer has closed its end.
+  init(reading end: consuming Descriptor) throws {
+    let number = end.release()
+    try startThread(named: "test output") { [self] in
+      let end = Descriptor(owning: number)
+      while let bytes = try? readSome(end.number), !bytes.isEmpty {
+        state.withLock { $0.bytes += bytes }
+        announce()
+      }
+      state.withLock { $0.isFinished = true }
+      announce()
+    }
+  }
+
+  package var text: String { String(decoding: state.withLock { $0.bytes }, as: UTF8.self) }
+  package var bytes: [UInt8] { state.withLock { $0.bytes } }
+
+  /// Waits until the text meets the condition.
+  /// - Returns: false if the stream ended, or the deadline passed, without that.
+  package func wait(until deadline: Deadline, for condition: (String) -> Bool) -> Bool {
+    while true {
+      let seen = changed.load()
+      let (text, isFinished) = state.withLock {
+        (String(decoding: $0.bytes, as: UTF8.self), $0.isFinished)
+      }
+      if condition(text) { return true }
+      if isFinished || deadline.isPast { return false }
+      // SAFETY: the only word is this object's own.
+      unsafe sleepOnFutexes(
+        shared: nil, expecting: 0, privates: (first: changed, expecting: seen), until: deadline)
+    }
+  }
+
+  func waitForEnd(until deadline: Deadline) {
+    _ = wait(until: deadline) { _ in state.withLock { $0.isFinished } }
+  }
+
+  private func announce() {
+    changed.increment()
+    changed.wakeAll()
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Platform
+
+/// Copies of this package's programs, and of the Swift libraries they load, where every user of
+/// the machine can reach them: a checkout or a toolchain often lies in a home directory that
+/// others may not enter.
+final class ReachablePrograms: Sendable {
+  static let shared = Result { try ReachablePrograms() }
+
+  private let folder: TemporaryRoot
+  private let copied: [String: String]
+  let libraryPath: String?
+
+  private static let names = [
+    "framebus", "framebus-capture", "framebus-capture-gstreamer", "framebus-upload",
+  ]
+
+  private init() throws {
+    folder = try TemporaryRoot(mode: 0o755)
+    var copied: [String: String] = [:]
+    var libraries: Set<String> = []
+    for name in Self.names {
+      guard let path = siblingProgram(named: name) else { continue }
+      copied[name] = folder.file(name)
+      try output(of: "cp", ["--reflink=auto", path, folder.file(name)])
+      libraries.formUnion(try Self.foreignLibraries(of: path))
+    }
+    for library in libraries {
+      try output(of: "cp", ["--reflink=auto", library, folder.path])
+    }
+    self.copied = copied
+    libraryPath = libraries.isEmpty ? nil : folder.path
+  }
+
+  func path(of program: String) throws -> String {
+    if let path = copied[program] ?? programInPath(named: program) { return path }
+    if program.hasPrefix("/") { return program }
+    throw HarnessError("no program \(program) that every user can reach")
+  }
+
+  /// The libraries that are not the system's own, by their paths.
+  private static func foreignLibraries(of program: String) throws -> [String] {
+    try output(of: "ldd", [program]).split(separator: "\n").compactMap { line in
+      guard let arrow = line.range(of: "=> /") else { return nil }
+      let path = line[arrow.upperBound...].prefix { $0 != " " }
+      let isSystem =
+        path.hasPrefix("lib") || path.hasPrefix("usr/lib/x86_64-linux-gnu/")
+        || path.hasPrefix("usr/lib/aarch64-linux-gnu/")
+      return isSystem ? nil : "/" + path
+    }
+  }
+}

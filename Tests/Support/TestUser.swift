@@ -1,0 +1,62 @@
+import Foundation
+import Platform
+
+/// A user of this machine that exists for one test; only root can make one.
+package final class TestUser: Sendable {
+  package let name: String
+  package let uid: UInt32
+  package let gid: UInt32
+
+  /// Whether this process may create users; a test that needs them says so when it is skipped.
+  package static var canBeCreated: Bool { geteuid() == 0 && programInPath(named: "useradd") != nil }
+
+  package init() throws {
+    name = "fbtest" + String(UInt32.random(in: 0...(.max)), radix: 36)
+    try output(
+      of: "useradd", ["--system", "--no-create-home", "--user-group", "--shell", "/bin/sh", name])
+    uid = try Self.number(of: name, "-u")
+    gid = try Self.number(of: name, "-g")
+  }
+
+  /// Starts a program as this user, with no other group and no capability. The package's own
+  /// programs are run from a copy that every user can reach.
+  package func start(
+    _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
+    groups: [UInt32] = [], inherited: [Int32] = []
+  ) throws -> RunningProgram {
+    var environment = environment
+    if environment["HOME"] == nil { environment["HOME"] = "/nonexistent" }
+    for name in ["XDG_RUNTIME_DIR", "XDG_STATE_HOME"] where environment[name] == nil {
+      environment.updateValue(nil, forKey: name)
+    }
+    let path = try ReachablePrograms.shared.get().path(of: program)
+    if let libraries = try ReachablePrograms.shared.get().libraryPath {
+      environment["LD_LIBRARY_PATH"] = libraries
+    }
+    let membership =
+      groups.isEmpty
+      ? ["--clear-groups"] : ["--groups=" + groups.map(String.init).joined(separator: ",")]
+    return try RunningProgram(
+      "setpriv",
+      ["--reuid=\(uid)", "--regid=\(gid)", "--inh-caps=-all"] + membership + [path] + arguments,
+      environment: environment, directory: "/", inherited: inherited)
+  }
+
+  /// Runs a program as this user, to its end.
+  package func run(
+    _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
+    groups: [UInt32] = []
+  ) throws -> ProgramResult {
+    try start(program, arguments, environment: environment, groups: groups).finish()
+  }
+
+  deinit { _ = try? output(of: "userdel", [name]) }
+
+  private static func number(of name: String, _ option: String) throws -> UInt32 {
+    let text = try output(of: "id", [option, name])
+    guard let number = UInt32(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+      throw HarnessError("id \(option) \(name) answered \(text)")
+    }
+    return number
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Platform
+
+/// An X server of the test's own, without a monitor (`Xvfb`), on a display number that the server
+/// chose itself, so that tests run side by side.
+package final class VirtualScreen: Sendable {
+  package let server: RunningProgram
+  /// Such as `:37`.
+  package let display: String
+
+  /// - Parameters:
+  ///   - isOpenToAll: lets clients of other users connect.
+  ///   - options: further arguments of the server, such as `["-extension", "MIT-SHM"]`.
+  package init(
+    width: Int = 640, height: Int = 480, depth: Int = 24, isOpenToAll: Bool = false,
+    options: [String] = []
+  ) throws {
+    let pipe = try OneWayPipe()
+    let screen = ["-screen", "0", "\(width)x\(height)x\(depth)"]
+    server = try RunningProgram(
+      "Xvfb",
+      ["-displayfd", "3", "-nolisten", "tcp", "-noreset"] + screen
+        + (isOpenToAll ? ["-ac"] : []) + options,
+      inherited: [pipe.writeEnd.number])
+    let answer = try ProgramOutput(reading: pipe.takeReadEnd())
+    guard answer.wait(until: .after(.seconds(60)), for: { $0.hasSuffix("\n") }) else {
+      throw HarnessError("Xvfb did not start\n\(server.transcript)")
+    }
+    display = ":" + answer.text.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// The environment for a client of this screen.
+  package var environment: [String: String?] {
+    ["DISPLAY": display, "WAYLAND_DISPLAY": nil, "XDG_SESSION_TYPE": nil]
+  }
+
+  /// Starts an X client on this screen.
+  package func show(_ program: String, _ arguments: [String] = []) throws -> RunningProgram {
+    try RunningProgram(program, arguments, environment: environment)
+  }
+
+  // SIGTERM, so that the server removes its socket and lock file.
+  deinit { server.process.end(with: SIGTERM) }
+}
