@@ -1,1 +1,12 @@
-@main struct Program { static func main() {} }
+import ArgumentParser
+import CommandLineSupport
+
+/// The program `framebus`: parses, then hands over to one file of Commands/ a verb.
+@main struct Framebus: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "framebus",
+    abstract: "Share frames between the processes of a group, without copies.",
+    subcommands: [])
+
+  static func main() { runProgram(Framebus.self) }
+}

@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -237,6 +238,10 @@ int linux_pidfd_send_signal(int pidfd, int signal) {
 int linux_lock_exclusively(int descriptor) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int linux_rename(int directory, const char *name, const char *newName, bool isReplacing) {
+  return renameat2(directory, name, directory, newName, isReplacing ? 0 : RENAME_NOREPLACE);
 }
 
 int linux_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }

@@ -45,3 +45,16 @@ package final class PrivateFutexWord: Sendable {
     _ = unsafe linux_futex_wait_any($0.baseAddress, watched, deadline.monotonicNs)
   }
 }
+
+/// Wakes every process that sleeps on a word of a shared mapping.
+@unsafe package func wakeSleepers(on word: UnsafePointer<UInt32>) {
+  unsafe linux_futex_wake_all(word, false)
+}
+
+/// The processor's hint for a spin loop.
+@inline(__always)
+package func spinHint() { linux_spin_hint() }
+
+/// This process's number and user.
+package func currentProcessID() -> Int32 { getpid() }
+package func currentUserID() -> UInt32 { geteuid() }

@@ -174,3 +174,11 @@ package struct ListeningSocket: ~Copyable, Sendable {
 
 /// The longest path that a socket address can hold: `unix(7)`, sun_path less its closing zero.
 package let maximumSocketPathBytes = 107
+
+/// Sends a message on a descriptor that somebody else owns, if there is room for it.
+package func sendWithoutBlocking<Message: BitwiseCopyable>(_ message: Message, to socket: Int32) {
+  withUnsafeBytes(of: message) { bytes in
+    // SAFETY: the bytes live for the length of the call.
+    _ = unsafe linux_send_message(socket, bytes.baseAddress, bytes.count, nil, 0)
+  }
+}

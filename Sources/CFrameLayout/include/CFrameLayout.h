@@ -222,3 +222,26 @@ struct fb_status {
   struct fb_subscriber_status subscribers[FB_MAXIMUM_SUBSCRIBERS];
 };
 _Static_assert(sizeof(struct fb_status) <= 4096, "one packet");
+
+// Byte offsets, for the Swift side's typed words.
+enum {
+  FB_AT_STATE = offsetof(struct fb_board, state),
+  FB_AT_FINISH_REASON = offsetof(struct fb_board, finish_reason),
+  FB_AT_CURSOR = offsetof(struct fb_board, cursor),
+  FB_AT_WAKE = offsetof(struct fb_board, wake),
+  FB_AT_FORMAT_EPOCH = offsetof(struct fb_board, format_epoch),
+  FB_AT_POOL_GENERATION = offsetof(struct fb_board, pool_generation),
+  FB_AT_PUBLISHER_WAITING = offsetof(struct fb_board, publisher_waiting),
+  FB_AT_ABANDONED = offsetof(struct fb_board, abandoned),
+  FB_AT_WAKE_UPS = offsetof(struct fb_board, wake_ups),
+  FB_AT_LOSSLESS_ENDED = offsetof(struct fb_board, lossless_ended),
+  FB_AT_PLACES = offsetof(struct fb_board, places),
+  FB_BOARD_BYTES = sizeof(struct fb_board),
+  FB_DESCRIPTOR_BYTES = sizeof(struct fb_descriptor),
+  FB_FORMAT_BYTES = sizeof(struct fb_format),
+  FB_AT_POSITION = offsetof(struct fb_page, position),
+  FB_AT_WAITING = offsetof(struct fb_page, waiting),
+  FB_AT_PROGRESS = offsetof(struct fb_page, progress),
+  FB_AT_RECEIVED = offsetof(struct fb_page, received),
+  FB_AT_DROPPED = offsetof(struct fb_page, dropped),
+};

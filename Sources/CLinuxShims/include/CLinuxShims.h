@@ -83,6 +83,11 @@ int linux_pidfd_send_signal(int pidfd, int signal);
 /// fcntl(2), F_OFD_SETLK: an exclusive lock on the whole file, without waiting.
 int linux_lock_exclusively(int descriptor);
 
+/// open(2), O_PATH: a descriptor that only names a file; the constant needs _GNU_SOURCE.
+static const int LINUX_O_PATH = 010000000;
+/// renameat2(2) within one directory: replacing an entry of the new name, or failing with EEXIST.
+int linux_rename(int directory, const char *name, const char *newName, bool isReplacing);
+
 /// prctl(2), PR_SET_NAME: the calling thread's name, at most 15 bytes.
 int linux_name_thread(const char *name);
 

@@ -1,0 +1,34 @@
+/// Why a group cannot be opened, made or changed: what happened, the likely cause, and what to do.
+public struct GroupError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What kind of failure it is, for programs.
+  public enum Kind: String, Hashable, Sendable {
+    /// No group of that id exists.
+    case unknown
+    case exists
+    /// The caller holds no role, or may not make this change.
+    case notPermitted
+    /// An owner, mode, link or path cannot be trusted or used.
+    case unsafe
+    /// The manifest cannot be read or understood.
+    case brokenManifest
+    /// Made by a newer FrameBus.
+    case newerVersion
+    /// Another process is changing the group.
+    case busy
+    /// A system call failed.
+    case system
+  }
+  public let kind: Kind
+  /// What happened, and why.
+  public let problem: String
+  /// One thing to do about it.
+  public let advice: String
+
+  public init(_ kind: Kind, _ problem: String, advice: String) {
+    self.kind = kind
+    self.problem = problem
+    self.advice = advice
+  }
+
+  public var description: String { "\(problem); \(advice)" }
+}

@@ -1,0 +1,78 @@
+import AppGroup
+import ArgumentParser
+import Platform
+
+/// The options that every verb and every role program takes.
+public struct GlobalOptions: ParsableArguments {
+  @Option(
+    name: .customLong("group"),
+    help: ArgumentHelp(
+      "The group (default: $FRAMEBUS_GROUP, then \(GroupID.local)).", valueName: "id"))
+  public var groupText: String?
+
+  @Option(
+    name: .customLong("root"),
+    help: ArgumentHelp(
+      "Keep groups in DIR/state and DIR/run (default: $FRAMEBUS_HOME, then the usual places).",
+      valueName: "dir"))
+  public var rootText: String?
+
+  @Option(
+    name: .customLong("role"),
+    help: ArgumentHelp("The role to take; each verb has its own default.", valueName: "role"))
+  public var roleText: String?
+
+  @Flag(help: "Write JSON.")
+  public var json = false
+
+  @Flag(name: .shortAndLong, help: "Say nothing but data and errors.")
+  public var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Say more.")
+  public var verbose = false
+
+  public init() {}
+
+  public var terminal: Terminal { Terminal(isQuiet: quiet, isVerbose: verbose) }
+
+  /// The directory of `--root` or `$FRAMEBUS_HOME`; nil for the usual places.
+  public var root: String? { rootText ?? environmentValue("FRAMEBUS_HOME") }
+
+  /// The group of `--group`, `$FRAMEBUS_GROUP`, or the local one.
+  public func groupID() throws(UsageError) -> GroupID {
+    guard let text = groupText ?? environmentValue("FRAMEBUS_GROUP") else { return .local }
+    do { return try GroupID(text) } catch { throw UsageError("\(error)") }
+  }
+
+  /// The role of `--role`, else the verb's own.
+  public func role(default role: Role) throws(UsageError) -> Role {
+    guard let roleText else { return role }
+    guard let chosen = Role(rawValue: roleText) else {
+      throw UsageError("\(roleText) is no role; roles are words like host, capture or extension")
+    }
+    return chosen
+  }
+
+  /// Opens the chosen group as a member.
+  /// - Parameter creatingLocal: makes the local group if it does not exist yet, so that a first
+  ///   `framebus demo`, `capture` or `upload` just works. A group of any other name must exist.
+  public func openGroup(creatingLocal: Bool = false) throws -> AppGroup {
+    let id = try groupID()
+    do {
+      return try AppGroup.open(id, root: root)
+    } catch {
+      guard error.kind == .unknown && creatingLocal && id == .local else { throw error }
+      return try createOrOpen(id)
+    }
+  }
+
+  /// Two first commands may start at once: the one that comes second opens what the first made.
+  private func createOrOpen(_ id: GroupID) throws(GroupError) -> AppGroup {
+    do {
+      return try AppGroup.create(id, root: root)
+    } catch {
+      guard error.kind == .exists else { throw error }
+      return try AppGroup.open(id, root: root)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Platform
+
+/// A command line that asks for something impossible: exit status 2.
+public struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let description: String
+  public init(_ description: String) { self.description = description }
+}
+
+/// Thrown by a verb after it stopped cleanly because of Ctrl-C: exit status 130.
+public struct Interrupted: Error, Hashable, Sendable {
+  public init() {}
+}
+
+/// Thrown by a verb that has already said what went wrong: exit status 1, nothing more printed.
+public struct AlreadyReported: Error, Hashable, Sendable {
+  public init() {}
+}
+
+/// Parses the command line, runs the command, and ends the process: 0 done, 1 failed, 2 usage,
+/// 130 stopped by Ctrl-C. Any error but these three kinds is printed by its description, as one
+/// line that begins with `error:`.
+public func runProgram(_ program: any ParsableCommand.Type) -> Never {
+  do {
+    var command = try program.parseAsRoot(hoistedGlobalOptions(CommandLine.arguments.dropFirst()))
+    try command.run()
+    exitProcess(0)
+  } catch is Interrupted {
+    exitProcess(130)
+  } catch is AlreadyReported {
+    exitProcess(1)
+  } catch let error as UsageError {
+    Terminal().error(error.description)
+    exitProcess(2)
+  } catch {
+    exitProcess(report(error, of: program))
+  }
+}
+
+/// Prints an error that is argument-parser's own (help, version and usage among them) or a verb's.
+private func report(_ error: any Error, of program: any ParsableCommand.Type) -> Int32 {
+  let status = program.exitCode(for: error)
+  if status == .success {
+    Terminal().print(program.fullMessage(for: error))
+    return 0
+  }
+  if status == .validationFailure {
+    let message = program.fullMessage(for: error)
+    Terminal().error(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
+    return 2
+  }
+  if !(error is ExitCode) { Terminal().error("\(error)") }
+  return status.rawValue
+}
+
+/// Moves global options that stand before the verb behind it, where each verb takes them:
+/// `framebus --root DIR group list` means `framebus group list --root DIR`.
+func hoistedGlobalOptions(_ arguments: some Sequence<String>) -> [String] {
+  var options: [String] = []
+  var rest = Array(arguments)[...]
+  while let first = rest.first {
+    if ["--group", "--root", "--role"].contains(first), rest.count >= 2 {
+      options += rest.prefix(2)
+      rest = rest.dropFirst(2)
+    } else if ["--json", "--quiet", "-q", "--verbose", "-v"].contains(first)
+      || ["--group=", "--root=", "--role="].contains(where: first.hasPrefix)
+    {
+      options.append(first)
+      rest = rest.dropFirst()
+    } else {
+      break
+    }
+  }
+  // Options without a verb stay where they are, for the parser to complain about.
+  if rest.isEmpty { return options }
+  let end = rest.firstIndex(of: "--") ?? rest.endIndex
+  return rest[..<end] + options + rest[end...]
+}

@@ -1,0 +1,59 @@
+import Platform
+
+/// Where a program's output goes: data to standard output, errors and progress to standard error.
+/// Colour appears only on a terminal, and never with `NO_COLOR`.
+public struct Terminal: Sendable {
+  /// Nothing but data and errors.
+  public let isQuiet: Bool
+  public let isVerbose: Bool
+  /// Whether standard error is a terminal, so that a progress line can be redrawn.
+  public let isInteractive: Bool
+  private let hasColour: Bool
+
+  public init(isQuiet: Bool = false, isVerbose: Bool = false) {
+    self.isQuiet = isQuiet
+    self.isVerbose = isVerbose
+    isInteractive = isTerminal(2) && environmentValue("TERM") != "dumb"
+    hasColour = isInteractive && environmentValue("NO_COLOR") == nil
+  }
+
+  /// Writes one line of data to standard output.
+  public func print(_ line: String) { write(line + "\n", to: 1) }
+
+  /// Writes bytes to standard output as they are.
+  public func write(_ bytes: [UInt8]) throws(SystemError) { try writeFully(bytes, to: 1) }
+
+  /// Says what is being done, on standard error, unless quiet.
+  public func say(_ line: String) {
+    if !isQuiet { write(line + "\n", to: 2) }
+  }
+
+  /// Says a detail, with `--verbose` only.
+  public func detail(_ line: String) {
+    if isVerbose { write(line + "\n", to: 2) }
+  }
+
+  public func warn(_ line: String) { write(coloured("warning: ", 33) + line + "\n", to: 2) }
+
+  public func error(_ line: String) { write(coloured("error: ", 31) + line + "\n", to: 2) }
+
+  /// Shows how long work goes: redrawn in place on a terminal, else one line each call.
+  public func progress(_ line: String) {
+    if isQuiet { return }
+    write(isInteractive ? "\r\u{1b}[K" + line : line + "\n", to: 2)
+  }
+
+  /// Ends a redrawn progress line, before other output.
+  public func endProgress() {
+    if isInteractive && !isQuiet { write("\n", to: 2) }
+  }
+
+  private func coloured(_ text: String, _ colour: Int) -> String {
+    hasColour ? "\u{1b}[1;\(colour)m\(text)\u{1b}[0m" : text
+  }
+
+  private func write(_ text: String, to number: Int32) {
+    // A closed terminal or pipe leaves nobody to tell.
+    try? writeFully(Array(text.utf8), to: number)
+  }
+}

@@ -1,0 +1,78 @@
+import CFrameLayout
+import Platform
+
+// The control messages of the rendezvous (docs/design/frame-ring.md): fixed-size records, each one
+// packet. A record that came from a peer is a copy; its header is checked here, its fields where
+// they are used.
+
+extension fb_message_header {
+  init(_ kind: Int) {
+    self.init(magic: FB_MAGIC_WORD, abi_version: UInt32(FB_ABI_VERSION), kind: UInt32(kind))
+  }
+}
+
+/// `FRMBUS01`. A macro with a suffix does not reach Swift.
+let FB_MAGIC_WORD: UInt64 = 0x3130_5355_424d_5246
+
+/// The largest message of the protocol, and so the size of every receive buffer.
+let maximumMessageBytes = 4096
+
+extension MessageSocket {
+  borrowing func send<Record: BitwiseCopyable>(
+    _ record: Record, descriptors: [Int32] = []
+  ) -> SendResult {
+    withUnsafeBytes(of: record) { bytes in
+      // SAFETY: the span does not outlive the bytes of the record.
+      let span = unsafe RawSpan(_unsafeBytes: bytes)
+      return send(span, descriptors: descriptors)
+    }
+  }
+}
+
+/// One received message: its bytes, copied out of the socket.
+struct Message: ~Copyable {
+  private var bytes: InlineArray<4096, UInt8>
+  private let byteCount: Int
+  let isTruncated: Bool
+  private var received: MessageSocket.Received
+
+  /// - Returns: nil when nothing has arrived.
+  init?(from socket: borrowing MessageSocket) throws(SystemError) {
+    var buffer = InlineArray<4096, UInt8>(repeating: 0)
+    var span = buffer.mutableSpan.mutableBytes
+    guard let received = try socket.receive(into: &span) else { return nil }
+    byteCount = received.byteCount
+    isTruncated = received.isTruncated
+    bytes = buffer
+    self.received = received
+  }
+
+  /// An empty message is also what the end of a connection looks like.
+  var isEmpty: Bool { byteCount == 0 }
+  var descriptorCount: Int { received.descriptors.count }
+
+  /// The header, if the message has one and is of this protocol.
+  var header: fb_message_header? {
+    guard byteCount >= MemoryLayout<fb_message_header>.size else { return nil }
+    let header = load(fb_message_header())
+    return header.magic == FB_MAGIC_WORD ? header : nil
+  }
+
+  /// The message as a record of one kind, if it is of that kind, version and exact size.
+  func record<Record: BitwiseCopyable>(_ empty: Record, kind: Int) -> Record? {
+    guard let header, header.kind == UInt32(kind), header.abi_version == UInt32(FB_ABI_VERSION),
+      byteCount == MemoryLayout<Record>.size
+    else { return nil }
+    return load(empty)
+  }
+
+  mutating func takeDescriptor() -> Descriptor? { received.takeDescriptor() }
+
+  private func load<Record: BitwiseCopyable>(_ empty: Record) -> Record {
+    var record = empty
+    withUnsafeMutableBytes(of: &record) { target in
+      for index in 0..<target.count { unsafe target[index] = bytes[index] }
+    }
+    return record
+  }
+}

@@ -1,0 +1,106 @@
+import CFrameLayout
+import Platform
+import Synchronization
+
+/// The subscribers' places, as publishing thread and control plane share them: which are taken,
+/// how many hold words each was granted, and the pages behind them.
+///
+/// The control plane fills and empties places; the publishing thread only reads, without a lock.
+final class Places: Sendable {
+  static let count = Int(FB_MAXIMUM_SUBSCRIBERS)
+
+  private let pages: PageRow
+  private let taken = Atomic<UInt64>(0)
+  private let lossless = Atomic<UInt64>(0)
+  /// Granted hold words, a byte a place.
+  private let granted: [Atomic8]
+  private let stallLimits: [Atomic64]
+
+  /// Arrays hold classes here because atomics cannot be copied.
+  private final class Atomic8: Sendable { let value = Atomic<UInt8>(0) }
+  private final class Atomic64: Sendable { let value = Atomic<UInt64>(0) }
+
+  init() throws(SystemError) {
+    pages = try PageRow(count: Self.count)
+    granted = (0..<Self.count).map { _ in Atomic8() }
+    stallLimits = (0..<Self.count).map { _ in Atomic64() }
+  }
+
+  /// Control plane: lists a subscriber. Its page must be mapped before, and its descriptors sent
+  /// after, or it could pin a frame unseen.
+  func take(
+    _ place: Int, page: borrowing MemoryFile, holds: Int, losslessStallLimitNs: UInt64?
+  ) throws(SystemError) {
+    try pages.fill(place, with: page)
+    // Relaxed: published by the store to `taken` below.
+    granted[place].value.store(UInt8(holds), ordering: .relaxed)
+    if let losslessStallLimitNs {
+      stallLimits[place].value.store(losslessStallLimitNs, ordering: .relaxed)
+      lossless.bitwiseOr(1 << UInt64(place), ordering: .sequentiallyConsistent)
+    }
+    // SYNC places/list: pairs with the load in `takenMask`.
+    taken.bitwiseOr(1 << UInt64(place), ordering: .sequentiallyConsistent)
+  }
+
+  /// Control plane: forgets a subscriber, and with it everything it held.
+  func leave(_ place: Int) {
+    let others = ~(UInt64(1) << UInt64(place))
+    lossless.bitwiseAnd(others, ordering: .sequentiallyConsistent)
+    taken.bitwiseAnd(others, ordering: .sequentiallyConsistent)
+    // A page that cannot be unmapped stays readable, and nobody looks at it any more.
+    try? pages.empty(place)
+  }
+
+  /// Ends lossless delivery to one place. True if it was lossless.
+  func endLossless(_ place: Int) -> Bool {
+    let bit = UInt64(1) << UInt64(place)
+    return lossless.bitwiseAnd(~bit, ordering: .sequentiallyConsistent).oldValue & bit != 0
+  }
+
+  // SYNC places/list: pairs with the stores in `take` and `leave`.
+  @inline(__always)
+  var takenMask: UInt64 { taken.load(ordering: .sequentiallyConsistent) }
+  @inline(__always)
+  var losslessMask: UInt64 { lossless.load(ordering: .sequentiallyConsistent) }
+
+  var takenCount: Int { takenMask.nonzeroBitCount }
+
+  @inline(__always)
+  func page(_ place: Int) -> SubscriberPage {
+    // SAFETY: the row lives as long as self, and every place of it can be read at any time.
+    unsafe SubscriberPage(pages, place: place)
+  }
+
+  // Relaxed: ordered by the load of `takenMask` that found the place.
+  func grantedHolds(_ place: Int) -> Int { Int(granted[place].value.load(ordering: .relaxed)) }
+  func stallLimitNs(_ place: Int) -> UInt64 { stallLimits[place].value.load(ordering: .relaxed) }
+
+  /// The sequence numbers that granted hold words name now. Never more than the hold quota.
+  func heldSequences() -> [UInt64] {
+    var held: [UInt64] = []
+    for place in SetBits(takenMask) {
+      let page = page(place)
+      for index in 0..<grantedHolds(place) {
+        // SYNC hold/reuse, the reading side: after the caller's full fence; pairs with the
+        // subscriber's store of the word before its own full fence. Acquire: a release of the
+        // hold happens after that subscriber's last read of the slot.
+        let sequence = page.hold(index).loadAcquiring()
+        if sequence != 0 { held.append(sequence) }
+      }
+    }
+    return held
+  }
+}
+
+/// The numbers of the bits that are set, from the lowest.
+struct SetBits: Sequence, IteratorProtocol {
+  private var rest: UInt64
+
+  init(_ bits: UInt64) { rest = bits }
+
+  mutating func next() -> Int? {
+    guard rest != 0 else { return nil }
+    defer { rest &= rest &- 1 }
+    return rest.trailingZeroBitCount
+  }
+}

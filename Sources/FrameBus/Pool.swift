@@ -1,0 +1,58 @@
+import CFrameLayout
+import Platform
+
+/// What a source needs to let another process write into a pool's slots, such as an X server.
+public struct PoolDescriptor: Sendable {
+  public let generation: UInt32
+  /// A memory file, valid only during the call that passes this.
+  public let descriptorNumber: Int32
+  public let byteCount: Int
+  public let slotBytes: Int
+  public let slotCount: Int
+}
+
+/// The slots of one generation of a stream's memory, as their publisher has them.
+///
+/// Unmapped when the publisher has moved on to another pool and the last loan of this one ended.
+/// Subscribers keep mappings of their own.
+final class Pool: Sendable {
+  let generation: UInt32
+  let slotCount: Int
+  let slotBytes: Int
+  let file: MemoryFile
+  let mapping: Mapping
+
+  /// Creates, maps, offers and seals the memory, in the order in which an X server can still
+  /// attach to it: size seals, the attachment, then the seal against new writable mappings.
+  init(
+    stream: StreamName, generation: UInt32, slotCount: Int, slotBytes: Int,
+    willSeal: ((PoolDescriptor) throws -> Void)?
+  ) throws(PublisherError) {
+    self.generation = generation
+    self.slotCount = slotCount
+    self.slotBytes = slotBytes
+    let byteCount = slotCount * slotBytes
+    do throws(SystemError) {
+      file = try MemoryFile(named: "framebus-pool-\(stream)", byteCount: byteCount)
+      mapping = try Mapping(file, .readAndWrite)
+      try file.add(.size)
+    } catch { throw .system(error) }
+    if let willSeal {
+      let description = PoolDescriptor(
+        generation: generation, descriptorNumber: file.descriptor.number, byteCount: byteCount,
+        slotBytes: slotBytes, slotCount: slotCount)
+      do { try willSeal(description) } catch { throw .poolRefused(error) }
+    }
+    do throws(SystemError) { try file.add([.futureWrites, .seals]) } catch { throw .system(error) }
+  }
+
+  var description: fb_pool_description {
+    fb_pool_description(
+      generation: generation, slot_count: UInt32(slotCount), slot_bytes: UInt64(slotBytes))
+  }
+
+  /// Allocates the pages of the first slots, so that the first frames need not.
+  func populate(slots count: Int) {
+    mapping.populate(0..<min(count, slotCount) * slotBytes)
+  }
+}

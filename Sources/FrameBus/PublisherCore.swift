@@ -1,0 +1,255 @@
+import CFrameLayout
+import Platform
+import Synchronization
+
+/// The publishing side's hot path: loan, publish, wake. Run by one thread at a time, the one that
+/// owns the `Publisher` or the loan made from it.
+///
+/// It refuses to talk to anybody: connections are `StreamServer`'s. What both need lies in
+/// `Places` and on the board.
+final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to the publishing thread
+  let stream: StreamName
+  let options: PublisherOptions
+  let boardFile: MemoryFile
+  let board: Board
+  let places: Places
+  let bells: Bells
+  /// Bumped when a subscriber arrives, leaves or is no longer lossless.
+  let changes = PrivateFutexWord()
+
+  private let boardMapping: Mapping
+
+  /// What only the publishing thread touches. Behind a pointer so that no access is checked at run
+  /// time for exclusivity, which the confinement already gives.
+  struct Ring {
+    var next: UInt64 = 1
+    var pool: Pool
+    var slots: SlotTable
+    var loans = 0
+    var format: FrameFormat
+    var formatEpoch: UInt64 = 0
+    /// Whether the format's record is still to be written, with the next frame.
+    var isFormatNew = false
+  }
+
+  /// SAFETY: allocated in init, freed in deinit, used by the publishing thread alone.
+  let ring: UnsafeMutablePointer<Ring>
+
+  init(
+    stream: StreamName, format: FrameFormat, options: PublisherOptions
+  ) throws(PublisherError) {
+    self.stream = stream
+    self.options = options
+    bells = Bells()
+    let pool = try Self.makePool(stream: stream, generation: 1, format: format, options: options)
+    do throws(SystemError) {
+      places = try Places()
+      boardFile = try MemoryFile(
+        named: "framebus-board-\(stream)", byteCount: Board.byteCount(ringDepth: options.ringDepth))
+      boardMapping = try Mapping(boardFile, .readAndWrite)
+      // SAFETY: the mapping lives as long as self.
+      board = unsafe Board(boardMapping, ringDepth: options.ringDepth)
+      board.setHeader(Self.header(stream: stream, ringDepth: options.ringDepth))
+      try boardFile.add([.size, .futureWrites, .seals])
+    } catch { throw .system(error) }
+    let slots = SlotTable(
+      slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
+    unsafe ring = .allocate(capacity: 1)
+    unsafe ring.initialize(to: Ring(pool: pool, slots: slots, format: format))
+    writeFormat()
+    // Relaxed: the rendezvous orders it before any subscriber maps the board.
+    board.poolGeneration.storeRelaxed(pool.generation)
+    board.state.storeReleasing(UInt32(FB_STATE_LIVE))
+  }
+
+  deinit {
+    unsafe ring.deinitialize(count: 1)
+    unsafe ring.deallocate()
+  }
+
+  private static func header(stream: StreamName, ringDepth: Int) -> fb_board {
+    var header = fb_board()
+    header.magic = FB_MAGIC_WORD
+    header.abi_version = UInt32(FB_ABI_VERSION)
+    header.ring_depth = UInt32(ringDepth)
+    header.generation = wallNowNs()
+    header.publisher_pid = UInt32(currentProcessID())
+    header.publisher_uid = currentUserID()
+    header.monotonic_anchor_ns = monotonicNowNs()
+    header.wall_anchor_ns = wallNowNs()
+    withUnsafeMutableBytes(of: &header.stream) { unsafe $0.copyBytes(from: stream.text.utf8) }
+    return header
+  }
+
+  private static func makePool(
+    stream: StreamName, generation: UInt32, format: FrameFormat, options: PublisherOptions
+  ) throws(PublisherError) -> Pool {
+    let wanted = max(format.byteCount, options.slotBytes ?? 0)
+    let slotBytes = (wanted + PageRow.pageBytes - 1) / PageRow.pageBytes * PageRow.pageBytes
+    let byteCount = slotBytes.multipliedReportingOverflow(by: options.slotCount)
+    guard !byteCount.overflow, byteCount.partialValue < 1 << 46 else {
+      throw .poolTooLarge(byteCount: byteCount.partialValue)
+    }
+    return try Pool(
+      stream: stream, generation: generation, slotCount: options.slotCount, slotBytes: slotBytes,
+      willSeal: options.poolWillSeal)
+  }
+
+  // MARK: Formats
+
+  /// Changes the format of the frames to come. Returns the new pool if the old slots are too small.
+  func setFormat(_ format: FrameFormat) throws(PublisherError) -> Pool? {
+    guard format != unsafe ring.pointee.format else { return nil }
+    var newPool: Pool?
+    if format.byteCount > unsafe ring.pointee.pool.slotBytes {
+      let pool = try Self.makePool(
+        stream: stream, generation: unsafe ring.pointee.pool.generation + 1, format: format,
+        options: options)
+      unsafe ring.pointee.pool = pool
+      unsafe ring.pointee.slots = SlotTable(
+        slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
+      // Relaxed: shown in `framebus streams`; descriptors name their pool themselves.
+      board.poolGeneration.storeRelaxed(pool.generation)
+      newPool = pool
+    }
+    unsafe ring.pointee.format = format
+    unsafe ring.pointee.isFormatNew = true
+    return newPool
+  }
+
+  /// Writes the record of a format epoch, over that of the epoch `ringDepth` before. No standing
+  /// descriptor names that one: since it ended, each epoch published a frame, and the descriptor
+  /// of the frame `ringDepth` before the one to come is already marked invalid.
+  private func writeFormat() {
+    unsafe ring.pointee.isFormatNew = false
+    unsafe ring.pointee.formatEpoch += 1
+    let epoch = unsafe ring.pointee.formatEpoch
+    board.format(epoch: epoch).store(unsafe ring.pointee.format.record(epoch: epoch))
+    // SYNC status/format: pairs with the acquiring load in `StreamServer.status`. Subscribers come
+    // to the record by a descriptor, whose own release orders it.
+    board.formatEpoch.storeReleasing(epoch)
+  }
+
+  // MARK: Loan and publish
+
+  /// Loans a slot if one is to be had without waiting.
+  func loan() throws(LoanError) -> FrameLoan {
+    guard unsafe ring.pointee.loans < options.maxLoans else {
+      throw .tooManyLoans(maxLoans: options.maxLoans)
+    }
+    if let blocker = firstBlocker() {
+      throw .backpressure(subscriber: blocker.place, lagFrames: blocker.lag)
+    }
+    let slot = unsafe ring.pointee.slots.take {
+      // SYNC hold/reuse, the publishing side: the descriptors of the slots to be reused were
+      // overwritten; then this fence; then the places and their hold words are read. Pairs with
+      // the fence in `Attachment.pin` between its store of the hold word and its second look at
+      // the descriptor. Either we see the hold, or that subscriber sees the descriptor gone.
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      return places.heldSequences()
+    }
+    guard let slot else {
+      preconditionFailure(
+        "no slot free: the pool has \(options.slotCount), and loans, ring and holds together "
+          + "can take \(options.slotCount - 1)")
+    }
+    unsafe ring.pointee.loans += 1
+    return FrameLoan(core: self, pool: unsafe ring.pointee.pool, slot: slot)
+  }
+
+  /// The first lossless subscriber that has not received the frame whose descriptor comes next.
+  func firstBlocker() -> (place: Int, lag: UInt64)? {
+    let mask = places.losslessMask
+    guard mask != 0 else { return nil }
+    let next = unsafe ring.pointee.next
+    for place in SetBits(mask) {
+      // SYNC position/overwrite: pairs with the releasing store in `Attachment.advance`: whoever
+      // advanced past a frame has copied its descriptor.
+      let position = places.page(place).position.loadAcquiring()
+      if position &+ UInt64(options.ringDepth) < next, position < next {
+        return (place, next - 1 - position)
+      }
+    }
+    return nil
+  }
+
+  /// Makes a filled slot visible as the next frame, and wakes who sleeps.
+  func publish(
+    slot: Int, of pool: Pool, byteCount: Int, _ metadata: FrameMetadata
+  ) -> SequenceNumber {
+    let sequence = unsafe ring.pointee.next
+    var descriptor = fb_descriptor()
+    metadata.store(into: &descriptor)
+    descriptor.pool_generation = pool.generation
+    descriptor.slot = UInt32(slot)
+    descriptor.payload_bytes = UInt64(byteCount)
+    descriptor.published_at_ns = monotonicNowNs()
+
+    // SYNC descriptor/seqlock: 0 marks the descriptor invalid before any of its fields change; the
+    // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
+    // `Attachment.pin` before the sequence is read again. Relaxed: the fence orders it.
+    board.descriptorSequence(of: sequence).storeRelaxed(0)
+    atomicMemoryFence(ordering: .releasing)
+    if unsafe ring.pointee.isFormatNew { writeFormat() }
+    descriptor.format_epoch = unsafe ring.pointee.formatEpoch
+    board.descriptor(of: sequence).store(descriptor, from: 1)
+    // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in
+    // `Attachment.pin`. The frame's bytes and all fields happen before.
+    board.descriptorSequence(of: sequence).storeReleasing(sequence)
+    // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
+    board.cursor.storeReleasing(sequence)
+
+    unsafe ring.pointee.next = sequence + 1
+    if unsafe pool === ring.pointee.pool {
+      unsafe ring.pointee.slots.publish(slot, as: sequence)
+    } else {
+      unsafe ring.pointee.slots.skip(sequence)
+    }
+    unsafe ring.pointee.loans -= 1
+    wakeSleepers()
+    return SequenceNumber(rawValue: sequence)
+  }
+
+  /// Takes back a loan that will not be published.
+  func abandon(slot: Int, of pool: Pool) {
+    if unsafe pool === ring.pointee.pool { unsafe ring.pointee.slots.giveBack(slot) }
+    unsafe ring.pointee.loans -= 1
+    // Relaxed: one writer, a statistic.
+    board.abandoned.storeRelaxed(board.abandoned.loadRelaxed() &+ 1)
+  }
+
+  /// Wakes every subscriber that said it would sleep: one system call for all that sleep on the
+  /// futex, one for each that waits on a descriptor.
+  func wakeSleepers() {
+    // Relaxed load: this thread is the word's one writer.
+    // SYNC wake/sleep: release, so that who sees the new word sees the new cursor.
+    board.wake.storeReleasing(board.wake.loadRelaxed() &+ 1)
+    // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
+    // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    var futexSleeps = false
+    var bellMask: UInt64 = 0
+    for place in SetBits(places.takenMask) {
+      // Relaxed: ordered by the fence above.
+      switch Int(places.page(place).waiting.loadRelaxed()) {
+      case Int(FB_WAITING_FUTEX): futexSleeps = true
+      case Int(FB_WAITING_BELL): bellMask |= 1 << UInt64(place)
+      default: break
+      }
+    }
+    guard futexSleeps || bellMask != 0 else { return }
+    // Relaxed: one writer, a statistic.
+    board.wakeUps.storeRelaxed(board.wakeUps.loadRelaxed() &+ 1)
+    if futexSleeps { unsafe Platform.wakeSleepers(on: board.wake.futex) }
+    if bellMask != 0 { bells.ring(bellMask) }
+  }
+
+  /// Says that no frame will follow. What was published stays readable for who is attached.
+  func finish(_ reason: FinishReason) {
+    // Relaxed: ordered by the state's release.
+    board.finishReason.storeRelaxed(reason.rawValue)
+    // SYNC finish: pairs with the acquiring load in `Attachment.finishReason`.
+    board.state.storeReleasing(UInt32(FB_STATE_FINISHED))
+    wakeSleepers()
+  }
+}

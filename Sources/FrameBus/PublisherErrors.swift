@@ -1,0 +1,75 @@
+import Platform
+
+/// Why a publisher could not start or change.
+public enum PublisherError: Error, Sendable, CustomStringConvertible {
+  /// Another process publishes this stream now.
+  case alreadyPublished(StreamName)
+  /// The group lets this user publish nothing.
+  case notAllowed(path: String)
+  case socketPathTooLong(path: String, bytes: Int)
+  case wrongOptions(String)
+  /// The pool would be larger than can be addressed.
+  case poolTooLarge(byteCount: Int)
+  /// The source's `poolWillSeal` threw this.
+  case poolRefused(any Error)
+  case system(SystemError)
+
+  public var description: String {
+    switch self {
+    case .alreadyPublished(let stream):
+      "stream “\(stream)” already has a publisher; stop it (`framebus streams` shows its pid) or "
+        + "choose another name with --stream"
+    case .notAllowed(let path):
+      "no permission to publish: \(path) is not writable for this user; ask the group's owner for "
+        + "`framebus group grant capture --uid N`"
+    case .socketPathTooLong(let path, let bytes):
+      "the socket path \(path) has \(bytes) bytes, and Linux allows \(maximumSocketPathBytes); use "
+        + "a shorter group id or --root"
+    case .wrongOptions(let what): what
+    case .poolTooLarge(let byteCount):
+      "a pool of \(byteCount) bytes is too large; use a smaller picture or a smaller holdQuota"
+    case .poolRefused(let error): "\(error)"
+    case .system(let error): "\(error)"
+    }
+  }
+}
+
+/// Why no slot could be loaned.
+public enum LoanError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A lossless subscriber has yet to receive the frame whose place this one needs.
+  case backpressure(subscriber: Int, lagFrames: UInt64)
+  /// As many loans are out as the publisher was made for.
+  case tooManyLoans(maxLoans: Int)
+  case timedOut
+  case stopped
+
+  public var description: String {
+    switch self {
+    case .backpressure(let subscriber, let lagFrames):
+      "subscriber \(subscriber) is \(lagFrames) frames behind and was promised every frame; wait "
+        + "with loan(waitingUntil:), or look with `framebus streams`"
+    case .tooManyLoans(let maxLoans):
+      "\(maxLoans) loans are out, and maxLoans is \(maxLoans); publish or drop one first"
+    case .timedOut: "no slot became free before the deadline"
+    case .stopped: "stopped while waiting for a slot"
+    }
+  }
+}
+
+/// Why a stream ended, as its publisher said it.
+public enum FinishReason: UInt32, Hashable, Sendable, CustomStringConvertible {
+  /// The source has no more frames.
+  case ended = 1
+  /// The publisher was asked to stop.
+  case stopped = 2
+  /// The source failed; its log says why.
+  case failed = 3
+
+  public var description: String {
+    switch self {
+    case .ended: "ended"
+    case .stopped: "stopped"
+    case .failed: "failed"
+    }
+  }
+}

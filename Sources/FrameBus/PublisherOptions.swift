@@ -1,0 +1,41 @@
+import CFrameLayout
+
+/// How a publisher lays out its stream. The defaults suit large live pictures.
+public struct PublisherOptions: Sendable {
+  /// How many of the newest frames a subscriber can choose from, 2…1024. Each takes a slot.
+  public var ringDepth = 2
+  /// Bytes of a slot; nil for the first format's size. Slots sized for the largest picture to come
+  /// save the pool that a larger one would need.
+  public var slotBytes: Int?
+  /// Loans out at once.
+  public var maxLoans = 1
+  /// Frames that all subscribers together may hold, at least 64. Memory is only taken for slots
+  /// that are used.
+  public var holdQuota = 128
+  /// Whether a subscriber may ask that the publisher wait for it. Not for live sources.
+  public var allowsLossless = false
+  /// How long a lossless subscriber may hold the publisher up without receiving anything, before
+  /// its lossless delivery ends.
+  public var losslessStallLimit: Duration = .seconds(10)
+  /// Called with each new pool before it is sealed against further writable mappings.
+  public var poolWillSeal: (@Sendable (PoolDescriptor) throws -> Void)?
+
+  public init() {}
+
+  var slotCount: Int { ringDepth + maxLoans + holdQuota }
+
+  func check() throws(PublisherError) {
+    guard (2...Int(FB_MAXIMUM_RING_DEPTH)).contains(ringDepth) else {
+      throw .wrongOptions("ringDepth is \(ringDepth); use 2 to \(FB_MAXIMUM_RING_DEPTH)")
+    }
+    guard (1...64).contains(maxLoans) else {
+      throw .wrongOptions("maxLoans is \(maxLoans); use 1 to 64")
+    }
+    let quotas = Int(FB_MAXIMUM_SUBSCRIBERS)...Int(FB_MAXIMUM_SUBSCRIBERS * FB_MAXIMUM_HOLDS)
+    guard quotas.contains(holdQuota) else {
+      throw .wrongOptions(
+        "holdQuota is \(holdQuota); use \(quotas.lowerBound) to \(quotas.upperBound)")
+    }
+    if let slotBytes, slotBytes < 1 { throw .wrongOptions("slotBytes is \(slotBytes)") }
+  }
+}

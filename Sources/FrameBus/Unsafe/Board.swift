@@ -1,0 +1,81 @@
+import CFrameLayout
+import Platform
+
+/// The board's words, for its publisher to write and its subscribers to read.
+///
+/// A subscriber's mapping is read-only: a store through it would fault, and no code that a
+/// subscriber runs stores. What it loads is another process's word, to be checked before use.
+@safe struct Board {
+  /// SAFETY: `Board.byteCount(ringDepth:)` bytes of a mapping that the owner keeps alive.
+  private let base: UnsafeMutableRawPointer
+  let ringDepth: Int
+
+  /// - Parameter mapping: at least `byteCount(ringDepth:)` bytes; must outlive the board.
+  @unsafe init(_ mapping: borrowing Mapping, ringDepth: Int) {
+    precondition(mapping.byteCount >= Self.byteCount(ringDepth: ringDepth))
+    unsafe base = mapping.base
+    self.ringDepth = ringDepth
+  }
+
+  /// Header, descriptors and formats, in whole pages.
+  static func byteCount(ringDepth: Int) -> Int {
+    let bytes =
+      Int(FB_BOARD_BYTES) + ringDepth * (Int(FB_DESCRIPTOR_BYTES) + Int(FB_FORMAT_BYTES))
+    return (bytes + PageRow.pageBytes - 1) / PageRow.pageBytes * PageRow.pageBytes
+  }
+
+  /// The header as a whole, to be read once, when a subscriber arrives.
+  func header() -> fb_board {
+    var header = fb_board()
+    unsafe SharedRecord(base, at: 0, byteCount: Int(FB_BOARD_BYTES)).load(into: &header)
+    return header
+  }
+
+  func setHeader(_ header: fb_board) {
+    unsafe SharedRecord(base, at: 0, byteCount: Int(FB_BOARD_BYTES)).store(header)
+  }
+
+  @inline(__always) var cursor: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_CURSOR)) }
+  @inline(__always) var wake: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_WAKE)) }
+  var state: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_STATE)) }
+  var finishReason: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_FINISH_REASON)) }
+  var formatEpoch: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_FORMAT_EPOCH)) }
+  var poolGeneration: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_POOL_GENERATION)) }
+  var publisherWaiting: SharedWord32 {
+    unsafe SharedWord32(base, at: Int(FB_AT_PUBLISHER_WAITING))
+  }
+  var abandoned: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_ABANDONED)) }
+  var wakeUps: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_WAKE_UPS)) }
+  var losslessEnded: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_LOSSLESS_ENDED)) }
+
+  func place(_ index: Int) -> SharedWord32 {
+    precondition(index < Int(FB_MAXIMUM_SUBSCRIBERS))
+    return unsafe SharedWord32(base, at: Int(FB_AT_PLACES) + index * 4)
+  }
+
+  /// The first word of a descriptor: 0, or the sequence number of what the rest says.
+  @inline(__always)
+  func descriptorSequence(of sequence: UInt64) -> SharedWord64 {
+    unsafe SharedWord64(base, at: descriptorOffset(of: sequence))
+  }
+
+  /// The place on the board where a sequence number's descriptor lies.
+  @inline(__always)
+  func descriptor(of sequence: UInt64) -> SharedRecord {
+    unsafe SharedRecord(
+      base, at: descriptorOffset(of: sequence), byteCount: Int(FB_DESCRIPTOR_BYTES))
+  }
+
+  /// The place on the board where a format epoch's record lies.
+  func format(epoch: UInt64) -> SharedRecord {
+    let offset =
+      Int(FB_BOARD_BYTES) + ringDepth * Int(FB_DESCRIPTOR_BYTES)
+      + Int(epoch % UInt64(ringDepth)) * Int(FB_FORMAT_BYTES)
+    return unsafe SharedRecord(base, at: offset, byteCount: Int(FB_FORMAT_BYTES))
+  }
+
+  @inline(__always)
+  private func descriptorOffset(of sequence: UInt64) -> Int {
+    Int(FB_BOARD_BYTES) + Int(sequence % UInt64(ringDepth)) * Int(FB_DESCRIPTOR_BYTES)
+  }
+}

@@ -1,0 +1,90 @@
+import Synchronization
+
+// Words of shared memory, read and written with a named memory order. The order is in the name
+// because `Atomic` demands a constant; each call is a single machine instruction. Every call site
+// says in a SYNC comment what it pairs with, or why relaxed is enough.
+
+/// A 64-bit word inside a mapping.
+@safe struct SharedWord64 {
+  /// SAFETY: aligned, inside a mapping that the owner of this word keeps alive.
+  private let address: UnsafeMutablePointer<Atomic<UInt64>>
+
+  @inline(__always)
+  @unsafe init(_ base: UnsafeMutableRawPointer, at offset: Int) {
+    unsafe address = (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  @inline(__always)
+  func loadAcquiring() -> UInt64 { unsafe address.pointee.load(ordering: .acquiring) }
+  @inline(__always)
+  func loadRelaxed() -> UInt64 { unsafe address.pointee.load(ordering: .relaxed) }
+  @inline(__always)
+  func storeReleasing(_ value: UInt64) { unsafe address.pointee.store(value, ordering: .releasing) }
+  @inline(__always)
+  func storeRelaxed(_ value: UInt64) { unsafe address.pointee.store(value, ordering: .relaxed) }
+}
+
+/// A 32-bit word inside a mapping, which may also serve as a futex.
+@safe struct SharedWord32 {
+  /// SAFETY: aligned, inside a mapping that the owner of this word keeps alive.
+  private let address: UnsafeMutablePointer<Atomic<UInt32>>
+
+  @inline(__always)
+  @unsafe init(_ base: UnsafeMutableRawPointer, at offset: Int) {
+    unsafe address = (base + offset).assumingMemoryBound(to: Atomic<UInt32>.self)
+  }
+
+  @inline(__always)
+  func loadAcquiring() -> UInt32 { unsafe address.pointee.load(ordering: .acquiring) }
+  @inline(__always)
+  func loadRelaxed() -> UInt32 { unsafe address.pointee.load(ordering: .relaxed) }
+  @inline(__always)
+  func storeReleasing(_ value: UInt32) { unsafe address.pointee.store(value, ordering: .releasing) }
+  @inline(__always)
+  func storeRelaxed(_ value: UInt32) { unsafe address.pointee.store(value, ordering: .relaxed) }
+
+  /// The word as `futex(2)` wants it.
+  @unsafe var futex: UnsafePointer<UInt32> {
+    unsafe UnsafeRawPointer(address).assumingMemoryBound(to: UInt32.self)
+  }
+}
+
+/// A record of shared memory that is copied word by word: its writer may be changing it, so the
+/// copy means something only once a sequence number has proved it whole (a seqlock).
+@safe struct SharedRecord {
+  /// SAFETY: aligned to 8, `wordCount` words inside a mapping that the owner keeps alive.
+  private let base: UnsafeMutableRawPointer
+  private let wordCount: Int
+
+  @inline(__always)
+  @unsafe init(_ base: UnsafeMutableRawPointer, at offset: Int, byteCount: Int) {
+    unsafe self.base = base + offset
+    wordCount = byteCount / 8
+  }
+
+  /// Writes a record from its word `first` on.
+  @inline(__always)
+  func store<Record: BitwiseCopyable>(_ record: Record, from first: Int = 0) {
+    precondition(MemoryLayout<Record>.size == wordCount * 8)
+    unsafe withUnsafeBytes(of: record) { bytes in
+      for index in first..<wordCount {
+        // Relaxed: the caller's sequence number orders these stores.
+        let word = unsafe bytes.load(fromByteOffset: index * 8, as: UInt64.self)
+        unsafe SharedWord64(base, at: index * 8).storeRelaxed(word)
+      }
+    }
+  }
+
+  /// Copies the whole record into `record`.
+  @inline(__always)
+  func load<Record: BitwiseCopyable>(into record: inout Record) {
+    precondition(MemoryLayout<Record>.size == wordCount * 8)
+    unsafe withUnsafeMutableBytes(of: &record) { bytes in
+      for index in 0..<wordCount {
+        // Relaxed: the caller's sequence number orders these loads.
+        let word = unsafe SharedWord64(base, at: index * 8).loadRelaxed()
+        unsafe bytes.storeBytes(of: word, toByteOffset: index * 8, as: UInt64.self)
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import CFrameLayout
+import Platform
+
+/// One subscriber's page: that subscriber writes it, the publisher reads it and believes nothing.
+@safe struct SubscriberPage {
+  /// SAFETY: a page of a mapping that the owner keeps alive.
+  private let base: UnsafeMutableRawPointer
+
+  /// The subscriber's side. The mapping must outlive the page.
+  @unsafe init(_ mapping: borrowing Mapping) {
+    precondition(mapping.byteCount >= PageRow.pageBytes)
+    unsafe base = mapping.base
+  }
+
+  /// The publisher's side, read-only. The row must outlive the page.
+  @inline(__always)
+  @unsafe init(_ row: borrowing PageRow, place: Int) {
+    precondition(place < row.count, "place \(place) out of \(row.count)")
+    unsafe base = row.base + place * PageRow.pageBytes
+  }
+
+  @inline(__always)
+  func hold(_ index: Int) -> SharedWord64 {
+    precondition(index < Int(FB_MAXIMUM_HOLDS), "hold \(index) out of \(FB_MAXIMUM_HOLDS)")
+    return unsafe SharedWord64(base, at: index * 8)
+  }
+
+  @inline(__always)
+  var position: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_POSITION)) }
+  @inline(__always)
+  var waiting: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_WAITING)) }
+  var progress: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_PROGRESS)) }
+  var received: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_RECEIVED)) }
+  var dropped: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_DROPPED)) }
+}

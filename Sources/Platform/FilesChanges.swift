@@ -1,0 +1,76 @@
+import CLinuxShims
+import Glibc
+
+/// Changes to what a directory holds. Every name is a single entry of the directory.
+extension Directory {
+  /// Makes a directory with exactly these permission bits, whatever the umask.
+  /// - Returns: the new directory.
+  package borrowing func makeDirectory(
+    _ name: String, mode: UInt32
+  ) throws(SystemError) -> Directory {
+    // SAFETY: the kernel reads the name during the call only.
+    guard unsafe mkdirat(descriptor.number, name, mode_t(mode) & 0o700) == 0 else {
+      throw .last("mkdirat", path: path(of: name))
+    }
+    let made = try openDirectory(name)
+    try made.setMode(mode)
+    return made
+  }
+
+  package borrowing func setMode(_ mode: UInt32) throws(SystemError) {
+    guard fchmod(descriptor.number, mode_t(mode)) == 0 else { throw .last("fchmod", path: path) }
+  }
+
+  package borrowing func setOwner(_ uid: UInt32, group gid: UInt32) throws(SystemError) {
+    guard fchown(descriptor.number, uid, gid) == 0 else { throw .last("fchown", path: path) }
+  }
+
+  package borrowing func makeLink(_ name: String, to text: String) throws(SystemError) {
+    // SAFETY: the kernel reads both texts during the call only.
+    guard unsafe symlinkat(text, descriptor.number, name) == 0 else {
+      throw .last("symlinkat", path: path(of: name))
+    }
+  }
+
+  /// Renames an entry of this directory within it.
+  /// - Parameter replacing: whether an entry of the new name is replaced; otherwise `EEXIST`.
+  package borrowing func rename(
+    _ name: String, to newName: String, replacing: Bool
+  ) throws(SystemError) {
+    // SAFETY: the kernel reads both names during the call only.
+    let result = unsafe linux_rename(descriptor.number, name, newName, replacing)
+    guard result == 0 else { throw .last("renameat2", path: path(of: newName)) }
+  }
+
+  /// Removes one entry that is no directory. None there is no error.
+  package borrowing func removeFile(_ name: String) throws(SystemError) {
+    // SAFETY: the kernel reads the name during the call only.
+    if unsafe unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT { return }
+    throw .last("unlinkat", path: path(of: name))
+  }
+
+  /// Removes an entry with everything below it, following no link. None there is no error.
+  /// - Parameter depth: how many levels of directories may lie below; more is `ELOOP`, so that a
+  ///   hostile tree cannot exhaust the stack or the descriptors.
+  package borrowing func removeTree(_ name: String, depth: Int = 64) throws(SystemError) {
+    guard let status = try status(of: name) else { return }
+    if status.kind != .directory { return try removeFile(name) }
+    if depth == 0 { throw SystemError(code: ELOOP, operation: "remove", path: path(of: name)) }
+    let inner = try openDirectory(name)
+    for entry in try inner.names() { try inner.removeTree(entry, depth: depth - 1) }
+    // SAFETY: the kernel reads the name during the call only.
+    if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
+    throw .last("unlinkat", path: path(of: name))
+  }
+
+  /// Makes renames and removals in this directory survive a power cut (`fsync(2)`).
+  package borrowing func sync() throws(SystemError) {
+    let number = descriptor.number
+    _ = try retryingInterrupts("fsync", path: path) { fsync(number) }
+  }
+}
+
+/// A name that no other process uses: a prefix and 64 random bits.
+package func temporaryName(prefix: String) -> String {
+  prefix + String(UInt64.random(in: .min ... .max), radix: 36)
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// Writes all bytes to a descriptor, waiting as long as it takes.
+package func writeFully(_ bytes: [UInt8], to number: Int32) throws(SystemError) {
+  var position = 0
+  while position < bytes.count {
+    let start = position
+    // SAFETY: the rest of the array is passed with its true length for the call only.
+    let written = unsafe bytes.withUnsafeBytes {
+      unsafe write(number, $0.baseAddress.map { unsafe $0 + start }, $0.count - start)
+    }
+    if written >= 0 { position += written; continue }
+    if errno == EAGAIN {
+      var ready = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+      _ = unsafe poll(&ready, 1, -1)
+    } else if errno != EINTR {
+      throw .last("write")
+    }
+  }
+}
+
+/// Whether a descriptor is a terminal (`isatty(3)`).
+package func isTerminal(_ number: Int32) -> Bool { isatty(number) == 1 }
+
+/// Ends the process without running deferred work (`exit(3)`).
+package func exitProcess(_ status: Int32) -> Never { exit(status) }
