@@ -24,7 +24,7 @@ public func parseFrameRate(_ text: String) throws(CaptureOptionError) -> FrameRa
     (1...1_000_000).contains(denominator), numerator >= denominator,
     numerator / denominator <= 240, numerator <= 240_000_000
   else { throw .badRate(text) }
-  return FrameRate(numerator: numerator, denominator: denominator)
+  return FrameRate(numerator, denominator)
 }
 
 /// Reads `WIDTHxHEIGHT` or `WIDTHxHEIGHT+X+Y`.

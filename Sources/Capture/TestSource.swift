@@ -10,7 +10,7 @@ public struct TestSource: FrameSource {
 
   public init(
     _ style: TestPatternStyle = .bars, width: Int = 1280, height: Int = 720,
-    rate: FrameRate = FrameRate(numerator: 30, denominator: 1)
+    rate: FrameRate = FrameRate(30, 1)
   ) {
     pattern = TestPattern(style)
     self.width = width

@@ -24,7 +24,7 @@ public struct Y4MHeader: Hashable, Sendable {
     guard fields.first.map(String.init) == Self.magic else { throw .notY4M }
     var width: Int?
     var height: Int?
-    var rate = FrameRate(numerator: 25, denominator: 1)
+    var rate = FrameRate(25, 1)
     var chroma = "420jpeg"
     for field in fields.dropFirst() {
       let value = String(field.dropFirst())
@@ -82,7 +82,7 @@ public struct Y4MHeader: Hashable, Sendable {
       (0...1_000_000_000).contains(numerator), (0...1_000_000_000).contains(denominator)
     else { throw .badRate(text) }
     guard numerator > 0, denominator > 0 else { return nil }
-    return FrameRate(numerator: numerator, denominator: denominator)
+    return FrameRate(numerator, denominator)
   }
 }
 

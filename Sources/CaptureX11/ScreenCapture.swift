@@ -96,7 +96,7 @@
       if newArea == area { return }
       let format = try ScreenSource.format(of: newArea, options)
       do { try publisher.setFormat(format) } catch {
-        throw pools.lastFailure ?? .publishing(.publisher(error))
+        throw .publishing(.publisher(error))
       }
       area = newArea
       privateSegment = nil

@@ -8,7 +8,7 @@
     /// nil: the display that `DISPLAY` names.
     public var display: String?
     /// The highest rate; an unchanged screen publishes nothing.
-    public var rate = FrameRate(numerator: 30, denominator: 1)
+    public var rate = FrameRate(30, 1)
     /// nil: the whole screen. The part of a region that lies outside the screen is cut off.
     public var region: PixelRect?
     public var backend = ScreenBackend.shm
@@ -35,13 +35,13 @@
       var publisherOptions = PublisherOptions()
       publisherOptions.holdQuota = Self.holdQuota(slotBytes: format.byteCount)
       if options.backend == .shm {
-        publisherOptions.poolWillSeal = { pool in try pools.attachKeepingFailure(pool) }
+        publisherOptions.poolWillSeal = { pool in try pools.attach(pool) }
       }
       let publisher: Publisher
       do {
         publisher = try Publisher(
           session.stream, in: session.group, format: format, options: publisherOptions)
-      } catch { throw pools.lastFailure ?? .publishing(.publisher(error)) }
+      } catch { throw .publishing(.publisher(error)) }
       let options = options
       try session.drive(publisher) { (publisher) throws(ScreenError) in
         var capture = ScreenCapture(

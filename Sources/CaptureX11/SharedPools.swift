@@ -10,20 +10,8 @@
   final class SharedPools: Sendable {
     private let connection: XConnection
     private let segments = Mutex<[UInt32: xcb_shm_seg_t]>([:])
-    private let failure = Mutex<ScreenError?>(nil)
 
     init(_ connection: XConnection) { self.connection = connection }
-
-    /// Why the last `attach` failed, which the publisher only knows as a refusal.
-    var lastFailure: ScreenError? { failure.withLock { $0 } }
-
-    /// Attaches a pool, keeping the reason if that fails.
-    func attachKeepingFailure(_ pool: PoolDescriptor) throws(ScreenError) {
-      do { try attach(pool) } catch {
-        failure.withLock { $0 = error }
-        throw error
-      }
-    }
 
     /// Lets the server map a pool, and waits until it has: sealing the pool any earlier would make
     /// the mapping fail.

@@ -6,3 +6,5 @@
 #if __has_include(<gst/gst.h>)
 #include <gst/gst.h>
 #endif
+
+#include "CSlotSink.h"
