@@ -124,6 +124,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support",
       swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
       name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
   ],

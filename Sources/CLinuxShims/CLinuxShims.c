@@ -240,6 +240,11 @@ int linux_lock_exclusively(int descriptor) {
   return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+bool linux_is_locked(int descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 int linux_rename(int directory, const char *name, const char *newName, bool isReplacing) {
   return renameat2(directory, name, directory, newName, isReplacing ? 0 : RENAME_NOREPLACE);
 }

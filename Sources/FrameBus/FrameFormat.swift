@@ -85,7 +85,8 @@ public struct FrameFormat: Hashable, Sendable {
       planes.append(Plane(offset: offset, stride: stride))
       // GStreamer rounds the luma rows up to even before halving.
       let rows = (height + shape.rows - 1) / shape.rows
-      let storedRows = shapes.contains { $0.rows == 2 } && shape.rows == 1 ? (height + 1) & ~1 : rows
+      let isHalved = shapes.contains { $0.rows == 2 }
+      let storedRows = isHalved && shape.rows == 1 ? (height + 1) & ~1 : rows
       offset += stride * storedRows
     }
     return try FrameFormat(
@@ -109,8 +110,10 @@ public struct FrameFormat: Hashable, Sendable {
       throw .wrongPlane(planes.count)
     }
     for (index, plane) in planes.enumerated() {
-      guard (0...Int(UInt32.max)).contains(plane.offset), (0...Int(UInt32.max)).contains(plane.stride)
-      else { throw .wrongPlane(index) }
+      let words = 0...Int(UInt32.max)
+      guard words.contains(plane.offset), words.contains(plane.stride) else {
+        throw .wrongPlane(index)
+      }
       var end = plane.offset
       if index < shapes.count, width > 0, height > 0 {
         let shape = shapes[index]
@@ -138,15 +141,10 @@ extension FrameFormat {
     record.color_space = colorSpace.rawValue
     record.rate_numerator = UInt32(frameRate.numerator)
     record.rate_denominator = UInt32(frameRate.denominator)
-    for (index, plane) in planes.enumerated() {
-      withUnsafeMutableBytes(of: &record.planes) { bytes in
-        // SAFETY: at most 4 planes, as `check` made sure, of two 32-bit words each.
-        unsafe bytes.storeBytes(
-          of: UInt32(plane.offset), toByteOffset: index * 8, as: UInt32.self)
-        unsafe bytes.storeBytes(
-          of: UInt32(plane.stride), toByteOffset: index * 8 + 4, as: UInt32.self)
-      }
-    }
+    func offset(_ index: Int) -> UInt32 { index < planes.count ? UInt32(planes[index].offset) : 0 }
+    func stride(_ index: Int) -> UInt32 { index < planes.count ? UInt32(planes[index].stride) : 0 }
+    record.plane_offsets = (offset(0), offset(1), offset(2), offset(3))
+    record.plane_strides = (stride(0), stride(1), stride(2), stride(3))
     return record
   }
 
@@ -156,17 +154,16 @@ extension FrameFormat {
       record.plane_count <= UInt32(FB_MAXIMUM_PLANES),
       record.byte_count <= UInt64(Self.maximumByteCount)
     else { return nil }
-    let planes = withUnsafeBytes(of: record.planes) { bytes in
-      (0..<Int(record.plane_count)).map { index in
-        // SAFETY: at most 4 planes, as just checked.
-        unsafe Plane(
-          offset: Int(bytes.load(fromByteOffset: index * 8, as: UInt32.self)),
-          stride: Int(bytes.load(fromByteOffset: index * 8 + 4, as: UInt32.self)))
-      }
-    }
+    let (offsets, strides) = (record.plane_offsets, record.plane_strides)
+    let planes = [
+      Plane(offset: Int(offsets.0), stride: Int(strides.0)),
+      Plane(offset: Int(offsets.1), stride: Int(strides.1)),
+      Plane(offset: Int(offsets.2), stride: Int(strides.2)),
+      Plane(offset: Int(offsets.3), stride: Int(strides.3)),
+    ].prefix(Int(record.plane_count))
     try? self.init(
       kind: kind, fourcc: FourCC(rawValue: record.fourcc), width: Int(record.width),
-      height: Int(record.height), planes: planes, byteCount: Int(record.byte_count),
+      height: Int(record.height), planes: Array(planes), byteCount: Int(record.byte_count),
       frameRate: FrameRate(Int(record.rate_numerator), Int(record.rate_denominator)),
       colorSpace: ColorSpace(rawValue: record.color_space) ?? .unspecified)
   }

@@ -47,7 +47,7 @@ public struct FrameLoan: ~Copyable {
   ///   the futex, and one more for each subscriber that waits on a descriptor.
   @discardableResult
   public consuming func publish(byteCount: Int? = nil) -> SequenceNumber {
-    let byteCount = byteCount ?? unsafe min(core.ring.pointee.format.byteCount, pool.slotBytes)
+    let byteCount = byteCount ?? min(core.ring.format.byteCount, pool.slotBytes)
     precondition(
       (0...pool.slotBytes).contains(byteCount), "\(byteCount) bytes in a slot of \(pool.slotBytes)")
     isOut = false

@@ -21,8 +21,8 @@ extension MessageSocket {
   borrowing func send<Record: BitwiseCopyable>(
     _ record: Record, descriptors: [Int32] = []
   ) -> SendResult {
-    withUnsafeBytes(of: record) { bytes in
-      // SAFETY: the span does not outlive the bytes of the record.
+    // SAFETY: the span does not outlive the bytes of the record.
+    unsafe withUnsafeBytes(of: record) { bytes in
       let span = unsafe RawSpan(_unsafeBytes: bytes)
       return send(span, descriptors: descriptors)
     }
@@ -39,7 +39,9 @@ struct Message: ~Copyable {
   /// - Returns: nil when nothing has arrived.
   init?(from socket: borrowing MessageSocket) throws(SystemError) {
     var buffer = InlineArray<4096, UInt8>(repeating: 0)
-    var span = buffer.mutableSpan.mutableBytes
+    var elements = buffer.mutableSpan
+    // SAFETY: bytes have no value that is not allowed.
+    var span = unsafe elements.mutableBytes
     guard let received = try socket.receive(into: &span) else { return nil }
     byteCount = received.byteCount
     isTruncated = received.isTruncated
@@ -70,7 +72,8 @@ struct Message: ~Copyable {
 
   private func load<Record: BitwiseCopyable>(_ empty: Record) -> Record {
     var record = empty
-    withUnsafeMutableBytes(of: &record) { target in
+    // SAFETY: callers ask for records no larger than the message; both are plain bytes.
+    unsafe withUnsafeMutableBytes(of: &record) { target in
       for index in 0..<target.count { unsafe target[index] = bytes[index] }
     }
     return record

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// It refuses to talk to anybody: connections are `StreamServer`'s. What both need lies in
 /// `Places` and on the board.
-final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to the publishing thread
+@safe final class PublisherCore: @unchecked Sendable {  // because one thread at a time uses `ring`
   let stream: StreamName
   let options: PublisherOptions
   let boardFile: MemoryFile
@@ -33,7 +33,12 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
   }
 
   /// SAFETY: allocated in init, freed in deinit, used by the publishing thread alone.
-  let ring: UnsafeMutablePointer<Ring>
+  private let storage: UnsafeMutablePointer<Ring>
+
+  var ring: Ring {
+    @inline(__always) _read { yield unsafe storage.pointee }
+    @inline(__always) _modify { yield unsafe &storage.pointee }
+  }
 
   init(
     stream: StreamName, format: FrameFormat, options: PublisherOptions
@@ -54,8 +59,8 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
     } catch { throw .system(error) }
     let slots = SlotTable(
       slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
-    unsafe ring = .allocate(capacity: 1)
-    unsafe ring.initialize(to: Ring(pool: pool, slots: slots, format: format))
+    unsafe storage = .allocate(capacity: 1)
+    unsafe storage.initialize(to: Ring(pool: pool, slots: slots, format: format))
     writeFormat()
     // Relaxed: the rendezvous orders it before any subscriber maps the board.
     board.poolGeneration.storeRelaxed(pool.generation)
@@ -63,8 +68,8 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
   }
 
   deinit {
-    unsafe ring.deinitialize(count: 1)
-    unsafe ring.deallocate()
+    unsafe storage.deinitialize(count: 1)
+    unsafe storage.deallocate()
   }
 
   private static func header(stream: StreamName, ringDepth: Int) -> fb_board {
@@ -77,7 +82,10 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
     header.publisher_uid = currentUserID()
     header.monotonic_anchor_ns = monotonicNowNs()
     header.wall_anchor_ns = wallNowNs()
-    withUnsafeMutableBytes(of: &header.stream) { unsafe $0.copyBytes(from: stream.text.utf8) }
+    // SAFETY: a stream name is shorter than the field.
+    unsafe withUnsafeMutableBytes(of: &header.stream) {
+      unsafe $0.copyBytes(from: stream.text.utf8)
+    }
     return header
   }
 
@@ -99,21 +107,21 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
 
   /// Changes the format of the frames to come. Returns the new pool if the old slots are too small.
   func setFormat(_ format: FrameFormat) throws(PublisherError) -> Pool? {
-    guard format != unsafe ring.pointee.format else { return nil }
+    guard format != ring.format else { return nil }
     var newPool: Pool?
-    if format.byteCount > unsafe ring.pointee.pool.slotBytes {
+    if format.byteCount > ring.pool.slotBytes {
       let pool = try Self.makePool(
-        stream: stream, generation: unsafe ring.pointee.pool.generation + 1, format: format,
+        stream: stream, generation: ring.pool.generation + 1, format: format,
         options: options)
-      unsafe ring.pointee.pool = pool
-      unsafe ring.pointee.slots = SlotTable(
+      ring.pool = pool
+      ring.slots = SlotTable(
         slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
       // Relaxed: shown in `framebus streams`; descriptors name their pool themselves.
       board.poolGeneration.storeRelaxed(pool.generation)
       newPool = pool
     }
-    unsafe ring.pointee.format = format
-    unsafe ring.pointee.isFormatNew = true
+    ring.format = format
+    ring.isFormatNew = true
     return newPool
   }
 
@@ -121,10 +129,10 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
   /// descriptor names that one: since it ended, each epoch published a frame, and the descriptor
   /// of the frame `ringDepth` before the one to come is already marked invalid.
   private func writeFormat() {
-    unsafe ring.pointee.isFormatNew = false
-    unsafe ring.pointee.formatEpoch += 1
-    let epoch = unsafe ring.pointee.formatEpoch
-    board.format(epoch: epoch).store(unsafe ring.pointee.format.record(epoch: epoch))
+    ring.isFormatNew = false
+    ring.formatEpoch += 1
+    let epoch = ring.formatEpoch
+    board.format(epoch: epoch).store(ring.format.record(epoch: epoch))
     // SYNC status/format: pairs with the acquiring load in `StreamServer.status`. Subscribers come
     // to the record by a descriptor, whose own release orders it.
     board.formatEpoch.storeReleasing(epoch)
@@ -134,13 +142,13 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
 
   /// Loans a slot if one is to be had without waiting.
   func loan() throws(LoanError) -> FrameLoan {
-    guard unsafe ring.pointee.loans < options.maxLoans else {
+    guard ring.loans < options.maxLoans else {
       throw .tooManyLoans(maxLoans: options.maxLoans)
     }
     if let blocker = firstBlocker() {
       throw .backpressure(subscriber: blocker.place, lagFrames: blocker.lag)
     }
-    let slot = unsafe ring.pointee.slots.take {
+    let slot = ring.slots.take {
       // SYNC hold/reuse, the publishing side: the descriptors of the slots to be reused were
       // overwritten; then this fence; then the places and their hold words are read. Pairs with
       // the fence in `Attachment.pin` between its store of the hold word and its second look at
@@ -153,15 +161,15 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
         "no slot free: the pool has \(options.slotCount), and loans, ring and holds together "
           + "can take \(options.slotCount - 1)")
     }
-    unsafe ring.pointee.loans += 1
-    return FrameLoan(core: self, pool: unsafe ring.pointee.pool, slot: slot)
+    ring.loans += 1
+    return FrameLoan(core: self, pool: ring.pool, slot: slot)
   }
 
   /// The first lossless subscriber that has not received the frame whose descriptor comes next.
   func firstBlocker() -> (place: Int, lag: UInt64)? {
     let mask = places.losslessMask
     guard mask != 0 else { return nil }
-    let next = unsafe ring.pointee.next
+    let next = ring.next
     for place in SetBits(mask) {
       // SYNC position/overwrite: pairs with the releasing store in `Attachment.advance`: whoever
       // advanced past a frame has copied its descriptor.
@@ -177,7 +185,7 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
   func publish(
     slot: Int, of pool: Pool, byteCount: Int, _ metadata: FrameMetadata
   ) -> SequenceNumber {
-    let sequence = unsafe ring.pointee.next
+    let sequence = ring.next
     var descriptor = fb_descriptor()
     metadata.store(into: &descriptor)
     descriptor.pool_generation = pool.generation
@@ -190,8 +198,8 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
     // `Attachment.pin` before the sequence is read again. Relaxed: the fence orders it.
     board.descriptorSequence(of: sequence).storeRelaxed(0)
     atomicMemoryFence(ordering: .releasing)
-    if unsafe ring.pointee.isFormatNew { writeFormat() }
-    descriptor.format_epoch = unsafe ring.pointee.formatEpoch
+    if ring.isFormatNew { writeFormat() }
+    descriptor.format_epoch = ring.formatEpoch
     board.descriptor(of: sequence).store(descriptor, from: 1)
     // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in
     // `Attachment.pin`. The frame's bytes and all fields happen before.
@@ -199,21 +207,21 @@ final class PublisherCore: @unchecked Sendable {  // because `ring` belongs to t
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
 
-    unsafe ring.pointee.next = sequence + 1
-    if unsafe pool === ring.pointee.pool {
-      unsafe ring.pointee.slots.publish(slot, as: sequence)
+    ring.next = sequence + 1
+    if pool === ring.pool {
+      ring.slots.publish(slot, as: sequence)
     } else {
-      unsafe ring.pointee.slots.skip(sequence)
+      ring.slots.skip(sequence)
     }
-    unsafe ring.pointee.loans -= 1
+    ring.loans -= 1
     wakeSleepers()
     return SequenceNumber(rawValue: sequence)
   }
 
   /// Takes back a loan that will not be published.
   func abandon(slot: Int, of pool: Pool) {
-    if unsafe pool === ring.pointee.pool { unsafe ring.pointee.slots.giveBack(slot) }
-    unsafe ring.pointee.loans -= 1
+    if pool === ring.pool { ring.slots.giveBack(slot) }
+    ring.loans -= 1
     // Relaxed: one writer, a statistic.
     board.abandoned.storeRelaxed(board.abandoned.loadRelaxed() &+ 1)
   }

@@ -16,5 +16,6 @@ package func withOptionalCString<Result>(
   _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
 ) -> Result {
   guard let string else { return body(nil) }
+  // SAFETY: the copy that C sees lives until the body returns.
   return unsafe string.withCString { unsafe body($0) }
 }

@@ -13,11 +13,13 @@ private func clockNs(_ clock: clockid_t) -> UInt64 {
 }
 
 /// A moment of the monotonic clock at which waiting ends.
-public struct Deadline: Hashable, Sendable {
+public struct Deadline: Hashable, Comparable, Sendable {
   /// Nanoseconds of `CLOCK_MONOTONIC`; `UInt64.max` for never.
   public let monotonicNs: UInt64
 
   public init(monotonicNs: UInt64) { self.monotonicNs = monotonicNs }
+
+  public static func < (left: Self, right: Self) -> Bool { left.monotonicNs < right.monotonicNs }
 
   public static let never = Deadline(monotonicNs: .max)
   /// Already past: a wait until it only looks.

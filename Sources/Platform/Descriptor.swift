@@ -26,3 +26,12 @@ package struct Descriptor: ~Copyable, Sendable {
 
   deinit { close(number) }
 }
+
+/// A descriptor with several owners; closed when the last one goes.
+package final class SharedDescriptor: Sendable {
+  private let descriptor: Descriptor
+
+  package init(owning number: Int32) { descriptor = Descriptor(owning: number) }
+
+  package var number: Int32 { descriptor.number }
+}

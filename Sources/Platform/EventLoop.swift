@@ -107,6 +107,22 @@ package final class EventLoop: Sendable {
     unsafe write(wake.number, &one, 8)
   }
 
+  /// Runs work on the loop's thread and waits for its end.
+  package func performAndWait(_ work: @escaping @Sendable () -> Void) {
+    let isHere = state.withLock { pthread_equal($0.thread, pthread_self()) != 0 }
+    if isHere { return work() }
+    let done = PrivateFutexWord()
+    enqueue {
+      work()
+      done.store(1)
+      done.wakeAll()
+    }
+    while done.load() == 0 {
+      // SAFETY: watches only a word of this process.
+      unsafe sleepOnFutexes(shared: nil, expecting: 0, privates: (done, 0), until: .never)
+    }
+  }
+
   /// Runs work on the loop's thread at a moment.
   package func schedule(at deadline: Deadline, _ work: @escaping @Sendable () -> Void) {
     state.withLock { state in

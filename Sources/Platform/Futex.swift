@@ -57,4 +57,3 @@ package func spinHint() { linux_spin_hint() }
 
 /// This process's number and user.
 package func currentProcessID() -> Int32 { getpid() }
-package func currentUserID() -> UInt32 { geteuid() }

@@ -58,7 +58,9 @@ package struct MemoryFile: ~Copyable, Sendable {
   /// Writes bytes at the start, before the file is sealed.
   package borrowing func initialize(from bytes: RawSpan) throws(SystemError) {
     let number = descriptor.number
-    let written = unsafe bytes.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, 0) }
+    let written = unsafe bytes.withUnsafeBytes {
+      unsafe pwrite(number, $0.baseAddress, $0.count, 0)
+    }
     guard written == bytes.byteCount else { throw .last("pwrite") }
   }
 }

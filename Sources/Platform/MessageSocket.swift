@@ -55,10 +55,10 @@ package struct MessageSocket: ~Copyable, Sendable {
 
   /// A descriptor that becomes readable when the peer's process ends (`SO_PEERPIDFD`, Linux 6.5;
   /// before that `pidfd_open(2)`, which can name a successor if the number was reused meanwhile).
-  package borrowing func peerProcess() -> Descriptor? {
+  package borrowing func peerProcess() -> SharedDescriptor? {
     var pidfd = linux_peer_pidfd(descriptor.number)
     if pidfd < 0, let peer = try? peer() { pidfd = linux_pidfd_open(peer.pid) }
-    return pidfd < 0 ? nil : Descriptor(owning: pidfd)
+    return pidfd < 0 ? nil : SharedDescriptor(owning: pidfd)
   }
 
   package borrowing func send(_ message: RawSpan, descriptors: [Int32] = []) -> SendResult {
@@ -177,8 +177,8 @@ package let maximumSocketPathBytes = 107
 
 /// Sends a message on a descriptor that somebody else owns, if there is room for it.
 package func sendWithoutBlocking<Message: BitwiseCopyable>(_ message: Message, to socket: Int32) {
-  withUnsafeBytes(of: message) { bytes in
-    // SAFETY: the bytes live for the length of the call.
+  // SAFETY: the bytes live for the length of the call.
+  unsafe withUnsafeBytes(of: message) { bytes in
     _ = unsafe linux_send_message(socket, bytes.baseAddress, bytes.count, nil, 0)
   }
 }

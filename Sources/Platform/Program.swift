@@ -63,6 +63,7 @@ package func ownEnvironment() -> [String] {
 
 private func isExecutableFile(_ path: String) -> Bool {
   var status = stat()
+  // SAFETY: the path is copied for each call.
   guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
   return unsafe access(path, X_OK) == 0
 }

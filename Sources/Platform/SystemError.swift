@@ -25,6 +25,12 @@ extension SystemError: CustomStringConvertible {
   /// The kernel's own words, such as `No such file or directory`.
   public var reason: String { unsafe String(cString: strerror(code)) }
 
+  /// Whether the kernel refused for want of permission.
+  /// Whether nobody is there: no such path, or nothing listens there any more.
+  package var isAbsence: Bool { code == ENOENT || code == ECONNREFUSED }
+
+  package var isAccessRefusal: Bool { code == EACCES || code == EPERM }
+
   public var description: String {
     path.map { "\(operation) \($0): \(reason)" } ?? "\(operation): \(reason)"
   }

@@ -55,10 +55,8 @@ struct fb_format {
   uint32_t color_space;
   uint32_t rate_numerator;
   uint32_t rate_denominator;
-  struct {
-    uint32_t offset;
-    uint32_t stride;
-  } planes[FB_MAXIMUM_PLANES];
+  uint32_t plane_offsets[FB_MAXIMUM_PLANES];
+  uint32_t plane_strides[FB_MAXIMUM_PLANES];
   uint64_t reserved[6];
 };
 _Static_assert(sizeof(struct fb_format) == 2 * FB_LINE_BYTES, "two lines");

@@ -8,11 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <grp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 
 /// memfd_create(2) with MFD_CLOEXEC | MFD_ALLOW_SEALING, and MFD_NOEXEC_SEAL where known.
 int linux_memfd_create(const char *name);
@@ -85,6 +87,8 @@ int linux_lock_exclusively(int descriptor);
 
 /// open(2), O_PATH: a descriptor that only names a file; the constant needs _GNU_SOURCE.
 static const int LINUX_O_PATH = 010000000;
+/// fcntl(2), F_OFD_GETLK: whether another open file description holds a lock on the file.
+bool linux_is_locked(int descriptor);
 /// renameat2(2) within one directory: replacing an entry of the new name, or failing with EEXIST.
 int linux_rename(int directory, const char *name, const char *newName, bool isReplacing);
 

@@ -5,7 +5,7 @@ import Platform
 ///
 /// A subscriber's mapping is read-only: a store through it would fault, and no code that a
 /// subscriber runs stores. What it loads is another process's word, to be checked before use.
-@safe struct Board {
+@safe struct Board: @unchecked Sendable {  // because every word of it is accessed atomically
   /// SAFETY: `Board.byteCount(ringDepth:)` bytes of a mapping that the owner keeps alive.
   private let base: UnsafeMutableRawPointer
   let ringDepth: Int

@@ -2,7 +2,7 @@ import CFrameLayout
 import Platform
 
 /// One subscriber's page: that subscriber writes it, the publisher reads it and believes nothing.
-@safe struct SubscriberPage {
+@safe struct SubscriberPage: @unchecked Sendable {  // because its words are accessed atomically
   /// SAFETY: a page of a mapping that the owner keeps alive.
   private let base: UnsafeMutableRawPointer
 

@@ -1,0 +1,311 @@
+import CFrameLayout
+import Platform
+import Synchronization
+
+/// A pool as a subscriber maps it: read-only.
+final class PoolView: Sendable {
+  let generation: UInt32
+  let slotCount: Int
+  let slotBytes: Int
+  let mapping: Mapping
+
+  /// - Returns: nil if the numbers are out of range or the memory could be shrunk under our feet.
+  init?(_ description: fb_pool_description, memory: consuming Descriptor) {
+    guard description.slot_count > 0, description.slot_bytes > 0,
+      description.slot_bytes % UInt64(PageRow.pageBytes) == 0, description.slot_bytes < 1 << 40
+    else { return nil }
+    generation = description.generation
+    slotCount = Int(description.slot_count)
+    slotBytes = Int(description.slot_bytes)
+    let byteCount = slotCount.multipliedReportingOverflow(by: slotBytes)
+    guard !byteCount.overflow,
+      let file = MemoryFile(received: memory, byteCount: byteCount.partialValue),
+      let mapping = try? Mapping(file, .read)
+    else { return nil }
+    self.mapping = mapping
+  }
+}
+
+/// A frame that was pinned: its descriptor as it was, and the hold that keeps it.
+struct PinnedFrame {
+  let descriptor: fb_descriptor
+  let hold: Int
+}
+
+/// A subscriber's connection to one generation of a stream: its mappings, its place, its socket.
+///
+/// It lives as long as the last lease made from it. What the publisher wrote is not believed: all
+/// of it is copied, checked, and only then used.
+final class Attachment: Sendable {
+  let stream: StreamName
+  let generation: UInt64
+  let ringDepth: Int
+  let place: Int
+  let grantedHolds: Int
+  /// The newest frame when this subscriber was seated.
+  let firstCursor: UInt64
+
+  let board: Board
+  let page: SubscriberPage
+  private let boardMapping: Mapping
+  private let pageMapping: Mapping
+  private let pools: Mutex<[PoolView]>
+  /// Hold words that are free, a bit each. Of this process alone.
+  private let freeHolds: Atomic<UInt64>
+  private let gone = Atomic<Bool>(false)
+
+  private let doorbell: Doorbell
+  private let loop: EventLoop
+  private let registration = Mutex<Registration>(Registration())
+  private struct Registration {
+    var socket: EventLoop.Token?
+    var process: EventLoop.Token?
+  }
+  private let process: SharedDescriptor?
+  // Last, so that it is closed last: the publisher takes its end for the end of all holds.
+  private let socket: MessageSocket
+
+  /// Takes over what a welcome brought, after checking it.
+  /// - Throws: a sentence that says what was wrong with it.
+  init(
+    _ welcome: fb_welcome, _ message: inout Message, from socket: consuming MessageSocket,
+    stream: StreamName, doorbell: Doorbell, loop: EventLoop
+  ) throws(Untrusted) {
+    let depth = Int(welcome.ring_depth)
+    guard (2...Int(FB_MAXIMUM_RING_DEPTH)).contains(depth),
+      welcome.place < UInt32(FB_MAXIMUM_SUBSCRIBERS),
+      (1...UInt32(FB_MAXIMUM_HOLDS)).contains(welcome.holds)
+    else { throw Untrusted("its welcome has numbers out of range") }
+    guard message.descriptorCount == 3,
+      let boardMemory = message.takeDescriptor(),
+      let pageMemory = message.takeDescriptor(),
+      let poolMemory = message.takeDescriptor()
+    else { throw Untrusted("its welcome lacks memory") }
+    guard
+      let boardFile = MemoryFile(
+        received: boardMemory, byteCount: Board.byteCount(ringDepth: depth)),
+      let pageFile = MemoryFile(received: pageMemory, byteCount: PageRow.pageBytes),
+      let boardMapping = try? Mapping(boardFile, .read),
+      let pageMapping = try? Mapping(pageFile, .readAndWrite)
+    else { throw Untrusted("its memory is not sealed as it must be") }
+    guard let pool = PoolView(welcome.pool, memory: poolMemory) else {
+      throw Untrusted("its pool is not sealed as it must be")
+    }
+    // SAFETY: both mappings live as long as self.
+    board = unsafe Board(boardMapping, ringDepth: depth)
+    page = unsafe SubscriberPage(pageMapping)
+    self.boardMapping = boardMapping
+    self.pageMapping = pageMapping
+    pools = Mutex([pool])
+    self.stream = stream
+    generation = welcome.generation
+    ringDepth = depth
+    place = Int(welcome.place)
+    grantedHolds = Int(welcome.holds)
+    firstCursor = welcome.cursor
+    freeHolds = Atomic((1 << UInt64(welcome.holds)) - 1)
+    self.doorbell = doorbell
+    self.loop = loop
+    process = socket.peerProcess()
+    self.socket = socket
+    let header = board.header()
+    guard header.magic == FB_MAGIC_WORD, header.abi_version == UInt32(FB_ABI_VERSION),
+      header.ring_depth == UInt32(depth)
+    else { throw Untrusted("its board is not a FrameBus board") }
+  }
+
+  /// Why a publisher is not believed.
+  struct Untrusted: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+  }
+
+  /// Begins to listen for messages and for the publisher's death.
+  func watch() throws(SystemError) {
+    let handler: EventLoop.Handler = { [weak self] events in self?.handle(events) }
+    let socketToken = try loop.add(socket.descriptor.number, .readable, handler)
+    registration.withLock { $0.socket = socketToken }
+    guard let number = process?.number else { return }
+    let processToken = try loop.add(number, .readable) { _ in handler(.hangUp) }
+    registration.withLock { $0.process = processToken }
+  }
+
+  deinit {
+    let tokens = registration.withLock { $0 }
+    if let token = tokens.socket { loop.remove(token, socket.descriptor.number) }
+    if let token = tokens.process, let number = process?.number { loop.remove(token, number) }
+  }
+
+  // MARK: The loop thread
+
+  private func handle(_ events: EventLoop.Events) {
+    for _ in 0..<16 {
+      guard let message = try? Message(from: socket) else { break }
+      guard accept(message) else {
+        end()
+        break
+      }
+    }
+    if events.contains(.hangUp) { end() }
+    doorbell.ring()
+  }
+
+  /// - Returns: false if the publisher broke the protocol, or ended the connection.
+  private func accept(_ message: consuming Message) -> Bool {
+    guard !message.isTruncated, let header = message.header else { return false }
+    switch Int(header.kind) {
+    case Int(FB_MESSAGE_BELL): return message.descriptorCount == 0
+    case Int(FB_MESSAGE_POOL):
+      guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
+        let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
+      else { return false }
+      // Two are enough: the one before may still be in the ring, older ones cannot.
+      pools.withLock { $0 = $0.suffix(1) + [pool] }
+      let acknowledgement = fb_short_message(
+        header: fb_message_header(Int(FB_MESSAGE_POOL_ACK)), value: UInt64(pool.generation))
+      return socket.send(acknowledgement) == .sent
+    default: return false
+    }
+  }
+
+  private func end() {
+    // The socket stays readable for ever now; nothing more is to be learned from it.
+    let tokens = registration.withLock { registration in
+      defer { registration = Registration() }
+      return registration
+    }
+    if let token = tokens.socket { loop.remove(token, socket.descriptor.number) }
+    if let token = tokens.process, let number = process?.number { loop.remove(token, number) }
+    gone.store(true, ordering: .releasing)
+  }
+
+  // MARK: The subscriber
+
+  /// Whether the publisher has gone, one way or another. What it published can still be read.
+  var isGone: Bool { gone.load(ordering: .acquiring) }
+
+  /// The newest published sequence number.
+  @inline(__always)
+  var cursor: UInt64 {
+    // SYNC cursor/publish: pairs with the release in `PublisherCore.publish`.
+    board.cursor.loadAcquiring()
+  }
+
+  /// Why the stream ended, if its publisher said that it has.
+  var finishReason: FinishReason? {
+    // SYNC finish: pairs with the release in `PublisherCore.finish`.
+    guard board.state.loadAcquiring() == UInt32(FB_STATE_FINISHED) else { return nil }
+    // Relaxed: ordered by the state.
+    return FinishReason(rawValue: board.finishReason.loadRelaxed()) ?? .ended
+  }
+
+  var losslessHasEnded: Bool {
+    // Relaxed: looked at only after a gap, which the publisher makes later.
+    board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
+  }
+
+  func pool(_ generation: UInt32) -> PoolView? {
+    pools.withLock { pools in pools.first { $0.generation == generation } }
+  }
+
+  /// Whether a pool of this generation is still to come.
+  func awaitsPool(_ generation: UInt32) -> Bool {
+    pools.withLock { pools in pools.allSatisfy { $0.generation < generation } }
+  }
+
+  /// A free hold word, or nil.
+  func takeHold() -> Int? {
+    var free = freeHolds.load(ordering: .relaxed)
+    while free != 0 {
+      let index = free.trailingZeroBitCount
+      // Process-local, several threads: leases may be released anywhere. Acquire: the release that
+      // freed this hold wrote its word before.
+      let result = freeHolds.weakCompareExchange(
+        expected: free, desired: free & ~(1 << UInt64(index)), ordering: .acquiring)
+      if result.exchanged { return index }
+      free = result.original
+    }
+    return nil
+  }
+
+  /// Lets a frame go, and its hold word with it.
+  func release(_ hold: Int) {
+    // SYNC hold/release: release; pairs with the acquiring load in `Places.heldSequences`. All
+    // reads of the slot happen before it can be reused.
+    page.hold(hold).storeReleasing(0)
+    freeHolds.bitwiseOr(1 << UInt64(hold), ordering: .releasing)
+  }
+
+  /// Tries to pin a frame with a hold word.
+  /// - Returns: its descriptor, or nil if it has been overwritten; then the hold word is 0 again.
+  func pin(_ sequence: UInt64, with hold: Int) -> fb_descriptor? {
+    let word = page.hold(hold)
+    // SYNC hold/reuse, the reading side: our store of the hold, this fence, our look at the
+    // descriptor. Pairs with the fence in `PublisherCore.loan` between the overwriting of the
+    // descriptor and its look at the holds. The one of us that comes second sees the other.
+    word.storeReleasing(sequence)
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    let first = board.descriptorSequence(of: sequence)
+    // SYNC descriptor/fields: pairs with the last release in `PublisherCore.publish`.
+    if first.loadAcquiring() == sequence {
+      var descriptor = fb_descriptor()
+      board.descriptor(of: sequence).load(into: &descriptor)
+      // SYNC descriptor/seqlock: all loads of the copy before the second look; pairs with the
+      // releasing fence in `PublisherCore.publish`. Relaxed: the fence orders it.
+      atomicMemoryFence(ordering: .acquiring)
+      if first.loadRelaxed() == sequence { return descriptor }
+    }
+    word.storeReleasing(0)
+    return nil
+  }
+
+  /// The format that a pinned frame's descriptor names, or nil if it is malformed.
+  /// Copied while the frame is pinned but possibly already out of the ring: the epoch in the record
+  /// and a last look at the descriptor tell.
+  func format(epoch: UInt64, of sequence: UInt64) -> FormatLookup {
+    var record = fb_format()
+    board.format(epoch: epoch).load(into: &record)
+    // SYNC descriptor/seqlock: as in `pin`; the record of an epoch is overwritten only after all
+    // descriptors that name it. Relaxed: the fence orders it.
+    atomicMemoryFence(ordering: .acquiring)
+    guard board.descriptorSequence(of: sequence).loadRelaxed() == sequence else { return .lapped }
+    guard record.epoch == epoch, let format = FrameFormat(record) else { return .malformed }
+    return .found(format)
+  }
+
+  enum FormatLookup { case found(FrameFormat), lapped, malformed }
+
+  /// Notes that everything up to a sequence number has been received or given up.
+  func advance(to position: UInt64, received: UInt64, dropped: UInt64, isLossless: Bool) {
+    // SYNC position/overwrite: release; pairs with the acquiring load in
+    // `PublisherCore.firstBlocker`. The descriptor's copy happens before it may be overwritten.
+    page.position.storeReleasing(position)
+    // Relaxed: statistics.
+    page.received.storeRelaxed(received)
+    page.dropped.storeRelaxed(dropped)
+    guard isLossless else { return }
+    // SYNC progress: Dekker; pairs with the fence in `PublisherCore.waitForLossless`.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    // Relaxed: ordered by the fence; then this thread is the word's one writer.
+    guard board.publisherWaiting.loadRelaxed() != 0 else { return }
+    page.progress.storeReleasing(page.progress.loadRelaxed() &+ 1)
+    // SAFETY: the page is mapped as long as self.
+    unsafe wakeSleepers(on: page.progress.futex)
+  }
+
+  /// Announces that this subscriber is about to sleep.
+  /// - Returns: the value of `wake` to sleep on; only then look at the cursor once more.
+  func prepareToSleep(_ how: Int32) -> UInt32 {
+    // SYNC wake/sleep: Dekker. Our store of `waiting`, fence, our load of `wake` and after it of
+    // the cursor; pairs with the fence in `PublisherCore.wakeSleepers`. Relaxed: the fence orders.
+    page.waiting.storeRelaxed(UInt32(how))
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    // Acquire: who sees the new `wake` sees the new cursor.
+    return board.wake.loadAcquiring()
+  }
+
+  func endSleep() {
+    // Relaxed: a wake-up too many is harmless.
+    page.waiting.storeRelaxed(UInt32(FB_WAITING_NOT))
+  }
+}

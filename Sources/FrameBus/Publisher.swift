@@ -1,0 +1,125 @@
+import AppGroup
+import Platform
+import Synchronization
+
+/// The one process side that fills and publishes the frames of a stream.
+///
+/// A publisher belongs to one thread or isolation at a time. It is unique in its group: a second
+/// one for the same stream is refused. When it goes, also by SIGKILL, subscribers keep what they
+/// hold and attach to its successor by themselves.
+public struct Publisher: ~Copyable {
+  private let core: PublisherCore
+  private let server: StreamServer
+
+  /// Creates the stream's memory and opens it to subscribers.
+  /// - Parameters:
+  ///   - stream: unique among the group's living publishers.
+  ///   - format: of the first frames; sizes the slots unless the options do.
+  /// - Throws: ``PublisherError/alreadyPublished(_:)`` while another process publishes the stream.
+  public init(
+    _ stream: StreamName, in group: AppGroup, format: FrameFormat,
+    options: PublisherOptions = PublisherOptions()
+  ) throws(PublisherError) {
+    try options.check()
+    let core = try PublisherCore(stream: stream, format: format, options: options)
+    server = try StreamServer(core, in: group)
+    self.core = core
+    core.ring.pool.populate(slots: options.ringDepth + options.maxLoans)
+  }
+
+  /// Changes the format of the frames that follow, without reconnecting anybody. A format whose
+  /// frames do not fit the slots makes a new pool, which costs its allocation.
+  public mutating func setFormat(_ format: FrameFormat) throws(PublisherError) {
+    if let pool = try core.setFormat(format) {
+      pool.populate(slots: core.options.ringDepth + core.options.maxLoans)
+      server.announce(pool)
+    }
+  }
+
+  /// The format of the next frame.
+  public var format: FrameFormat { core.ring.format }
+
+  /// Loans the next free slot so that one frame can be written in place.
+  /// - Throws: ``LoanError/backpressure(subscriber:lagFrames:)`` while a lossless subscriber lags;
+  ///   without lossless subscribers a loan cannot fail.
+  /// - Complexity: O(subscribers). Never blocks, makes no system call.
+  public mutating func loan() throws(LoanError) -> FrameLoan { try core.loan() }
+
+  /// Loans the next free slot, waiting for lossless subscribers as long as they get on.
+  ///
+  /// A subscriber that receives nothing for the `losslessStallLimit`, or for the shorter deadline
+  /// it asked for, loses its lossless delivery, and the publisher goes on.
+  public mutating func loan(
+    waitingUntil deadline: Deadline, stop: StopSignal? = nil
+  ) throws(LoanError) -> FrameLoan {
+    try core.waitForLossless(until: deadline, stop: stop, server: server)
+    return try core.loan()
+  }
+
+  public var subscriberCount: Int { core.places.takenCount }
+
+  /// How many subscribers have come since the start. A source that publishes only changes looks at
+  /// it to give each newcomer a frame.
+  public var joinCount: UInt64 { server.joinCount }
+
+  /// Frames published so far.
+  public var publishedCount: UInt64 { core.ring.next - 1 }
+
+  /// Waits until somebody subscribes, at no cost.
+  /// - Returns: false when the deadline passed or the signal was raised first.
+  public func waitForSubscriber(until deadline: Deadline, stop: StopSignal? = nil) -> Bool {
+    while true {
+      let change = core.changes.load()
+      if core.places.takenMask != 0 { return true }
+      if deadline.isPast || stop?.isRaised == true { return false }
+      // SAFETY: watches only words of this process.
+      unsafe sleepOnFutexes(
+        shared: nil, expecting: 0, privates: (core.changes, change), stop?.word, until: deadline)
+    }
+  }
+
+  /// Ends the stream. Subscribers read what was published and then see the reason.
+  public consuming func finish(_ reason: FinishReason) { core.finish(reason) }
+}
+
+extension PublisherCore {
+  /// Waits until no lossless subscriber would miss a frame by the next one.
+  func waitForLossless(
+    until deadline: Deadline, stop: StopSignal?, server: StreamServer
+  ) throws(LoanError) {
+    guard var blocker = firstBlocker() else { return }
+    // SYNC progress: Dekker. Our store of `publisherWaiting`, fence, our load of the position; the
+    // subscriber's store of its position, fence, its load of `publisherWaiting`
+    // (Attachment.advance). Relaxed: the fence orders it.
+    board.publisherWaiting.storeRelaxed(1)
+    // Relaxed: a late wake-up finds nobody, which is harmless.
+    defer { board.publisherWaiting.storeRelaxed(0) }
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    var place = -1
+    var lag: UInt64 = 0
+    var patience = Deadline.never
+    while true {
+      let change = changes.load()
+      // SYNC progress: acquire; the word is read before the position it announces.
+      let progress = places.page(blocker.place).progress.loadAcquiring()
+      guard let next = firstBlocker() else { return }
+      blocker = next
+      if blocker.place != place || blocker.lag != lag {
+        (place, lag) = blocker
+        patience = Deadline(
+          monotonicNs: monotonicNowNs() &+ places.stallLimitNs(place))
+        continue
+      }
+      if stop?.isRaised == true { throw .stopped }
+      if deadline.isPast { throw .timedOut }
+      if patience.isPast {
+        server.endLossless(place)
+        continue
+      }
+      // SAFETY: the page row is mapped as long as self.
+      unsafe sleepOnFutexes(
+        shared: places.page(place).progress.futex, expecting: progress,
+        privates: (changes, change), stop?.word, until: min(deadline, patience))
+    }
+  }
+}

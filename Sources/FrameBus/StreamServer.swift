@@ -1,0 +1,345 @@
+import AppGroup
+import CFrameLayout
+import Platform
+import Synchronization
+
+/// The publisher's control plane: accepts connections, grants places, hands out memory, notices
+/// deaths. It runs on the event loop and never on the publishing thread.
+///
+/// Whatever a peer sends is copied once and checked; whoever breaks the protocol is disconnected.
+/// No peer can make it wait: all sockets are non-blocking, and who says nothing is dropped.
+final class StreamServer: @unchecked Sendable {  // because its mutable state is the loop thread's
+  private let core: PublisherCore
+  private let group: AppGroup
+  private let loop: EventLoop
+  private let listener: ListeningSocket
+  private let lock: LockFile
+  private let joins = Atomic<UInt64>(0)
+
+  // Touched on the loop's thread alone.
+  private var listening: EventLoop.Token?
+  private var connections: [Int32: Connection] = [:]
+  private var holdsLeft: Int
+  /// The pools that attached subscribers may need, newest last, at most two.
+  private var pools: [Pool]
+
+  /// Connections that may be open without having said hello.
+  private static let maximumStrangers = 64
+  private static let patienceForHello: Duration = .seconds(3)
+
+  init(_ core: PublisherCore, in group: AppGroup) throws(PublisherError) {
+    self.core = core
+    self.group = group
+    holdsLeft = core.options.holdQuota
+    pools = [core.ring.pool]
+    let files = StreamFiles(core.stream, in: group)
+    let longest = files.socketPath.utf8.count + String(currentProcessID()).utf8.count + 1
+    guard longest <= maximumSocketPathBytes else {
+      throw .socketPathTooLong(path: files.socketPath, bytes: longest)
+    }
+    do throws(SystemError) {
+      guard let lock = try LockFile(files.lockPath) else { throw StreamServer.isTaken }
+      self.lock = lock
+      loop = try EventLoop.shared()
+      // Anybody may connect; the kernel says who did, and the group's manifest decides.
+      listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
+      listening = nil
+      listening = try loop.add(listener.descriptor.number, .readable) { [weak self] _ in
+        self?.acceptAll()
+      }
+    } catch {
+      if error == Self.isTaken { throw .alreadyPublished(core.stream) }
+      throw error.isAccessRefusal ? .notAllowed(path: files.lockPath) : .system(error)
+    }
+  }
+
+  private static let isTaken = SystemError(code: 0, operation: "lock")
+
+  deinit {
+    // Connections hold the server weakly, and their own deinit ends their registrations.
+    if let listening { loop.remove(listening, listener.descriptor.number) }
+  }
+
+  var joinCount: UInt64 { joins.load(ordering: .acquiring) }
+
+  // MARK: From the publishing thread
+
+  /// Sends a new pool to every subscriber.
+  func announce(_ pool: Pool) {
+    loop.enqueue { [weak self] in
+      guard let self else { return }
+      pools = pools.suffix(1) + [pool]
+      for connection in connections.values where connection.place != nil {
+        connection.owedPools.append(pool)
+        flush(connection)
+      }
+    }
+  }
+
+  /// Ends lossless delivery to a subscriber that does not get on.
+  func endLossless(_ place: Int) {
+    guard core.places.endLossless(place) else { return }
+    // Relaxed: read for people, and by the subscriber after a gap that was ordered otherwise.
+    core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
+    core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
+  }
+
+  // MARK: Connections
+
+  private func acceptAll() {
+    do {
+      while let socket = try listener.accept() { greet(socket) }
+    } catch {
+      // Out of descriptors, say: the connection stays in the backlog and is tried again.
+    }
+  }
+
+  private func greet(_ socket: consuming MessageSocket) {
+    guard let peer = try? socket.peer() else { return }
+    guard group.admits(uid: peer.uid, gid: peer.gid) else {
+      return refuse(socket, Int(FB_REFUSED_NOT_MEMBER), value: peer.uid)
+    }
+    dropSurplusStrangers()
+    let connection = Connection(
+      socket, peer: peer, loop: loop, helloDeadline: .after(Self.patienceForHello))
+    connections[connection.id] = connection
+    let handler: EventLoop.Handler = { [weak self, weak connection] events in
+      guard let self, let connection else { return }
+      handle(connection, events)
+    }
+    guard connection.watch(handler) else { return drop(connection) }
+    loop.schedule(at: connection.helloDeadline) { [weak self, weak connection] in
+      guard let self, let connection, connection.place == nil else { return }
+      drop(connection)
+    }
+    // A hello that came with the connection is read now.
+    handle(connection, .readable)
+  }
+
+  private func dropSurplusStrangers() {
+    let strangers = connections.values.filter { $0.place == nil }
+    guard strangers.count >= Self.maximumStrangers else { return }
+    if let oldest = strangers.min(by: { $0.helloDeadline < $1.helloDeadline }) { drop(oldest) }
+  }
+
+  private func handle(_ connection: Connection, _ events: EventLoop.Events) {
+    // A bounded number at a time, so that no talkative peer keeps the loop from the others.
+    for _ in 0..<16 {
+      let message: Message?
+      do { message = try Message(from: connection.socket) } catch { return drop(connection) }
+      guard let message else { break }
+      guard answer(message, from: connection) else { return drop(connection) }
+    }
+    if events.contains(.hangUp) || connection.peerHasEnded { return drop(connection) }
+    flush(connection)
+  }
+
+  /// - Returns: false if the connection is to end.
+  private func answer(_ message: borrowing Message, from connection: Connection) -> Bool {
+    guard !message.isTruncated, message.descriptorCount == 0, let header = message.header else {
+      return false
+    }
+    switch Int(header.kind) {
+    case Int(FB_MESSAGE_HELLO):
+      guard connection.place == nil else { return false }
+      guard header.abi_version == UInt32(FB_ABI_VERSION) else {
+        refuse(connection.socket, Int(FB_REFUSED_VERSION), value: UInt32(FB_ABI_VERSION))
+        return false
+      }
+      guard let hello = message.record(fb_hello(), kind: Int(FB_MESSAGE_HELLO)) else {
+        return false
+      }
+      return admit(connection, hello)
+    case Int(FB_MESSAGE_POOL_ACK):
+      connection.unacknowledgedPools = max(0, connection.unacknowledgedPools - 1)
+      return connection.place != nil
+    case Int(FB_MESSAGE_INSPECT):
+      guard connection.place == nil else { return false }
+      _ = connection.socket.send(status())
+      return true
+    default: return false
+    }
+  }
+
+  private func refuse(_ socket: borrowing MessageSocket, _ reason: Int, value: UInt32) {
+    var refusal = fb_refusal()
+    refusal.header = fb_message_header(Int(FB_MESSAGE_REFUSED))
+    refusal.reason = UInt32(reason)
+    refusal.value = value
+    _ = socket.send(refusal)
+  }
+
+  private func drop(_ connection: Connection) {
+    connections.removeValue(forKey: connection.id)
+    guard let place = connection.place else { return }
+    connection.place = nil
+    core.bells.hang(nil, at: place)
+    core.places.leave(place)
+    // Relaxed: read for people.
+    core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
+    holdsLeft += connection.holds
+    core.changes.increment()
+    core.changes.wakeAll()
+  }
+
+  // MARK: Subscribers
+
+  /// Most places, and holds, that users other than the publisher's may take each.
+  private static let maximumPlacesOfOneGuest = 32
+
+  /// - Returns: false if the connection was refused.
+  private func admit(_ connection: Connection, _ hello: fb_hello) -> Bool {
+    let options = core.options
+    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds) else {
+      refuse(connection.socket, Int(FB_REFUSED_MALFORMED), value: UInt32(FB_MAXIMUM_HOLDS))
+      return false
+    }
+    guard hello.keep_latest <= UInt64(options.ringDepth) else {
+      refuse(connection.socket, Int(FB_REFUSED_RING_DEPTH), value: UInt32(options.ringDepth))
+      return false
+    }
+    let isLossless = hello.is_lossless != 0
+    guard !isLossless || options.allowsLossless else {
+      refuse(connection.socket, Int(FB_REFUSED_LOSSLESS), value: 0)
+      return false
+    }
+    let place = (~core.places.takenMask).trailingZeroBitCount
+    guard place < Places.count else {
+      refuse(connection.socket, Int(FB_REFUSED_FULL), value: UInt32(Places.count))
+      return false
+    }
+    let placesOfUser = connections.values.count {
+      $0.place != nil && $0.peer.uid == connection.peer.uid
+    }
+    guard connection.peer.uid == currentUserID() || placesOfUser < Self.maximumPlacesOfOneGuest
+    else {
+      refuse(connection.socket, Int(FB_REFUSED_BUSY), value: UInt32(placesOfUser))
+      return false
+    }
+    // One hold stays for each place that is still free, so that all 64 can be taken.
+    let spare = holdsLeft - (Places.count - core.places.takenCount - 1)
+    connection.holds = min(Int(hello.holds), spare)
+    let limit = isLossless ? stallLimitNs(asked: hello.lossless_deadline_ns) : nil
+    do {
+      try seat(connection, at: place, losslessStallLimitNs: limit)
+      return true
+    } catch {
+      refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
+      return false
+    }
+  }
+
+  private func stallLimitNs(asked: UInt64) -> UInt64 {
+    let limit = core.options.losslessStallLimit.components
+    return min(asked, UInt64(clamping: limit.seconds) &* 1_000_000_000)
+  }
+
+  private func seat(
+    _ connection: Connection, at place: Int, losslessStallLimitNs: UInt64?
+  ) throws(SystemError) {
+    let page = try MemoryFile(named: "framebus-page", byteCount: PageRow.pageBytes)
+    // SYNC cursor/publish: acquire.
+    let before = core.board.cursor.loadAcquiring()
+    var contents = fb_page()
+    contents.position = before
+    // SAFETY: the span does not outlive the bytes.
+    try unsafe withUnsafeBytes(of: contents) { bytes throws(SystemError) in
+      try page.initialize(from: unsafe RawSpan(_unsafeBytes: bytes))
+    }
+    try page.add([.size, .seals])
+    // On the list before the descriptors leave, so that no hold can be overlooked.
+    try core.places.take(
+      place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
+    connection.place = place
+    holdsLeft -= connection.holds
+    core.bells.hang(connection.socket.descriptor.number, at: place)
+    let isLossless = losslessStallLimitNs != nil
+    // Relaxed: read for people.
+    core.board.place(place).storeRelaxed(
+      UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
+
+    guard let pool = pools.last else { return }
+    var welcome = fb_welcome()
+    welcome.header = fb_message_header(Int(FB_MESSAGE_WELCOME))
+    welcome.place = UInt32(place)
+    welcome.holds = UInt32(connection.holds)
+    // Read after the place was taken: from here on a lossless subscriber misses nothing.
+    welcome.cursor = core.board.cursor.loadAcquiring()
+    welcome.generation = core.board.header().generation
+    welcome.ring_depth = UInt32(core.options.ringDepth)
+    welcome.pool = pool.description
+    let descriptors = [
+      core.boardFile.descriptor.number, page.descriptor.number, pool.file.descriptor.number,
+    ]
+    guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
+      throw SystemError.last("sendmsg")
+    }
+    joins.wrappingAdd(1, ordering: .releasing)
+    core.changes.increment()
+    core.changes.wakeAll()
+  }
+
+  /// Sends the pools that a subscriber is owed. One that leaves two unacknowledged is evicted.
+  private func flush(_ connection: Connection) {
+    while let pool = connection.owedPools.first {
+      guard connection.unacknowledgedPools < 2 else { return drop(connection) }
+      let message = fb_pool_message(
+        header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description)
+      switch connection.socket.send(message, descriptors: [pool.file.descriptor.number]) {
+      case .sent:
+        connection.owedPools.removeFirst()
+        connection.unacknowledgedPools += 1
+      case .wouldBlock: return connection.watchForRoom(true)
+      case .disconnected: return drop(connection)
+      }
+    }
+    connection.watchForRoom(false)
+  }
+
+  // MARK: Status
+
+  private func status() -> fb_status {
+    let board = core.board
+    var status = fb_status()
+    status.header = fb_message_header(Int(FB_MESSAGE_STATUS))
+    let header = board.header()
+    status.generation = header.generation
+    status.publisher_pid = header.publisher_pid
+    status.state = header.state
+    status.cursor = header.cursor
+    status.abandoned = header.abandoned
+    if let pool = pools.last { status.pool = pool.description }
+    // SYNC status/format: pairs with the release in `PublisherCore.writeFormat`.
+    let epoch = board.formatEpoch.loadAcquiring()
+    board.format(epoch: epoch).load(into: &status.format)
+    let seated = connections.values.compactMap { connection in
+      connection.place.map { (place: $0, connection: connection) }
+    }
+    let rows = seated.sorted { $0.place < $1.place }.map { row(of: $0.connection, at: $0.place) }
+    status.subscriber_count = UInt32(rows.count)
+    status.owed = UInt32(seated.count { !$0.connection.owedPools.isEmpty })
+    // SAFETY: there are as many rows in the record as places.
+    unsafe withUnsafeMutableBytes(of: &status.subscribers) { bytes in
+      for (index, row) in rows.enumerated() {
+        unsafe bytes.storeBytes(
+          of: row, toByteOffset: index * MemoryLayout<fb_subscriber_status>.stride,
+          as: fb_subscriber_status.self)
+      }
+    }
+    return status
+  }
+
+  private func row(of connection: Connection, at place: Int) -> fb_subscriber_status {
+    let page = core.places.page(place)
+    var row = fb_subscriber_status()
+    row.id = UInt32(place)
+    row.pid = UInt32(connection.peer.pid)
+    // Relaxed: statistics in the subscriber's own words.
+    row.place = core.board.place(place).loadRelaxed()
+    row.held = UInt32((0..<connection.holds).count { page.hold($0).loadRelaxed() != 0 })
+    row.position = page.position.loadRelaxed()
+    row.received = page.received.loadRelaxed()
+    row.dropped = page.dropped.loadRelaxed()
+    return row
+  }
+}

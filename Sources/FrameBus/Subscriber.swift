@@ -1,0 +1,263 @@
+import AppGroup
+import CFrameLayout
+import Platform
+
+/// What waiting for a frame came to.
+public enum Reception: ~Copyable, Sendable {
+  case frame(FrameLease)
+  case timedOut
+  case stopped
+  /// The publisher ended the stream, and everything it published was offered.
+  case finished(FinishReason)
+}
+
+/// One reader of a stream. It never slows the publisher or other subscribers, unless the publisher
+/// granted it lossless delivery.
+///
+/// When the publisher dies, the subscriber keeps waiting and attaches to its successor by itself;
+/// `SubscriberOptions.onEvent` tells. Only a publisher that finishes ends the stream.
+public struct Subscriber: ~Copyable, Sendable {
+  let options: SubscriberOptions
+  let doorbell: Doorbell
+  private let rendezvous: Rendezvous
+  /// Rings when something appears in the streams' directory, such as a successor.
+  private let watch: DirectoryWatch
+
+  var attachment: Attachment?
+  private var ending: FinishReason?
+  /// The last sequence number received or given up, in the attachment's generation.
+  var position: UInt64 = 0
+  private var format: (epoch: UInt64, value: FrameFormat)?
+  private var pool: PoolView?
+  /// Drops of the generation since the last frame handed out.
+  private var droppedSince: UInt64 = 0
+  private var losslessEndSeen = false
+
+  /// Frames received, of all generations.
+  public private(set) var receivedCount: UInt64 = 0
+  /// Frames this subscriber will never see, of all generations.
+  public private(set) var droppedCount: UInt64 = 0
+
+  /// How willing `next` is to spin before it sleeps, learnt from how long frames took to come.
+  var spin = SpinBudget()
+
+  /// Attaches to a stream.
+  /// - Parameter deadline: how long to wait for a publisher; by default it must be there.
+  /// - Throws: ``SubscriberError/noSuchStream(_:)`` when there is none, and what a publisher
+  ///   refuses for.
+  public init(
+    _ stream: StreamName, in group: AppGroup, options: SubscriberOptions = SubscriberOptions(),
+    waitingForPublisherUntil deadline: Deadline = .now, stop: StopSignal? = nil
+  ) throws(SubscriberError) {
+    try options.check()
+    let rendezvous = Rendezvous(stream: stream, group: group, hello: options.hello)
+    let doorbell = Doorbell()
+    let watch: DirectoryWatch
+    do throws(SystemError) {
+      watch = try DirectoryWatch(group.streamsPath) { doorbell.ring() }
+    } catch {
+      throw error.isAccessRefusal ? .notAllowed(path: group.streamsPath) : .system(error)
+    }
+    let attachment = try rendezvous.attach(
+      doorbell: doorbell, until: deadline, retryInterval: Self.retryInterval, stop: stop)
+    self.options = options
+    self.rendezvous = rendezvous
+    self.doorbell = doorbell
+    self.watch = watch
+    attach(to: attachment)
+  }
+
+  /// How often a publisher is looked for that announced itself in no way we can see.
+  static let retryInterval: Duration = .milliseconds(500)
+
+  /// The stream's generation, the number of its current publisher; nil while there is none.
+  public var generation: UInt64? { attachment?.generation }
+  /// How many leases can be held at once now.
+  public var grantedHolds: Int { attachment?.grantedHolds ?? 0 }
+
+  // MARK: Receiving
+
+  /// What one look at the stream found.
+  enum Step: ~Copyable {
+    case frame(FrameLease)
+    case finished(FinishReason)
+    /// Nothing new; sleep until the cursor moves or the bell rings.
+    case nothing
+    /// A frame lies in memory that has yet to arrive, or there is no publisher: the bell will ring.
+    case awaitBell
+  }
+
+  /// Receives a frame if one is to be had now. Never blocks.
+  /// - Returns: nil when there is nothing new.
+  /// - Complexity: O(1), without system calls, while the publisher lives.
+  public mutating func poll() throws(ReceiveError) -> FrameLease? {
+    switch try step() {
+    case .frame(let lease): lease
+    default: nil
+    }
+  }
+
+  mutating func step() throws(ReceiveError) -> Step {
+    if let ending { return .finished(ending) }
+    guard let attachment else { return try reattach() }
+    // Asked before looking, so that what was published before the end is not overlooked.
+    let isGone = attachment.isGone
+    let reason = attachment.finishReason
+    switch try receive(from: attachment) {
+    case .frame(let lease): return .frame(lease)
+    case .awaitBell where !isGone: return .awaitBell
+    default: break
+    }
+    if let reason {
+      ending = reason
+      return .finished(reason)
+    }
+    guard isGone else { return .nothing }
+    self.attachment = nil
+    pool = nil
+    format = nil
+    options.onEvent?(.publisherGone)
+    return try reattach()
+  }
+
+  /// Looks for a successor, once.
+  private mutating func reattach() throws(ReceiveError) -> Step {
+    do throws(SubscriberError) {
+      attach(to: try rendezvous.attach(doorbell: doorbell, stop: nil))
+      if let generation { options.onEvent?(.publisherBack(generation: generation)) }
+      return .nothing
+    } catch {
+      if error.mayPass { return .awaitBell }
+      switch error {
+      case .refused(let stream, let refusal): throw .refused(stream, refusal)
+      case .untrusted(let stream, let why): throw .untrusted(stream, why)
+      case .system(let error): throw .system(error)
+      default: return .awaitBell
+      }
+    }
+  }
+
+  private mutating func attach(to attachment: Attachment) {
+    self.attachment = attachment
+    droppedSince = 0
+    losslessEndSeen = false
+    let first = attachment.firstCursor
+    switch options.start {
+    case .next: position = first
+    case .newest: position = first > 0 ? first - 1 : 0
+    case .oldest:
+      let depth = UInt64(attachment.ringDepth)
+      position = first > depth ? first - depth : 0
+    }
+    advance(attachment)
+  }
+
+  private mutating func receive(from attachment: Attachment) throws(ReceiveError) -> Step {
+    // The publisher may lap us between choosing a frame and pinning it; not for ever.
+    for _ in 0..<64 {
+      let cursor = attachment.cursor
+      guard let sequence = choose(cursor, attachment) else { return .nothing }
+      guard let hold = attachment.takeHold() else {
+        throw .holdsExhausted(granted: attachment.grantedHolds)
+      }
+      guard let descriptor = attachment.pin(sequence, with: hold) else {
+        attachment.release(hold)
+        continue
+      }
+      let outcome: Step
+      do throws(ReceiveError) {
+        outcome = try unwrap(descriptor, hold, attachment)
+      } catch {
+        attachment.release(hold)
+        throw error
+      }
+      switch consume outcome {
+      case .frame(let lease): return .frame(lease)
+      case .awaitBell:
+        attachment.release(hold)
+        return .awaitBell
+      default: attachment.release(hold)
+      }
+    }
+    return .nothing
+  }
+
+  /// The frame to receive next, or nil if there is none yet.
+  private func choose(_ cursor: UInt64, _ attachment: Attachment) -> UInt64? {
+    // A cursor behind us is a publisher that breaks the protocol: to us nothing is new.
+    guard cursor > position else { return nil }
+    let depth = UInt64(attachment.ringDepth)
+    let oldest = cursor > depth ? cursor - depth + 1 : 1
+    switch options.policy {
+    case .latest: return cursor
+    case .keepLatest(let count):
+      let kept = cursor > UInt64(count) ? cursor - UInt64(count) + 1 : 1
+      return max(position + 1, oldest, kept)
+    case .lossless: return max(position + 1, oldest)
+    }
+  }
+
+  /// Turns a pinned frame into a lease: checks what the descriptor says against our own mappings.
+  /// `.nothing` means that the frame was passed over; the hold is still the caller's unless a
+  /// frame is returned.
+  private mutating func unwrap(
+    _ descriptor: fb_descriptor, _ hold: Int, _ attachment: Attachment
+  ) throws(ReceiveError) -> Step {
+    let sequence = descriptor.sequence
+    if pool?.generation != descriptor.pool_generation {
+      guard let found = attachment.pool(descriptor.pool_generation) else {
+        if attachment.awaitsPool(descriptor.pool_generation) { return .awaitBell }
+        // A frame in memory from before we came.
+        skip(to: sequence, attachment)
+        return .nothing
+      }
+      pool = found
+    }
+    guard let pool, Int(descriptor.slot) < pool.slotCount,
+      descriptor.payload_bytes <= UInt64(pool.slotBytes)
+    else { throw .untrusted(attachment.stream, "a frame does not lie in its pool") }
+    if format?.epoch != descriptor.format_epoch {
+      switch attachment.format(epoch: descriptor.format_epoch, of: sequence) {
+      case .lapped: return .nothing
+      case .malformed: throw .untrusted(attachment.stream, "a frame's format is malformed")
+      case .found(let value): format = (descriptor.format_epoch, value)
+      }
+    }
+    guard let format = format?.value,
+      format.planes.isEmpty || UInt64(format.byteCount) <= descriptor.payload_bytes
+    else { throw .untrusted(attachment.stream, "a frame is shorter than its format") }
+
+    let dropped = droppedSince + (sequence - position - 1)
+    countDrops(to: sequence, attachment)
+    droppedSince = 0
+    position = sequence
+    receivedCount += 1
+    advance(attachment)
+    return .frame(
+      FrameLease(
+        attachment, pool: pool, hold: hold, descriptor, format: format, droppedBefore: dropped))
+  }
+
+  private mutating func skip(to sequence: UInt64, _ attachment: Attachment) {
+    countDrops(to: sequence + 1, attachment)
+    droppedSince += sequence - position
+    position = sequence
+    advance(attachment)
+  }
+
+  private mutating func countDrops(to sequence: UInt64, _ attachment: Attachment) {
+    let dropped = sequence - position - 1
+    guard dropped > 0 else { return }
+    droppedCount += dropped
+    if options.policy.isLossless, !losslessEndSeen, attachment.losslessHasEnded {
+      losslessEndSeen = true
+      options.onEvent?(.losslessEnded)
+    }
+  }
+
+  private func advance(_ attachment: Attachment) {
+    attachment.advance(
+      to: position, received: receivedCount, dropped: droppedCount,
+      isLossless: options.policy.isLossless)
+  }
+}

@@ -1,0 +1,115 @@
+import CFrameLayout
+import Platform
+
+/// Why a publisher sent a subscriber away.
+public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+  case version(publisher: Int, mine: Int)
+  case full(places: Int)
+  case busy(taken: Int)
+  case notMember(uid: UInt32)
+  case losslessNotOffered
+  case ringTooShallow(ringDepth: Int)
+  case malformed
+  case outOfResources(SystemError)
+
+  init(_ refusal: fb_refusal) {
+    let value = Int(refusal.value)
+    switch Int(refusal.reason) {
+    case Int(FB_REFUSED_VERSION): self = .version(publisher: value, mine: Int(FB_ABI_VERSION))
+    case Int(FB_REFUSED_FULL): self = .full(places: value)
+    case Int(FB_REFUSED_BUSY): self = .busy(taken: value)
+    case Int(FB_REFUSED_NOT_MEMBER): self = .notMember(uid: refusal.value)
+    case Int(FB_REFUSED_LOSSLESS): self = .losslessNotOffered
+    case Int(FB_REFUSED_RING_DEPTH): self = .ringTooShallow(ringDepth: value)
+    case Int(FB_REFUSED_RESOURCES):
+      self = .outOfResources(SystemError(code: Int32(clamping: value), operation: "attach"))
+    default: self = .malformed
+    }
+  }
+
+  /// Whether a later try may succeed.
+  var mayPass: Bool {
+    switch self {
+    case .full, .busy, .outOfResources: true
+    default: false
+    }
+  }
+
+  public var description: String {
+    switch self {
+    case .version(let publisher, let mine):
+      "the publisher speaks version \(publisher) of the bus and this program version \(mine); "
+        + "install the same FrameBus for both"
+    case .full(let places):
+      "all \(places) places for subscribers are taken; stop one (`framebus streams` lists them)"
+    case .busy(let taken):
+      "this user already has \(taken) subscribers, as many as one user may; stop one of them"
+    case .notMember(let uid):
+      "user \(uid) holds no role in this group; ask its owner for "
+        + "`framebus group grant extension --uid \(uid)`"
+    case .losslessNotOffered:
+      "the publisher does not wait for subscribers, as live sources do not; use --policy latest or "
+        + "keep:N"
+    case .ringTooShallow(let ringDepth):
+      "the stream keeps \(ringDepth) frames; ask for at most keep:\(ringDepth)"
+    case .malformed:
+      "the publisher did not understand the request; install the same FrameBus for both"
+    case .outOfResources(let error):
+      "the publisher is out of resources (\(error.reason)); raise its limits (`ulimit -n`, memory)"
+    }
+  }
+}
+
+/// Why a subscriber could not attach.
+public enum SubscriberError: Error, Hashable, Sendable, CustomStringConvertible {
+  case noSuchStream(StreamName)
+  case refused(StreamName, Refusal)
+  /// The publisher did not answer in time.
+  case noAnswer(StreamName)
+  /// What answered does not keep the protocol, or is no member of the group.
+  case untrusted(StreamName, String)
+  case notAllowed(path: String)
+  case wrongOptions(String)
+  case stopped
+  case system(SystemError)
+
+  public var description: String {
+    switch self {
+    case .noSuchStream(let stream):
+      "nobody publishes stream “\(stream)”; start it, as with `framebus capture screen --stream "
+        + "\(stream)`, or see `framebus streams`"
+    case .refused(let stream, let refusal): "stream “\(stream)”: \(refusal)"
+    case .noAnswer(let stream):
+      "the publisher of “\(stream)” does not answer; it may be stopped or overloaded "
+        + "(`framebus streams` shows its pid)"
+    case .untrusted(let stream, let why):
+      "what publishes “\(stream)” cannot be trusted: \(why); `framebus group doctor` checks the group"
+    case .notAllowed(let path):
+      "no permission to reach \(path); ask the group's owner for `framebus group grant ROLE --uid N`"
+    case .wrongOptions(let what): what
+    case .stopped: "stopped while waiting for the stream"
+    case .system(let error): "\(error)"
+    }
+  }
+}
+
+/// Why receiving failed.
+public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// As many leases are held as were granted.
+  case holdsExhausted(granted: Int)
+  /// The publisher's successor sends this subscriber away.
+  case refused(StreamName, Refusal)
+  case untrusted(StreamName, String)
+  case system(SystemError)
+
+  public var description: String {
+    switch self {
+    case .holdsExhausted(let granted):
+      "all \(granted) granted leases are held; release one first, or ask for more with "
+        + "SubscriberOptions.holds"
+    case .refused(let stream, let refusal): SubscriberError.refused(stream, refusal).description
+    case .untrusted(let stream, let why): SubscriberError.untrusted(stream, why).description
+    case .system(let error): "\(error)"
+    }
+  }
+}

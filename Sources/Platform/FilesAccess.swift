@@ -1,0 +1,107 @@
+import CLinuxShims
+import Glibc
+
+/// A POSIX access control list (acl(5)): what further users and groups may do with a directory
+/// or file of one owner. Plain modes know one group only; a role may be held by several uids and
+/// gids.
+package struct AccessList: Hashable, Sendable {
+  /// Permission bits as in a mode's digit: 4 read, 2 write, 1 search.
+  package typealias Permissions = UInt16
+
+  package var owner: Permissions
+  package var users: [UInt32: Permissions]
+  package var groups: [UInt32: Permissions]
+
+  package init(owner: Permissions, users: [UInt32: Permissions], groups: [UInt32: Permissions]) {
+    self.owner = owner
+    self.users = users
+    self.groups = groups
+  }
+
+  /// Nobody but the owner: plain modes say it all.
+  package var isPlain: Bool { users.isEmpty && groups.isEmpty }
+
+  // The kernel's format (linux/posix_acl_xattr.h): version 2, then entries of tag, permissions
+  // and id, little endian, in the order of the tags.
+  private static let version: UInt32 = 2
+  private enum Tag {
+    static let owner: UInt16 = 0x01
+    static let user: UInt16 = 0x02
+    static let owningGroup: UInt16 = 0x04
+    static let group: UInt16 = 0x08
+    static let mask: UInt16 = 0x10
+    static let others: UInt16 = 0x20
+  }
+
+  /// The bytes of the extended attribute.
+  package var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    func append(_ tag: UInt16, _ permissions: UInt16, id: UInt32 = .max) {
+      for value in [tag, permissions] {
+        bytes += [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)]
+      }
+      for shift in stride(from: 0, to: 32, by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: id >> UInt32(shift)))
+      }
+    }
+    for shift in stride(from: 0, to: 32, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: Self.version >> UInt32(shift)))
+    }
+    append(Tag.owner, owner)
+    for (id, permissions) in users.sorted(by: { $0.key < $1.key }) {
+      append(Tag.user, permissions, id: id)
+    }
+    append(Tag.owningGroup, 0)
+    for (id, permissions) in groups.sorted(by: { $0.key < $1.key }) {
+      append(Tag.group, permissions, id: id)
+    }
+    let mask = users.values.reduce(0, |) | groups.values.reduce(0, |)
+    append(Tag.mask, mask)
+    append(Tag.others, 0)
+    return bytes
+  }
+
+  package enum Use: String, Sendable {
+    /// What may be done with the file itself.
+    case access = "system.posix_acl_access"
+    /// What new entries of the directory get.
+    case inherited = "system.posix_acl_default"
+  }
+}
+
+extension Descriptor {
+  /// Sets or, for a plain list, removes an access control list.
+  /// - Throws: `EOPNOTSUPP` where the file system has none.
+  package borrowing func setAccess(
+    _ list: AccessList, _ use: AccessList.Use, path: String
+  ) throws(SystemError) {
+    let number = self.number
+    if list.isPlain {
+      // SAFETY: the kernel reads the name during the call only.
+      if unsafe fremovexattr(number, use.rawValue) == 0 { return }
+      if errno == ENODATA || errno == EOPNOTSUPP { return }
+      throw .last("fremovexattr \(use.rawValue)", path: path)
+    }
+    let bytes = list.bytes
+    // SAFETY: the kernel reads the name and exactly the array's bytes during the call only.
+    let result = unsafe bytes.withUnsafeBytes {
+      unsafe fsetxattr(number, use.rawValue, $0.baseAddress, $0.count, 0)
+    }
+    if result != 0 { throw .last("fsetxattr \(use.rawValue)", path: path) }
+  }
+
+  /// The bytes of an access control list; nil if there is none.
+  package borrowing func accessBytes(
+    _ use: AccessList.Use, path: String
+  ) throws(SystemError) -> [UInt8]? {
+    var bytes: [UInt8] = Array(repeating: 0, count: 65536)
+    let number = self.number
+    // SAFETY: the kernel writes at most the array's own length.
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe fgetxattr(number, use.rawValue, $0.baseAddress, $0.count)
+    }
+    if count >= 0 { return Array(bytes[..<count]) }
+    if errno == ENODATA || errno == EOPNOTSUPP { return nil }
+    throw .last("fgetxattr \(use.rawValue)", path: path)
+  }
+}

@@ -1,0 +1,87 @@
+import CLinuxShims
+import Glibc
+
+/// Why a small file was not read: whoever can write in its directory may have put anything there.
+package enum ContentsError: Error, Hashable, Sendable {
+  case system(SystemError)
+  case notFile(path: String, kind: FileStatus.Kind)
+  case tooLarge(path: String, byteCount: Int, limit: Int)
+}
+
+extension Directory {
+  /// Reads a whole small file. Never blocks on a fifo or device, never follows a link, and never
+  /// reads more than `limit` bytes.
+  /// - Returns: the bytes, and the status of the very file they came from.
+  package borrowing func readFile(
+    _ name: String, limit: Int
+  ) throws(ContentsError) -> (bytes: [UInt8], status: FileStatus) {
+    let path = path(of: name)
+    let bytes: [UInt8]
+    let found: FileStatus
+    do throws(SystemError) {
+      // Looked at first: merely opening a device can have effects.
+      let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+      let isFile = try status(of: name).map { $0.kind == .file } ?? true
+      let file = try open(name, flags: isFile ? flags : flags | LINUX_O_PATH)
+      found = try fileStatus(of: file, path: path)
+      let isReadable = isFile && found.kind == .file && found.byteCount <= limit
+      bytes = isReadable ? try readAtMost(limit + 1, from: file, path: path) : []
+    } catch {
+      throw .system(error)
+    }
+    if found.kind != .file { throw .notFile(path: path, kind: found.kind) }
+    let byteCount = max(found.byteCount, bytes.count)
+    if byteCount > limit { throw .tooLarge(path: path, byteCount: byteCount, limit: limit) }
+    return (bytes, found)
+  }
+
+  /// Puts a file in place as a whole: readers see the old bytes or the new ones, never a part,
+  /// and after a power cut too. The replaced file's readers keep theirs.
+  /// - Parameters:
+  ///   - mode: permission bits, whatever the umask.
+  ///   - ownerID: a user to give it to; nil keeps the calling one.
+  ///   - access: what further users may do with it.
+  package borrowing func replaceFile(
+    _ name: String, with bytes: [UInt8], mode: UInt32, ownerID: UInt32? = nil,
+    access: AccessList? = nil
+  ) throws(SystemError) {
+    let temporary = temporaryName(prefix: ".new-\(name)-")
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let file = try open(temporary, flags: flags, mode: 0o600)
+    do throws(SystemError) {
+      let path = path(of: temporary)
+      try writeFully(bytes, to: file.number)
+      let number = file.number
+      if let ownerID, fchown(number, ownerID, .max) != 0 { throw SystemError.last("fchown") }
+      if fchmod(number, mode_t(mode)) != 0 { throw SystemError.last("fchmod", path: path) }
+      if let access { try file.setAccess(access, .access, path: path) }
+      _ = try retryingInterrupts("fsync", path: path) { fsync(number) }
+      try rename(temporary, to: name, replacing: true)
+    } catch {
+      try? removeFile(temporary)
+      throw error
+    }
+    try sync()
+  }
+}
+
+private func readAtMost(
+  _ limit: Int, from file: borrowing Descriptor, path: String
+) throws(SystemError) -> [UInt8] {
+  var bytes: [UInt8] = []
+  var chunk: [UInt8] = Array(repeating: 0, count: 16384)
+  let number = file.number
+  while bytes.count < limit {
+    // SAFETY: the kernel writes at most the chunk's own length.
+    let count = unsafe chunk.withUnsafeMutableBytes {
+      unsafe read(number, $0.baseAddress, $0.count)
+    }
+    if count == 0 { break }
+    if count > 0 {
+      bytes += chunk[..<count]
+    } else if errno != EINTR {
+      throw .last("read", path: path)
+    }
+  }
+  return bytes
+}

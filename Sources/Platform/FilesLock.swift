@@ -1,0 +1,46 @@
+import CLinuxShims
+import Glibc
+
+/// An exclusive lock on a file (an open file description lock, fcntl(2)): held while this lives,
+/// and let go by the kernel when the process dies, however it dies.
+package struct FileLock: ~Copyable, Sendable {
+  private let file: Descriptor
+
+  /// Takes the lock on a file of a directory, making the file (mode 0600) if it is missing.
+  /// - Returns: nil if another process holds it until the deadline.
+  /// - Throws: `EPERM` if what lies there is no plain file of `ownerID`.
+  package static func take(
+    _ name: String, in directory: borrowing Directory, ownerID: UInt32, until deadline: Deadline
+  ) throws(SystemError) -> FileLock? {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let path = directory.path(of: name)
+    while true {
+      let file = try directory.open(name, flags: flags, mode: 0o600)
+      var status = try fileStatus(of: file, path: path)
+      if status.kind == .file, status.ownerID == currentUserID(), status.ownerID != ownerID {
+        // Made just now on behalf of the owner.
+        if fchown(file.number, ownerID, .max) != 0 { throw .last("fchown", path: path) }
+        status = try fileStatus(of: file, path: path)
+      }
+      guard status.kind == .file, status.ownerID == ownerID, status.linkCount <= 1 else {
+        throw SystemError(code: EPERM, operation: "lock", path: path)
+      }
+      while linux_lock_exclusively(file.number) != 0 {
+        guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
+          throw .last("fcntl F_OFD_SETLK", path: path)
+        }
+        if deadline.isPast { return nil }
+        sleep(until: .after(.milliseconds(5)))
+      }
+      // A lock on a file that is no longer there excludes nobody.
+      if try directory.status(of: name)?.inode == status.inode { return FileLock(file: file) }
+    }
+  }
+
+  private init(file: consuming Descriptor) { self.file = file }
+}
+
+/// Whether another process holds a lock on the file, without touching the lock.
+package func isLockedByAnother(_ file: borrowing Descriptor) -> Bool {
+  linux_is_locked(file.number)
+}

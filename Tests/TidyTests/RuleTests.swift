@@ -1,0 +1,147 @@
+import Testing
+
+/// Each rule can fail: shown on a bad snippet, beside a good one that passes.
+@Suite struct RuleTests {
+  private func swift(_ text: String, in path: String = "Sources/FrameBus/File.swift") -> SourceFile
+  {
+    SourceFile(path: path, text: text)
+  }
+
+  @Test func aModuleThatImportsUpwardsIsFound() {
+    let file = swift("import FrameBus\n", in: "Sources/Platform/File.swift")
+    #expect(LayerRule.check(file).count == 1)
+    #expect(LayerRule.check(swift("package import AppGroup\n")).isEmpty)
+  }
+
+  @Test func aForeignLibraryOutsideItsWrapperIsFound() {
+    #expect(LayerRule.check(swift("import Glibc\n")).count == 1)
+    #expect(LayerRule.check(swift("@preconcurrency import struct Glibc.pollfd\n")).count == 1)
+    #expect(LayerRule.check(swift("// import Glibc\n")).isEmpty)
+  }
+
+  @Test func aModuleWithoutAPlaceIsFound() {
+    #expect(LayerRule.check(swift("", in: "Sources/Stray/File.swift")).count == 1)
+  }
+
+  @Test func aMediaFileOutsideItsConditionIsFound() {
+    let path = "Sources/CaptureX11/File.swift"
+    #expect(MediaRule.check(swift("import CXCB\n", in: path)).count == 1)
+    #expect(MediaRule.check(swift("#if Media\nimport CXCB\n#endif\n", in: path)).isEmpty)
+  }
+
+  @Test func aLongFileAndALongLineAreFound() {
+    let long = String(repeating: "\n", count: SizeRules.sourceLines + 1)
+    #expect(SizeRules.checkLength(swift(long)).count == 1)
+    #expect(SizeRules.checkLength(swift(long, in: "Tests/X/File.swift")).isEmpty)
+    let wide = String(repeating: "x", count: SizeRules.columns + 1)
+    #expect(SizeRules.checkColumns(swift(wide)).count == 1)
+  }
+
+  @Test func aRawPointerOutsideItsPlaceIsFound() {
+    let text = "let base: UnsafeRawPointer\n"
+    #expect(PointerRule.check(swift(text)).count == 1)
+    #expect(PointerRule.check(swift(text, in: "Sources/FrameBus/Unsafe/Board.swift")).isEmpty)
+  }
+
+  @Test func anUnsafeUseWithoutAReasonIsFound() {
+    let bad = """
+      struct Board {
+        // SAFETY: said of another function.
+        func first() -> Int { 0 }
+
+        func second() -> Int {
+          return unsafe base.load(as: Int.self)
+        }
+      }
+      """
+    #expect(CommentRules.checkSafety(swift(bad)).map(\.line) == [6])
+    let good = bad.replacing(
+      "    return", with: "    // SAFETY: the map outlives self.\n    return")
+    #expect(CommentRules.checkSafety(swift(good)).isEmpty)
+  }
+
+  @Test func aReasonInTheDocCommentCounts() {
+    let text = """
+      /// SAFETY: the caller keeps the mapping.
+      @unsafe func load(_ base: Int) -> Int {
+        let value = unsafe base.load(as: Int.self)
+        return value
+      }
+      """
+    #expect(CommentRules.checkSafety(swift(text)).isEmpty)
+  }
+
+  @Test func aReasonFurtherDownInTheDeclarationCounts() {
+    let text = """
+      func run() {
+        unsafe withList { list in
+          // SAFETY: the list outlives the call.
+          unsafe use(list)
+        }
+      }
+      func next() {
+        unsafe use(nothing)
+      }
+      """
+    #expect(CommentRules.checkSafety(swift(text)).map(\.line) == [8])
+  }
+
+  @Test func aCallWithTheAddressOfALocalNeedsNoReason() {
+    #expect(CommentRules.checkSafety(swift("  unsafe clock_gettime(clock, &time)\n")).isEmpty)
+    #expect(CommentRules.checkSafety(swift("  unsafe read(file, base, 8)\n")).count == 1)
+  }
+
+  @Test func anOrderingWithoutItsPairIsFound() {
+    #expect(CommentRules.checkAtomics(swift("a.store(1, ordering: .releasing)\n")).count == 1)
+    #expect(CommentRules.checkAtomics(swift("a.store(1, ordering: .relaxed)\n")).count == 1)
+    let good = """
+      func publish() {
+        // SYNC publish/receive: release side.
+        a.store(1, ordering: .releasing)
+        // Relaxed: a statistic.
+        b.store(1, ordering: .relaxed)
+      }
+      """
+    #expect(CommentRules.checkAtomics(swift(good)).isEmpty)
+  }
+
+  @Test func anOrderingInTheNameOfACallIsFoundToo() {
+    let text = "func f() {\n  board.cursor.storeReleasing(1)\n  board.wake.storeRelaxed(1)\n}\n"
+    #expect(CommentRules.checkAtomics(swift(text)).map(\.line) == [2, 3])
+    #expect(CommentRules.checkAtomics(swift("// SYNC a: release. Relaxed: b.\n" + text)).isEmpty)
+  }
+
+  @Test func aSyncTagWithOneSideIsFound() {
+    let one = swift("// SYNC publish/receive: release side.\n")
+    #expect(CommentRules.checkPairs([one]).count == 1)
+    #expect(CommentRules.checkPairs([one, one]).isEmpty)
+  }
+
+  @Test func aSilencedCheckWithoutAReasonIsFound() {
+    let text = "final class Pool: @unchecked Sendable {}\n"
+    #expect(CommentRules.checkBecause(swift(text)).count == 1)
+    #expect(CommentRules.checkBecause(swift("// because nothing changes it\n" + text)).isEmpty)
+  }
+
+  @Test func aModuleThatRefusesNothingIsFound() {
+    #expect(CommentRules.checkRefusals([swift("import Platform\n")]).count == 1)
+    #expect(CommentRules.checkRefusals([swift("// It refuses to block.\n")]).isEmpty)
+  }
+
+  @Test func leftOverMarkersAreFound() {
+    for text in ["// TO" + "DO: later", "fatalError(\"not " + "implemented\")", "off for " + "now"]
+    {
+      #expect(WordRules.checkMarkers(swift(text)).count == 1, "\(text)")
+    }
+    #expect(WordRules.checkMarkers(swift("// leads for nowhere")).isEmpty)
+  }
+
+  @Test func pathsOfOneMachineAreFound() {
+    #expect(WordRules.checkPaths(swift("let path = \"/ho" + "me/me/file\"")).count == 1)
+  }
+
+  @Test func commentsAndStringsAreNotCode() {
+    let file = swift("let a = \"import Glibc // no\" // unsafe\nlet b = 1")
+    #expect(file.code == ["let a =  ", "let b = 1"])
+  }
+}

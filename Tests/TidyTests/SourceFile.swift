@@ -1,0 +1,101 @@
+import Foundation
+
+/// A text file of the repository, as the rules see it.
+struct SourceFile {
+  /// From the repository's root, such as `Sources/Platform/Clock.swift`.
+  let path: String
+  let lines: [String]
+  /// The lines without comments and without what stands in string literals.
+  let code: [String]
+
+  init(path: String, text: String) {
+    self.path = path
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    code = SourceFile.withoutCommentsAndStrings(lines)
+  }
+
+  var isSwift: Bool { path.hasSuffix(".swift") }
+  var isC: Bool { path.hasSuffix(".c") || path.hasSuffix(".h") }
+
+  /// The module whose source this is, or nil.
+  var module: String? {
+    let parts = path.split(separator: "/")
+    return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+  }
+
+  /// How many spaces a line begins with.
+  func indent(_ line: Int) -> Int { lines[line].prefix { $0 == " " }.count }
+  func trimmed(_ line: Int) -> Substring { lines[line].drop { $0 == " " } }
+
+  /// A finding at a line, counted from 0.
+  func finding(_ line: Int, _ message: String) -> Finding {
+    Finding(path: path, line: line + 1, message: message)
+  }
+
+  /// Findings at the lines that the condition picks.
+  func findings(
+    in lines: [String], _ message: String, where isBad: (String) -> Bool
+  ) -> [Finding] {
+    lines.indices.filter { isBad(lines[$0]) }.map { finding($0, message) }
+  }
+
+  private static func withoutCommentsAndStrings(_ lines: [String]) -> [String] {
+    var isInLongString = false
+    return lines.map { line in
+      var result = ""
+      var isInString = false
+      var rest = Substring(line)
+      while let character = rest.first {
+        if rest.hasPrefix("\"\"\"") {
+          isInLongString.toggle()
+          rest = rest.dropFirst(3)
+        } else if isInLongString || isInString {
+          if character == "\\" { rest = rest.dropFirst() }
+          if character == "\"" { isInString = false }
+          rest = rest.dropFirst()
+        } else if rest.hasPrefix("//") {
+          break
+        } else {
+          if character == "\"" { isInString = true } else { result.append(character) }
+          rest = rest.dropFirst()
+        }
+      }
+      return result
+    }
+  }
+}
+
+/// A place where a rule is broken.
+struct Finding: CustomStringConvertible {
+  let path: String
+  let line: Int
+  let message: String
+  var description: String { "\(path):\(line): \(message)" }
+}
+
+/// The repository that this test was built from.
+enum Repository {
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+
+  /// Every text file that belongs to the project.
+  static func files() throws -> [SourceFile] {
+    let kinds: Set = ["swift", "c", "h", "md", "modulemap", "toml", "pml", "py", "sh", ""]
+    var result: [SourceFile] = []
+    let tree = FileManager.default.enumerator(atPath: root)
+    while let path = tree?.nextObject() as? String {
+      let name = path.split(separator: "/").last ?? ""
+      if name == ".git" || name.hasPrefix(".build") || name == "out" {
+        tree?.skipDescendants()
+        continue
+      }
+      // A folder has no text, and is skipped like a file that is none.
+      guard kinds.contains((path as NSString).pathExtension),
+        let text = try? String(contentsOfFile: root + "/" + path, encoding: .utf8)
+      else { continue }
+      result.append(SourceFile(path: path, text: text))
+    }
+    guard result.count > 20 else { throw CocoaError(.fileReadNoSuchFile) }
+    return result
+  }
+}

@@ -1,0 +1,60 @@
+import Testing
+
+/// The rules of the house, checked on every file of the repository.
+@Suite struct TidyTests {
+  private let files: [SourceFile]
+
+  init() throws { files = try Repository.files() }
+
+  private func expectNone(_ findings: [Finding]) {
+    #expect(findings.isEmpty, "\(findings.map(\.description).joined(separator: "\n"))")
+  }
+
+  @Test func modulesImportOnlyWhatLiesBelowThem() {
+    expectNone(files.flatMap(LayerRule.check))
+  }
+
+  @Test func mediaModulesAreEmptyWithoutTheirTrait() {
+    expectNone(files.flatMap(MediaRule.check))
+  }
+
+  @Test func filesStayShort() {
+    expectNone(files.flatMap(SizeRules.checkLength))
+  }
+
+  @Test func linesStayWithinTheColumns() {
+    expectNone(files.flatMap(SizeRules.checkColumns))
+  }
+
+  @Test func rawPointersStayInTheirPlaces() {
+    expectNone(files.flatMap(PointerRule.check))
+  }
+
+  @Test func everyUnsafeUseSaysWhatItReliesOn() {
+    expectNone(files.flatMap(CommentRules.checkSafety))
+  }
+
+  @Test func everyAtomicAccessNamesItsPairOrItsReason() {
+    expectNone(files.flatMap(CommentRules.checkAtomics))
+  }
+
+  @Test func everySyncTagHasTwoSides() {
+    expectNone(CommentRules.checkPairs(files))
+  }
+
+  @Test func everySilencedCheckSaysBecause() {
+    expectNone(files.flatMap(CommentRules.checkBecause))
+  }
+
+  @Test func everyModuleSaysWhatItRefuses() {
+    expectNone(CommentRules.checkRefusals(files))
+  }
+
+  @Test func noMarkerIsLeftOver() {
+    expectNone(files.flatMap(WordRules.checkMarkers))
+  }
+
+  @Test func noFileNamesAPathOfOneMachine() {
+    expectNone(files.flatMap(WordRules.checkPaths))
+  }
+}
