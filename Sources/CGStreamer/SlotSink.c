@@ -216,8 +216,7 @@ void fb_slot_sink_accept_format(struct fb_slot_sink *sink) {
   g_mutex_unlock(&sink->lock);
 }
 
-void fb_sink_item_release(struct fb_slot_sink *sink, struct fb_sink_item *item) {
-  (void)sink;
+void fb_sink_item_release(struct fb_sink_item *item) {
   if (item->buffer == NULL) return;
   // A pool must not hand this buffer out again: its memory now belongs to the bus. Taking the
   // memory out tells it so (GST_BUFFER_FLAG_TAG_MEMORY).

@@ -34,39 +34,38 @@
     /// Waits until the pipeline says what it decodes. Nil: the run is over.
     mutating func firstFormat() throws(PipelineError) -> FrameFormat? {
       guard let item = try next() else { return nil }
-      guard unsafe item.kind == FB_SINK_FORMAT else { throw .noVideo(name: name) }
-      return try adopt(unsafe item.layout)
+      guard item.kind == .format else { throw .noVideo(name: name) }
+      return try adopt(item.layout)
     }
 
     mutating func publishAll(with publisher: inout Publisher) throws(PipelineError) {
       guard session.waitForSubscriber(of: publisher) else { return }
       try refill(&publisher)
       sink.acceptFormat()
-      while !session.isOver, let item = unsafe try next() {
-        switch unsafe item.kind {
-        case FB_SINK_FORMAT:
-          let format = try adopt(unsafe item.layout)
+      while !session.isOver, let item = try next() {
+        switch item.kind {
+        case .format:
+          let format = try adopt(item.layout)
           sink.withdrawAll()
           do { try publisher.setFormat(format) } catch {
             throw .publishing(.publisher(error))
           }
           try refill(&publisher)
           sink.acceptFormat()
-        case FB_SINK_FRAME:
-          try publish(unsafe item, with: &publisher)
+        case .frame:
+          try publish(item, with: &publisher)
           try refill(&publisher)
-        default: return
+        case .end: return
         }
       }
     }
 
-    private func next() throws(PipelineError) -> fb_sink_item? {
+    private func next() throws(PipelineError) -> SinkItem? {
       try sink.next(
         until: session.deadline, stop: session.stop, framesOut: session.publishedCount)
     }
 
-    /// Remembers a layout and describes it. Interlaced video is refused: nobody downstream could
-    /// tell.
+    /// Remembers a layout and describes it.
     private mutating func adopt(_ layout: fb_sink_layout) throws(PipelineError) -> FrameFormat {
       self.layout = layout
       return try PipelineFormat.format(of: layout, rate: rate)
@@ -75,7 +74,8 @@
     /// Room for rows and columns that decoders add around a picture.
     static func slotBytes(for format: FrameFormat) -> Int {
       let padded = (format.width + 128) * (format.height + 128)
-      let scale = (format.byteCount * 16 + format.width * format.height - 1)
+      let scale =
+        (format.byteCount * 16 + format.width * format.height - 1)
         / (format.width * format.height)
       return (padded * scale / 16 + 4095) / 4096 * 4096
     }
@@ -101,44 +101,43 @@
     /// Publishes a frame where it lies, or copies it if the pipeline still uses its memory or
     /// decoded it elsewhere.
     private mutating func publish(
-      _ item: fb_sink_item, with publisher: inout Publisher
+      _ item: borrowing SinkItem, with publisher: inout Publisher
     ) throws(PipelineError) {
-      defer { sink.release(unsafe item) }
-      if unsafe item.slot >= 0 {
-        let loan = sink.takeLoan(of: Int(unsafe item.slot))
-        if unsafe !layout.hasSamePlanes(as: item.layout) {
-          let format = try adopt(unsafe item.layout)
+      if let slot = item.slot {
+        let loan = sink.takeLoan(of: slot)
+        if !layout.hasSamePlanes(as: item.layout) {
+          let format = try adopt(item.layout)
           do { try publisher.setFormat(format) } catch {
             throw .publishing(.publisher(error))
           }
         }
-        finish(loan, unsafe item, isCopy: false)
+        finish(loan, item, isCopy: false)
       } else {
         guard var loan = try loan(from: &publisher) else { return }
-        guard unsafe sink.copy(item, to: &loan, as: layout) else {
+        guard item.copy(to: &loan, as: layout) else {
           throw .failed(name: name, element: "the pipeline", reason: "a frame cannot be read")
         }
-        finish(loan, unsafe item, isCopy: true)
+        finish(loan, item, isCopy: true)
       }
       session.noteSubscribers(publisher.subscriberCount)
     }
 
     private mutating func finish(
-      _ loan: consuming FrameLoan, _ item: fb_sink_item, isCopy: Bool
+      _ loan: consuming FrameLoan, _ item: borrowing SinkItem, isCopy: Bool
     ) {
       var loan = loan
       let nowNs = monotonicNowNs()
-      loan.metadata.ptsNs = ptsNs(of: unsafe item.ptsNs, nowNs: nowNs)
-      loan.metadata.durationNs = unsafe item.durationNs == .max ? 0 : item.durationNs
+      loan.metadata.ptsNs = ptsNs(of: item.ptsNs, nowNs: nowNs)
+      loan.metadata.durationNs = item.durationNs ?? 0
       loan.metadata.capturedAtNs = nowNs
-      _ = loan.publish(byteCount: unsafe layout.byteCount)
+      _ = loan.publish(byteCount: layout.byteCount)
       session.countFrame(isCopy: isCopy)
     }
 
     /// The file's own time stamp; for a live pipeline, moved to the monotonic clock. A frame
     /// without one follows its predecessor by a nanosecond, so that time never stands still.
-    private mutating func ptsNs(of ptsNs: UInt64, nowNs: UInt64) -> Int64 {
-      guard ptsNs <= UInt64(Int64.max) / 2 else {
+    private mutating func ptsNs(of ptsNs: UInt64?, nowNs: UInt64) -> Int64 {
+      guard let ptsNs, ptsNs <= UInt64(Int64.max) / 2 else {
         lastPtsNs = lastPtsNs == .min ? 0 : lastPtsNs + 1
         return lastPtsNs
       }

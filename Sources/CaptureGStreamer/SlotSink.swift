@@ -78,10 +78,9 @@
     /// - Returns: nothing when the deadline passed, or `stop` was raised.
     func next(
       until deadline: Deadline, stop: StopSignal, framesOut: UInt64
-    ) throws(PipelineError) -> fb_sink_item? {
+    ) throws(PipelineError) -> SinkItem? {
       while true {
-        let item = unsafe fb_slot_sink_next(sink)
-        if unsafe item.kind != FB_SINK_NOTHING { return unsafe item }
+        if let item = unsafe SinkItem(fb_slot_sink_next(sink)) { return item }
         try throwFailure(framesOut: framesOut)
         let ready: Int?
         do {
@@ -94,25 +93,6 @@
     }
 
     func acceptFormat() { unsafe fb_slot_sink_accept_format(sink) }
-
-    /// Gives a frame back to the pipeline.
-    func release(_ item: consuming fb_sink_item) {
-      var item = unsafe item
-      unsafe fb_sink_item_release(sink, &item)
-    }
-
-    /// Copies a frame into a loan, in the layout that the publisher announced.
-    func copy(
-      _ item: fb_sink_item, to loan: inout FrameLoan, as layout: fb_sink_layout
-    ) -> Bool {
-      var bytes = loan.bytes
-      var item = unsafe item
-      var layout = unsafe layout
-      // SAFETY: both descriptions outlive the call, which checks the sizes itself.
-      return unsafe bytes.withUnsafeMutableBytes {
-        unsafe fb_sink_item_copy(&item, &layout, $0.baseAddress, $0.count)
-      }
-    }
 
     /// Offers a loan to the pipeline.
     mutating func offer(_ loan: consuming FrameLoan, in slot: Int) {

@@ -19,7 +19,8 @@
     private var isResized = false
     /// The next frame is published even if the screen has not changed.
     private var owesFrame = true
-    private var knownSubscribers = 0
+    private var knownJoins: UInt64 = 0
+    private var isIdle = true
 
     init(
       of screen: RootScreen, area: PixelRect, pools: SharedPools, options: ScreenOptions,
@@ -55,22 +56,24 @@
 
     /// Blocks, without any timer, while nobody subscribes. False: the run is over.
     private mutating func waitForSubscribers(of publisher: borrowing Publisher) -> Bool {
-      if publisher.subscriberCount == 0 || knownSubscribers == 0 {
+      if publisher.subscriberCount == 0 || isIdle {
         // Nobody reads events now: ask for none that could pile up. The damage sends only one.
         if options.drawsCursor { cursor.watch(false) }
+        isIdle = true
         guard session.waitForSubscriber(of: publisher) else { return false }
+        isIdle = false
         if options.drawsCursor {
           cursor.watch(true)
           cursor.looksChanged()
         }
-        knownSubscribers = 0
         pacer.restart(atNs: monotonicNowNs())
       }
       // Somebody new gets a frame although nothing changes.
-      let count = publisher.subscriberCount
-      if count > knownSubscribers { owesFrame = true }
-      if count != knownSubscribers { session.noteSubscribers(count) }
-      knownSubscribers = count
+      if publisher.joinCount != knownJoins {
+        knownJoins = publisher.joinCount
+        owesFrame = true
+      }
+      session.noteSubscribers(publisher.subscriberCount)
       return true
     }
 

@@ -61,7 +61,7 @@ int fb_slot_sink_descriptor(struct fb_slot_sink *sink);
 struct fb_sink_item fb_slot_sink_next(struct fb_slot_sink *sink);
 void fb_slot_sink_accept_format(struct fb_slot_sink *sink);
 /// Gives a frame back to the pipeline. A slot that was published is not written again.
-void fb_sink_item_release(struct fb_slot_sink *sink, struct fb_sink_item *item);
+void fb_sink_item_release(struct fb_sink_item *item);
 /// Copies a frame's pixels into a layout of the same format and size.
 bool fb_sink_item_copy(const struct fb_sink_item *item, const struct fb_sink_layout *layout,
                        void *address, size_t byteCount);
