@@ -8,3 +8,4 @@
 #endif
 
 #include "CSlotSink.h"
+#include "CUploadPipeline.h"
