@@ -96,10 +96,13 @@ let package = Package(
     // L6: programs
     .target(
       name: "CommandLineSupport",
-      dependencies: ["AppGroup", "Platform", "FrameBus", argumentParser], swiftSettings: strict),
+      dependencies: ["AppGroup", "Capture", "Platform", "FrameBus", argumentParser],
+      swiftSettings: strict),
     .executableTarget(
       name: "BusCLI",
-      dependencies: ["CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser],
+      dependencies: [
+        "CommandLineSupport", "AppGroup", "Capture", "FrameBus", "Platform", argumentParser,
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "CaptureProgram",
