@@ -9,6 +9,7 @@ import CommandLineSupport
     subcommands: [
       DemoCommand.self,
       Group.self,
+      CaptureCommand.self,
       UploadCommand.self,
       StreamsCommand.self,
       SnapshotCommand.self,

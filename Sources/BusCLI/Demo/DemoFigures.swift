@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// What `framebus upload --json` says last.
-struct UploadFigures: Decodable {
+struct UploadSummary: Decodable {
   let frames: Int
   let fps: Double
   let drops: Int
@@ -10,9 +10,8 @@ struct UploadFigures: Decodable {
 }
 
 /// What `framebus capture --json` says last.
-struct CaptureFiguresRecord: Decodable {
-  let frames: Int
-  let copied: Int
+struct CaptureSummary: Decodable {
+  let copies_per_frame: Double
 }
 
 /// The closing summary of a demo; as JSON, the object that design and scripts rely on.
@@ -27,14 +26,14 @@ struct DemoFigures: Encodable {
   let picture: String?
 
   init(
-    upload: UploadFigures, capture: CaptureFiguresRecord, output: String, picture: String?
+    upload: UploadSummary, capture: CaptureSummary, output: String, picture: String?
   ) {
     frames = upload.frames
     fps = upload.fps
     drops = upload.drops
     latency_p50_ns = upload.latency_p50_ns
     latency_p99_ns = upload.latency_p99_ns
-    copies_per_frame = capture.frames == 0 ? 0 : Double(capture.copied) / Double(capture.frames)
+    copies_per_frame = capture.copies_per_frame
     self.output = output
     self.picture = picture
   }

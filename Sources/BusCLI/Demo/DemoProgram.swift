@@ -46,9 +46,8 @@ final class DemoProgram: Sendable {
     return .programEnded(name, status, lastWords: error.map(String.init) ?? lastWords)
   }
 
-  func stop(with signal: Int32 = Signal.interrupt) {
-    process.end(with: signal, killAt: .after(.seconds(15)))
-  }
+  /// Asks it to end cleanly, and insists if it does not.
+  func stop() { process.end(with: Signal.terminate, killAt: .after(.seconds(15))) }
 }
 
 /// The lines of a stream, read as they come by a thread of its own, so that whoever writes them is

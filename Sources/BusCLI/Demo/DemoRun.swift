@@ -49,10 +49,10 @@ struct DemoRun {
     try wait(for: upload, fedBy: capture)
     upload.stop()
     let recorded = try lastObject(
-      UploadFigures.self, in: upload.collectedOutput(), of: upload.name)
+      UploadSummary.self, in: upload.collectedOutput(), of: upload.name)
     capture.stop()
     let captured = try lastObject(
-      CaptureFiguresRecord.self, in: capture.collectedOutput(), of: capture.name)
+      CaptureSummary.self, in: capture.collectedOutput(), of: capture.name)
     let picture = stop.isRaised ? nil : try takePicture(with: own)
     return DemoFigures(upload: recorded, capture: captured, output: output, picture: picture)
   }

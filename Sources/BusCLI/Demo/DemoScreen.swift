@@ -38,7 +38,7 @@ struct DemoScreen {
     let text = ready[0] ? String(decoding: try readSome(answer.number), as: UTF8.self) : ""
     guard let number = Int(text.filter(\.isNumber)) else {
       let error = DemoError.screenDidNotStart(lastWords: server.lastWords)
-      server.stop(with: Signal.terminate)
+      server.stop()
       throw error
     }
     let display = ":\(number)"
@@ -84,7 +84,7 @@ struct DemoScreen {
 
   /// Stops what was started for it: the windows first, so that none loses its server.
   func close() {
-    for window in windows { window.stop(with: Signal.terminate) }
-    server?.stop(with: Signal.terminate)
+    for window in windows { window.stop() }
+    server?.stop()
   }
 }
