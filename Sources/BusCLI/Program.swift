@@ -6,7 +6,9 @@ import CommandLineSupport
   static let configuration = CommandConfiguration(
     commandName: "framebus",
     abstract: "Share frames between the processes of a group, without copies.",
-    subcommands: [UploadCommand.self, StreamsCommand.self, SnapshotCommand.self])
+    subcommands: [
+      CaptureCommand.self, UploadCommand.self, StreamsCommand.self, SnapshotCommand.self,
+    ])
 
   static func main() { runProgram(Framebus.self) }
 }
