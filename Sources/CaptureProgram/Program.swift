@@ -18,7 +18,7 @@ import FrameBus
   func run() throws {
     let specification = try capture.specification()
     if specification.needsGStreamer {
-      return try RoleProgram("framebus-capture-gstreamer").run(
+      try RoleProgram("framebus-capture-gstreamer").run(
         global.arguments + capture.arguments)
     }
     let role = try CaptureRole(capture, global)
