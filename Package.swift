@@ -126,6 +126,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
+      name: "FrameBusTests",
+      dependencies: ["FrameBus", "AppGroup", "Platform", "CFrameLayout", "TestSupport"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
+      path: "Tests/BusWorker", swiftSettings: strict),
+    .testTarget(
       name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
