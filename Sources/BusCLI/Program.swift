@@ -6,7 +6,7 @@ import CommandLineSupport
   static let configuration = CommandConfiguration(
     commandName: "framebus",
     abstract: "Share frames between the processes of a group, without copies.",
-    subcommands: [])
+    subcommands: [Group.self])
 
   static func main() { runProgram(Framebus.self) }
 }
