@@ -57,4 +57,10 @@ import Testing
   @Test func noFileNamesAPathOfOneMachine() {
     expectNone(files.flatMap(WordRules.checkPaths))
   }
+
+  @Test func theProgramsOfTheReadmeAreTheExamplesThatAreBuilt() throws {
+    let readme = try #require(files.first { $0.path == "README.md" })
+    let examples = files.filter { $0.path.hasPrefix("examples/") && $0.isSwift }
+    expectNone(ExampleRule.check(readme, against: examples))
+  }
 }
