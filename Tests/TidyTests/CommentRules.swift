@@ -93,8 +93,12 @@ enum CommentRules {
       guard let open = use.firstIndex(of: "("),
         use[..<open].allSatisfy({ $0.isLowercase || $0.isNumber || $0 == "_" })
       else { return true }
-      let arguments = use[open...].dropFirst().prefix { $0 != "(" && $0 != ")" }
+      // What is left of the line, as arguments may be calls themselves.
+      let arguments = use[open...]
       return !arguments.contains("&")
+        || ["$0", ".baseAddress", ".pointee"].contains {
+          arguments.contains($0)
+        }
     }
   }
 
