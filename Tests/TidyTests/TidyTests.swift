@@ -4,7 +4,7 @@ import Testing
 @Suite struct TidyTests {
   private let files: [SourceFile]
 
-  init() throws { files = try Repository.files() }
+  init() throws { files = try Repository.files.get() }
 
   private func expectNone(_ findings: [Finding]) {
     #expect(findings.isEmpty, "\(findings.map(\.description).joined(separator: "\n"))")
