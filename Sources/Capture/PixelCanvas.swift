@@ -4,6 +4,7 @@ import FrameBus
 @safe struct PixelCanvas {
   let width: Int
   let height: Int
+  /// SAFETY: `height` rows of `strideBytes`, kept by who made the canvas for as long as it lives.
   private let base: UnsafeMutableRawPointer
   private let strideBytes: Int
 

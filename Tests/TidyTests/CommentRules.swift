@@ -4,12 +4,14 @@ import Foundation
 enum CommentRules {
   /// Every declaration that says `unsafe` also says, in its body or its doc comment, which fact it
   /// relies on; or its file documents the pointer itself (`/// SAFETY: …` on the property that
-  /// holds it). A C call that is only given the addresses of locals (`&status`) needs no reason.
+  /// holds it). A C call that is only given the addresses of locals (`&status`) needs no reason;
+  /// nor does a call of a wrapped library, which takes the handle that its owner documents.
   static func checkSafety(_ file: SourceFile) -> [Finding] {
     guard file.isSwift, file.module != nil else { return [] }
     if file.lines.contains(where: { $0.contains("/// SAFETY") }) { return [] }
     return file.code.indices.compactMap { line in
-      guard needsSafetyComment(file.code[line]) else { return nil }
+      let isWrapper = MediaRule.modules.contains(file.module ?? "")
+      guard needsSafetyComment(file.code[line], isWrapper: isWrapper) else { return nil }
       let scope = declaration(around: line, in: file)
       if file.lines[scope].contains(where: { $0.contains("SAFETY") }) { return nil }
       return file.finding(line, "`unsafe` without a SAFETY comment in its declaration")
@@ -91,9 +93,11 @@ enum CommentRules {
     return tag.isEmpty || !end.hasPrefix(":") ? nil : String(tag)
   }
 
-  private static func needsSafetyComment(_ code: String) -> Bool {
+  private static func needsSafetyComment(_ code: String, isWrapper: Bool) -> Bool {
+    let wrapped = ["xcb_", "gst_", "g_", "framebus_", "connection.pointer"]
     let uses = code.components(separatedBy: "unsafe ").dropFirst()
     return uses.contains { use in
+      if isWrapper, wrapped.contains(where: use.contains) { return false }
       guard let open = use.firstIndex(of: "("),
         use[..<open].allSatisfy({ $0.isLowercase || $0.isNumber || $0 == "_" })
       else { return true }

@@ -91,6 +91,14 @@ import Testing
     #expect(CommentRules.checkSafety(swift("  unsafe read(file, base, 8)\n")).count == 1)
   }
 
+  @Test func aCallOfAWrappedLibraryNeedsNoReasonInItsWrapperAlone() {
+    let text = "  unsafe xcb_flush(connection.pointer)\n"
+    #expect(CommentRules.checkSafety(swift(text)).count == 1)
+    #expect(CommentRules.checkSafety(swift(text, in: "Sources/CaptureX11/File.swift")).isEmpty)
+    let load = swift("  unsafe base.load(as: Int.self)\n", in: "Sources/CaptureX11/File.swift")
+    #expect(CommentRules.checkSafety(load).count == 1)
+  }
+
   @Test func anOrderingWithoutItsPairIsFound() {
     #expect(CommentRules.checkAtomics(swift("a.store(1, ordering: .releasing)\n")).count == 1)
     #expect(CommentRules.checkAtomics(swift("a.store(1, ordering: .relaxed)\n")).count == 1)
