@@ -139,6 +139,13 @@ let package = Package(
       name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
       path: "Tests/BusWorker", swiftSettings: strict),
     .testTarget(
+      name: "EndToEndTests",
+      dependencies: [
+        "TestSupport", "Platform", "BusCLI", "BusWorker", "CaptureProgram",
+        "CaptureGStreamerProgram", "UploadProgram",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],

@@ -11,7 +11,7 @@ struct StreamsCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let streams = try listStreams(in: try global.openGroup())
+    let streams = try listStreams(in: try global.openGroup(creatingLocal: true))
     if global.json {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
