@@ -163,6 +163,9 @@ let package = Package(
         "UploadTestPublisher", "UploadProgram", "BusCLI",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "DemoTests", dependencies: ["TestSupport", "Platform", "BusCLI"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

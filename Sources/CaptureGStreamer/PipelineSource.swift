@@ -24,7 +24,7 @@
       self.rate = rate
       // Tracks that are not raw video at the end are not decoded at all.
       description =
-        "filesrc name=file ! decodebin name=decoder expose-all-streams=false caps=video/x-raw "
+        "filesrc name=file ! decodebin name=decoder "
         + "decoder. ! \(Self.tail(rate))"
     }
 
