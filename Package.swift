@@ -134,6 +134,14 @@ let package = Package(
       path: "Tests/BusWorker", swiftSettings: strict),
     .testTarget(
       name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
+    .testTarget(
+      name: "PlatformTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
+    .testTarget(
+      name: "AppGroupTests", dependencies: ["TestSupport", "AppGroup", "Platform"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CLITests", dependencies: ["TestSupport", "Platform", "BusCLI"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -19,7 +19,8 @@ extension AppGroup {
     guard currentUserID() == place.ownerID || currentUserID() == 0 else {
       throw GroupError(
         .notPermitted,
-        "\(place.statePath) belongs to \(userText(place.ownerID)), who alone can create groups there",
+        "\(place.statePath) belongs to \(userText(place.ownerID)), who alone can create groups"
+          + " there",
         advice: "ask them, or choose another place with --root DIR")
     }
     let state = try openTrusted(place.statePath, place.trusted)
