@@ -42,7 +42,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
     // L0: C
@@ -64,9 +63,7 @@ let package = Package(
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),
-    .target(
-      name: "AppGroup", dependencies: ["Platform", .product(name: "TOMLKit", package: "TOMLKit")],
-      swiftSettings: strict),
+    .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
       name: "FrameBus", dependencies: ["AppGroup", "CFrameLayout", "Platform"],
       swiftSettings: strict),

@@ -56,6 +56,31 @@ import Testing
     #expect(!error.reason.contains("\n"))
   }
 
+  @Test func handWrittenTOMLIsReadAsWell() throws {
+    let text = """
+      \tversion=1 # one
+      'group' = "group.local.frame\\u0062us"\r
+      roles.host.uids = [ 1_000, # me
+        +7,
+      ]
+      [ roles . "capture" ]
+      gids = []
+      """
+    let manifest = try parse(text)
+    #expect(manifest.roles[.host]?.uids == [1000, 7])
+    #expect(manifest.roles[.capture] == .init())
+  }
+
+  @Test(arguments: [
+    "a = 1.5", "a = 1979-05-27", "a = {}", "[[a]]", "a = \"\"\"x\"\"\"", "a = 007", "a = 0x1",
+    "a = 1 b = 2", "a = [1 2]", "a = [1", "a = \"x", "a = \"\\q\"", "a = \"\\ud800\"", "a", "= 1",
+    "a = 9223372036854775808", "[a]\n[a]", "a = 1\n[a]", "[a.b]\n[a]\nb = 1", "[]", "[a", "a.",
+    "a = _1",
+  ])
+  func whatIsNoTOMLOrBeyondWhatIsReadIsAnError(_ text: String) {
+    #expect(throws: TOMLError.self) { try TOMLDocument(parsing: Array(text.utf8)) }
+  }
+
   @Test func aNewerVersionIsRefusedAsSuchWhateverElseItHolds() {
     let error = self.error("version = 2\nfuture = true\n")
     #expect(error?.isNewerVersion == true)

@@ -80,7 +80,7 @@ struct GroupUsersTests {
     let bind =
       "import socket; s = socket.socket(socket.AF_UNIX); s.bind('\(socket)'); s.listen();"
       + " print('bound', flush=True); c, _ = s.accept(); print('met', flush=True)"
-    let publisher = try user.start("python3", ["-c", bind])
+    let publisher = try user.start("/usr/bin/python3", ["-c", bind])
     try publisher.waitForOutput("bound")
     let lock = "umask 077; : > \(root.file("run/a.b/streams/s.lock"))"
     #expect(try user.run("sh", ["-c", lock]).status == .exited(0))
@@ -90,7 +90,7 @@ struct GroupUsersTests {
     #expect(try viewer.run("touch", [root.file("run/a.b/streams/v.sock")]).status == .exited(0))
     #expect(try viewer.run("rm", ["-f", socket]).status != .exited(0))
     let connect = "import socket; socket.socket(socket.AF_UNIX).connect('\(socket)')"
-    let met = try viewer.run("python3", ["-c", connect])
+    let met = try viewer.run("/usr/bin/python3", ["-c", connect])
     #expect(met.status == .exited(0), "\(met.errors)")
     try publisher.waitForOutput("met")
   }
