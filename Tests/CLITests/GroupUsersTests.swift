@@ -78,12 +78,12 @@ struct GroupUsersTests {
     try grant("viewer", "--uid", viewer.uid)
     let socket = root.file("run/a.b/streams/s.sock")
     let bind =
-      "import socket; s = socket.socket(socket.AF_UNIX); s.bind('\(socket)'); s.listen();"
-      + " print('bound', flush=True); c, _ = s.accept(); print('met', flush=True)"
+      "import os, socket; s = socket.socket(socket.AF_UNIX); s.bind('\(socket)'); s.listen();"
+      + " os.chmod('\(socket)', 0o666); print('bound', flush=True); c, _ = s.accept(); print('met', flush=True)"
     let publisher = try user.start("/usr/bin/python3", ["-c", bind])
     try publisher.waitForOutput("bound")
-    let lock = "umask 077; : > \(root.file("run/a.b/streams/s.lock"))"
-    #expect(try user.run("sh", ["-c", lock]).status == .exited(0))
+    let lock = "import os; os.open('\(root.file("run/a.b/streams/s.lock"))', os.O_CREAT, 0o600)"
+    #expect(try user.run("/usr/bin/python3", ["-c", lock]).status == .exited(0))
     #expect(try viewer.run("touch", [root.file("run/a.b/streams/v.sock")]).status != .exited(0))
     #expect(try viewer.run("cat", [root.file("run/a.b/streams/s.lock")]).status != .exited(0))
     try grant("extension", "--uid", viewer.uid)
