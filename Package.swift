@@ -57,9 +57,12 @@ let package = Package(
       ]),
     .systemLibrary(
       name: "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-video-1.0",
-      providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
+      providers: [
+        .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev", "libyuv-dev"])
+      ]),
     .target(
-      name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC),
+      name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC,
+      linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),
@@ -90,10 +93,13 @@ let package = Package(
     // L6: programs
     .target(
       name: "CommandLineSupport",
-      dependencies: ["AppGroup", "Platform", "FrameBus", argumentParser], swiftSettings: strict),
+      dependencies: ["AppGroup", "Capture", "Platform", "FrameBus", argumentParser],
+      swiftSettings: strict),
     .executableTarget(
       name: "BusCLI",
-      dependencies: ["CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser],
+      dependencies: [
+        "CommandLineSupport", "AppGroup", "Capture", "FrameBus", "Platform", argumentParser,
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "CaptureProgram",
@@ -138,6 +144,22 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CLITests", dependencies: ["TestSupport", "Platform", "BusCLI"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
+      path: "Tests/UploadTestPublisher", swiftSettings: strict),
+    .testTarget(
+      name: "UploadTests",
+      dependencies: [
+        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "UploadTestPublisher",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "UploadGStreamerTests",
+      dependencies: [
+        "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
+        "UploadTestPublisher", "UploadProgram", "BusCLI",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

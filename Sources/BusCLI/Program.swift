@@ -10,7 +10,15 @@ import CommandLineSupport
     commandName: "framebus",
     abstract: "Share frames between the processes of a group, without copies.",
     version: programVersion,
-    subcommands: [Group.self])
+    subcommands: [
+      DemoCommand.self,
+      Group.self,
+      CaptureCommand.self,
+      UploadCommand.self,
+      StreamsCommand.self,
+      SnapshotCommand.self,
+      DoctorCommand.self,
+    ])
 
   static func main() { runProgram(Framebus.self) }
 }

@@ -1,1 +1,85 @@
-@main struct Program { static func main() {} }
+import AppGroup
+import ArgumentParser
+import CommandLineSupport
+import FrameBus
+import Platform
+import Upload
+import UploadGStreamer
+
+/// The program `framebus-upload`: one stream, one destination, in a process of its own.
+@main struct UploadProgram: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "framebus-upload",
+    abstract: "Encode a stream's frames and send or record them.")
+
+  @OptionGroup var upload: UploadOptions
+  @OptionGroup var global: GlobalOptions
+
+  static func main() { runProgram(UploadProgram.self) }
+
+  /// A stream that exists but shows nothing for so long is an error to a snapshot.
+  private static let snapshotPatience = Duration.seconds(5)
+
+  func run() throws {
+    let stream = try upload.stream()
+    let policy = try policy()
+    // Before GStreamer starts threads, which must not take the signals.
+    let signals = try SignalWatcher()
+    let destination = try destination()
+    let group = try global.openGroup(creatingLocal: true)
+
+    var plan = UploadPlan(stream: stream)
+    plan.policy = policy
+    plan.frameLimit = upload.frames
+    plan.duration = upload.duration.map { .seconds($0) }
+    if destination.frameLimit == 1 {
+      plan.policy = policy ?? .latest
+      plan.waitsForStream = false
+      plan.firstFrameWithin = Self.snapshotPatience
+    }
+    let display = ProgressDisplay(global.terminal)
+    let runner = UploadRunner(
+      plan, to: destination, in: group, stop: signals.stop, report: { display.show($0) })
+    let summary: UploadSummary
+    do {
+      summary = try runner.run()
+    } catch {
+      display.end()
+      throw error
+    }
+    display.end()
+    try display.show(summary, asJSON: global.json)
+    // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
+    if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+    if summary.end == .publisherFailed { throw PublisherFailed(stream: stream) }
+  }
+
+  private func policy() throws(UsageError) -> DeliveryPolicy? {
+    guard let text = upload.policy else { return nil }
+    guard let policy = DeliveryPolicy(text) else {
+      throw UsageError("--policy \(text): use latest, keep:N or lossless[:SECONDS]")
+    }
+    return policy
+  }
+
+  private func destination() throws -> any Destination {
+    #if Media
+      let makers: [any DestinationMaker] = [
+        FileDestinationMaker(), SnapshotDestinationMaker(), NullDestinationMaker(),
+      ]
+    #else
+      let makers: [any DestinationMaker] = [NullDestinationMaker()]
+    #endif
+    let settings = try EncoderSettings(encoder: upload.encoder, bitrate: upload.bitrate)
+    return try DestinationCatalog(makers).make(upload.destination, encoder: settings)
+  }
+}
+
+/// The stream ended by its publisher's failure. What came before it is complete.
+struct PublisherFailed: Error, CustomStringConvertible {
+  let stream: StreamName
+
+  var description: String {
+    "the publisher of “\(stream)” failed; see its own messages, and start it again"
+  }
+}

@@ -6,3 +6,6 @@
 #if __has_include(<gst/gst.h>)
 #include <gst/gst.h>
 #endif
+
+#include "CSlotSink.h"
+#include "CUploadPipeline.h"

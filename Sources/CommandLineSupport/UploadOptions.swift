@@ -1,0 +1,78 @@
+import ArgumentParser
+import FrameBus
+
+/// The options of `framebus upload` and of the program behind it.
+public struct UploadOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png or null.",
+      discussion: """
+        A file has the size of the first frame, without its last column or row if their number \
+        is odd; later frames of another size are scaled into it. An existing file is replaced.
+        """))
+  public var destination: String
+
+  @Option(
+    name: .customLong("stream"),
+    help: ArgumentHelp("The stream to read (default: \(DefaultStream.name)).", valueName: "name"))
+  public var streamTexts: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "latest, keep:N or lossless[:SECONDS] (default: lossless from a file, else latest).",
+      valueName: "policy"))
+  public var policy: String?
+
+  @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
+  public var bitrate: String?
+
+  @Option(help: ArgumentHelp("The encoder: x264[:PRESET].", valueName: "encoder"))
+  public var encoder: String?
+
+  @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
+  public var frames: Int?
+
+  @Option(help: ArgumentHelp("Stop S seconds after the first frame.", valueName: "s"))
+  public var duration: Double?
+
+  public init() {}
+
+  public func validate() throws {
+    if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
+    if let duration, !(duration > 0 && duration <= 1e9) {
+      throw ValidationError("--duration \(duration): use seconds, more than 0")
+    }
+    if streamTexts.count > 1 {
+      throw ValidationError("--stream: this build uploads one stream at a time")
+    }
+  }
+
+  /// The stream to read.
+  public func stream() throws(UsageError) -> StreamName {
+    do {
+      return try StreamName(streamTexts.first ?? DefaultStream.name)
+    } catch {
+      throw UsageError("\(error)")
+    }
+  }
+
+  /// These options as another program of this product parses them again.
+  public var arguments: [String] {
+    var result = [destination]
+    func add(_ name: String, _ value: String?) {
+      if let value { result += ["--\(name)=\(value)"] }
+    }
+    streamTexts.forEach { add("stream", $0) }
+    add("policy", policy)
+    add("bitrate", bitrate)
+    add("encoder", encoder)
+    add("frames", frames.map(String.init))
+    add("duration", duration.map { "\($0)" })
+    return result
+  }
+}
+
+/// The stream that capture publishes and upload reads when none is named.
+public enum DefaultStream {
+  public static let name = "screen"
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// A file that a foreign library will write by its path: what can be known and done beside it.
+package struct OutputFile: Hashable, Sendable {
+  package let path: String
+
+  package init(_ path: String) { self.path = path }
+
+  /// Fails as opening it for writing would, and leaves things as they were: nothing is truncated,
+  /// and a file made by the attempt is removed.
+  package func checkWritable() throws(SystemError) {
+    let path = path
+    // SAFETY: the kernel reads the path during the calls only.
+    let made = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if made >= 0 {
+      close(made)
+      unsafe unlink(path)
+      return
+    }
+    guard errno == EEXIST else { throw .last("open", path: path) }
+    let number = try retryingInterrupts("open", path: path) {
+      // Without O_NONBLOCK a named pipe that nobody reads would block here.
+      unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+    }
+    let status = try fileStatus(of: Descriptor(owning: number), path: path)
+    if status.kind != .file { throw SystemError(code: EINVAL, operation: "open", path: path) }
+  }
+
+  package var exists: Bool { unsafe access(path, F_OK) == 0 }
+
+  /// Nil if there is no such file.
+  package var byteCount: UInt64? {
+    var status = stat()
+    // SAFETY: the kernel reads the path and writes the structure during the call only.
+    return unsafe stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
+  }
+
+  /// Bytes that this user may still write to the file system the file is on (`statvfs(3)`). For a
+  /// file that does not exist, its directory is asked.
+  package func freeBytes() throws(SystemError) -> UInt64 {
+    var status = statvfs()
+    // SAFETY: the kernel reads the path and writes the structure during the call only.
+    guard unsafe statvfs(exists ? path : directory, &status) == 0 else {
+      throw .last("statvfs", path: path)
+    }
+    return UInt64(status.f_bavail) &* UInt64(status.f_frsize)
+  }
+
+  private var directory: String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Removes the file. None there is no error.
+  package func remove() throws(SystemError) {
+    // SAFETY: the kernel reads the path during the call only.
+    guard unsafe unlink(path) == 0 || errno == ENOENT else {
+      throw .last("unlink", path: path)
+    }
+  }
+}

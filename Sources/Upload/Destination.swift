@@ -1,0 +1,67 @@
+// The module Upload: takes frames off a stream and hands them to a destination.
+//
+// It knows no encoder, container or network protocol, and links no media library: those join as
+// further conformances to `Destination`, without a change here.
+
+import FrameBus
+import Platform
+
+/// Where a stream's frames go: a file, a network peer, or nowhere.
+///
+/// Calls come from one thread, in the order `prepare`, then `waitForRoom` and `accept` for each
+/// frame, then `finish` or `abandon`. A destination opens its output only with the first frame,
+/// so that one which never gets a frame leaves nothing behind.
+public protocol Destination: AnyObject {
+  /// What the summary calls the output: a path, a URL, or a word.
+  var output: String { get }
+
+  /// Frames it may keep at once. The subscriber asks the publisher for so many holds and one
+  /// more, since the runner keeps the newest frame itself.
+  var heldFrames: Int { get }
+
+  /// Whether the newest frame should be sent again while the screen stands still, so that players
+  /// see at least one frame a second.
+  var wantsRepeatedFrames: Bool { get }
+
+  /// Frames it takes before it is full; nil for any number.
+  var frameLimit: Int? { get }
+
+  /// Bytes sent or written so far.
+  var byteCount: UInt64 { get }
+
+  /// Fails early on what cannot work: a path that cannot be written, an encoder that is not
+  /// installed. Leaves nothing behind.
+  func prepare() throws(DestinationError)
+
+  /// Waits until `accept` can take a frame without waiting.
+  /// - Returns: false if the deadline passed or the signal was raised first.
+  func waitForRoom(until deadline: Deadline, stop: StopSignal?) throws(DestinationError) -> Bool
+
+  /// Takes a frame, and keeps it for as long as it is read. Its format may differ from the frame
+  /// before.
+  /// - Parameter ptsNs: nanoseconds since the first frame, strictly rising.
+  func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError)
+
+  /// Sends what is still on its way and closes the output, complete.
+  func finish() throws(DestinationError)
+
+  /// Stops at once and releases every frame. What was written stays as playable as it is; an
+  /// output that holds nothing is removed.
+  func abandon()
+}
+
+extension Destination {
+  public var frameLimit: Int? { nil }
+}
+
+/// Makes destinations of one kind, and says how a user names them.
+public protocol DestinationMaker: Sendable {
+  /// The word before the colon, such as `file`.
+  var scheme: String { get }
+  /// The spellings listed when a destination is not known, such as `file:PATH.mkv`.
+  var spellings: [String] { get }
+
+  func make(
+    _ specification: DestinationSpecification, encoder: EncoderSettings
+  ) throws(DestinationError) -> any Destination
+}

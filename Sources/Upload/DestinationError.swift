@@ -1,0 +1,60 @@
+import Platform
+
+/// Why frames cannot go where the user wants them.
+public enum DestinationError: Error, Hashable, Sendable {
+  case malformed(String)
+  case unknownDestination(String, known: [String])
+  case wrongExtension(path: String, known: [String])
+  case cannotWrite(SystemError)
+  case diskFull(path: String, freeBytes: UInt64)
+  case unknownEncoder(String, known: [String])
+  case unknownPreset(String, encoder: String, known: [String])
+  case malformedBitrate(String)
+  case mediaLibraryFailed(String)
+  case missingElement(String, package: String)
+  case unusablePixelFormat(String, known: [String])
+  case unusableSize(width: Int, height: Int)
+  case elementFailed(element: String, message: String, detail: String)
+  case stalled(output: String)
+}
+
+extension DestinationError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .malformed(let text):
+      "“\(text)” names no destination; write SCHEME:ADDRESS, such as file:out.mkv"
+    case .unknownDestination(let text, let known):
+      "this build has no destination “\(text)”; it has \(known.joined(separator: ", "))"
+    case .wrongExtension(let path, let known):
+      "cannot tell the container of “\(path)” by its extension; end the path in "
+        + known.map { ".\($0)" }.joined(separator: " or ")
+    case .cannotWrite(let error):
+      "cannot write \(error.path ?? "the output"): \(error.reason); "
+        + "choose a path in a directory that exists and that you may write to"
+    case .diskFull(let path, let freeBytes):
+      "no space left for \(path) (\(freeBytes / 1024) KiB free); what was written is complete up "
+        + "to here: free some space, or choose a path on another disk"
+    case .unknownEncoder(let name, let known):
+      "this build has no encoder “\(name)”; it has \(known.joined(separator: ", "))"
+    case .unknownPreset(let preset, let encoder, let known):
+      "encoder \(encoder) has no preset “\(preset)”; it has \(known.joined(separator: ", "))"
+    case .malformedBitrate(let text):
+      "“\(text)” is no bitrate; write bits per second, such as 2500k or 4M"
+    case .mediaLibraryFailed(let message):
+      "GStreamer cannot start: \(message); run `framebus doctor`"
+    case .missingElement(let element, let package):
+      "GStreamer has no element \(element); install the Debian package \(package)"
+    case .unusablePixelFormat(let format, let known):
+      "frames of pixel format \(format) cannot be encoded; publish one of "
+        + known.joined(separator: ", ")
+    case .unusableSize(let width, let height):
+      "frames of \(width)×\(height) pixels cannot be encoded; publish at least 16×16"
+    case .elementFailed(let element, let message, let detail):
+      "GStreamer element \(element) failed: \(message)"
+        + (detail.isEmpty ? "" : " (\(detail))")
+        + "; set GST_DEBUG=3 to see what it was doing"
+    case .stalled(let output):
+      "\(output) takes no more data; check the disk or the network behind it"
+    }
+  }
+}

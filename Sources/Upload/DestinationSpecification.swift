@@ -1,0 +1,43 @@
+/// A destination as a user names it: `SCHEME` or `SCHEME:ADDRESS`.
+public struct DestinationSpecification: Hashable, Sendable, CustomStringConvertible {
+  /// The word before the first colon, such as `file`.
+  public let scheme: String
+  /// All after the first colon, such as a path; empty if there is none.
+  public let address: String
+
+  public init(_ text: String) throws(DestinationError) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let scheme = parts.first, !scheme.isEmpty,
+      scheme.allSatisfy({ ("a"..."z").contains($0) || ("0"..."9").contains($0) })
+    else { throw .malformed(text) }
+    self.scheme = String(scheme)
+    address = parts.count > 1 ? String(parts[1]) : ""
+  }
+
+  public var description: String { address.isEmpty ? scheme : "\(scheme):\(address)" }
+}
+
+/// The destinations that a program was built with.
+public struct DestinationCatalog: Sendable {
+  private let makers: [any DestinationMaker]
+
+  public init(_ makers: [any DestinationMaker]) { self.makers = makers }
+
+  /// Every spelling that this build understands.
+  public var spellings: [String] { makers.flatMap(\.spellings) }
+
+  public func make(
+    _ text: String, encoder: EncoderSettings = EncoderSettings()
+  ) throws(DestinationError) -> any Destination {
+    let specification: DestinationSpecification
+    do {
+      specification = try DestinationSpecification(text)
+    } catch {
+      throw .unknownDestination(text, known: spellings)
+    }
+    guard let maker = makers.first(where: { $0.scheme == specification.scheme }) else {
+      throw .unknownDestination(text, known: spellings)
+    }
+    return try maker.make(specification, encoder: encoder)
+  }
+}

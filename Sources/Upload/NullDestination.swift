@@ -1,0 +1,40 @@
+import FrameBus
+import Platform
+
+/// Receives and counts, and encodes nothing: it shows what the bus costs by itself.
+public final class NullDestination: Destination {
+  public let output = "null"
+  public let heldFrames = 1
+  public let wantsRepeatedFrames = false
+  public private(set) var byteCount: UInt64 = 0
+
+  public init() {}
+
+  public func prepare() throws(DestinationError) {}
+
+  public func waitForRoom(
+    until deadline: Deadline, stop: StopSignal?
+  ) throws(DestinationError) -> Bool { true }
+
+  public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+    byteCount += UInt64(frame.lease.byteCount)
+  }
+
+  public func finish() throws(DestinationError) {}
+  public func abandon() {}
+}
+
+/// `null`
+public struct NullDestinationMaker: DestinationMaker {
+  public let scheme = "null"
+  public let spellings = ["null"]
+
+  public init() {}
+
+  public func make(
+    _ specification: DestinationSpecification, encoder: EncoderSettings
+  ) throws(DestinationError) -> any Destination {
+    guard specification.address.isEmpty else { throw .malformed(specification.description) }
+    return NullDestination()
+  }
+}

@@ -1,0 +1,44 @@
+/// Turns the time stamps of a stream, over all its publishers, into those of one recording:
+/// the first frame is at 0, and they strictly rise.
+///
+/// Within one publisher's life the differences are exactly those of its own time stamps. A
+/// restarted publisher may count from anywhere, so its first frame is placed by the moment of its
+/// capture.
+struct Timeline {
+  /// Containers count in milliseconds; two frames closer than that would share a time stamp.
+  static let minimumStepNs: Int64 = 1_000_000
+
+  private struct Placed {
+    var ptsNs: Int64
+    var capturedAtNs: UInt64
+    var generation: UInt64
+    /// Added to the publisher's time stamps.
+    var offsetNs: Int64
+  }
+
+  /// The newest frame that came from the stream.
+  private var newest: Placed?
+  /// The newest time stamp given out, also to a repeated frame.
+  private(set) var lastNs: Int64 = -1
+
+  /// The place of a new frame.
+  mutating func place(ptsNs: Int64, capturedAtNs: UInt64, generation: UInt64) -> UInt64 {
+    var offsetNs = newest?.offsetNs ?? (0 &- ptsNs)
+    if let newest, newest.generation != generation {
+      let elapsedNs = Int64(clamping: capturedAtNs) &- Int64(clamping: newest.capturedAtNs)
+      offsetNs = newest.ptsNs &+ max(elapsedNs, Self.minimumStepNs) &- ptsNs
+    }
+    let wantedNs = ptsNs &+ offsetNs
+    let placedNs = lastNs < 0 ? wantedNs : max(wantedNs, lastNs &+ Self.minimumStepNs)
+    newest = Placed(
+      ptsNs: placedNs, capturedAtNs: capturedAtNs, generation: generation, offsetNs: offsetNs)
+    lastNs = placedNs
+    return UInt64(clamping: placedNs)
+  }
+
+  /// The place of the newest frame, sent again so long after the last one.
+  mutating func placeRepeated(afterNs: Int64) -> UInt64 {
+    lastNs &+= max(afterNs, Self.minimumStepNs)
+    return UInt64(clamping: lastNs)
+  }
+}

@@ -1,0 +1,54 @@
+import Platform
+
+/// Counts what a run does, and turns the counts into rates.
+struct UploadStatistics {
+  private(set) var frames = 0
+  private(set) var repeatedFrames = 0
+  private var latency = LatencyHistogram()
+  private(set) var firstArrivalNs: UInt64?
+  private var newestArrivalNs: UInt64 = 0
+  /// What the last report saw.
+  private var reportedAtNs = monotonicNowNs()
+  private var reportedFrames = 0
+  private var reportedBytes: UInt64 = 0
+
+  mutating func countFrame(capturedAtNs: UInt64, nowNs: UInt64) {
+    frames += 1
+    if firstArrivalNs == nil { firstArrivalNs = nowNs }
+    newestArrivalNs = nowNs
+    // A time stamp from the future is somebody else's clock; it says nothing about us.
+    if capturedAtNs > 0, capturedAtNs <= nowNs { latency.record(nowNs - capturedAtNs) }
+  }
+
+  mutating func countRepeatedFrame() { repeatedFrames += 1 }
+
+  /// Rates since the last call.
+  mutating func progress(drops: UInt64, byteCount: UInt64, nowNs: UInt64) -> UploadProgress {
+    let seconds = Double(nowNs &- reportedAtNs) / 1e9
+    var result = totals(drops: drops, byteCount: byteCount)
+    if seconds > 0 {
+      result.framesPerSecond = Double(frames - reportedFrames) / seconds
+      result.bitsPerSecond = Double(byteCount &- reportedBytes) * 8 / seconds
+    }
+    (reportedAtNs, reportedFrames, reportedBytes) = (nowNs, frames, byteCount)
+    return result
+  }
+
+  /// Rates from the first frame to the newest.
+  func summary(drops: UInt64, byteCount: UInt64) -> UploadProgress {
+    var result = totals(drops: drops, byteCount: byteCount)
+    let seconds = Double(newestArrivalNs &- (firstArrivalNs ?? newestArrivalNs)) / 1e9
+    if seconds > 0 {
+      result.framesPerSecond = Double(frames - 1) / seconds
+      result.bitsPerSecond = Double(byteCount) * 8 / seconds
+    }
+    return result
+  }
+
+  private func totals(drops: UInt64, byteCount: UInt64) -> UploadProgress {
+    UploadProgress(
+      frames: frames, repeatedFrames: repeatedFrames, drops: drops,
+      latencyP50Ns: latency.quantile(0.5), latencyP99Ns: latency.quantile(0.99),
+      byteCount: byteCount)
+  }
+}

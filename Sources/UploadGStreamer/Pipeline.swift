@@ -1,0 +1,193 @@
+#if Media
+  import CGStreamer
+  import FrameBus
+  import Platform
+  import Upload
+
+  /// A running chain of elements behind an appsrc. Frames go in without being copied; each is
+  /// released on a GStreamer thread when the last element has let go of it.
+  ///
+  /// Confined to one thread; only `state` is shared with GStreamer's. Safe to use, because the
+  /// handle is nil once what it stands for is gone.
+  @safe final class Pipeline {
+    /// How long the elements may take to deal with what is queued when the end is near.
+    private static let patience = Duration.seconds(10)
+
+    let state = PipelineState()
+    private let output: String
+    private var handle: OpaquePointer?
+    private var bytesAtStop: UInt64 = 0
+
+    /// - Parameter output: what error messages call the place written to.
+    init(_ elements: [ElementDescription], output: String) throws(DestinationError) {
+      self.output = output
+      // SAFETY: `state` lives as long as this object, whose deinit destroys the pipeline first.
+      unsafe handle = upload_pipeline_create(
+        handleUploadEvent, Unmanaged.passUnretained(state).toOpaque())
+      guard unsafe handle != nil else {
+        throw .missingElement(
+          ElementDescription.source.factory, package: ElementDescription.source.package)
+      }
+      for element in elements { try append(element) }
+    }
+
+    deinit { stop() }
+
+    private func append(_ element: ElementDescription) throws(DestinationError) {
+      // SAFETY: the pipeline exists until `stop`; the strings live during the calls.
+      guard unsafe upload_pipeline_append(handle, element.factory) else {
+        throw .elementFailed(
+          element: element.factory, message: "it does not fit behind the element before it",
+          detail: "")
+      }
+      for property in element.properties {
+        guard unsafe upload_pipeline_set(handle, property.name, property.value) else {
+          throw Self.noProperty(property, of: element)
+        }
+      }
+      for property in element.padProperties {
+        guard unsafe upload_pipeline_set_on_pad(handle, property.name, property.value) else {
+          throw Self.noProperty(property, of: element)
+        }
+      }
+    }
+
+    private static func noProperty(
+      _ property: ElementDescription.Property, of element: ElementDescription
+    ) -> DestinationError {
+      .elementFailed(
+        element: element.factory, message: "this version has no property \(property.name)",
+        detail: "")
+    }
+
+    func setCaps(_ caps: String) throws(DestinationError) {
+      // SAFETY: the pipeline exists until `stop`; the string lives during the call.
+      guard unsafe upload_pipeline_set_caps(handle, caps) else {
+        throw .elementFailed(element: "appsrc", message: "\(caps) is no description", detail: "")
+      }
+    }
+
+    func play() throws(DestinationError) {
+      // SAFETY: the pipeline exists until `stop`.
+      guard unsafe upload_pipeline_play(handle) else {
+        try throwIfFailed()
+        throw .elementFailed(element: "pipeline", message: "it does not start", detail: "")
+      }
+    }
+
+    /// Waits until fewer frames than that are in the pipeline.
+    func waitForRoom(
+      below limit: Int, until deadline: Deadline, stop: StopSignal?
+    ) throws(DestinationError) -> Bool {
+      let hasRoom = state.wait(until: deadline, stop: stop) { $0.framesHeld < limit }
+      try throwIfFailed()
+      return hasRoom
+    }
+
+    /// - Parameter durationNs: what a container writes for a frame that none follows.
+    func push(
+      _ frame: HeldFrame, geometry: FrameGeometry, ptsNs: UInt64, durationNs: UInt64
+    ) throws(DestinationError) {
+      var description = unsafe upload_frame()
+      unsafe describe(geometry, in: &description)
+      unsafe description.ptsNs = ptsNs
+      unsafe description.durationNs = durationNs
+      let entry = FrameEntry(frame, state)
+      state.frameEntered()
+      // SAFETY: `entry` keeps the lease, and with it the slot and its mapping, until `release`.
+      unsafe description.context = Unmanaged.passRetained(entry).toOpaque()
+      unsafe description.release = releaseUploadFrame
+      let isTaken = unsafe geometry.formatName.withCString { name in
+        unsafe description.format = name
+        return unsafe frame.lease.withUnsafeBytes { bytes in
+          unsafe description.bytes = UnsafeRawPointer(bytes.baseAddress)
+          unsafe description.byteCount = bytes.count
+          return unsafe upload_pipeline_push(handle, &description)
+        }
+      }
+      guard isTaken else {
+        try throwIfFailed()
+        throw .elementFailed(element: "appsrc", message: "it takes no more frames", detail: "")
+      }
+    }
+
+    private func describe(_ geometry: FrameGeometry, in frame: inout upload_frame) {
+      unsafe frame.width = UInt32(geometry.width)
+      unsafe frame.height = UInt32(geometry.height)
+      unsafe frame.planeCount = UInt32(geometry.planes.count)
+      // SAFETY: C arrays of 4 arrive as tuples of 4; a format has at most 4 planes.
+      unsafe withUnsafeMutableBytes(of: &frame.offsets) { bytes in
+        let offsets = unsafe bytes.bindMemory(to: Int.self)
+        for (index, plane) in geometry.planes.enumerated() { unsafe offsets[index] = plane.offset }
+      }
+      unsafe withUnsafeMutableBytes(of: &frame.strides) { bytes in
+        let strides = unsafe bytes.bindMemory(to: Int32.self)
+        for (index, plane) in geometry.planes.enumerated() {
+          unsafe strides[index] = Int32(plane.stride)
+        }
+      }
+    }
+
+    /// Lets the elements deal with what is queued, and waits for the last of them.
+    func finish() throws(DestinationError) {
+      // SAFETY: the pipeline exists until `stop`.
+      unsafe upload_pipeline_end(handle)
+      let isDone = state.wait(until: .after(Self.patience), stop: nil) { $0.isEnded }
+      try throwIfFailed()
+      stop()
+      if !isDone { throw .stalled(output: output) }
+    }
+
+    /// Stops GStreamer's threads and releases every frame. Idempotent.
+    func stop() {
+      guard let running = unsafe handle else { return }
+      bytesAtStop = bytesWritten
+      unsafe handle = nil
+      // SAFETY: the handle is given up; nothing can use it after this call.
+      unsafe upload_pipeline_destroy(running)
+    }
+
+    var bytesWritten: UInt64 {
+      // SAFETY: the pipeline exists until `stop`, after which the handle is nil.
+      unsafe handle.map { unsafe upload_pipeline_bytes_written($0) } ?? bytesAtStop
+    }
+
+    /// Where the newest frame lay when it entered the first element, to check that it is a slot.
+    var entryAddress: UInt {
+      // SAFETY: as above.
+      unsafe handle.map { unsafe upload_pipeline_entry_address($0) } ?? 0
+    }
+
+    private func throwIfFailed() throws(DestinationError) {
+      guard let failure = state.failure else { return }
+      switch failure.kind {
+      case .noSpace: throw .diskFull(path: output, freeBytes: 0)
+      case .cannotOpen, .failed:
+        throw .elementFailed(
+          element: failure.element, message: failure.message, detail: failure.detail)
+      }
+    }
+  }
+
+  /// A frame on its way through a pipeline.
+  private final class FrameEntry: Sendable {
+    private let frame: HeldFrame
+    let state: PipelineState
+
+    init(_ frame: HeldFrame, _ state: PipelineState) {
+      self.frame = frame
+      self.state = state
+    }
+  }
+
+  /// Called by GStreamer, on any of its threads, when no element needs the frame any more.
+  /// SAFETY: `context` is the `FrameEntry` that `push` retained for exactly this call.
+  private func releaseUploadFrame(_ context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    let entry = unsafe Unmanaged<FrameEntry>.fromOpaque(context)
+    let state = unsafe entry.takeUnretainedValue().state
+    // The slot first: whoever sees that there is room may take another at once.
+    unsafe entry.release()
+    state.frameReleased()
+  }
+#endif

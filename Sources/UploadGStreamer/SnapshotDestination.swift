@@ -1,0 +1,89 @@
+#if Media
+  import FrameBus
+  import Platform
+  import Upload
+
+  /// Writes one frame, whole and uncropped, as a PNG picture.
+  public final class SnapshotDestination: Destination {
+    public let heldFrames = 1
+    public let wantsRepeatedFrames = false
+    public let frameLimit: Int? = 1
+    public let output: String
+
+    private let file: OutputFile
+    private var existedBefore = false
+    private var pipeline: Pipeline?
+
+    public init(path: String) throws(DestinationError) {
+      guard path.lowercased().hasSuffix(".png") else {
+        throw .wrongExtension(path: path, known: ["png"])
+      }
+      output = path
+      file = OutputFile(path)
+    }
+
+    public var byteCount: UInt64 { pipeline?.bytesWritten ?? 0 }
+
+    private var chain: [ElementDescription] {
+      [
+        .convert, .onlyCaps("video/x-raw,format=RGB"),
+        ElementDescription(
+          factory: "pngenc", package: "gstreamer1.0-plugins-good",
+          properties: [.init("snapshot", "true")]),
+        .writeFile(output),
+      ]
+    }
+
+    public func prepare() throws(DestinationError) {
+      try GStreamerRuntime.require([.source] + chain)
+      existedBefore = file.exists
+      do throws(SystemError) {
+        try file.checkWritable()
+      } catch {
+        throw .cannotWrite(error)
+      }
+      try SpaceWatch(file, bitsPerSecond: 0).check()
+    }
+
+    public func waitForRoom(
+      until deadline: Deadline, stop: StopSignal?
+    ) throws(DestinationError) -> Bool { pipeline == nil }
+
+    public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+      precondition(pipeline == nil, "a snapshot holds one frame")
+      let geometry = try FrameGeometry(whole: frame.lease.format)
+      let pipeline = try Pipeline(chain, output: output)
+      self.pipeline = pipeline
+      try pipeline.setCaps(geometry.caps(rate: frame.lease.format.frameRate))
+      try pipeline.play()
+      try pipeline.push(
+        frame, geometry: geometry, ptsNs: ptsNs,
+        durationNs: frame.lease.format.assumedFrameNs)
+    }
+
+    public func finish() throws(DestinationError) {
+      try pipeline?.finish()
+    }
+
+    public func abandon() {
+      guard let pipeline else { return }
+      pipeline.stop()
+      // Half a picture is none.
+      if !existedBefore { try? file.remove() }
+    }
+  }
+
+  /// `png:PATH.png`
+  public struct SnapshotDestinationMaker: DestinationMaker {
+    public let scheme = "png"
+    public let spellings = ["png:PATH.png"]
+
+    public init() {}
+
+    public func make(
+      _ specification: DestinationSpecification, encoder: EncoderSettings
+    ) throws(DestinationError) -> any Destination {
+      try SnapshotDestination(path: specification.address)
+    }
+  }
+#endif

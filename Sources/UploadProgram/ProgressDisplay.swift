@@ -1,0 +1,116 @@
+import CommandLineSupport
+import FoundationEssentials
+import FrameBus
+import Synchronization
+import Upload
+
+/// Shows how an upload goes on standard error, and what came of it on standard output.
+final class ProgressDisplay: Sendable {
+  private let terminal: Terminal
+  /// Whether the cursor stands behind a progress line.
+  private let isMidLine = Mutex(false)
+
+  init(_ terminal: Terminal) { self.terminal = terminal }
+
+  func show(_ report: UploadReport) {
+    switch report {
+    case .progress(let progress):
+      isMidLine.withLock { $0 = true }
+      terminal.progress(Self.line(progress))
+    case .waitingForStream(let stream):
+      say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
+    case .attached(let stream, let policy): detail("reading “\(stream)”, \(policy)")
+    case .publisherGone: say("the publisher is gone; waiting for it to come back")
+    case .publisherBack: say("the publisher is back")
+    case .losslessEnded:
+      end()
+      terminal.warn("too slow for every frame: the publisher goes on without waiting")
+    case .format(let format):
+      detail(
+        "frames are \(format.width)×\(format.height) \(format.fourcc), "
+          + "\(format.byteCount) bytes")
+    }
+  }
+
+  /// Ends a redrawn line, before other output.
+  func end() {
+    let wasMidLine = isMidLine.withLock { state in
+      defer { state = false }
+      return state
+    }
+    if wasMidLine { terminal.endProgress() }
+  }
+
+  private func say(_ line: String) {
+    end()
+    terminal.say(line)
+  }
+
+  private func detail(_ line: String) {
+    if terminal.isVerbose { end() }
+    terminal.detail(line)
+  }
+
+  func show(_ summary: UploadSummary, asJSON: Bool) throws {
+    if asJSON {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      terminal.print(String(decoding: try encoder.encode(SummaryRecord(summary)), as: UTF8.self))
+    } else if !terminal.isQuiet {
+      terminal.print("\(summary.output): " + Self.line(summary.progress))
+    }
+  }
+
+  private static func line(_ progress: UploadProgress) -> String {
+    let repeated = progress.repeatedFrames > 0 ? " (+\(progress.repeatedFrames) repeated)" : ""
+    return "\(progress.frames) frames\(repeated), \(tenths(progress.framesPerSecond)) fps, "
+      + "\(tenths(progress.bitsPerSecond / 1e6)) Mbit/s, \(progress.drops) drops, latency "
+      + "\(tenths(Double(progress.latencyP50Ns) / 1e6)) / "
+      + "\(tenths(Double(progress.latencyP99Ns) / 1e6)) ms"
+  }
+
+  private static func tenths(_ number: Double) -> String {
+    "\((number * 10).rounded() / 10)"
+  }
+}
+
+/// The summary as scripts read it.
+private struct SummaryRecord: Encodable {
+  let frames: Int
+  let repeated: Int
+  let fps: Double
+  let drops: UInt64
+  let latencyP50Ns: UInt64
+  let latencyP99Ns: UInt64
+  let bytes: UInt64
+  let bitsPerSecond: Double
+  let output: String
+  let end: String
+
+  enum CodingKeys: String, CodingKey {
+    case frames, repeated, fps, drops, bytes, output, end
+    case latencyP50Ns = "latency_p50_ns"
+    case latencyP99Ns = "latency_p99_ns"
+    case bitsPerSecond = "bits_per_second"
+  }
+
+  init(_ summary: UploadSummary) {
+    let progress = summary.progress
+    frames = progress.frames
+    repeated = progress.repeatedFrames
+    fps = (progress.framesPerSecond * 1000).rounded() / 1000
+    drops = progress.drops
+    latencyP50Ns = progress.latencyP50Ns
+    latencyP99Ns = progress.latencyP99Ns
+    bytes = progress.byteCount
+    bitsPerSecond = progress.bitsPerSecond.rounded()
+    output = summary.output
+    end =
+      switch summary.end {
+      case .limitReached: "limit"
+      case .stopped: "stopped"
+      case .publisherFinished: "finished"
+      case .publisherFailed: "failed"
+      }
+  }
+}
