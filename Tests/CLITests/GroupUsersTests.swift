@@ -79,7 +79,8 @@ struct GroupUsersTests {
     let socket = root.file("run/a.b/streams/s.sock")
     let bind =
       "import os, socket; s = socket.socket(socket.AF_UNIX); s.bind('\(socket)'); s.listen();"
-      + " os.chmod('\(socket)', 0o666); print('bound', flush=True); c, _ = s.accept(); print('met', flush=True)"
+      + " os.chmod('\(socket)', 0o666); print('bound', flush=True); c, _ = s.accept();"
+      + " print('met', flush=True)"
     let publisher = try user.start("/usr/bin/python3", ["-c", bind])
     try publisher.waitForOutput("bound")
     let lock = "import os; os.open('\(root.file("run/a.b/streams/s.lock"))', os.O_CREAT, 0o600)"
