@@ -140,6 +140,22 @@ let package = Package(
       path: "Tests/BusWorker", swiftSettings: strict),
     .testTarget(
       name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
+    .executableTarget(
+      name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
+      path: "Tests/UploadTestPublisher", swiftSettings: strict),
+    .testTarget(
+      name: "UploadTests",
+      dependencies: [
+        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "UploadTestPublisher",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "UploadGStreamerTests",
+      dependencies: [
+        "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
+        "UploadTestPublisher", "UploadProgram", "BusCLI",
+      ],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

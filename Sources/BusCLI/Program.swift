@@ -7,7 +7,13 @@ import CommandLineSupport
     commandName: "framebus",
     abstract: "Share frames between the processes of a group, without copies.",
     subcommands: [
-      CaptureCommand.self, UploadCommand.self, StreamsCommand.self, SnapshotCommand.self,
+      DemoCommand.self,
+      Group.self,
+      CaptureCommand.self,
+      UploadCommand.self,
+      StreamsCommand.self,
+      SnapshotCommand.self,
+      DoctorCommand.self,
     ])
 
   static func main() { runProgram(Framebus.self) }

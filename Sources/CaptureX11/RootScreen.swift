@@ -95,7 +95,7 @@
 
     /// Xwayland names itself: by an extension since version 23.1, by its outputs' names before.
     private static func isXwayland(_ connection: XConnection) throws(ScreenError) -> Bool {
-      guard environmentVariable("WAYLAND_DISPLAY").map({ !$0.isEmpty }) ?? false else {
+      guard environmentValue("WAYLAND_DISPLAY").map({ !$0.isEmpty }) ?? false else {
         return false
       }
       if try connection.firstEvent(of: "XWAYLAND") != nil { return true }

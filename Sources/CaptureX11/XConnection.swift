@@ -14,7 +14,7 @@
     private let preferredScreen: Int
 
     init(display name: String?) throws(ScreenError) {
-      let display = name ?? environmentVariable("DISPLAY") ?? ""
+      let display = name ?? environmentValue("DISPLAY") ?? ""
       if display.isEmpty { throw .noDisplayNamed }
       self.display = display
       var screen: Int32 = 0

@@ -124,7 +124,7 @@ import Testing
     var publisher = try world.publisher()
     let first = try publisher.loan().offsetInPool
     #expect(try publisher.loan().offsetInPool == first)
-    let status = try #require(listStreams(in: world.group).first)
+    let status = try #require(try listStreams(in: world.group).first)
     #expect(status.abandoned == 2)
     #expect(status.cursor == 0)
   }

@@ -1,6 +1,7 @@
 import AppGroup
 import FrameBus
 import Platform
+import Synchronization
 import TestSupport
 
 /// A group in a temporary root, and short ways to make both sides of a stream in it.
@@ -59,4 +60,47 @@ func publishNumbered(_ publisher: inout Publisher) throws -> SequenceNumber {
 func number(of lease: borrowing FrameLease) -> UInt64 {
   // SAFETY: every frame of these tests is longer than a word.
   unsafe lease.bytes.unsafeLoad(as: UInt64.self)
+}
+
+/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
+func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
+  let deadline = Deadline.after(.seconds(60))
+  while try !condition() {
+    if deadline.isPast { throw HarnessError("waited a minute until \(what)") }
+    sleep(until: .after(.milliseconds(1)))
+  }
+}
+
+/// Values on their way from one thread to another.
+final class Channel<Value: Sendable>: Sendable {
+  private let values = Mutex<[Value]>([])
+  private let changes = PrivateFutexWord()
+
+  func send(_ value: Value) {
+    values.withLock { $0.append(value) }
+    changes.increment()
+    changes.wakeAll()
+  }
+
+  /// Waits for the next value, for a minute at most.
+  @discardableResult
+  func receive() throws -> Value {
+    let deadline = Deadline.after(.seconds(60))
+    while true {
+      let change = changes.load()
+      if let value = values.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return value }
+      if deadline.isPast { throw HarnessError("waited a minute for a value") }
+      // SAFETY: watches only a word of this process.
+      unsafe sleepOnFutexes(
+        shared: nil, expecting: 0, privates: (changes, change), until: deadline)
+    }
+  }
+}
+
+extension Shelf {
+  /// The number of the next frame, or nil at the end. Blocks.
+  func nextNumber() -> UInt64? {
+    guard case .frame(let lease)? = try? next() else { return nil }
+    return number(of: lease)
+  }
 }

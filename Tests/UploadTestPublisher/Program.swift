@@ -1,0 +1,100 @@
+import AppGroup
+import FrameBus
+import Platform
+
+// A publisher whose frames a test knows beforehand:
+//
+//   UploadTestPublisher ROOT STREAM live|lossless|still SEGMENT…
+//
+// A segment is FOURCC:WxH:COUNT:INTERVAL, the interval in microseconds: so many frames, stamped
+// and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). Its
+// time stamp is written to standard output as one line. `still` waits for a signal after the last
+// segment, and does not publish meanwhile, as a screen does that stands still.
+
+@main struct Program {
+  static func main() {
+    do {
+      try run(CommandLine.arguments)
+    } catch {
+      try? writeFully(Array("error: \(error)\n".utf8), to: 2)
+      exitProcess(1)
+    }
+  }
+
+  private static func run(_ arguments: [String]) throws {
+    guard arguments.count >= 5 else { throw WrongArguments() }
+    let signals = try SignalWatcher()
+    let group = try openGroup(root: arguments[1])
+    let isLossless = arguments[3] == "lossless"
+    let segments = try arguments[4...].map(Segment.init)
+    var options = PublisherOptions()
+    options.ringDepth = 4
+    options.allowsLossless = isLossless
+    var publisher = try Publisher(
+      StreamName(arguments[2]), in: group, format: segments[0].format, options: options)
+    guard publisher.waitForSubscriber(until: .after(.seconds(60)), stop: signals.stop) else {
+      throw WrongArguments()
+    }
+    var number = 0
+    var ptsNs = Int64(monotonicNowNs())
+    for segment in segments {
+      if segment.format != publisher.format { try publisher.setFormat(segment.format) }
+      for _ in 0..<segment.count where !signals.stop.isRaised {
+        if !isLossless { sleep(until: Deadline(monotonicNs: UInt64(ptsNs))) }
+        var loan = try publisher.loan(waitingUntil: .after(.seconds(30)), stop: signals.stop)
+        fill(&loan, segment.format, number)
+        loan.metadata.ptsNs = ptsNs
+        loan.metadata.capturedAtNs = monotonicNowNs()
+        _ = loan.publish()
+        try writeFully(Array("\(ptsNs)\n".utf8), to: 1)
+        number += 1
+        ptsNs += segment.intervalNs
+      }
+    }
+    if arguments[3] == "still" {
+      _ = try waitUntilReadable([signals.stop.descriptorNumber], until: .never)
+    }
+    publisher.finish(.ended)
+  }
+
+  private static func openGroup(root: String) throws -> AppGroup {
+    do {
+      return try AppGroup.open(.local, root: root)
+    } catch {
+      return try AppGroup.create(.local, root: root)
+    }
+  }
+
+  /// Grey in every format of one byte a sample: in RGB, and in YUV with neutral chroma.
+  private static func fill(_ loan: inout FrameLoan, _ format: FrameFormat, _ number: Int) {
+    let level = UInt8(16 + 8 * (number % 24))
+    var bytes = loan.bytes
+    let chroma = format.planes.count > 1 ? format.planes[1].offset : format.byteCount
+    for index in 0..<format.byteCount {
+      // SAFETY: the index is less than the format's size, which the slot holds.
+      unsafe bytes.storeBytes(
+        of: index < chroma ? level : 128, toUncheckedByteOffset: index, as: UInt8.self)
+    }
+  }
+}
+
+struct WrongArguments: Error {}
+
+struct Segment {
+  let format: FrameFormat
+  let count: Int
+  let intervalNs: Int64
+
+  init(_ text: String) throws {
+    let parts = text.split(separator: ":").map(String.init)
+    guard parts.count == 4, let fourcc = FourCC(parts[0]), let count = Int(parts[2]),
+      let microseconds = Int64(parts[3])
+    else { throw WrongArguments() }
+    let sides = parts[1].split(separator: "x").compactMap { Int($0) }
+    guard sides.count == 2 else { throw WrongArguments() }
+    let rate = FrameRate(Int(1_000_000 / microseconds), 1)
+    format = try .video(fourcc, width: sides[0], height: sides[1], frameRate: rate)
+    self.count = count
+    intervalNs = microseconds * 1000
+  }
+}

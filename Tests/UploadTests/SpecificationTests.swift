@@ -1,0 +1,48 @@
+import Testing
+
+@testable import Upload
+
+@Suite struct SpecificationTests {
+  @Test func aDestinationIsSplitAtItsFirstColon() throws {
+    let file = try DestinationSpecification("file:/a:b.mkv")
+    #expect(file.scheme == "file" && file.address == "/a:b.mkv")
+    #expect(try DestinationSpecification("null").address == "")
+    for text in ["", ":x", "File:x", "a b:c"] {
+      #expect(throws: DestinationError.self) { try DestinationSpecification(text) }
+    }
+  }
+
+  @Test func anUnknownDestinationIsAnErrorThatListsTheKnownOnes() throws {
+    let catalog = DestinationCatalog([NullDestinationMaker()])
+    let error = #expect(throws: DestinationError.self) {
+      try catalog.make("whip:https://example.org/whip")
+    }
+    #expect(error?.description.contains("whip:https://example.org/whip") == true)
+    #expect(error?.description.contains("it has null") == true)
+    #expect(try catalog.make("null").output == "null")
+  }
+
+  @Test func aPolicyIsReadAsTheUserWritesIt() {
+    #expect(DeliveryPolicy("latest") == .latest)
+    #expect(DeliveryPolicy("keep:3") == .keepLatest(3))
+    #expect(DeliveryPolicy("lossless") == .lossless(deadlineSeconds: 10))
+    #expect(DeliveryPolicy("lossless:2.5") == .lossless(deadlineSeconds: 2.5))
+    for text in ["", "keep", "keep:0", "keep:x", "lossless:0", "lossless:-1", "newest", "latest:1"] {
+      #expect(DeliveryPolicy(text) == nil, "\(text)")
+    }
+  }
+
+  @Test func aBitrateIsReadWithItsUnit() throws {
+    #expect(try EncoderSettings(encoder: nil, bitrate: "2500k").bitsPerSecond == 2_500_000)
+    #expect(try EncoderSettings(encoder: nil, bitrate: "1.5M").bitsPerSecond == 1_500_000)
+    #expect(try EncoderSettings(encoder: nil, bitrate: "64000").bitsPerSecond == 64_000)
+    for text in ["", "k", "-5M", "5G", "nan", "inf", "0"] {
+      #expect(throws: DestinationError.self, "\(text)") {
+        try EncoderSettings(encoder: nil, bitrate: text)
+      }
+    }
+    let settings = try EncoderSettings(encoder: "x264:veryfast", bitrate: nil)
+    #expect(settings.name == "x264" && settings.preset == "veryfast")
+    #expect(settings.bitsPerSecond(width: 1920, height: 1080) == 6_220_800)
+  }
+}
