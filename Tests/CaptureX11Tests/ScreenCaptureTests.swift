@@ -126,10 +126,11 @@ import Testing
       let capture = try world.capture()
       var subscriber = try world.subscriber()
       #expect(try subscriber.take()?.width == 640)
-      for size in ["320x240", "640x480"] {
-        try output(of: "xrandr", ["-d", world.screen.display, "-s", size])
-        let frame = try subscriber.take { "\($0.width)x\($0.height)" == size }
-        #expect(frame.bytes.count == frame.width * frame.height * 4)
+      for (width, height) in [(320, 240), (639, 479), (640, 480)] {
+        try world.resize(width: width, height: height)
+        let frame = try subscriber.take { $0.width == width && $0.height == height }
+        #expect(frame.bytes.count == width * height * 4)
+        #expect(frame.damage.isFull)
       }
       try capture.end(with: SIGTERM)
     }

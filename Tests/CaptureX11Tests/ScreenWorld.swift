@@ -53,6 +53,22 @@ struct ScreenWorld {
     try output(of: "xsetroot", ["-display", screen.display, "-solid", color])
   }
 
+  /// Gives the screen a new size by RANDR. Without a monitor (CRTC) any size up to the first fits;
+  /// xrandr(1) cannot do it, for want of a physical size.
+  func resize(width: Int, height: Int) throws {
+    let script = """
+      from Xlib import display
+      d = display.Display("\(screen.display)")
+      root = d.screen().root
+      resources = root.xrandr_get_screen_resources()
+      for crtc in resources.crtcs:
+        d.xrandr_set_crtc_config(crtc, resources.config_timestamp, 0, 0, 0, 1, [])
+      root.xrandr_set_screen_size(\(width), \(height), 100, 100)
+      d.sync()
+      """
+    try output(of: "/usr/bin/python3", ["-c", script])
+  }
+
   func movePointer(x: Int, y: Int) throws {
     let script = """
       from Xlib import display
