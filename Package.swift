@@ -171,6 +171,25 @@ let package = Package(
     .testTarget(
       name: "DemoTests", dependencies: ["TestSupport", "Platform", "BusCLI"],
       swiftSettings: strict),
+    .testTarget(
+      name: "CaptureTests",
+      dependencies: [
+        "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram", "BusCLI",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CaptureX11Tests",
+      dependencies: [
+        "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CaptureGStreamerTests",
+      dependencies: [
+        "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureGStreamerProgram",
+        "CaptureProgram", "BusCLI",
+      ],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
