@@ -36,8 +36,9 @@
       _ = try bench.record(path, "lossless", "\(fourcc):64x48:24:33333")
       let recording = try Recording(path)
       #expect(recording.levels.count == 24)
-      // The publisher writes the same byte in every format; in YUV it is luma, 16…235.
-      let isLuma = ["YU12", "NV12"].contains(fourcc)
+      // The publisher writes the same byte in every format; in YUV it is luma, 16…235, and as
+      // such GStreamer takes a single channel too.
+      let isLuma = ["YU12", "NV12", "R8  "].contains(fourcc)
       if fourcc == "YUYV" { return }
       for (number, found) in recording.levels.enumerated() {
         let wanted = isLuma ? (level(number) - 16) * 255 / 219 : level(number)
@@ -150,7 +151,9 @@
       #expect(result.status == .exited(0), "\(result.errors)")
       let picture = try Recording(path)
       #expect(picture.width == 321 && picture.height == 241)
-      #expect(picture.levels == [level(6)])
+      #expect(picture.levels.count == 1)
+      // ffmpeg goes by way of YUV.
+      #expect(abs((picture.levels.first ?? 0) - level(6)) <= 4)
       try publisher.end(with: SIGTERM)
     }
   }
