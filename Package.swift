@@ -96,10 +96,13 @@ let package = Package(
     // L6: programs
     .target(
       name: "CommandLineSupport",
-      dependencies: ["AppGroup", "Platform", "FrameBus", argumentParser], swiftSettings: strict),
+      dependencies: ["AppGroup", "Capture", "Platform", "FrameBus", argumentParser],
+      swiftSettings: strict),
     .executableTarget(
       name: "BusCLI",
-      dependencies: ["CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser],
+      dependencies: [
+        "CommandLineSupport", "AppGroup", "Capture", "FrameBus", "Platform", argumentParser,
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "CaptureProgram",
@@ -128,6 +131,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support",
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
+    .testTarget(
+      name: "FrameBusTests",
+      dependencies: ["FrameBus", "AppGroup", "Platform", "CFrameLayout", "TestSupport"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
+      path: "Tests/BusWorker", swiftSettings: strict),
     .testTarget(
       name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
     .executableTarget(

@@ -4,7 +4,7 @@ import Platform
 /// its environment, to the same directories; anyone else is refused.
 ///
 /// This module knows identity, places, roles and permissions. It refuses to know what is kept in
-/// the container.
+/// the container. Layout and failures: docs/design/app-group.md.
 public struct AppGroup: Sendable {
   /// Where a new group lies.
   public enum Kind: String, Hashable, Sendable {
@@ -15,64 +15,88 @@ public struct AppGroup: Sendable {
   }
 
   public let id: GroupID
-  /// The durable part: what survives a reboot.
+  /// The durable part: what survives a reboot. Members may look; the owner alone writes.
   public let containerPath: String
   /// The volatile part: sockets and locks. It goes at reboot and is made again on open.
   public let runPath: String
-  /// Sockets and locks of streams. Members who may publish may write here.
-  public var streamsPath: String { runPath + "/streams" }
+  /// Sockets and locks of streams. Members who may publish may write here; it is sticky, so that
+  /// none can replace another's.
+  public let streamsPath: String
+  /// The user who decides about the group.
+  public let ownerID: UInt32
+  private let membership: Membership
 
-  /// Opens a group as a member of it.
-  /// - Parameter root: a directory that holds `state/ID` and `run/ID` instead of the usual places.
-  /// - Throws: ``GroupError``: unknown group, no member, untrustworthy directories.
+  /// The longest name of a stream, in bytes, whose socket's path fits (unix(7) allows 107 bytes),
+  /// with 16 bytes to spare for a temporary name; 8…48.
+  public var maximumStreamNameBytes: Int {
+    RunDirectory.maximumNameBytes(streamsPath: streamsPath)
+  }
+
+  /// Opens a group as a member of it, and makes its run directory again after a reboot.
+  /// - Parameter root: a directory that holds `state/ID` and `run/ID` instead of the usual
+  ///   places; nil looks for a system group and then for one of the calling user.
+  /// - Throws: ``GroupError``: unknown group, no member, broken manifest, or directories that
+  ///   somebody else could have planted.
+  /// - Complexity: some 40 system calls; blocks at most 10 s, while another process makes the run
+  ///   directory.
   public static func open(_ id: GroupID, root: String? = nil) throws(GroupError) -> AppGroup {
-    let group = AppGroup(id, root: root)
-    do {
-      _ = try Directory(path: group.containerPath)
-    } catch {
-      throw GroupError(
-        .unknown, "there is no group \(id)", advice: "create it with `framebus group create \(id)`")
-    }
-    return group
+    let container = try find(id, root: root)
+    let read = try container.read()
+    let place = container.place
+    let roles = read.manifest.roles(uid: currentUserID(), gids: currentGroupIDs())
+    if roles.isEmpty { throw .noMember(id, in: place) }
+    return try AppGroup(container, read, RunDirectory.open(of: id, read.manifest, in: place))
   }
 
-  /// Makes a group whose owner is the calling user.
-  public static func create(
-    _ id: GroupID, root: String? = nil, kind: Kind = .user
-  ) throws(GroupError) -> AppGroup {
-    let group = AppGroup(id, root: root)
-    do {
-      try makeDirectories(group.containerPath)
-      try makeDirectories(group.streamsPath)
-    } catch {
-      throw GroupError(.system, "cannot make the group \(id): \(error)", advice: "check the path")
-    }
-    return group
-  }
-
-  /// The roles that the manifest lets a user hold, whose ids the kernel vouches for.
+  /// The roles that the manifest lets a user hold, whose ids the kernel vouches for
+  /// (`SO_PEERCRED`). The manifest is read again when it has changed.
   public func roles(uid: UInt32, gid: UInt32) -> [Role] {
-    uid == currentUserID() ? Role.publishing : []
+    membership.roles(uid: uid, gids: [gid])
   }
 
   /// Whether the user holds any role.
   public func admits(uid: UInt32, gid: UInt32) -> Bool { !roles(uid: uid, gid: gid).isEmpty }
 
-  private init(_ id: GroupID, root: String?) {
-    let base = root ?? "/tmp/framebus-\(currentUserID())"
-    self.id = id
-    containerPath = "\(base)/state/\(id)"
-    runPath = "\(base)/run/\(id)"
+  /// The roles of the calling process.
+  public var ownRoles: [Role] {
+    membership.roles(uid: currentUserID(), gids: currentGroupIDs())
   }
 
-  private static func makeDirectories(_ path: String) throws(SystemError) {
-    var directory = try Directory(path: "/")
-    for name in path.split(separator: "/").map(String.init) {
-      if try directory.status(of: name) == nil {
-        directory = try directory.makeDirectory(name, mode: 0o700)
-      } else {
-        directory = try Directory(path: directory.path(of: name))
-      }
+  /// Refuses a role that the manifest does not give to the calling process.
+  public func require(_ role: Role) throws(GroupError) {
+    if ownRoles.contains(role) { return }
+    let uid = currentUserID()
+    let held = ownRoles.map(\.description).joined(separator: ", ")
+    throw GroupError(
+      .notPermitted,
+      "\(userText(uid)) does not hold the role \(role) in the group \(id)"
+        + (held.isEmpty ? "" : ", only \(held)"),
+      advice: "ask \(userText(ownerID)) for `framebus group grant \(role) --uid \(uid)"
+        + " --group \(id)`")
+  }
+
+  init(
+    _ container: consuming Container, _ read: Container.ReadManifest, _ run: borrowing RunDirectory
+  ) {
+    id = container.id
+    ownerID = container.place.ownerID
+    containerPath = container.directory.path
+    runPath = run.directory.path
+    streamsPath = run.streams.path
+    membership = Membership(container, read)
+  }
+
+  /// The places to look for a group, in order.
+  static func choices(root: String?) -> [Place.Choice] {
+    root.map { [.root($0)] } ?? [.system, .user]
+  }
+
+  /// Opens the container of a group, wherever it lies.
+  static func find(_ id: GroupID, root: String?) throws(GroupError) -> Container {
+    for choice in choices(root: root) {
+      guard let place = try Place.find(choice, isMaking: false) else { continue }
+      if let container = try Container.open(id, in: place) { return container }
     }
+    throw .unknown(id, choices(root: root))
   }
 }

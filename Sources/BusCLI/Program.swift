@@ -6,7 +6,15 @@ import CommandLineSupport
   static let configuration = CommandConfiguration(
     commandName: "framebus",
     abstract: "Share frames between the processes of a group, without copies.",
-    subcommands: [UploadCommand.self, StreamsCommand.self, SnapshotCommand.self])
+    subcommands: [
+      DemoCommand.self,
+      Group.self,
+      CaptureCommand.self,
+      UploadCommand.self,
+      StreamsCommand.self,
+      SnapshotCommand.self,
+      DoctorCommand.self,
+    ])
 
   static func main() { runProgram(Framebus.self) }
 }

@@ -207,6 +207,28 @@ int linux_refuse_descriptors(int socket) {
   return setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off);
 }
 
+int linux_wait_readable(const int *descriptors, unsigned count, uint64_t deadlineNs) {
+  struct pollfd polls[MAXIMUM_WAITS];
+  if (count > MAXIMUM_WAITS) {
+    errno = EINVAL;
+    return -1;
+  }
+  for (unsigned i = 0; i < count; i++) {
+    polls[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+  }
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t nowNs = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  uint64_t leftNs = deadlineNs > nowNs ? deadlineNs - nowNs : 0;
+  struct timespec left = {.tv_sec = (time_t)(leftNs / 1000000000),
+                          .tv_nsec = (long)(leftNs % 1000000000)};
+  int ready = ppoll(polls, count, deadlineNs == UINT64_MAX ? NULL : &left, NULL);
+  if (ready < 0) return ready;
+  unsigned index = 0;
+  while (index < count && polls[index].revents == 0) index++;
+  return (int)index;
+}
+
 int linux_pidfd_open(int32_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 int linux_pidfd_send_signal(int pidfd, int signal) {

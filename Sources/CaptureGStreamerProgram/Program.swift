@@ -1,1 +1,45 @@
-@main struct Program { static func main() {} }
+import ArgumentParser
+import Capture
+import CaptureGStreamer
+import CommandLineSupport
+import FrameBus
+
+/// The program `framebus-capture-gstreamer`: one source that GStreamer decodes, in a process of
+/// its own.
+@main struct CaptureGStreamerProgram: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "framebus-capture-gstreamer",
+    abstract: "Publish frames of a video file or of a GStreamer pipeline.")
+
+  @OptionGroup var capture: CaptureOptions
+  @OptionGroup var global: GlobalOptions
+
+  static func main() { runProgram(CaptureGStreamerProgram.self) }
+
+  func run() throws {
+    let specification = try capture.specification()
+    guard specification.needsGStreamer else {
+      return try RoleProgram("framebus-capture").run(global.arguments + capture.arguments)
+    }
+    #if Media
+      let role = try CaptureRole(capture, global)
+      switch specification {
+      case .file(let path): try role.run(PipelineSource(file: path, rate: try capture.rate()))
+      case .pipeline(let text):
+        try role.run(PipelineSource(pipeline: text, rate: try capture.rate()))
+      case .screen, .test, .y4m: break
+      }
+    #else
+      throw NoMedia(source: capture.source)
+    #endif
+  }
+}
+
+/// The program was built without its media modules.
+struct NoMedia: Error, CustomStringConvertible {
+  let source: String
+
+  var description: String {
+    "this build has no source '\(source)': it was made without the package trait Media"
+  }
+}

@@ -1,1 +1,62 @@
-@main struct Program { static func main() {} }
+import ArgumentParser
+import Capture
+import CaptureX11
+import CommandLineSupport
+import FrameBus
+
+/// The program `framebus-capture`: one source that needs no codec, in a process of its own.
+@main struct CaptureProgram: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "framebus-capture",
+    abstract: "Publish frames of a screen, a test pattern or uncompressed video.")
+
+  @OptionGroup var capture: CaptureOptions
+  @OptionGroup var global: GlobalOptions
+
+  static func main() { runProgram(CaptureProgram.self) }
+
+  func run() throws {
+    let specification = try capture.specification()
+    if specification.needsGStreamer {
+      return try RoleProgram("framebus-capture-gstreamer").run(
+        global.arguments + capture.arguments)
+    }
+    let role = try CaptureRole(capture, global)
+    let rate = try capture.rate() ?? FrameRate(30)
+    switch specification {
+    case .test(let style):
+      let size = try capture.region() ?? PixelRect(x: 0, y: 0, width: 1280, height: 720)
+      try role.run(TestSource(style, width: size.width, height: size.height, rate: rate))
+    case .y4m(let path): try role.run(Y4MSource(path: path, rate: try capture.rate()))
+    case .screen(let display): try role.run(screen(display, rate: rate))
+    case .file, .pipeline: break
+    }
+  }
+
+  #if Media
+    private func screen(_ display: String?, rate: FrameRate) throws -> ScreenSource {
+      var options = ScreenOptions()
+      options.display = display
+      options.rate = rate
+      options.region = try capture.region()
+      options.drawsCursor = !capture.hidesCursor
+      options.allowsWayland = capture.force
+      options.backend =
+        capture.isolate ? .isolated : capture.backend == "socket" ? .socket : .shm
+      return ScreenSource(options)
+    }
+  #else
+    private func screen(_ display: String?, rate: FrameRate) throws -> TestSource {
+      throw NoMedia(source: capture.source)
+    }
+  #endif
+}
+
+/// The program was built without its media modules.
+struct NoMedia: Error, CustomStringConvertible {
+  let source: String
+
+  var description: String {
+    "this build has no source '\(source)': it was made without the package trait Media"
+  }
+}

@@ -6,10 +6,11 @@ struct StreamFiles {
   static let socketSuffix = ".sock"
 
   let socketPath: String
-  let lockPath: String
+  /// In the directory of streams.
+  let lockName: String
 
   init(_ stream: StreamName, in group: AppGroup) {
     socketPath = "\(group.streamsPath)/\(stream.text)\(Self.socketSuffix)"
-    lockPath = "\(group.streamsPath)/\(stream.text).lock"
+    lockName = "\(stream.text).lock"
   }
 }

@@ -13,7 +13,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private let group: AppGroup
   private let loop: EventLoop
   private let listener: ListeningSocket
-  private let lock: LockFile
+  private let lock: FileLock
   private let joins = Atomic<UInt64>(0)
 
   // Touched on the loop's thread alone.
@@ -38,7 +38,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       throw .socketPathTooLong(path: files.socketPath, bytes: longest)
     }
     do throws(SystemError) {
-      guard let lock = try LockFile(files.lockPath) else { throw StreamServer.isTaken }
+      let lock = try FileLock.take(
+        files.lockName, in: try Directory(path: group.streamsPath), ownerID: currentUserID(),
+        until: .now)
+      guard let lock else { throw StreamServer.isTaken }
       self.lock = lock
       loop = try EventLoop.shared()
       // Anybody may connect; the kernel says who did, and the group's manifest decides.
@@ -49,7 +52,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       }
     } catch {
       if error == Self.isTaken { throw .alreadyPublished(core.stream) }
-      throw error.isAccessRefusal ? .notAllowed(path: files.lockPath) : .system(error)
+      throw error.isAccessRefusal ? .notAllowed(path: group.streamsPath) : .system(error)
     }
   }
 

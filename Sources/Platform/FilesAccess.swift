@@ -21,6 +21,9 @@ package struct AccessList: Hashable, Sendable {
   /// Nobody but the owner: plain modes say it all.
   package var isPlain: Bool { users.isEmpty && groups.isEmpty }
 
+  /// What the list lets anyone but the owner do at most.
+  package var mask: Permissions { users.values.reduce(0, |) | groups.values.reduce(0, |) }
+
   // The kernel's format (linux/posix_acl_xattr.h): version 2, then entries of tag, permissions
   // and id, little endian, in the order of the tags.
   private static let version: UInt32 = 2
@@ -55,7 +58,6 @@ package struct AccessList: Hashable, Sendable {
     for (id, permissions) in groups.sorted(by: { $0.key < $1.key }) {
       append(Tag.group, permissions, id: id)
     }
-    let mask = users.values.reduce(0, |) | groups.values.reduce(0, |)
     append(Tag.mask, mask)
     append(Tag.others, 0)
     return bytes

@@ -85,3 +85,11 @@ private func readAtMost(
   }
   return bytes
 }
+
+extension Directory {
+  /// Opens a file for what only needs a descriptor, such as asking for locks: never blocks, never
+  /// follows a link.
+  package borrowing func openForLooking(_ name: String) throws(SystemError) -> Descriptor {
+    try open(name, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+  }
+}

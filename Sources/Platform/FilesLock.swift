@@ -38,6 +38,9 @@ package struct FileLock: ~Copyable, Sendable {
   }
 
   private init(file: consuming Descriptor) { self.file = file }
+
+  /// Called in a `defer`, says in code until where the lock is held.
+  package borrowing func isHeldUntilHere() {}
 }
 
 /// Whether another process holds a lock on the file, without touching the lock.

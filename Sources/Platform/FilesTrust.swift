@@ -29,7 +29,8 @@ package enum PathError: Error, Hashable, Sendable {
     case .system(let error) where error.code == EACCES:
       "ask the owner of the first closed directory on the path for `chmod o+x`"
     case .system: "check the path"
-    case .foreignOwner(let path, _): "choose another place, or have its owner changed: chown \(path)"
+    case .foreignOwner(let path, _):
+      "choose another place, or have its owner changed: chown \(path)"
     case .writableByOthers(let path, _): "run `chmod go-w \(path)`"
     case .foreignLink(let path, _): "remove it, or have root make it: \(path)"
     case .notDirectory(let path, _): "move it away: \(path)"
@@ -91,7 +92,7 @@ extension Directory {
       guard let makingMode else { return nil }
       do {
         _ = try makeDirectory(name, mode: makingMode)
-      } catch where error.code == EEXIST {
+      } catch  where error.code == EEXIST {
         // Another process was faster; what it made is checked like anything else.
       }
       return try status(of: name)

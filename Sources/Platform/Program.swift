@@ -24,7 +24,7 @@ package func siblingProgram(named name: String) -> String? {
 
 /// The first program of this name in PATH, as a shell would find it.
 package func programInPath(named name: String) -> String? {
-  environmentVariable("PATH")?.split(separator: ":").lazy.map { "\($0)/\(name)" }
+  environmentValue("PATH")?.split(separator: ":").lazy.map { "\($0)/\(name)" }
     .first(where: isExecutableFile)
 }
 
@@ -41,12 +41,6 @@ package func ownProgramPath() throws(SystemError) -> String {
   }
   if code != 0 { throw SystemError(code: code, operation: "readlink", path: "/proc/self/exe") }
   return path
-}
-
-/// A variable of this process's environment.
-package func environmentVariable(_ name: String) -> String? {
-  // SAFETY: the product never changes its own environment, so the string stays in place.
-  unsafe getenv(name).map { unsafe String(cString: $0) }
 }
 
 /// Every entry of this process's environment, as `NAME=value`.

@@ -46,3 +46,23 @@ package func retryingInterrupts(
     if errno != EINTR { throw .last(operation, path: path) }
   }
 }
+
+extension SystemError {
+  /// The few causes that a person can do something particular about.
+  package enum ReasonKind: Sendable { case noSpace, readOnly, notPermitted, other }
+
+  package var reasonKind: ReasonKind {
+    switch code {
+    case ENOSPC, EDQUOT: .noSpace
+    case EROFS: .readOnly
+    case EACCES, EPERM: .notPermitted
+    default: .other
+    }
+  }
+
+  package var isExisting: Bool { code == EEXIST || code == ENOTEMPTY }
+  package var isMissing: Bool { code == ENOENT }
+  /// Whether something stood where only a directory, not a link, is accepted.
+  package var isNoDirectory: Bool { code == ENOTDIR || code == ELOOP }
+  package var isUnsupported: Bool { code == EOPNOTSUPP }
+}

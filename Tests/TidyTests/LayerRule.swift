@@ -2,7 +2,9 @@
 /// a foreign library is imported by the one module that wraps it.
 enum LayerRule {
   private static let core: Set = ["Platform", "AppGroup", "FrameBus"]
-  private static let program: Set = ["CommandLineSupport", "ArgumentParser"]
+  private static let program: Set = [
+    "CommandLineSupport", "ArgumentParser", "FoundationEssentials",
+  ]
 
   static let allowed: [String: Set<String>] = [
     "Platform": ["Glibc", "CLinuxShims"],
@@ -13,8 +15,9 @@ enum LayerRule {
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
     "Upload": core,
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
-    "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"]),
-    "BusCLI": core.union(program).union(["FoundationEssentials"]),
+    "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
+      .union(["Capture", "Upload"]),
+    "BusCLI": core.union(program),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
     "UploadProgram": core.union(program).union(["Upload", "UploadGStreamer"]),

@@ -7,4 +7,5 @@
 #include <gst/gst.h>
 #endif
 
+#include "CSlotSink.h"
 #include "CUploadPipeline.h"

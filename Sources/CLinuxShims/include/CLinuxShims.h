@@ -73,6 +73,11 @@ int linux_peer_pidfd(int socket);
 /// unix(7): SO_PASSRIGHTS 0 (Linux 6.16): refuse descriptors that the peer sends.
 int linux_refuse_descriptors(int socket);
 
+/// ppoll(2): waits until the first of up to 8 descriptors is readable or hung up, until an absolute
+/// CLOCK_MONOTONIC time, or for ever if it is UINT64_MAX. Returns the index, or `count` when the
+/// time has come.
+int linux_wait_readable(const int *descriptors, unsigned count, uint64_t deadlineNs);
+
 /// pidfd_open(2), pidfd_send_signal(2).
 int linux_pidfd_open(int32_t pid);
 int linux_pidfd_send_signal(int pidfd, int signal);

@@ -1,0 +1,186 @@
+import Platform
+
+extension AppGroup {
+  /// Makes a group whose owner is the calling user (below `root`, the owner of `root/state`), and
+  /// opens it. The owner may take every role.
+  /// - Throws: ``GroupError``; its kind is `exists` if there is such a group already.
+  public static func create(
+    _ id: GroupID, root: String? = nil, kind: Kind = .user
+  ) throws(GroupError) -> AppGroup {
+    let choice: Place.Choice = root.map { .root($0) } ?? (kind == .system ? .system : .user)
+    if choice == .user, let place = try Place.find(.system, isMaking: false) {
+      try requireNone(id, in: openTrusted(place.statePath, place.trusted))
+    }
+    // Before anything is made, so that a refusal leaves nothing behind.
+    if let root { try RunDirectory.requireShortPath(of: id, in: Place.absolute(root) + "/run") }
+    guard let place = try Place.find(choice, isMaking: true) else {
+      throw .unknown(id, [choice])
+    }
+    guard currentUserID() == place.ownerID || currentUserID() == 0 else {
+      throw GroupError(
+        .notPermitted,
+        "\(place.statePath) belongs to \(userText(place.ownerID)), who alone can create groups there",
+        advice: "ask them, or choose another place with --root DIR")
+    }
+    let state = try openTrusted(place.statePath, place.trusted)
+    let lock = try lockState(state, ownerID: place.ownerID)
+    defer { lock.isHeldUntilHere() }
+    try requireNone(id, in: state)
+    if let run = try place.openRun(isMaking: false) {
+      try RunDirectory.requireShortPath(of: id, in: run.path)
+    }
+    try sweep(state)
+    let manifest = Manifest(id: id, ownerID: place.ownerID)
+    try makeContainer(manifest, in: state, place)
+    guard let container = try Container.open(id, in: place) else { throw .unknown(id, [choice]) }
+    let read = try container.read()
+    return try AppGroup(
+      container, read, RunDirectory.open(of: id, read.manifest, in: place, isLocked: true))
+  }
+
+  private static func requireNone(
+    _ id: GroupID, in state: borrowing Directory
+  ) throws(GroupError) {
+    let found = try attempt("cannot look for the group \(id)") { () throws(SystemError) in
+      try state.status(of: id.description)
+    }
+    guard let found else { return }
+    let path = state.path(of: id.description)
+    if found.kind == .directory {
+      throw GroupError(
+        .exists, "the group \(id) exists already, in \(path)",
+        advice: "see `framebus group show \(id)`")
+    }
+    throw GroupError(
+      .unsafe, "\(path) is a \(found.kind.rawValue), not a group", advice: "remove it: rm \(path)")
+  }
+
+  /// Makes the container under a temporary name and puts it in place as a whole.
+  private static func makeContainer(
+    _ manifest: Manifest, in state: borrowing Directory, _ place: Place
+  ) throws(GroupError) {
+    let temporary = temporaryName(prefix: temporaryPrefix)
+    do {
+      try attempt("cannot make the group \(manifest.id)") { () throws(SystemError) in
+        let made = try state.makeDirectory(temporary, mode: 0o700)
+        try give(made, to: place.ownerID)
+        try made.replaceFile(
+          Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: place.ownerID)
+        try state.rename(temporary, to: manifest.id.description, replacing: false)
+        try state.sync()
+      }
+    } catch {
+      try? state.removeTree(temporary)
+      throw error
+    }
+  }
+
+  /// Lets a user or a group hold a role, in the manifest and in the permissions of the
+  /// directories. Granting again what is granted puts the permissions right.
+  public static func grant(
+    _ role: Role, to holder: Holder, in id: GroupID, root: String? = nil
+  ) throws(GroupError) {
+    let place = try find(id, root: root).place
+    try requireOwner(id, place, "grant roles")
+    if place.choice == .user, holder != .user(place.ownerID) {
+      throw GroupError(
+        .notPermitted,
+        "\(id) lies in the home directory of \(userText(place.ownerID)) and is theirs alone",
+        advice: "share a group made with `sudo framebus group create ID --system`, or with --root")
+    }
+    let state = try openTrusted(place.statePath, place.trusted)
+    let lock = try lockState(state, ownerID: place.ownerID)
+    defer { lock.isHeldUntilHere() }
+    // Read under the lock: another grant may have just changed it.
+    guard let container = try Container.open(id, in: place) else { throw .unknown(id, []) }
+    var manifest = try container.read().manifest
+    switch holder {
+    case .user(let uid): manifest.roles[role, default: .init()].uids.insert(uid)
+    case .group(let gid): manifest.roles[role, default: .init()].gids.insert(gid)
+    }
+    let permissions = Permissions(manifest, ownerID: place.ownerID)
+    let run = try RunDirectory.open(of: id, manifest, in: place, isLocked: true)
+    // Permissions first: where the file system has no lists, the manifest stays as it was.
+    try permissions.apply(toContainer: container.directory)
+    try permissions.apply(toRun: run.directory, streams: run.streams)
+    try attempt("cannot write the manifest") { () throws(SystemError) in
+      let isPlain = permissions.reading.isPlain
+      try container.directory.replaceFile(
+        Manifest.fileName, with: Array(manifest.text.utf8), mode: isPlain ? 0o600 : 0o640,
+        ownerID: place.ownerID, access: isPlain ? nil : permissions.reading)
+    }
+  }
+
+  /// Removes a group with everything in it. A broken group can be removed as well.
+  /// - Parameter isForced: removes it even while streams are being published.
+  public static func remove(
+    _ id: GroupID, root: String? = nil, isForced: Bool = false
+  ) throws(GroupError) {
+    for choice in choices(root: root) {
+      guard let place = try Place.find(choice, isMaking: false) else { continue }
+      let state = try openTrusted(place.statePath, place.trusted)
+      let found = try attempt("cannot look for the group \(id)") { () throws(SystemError) in
+        try state.status(of: id.description)
+      }
+      if found == nil { continue }
+      try requireOwner(id, place, "remove it")
+      let lock = try lockState(state, ownerID: place.ownerID)
+      defer { lock.isHeldUntilHere() }
+      let run = try place.openRun(isMaking: false)
+      if let run {
+        if !isForced { try requireIdle(id, in: run) }
+        try removeEntry(id, in: state)
+        try removeEntry(id, in: run)
+      } else {
+        try removeEntry(id, in: state)
+      }
+      return
+    }
+    throw .unknown(id, choices(root: root))
+  }
+
+  /// The entry first gets another name, so that the group is gone at once, as a whole.
+  private static func removeEntry(
+    _ id: GroupID, in directory: borrowing Directory
+  ) throws(GroupError) {
+    let temporary = temporaryName(prefix: temporaryPrefix)
+    do {
+      try directory.rename(id.description, to: temporary, replacing: false)
+      try directory.sync()
+    } catch {
+      if !error.isMissing { throw .failed("cannot remove the group \(id)", error) }
+    }
+    try sweep(directory)
+  }
+
+  private static func requireIdle(
+    _ id: GroupID, in run: borrowing Directory
+  ) throws(GroupError) {
+    guard let group = try? run.openDirectory(id.description),
+      let streams = try? group.openDirectory(RunDirectory.streamsName),
+      let names = try? streams.names()
+    else { return }
+    for name in names where name.hasSuffix(".lock") {
+      guard let file = try? streams.openForLooking(name), isLockedByAnother(file) else { continue }
+      throw GroupError(
+        .busy, "the stream \(printable(String(name.dropLast(5)))) of \(id) is being published",
+        advice: "stop its publisher, or add --force")
+    }
+  }
+
+  static func requireOwner(
+    _ id: GroupID, _ place: Place, _ what: String
+  ) throws(GroupError) {
+    if currentUserID() == place.ownerID || currentUserID() == 0 { return }
+    throw GroupError(
+      .notPermitted,
+      "the group \(id) belongs to \(userText(place.ownerID)), who alone can \(what)",
+      advice: place.ownerID == 0 ? "run the command with sudo" : "ask them")
+  }
+}
+
+/// Who holds a role: a user, or all users of a group of the user database.
+public enum Holder: Hashable, Sendable {
+  case user(UInt32)
+  case group(UInt32)
+}

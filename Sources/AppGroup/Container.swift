@@ -1,0 +1,128 @@
+import Platform
+
+/// The durable directory of one group, opened and checked.
+struct Container: ~Copyable {
+  let id: GroupID
+  let place: Place
+  let directory: Directory
+
+  /// Opens the container of a group.
+  /// - Returns: nil if the place has no such group.
+  static func open(_ id: GroupID, in place: Place) throws(GroupError) -> Container? {
+    guard let state = try openTrustedIfThere(place.statePath, place.trusted) else { return nil }
+    guard let directory = try openGroupDirectory(id, in: state, place) else { return nil }
+    return Container(id: id, place: place, directory: directory)
+  }
+
+  /// A manifest, and the status of its file, by which a change is noticed.
+  struct ReadManifest: Sendable {
+    let manifest: Manifest
+    let status: FileStatus
+  }
+
+  /// Reads the manifest, whatever may lie in its place.
+  func read() throws(GroupError) -> ReadManifest {
+    let path = directory.path(of: Manifest.fileName)
+    let remedy = "restore the file, or `framebus group remove \(id)\(place.findingOption)`"
+    let bytes: [UInt8]
+    let status: FileStatus
+    do {
+      (bytes, status) = try directory.readFile(Manifest.fileName, limit: Manifest.maximumBytes)
+    } catch {
+      switch error {
+      case .system(let error) where error.reasonKind == .notPermitted:
+        throw .noMember(id, in: place)
+      case .system(let error): throw GroupError(.brokenManifest, "\(error)", advice: remedy)
+      case .notFile(let path, let kind):
+        throw GroupError(.brokenManifest, "\(path) is a \(kind.rawValue), no file", advice: remedy)
+      case .tooLarge(let path, let byteCount, let limit):
+        throw GroupError(
+          .brokenManifest, "\(path) has \(byteCount) bytes, more than \(limit)", advice: remedy)
+      }
+    }
+    if status.ownerID != place.ownerID {
+      throw GroupError(.foreignOwner(path: path, ownerID: status.ownerID))
+    }
+    if status.isWritableByGroup || status.isWritableByEverybody {
+      throw GroupError(.writableByOthers(path: path, mode: status.mode))
+    }
+    if status.linkCount > 1 {
+      throw GroupError(
+        .unsafe, "\(path) has \(status.linkCount) names (hard links), so another may change it",
+        advice: "copy it and put the copy in its place: cp \(path) \(path).copy"
+          + " && mv \(path).copy \(path)")
+    }
+    do {
+      return ReadManifest(manifest: try Manifest(parsing: bytes, for: id), status: status)
+    } catch {
+      throw GroupError(
+        error.isNewerVersion ? .newerVersion : .brokenManifest,
+        "\(path), line \(error.line): \(error.reason)",
+        advice: error.isNewerVersion ? "update FrameBus" : "correct the line")
+    }
+  }
+}
+
+/// Opens the directory of a group in one of a place's two directories.
+/// - Returns: nil if there is none.
+func openGroupDirectory(
+  _ id: GroupID, in parent: borrowing Directory, _ place: Place
+) throws(GroupError) -> Directory? {
+  let name = id.description
+  let directory: Directory
+  do {
+    directory = try parent.openDirectory(name)
+  } catch {
+    if error.isMissing { return nil }
+    if error.reasonKind == .notPermitted { throw .noMember(id, in: place) }
+    if error.isNoDirectory {
+      throw GroupError(
+        .unsafe, "\(parent.path(of: name)) is no directory, and links are not followed here",
+        advice: "remove it: rm \(parent.path(of: name))")
+    }
+    throw .failed("cannot open the group \(id)", error)
+  }
+  try requireOwned(directory, by: place.ownerID)
+  return directory
+}
+
+/// Checks that a directory of a group belongs to the group's owner, that only those whom an
+/// access control list names may write there (and then it is sticky), and that nobody else may
+/// even look.
+func requireOwned(
+  _ directory: borrowing Directory, by ownerID: UInt32, isShared: Bool = false
+) throws(GroupError) {
+  let path = directory.path
+  let status = try attempt("cannot look at \(path)") { () throws(SystemError) in
+    try directory.status()
+  }
+  if status.ownerID != ownerID {
+    throw GroupError(.foreignOwner(path: path, ownerID: status.ownerID))
+  }
+  let isOpen = status.mode & 0o007 != 0
+  let isWritable = status.isWritableByGroup && !(isShared && status.isSticky)
+  if isOpen || isWritable {
+    throw GroupError(
+      .unsafe, "\(path) has mode \(octal(status.mode)), which lets others in",
+      advice: "run `chmod \(isWritable ? "g-w,o-rwx" : "o-rwx") \(path)`")
+  }
+}
+
+extension GroupError {
+  /// What somebody without a role is told: who decides, and what to ask for.
+  static func noMember(_ id: GroupID, in place: Place) -> GroupError {
+    let uid = currentUserID()
+    return GroupError(
+      .notPermitted,
+      "\(userText(uid)) is no member of the group \(id), which belongs to \(userText(place.ownerID))",
+      advice: "ask them for `framebus group grant ROLE --uid \(uid) --group \(id)"
+        + "\(place.findingOption)`")
+  }
+
+  static func unknown(_ id: GroupID, _ choices: [Place.Choice]) -> GroupError {
+    let option = if case .root(let path)? = choices.first { " --root \(path)" } else { "" }
+    return GroupError(
+      .unknown, "there is no group \(id)",
+      advice: "create it with `framebus group create \(id)\(option)`")
+  }
+}

@@ -1,0 +1,169 @@
+import Platform
+
+/// One thing that `framebus group doctor` looked at.
+public struct Finding: Sendable {
+  public enum State: String, Sendable { case ok, warning, failed }
+  public let check: String
+  public let state: State
+  /// What was found.
+  public let detail: String
+  /// What to do about it, unless all is well.
+  public let fix: String?
+}
+
+extension AppGroup {
+  /// Looks at everything that a group needs, from its place to the last permission. Never
+  /// changes anything but what every opening does.
+  public static func diagnose(_ id: GroupID, root: String? = nil) -> [Finding] {
+    var diagnosis = Diagnosis(id: id, root: root)
+    diagnosis.run()
+    return diagnosis.findings
+  }
+}
+
+private struct Diagnosis {
+  let id: GroupID
+  let root: String?
+  var findings: [Finding] = []
+
+  mutating func run() {
+    do {
+      let container = try AppGroup.find(id, root: root)
+      note(
+        "container", "\(container.directory.path), owned by \(userText(container.place.ownerID))")
+      examinePlace(container.place)
+      let manifest = try container.read().manifest
+      note("manifest", "version \(Manifest.version), \(manifest.roles.count) roles")
+      examineMembers(manifest, container.place)
+      let run = try RunDirectory.open(of: id, manifest, in: container.place)
+      examineRun(run, container.place)
+      try examinePermissions(manifest, container, run)
+      try examineLeftovers(container.place)
+    } catch {
+      findings.append(
+        Finding(
+          check: error.check, state: .failed, detail: error.problem, fix: error.advice))
+    }
+  }
+
+  private mutating func note(_ check: String, _ detail: String) {
+    findings.append(Finding(check: check, state: .ok, detail: detail, fix: nil))
+  }
+
+  private mutating func warn(_ check: String, _ detail: String, fix: String) {
+    findings.append(Finding(check: check, state: .warning, detail: detail, fix: fix))
+  }
+
+  private mutating func examinePlace(_ place: Place) {
+    switch place.choice {
+    case .user:
+      guard let wanted = environmentValue("XDG_STATE_HOME") else { break }
+      if place.statePath == wanted + "/framebus" { break }
+      warn(
+        "place",
+        "XDG_STATE_HOME is \(printable(wanted)), but the groups lie in \(place.statePath), where"
+          + " every process of this user finds them",
+        fix: "to move them, stop their processes, move the directory and link"
+          + " ~/.local/state/framebus to it")
+      return
+    case .root(let path) where place.isPrivate(path):
+      warn(
+        "place", "\(path) is closed to other users, members of the group or not",
+        fix: "if it is to be shared, run `chmod o+x \(path)`")
+      return
+    default: break
+    }
+    note("place", place.statePath)
+  }
+
+  private mutating func examineMembers(_ manifest: Manifest, _ place: Place) {
+    let uid = currentUserID()
+    let roles = manifest.roles(uid: uid, gids: currentGroupIDs())
+    if roles.isEmpty {
+      let error = GroupError.noMember(id, in: place)
+      warn("membership", error.problem, fix: error.advice)
+    } else {
+      let names = roles.map(\.description).joined(separator: ", ")
+      note("membership", "\(userText(uid)) may be \(names)")
+    }
+    let strangers = Set(manifest.roles.values.flatMap(\.uids)).filter {
+      UserAccount.find($0) == nil
+    }
+    if strangers.isEmpty { return }
+    warn(
+      "members", "the manifest names users that do not exist: \(strangers.sorted())",
+      fix: "remove them from the manifest")
+  }
+
+  private mutating func examineRun(_ run: borrowing RunDirectory, _ place: Place) {
+    let path = run.directory.path
+    let longest = RunDirectory.maximumNameBytes(streamsPath: run.streams.path)
+    let account = UserAccount.find(place.ownerID)?.name ?? "\(place.ownerID)"
+    if path.hasPrefix("/run/user/"), !isLingering(account) {
+      warn(
+        "run directory", "\(path) goes when the last session of \(account) ends",
+        fix: "to keep streams beyond that, run `loginctl enable-linger \(account)`")
+    } else {
+      note("run directory", path)
+    }
+    if longest >= RunDirectory.longestName {
+      note("socket paths", "stream names may have \(longest) bytes")
+    } else {
+      note(
+        "socket paths",
+        "stream names may have \(longest) bytes; a shorter path would allow more")
+    }
+  }
+
+  private func isLingering(_ account: String) -> Bool {
+    guard let directory = try? Directory(path: "/var/lib/systemd/linger") else { return false }
+    return (try? directory.status(of: account)) != nil
+  }
+
+  private mutating func examinePermissions(
+    _ manifest: Manifest, _ container: borrowing Container, _ run: borrowing RunDirectory
+  ) throws(GroupError) {
+    let wanted = Permissions(manifest, ownerID: container.place.ownerID)
+    let isRight = try attempt("cannot read permissions") { () throws(SystemError) in
+      try wanted.areSet(onContainer: container.directory, run: run.directory, streams: run.streams)
+    }
+    if isRight { return note("permissions", "directories let in whom the manifest names") }
+    let holder = manifest.roles.lazy.compactMap { role, holders in
+      holders.uids.first.map { "\(role) --uid \($0)" }
+        ?? holders.gids.first.map { "\(role) --gid \($0)" }
+    }.first
+    findings.append(
+      Finding(
+        check: "permissions", state: .failed,
+        detail: "the directories' access control lists differ from the manifest",
+        fix: "grant any role again, which puts them right: `framebus group grant"
+          + " \(holder ?? "ROLE --uid N") --group \(id)\(container.place.findingOption)`"))
+  }
+
+  private mutating func examineLeftovers(_ place: Place) throws(GroupError) {
+    let state = try openTrusted(place.statePath, place.trusted)
+    let names = (try? state.names().filter { $0.hasPrefix(temporaryPrefix) }) ?? []
+    if names.isEmpty { return note("leftovers", "none") }
+    warn(
+      "leftovers", "\(names.count) half made or half removed groups in \(place.statePath)",
+      fix: "the next create or remove of a group clears them away")
+  }
+}
+
+extension Place {
+  fileprivate func isPrivate(_ path: String) -> Bool {
+    guard let status = try? Directory(path: path).status() else { return false }
+    return status.mode & 0o001 == 0
+  }
+}
+
+extension GroupError {
+  fileprivate var check: String {
+    switch kind {
+    case .brokenManifest, .newerVersion: "manifest"
+    case .notPermitted: "membership"
+    case .unsafe: "safety"
+    case .unknown, .exists, .busy, .system: "container"
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Platform
+
+/// What can be told about a group: for `framebus group show` and `list`.
+public struct GroupDescription: Sendable {
+  /// Who may hold one role.
+  public struct RoleHolders: Sendable {
+    public let role: Role
+    public let uids: [UInt32]
+    public let gids: [UInt32]
+  }
+
+  /// Where it lies.
+  public enum Place: String, Sendable { case user, system, root }
+
+  public let id: GroupID
+  public let place: Place
+  public let ownerID: UInt32
+  public let containerPath: String
+  public let runPath: String
+  public let streamsPath: String
+  public let roles: [RoleHolders]
+  /// The roles of the calling process.
+  public let ownRoles: [Role]
+}
+
+/// One entry of a list of groups: it may be broken.
+public struct ListedGroup: Sendable {
+  public let id: GroupID
+  public let place: GroupDescription.Place
+  public let ownerID: UInt32
+  public let containerPath: String
+  /// The roles of the calling process.
+  public let ownRoles: [Role]
+  /// Why it cannot be used, if it cannot.
+  public let problem: GroupError?
+}
+
+extension AppGroup {
+  /// Describes a group to its members, to its owner and to root. The owner's call makes the run
+  /// directory again after a reboot.
+  public static func describe(
+    _ id: GroupID, root: String? = nil
+  ) throws(GroupError) -> GroupDescription {
+    let container = try find(id, root: root)
+    let manifest = try container.read().manifest
+    let place = container.place
+    let uid = currentUserID()
+    let ownRoles = manifest.roles(uid: uid, gids: currentGroupIDs())
+    if ownRoles.isEmpty && uid != place.ownerID && uid != 0 { throw .noMember(id, in: place) }
+    let run = try RunDirectory.open(of: id, manifest, in: place)
+    return GroupDescription(
+      id: id, place: place.choice.described, ownerID: place.ownerID,
+      containerPath: container.directory.path, runPath: run.directory.path,
+      streamsPath: run.streams.path,
+      roles: manifest.roles.sorted { $0.key < $1.key }.map {
+        .init(role: $0.key, uids: $0.value.uids.sorted(), gids: $0.value.gids.sorted())
+      }, ownRoles: ownRoles)
+  }
+
+  /// All groups below `root`, or all system groups and all of the calling user, broken and closed
+  /// ones among them.
+  public static func list(root: String? = nil) throws(GroupError) -> [ListedGroup] {
+    var listed: [ListedGroup] = []
+    for choice in choices(root: root) {
+      guard let place = try Place.find(choice, isMaking: false) else { continue }
+      let state = try openTrusted(place.statePath, place.trusted)
+      let names = try attempt("cannot list \(state.path)") { () throws(SystemError) in
+        try state.names()
+      }
+      for name in names {
+        guard let id = try? GroupID(name) else { continue }
+        listed.append(entry(id, place, path: state.path(of: name)))
+      }
+    }
+    return listed
+  }
+
+  private static func entry(_ id: GroupID, _ place: Place, path: String) -> ListedGroup {
+    func listed(_ roles: [Role], _ problem: GroupError?) -> ListedGroup {
+      ListedGroup(
+        id: id, place: place.choice.described, ownerID: place.ownerID, containerPath: path,
+        ownRoles: roles, problem: problem)
+    }
+    do {
+      guard let container = try Container.open(id, in: place) else {
+        return listed([], .unknown(id, [place.choice]))
+      }
+      let manifest = try container.read().manifest
+      return listed(manifest.roles(uid: currentUserID(), gids: currentGroupIDs()), nil)
+    } catch {
+      return listed([], error)
+    }
+  }
+}
+
+extension Place.Choice {
+  var described: GroupDescription.Place {
+    switch self {
+    case .user: .user
+    case .system: .system
+    case .root: .root
+    }
+  }
+}

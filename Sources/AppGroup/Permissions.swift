@@ -1,0 +1,89 @@
+import Platform
+
+/// How a manifest becomes permissions that the kernel enforces. The owner needs none; with no
+/// further member there is no access control list at all.
+struct Permissions {
+  /// On the container and on the run directory: members look, the owner alone changes.
+  let looking: AccessList
+  /// On the manifest.
+  let reading: AccessList
+  /// On `streams`: who may publish may make and replace entries; `streams` is sticky, so only
+  /// their own.
+  let publishing: AccessList
+  /// What entries of `streams` get: connecting to a socket takes permission to write to it.
+  /// Lock files are made with mode 0600, whose mask leaves them to their owner.
+  let connecting: AccessList
+
+  init(_ manifest: Manifest, ownerID: UInt32) {
+    var users: [UInt32: AccessList.Permissions] = [:]
+    var groups: [UInt32: AccessList.Permissions] = [:]
+    for (role, holders) in manifest.roles {
+      let permissions: AccessList.Permissions = Role.publishing.contains(role) ? 7 : 5
+      for uid in holders.uids where uid != ownerID { users[uid, default: 5] |= permissions }
+      for gid in holders.gids { groups[gid, default: 5] |= permissions }
+    }
+    // The kernel looks at a user's own entry alone: what the groups would add goes in there.
+    for uid in users.keys {
+      for gid in UserAccount.find(uid)?.groupIDs ?? [] {
+        users[uid, default: 5] |= groups[gid] ?? 0
+      }
+    }
+    publishing = AccessList(owner: 7, users: users, groups: groups)
+    looking = AccessList(
+      owner: 7, users: users.mapValues { _ in 5 }, groups: groups.mapValues { _ in 5 })
+    reading = AccessList(
+      owner: 6, users: users.mapValues { _ in 4 }, groups: groups.mapValues { _ in 4 })
+    connecting = AccessList(
+      owner: 7, users: users.mapValues { _ in 7 }, groups: groups.mapValues { _ in 7 })
+  }
+
+  /// Sets the permissions of a container and its manifest's directory entry.
+  func apply(toContainer container: borrowing Directory) throws(GroupError) {
+    try set(looking, .access, on: container, plainMode: 0o700)
+  }
+
+  func apply(toRun run: borrowing Directory, streams: borrowing Directory) throws(GroupError) {
+    try set(looking, .access, on: run, plainMode: 0o700)
+    try set(publishing, .access, on: streams, plainMode: 0o1700)
+    try set(connecting, .inherited, on: streams, plainMode: nil)
+  }
+
+  private func set(
+    _ list: AccessList, _ use: AccessList.Use, on directory: borrowing Directory,
+    plainMode: UInt32?
+  ) throws(GroupError) {
+    do {
+      try directory.descriptor.setAccess(list, use, path: directory.path)
+      guard let plainMode else { return }
+      // With a list, the mode's group bits are the list's mask: what it lets anyone do at most.
+      let mode = plainMode | UInt32(list.mask) << 3
+      if try directory.status().mode != mode { try directory.setMode(mode) }
+    } catch  where error.isUnsupported {
+      throw GroupError(
+        .system,
+        "the file system of \(directory.path) has no access control lists, which a group of"
+          + " several users needs",
+        advice: "choose a place on ext4, xfs, btrfs or tmpfs with --root DIR")
+    } catch {
+      throw .failed("cannot set permissions", error)
+    }
+  }
+
+  /// Whether the directories have exactly these access lists.
+  func areSet(
+    onContainer container: borrowing Directory, run: borrowing Directory,
+    streams: borrowing Directory
+  ) throws(SystemError) -> Bool {
+    guard try Self.has(looking, .access, container), try Self.has(looking, .access, run),
+      try Self.has(publishing, .access, streams)
+    else { return false }
+    return try Self.has(connecting, .inherited, streams)
+  }
+
+  private static func has(
+    _ list: AccessList, _ use: AccessList.Use, _ directory: borrowing Directory
+  ) throws(SystemError) -> Bool {
+    let found = try directory.descriptor.accessBytes(use, path: directory.path)
+    return list.isPlain ? found == nil : found == list.bytes
+  }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+import Capture
+import CommandLineSupport
+
+/// `framebus capture`: parses, so that help and usage need no media library, and hands over to
+/// the program that has the source.
+struct CaptureCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "capture", abstract: "Publish frames of a screen, a file or a test pattern.")
+
+  @OptionGroup var capture: CaptureOptions
+  @OptionGroup var global: GlobalOptions
+
+  func run() throws {
+    let program =
+      try capture.specification().needsGStreamer
+      ? "framebus-capture-gstreamer" : "framebus-capture"
+    try RoleProgram(program).run(global.arguments + capture.arguments)
+  }
+}

@@ -1,0 +1,84 @@
+import AppGroup
+import ArgumentParser
+import CommandLineSupport
+import Platform
+
+/// `framebus demo`: a screen, a capturing process, a recording process, and what they did.
+struct DemoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo",
+    abstract: "Record a screen through the bus, and show the figures.",
+    discussion: """
+      Starts one process that captures a screen into shared memory and another that records it to \
+      a file; both belong to a group of their own in a temporary directory. Where there is no X11 \
+      screen, it starts a virtual one with moving windows.
+      """)
+
+  @OptionGroup var global: GlobalOptions
+
+  @Option(help: "How long to record.")
+  var seconds = 10
+
+  @Option(help: ArgumentHelp("Where to record: a .mkv or .mp4 file.", valueName: "file"))
+  var output = "framebus-demo.mkv"
+
+  @Option(help: "Frames a second.")
+  var fps = 30
+
+  @Flag(help: "Use a virtual screen even if there is a real one.")
+  var virtual = false
+
+  @Flag(help: "Keep the group's directory, to look at.")
+  var keep = false
+
+  func validate() throws {
+    guard (1...86_400).contains(seconds) else {
+      throw ValidationError("--seconds is 1 to 86400")
+    }
+    guard (1...240).contains(fps) else { throw ValidationError("--fps is 1 to 240") }
+    guard output.hasSuffix(".mkv") || output.hasSuffix(".mp4") else {
+      throw ValidationError("--output ends in .mkv or .mp4")
+    }
+  }
+
+  func run() throws {
+    // First of all, so that no thread is without it.
+    let signals = try SignalWatcher()
+    let folder = try DemoFolder()
+    defer { leave(folder) }
+    let id = try global.groupID()
+    _ = try AppGroup.create(id, root: folder.path)
+    let terminal = global.terminal
+    terminal.say("group      \(id) in \(folder.path)")
+    let demo = DemoRun(
+      seconds: seconds, output: output, framesPerSecond: fps, isVirtual: virtual, folder: folder,
+      groupArguments: ["--root", folder.path, "--group", id.description], terminal: terminal,
+      stop: signals.stop)
+    let figures: DemoFigures
+    do {
+      figures = try demo.run()
+    } catch {
+      // A stop makes whatever was under way fail: that failure is no news.
+      if signals.stop.isRaised { throw Interrupted() }
+      throw error
+    }
+    if global.json {
+      terminal.print(try figures.json())
+    } else if !global.quiet {
+      for line in figures.lines { terminal.print(line) }
+    }
+    if signals.stop.isRaised { throw Interrupted() }
+  }
+
+  private func leave(_ folder: DemoFolder) {
+    if keep {
+      global.terminal.say("kept       \(folder.path)")
+      return
+    }
+    do {
+      try folder.remove()
+    } catch {
+      global.terminal.warn("\(folder.path) could not be removed: \(error)")
+    }
+  }
+}

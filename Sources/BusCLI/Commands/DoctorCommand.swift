@@ -1,0 +1,32 @@
+import ArgumentParser
+import CommandLineSupport
+import FoundationEssentials
+
+/// `framebus doctor`: what works on this machine, what is missing, how to fix it.
+struct DoctorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Check kernel, limits and packages, and say how to fix what is missing.",
+    discussion: "Status 1 if something is missing that the product cannot do without.")
+
+  @OptionGroup var global: GlobalOptions
+
+  func run() throws {
+    let checks = DoctorChecks.all()
+    if global.json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      global.terminal.print(String(decoding: try encoder.encode(checks), as: UTF8.self))
+    } else {
+      for check in checks where !global.quiet || check.status != .ok {
+        global.terminal.print(check.line)
+      }
+    }
+    let missing = checks.filter { $0.status == .missing }
+    if missing.isEmpty { return }
+    global.terminal.error(
+      "\(missing.count) of \(checks.count) checks failed: "
+        + missing.map(\.check).joined(separator: ", "))
+    throw AlreadyReported()
+  }
+}

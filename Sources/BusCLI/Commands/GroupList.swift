@@ -1,0 +1,45 @@
+import AppGroup
+import ArgumentParser
+import CommandLineSupport
+
+/// `framebus group list`.
+struct GroupList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List your groups and the system's.")
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let groups = try AppGroup.list(root: global.root)
+    if global.json { return try global.terminal.printJSON(groups.map(ListedReport.init)) }
+    if groups.isEmpty {
+      global.terminal.say("no groups; `framebus group create ID` makes one")
+    }
+    let width = groups.map { $0.id.description.count }.max() ?? 0
+    for group in groups {
+      let id = group.id.description.padded(to: width)
+      let state =
+        group.problem.map { "unusable: \($0)" }
+        ?? "you may be \(group.ownRoles.map(\.description).joined(separator: ", "))"
+      global.terminal.print("\(id)  \(group.place.rawValue.padded(to: 6))  \(state)")
+    }
+  }
+}
+
+private struct ListedReport: Encodable {
+  let id: String
+  let place: String
+  let owner: UserReport
+  let container: String
+  let ownRoles: [String]
+  let problem: String?
+
+  init(_ group: ListedGroup) {
+    id = group.id.description
+    place = group.place.rawValue
+    owner = UserReport(group.ownerID)
+    container = group.containerPath
+    ownRoles = group.ownRoles.map(\.description)
+    problem = group.problem?.description
+  }
+}

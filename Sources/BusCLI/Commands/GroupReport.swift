@@ -1,0 +1,73 @@
+import AppGroup
+import CommandLineSupport
+import Platform
+
+/// What `framebus group show` and `create` print.
+struct GroupReport: Encodable {
+  private struct Holders: Encodable {
+    let uids: [UInt32]
+    let gids: [UInt32]
+  }
+
+  private let id: String
+  private let place: String
+  private let owner: UserReport
+  private let container: String
+  private let run: String
+  private let streams: String
+  private let roles: [String: Holders]
+  private let you: UserReport
+  private let ownRoles: [String]
+
+  init(_ group: GroupDescription) {
+    id = group.id.description
+    place = group.place.rawValue
+    owner = UserReport(group.ownerID)
+    container = group.containerPath
+    run = group.runPath
+    streams = group.streamsPath
+    roles = Dictionary(
+      uniqueKeysWithValues: group.roles.map {
+        ($0.role.description, Holders(uids: $0.uids, gids: $0.gids))
+      })
+    you = UserReport(currentUserID())
+    ownRoles = group.ownRoles.map(\.description)
+  }
+
+  func print(to global: GlobalOptions) throws {
+    if global.json { return try global.terminal.printJSON(self) }
+    var rows = [
+      ("group", id), ("place", place), ("container", container), ("run", run),
+      ("owner", userName(owner.uid)),
+    ]
+    for (role, holders) in roles.sorted(by: { $0.key < $1.key }) {
+      let names = holders.uids.map(userName) + holders.gids.map { "gid \($0)" }
+      rows.append(("role \(role)", names.isEmpty ? "nobody" : names.joined(separator: ", ")))
+    }
+    let own = ownRoles.isEmpty ? "no member" : ownRoles.joined(separator: ", ")
+    rows.append(("you", "\(userName(you.uid)): \(own)"))
+    let width = rows.map(\.0.count).max() ?? 0
+    for (label, text) in rows { global.terminal.print("\(label.padded(to: width))  \(text)") }
+  }
+}
+
+/// A user by number, and by name if the user database has one.
+struct UserReport: Encodable {
+  let uid: UInt32
+  let name: String?
+
+  init(_ uid: UInt32) {
+    self.uid = uid
+    name = UserAccount.find(uid)?.name
+  }
+}
+
+/// A user as people know it: `uid 1000 (alice)`.
+func userName(_ uid: UInt32) -> String { userText(uid) }
+
+extension String {
+  /// The text followed by spaces up to a width, for columns.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
+}

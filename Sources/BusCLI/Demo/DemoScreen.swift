@@ -1,0 +1,90 @@
+import Platform
+
+/// The screen that a demo records: the user's own, or a virtual one with moving windows on it.
+struct DemoScreen {
+  /// Such as `:0`.
+  let display: String
+  /// What the user is told about it.
+  let description: String
+  private let server: DemoProgram?
+  private let windows: [DemoProgram]
+
+  /// The user's screen, if an X11 grab can show it.
+  static func own() -> DemoScreen? {
+    guard let display = environmentValue("DISPLAY"), display.hasPrefix(":"),
+      environmentValue("WAYLAND_DISPLAY") == nil,
+      environmentValue("XDG_SESSION_TYPE") != "wayland"
+    else { return nil }
+    let number = display.dropFirst().prefix { $0.isNumber }
+    let sockets = try? Directory(path: "/tmp/.X11-unix")
+    guard (try? sockets?.status(of: "X\(number)")) != nil else { return nil }
+    return DemoScreen(
+      display: display, description: "your screen \(display)", server: nil, windows: [])
+  }
+
+  /// A virtual screen on a display number that the server chooses.
+  static func virtual(stop: StopSignal) throws -> DemoScreen {
+    guard let path = programInPath(named: "Xvfb") else {
+      throw DemoError.programMissing("Xvfb", package: "xvfb")
+    }
+    let pipe = try OneWayPipe()
+    let server = try DemoProgram(
+      "Xvfb", path,
+      ["-displayfd", "3", "-screen", "0", "1280x720x24", "-nolisten", "tcp", "-noreset"],
+      inherited: [pipe.writeEnd.number])
+    let answer = pipe.takeReadEnd()
+    let ready = try waitUntilReadable(
+      [answer.number, stop.descriptorNumber], until: .after(.seconds(20)))
+    let text = ready[0] ? String(decoding: try readSome(answer.number), as: UTF8.self) : ""
+    guard let number = Int(text.filter(\.isNumber)) else {
+      let error = DemoError.screenDidNotStart(lastWords: server.lastWords)
+      server.stop()
+      throw error
+    }
+    let display = ":\(number)"
+    let windows = try showWindows(on: display)
+    return DemoScreen(
+      display: display,
+      description: "a virtual screen \(display), 1280 by 720, with \(windows.count) windows",
+      server: server, windows: windows)
+  }
+
+  /// Programs of X11 itself, which know nothing of FrameBus. Those that are not installed are
+  /// left out, but one must move.
+  private static func showWindows(on display: String) throws -> [DemoProgram] {
+    let programs: [(name: String, arguments: [String])] = [
+      ("xlogo", ["-bg", "midnightblue", "-fg", "slateblue", "-geometry", "1280x720+0+0"]),
+      (
+        "ico",
+        ["-colors", "gold", "-sleep", "0.02", "-lw", "3", "-bg", "black"]
+          + ["-size", "220x220", "-geometry", "480x480+50+120"]
+      ),
+      (
+        "ico",
+        ["-colors", "white", "-sleep", "0.02", "-lw", "2", "-bg", "gray15", "-obj", "cube"]
+          + ["-geometry", "300x220+580+380"]
+      ),
+      ("xeyes", ["-geometry", "300x180+560+100"]),
+      ("xclock", ["-analog", "-update", "1", "-bg", "ivory", "-geometry", "200x200+980+80"]),
+      (
+        "xclock",
+        ["-digital", "-update", "1", "-bg", "black", "-fg", "gold", "-strftime", "%H:%M:%S"]
+          + ["-face", "DejaVu Sans-30", "-geometry", "300x90+930+560"]
+      ),
+    ]
+    let windows = try programs.compactMap { (name, arguments) -> DemoProgram? in
+      guard let path = programInPath(named: name) else { return nil }
+      return try DemoProgram(name, path, arguments, environment: ["DISPLAY": display])
+    }
+    guard windows.contains(where: { $0.name == "ico" }) else {
+      throw DemoError.programMissing("ico", package: "x11-apps")
+    }
+    return windows
+  }
+
+  /// Stops what was started for it: the windows first, so that none loses its server.
+  func close() {
+    for window in windows { window.stop() }
+    server?.stop()
+  }
+}

@@ -1,0 +1,106 @@
+import Platform
+
+/// What the bus, its role programs and the demo need from a machine. The core stays free of the
+/// media libraries: their parts are looked for as files, not by loading them.
+enum DoctorChecks {
+  static func all() -> [DoctorCheck] { kernel() + limits() + programs() + plugins() + [display()] }
+
+  private static func kernel() -> [DoctorCheck] {
+    func feature(
+      _ name: String, _ has: Bool, since version: String, without: DoctorCheck.Status,
+      _ loss: String
+    ) -> DoctorCheck {
+      has
+        ? DoctorCheck(name, .ok, "there (Linux \(version))")
+        : DoctorCheck(name, without, loss, fix: "use Linux \(version) or newer")
+    }
+    return [
+      DoctorCheck("kernel", .ok, KernelFeatures.release),
+      feature(
+        "sealed memory", KernelFeatures.hasFutureWriteSeal, since: "5.1", without: .missing,
+        "frames cannot be protected from subscribers"),
+      feature(
+        "futex_waitv", KernelFeatures.hasFutexWaitAny, since: "5.16", without: .missing,
+        "subscribers cannot sleep"),
+      feature(
+        "pidfd", KernelFeatures.hasProcessDescriptors, since: "5.3", without: .missing,
+        "children cannot be watched safely"),
+      feature(
+        "SO_PEERPIDFD", KernelFeatures.hasPeerProcessDescriptor, since: "6.5", without: .limited,
+        "a peer's end is seen by its socket alone"),
+    ]
+  }
+
+  private static func limits() -> [DoctorCheck] {
+    let limit = KernelFeatures.descriptorLimit
+    let wanted = 512
+    return [
+      DoctorCheck(
+        "open files", limit >= wanted ? .ok : .limited, "at most \(limit)",
+        fix: "64 subscribers take \(wanted): `ulimit -n \(wanted)`")
+    ]
+  }
+
+  private static func programs() -> [DoctorCheck] {
+    let roles = ["framebus-capture", "framebus-capture-gstreamer", "framebus-upload"].map { name in
+      siblingProgram(named: name).map { DoctorCheck(name, .ok, $0) }
+        ?? DoctorCheck(
+          name, .missing, "neither beside framebus nor in ../libexec/framebus",
+          fix: "build it: `swift build --product \(name)`")
+    }
+    let demo = [("Xvfb", "xvfb"), ("ico", "x11-apps")].map { (name, package) in
+      programInPath(named: name).map { DoctorCheck(name, .ok, $0) }
+        ?? DoctorCheck(
+          name, .limited, "no demo without a screen", fix: "apt-get install \(package)")
+    }
+    return roles + demo
+  }
+
+  /// GStreamer's plugins by their files, with the Debian package that has each.
+  private static func plugins() -> [DoctorCheck] {
+    let needed: [(use: String, files: [String], package: String)] = [
+      ("pipelines", ["libgstapp.so", "libgstcoreelements.so"], "gstreamer1.0-plugins-base"),
+      ("x264 encoder", ["libgstx264.so"], "gstreamer1.0-plugins-ugly"),
+      ("Matroska", ["libgstmatroska.so"], "gstreamer1.0-plugins-good"),
+      ("MP4", ["libgstisomp4.so"], "gstreamer1.0-plugins-good"),
+      ("H.264 parser", ["libgstvideoparsersbad.so"], "gstreamer1.0-plugins-bad"),
+      ("decoders", ["libgstlibav.so"], "gstreamer1.0-libav"),
+    ]
+    let folders = pluginFolders()
+    return needed.map { use, files, package in
+      let places = files.compactMap { file in
+        folders.first { folder in
+          (try? Directory(path: folder).status(of: file)) != nil
+        }
+      }
+      guard places.count == files.count, let place = places.first else {
+        return DoctorCheck(
+          use, .missing, "no \(files.joined(separator: ", "))", fix: "apt-get install \(package)")
+      }
+      return DoctorCheck(use, .ok, place)
+    }
+  }
+
+  private static func pluginFolders() -> [String] {
+    let own = ["GST_PLUGIN_PATH", "GST_PLUGIN_SYSTEM_PATH"].compactMap(environmentValue)
+      .flatMap { $0.split(separator: ":").map(String.init) }
+    let machines = ["x86_64-linux-gnu/", "aarch64-linux-gnu/", "arm-linux-gnueabihf/", ""]
+    return own + machines.map { "/usr/lib/\($0)gstreamer-1.0" } + ["/usr/lib64/gstreamer-1.0"]
+  }
+
+  private static func display() -> DoctorCheck {
+    let isWayland =
+      environmentValue("WAYLAND_DISPLAY") != nil
+      || environmentValue("XDG_SESSION_TYPE") == "wayland"
+    if isWayland {
+      return DoctorCheck(
+        "screen", .limited, "Wayland, where an X11 grab is black",
+        fix: "`framebus demo --virtual`, or log in to an X11 session")
+    }
+    guard let display = environmentValue("DISPLAY") else {
+      return DoctorCheck(
+        "screen", .limited, "no DISPLAY", fix: "`framebus demo` starts a virtual one")
+    }
+    return DoctorCheck("screen", .ok, display)
+  }
+}

@@ -1,0 +1,107 @@
+#include "CSlotSink.h"
+
+#if __has_include(<gst/gst.h>)
+
+char *fb_gstreamer_start(void) {
+  GError *error = NULL;
+  if (gst_init_check(NULL, NULL, &error)) return NULL;
+  char *message = g_strdup(error != NULL ? error->message : "unknown reason");
+  g_clear_error(&error);
+  return message;
+}
+
+static void fill_from_error(struct fb_pipeline_failure *failure, const GError *error) {
+  failure->isFailure = true;
+  failure->message = g_strdup(error->message);
+  failure->domain = g_strdup(g_quark_to_string(error->domain));
+  failure->code = error->code;
+}
+
+static void fill_from_message(struct fb_pipeline_failure *failure, GstMessage *message) {
+  GError *error = NULL;
+  gchar *details = NULL;
+  gst_message_parse_error(message, &error, &details);
+  fill_from_error(failure, error);
+  failure->details = details;
+  GstObject *source = GST_MESSAGE_SRC(message);
+  failure->element = gst_object_get_name(source);
+  if (GST_IS_ELEMENT(source)) {
+    GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(source));
+    if (factory != NULL) failure->factory = g_strdup(GST_OBJECT_NAME(factory));
+  }
+  g_clear_error(&error);
+}
+
+struct fb_pipeline_failure fb_pipeline_take_failure(GstElement *pipeline) {
+  struct fb_pipeline_failure failure = {.isFailure = false};
+  GstBus *bus = gst_element_get_bus(pipeline);
+  GstMessageType types = GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT;
+  GstMessage *message;
+  // The message about a missing decoder comes before the error that it leads to.
+  while (!failure.isFailure && (message = gst_bus_pop(bus)) != NULL) {
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+      fill_from_message(&failure, message);
+    } else if ((GST_MESSAGE_TYPE(message) & types) != 0 &&
+               gst_message_has_name(message, "missing-plugin")) {
+      const GstStructure *structure = gst_message_get_structure(message);
+      g_free(failure.missing);
+      failure.missing = g_strdup(gst_structure_get_string(structure, "name"));
+    }
+    gst_message_unref(message);
+  }
+  gst_object_unref(bus);
+  return failure;
+}
+
+void fb_pipeline_failure_clear(struct fb_pipeline_failure *failure) {
+  g_free(failure->element);
+  g_free(failure->factory);
+  g_free(failure->message);
+  g_free(failure->details);
+  g_free(failure->missing);
+  g_free(failure->domain);
+  *failure = (struct fb_pipeline_failure){.isFailure = false};
+}
+
+int fb_pipeline_descriptor(GstElement *pipeline) {
+  GstBus *bus = gst_element_get_bus(pipeline);
+  GPollFD descriptor;
+  gst_bus_get_pollfd(bus, &descriptor);
+  gst_object_unref(bus);
+  return descriptor.fd;
+}
+
+GstElement *fb_pipeline_new(const char *description, struct fb_pipeline_failure *failure) {
+  GError *error = NULL;
+  *failure = (struct fb_pipeline_failure){.isFailure = false};
+  GstElement *pipeline =
+      gst_parse_launch_full(description, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  if (error != NULL) {
+    fill_from_error(failure, error);
+    g_clear_error(&error);
+    if (pipeline != NULL) gst_object_unref(pipeline);
+    return NULL;
+  }
+  return gst_object_ref_sink(pipeline);
+}
+
+bool fb_pipeline_set_text(GstElement *pipeline, const char *name, const char *property,
+                          const char *value) {
+  GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), name);
+  if (element == NULL) return false;
+  g_object_set(element, property, value, NULL);
+  gst_object_unref(element);
+  return true;
+}
+
+void fb_pipeline_stop(GstElement *pipeline) { gst_element_set_state(pipeline, GST_STATE_NULL); }
+
+void fb_pipeline_free(GstElement *pipeline) {
+  fb_pipeline_stop(pipeline);
+  gst_object_unref(pipeline);
+}
+
+bool fb_pipeline_play(GstElement *pipeline) {
+  return gst_element_set_state(pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
+}
+#endif

@@ -1,0 +1,43 @@
+import FrameBus
+
+/// Why a text is no frame rate or no size.
+public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertible {
+  case badRate(String)
+  case badSize(String)
+
+  public var description: String {
+    switch self {
+    case .badRate(let text):
+      "'\(text)' is no frame rate: give frames a second from 1 to 240, such as 30 or 30000/1001"
+    case .badSize(let text):
+      "'\(text)' is no size: give WIDTHxHEIGHT in pixels, from 1x1 to 16384x16384, "
+        + "such as 1280x720, with +X+Y after it for a region of a screen"
+    }
+  }
+}
+
+/// Reads `30` or `30000/1001`.
+public func parseFrameRate(_ text: String) throws(CaptureOptionError) -> FrameRate {
+  let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+  guard (1...2).contains(parts.count), let numerator = parts[0],
+    let denominator = parts.count == 2 ? parts[1] : 1,
+    (1...1_000_000).contains(denominator), numerator >= denominator,
+    numerator / denominator <= 240, numerator <= 240_000_000
+  else { throw .badRate(text) }
+  return FrameRate(numerator, denominator)
+}
+
+/// Reads `WIDTHxHEIGHT` or `WIDTHxHEIGHT+X+Y`.
+public func parseSize(_ text: String) throws(CaptureOptionError) -> PixelRect {
+  let parts = text.split(separator: "+", omittingEmptySubsequences: false)
+  let size = parts[0].split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+  let origin = parts.dropFirst().map { Int($0) }
+  guard size.count == 2, let width = size[0], let height = size[1],
+    (1...16384).contains(width), (1...16384).contains(height),
+    parts.count == 1 || parts.count == 3
+  else { throw .badSize(text) }
+  guard parts.count == 3 else { return PixelRect(x: 0, y: 0, width: width, height: height) }
+  guard let x = origin[0], let y = origin[1], (0...32767).contains(x), (0...32767).contains(y)
+  else { throw .badSize(text) }
+  return PixelRect(x: x, y: y, width: width, height: height)
+}

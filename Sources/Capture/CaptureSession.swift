@@ -1,0 +1,112 @@
+import AppGroup
+import FrameBus
+import Platform
+import Synchronization
+
+/// What one run of a source was asked for, and what it has done so far.
+///
+/// The source reports to it from its own thread; anyone may read the figures.
+public final class CaptureSession: Sendable {
+  public let group: AppGroup
+  public let stream: StreamName
+  public let stop: StopSignal
+  /// The moment at which the run ends by itself.
+  public let deadline: Deadline
+  /// The number of frames after which the run ends by itself; nil for no limit.
+  public let frameLimit: UInt64?
+  public let startedAtNs = monotonicNowNs()
+
+  private let published = Atomic<UInt64>(0)
+  private let missedDeadlines = Atomic<UInt64>(0)
+  private let unchanged = Atomic<UInt64>(0)
+  private let copied = Atomic<UInt64>(0)
+  private let subscribers = Atomic<Int>(0)
+
+  public init(
+    group: AppGroup, stream: StreamName, stop: StopSignal, frameLimit: UInt64? = nil,
+    duration: Duration? = nil
+  ) {
+    self.group = group
+    self.stream = stream
+    self.stop = stop
+    self.frameLimit = frameLimit
+    deadline = duration.map(Deadline.after) ?? .never
+  }
+
+  /// Whether the source shall end now: stopped, out of time, or the last frame is out.
+  public var isOver: Bool {
+    stop.isRaised || deadline.isPast || frameLimit.map { publishedCount >= $0 } ?? false
+  }
+
+  /// What subscribers are told when the source ends without an error.
+  public var finishReason: FinishReason { stop.isRaised ? .stopped : .ended }
+
+  public var publishedCount: UInt64 { published.load(ordering: .relaxed) }
+
+  public var figures: CaptureFigures {
+    // Relaxed: one writer; readers only want statistics.
+    CaptureFigures(
+      frames: publishedCount,
+      elapsedNs: monotonicNowNs() - startedAtNs,
+      missedDeadlines: missedDeadlines.load(ordering: .relaxed),
+      unchanged: unchanged.load(ordering: .relaxed),
+      copied: copied.load(ordering: .relaxed),
+      subscribers: subscribers.load(ordering: .relaxed))
+  }
+
+  /// Counts one published frame. `isCopy`: it did not arrive in a slot, but was copied there.
+  package func countFrame(isCopy: Bool = false) {
+    published.wrappingAdd(1, ordering: .relaxed)
+    if isCopy { copied.wrappingAdd(1, ordering: .relaxed) }
+  }
+  /// Counts a moment at which the source looked and there was nothing new to publish.
+  package func countUnchanged() { unchanged.wrappingAdd(1, ordering: .relaxed) }
+  package func countMissedDeadlines(_ count: UInt64) {
+    missedDeadlines.wrappingAdd(count, ordering: .relaxed)
+  }
+  package func noteSubscribers(_ count: Int) { subscribers.store(count, ordering: .relaxed) }
+
+  /// Lets a source publish, and finishes the publisher however that ends.
+  package func drive<Failure: Error>(
+    _ publisher: consuming Publisher, _ body: (inout Publisher) throws(Failure) -> Void
+  ) throws(Failure) {
+    var publisher = publisher
+    do {
+      try body(&publisher)
+    } catch {
+      noteSubscribers(0)
+      publisher.finish(.failed)
+      throw error
+    }
+    noteSubscribers(0)
+    publisher.finish(finishReason)
+  }
+
+  /// Waits until somebody subscribes. False: the run is over.
+  package func waitForSubscriber(of publisher: borrowing Publisher) -> Bool {
+    if publisher.subscriberCount == 0 { noteSubscribers(0) }
+    let isSubscribed = publisher.waitForSubscriber(until: deadline, stop: stop)
+    noteSubscribers(publisher.subscriberCount)
+    return isSubscribed && !isOver
+  }
+}
+
+/// A source's counts at one moment.
+public struct CaptureFigures: Hashable, Sendable {
+  public var frames: UInt64
+  public var elapsedNs: UInt64
+  /// Moments at which a frame was due, but the source was still busy with an earlier one.
+  public var missedDeadlines: UInt64
+  /// Moments at which a frame was due, but nothing had changed.
+  public var unchanged: UInt64
+  /// Frames that had to be copied into their slot.
+  public var copied: UInt64
+  public var subscribers: Int
+
+  /// Frames a second over the whole run, or since earlier figures of the same run.
+  public func framesPerSecond(since earlier: CaptureFigures? = nil) -> Double {
+    let elapsed = elapsedNs - (earlier?.elapsedNs ?? 0)
+    guard elapsed > 0 else { return 0 }
+    return Double(frames - (earlier?.frames ?? 0)) * 1e9 / Double(elapsed)
+  }
+}

@@ -1,0 +1,16 @@
+import FrameBus
+
+/// Why a source could not publish.
+public enum PublishingError: Error, CustomStringConvertible {
+  case publisher(PublisherError)
+  case loan(LoanError)
+  case format(FrameFormatError)
+
+  public var description: String {
+    switch self {
+    case .publisher(let error): "\(error)"
+    case .loan(let error): "\(error)"
+    case .format(let error): "\(error)"
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/// What to capture, as the command line names it: `screen:1`, `file:talk.mkv`, `y4m:-`.
+public enum SourceSpecification: Hashable, Sendable {
+  /// An X11 screen; nil: the display that `DISPLAY` names.
+  case screen(display: String?)
+  case test(TestPatternStyle)
+  /// Any file or address that GStreamer can decode.
+  case file(path: String)
+  /// Uncompressed video (YUV4MPEG2); nil: from standard input.
+  case y4m(path: String?)
+  /// A GStreamer pipeline without its sink.
+  case pipeline(String)
+
+  /// The sources that exist, as help and errors list them.
+  public static let summary =
+    "screen[:DISPLAY], test[:PATTERN], file:PATH, y4m:PATH, y4m:- (standard input), gst:PIPELINE"
+
+  public init(_ text: String) throws(SourceSpecificationError) {
+    let colon = text.firstIndex(of: ":")
+    let kind = String(text[..<(colon ?? text.endIndex)])
+    let argument = colon.map { String(text[text.index(after: $0)...]) }
+    switch kind {
+    case "screen":
+      if argument == "" { throw .missingArgument("screen:", "a display such as screen:0") }
+      self = .screen(display: argument.map(Self.displayName))
+    case "test":
+      guard let style = TestPatternStyle(rawValue: argument ?? TestPatternStyle.bars.rawValue)
+      else { throw .unknownPattern(argument ?? "") }
+      self = .test(style)
+    case "file":
+      guard let argument, !argument.isEmpty else {
+        throw .missingArgument("file", "a path such as file:talk.mkv")
+      }
+      self = .file(path: argument)
+    case "y4m":
+      guard let argument, !argument.isEmpty else {
+        throw .missingArgument("y4m", "a path, or y4m:- for standard input")
+      }
+      self = .y4m(path: argument == "-" ? nil : argument)
+    case "gst":
+      guard let argument, argument.contains(where: { !$0.isWhitespace }) else {
+        throw .missingArgument("gst", "a pipeline such as 'gst:videotestsrc'")
+      }
+      self = .pipeline(argument)
+    case "window", "camera", "pipewire": throw .notYetBuilt(kind)
+    default: throw .unknown(text)
+    }
+  }
+
+  /// Whether the program with GStreamer must run it.
+  public var needsGStreamer: Bool {
+    switch self {
+    case .file, .pipeline: true
+    case .screen, .test, .y4m: false
+    }
+  }
+
+  /// `screen:1` and `screen::1` both mean display `:1`; `screen:host:0` means `host:0`.
+  private static func displayName(_ argument: String) -> String {
+    argument.contains(":") ? argument : ":\(argument)"
+  }
+}
+
+/// Why a text names no source.
+public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringConvertible {
+  case unknown(String)
+  case unknownPattern(String)
+  case missingArgument(String, String)
+  case notYetBuilt(String)
+
+  public var description: String {
+    switch self {
+    case .unknown(let text):
+      "there is no source '\(text)'; sources are \(SourceSpecification.summary)"
+    case .unknownPattern(let name):
+      "there is no test pattern '\(name)'; patterns are "
+        + TestPatternStyle.allCases.map(\.rawValue).joined(separator: ", ")
+    case .missingArgument(let kind, let example):
+      "the source '\(kind)' needs \(example)"
+    case .notYetBuilt(let kind):
+      "this version has no source '\(kind)'; sources are \(SourceSpecification.summary)"
+    }
+  }
+}

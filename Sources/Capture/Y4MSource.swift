@@ -1,0 +1,105 @@
+import FrameBus
+import Platform
+
+/// Publishes uncompressed video from standard input or a file, each frame read straight into
+/// its slot. Loses nothing: it waits for its first subscriber, and then for the slowest one.
+public struct Y4MSource: FrameSource {
+  private let path: String?
+  private let rateOverride: FrameRate?
+
+  /// - Parameters:
+  ///   - path: nil for standard input.
+  ///   - rate: instead of the rate in the stream's header.
+  public init(path: String?, rate: FrameRate? = nil) {
+    self.path = path
+    rateOverride = rate
+  }
+
+  public mutating func run(in session: CaptureSession) throws(Y4MError) {
+    var stream: Y4MStream
+    do {
+      if let path {
+        stream = Y4MStream(try ByteReader(path: path), name: path, stop: session.stop)
+      } else {
+        stream = Y4MStream(
+          try ByteReader(standardInput: ()), name: "standard input", stop: session.stop)
+      }
+    } catch { throw .system(error) }
+    guard let header = try stream.readHeader() else { return }
+    let format: FrameFormat
+    let publisher: Publisher
+    do {
+      format = try FrameFormat(
+        kind: .video, fourcc: header.fourcc, width: header.width, height: header.height,
+        planes: header.planes, byteCount: header.frameBytes,
+        frameRate: rateOverride ?? header.rate, colorSpace: .unspecified)
+    } catch { throw .publishing(.format(error)) }
+    var options = PublisherOptions()
+    options.allowsLossless = true
+    do {
+      publisher = try Publisher(
+        session.stream, in: session.group, format: format, options: options)
+    } catch { throw .publishing(.publisher(error)) }
+    try session.drive(publisher) { (publisher) throws(Y4MError) in
+      guard session.waitForSubscriber(of: publisher) else { return }
+      try Self.publish(&stream, with: &publisher, in: session)
+    }
+  }
+
+  private static func publish(
+    _ stream: inout Y4MStream, with publisher: inout Publisher, in session: CaptureSession
+  ) throws(Y4MError) {
+    let format = publisher.format
+    let rate = format.frameRate
+    var index: UInt64 = 0
+    while !session.isOver {
+      var loan: FrameLoan
+      do {
+        loan = try publisher.loan(waitingUntil: session.deadline, stop: session.stop)
+      } catch {
+        if session.isOver { return }
+        throw .publishing(.loan(error))
+      }
+      guard try stream.readFrame(into: &loan, byteCount: format.byteCount) else { return }
+      // Exact, whatever the rate: rounded once for each frame, never added up.
+      let tick = 1_000_000_000 * UInt64(rate.denominator)
+      func startNs(_ index: UInt64) -> UInt64 {
+        UInt64(rate.numerator).dividingFullWidth(index.multipliedFullWidth(by: tick)).quotient
+      }
+      loan.metadata.ptsNs = Int64(startNs(index))
+      loan.metadata.durationNs = startNs(index + 1) - startNs(index)
+      loan.metadata.capturedAtNs = monotonicNowNs()
+      _ = loan.publish(byteCount: format.byteCount)
+      index += 1
+      session.countFrame()
+      session.noteSubscribers(publisher.subscriberCount)
+    }
+  }
+}
+
+/// Why a y4m stream could not be published.
+public enum Y4MError: Error, CustomStringConvertible {
+  case header(Y4MHeaderError)
+  case empty(name: String)
+  case lineTooLong(name: String)
+  case badFrame(name: String, frame: UInt64)
+  case truncated(name: String, frame: UInt64)
+  case system(SystemError)
+  case publishing(PublishingError)
+
+  public var description: String {
+    switch self {
+    case .header(let error): "\(error)"
+    case .empty(let name): "\(name) is empty: pipe a YUV4MPEG2 stream into it"
+    case .lineTooLong(let name):
+      "\(name) is no YUV4MPEG2 stream: a line is longer than \(Y4MHeader.maximumLineBytes) bytes"
+    case .badFrame(let name, let frame):
+      "\(name): frame \(frame) does not begin with 'FRAME': the stream is damaged, "
+        + "or its header gives a wrong size"
+    case .truncated(let name, let frame):
+      "\(name) ends within frame \(frame): the stream is cut off; the frames before it are out"
+    case .system(let error): "\(error)"
+    case .publishing(let error): "\(error)"
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import FrameBus
+import Platform
+
+/// Takes a y4m stream apart: header line, then frames. Reads no byte further than it must.
+struct Y4MStream: ~Copyable {
+  private let reader: ByteReader
+  private let name: String
+  private let stop: StopSignal
+  private var framesRead: UInt64 = 0
+  /// Bytes that were read ahead while looking for the end of a line.
+  private var pending: [UInt8] = []
+
+  init(_ reader: consuming ByteReader, name: String, stop: StopSignal) {
+    self.reader = reader
+    self.name = name
+    self.stop = stop
+  }
+
+  /// - Returns: nil when the run was stopped before a line arrived.
+  mutating func readHeader() throws(Y4MError) -> Y4MHeader? {
+    guard let line = try readLine() else {
+      if stop.isRaised { return nil }
+      throw .empty(name: name)
+    }
+    do { return try Y4MHeader(line) } catch { throw .header(error) }
+  }
+
+  /// Reads the next frame into a loan. False: the stream ended well, or the run was stopped.
+  mutating func readFrame(into loan: inout FrameLoan, byteCount: Int) throws(Y4MError) -> Bool {
+    guard let line = try readLine() else { return false }
+    guard line.starts(with: Array("FRAME".utf8)), line.count == 5 || line[5] == 0x20 else {
+      throw .badFrame(name: name, frame: framesRead + 1)
+    }
+    var filled = 0
+    while filled < byteCount {
+      let count = try fill(&loan, from: filled, upTo: byteCount)
+      if count == 0 {
+        if stop.isRaised { return false }
+        throw .truncated(name: name, frame: framesRead + 1)
+      }
+      filled += count
+    }
+    framesRead += 1
+    return true
+  }
+
+  /// One read into the loan's bytes; what was read ahead comes first.
+  private mutating func fill(
+    _ loan: inout FrameLoan, from start: Int, upTo end: Int
+  ) throws(Y4MError) -> Int {
+    let taken = min(pending.count, end - start)
+    let ahead = Array(pending.prefix(taken))
+    pending.removeFirst(taken)
+    var bytes = loan.bytes
+    // SAFETY: the slice lies inside the slot, whose size the format was checked against.
+    return try unsafe bytes.withUnsafeMutableBytes { (slot) throws(Y4MError) in
+      let part = unsafe UnsafeMutableRawBufferPointer(rebasing: slot[start..<end])
+      if taken > 0 {
+        unsafe part.copyBytes(from: ahead)
+        return taken
+      }
+      do throws(SystemError) {
+        return try unsafe reader.read(into: part, stop: stop)
+      } catch { throw .system(error) }
+    }
+  }
+
+  /// A line without its newline; nil at the end of the stream.
+  private mutating func readLine() throws(Y4MError) -> [UInt8]? {
+    while true {
+      if let end = pending.firstIndex(of: 0x0A) {
+        let line = Array(pending[..<end])
+        pending.removeFirst(end + 1)
+        return line
+      }
+      guard pending.count < Y4MHeader.maximumLineBytes else { throw .lineTooLong(name: name) }
+      // Little is read ahead, so that little of a frame takes the way over `pending`.
+      let piece: [UInt8]
+      do {
+        piece = try reader.read(
+          atMost: framesRead == 0 && pending.isEmpty ? 128 : 6, stop: stop)
+      } catch { throw .system(error) }
+      if piece.isEmpty {
+        if pending.isEmpty || stop.isRaised { return nil }
+        throw .truncated(name: name, frame: framesRead + 1)
+      }
+      pending += piece
+    }
+  }
+}

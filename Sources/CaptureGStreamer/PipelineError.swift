@@ -1,0 +1,98 @@
+#if Media
+  import CGStreamer
+  import Capture
+  import Platform
+
+  /// Why a pipeline could not be captured, and what to do.
+  public enum PipelineError: Error, CustomStringConvertible {
+    case cannotStart(reason: String)
+    case missingElement(String)
+    case badDescription(reason: String)
+    case unreadable(SystemError)
+    case notMedia(name: String)
+    case noVideo(name: String)
+    case missingDecoder(what: String, name: String)
+    case damaged(name: String, element: String, reason: String)
+    case failed(name: String, element: String, reason: String)
+    case unsupportedFormat(String)
+    case system(SystemError)
+    case publishing(PublishingError)
+
+    public var description: String {
+      switch self {
+      case .cannotStart(let reason):
+        "GStreamer does not start: \(reason); check it with `gst-inspect-1.0 --version`"
+      case .missingElement(let element):
+        "GStreamer has no element '\(element)': install "
+          + "`\(Self.package(of: element))` and look with `gst-inspect-1.0 \(element)`"
+      case .badDescription(let reason):
+        "GStreamer does not understand the pipeline: \(reason); try it with "
+          + "`gst-launch-1.0 PIPELINE ! fakesink`"
+      case .unreadable(let error): "cannot read the file: \(error)"
+      case .notMedia(let name):
+        "\(name) is no video: GStreamer does not know this kind of file; look with `file \(name)`"
+      case .noVideo(let name):
+        "\(name) has no video track; look with `gst-discoverer-1.0 \(name)`"
+      case .missingDecoder(let what, let name):
+        "no installed GStreamer element decodes \(what) in \(name): install gstreamer1.0-libav "
+          + "or gstreamer1.0-plugins-bad"
+      case .damaged(let name, let element, let reason):
+        "\(name) is damaged or cut off: \(element) says '\(reason)'; the frames before that are out"
+      case .failed(let name, let element, let reason):
+        "\(name): \(element) failed: \(reason); run with GST_DEBUG=3 to see more"
+      case .unsupportedFormat(let what): what
+      case .system(let error): "\(error)"
+      case .publishing(let error): "\(error)"
+      }
+    }
+
+    /// The Debian package that holds an element; a guess for those that are not named here.
+    private static func package(of element: String) -> String {
+      switch element {
+      case "filesrc", "fakesink", "capsfilter", "queue", "clocksync", "typefind":
+        "libgstreamer1.0-0"
+      case "decodebin", "videoconvert", "videoscale", "videotestsrc": "gstreamer1.0-plugins-base"
+      case let name where name.hasPrefix("avdec"): "gstreamer1.0-libav"
+      default: "gstreamer1.0-plugins-good gstreamer1.0-plugins-bad"
+      }
+    }
+  }
+
+  extension PipelineError {
+    /// What a failure that GStreamer reported means. Frees nothing.
+    /// - Parameter name: the file or pipeline, as the user named it.
+    init(_ failure: fb_pipeline_failure, in name: String, framesOut: UInt64) {
+      // SAFETY: the strings live until the failure is cleared, after this.
+      func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String? {
+        unsafe pointer.map { unsafe String(cString: $0) }
+      }
+      let reason = unsafe text(failure.message) ?? "unknown reason"
+      let element = unsafe text(failure.factory) ?? text(failure.element) ?? "GStreamer"
+      let domain = unsafe text(failure.domain) ?? ""
+      if let missing = unsafe text(failure.missing) {
+        self = .missingDecoder(what: missing, name: name)
+        return
+      }
+      switch (domain, unsafe failure.code) {
+      case ("gst_parse_error", 1): self = .missingElement(Self.quoted(in: reason) ?? reason)
+      case ("gst_parse_error", _): self = .badDescription(reason: reason)
+      case ("gst-stream-error-quark", 4): self = .notMedia(name: name)  // type not found
+      case ("gst-stream-error-quark", 5): self = .noVideo(name: name)  // wrong type
+      case ("gst-stream-error-quark", 6): self = .missingDecoder(what: "the video", name: name)
+      case ("gst-stream-error-quark", 7), ("gst-stream-error-quark", 9):  // decode, demux
+        self = .damaged(name: name, element: element, reason: reason)
+      default:
+        self =
+          framesOut > 0 && domain == "gst-stream-error-quark"
+          ? .damaged(name: name, element: element, reason: reason)
+          : .failed(name: name, element: element, reason: reason)
+      }
+    }
+
+    /// The first word in quotes, such as the element's name in `no element "avdec_x"`.
+    private static func quoted(in text: String) -> String? {
+      let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
+      return parts.count >= 3 ? String(parts[1]) : nil
+    }
+  }
+#endif

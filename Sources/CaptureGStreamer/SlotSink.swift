@@ -1,0 +1,131 @@
+#if Media
+  import CGStreamer
+  import CGStreamerSystem
+  import FrameBus
+  import Platform
+
+  /// A running pipeline and the slots it was offered (CSlotSink.h). Confined to one thread; stops
+  /// the pipeline's threads when it goes, and only then gives the slots back.
+  @safe struct SlotSink: ~Copyable {
+    /// SAFETY: both live until deinit, which alone frees them.
+    @unsafe private let pipeline: UnsafeMutablePointer<GstElement>
+    @unsafe private let sink: OpaquePointer
+    private var loans: [OfferedLoan]
+    private let name: String
+
+    /// A loan that the pipeline may be writing into.
+    private final class OfferedLoan { var loan: FrameLoan? }
+
+    /// How many slots are offered: two wait in the queue, one arrives, one is being decoded
+    /// into, and one is on its way back.
+    static let slotCount = 5
+
+    /// - Parameters:
+    ///   - description: a pipeline that ends in an element called `sink`.
+    ///   - file: for the element called `file`, if there is one.
+    ///   - name: what messages call this pipeline.
+    init(description: String, file: String?, name: String) throws(PipelineError) {
+      if let message = unsafe fb_gstreamer_start() {
+        defer { unsafe g_free(message) }
+        throw .cannotStart(reason: unsafe String(cString: message))
+      }
+      var failure = unsafe fb_pipeline_failure()
+      // SAFETY: the strings are read during the calls; what comes back is checked.
+      guard let pipeline = unsafe fb_pipeline_new(description, &failure) else {
+        defer { unsafe fb_pipeline_failure_clear(&failure) }
+        throw unsafe PipelineError(failure, in: name, framesOut: 0)
+      }
+      if let file { _ = unsafe fb_pipeline_set_text(pipeline, "file", "location", file) }
+      guard let sink = unsafe fb_slot_sink_new(pipeline, "sink") else {
+        unsafe fb_pipeline_free(pipeline)
+        throw .badDescription(reason: "no element is called 'sink'")
+      }
+      unsafe self.pipeline = pipeline
+      unsafe self.sink = sink
+      self.name = name
+      loans = (0..<Self.slotCount).map { _ in OfferedLoan() }
+    }
+
+    /// Ends the pipeline's threads; then no slot is written any more, and the loans go back.
+    mutating func stop() {
+      unsafe fb_slot_sink_flush(sink)
+      unsafe fb_pipeline_stop(pipeline)
+      for offered in loans { offered.loan = nil }
+    }
+
+    deinit {
+      unsafe fb_slot_sink_flush(sink)
+      unsafe fb_pipeline_free(pipeline)
+      unsafe fb_slot_sink_free(sink)
+    }
+
+    func play() throws(PipelineError) {
+      if unsafe fb_pipeline_play(pipeline) { return }
+      try throwFailure(framesOut: 0)
+      throw .failed(name: name, element: "the pipeline", reason: "it does not start")
+    }
+
+    /// Throws what the pipeline reported, if it did.
+    func throwFailure(framesOut: UInt64) throws(PipelineError) {
+      var failure = unsafe fb_pipeline_take_failure(pipeline)
+      defer { unsafe fb_pipeline_failure_clear(&failure) }
+      if unsafe failure.isFailure {
+        throw unsafe PipelineError(failure, in: name, framesOut: framesOut)
+      }
+    }
+
+    /// Waits for the next format, frame, or the end.
+    /// - Returns: nothing when the deadline passed, or `stop` was raised.
+    func next(
+      until deadline: Deadline, stop: StopSignal, framesOut: UInt64
+    ) throws(PipelineError) -> SinkItem? {
+      while true {
+        if let item = unsafe SinkItem(fb_slot_sink_next(sink)) { return item }
+        try throwFailure(framesOut: framesOut)
+        let ready: Int?
+        do {
+          ready = try firstReadable(
+            stop.descriptorNumber, unsafe fb_slot_sink_descriptor(sink),
+            unsafe fb_pipeline_descriptor(pipeline), until: deadline)
+        } catch { throw .system(error) }
+        if ready == nil || ready == 0 { return nil }
+      }
+    }
+
+    func acceptFormat() { unsafe fb_slot_sink_accept_format(sink) }
+
+    /// Offers a loan to the pipeline.
+    mutating func offer(_ loan: consuming FrameLoan, in slot: Int) {
+      var loan = loan
+      var bytes = loan.bytes
+      // SAFETY: the slot's memory stays mapped and ours while the loan lives, which this table
+      // keeps until the pipeline holds no part of the slot.
+      unsafe bytes.withUnsafeMutableBytes {
+        unsafe fb_slot_sink_offer(sink, Int32(slot), $0.baseAddress, $0.count)
+      }
+      loans[slot].loan = consume loan
+    }
+
+    /// Takes the loan of a frame that lies in a slot, to publish it.
+    mutating func takeLoan(of slot: Int) -> FrameLoan {
+      guard let loan = loans[slot].loan.take() else {
+        preconditionFailure("slot \(slot) was never offered")
+      }
+      return loan
+    }
+
+    /// Asks for all slots back, because they became too small.
+    mutating func withdrawAll() {
+      for slot in loans.indices { unsafe fb_slot_sink_withdraw(sink, Int32(slot)) }
+    }
+
+    /// The slots that nothing is offered in. Loans that were withdrawn go back to the bus here.
+    mutating func vacantSlots() -> [Int] {
+      loans.indices.filter { slot in
+        guard unsafe fb_slot_sink_is_vacant(sink, Int32(slot)) else { return false }
+        loans[slot].loan = nil
+        return true
+      }
+    }
+  }
+#endif

@@ -1,0 +1,122 @@
+#if Media
+  import CXCB
+  import FrameBus
+  import Platform
+
+  /// The root window that is captured, its size, and what its server can do.
+  final class RootScreen: Sendable {
+    let connection: XConnection
+    let root: xcb_window_t
+    let damageEvent: UInt8
+    let cursorEvent: UInt8
+    let resizeEvent: UInt8?
+
+    /// - Parameter needsSharedMemory: whether the server must have MIT-SHM with descriptors.
+    init(
+      display: String?, allowsWayland: Bool, needsSharedMemory: Bool
+    ) throws(ScreenError) {
+      connection = try XConnection(display: display)
+      let name = connection.display
+      if !allowsWayland, try Self.isXwayland(connection) { throw .wayland(display: name) }
+      let screen = connection.screen
+      root = screen.root
+      guard screen.root_depth == 24 || screen.root_depth == 32,
+        connection.bitsPerPixel(depth: screen.root_depth) == 32
+      else { throw .unsupportedDepth(Int(screen.root_depth), display: name) }
+      let masks = connection.colorMasks(of: screen.root_visual, on: screen)
+      guard connection.isLittleEndian, masks == [0xFF0000, 0xFF00, 0xFF] else {
+        throw .unsupportedPixels(display: name)
+      }
+      if needsSharedMemory { try Self.requireSharedMemory(connection) }
+      guard let damage = try connection.firstEvent(of: "DAMAGE") else {
+        throw .missingExtension("DAMAGE", display: name)
+      }
+      guard let fixes = try connection.firstEvent(of: "XFIXES") else {
+        throw .missingExtension("XFIXES", display: name)
+      }
+      damageEvent = damage + UInt8(XCB_DAMAGE_NOTIFY)
+      cursorEvent = fixes + UInt8(XCB_XFIXES_CURSOR_NOTIFY)
+      resizeEvent = try connection.firstEvent(of: "RANDR")
+      try negotiate()
+    }
+
+    /// Each extension answers requests only after it was asked for its version.
+    private func negotiate() throws(ScreenError) {
+      // SAFETY: the connection is open.
+      let pointer = unsafe connection.pointer
+      let damage = unsafe xcb_damage_query_version(pointer, 1, 1)
+      let fixes = unsafe xcb_xfixes_query_version(pointer, 5, 0)
+      _ = try connection.reply(to: "DAMAGE QueryVersion") {
+        unsafe xcb_damage_query_version_reply($0, damage, $1)
+      }
+      _ = try connection.reply(to: "XFIXES QueryVersion") {
+        unsafe xcb_xfixes_query_version_reply($0, fixes, $1)
+      }
+      if resizeEvent != nil {
+        _ = unsafe xcb_randr_select_input(
+          pointer, root, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
+      }
+      connection.flush()
+    }
+
+    /// The screen's size now: the setup data keeps the size at connection time.
+    func size() throws(ScreenError) -> (width: Int, height: Int) {
+      let pointer = unsafe connection.pointer
+      let cookie = unsafe xcb_get_geometry(pointer, root)
+      let reply = try connection.reply(to: "GetGeometry") {
+        unsafe xcb_get_geometry_reply($0, cookie, $1)
+      }
+      return (Int(reply.value.width), Int(reply.value.height))
+    }
+
+    /// Where the pointer is now.
+    func pointerPosition() throws(ScreenError) -> PointerPosition {
+      let pointer = unsafe connection.pointer
+      let cookie = unsafe xcb_query_pointer(pointer, root)
+      let reply = try connection.reply(to: "QueryPointer") {
+        unsafe xcb_query_pointer_reply($0, cookie, $1)
+      }
+      return PointerPosition(
+        x: Int(reply.value.root_x), y: Int(reply.value.root_y),
+        isHere: reply.value.same_screen != 0)
+    }
+
+    private static func requireSharedMemory(_ connection: XConnection) throws(ScreenError) {
+      let missing = ScreenError.missingExtension("MIT-SHM", display: connection.display)
+      guard try connection.firstEvent(of: "MIT-SHM") != nil else { throw missing }
+      let pointer = unsafe connection.pointer
+      let cookie = unsafe xcb_shm_query_version(pointer)
+      let reply = try connection.reply(to: "MIT-SHM QueryVersion") {
+        unsafe xcb_shm_query_version_reply($0, cookie, $1)
+      }
+      // Descriptors came with version 1.2.
+      guard (reply.value.major_version, reply.value.minor_version) >= (1, 2) else { throw missing }
+    }
+
+    /// Xwayland names itself: by an extension since version 23.1, by its outputs' names before.
+    private static func isXwayland(_ connection: XConnection) throws(ScreenError) -> Bool {
+      guard environmentValue("WAYLAND_DISPLAY").map({ !$0.isEmpty }) ?? false else {
+        return false
+      }
+      if try connection.firstEvent(of: "XWAYLAND") != nil { return true }
+      guard try connection.firstEvent(of: "RANDR") != nil else { return false }
+      let pointer = unsafe connection.pointer
+      let cookie = unsafe xcb_randr_get_screen_resources_current(
+        pointer, connection.screen.root)
+      let resources = try connection.reply(to: "RANDR GetScreenResources") {
+        unsafe xcb_randr_get_screen_resources_current_reply($0, cookie, $1)
+      }
+      // SAFETY: the names lie in the reply that `resources` owns, as long as libxcb says.
+      let names = unsafe UnsafeBufferPointer(
+        start: xcb_randr_get_screen_resources_current_names(resources.pointer),
+        count: Int(xcb_randr_get_screen_resources_current_names_length(resources.pointer)))
+      return unsafe String(decoding: names, as: UTF8.self).contains("XWAYLAND")
+    }
+  }
+
+  struct PointerPosition: Equatable {
+    var x: Int
+    var y: Int
+    var isHere: Bool
+  }
+#endif

@@ -1,0 +1,102 @@
+#if Media
+  import CXCB
+  import FrameBus
+  import Platform
+
+  /// The mouse cursor, which no grab of the root window contains (XFIXES extension).
+  struct ScreenCursor: ~Copyable {
+    private let screen: RootScreen
+    private var width = 0
+    private var height = 0
+    private var hotX = 0
+    private var hotY = 0
+    /// Premultiplied ARGB, row by row.
+    private var pixels: [UInt32] = []
+    private var isStale = true
+    /// Where the cursor is in the newest published frame.
+    private(set) var position = PointerPosition(x: 0, y: 0, isHere: false)
+
+    init(of screen: RootScreen) { self.screen = screen }
+
+    /// Asks for events when the cursor changes its looks, or asks for no more.
+    func watch(_ isWanted: Bool) {
+      let mask = isWanted ? XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR.rawValue : 0
+      unsafe xcb_xfixes_select_cursor_input(screen.connection.pointer, screen.root, mask)
+      screen.connection.flush()
+    }
+
+    /// The cursor looks different now: fetch it before the next drawing.
+    mutating func looksChanged() { isStale = true }
+
+    /// Looks where the cursor is. True: it must be drawn anew, or elsewhere.
+    mutating func moveIfNeeded() throws(ScreenError) -> Bool {
+      let now = try screen.pointerPosition()
+      if now == position, !isStale { return false }
+      position = now
+      return true
+    }
+
+    /// The rectangle of the screen that the cursor covers in the newest drawing.
+    private(set) var drawnBounds = PixelRect(x: 0, y: 0, width: 0, height: 0)
+
+    /// Fetches the cursor's looks if they changed.
+    mutating func refresh() throws(ScreenError) {
+      guard isStale else { return }
+      let pointer = unsafe screen.connection.pointer
+      let cookie = unsafe xcb_xfixes_get_cursor_image(pointer)
+      let reply = try screen.connection.reply(to: "XFIXES GetCursorImage") {
+        unsafe xcb_xfixes_get_cursor_image_reply($0, cookie, $1)
+      }
+      width = Int(reply.value.width)
+      height = Int(reply.value.height)
+      hotX = Int(reply.value.xhot)
+      hotY = Int(reply.value.yhot)
+      // SAFETY: the pixels lie in the reply, as many as libxcb counts.
+      pixels = unsafe Array(
+        UnsafeBufferPointer(
+          start: xcb_xfixes_get_cursor_image_cursor_image(reply.pointer),
+          count: Int(xcb_xfixes_get_cursor_image_cursor_image_length(reply.pointer))))
+      if pixels.count < width * height { (width, height) = (0, 0) }
+      isStale = false
+    }
+
+    /// Draws the cursor over a grab of `area`. Touches only the pixels under the cursor.
+    mutating func draw(into bytes: inout MutableRawSpan, area: PixelRect, stride: Int) {
+      drawnBounds = PixelRect(
+        x: position.x - hotX, y: position.y - hotY, width: position.isHere ? width : 0,
+        height: position.isHere ? height : 0)
+      guard position.isHere else { return }
+      let left = drawnBounds.x - area.x
+      let top = drawnBounds.y - area.y
+      for row in max(0, -top)..<max(0, -top, min(height, area.height - top)) {
+        for column in max(0, -left)..<max(0, -left, min(width, area.width - left)) {
+          let source = pixels[row * width + column]
+          if source == 0 { continue }
+          let offset = (top + row) * stride + (left + column) * 4
+          let under = bytes.loadPixel(at: offset)
+          bytes.storeBytes(
+            of: Self.blend(source, over: under), toByteOffset: offset, as: UInt32.self)
+        }
+      }
+    }
+
+    /// Premultiplied source over opaque background, channel by channel.
+    static func blend(_ source: UInt32, over under: UInt32) -> UInt32 {
+      let rest = 255 - source >> 24
+      var result: UInt32 = 0
+      for shift in [UInt32(0), 8, 16] {
+        let channel = (source >> shift & 0xFF) + ((under >> shift & 0xFF) * rest + 127) / 255
+        result |= min(channel, 255) << shift
+      }
+      return result
+    }
+  }
+
+  extension MutableRawSpan {
+    /// Four bytes as one little-endian pixel; traps outside the span.
+    fileprivate func loadPixel(at offset: Int) -> UInt32 {
+      // SAFETY: any bytes are a valid UInt32; the load checks the bounds.
+      unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    }
+  }
+#endif

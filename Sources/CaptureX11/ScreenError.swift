@@ -1,0 +1,66 @@
+#if Media
+  import Capture
+  import Platform
+
+  /// Why a screen could not be captured, and what to do.
+  public enum ScreenError: Error, CustomStringConvertible {
+    case noDisplayNamed
+    case unreachable(display: String)
+    case badDisplayName(String)
+    case noSuchScreen(display: String)
+    case wayland(display: String)
+    case missingExtension(String, display: String)
+    case cannotShareMemory(display: String, code: UInt8)
+    case unsupportedDepth(Int, display: String)
+    case unsupportedPixels(display: String)
+    case regionOutside(region: String, screen: String)
+    case poolTooLarge(byteCount: Int)
+    case serverGone(display: String)
+    case refused(request: String, code: UInt8)
+    case system(SystemError)
+    case publishing(PublishingError)
+
+    public var description: String {
+      switch self {
+      case .noDisplayNamed:
+        "there is no display to capture: DISPLAY is not set; "
+          + "name one, as in `framebus capture screen:0`, or start one with `Xvfb :99`"
+      case .unreachable(let display):
+        "cannot connect to the X display \(display): no server answers there, or it refuses this "
+          + "user; look with `xdpyinfo -display \(display)` (and at XAUTHORITY)"
+      case .badDisplayName(let display):
+        "'\(display)' is no display name: use screen:0, or screen:HOST:0 for a remote one"
+      case .noSuchScreen(let display):
+        "the X display \(display) has no screen with this number: try it without the part after "
+          + "the dot"
+      case .wayland(let display):
+        "this is a Wayland session, and a grab of its X server \(display) would be black; capture "
+          + "with `pipewire` instead, or grab the X windows alone with --force"
+      case .missingExtension(let name, let display):
+        "the X server of \(display) has no \(name) extension (version 1.2 for MIT-SHM); a remote "
+          + "display cannot share memory: capture on that machine, or use --backend socket"
+      case .cannotShareMemory(let display, let code):
+        "the X server of \(display) cannot map our memory (X error \(code)): it runs on another "
+          + "machine or in another container; use --backend socket"
+      case .unsupportedDepth(let depth, let display):
+        "the screen \(display) has \(depth) bits a pixel; 24 are needed: start the server with "
+          + "depth 24, as in `Xvfb :99 -screen 0 1280x720x24`"
+      case .unsupportedPixels(let display):
+        "the screen \(display) stores pixels in an unusual order; only 32-bit little-endian RGB "
+          + "can be captured: start the server with depth 24"
+      case .regionOutside(let region, let screen):
+        "the region \(region) does not lie on the screen of \(screen): choose a smaller --size"
+      case .poolTooLarge(let byteCount):
+        "the pool of \(byteCount >> 20) MiB is larger than the 4 GiB that an X server can address: "
+          + "capture a smaller region with --size"
+      case .serverGone(let display):
+        "the X server of \(display) went away during the capture: start it, then capture again"
+      case .refused(let request, let code):
+        "the X server refused \(request) (X error \(code)): "
+          + "another program may have changed the screen; start again"
+      case .system(let error): "\(error)"
+      case .publishing(let error): "\(error)"
+      }
+    }
+  }
+#endif

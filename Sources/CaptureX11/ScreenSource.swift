@@ -1,0 +1,89 @@
+#if Media
+  import Capture
+  import FrameBus
+  import Platform
+
+  /// What part of which screen to capture, and how.
+  public struct ScreenOptions: Hashable, Sendable {
+    /// nil: the display that `DISPLAY` names.
+    public var display: String?
+    /// The highest rate; an unchanged screen publishes nothing.
+    public var rate = FrameRate(30, 1)
+    /// nil: the whole screen. The part of a region that lies outside the screen is cut off.
+    public var region: PixelRect?
+    public var backend = ScreenBackend.shm
+    public var drawsCursor = true
+    /// Capture an X server that belongs to a Wayland session all the same.
+    public var allowsWayland = false
+
+    public init() {}
+  }
+
+  /// Publishes the screen of an X11 display. While nobody subscribes it does nothing at all.
+  public struct ScreenSource: FrameSource {
+    private let options: ScreenOptions
+
+    public init(_ options: ScreenOptions = ScreenOptions()) { self.options = options }
+
+    public mutating func run(in session: CaptureSession) throws(ScreenError) {
+      let screen = try RootScreen(
+        display: options.display, allowsWayland: options.allowsWayland,
+        needsSharedMemory: options.backend != .socket)
+      let area = try Self.area(of: screen, options)
+      let format = try Self.format(of: area, options)
+      let pools = SharedPools(screen.connection)
+      var publisherOptions = PublisherOptions()
+      publisherOptions.holdQuota = Self.holdQuota(slotBytes: format.byteCount)
+      if options.backend == .shm {
+        publisherOptions.poolWillSeal = { pool in try pools.attach(pool) }
+      }
+      let publisher: Publisher
+      do {
+        publisher = try Publisher(
+          session.stream, in: session.group, format: format, options: publisherOptions)
+      } catch { throw .publishing(.publisher(error)) }
+      let options = options
+      try session.drive(publisher) { (publisher) throws(ScreenError) in
+        var capture = ScreenCapture(
+          of: screen, area: area, pools: pools, options: options, session: session)
+        try capture.run(&publisher)
+      }
+    }
+
+    /// The captured part of the screen as it is now.
+    static func area(
+      of screen: RootScreen, _ options: ScreenOptions
+    ) throws(ScreenError) -> PixelRect {
+      let size = try screen.size()
+      guard let region = options.region else {
+        return PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+      }
+      guard region.x < size.width, region.y < size.height else {
+        throw .regionOutside(
+          region: "\(region.width)x\(region.height)+\(region.x)+\(region.y)",
+          screen: "\(size.width)x\(size.height)")
+      }
+      return PixelRect(
+        x: region.x, y: region.y, width: min(region.width, size.width - region.x),
+        height: min(region.height, size.height - region.y))
+    }
+
+    /// Rows as the X server writes them: 32-bit pixels without padding.
+    static func format(
+      of area: PixelRect, _ options: ScreenOptions
+    ) throws(ScreenError) -> FrameFormat {
+      do {
+        return try FrameFormat(
+          kind: .video, fourcc: .xrgb8888, width: area.width, height: area.height,
+          planes: [Plane(offset: 0, stride: area.width * 4)],
+          byteCount: area.width * area.height * 4, frameRate: options.rate, colorSpace: .sRGB)
+      } catch { throw .publishing(.format(error)) }
+    }
+
+    /// As many holds as leave the pool within the 4 GiB that MIT-SHM's offsets can name.
+    static func holdQuota(slotBytes: Int) -> Int {
+      let slots = Int(UInt32.max) / ((slotBytes + 4095) / 4096 * 4096)
+      return max(1, min(128, slots - 8))
+    }
+  }
+#endif

@@ -1,0 +1,91 @@
+#if Media
+  import CXCB
+  import FrameBus
+  import Platform
+  import Synchronization
+
+  /// The memory that the server may write into: each pool of the publisher, by generation.
+  ///
+  /// Shared with the publisher's `poolWillSeal`, which attaches.
+  final class SharedPools: Sendable {
+    private let connection: XConnection
+    private let segments = Mutex<[UInt32: xcb_shm_seg_t]>([:])
+
+    init(_ connection: XConnection) { self.connection = connection }
+
+    /// Lets the server map a pool, and waits until it has: sealing the pool any earlier would make
+    /// the mapping fail.
+    func attach(_ pool: PoolDescriptor) throws(ScreenError) {
+      guard pool.byteCount <= UInt32.max else {
+        throw .poolTooLarge(byteCount: pool.byteCount)
+      }
+      let descriptor: Descriptor
+      do { descriptor = try .duplicating(pool.descriptorNumber) } catch { throw .system(error) }
+      let segment = try attachSegment(connection, to: descriptor)
+      // The publisher draws on one pool at a time: what came before is only read from now on.
+      let former = segments.withLock { segments in
+        let former = segments
+        segments = [pool.generation: segment]
+        return former
+      }
+      for segment in former.values { unsafe xcb_shm_detach(connection.pointer, segment) }
+    }
+
+    func segment(of generation: UInt32) -> xcb_shm_seg_t? {
+      segments.withLock { $0[generation] }
+    }
+  }
+
+  /// Gives the server a descriptor to map, and waits for its answer.
+  func attachSegment(
+    _ connection: XConnection, to descriptor: consuming Descriptor
+  ) throws(ScreenError) -> xcb_shm_seg_t {
+    let segment = connection.makeID()
+    // SAFETY: libxcb closes the descriptor once it is sent; the error, if any, is freed here.
+    let cookie = unsafe xcb_shm_attach_fd_checked(
+      connection.pointer, segment, descriptor.release(), 0)
+    if let error = unsafe xcb_request_check(connection.pointer, cookie) {
+      let code = unsafe error.pointee.error_code
+      unsafe freeForeignMemory(error)
+      throw .cannotShareMemory(display: connection.display, code: code)
+    }
+    if connection.isBroken { throw .serverGone(display: connection.display) }
+    return segment
+  }
+
+  /// Memory that only this process and the server share, to grab into and copy from.
+  struct PrivateSegment: ~Copyable {
+    let mapping: Mapping
+    let segment: xcb_shm_seg_t
+    private let connection: XConnection
+
+    init(_ connection: XConnection, byteCount: Int) throws(ScreenError) {
+      let file = try Self.inSystem { () throws(SystemError) in
+        try MemoryFile(named: "framebus-screen", byteCount: byteCount)
+      }
+      try Self.inSystem { () throws(SystemError) in try file.add(.size) }
+      let mapping = try Self.inSystem { () throws(SystemError) in try Mapping(file, .read) }
+      let shared = try Self.inSystem { () throws(SystemError) in
+        try file.descriptor.duplicate()
+      }
+      segment = try attachSegment(connection, to: shared)
+      self.mapping = mapping
+      self.connection = connection
+    }
+
+    private static func inSystem<Result: ~Copyable>(
+      _ call: () throws(SystemError) -> Result
+    ) throws(ScreenError) -> Result {
+      do { return try call() } catch { throw .system(error) }
+    }
+
+    /// Copies what the server wrote into a slot.
+    func copy(to loan: inout FrameLoan) {
+      // SAFETY: the mapping lives as long as this value.
+      let pixels = unsafe UnsafeRawBufferPointer(start: mapping.base, count: mapping.byteCount)
+      unsafe loan.fill(from: pixels[...])
+    }
+
+    deinit { unsafe xcb_shm_detach(connection.pointer, segment) }
+  }
+#endif

@@ -1,0 +1,146 @@
+#if Media
+  import CXCB
+  import Platform
+
+  /// A connection to an X server, closed when its owner goes.
+  ///
+  /// Checked Sendable by hand because libxcb locks around every call, and the pointer never
+  /// changes.
+  @safe final class XConnection: @unchecked Sendable {
+    /// SAFETY: open until deinit; users keep this object alive across calls with it.
+    @unsafe let pointer: OpaquePointer
+    /// The display as the user named it, for messages.
+    let display: String
+    private let preferredScreen: Int
+
+    init(display name: String?) throws(ScreenError) {
+      let display = name ?? environmentValue("DISPLAY") ?? ""
+      if display.isEmpty { throw .noDisplayNamed }
+      self.display = display
+      var screen: Int32 = 0
+      // SAFETY: the string is read during the call; the result is checked before any use.
+      guard let pointer = unsafe xcb_connect(display, &screen) else {
+        throw .unreachable(display: display)
+      }
+      unsafe self.pointer = pointer
+      preferredScreen = Int(screen)
+      switch unsafe xcb_connection_has_error(pointer) {
+      case 0: break
+      case XCB_CONN_CLOSED_PARSE_ERR: throw .badDisplayName(display)
+      case XCB_CONN_CLOSED_INVALID_SCREEN: throw .noSuchScreen(display: display)
+      default: throw .unreachable(display: display)
+      }
+    }
+
+    deinit { unsafe xcb_disconnect(pointer) }
+
+    var descriptorNumber: Int32 { unsafe xcb_get_file_descriptor(pointer) }
+    var isBroken: Bool { unsafe xcb_connection_has_error(pointer) != 0 }
+    func flush() { _ = unsafe xcb_flush(pointer) }
+    func makeID() -> UInt32 { unsafe xcb_generate_id(pointer) }
+
+    /// The screen that the display's name means, or the first one.
+    var screen: xcb_screen_t {
+      // SAFETY: the iterator walks the setup data that the connection owns.
+      var screens = unsafe xcb_setup_roots_iterator(xcb_get_setup(pointer))
+      for _ in 0..<preferredScreen where unsafe screens.rem > 1 {
+        unsafe xcb_screen_next(&screens)
+      }
+      return unsafe screens.data.pointee
+    }
+
+    /// Bits that a pixel of this depth takes in an image, or nil if the depth does not exist.
+    func bitsPerPixel(depth: UInt8) -> UInt8? {
+      // SAFETY: as for `screen`.
+      var formats = unsafe xcb_setup_pixmap_formats_iterator(xcb_get_setup(pointer))
+      while unsafe formats.rem > 0 {
+        let format = unsafe formats.data.pointee
+        if format.depth == depth { return format.bits_per_pixel }
+        unsafe xcb_format_next(&formats)
+      }
+      return nil
+    }
+
+    var isLittleEndian: Bool {
+      unsafe xcb_get_setup(pointer).pointee.image_byte_order
+        == UInt8(XCB_IMAGE_ORDER_LSB_FIRST.rawValue)
+    }
+
+    /// The masks of red, green and blue in a pixel of this visual.
+    func colorMasks(of visual: xcb_visualid_t, on screen: xcb_screen_t) -> [UInt32] {
+      // SAFETY: as for `screen`; the iterators stay inside the setup data.
+      var target = unsafe xcb_setup_roots_iterator(xcb_get_setup(pointer))
+      while unsafe target.rem > 0, unsafe target.data.pointee.root != screen.root {
+        unsafe xcb_screen_next(&target)
+      }
+      guard unsafe target.rem > 0 else { return [] }
+      var depths = unsafe xcb_screen_allowed_depths_iterator(target.data)
+      while unsafe depths.rem > 0 {
+        var visuals = unsafe xcb_depth_visuals_iterator(depths.data)
+        while unsafe visuals.rem > 0 {
+          let candidate = unsafe visuals.data.pointee
+          if candidate.visual_id == visual {
+            return [candidate.red_mask, candidate.green_mask, candidate.blue_mask]
+          }
+          unsafe xcb_visualtype_next(&visuals)
+        }
+        unsafe xcb_depth_next(&depths)
+      }
+      return []
+    }
+
+    /// The number of an extension's first event, or nil if the server does not have it.
+    func firstEvent(of extensionName: String) throws(ScreenError) -> UInt8? {
+      let cookie = unsafe xcb_query_extension(
+        pointer, UInt16(extensionName.utf8.count), extensionName)
+      let reply = try reply(to: "QueryExtension") {
+        unsafe xcb_query_extension_reply($0, cookie, $1)
+      }
+      return reply.value.present != 0 ? reply.value.first_event : nil
+    }
+
+    /// Waits for the answer to a request, and frees it with the result.
+    /// - Parameters:
+    ///   - request: its name, for messages.
+    ///   - receive: libxcb's function for the reply, called with the connection and a place for
+    ///     an error.
+    @safe func reply<Value>(
+      to request: String,
+      _ receive: (
+        OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<xcb_generic_error_t>?>
+      ) -> UnsafeMutablePointer<Value>?
+    ) throws(ScreenError) -> XReply<Value> {
+      var error: UnsafeMutablePointer<xcb_generic_error_t>?
+      // SAFETY: libxcb allocates either a reply or an error; each is freed once.
+      if let reply = unsafe receive(pointer, &error) { return unsafe XReply(reply) }
+      if let error = unsafe error {
+        let code = unsafe error.pointee.error_code
+        unsafe freeForeignMemory(error)
+        throw .refused(request: request, code: code)
+      }
+      throw .serverGone(display: display)
+    }
+
+    /// Takes the types of all events that have arrived. Reads the socket, never blocks.
+    func drainEvents(_ handle: (UInt8) -> Void) {
+      while let event = unsafe xcb_poll_for_event(pointer) {
+        // SAFETY: an event that libxcb gives away is freed once, here.
+        let type = unsafe event.pointee.response_type & 0x7F
+        unsafe freeForeignMemory(event)
+        handle(type)
+      }
+    }
+  }
+
+  /// A reply that libxcb allocated, freed when it goes.
+  @safe struct XReply<Value>: ~Copyable {
+    /// SAFETY: points to a whole reply, owned by this value alone.
+    @unsafe let pointer: UnsafeMutablePointer<Value>
+
+    init(_ pointer: UnsafeMutablePointer<Value>) { unsafe self.pointer = pointer }
+
+    var value: Value { unsafe pointer.pointee }
+
+    deinit { unsafe freeForeignMemory(pointer) }
+  }
+#endif

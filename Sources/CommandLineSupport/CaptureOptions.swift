@@ -1,0 +1,110 @@
+import ArgumentParser
+import Capture
+import FrameBus
+
+/// The options of `framebus capture` and of the programs behind it.
+public struct CaptureOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "What to capture: \(SourceSpecification.summary).",
+      discussion: """
+        Test patterns: bars, gradient, noise. A screen and a test pattern do nothing while nobody \
+        subscribes; a file and y4m wait for their first subscriber and lose no frame.
+        """))
+  public var source: String
+
+  @Option(
+    name: .customLong("stream"),
+    help: ArgumentHelp("The stream to publish.", valueName: "name"))
+  public var streamText: String = DefaultStream.name
+
+  @Option(
+    name: .customLong("fps"),
+    help: ArgumentHelp(
+      "Frames a second, such as 60 or 30000/1001 (default: 30, or the file's own).",
+      valueName: "n"))
+  public var rateText: String?
+
+  @Option(
+    name: .customLong("size"),
+    help: ArgumentHelp(
+      "Of a test pattern (default: 1280x720), or the part of a screen to capture: WxH[+X+Y].",
+      valueName: "WxH"))
+  public var sizeText: String?
+
+  @Option(help: ArgumentHelp("End after N frames.", valueName: "n"))
+  public var frames: Int?
+
+  @Option(help: ArgumentHelp("End S seconds after the start.", valueName: "s"))
+  public var duration: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "How a screen's pixels come: shm (the X server writes them in place) or socket "
+        + "(slower; works with remote displays).", valueName: "backend"))
+  public var backend: String = "shm"
+
+  @Flag(help: "Keep the X server, and so all its clients, out of the pool, at one copy a frame.")
+  public var isolate = false
+
+  @Flag(name: .customLong("no-cursor"), help: "Leave the mouse cursor out.")
+  public var hidesCursor = false
+
+  @Flag(help: "Capture an X screen that belongs to a Wayland session all the same.")
+  public var force = false
+
+  public init() {}
+
+  public func validate() throws {
+    if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
+    if let duration, !(duration > 0 && duration <= 1e9) {
+      throw ValidationError("--duration \(duration): use seconds, more than 0")
+    }
+    guard ["shm", "socket"].contains(backend) else {
+      throw ValidationError("--backend \(backend): use shm or socket")
+    }
+    if isolate, backend == "socket" {
+      throw ValidationError("--isolate: the backend socket shares no memory already; leave one out")
+    }
+    do {
+      _ = try rate()
+      _ = try region()
+      _ = try stream()
+    } catch { throw ValidationError("\(error)") }
+  }
+
+  /// What to capture. A source that does not exist is a failure, not a misuse: scripts see 1.
+  public func specification() throws(SourceSpecificationError) -> SourceSpecification {
+    try SourceSpecification(source)
+  }
+
+  public func stream() throws(UsageError) -> StreamName {
+    do { return try StreamName(streamText) } catch { throw UsageError("\(error)") }
+  }
+
+  public func rate() throws(CaptureOptionError) -> FrameRate? {
+    try rateText.map(parseFrameRate)
+  }
+
+  public func region() throws(CaptureOptionError) -> PixelRect? {
+    try sizeText.map(parseSize)
+  }
+
+  /// These options as another program of this product parses them again.
+  public var arguments: [String] {
+    var result: [String] = []
+    func add(_ name: String, _ value: String?) {
+      if let value { result += ["--\(name)=\(value)"] }
+    }
+    add("stream", streamText)
+    add("fps", rateText)
+    add("size", sizeText)
+    add("frames", frames.map(String.init))
+    add("duration", duration.map { "\($0)" })
+    add("backend", backend)
+    if isolate { result.append("--isolate") }
+    if hidesCursor { result.append("--no-cursor") }
+    if force { result.append("--force") }
+    return result + ["--", source]
+  }
+}

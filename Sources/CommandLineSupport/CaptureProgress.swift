@@ -1,0 +1,55 @@
+import Capture
+import FrameBus
+import Synchronization
+
+/// Shows how a capture goes: a line a second, redrawn in place on a terminal.
+final class CaptureProgress: Sendable {
+  private struct State {
+    var earlier: CaptureFigures?
+    /// Whether the cursor stands behind a progress line.
+    var isMidLine = false
+  }
+
+  private let terminal: Terminal
+  private let stream: StreamName
+  private let state = Mutex(State())
+
+  init(_ terminal: Terminal, stream: StreamName) {
+    self.terminal = terminal
+    self.stream = stream
+  }
+
+  func show(_ figures: CaptureFigures) {
+    state.withLock { state in
+      // Waiting is said once, not once a second, where lines cannot be redrawn.
+      let isIdle = figures.subscribers == 0 && state.earlier?.frames ?? 0 == figures.frames
+      let wasIdle = state.earlier.map { $0.subscribers == 0 } ?? false
+      if terminal.isInteractive || !(isIdle && wasIdle) {
+        terminal.progress(
+          isIdle
+            ? "stream “\(stream)”: \(figures.frames) frames, waiting for a subscriber"
+            : Self.line(figures, since: state.earlier))
+        state.isMidLine = true
+      }
+      state.earlier = figures
+    }
+  }
+
+  /// Ends a redrawn line, before other output.
+  func end() {
+    state.withLock { state in
+      if state.isMidLine { terminal.endProgress() }
+      state.isMidLine = false
+    }
+  }
+
+  static func line(_ figures: CaptureFigures, since earlier: CaptureFigures?) -> String {
+    let fps = (figures.framesPerSecond(since: earlier) * 10).rounded() / 10
+    var parts = ["\(figures.frames) frames", "\(fps) fps"]
+    parts.append("\(figures.missedDeadlines) drops")
+    if figures.unchanged > 0 { parts.append("\(figures.unchanged) unchanged") }
+    if figures.copied > 0 { parts.append("\(figures.copied) copied") }
+    if earlier != nil { parts.append("\(figures.subscribers) subscribers") }
+    return parts.joined(separator: ", ")
+  }
+}

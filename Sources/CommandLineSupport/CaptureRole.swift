@@ -1,0 +1,84 @@
+import AppGroup
+import Capture
+import FoundationEssentials
+import FrameBus
+import Platform
+
+/// What every capture program does around its source: signals, group, progress, summary.
+public struct CaptureRole {
+  private let options: CaptureOptions
+  private let terminal: Terminal
+  private let asJSON: Bool
+  private let signals: SignalWatcher
+  private let session: CaptureSession
+
+  /// Call before anything that starts threads, which must not take the signals.
+  public init(_ options: CaptureOptions, _ global: GlobalOptions) throws {
+    self.options = options
+    terminal = global.terminal
+    asJSON = global.json
+    signals = try SignalWatcher()
+    session = CaptureSession(
+      group: try global.openGroup(creatingLocal: true), stream: try options.stream(),
+      stop: signals.stop, frameLimit: options.frames.map(UInt64.init),
+      duration: options.duration.map { .seconds($0) })
+  }
+
+  /// Runs a source to its end, showing how it goes on standard error.
+  public func run<Source: FrameSource>(_ source: Source) throws {
+    let display = CaptureProgress(terminal, stream: session.stream)
+    var source = source
+    let figures: CaptureFigures
+    do {
+      figures = try CaptureRunner(session).run(&source) { display.show($0) }
+    } catch {
+      display.end()
+      throw error
+    }
+    display.end()
+    if asJSON {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      let summary = CaptureSummary(
+        figures, stream: session.stream, source: options.source,
+        isStopped: session.stop.isRaised)
+      terminal.print(String(decoding: try encoder.encode(summary), as: UTF8.self))
+    } else {
+      terminal.say(CaptureProgress.line(figures, since: nil))
+    }
+    // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
+    if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+  }
+}
+
+/// The summary as scripts read it.
+private struct CaptureSummary: Encodable {
+  let stream: String
+  let source: String
+  let frames: UInt64
+  let fps: Double
+  let elapsedNs: UInt64
+  let missedDeadlines: UInt64
+  let unchanged: UInt64
+  let copiesPerFrame: Double
+  let end: String
+
+  enum CodingKeys: String, CodingKey {
+    case stream, source, frames, fps, unchanged, missedDeadlines, end
+    case elapsedNs = "elapsed_ns"
+    case copiesPerFrame = "copies_per_frame"
+  }
+
+  init(_ figures: CaptureFigures, stream: StreamName, source: String, isStopped: Bool) {
+    self.stream = "\(stream)"
+    self.source = source
+    frames = figures.frames
+    fps = (figures.framesPerSecond() * 1000).rounded() / 1000
+    elapsedNs = figures.elapsedNs
+    missedDeadlines = figures.missedDeadlines
+    unchanged = figures.unchanged
+    copiesPerFrame =
+      figures.frames == 0 ? 0 : Double(figures.copied) / Double(figures.frames)
+    end = isStopped ? "stopped" : "ended"
+  }
+}

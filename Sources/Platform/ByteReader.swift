@@ -1,0 +1,47 @@
+import Glibc
+
+/// Reads bytes in order from a file, a pipe or a terminal; a `StopSignal` ends a blocked read.
+package struct ByteReader: ~Copyable {
+  private let descriptor: Descriptor
+
+  /// Opens a file for reading.
+  package init(path: String) throws(SystemError) {
+    let flags = O_RDONLY | O_CLOEXEC
+    // SAFETY: `open` reads the string during the call only.
+    descriptor = Descriptor(
+      owning: try retryingInterrupts("open", path: path) { unsafe open(path, flags) })
+  }
+
+  /// Reads what is piped into this process.
+  package init(standardInput: Void) throws(SystemError) {
+    descriptor = Descriptor(
+      owning: try retryingInterrupts("fcntl", path: "standard input") {
+        fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+      })
+  }
+
+  /// Reads once, waiting for data if there is none.
+  /// - Returns: the number of bytes read; 0 at the end of input or when `stop` was raised.
+  package func read(
+    into buffer: UnsafeMutableRawBufferPointer, stop: StopSignal
+  ) throws(SystemError) -> Int {
+    let number = descriptor.number
+    // A regular file is always readable; on a pipe this waits for the writer or the stop.
+    let ready = try firstReadable(stop.descriptorNumber, number, until: .never)
+    if ready == 0 { return 0 }
+    while true {
+      // SAFETY: the caller's buffer is valid for its count.
+      let count = unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
+      if count >= 0 { return count }
+      if errno != EINTR { throw .last("read") }
+    }
+  }
+  /// Reads once, up to `count` bytes; empty at the end of input or when `stop` was raised.
+  package func read(atMost count: Int, stop: StopSignal) throws(SystemError) -> [UInt8] {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+    defer { unsafe buffer.deallocate() }
+    // SAFETY: the buffer lives until this function returns.
+    let filled = try unsafe read(into: buffer, stop: stop)
+    return unsafe Array(buffer.prefix(filled))
+  }
+}

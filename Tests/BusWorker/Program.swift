@@ -1,0 +1,37 @@
+import AppGroup
+import FrameBus
+import Platform
+
+/// A publisher or subscriber that a test can kill: `BusWorker ROLE ROOT GROUP STREAM key=value…`.
+/// It says on standard output what it does, a line at a time.
+@main
+struct Program {
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 5 else { fatalError("usage: BusWorker ROLE ROOT GROUP STREAM …") }
+    let settings = Settings(arguments.dropFirst(5))
+    let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
+    let stream = try StreamName(arguments[4])
+    switch arguments[1] {
+    case "publish": try publish(stream, group, settings)
+    case "subscribe": try subscribe(stream, group, settings)
+    default: fatalError("no role \(arguments[1])")
+    }
+  }
+}
+
+struct Settings {
+  private var values: [String: String] = [:]
+
+  init(_ arguments: ArraySlice<String>) {
+    for argument in arguments {
+      let parts = argument.split(separator: "=", maxSplits: 1)
+      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
+    }
+  }
+
+  func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
+  func text(_ key: String, _ fallback: String) -> String { values[key] ?? fallback }
+}
+
+func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

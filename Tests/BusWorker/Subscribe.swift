@@ -1,0 +1,70 @@
+import AppGroup
+import FrameBus
+import Platform
+
+/// Receives frames and checks that each is whole.
+///
+/// Settings: `policy` (latest, keep:N, lossless), `frames` (how many to receive), `holds`, `hold`
+/// (1: keep the first frame until killed), `delayUs` (per frame), `waitMs` (for the publisher),
+/// `async` (1: suspend instead of blocking), `checkTwice` (1: look again after the delay).
+func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
+  var options = SubscriberOptions()
+  options.holds = settings.number("holds", 1)
+  let policy = settings.text("policy", "latest")
+  if policy == "lossless" {
+    options.policy = .lossless(deadline: .seconds(30))
+  } else if policy.hasPrefix("keep:") {
+    options.policy = .keepLatest(Int(policy.dropFirst(5)) ?? 1)
+  }
+  options.onEvent = { say("event \($0)") }
+  var subscriber = try Subscriber(
+    stream, in: group, options: options,
+    waitingForPublisherUntil: .after(.milliseconds(settings.number("waitMs", 10_000))))
+  say("attached \(stream)")
+  let wanted = settings.number("frames", 0)
+  let delay = settings.number("delayUs", 0)
+  var count = 0
+  while wanted == 0 || count < wanted {
+    switch try subscriber.next() {
+    case .frame(let lease):
+      check(lease)
+      if delay > 0 {
+        sleep(until: .after(.microseconds(delay)))
+        check(lease)
+      }
+      count += 1
+      let size = "\(lease.format.width)x\(lease.format.height)"
+      if count == 1 || count.isMultiple(of: 100) || count == wanted {
+        say("received \(count) sequence \(lease.sequence) size \(size)")
+      }
+      if settings.number("hold", 0) == 1 {
+        say("holding \(lease.sequence)")
+        sleep(until: .never)
+      }
+    case .finished(let reason):
+      say("finished \(reason) received \(count) dropped \(subscriber.droppedCount)")
+      return
+    default: continue
+    }
+  }
+  say("done received \(count) dropped \(subscriber.droppedCount)")
+}
+
+/// Every word of a frame must be the same number, and not 0.
+private func check(_ lease: borrowing FrameLease) {
+  let bytes = lease.bytes
+  let first = bytes.unsafeLoad0()
+  for offset in stride(from: 0, to: bytes.byteCount & ~7, by: 8) {
+    let word = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt64.self)
+    if word != first || word == 0 {
+      say("TORN sequence \(lease.sequence) offset \(offset): \(word) beside \(first)")
+      exitProcess(3)
+    }
+  }
+}
+
+extension RawSpan {
+  fileprivate func unsafeLoad0() -> UInt64 {
+    unsafe unsafeLoad(fromByteOffset: 0, as: UInt64.self)
+  }
+}

@@ -1,0 +1,108 @@
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+@Suite struct LimitTests {
+  @Test func sixtyFourSubscribersFitAndTheNextIsToldSo() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let crowd = try (0..<64).map { _ in Shelf(try world.subscriber { $0.holds = 16 }) }
+    #expect(publisher.subscriberCount == 64)
+    #expect(throws: SubscriberError.refused(world.stream, .full(places: 64))) {
+      _ = try world.subscriber()
+    }
+    try publishNumbered(&publisher)
+    for shelf in crowd { #expect(try shelf.receivedNumber() == 1) }
+    // The hold quota of 128 was shared out so that everybody got at least one.
+    #expect(crowd.map(\.grantedHolds).reduce(0, +) <= 128)
+    #expect(crowd.allSatisfy { $0.grantedHolds >= 1 })
+  }
+
+  @Test func aPlaceThatBecomesFreeIsTakenByTheNext() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    var crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
+    crowd.removeLast()
+    var options = SubscriberOptions()
+    options.holds = 4
+    let next = try Subscriber(
+      world.stream, in: world.group, options: options,
+      waitingForPublisherUntil: .after(.seconds(30)))
+    #expect(next.grantedHolds == 4)
+    #expect(publisher.subscriberCount == 64)
+  }
+
+  @Test func everyGrantedHoldCanBeUsedAndALoanStillSucceeds() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.holdQuota = 64 }
+    let crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
+    for shelf in crowd {
+      try publishNumbered(&publisher)
+      try shelf.receiveAndHold()
+    }
+    for _ in 1...100 { try publishNumbered(&publisher) }
+    for (index, shelf) in crowd.enumerated() { #expect(shelf.heldNumber == UInt64(index + 1)) }
+  }
+
+  @Test func aSecondPublisherIsRefused() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    #expect {
+      _ = try world.publisher()
+    } throws: { error in
+      if case .alreadyPublished(world.stream)? = error as? PublisherError { true } else { false }
+    }
+    withExtendedLifetime(publisher.subscriberCount) {}
+  }
+
+  @Test func aStreamWithoutPublisherIsAClearError() throws {
+    let world = try World()
+    #expect(throws: SubscriberError.noSuchStream(world.stream)) { _ = try world.subscriber() }
+    _ = try world.publisher()
+    #expect(throws: SubscriberError.noSuchStream(world.stream)) { _ = try world.subscriber() }
+  }
+
+  @Test func whatThePublisherDoesNotOfferIsRefused() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    #expect(throws: SubscriberError.refused(world.stream, .losslessNotOffered)) {
+      _ = try world.subscriber(.lossless(deadline: .seconds(1)))
+    }
+    #expect(throws: SubscriberError.refused(world.stream, .ringTooShallow(ringDepth: 2))) {
+      _ = try world.subscriber(.keepLatest(3))
+    }
+    #expect(publisher.subscriberCount == 0)
+  }
+
+  @Test(arguments: ["", "Screen", "a/b", "../x", "-x", "a b", String(repeating: "x", count: 49)])
+  func namesThatAreNoFileNamesAreRefused(name: String) {
+    #expect(throws: StreamNameError.self) { _ = try StreamName(name) }
+  }
+}
+
+/// A subscriber, and perhaps a frame that it holds, where an array wants a copyable value.
+final class Shelf: @unchecked Sendable {  // because one thread or task at a time uses it
+  private var subscriber: Subscriber
+  private var lease: FrameLease?
+  let grantedHolds: Int
+
+  init(_ subscriber: consuming Subscriber) {
+    grantedHolds = subscriber.grantedHolds
+    self.subscriber = subscriber
+  }
+
+  func receivedNumber() throws -> UInt64? { try FrameBusTests.receivedNumber(&subscriber) }
+  func next() throws -> Reception { try subscriber.next(until: .after(.seconds(60))) }
+  func nextNumberSuspended() async throws -> UInt64? {
+    guard let lease = try await subscriber.next() else { return nil }
+    return number(of: lease)
+  }
+  func receiveAndHold() throws { lease = try subscriber.poll() }
+  var heldNumber: UInt64? {
+    guard let lease = lease.take() else { return nil }
+    let found = number(of: lease)
+    self.lease = consume lease
+    return found
+  }
+}

@@ -1,0 +1,75 @@
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+@Suite struct LosslessTests {
+  @Test(arguments: [2, 3, 8])
+  func everyFrameOfAFasterPublisherArrives(depth: Int) throws {
+    let world = try World()
+    let publisher = try world.worker(
+      "publish", "lossless=1", "wait=1", "frames=2000", "intervalUs=0", "depth=\(depth)",
+      "width=64", "grow=1000")
+    let subscriber = try world.worker("subscribe", "policy=lossless")
+    #expect(try publisher.finish().status == .exited(0))
+    let result = try subscriber.finish()
+    #expect(result.output.contains("finished ended received 2000 dropped 0"), "\(result.output)")
+  }
+
+  @Test func aLaggingLosslessSubscriberIsBackpressure() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.allowsLossless = true }
+    var subscriber = try world.subscriber(.lossless(deadline: .seconds(30)))
+    try publishNumbered(&publisher)
+    try publishNumbered(&publisher)
+    #expect(throws: LoanError.backpressure(subscriber: 0, lagFrames: 2)) {
+      _ = try publisher.loan()
+    }
+    #expect(throws: LoanError.timedOut) {
+      _ = try publisher.loan(waitingUntil: .after(.milliseconds(10)))
+    }
+    #expect(try receivedNumber(&subscriber) == 1)
+    try publishNumbered(&publisher)
+    #expect(try receivedNumber(&subscriber) == 2)
+    #expect(try receivedNumber(&subscriber) == 3)
+  }
+
+  @Test func oneThatDoesNotGetOnLosesLosslessDeliveryAndNobodyIsStalled() throws {
+    let world = try World()
+    var publisher = try world.publisher {
+      $0.allowsLossless = true
+      $0.losslessStallLimit = .milliseconds(50)
+    }
+    let events = Channel<StreamEvent>()
+    var subscriber = try world.subscriber(.lossless(deadline: .seconds(30))) {
+      $0.onEvent = { events.send($0) }
+    }
+    for _ in 1...10 {
+      let loan = try publisher.loan(waitingUntil: .never)
+      loan.publish()
+    }
+    _ = try subscriber.poll()
+    #expect(try events.receive() == .losslessEnded)
+    #expect(subscriber.droppedCount == 8)
+    #expect(try listStreams(in: world.group).first?.subscribers.first?.isLossless == false)
+  }
+
+  @Test func aKilledLosslessSubscriberReleasesAWaitingPublisher() throws {
+    let world = try World()
+    let publisher = try world.worker(
+      "publish", "lossless=1", "wait=1", "frames=100", "intervalUs=0", "stallMs=600000")
+    let subscriber = try world.worker("subscribe", "policy=lossless", "hold=1")
+    try subscriber.waitForOutput("holding")
+    _ = try subscriber.end(with: 9)
+    #expect(try publisher.finish().output.contains("finished"))
+  }
+
+  @Test func aLosslessStreamOutlivesItsPublishersProcessUntilItIsRead() throws {
+    let world = try World()
+    let publisher = try world.worker(
+      "publish", "lossless=1", "wait=1", "frames=50", "intervalUs=0", "depth=64")
+    let subscriber = try world.worker("subscribe", "policy=lossless", "delayUs=2000")
+    #expect(try publisher.finish().status == .exited(0))
+    #expect(try subscriber.finish().output.contains("received 50 dropped 0"))
+  }
+}
