@@ -48,6 +48,12 @@ import UploadGStreamer
       throw error
     }
     display.end()
+    #if Media
+      if let address = (destination as? FileDestination)?.entryAddress {
+        global.terminal.detail(
+          "the newest frame entered GStreamer at 0x\(String(address, radix: 16))")
+      }
+    #endif
     try display.show(summary, asJSON: global.json)
     // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
     if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
