@@ -19,7 +19,7 @@ import FrameBus
   func run() throws {
     let specification = try capture.specification()
     guard specification.needsGStreamer else {
-      return try RoleProgram("framebus-capture").run(global.arguments + capture.arguments)
+      try RoleProgram("framebus-capture").run(global.arguments + capture.arguments)
     }
     #if Media
       let role = try CaptureRole(capture, global)

@@ -18,8 +18,7 @@ import FrameBus
   func run() throws {
     let specification = try capture.specification()
     if specification.needsGStreamer {
-      return try RoleProgram("framebus-capture-gstreamer").run(
-        global.arguments + capture.arguments)
+      try RoleProgram("framebus-capture-gstreamer").run(global.arguments + capture.arguments)
     }
     let role = try CaptureRole(capture, global)
     let rate = try capture.rate() ?? FrameRate(30)

@@ -26,9 +26,3 @@ struct DoctorCheck: Encodable {
     return column + check.padded(to: 28) + detail + (fix.map { "; \($0)" } ?? "")
   }
 }
-
-extension String {
-  fileprivate func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(1, width - count))
-  }
-}
