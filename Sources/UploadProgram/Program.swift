@@ -7,6 +7,9 @@ import Upload
 import UploadGStreamer
 
 /// The program `framebus-upload`: one stream, one destination, in a process of its own.
+///
+/// It puts the parts together, and refuses to do their work: running is Upload's, encoding
+/// UploadGStreamer's, parsing and printing CommandLineSupport's.
 @main struct UploadProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-upload",

@@ -41,7 +41,9 @@
     func aDirectoryOfSomebodyElsesIsRefused() throws {
       let user = try TestUser()
       let folder = try TemporaryRoot(mode: 0o755)
-      let own = try TemporaryRoot(mode: 0o777)
+      let own = try TemporaryRoot()
+      try FileManager.default.setAttributes(
+        [.ownerAccountID: Int(user.uid)], ofItemAtPath: own.path)
       let result = try user.run(
         "framebus-upload", ["file:\(folder.file("out.mkv"))", "--root", own.path])
       #expect(result.status == .exited(1))
