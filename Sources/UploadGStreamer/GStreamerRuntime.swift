@@ -1,9 +1,9 @@
-// The module UploadGStreamer: destinations that encode with GStreamer.
-//
-// It owns pipelines, encoders and containers. It refuses to subscribe, and to copy a frame: an
-// element reads the slot that the publisher filled.
-
 #if Media
+  // The module UploadGStreamer: destinations that encode with GStreamer.
+  //
+  // It owns pipelines, encoders and containers. It refuses to subscribe, and to copy a frame: an
+  // element reads the slot that the publisher filled.
+
   import CGStreamer
   import Upload
 
