@@ -8,7 +8,7 @@ enum LayerRule {
 
   static let allowed: [String: Set<String>] = [
     "Platform": ["Glibc", "CLinuxShims"],
-    "AppGroup": ["Platform", "TOMLKit"],
+    "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CFrameLayout"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
