@@ -94,6 +94,12 @@ bool fb_pipeline_set_text(GstElement *pipeline, const char *name, const char *pr
   return true;
 }
 
+uint64_t fb_pipeline_duration_ns(GstElement *pipeline) {
+  gint64 duration;
+  bool isKnown = gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration) && duration > 0;
+  return isKnown ? (uint64_t)duration : UINT64_MAX;
+}
+
 void fb_pipeline_stop(GstElement *pipeline) { gst_element_set_state(pipeline, GST_STATE_NULL); }
 
 void fb_pipeline_free(GstElement *pipeline) {

@@ -21,6 +21,7 @@ struct fb_slot_sink {
   int descriptor;
   bool isFlushing, isFormatAccepted, hasInfo;
   GstVideoInfo info;
+  GstSegment segment;
   struct fb_sink_item queue[QUEUE_ITEMS];
   unsigned count;
 };
@@ -91,7 +92,8 @@ static GstPadProbeReturn take_buffer(struct fb_slot_sink *sink, GstBuffer *buffe
   struct fb_sink_item item = {
       .kind = FB_SINK_FRAME,
       .slot = -1,
-      .ptsNs = GST_BUFFER_PTS(buffer),
+      // Without what the container cuts off or moves (edit lists): 0 is the first picture shown.
+      .ptsNs = gst_segment_to_stream_time(&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
       .durationNs = GST_BUFFER_DURATION(buffer),
       .buffer = buffer,
   };
@@ -141,6 +143,10 @@ static GstPadProbeReturn probe(GstPad *pad, GstPadProbeInfo *info, gpointer user
     GstCaps *caps = NULL;
     gst_event_parse_caps(event, &caps);
     announce_format(sink, caps);
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) {
+    g_mutex_lock(&sink->lock);
+    gst_event_copy_segment(event, &sink->segment);
+    g_mutex_unlock(&sink->lock);
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
     end_queue(sink);
   }
@@ -159,6 +165,7 @@ struct fb_slot_sink *fb_slot_sink_new(GstElement *pipeline, const char *sinkName
   g_mutex_init(&sink->lock);
   g_cond_init(&sink->changed);
   sink->descriptor = descriptor;
+  gst_segment_init(&sink->segment, GST_FORMAT_TIME);
   sink->memory = fb_slot_memory_new();
   sink->pad = gst_element_get_static_pad(element, "sink");
   sink->probe = gst_pad_add_probe(sink->pad,

@@ -13,6 +13,7 @@
     case noVideo(name: String)
     case missingDecoder(what: String, name: String)
     case damaged(name: String, element: String, reason: String)
+    case cutOff(name: String, endNs: UInt64, durationNs: UInt64)
     case failed(name: String, element: String, reason: String)
     case unsupportedFormat(String)
     case system(SystemError)
@@ -38,6 +39,9 @@
           + "or gstreamer1.0-plugins-bad"
       case .damaged(let name, let element, let reason):
         "\(name) is damaged or cut off: \(element) says '\(reason)'; the frames before that are out"
+      case .cutOff(let name, let endNs, let durationNs):
+        "\(name) is cut off: its video ends at \(endNs / 1_000_000) ms of "
+          + "\(durationNs / 1_000_000); the frames before that are out"
       case .failed(let name, let element, let reason):
         "\(name): \(element) failed: \(reason); run with GST_DEBUG=3 to see more"
       case .unsupportedFormat(let what): what
@@ -49,7 +53,7 @@
     /// The Debian package that holds an element; a guess for those that are not named here.
     private static func package(of element: String) -> String {
       switch element {
-      case "filesrc", "fakesink", "capsfilter", "queue", "clocksync", "typefind":
+      case "filesrc", "fakesink", "capsfilter", "queue", "identity", "typefind":
         "libgstreamer1.0-0"
       case "decodebin", "videoconvert", "videoscale", "videotestsrc": "gstreamer1.0-plugins-base"
       case let name where name.hasPrefix("avdec"): "gstreamer1.0-libav"
@@ -69,8 +73,14 @@
       let reason = unsafe text(failure.message) ?? "unknown reason"
       let element = unsafe text(failure.factory) ?? text(failure.element) ?? "GStreamer"
       let domain = unsafe text(failure.domain) ?? ""
+      let details = unsafe text(failure.details) ?? ""
       if let missing = unsafe text(failure.missing) {
         self = .missingDecoder(what: missing, name: name)
+        return
+      }
+      // Every track was decoded, and none of them fits a video element.
+      if framesOut == 0, details.contains("not-linked") {
+        self = .noVideo(name: name)
         return
       }
       switch (domain, unsafe failure.code) {

@@ -55,8 +55,19 @@
         case .frame:
           try publish(item, with: &publisher)
           try refill(&publisher)
-        case .end: return
+        case .end: return try checkWholeness()
         }
+      }
+    }
+
+    /// Some containers end without a word where they were cut off. The header knows better: a
+    /// picture that ends more than a tenth, and a second, too early was cut.
+    private func checkWholeness() throws(PipelineError) {
+      guard !isLive, let durationNs = sink.durationNs else { return }
+      let endNs = UInt64(max(0, lastPtsNs))
+      let missingNs = durationNs > endNs ? durationNs - endNs : 0
+      if missingNs > 1_000_000_000, missingNs > durationNs / 10 {
+        throw .cutOff(name: name, endNs: endNs, durationNs: durationNs)
       }
     }
 

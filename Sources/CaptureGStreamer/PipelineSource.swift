@@ -22,10 +22,9 @@
       file = path
       isLive = false
       self.rate = rate
-      // Tracks that are not raw video at the end are not decoded at all.
-      description =
-        "filesrc name=file ! decodebin name=decoder expose-all-streams=false caps=video/x-raw "
-        + "decoder. ! \(Self.tail(rate))"
+      // The video is linked when it appears. Sound has no link, so nobody decodes it further
+      // than its first buffer.
+      description = "filesrc name=file ! decodebin name=decoder decoder. ! \(Self.tail(rate))"
     }
 
     /// - Parameter pipeline: elements without a sink, as `gst-launch-1.0` takes them.
@@ -34,7 +33,7 @@
       file = nil
       isLive = true
       self.rate = rate
-      description = "\(pipeline) ! clocksync ! \(Self.tail(rate))"
+      description = "\(pipeline) ! identity sync=true ! \(Self.tail(rate))"
     }
 
     private static func tail(_ rate: FrameRate?) -> String {

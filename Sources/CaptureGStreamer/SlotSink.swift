@@ -46,6 +46,12 @@
       loans = (0..<Self.slotCount).map { _ in OfferedLoan() }
     }
 
+    /// How long the file says it is; nil if it does not say.
+    var durationNs: UInt64? {
+      let durationNs = unsafe fb_pipeline_duration_ns(pipeline)
+      return durationNs == .max ? nil : durationNs
+    }
+
     /// Ends the pipeline's threads; then no slot is written any more, and the loans go back.
     mutating func stop() {
       unsafe fb_slot_sink_flush(sink)

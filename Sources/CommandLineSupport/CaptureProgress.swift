@@ -6,6 +6,8 @@ import Synchronization
 final class CaptureProgress: Sendable {
   private struct State {
     var earlier: CaptureFigures?
+    /// Whether the last line said that nobody subscribes.
+    var isWaiting = false
     /// Whether the cursor stands behind a progress line.
     var isMidLine = false
   }
@@ -23,13 +25,13 @@ final class CaptureProgress: Sendable {
     state.withLock { state in
       // Waiting is said once, not once a second, where lines cannot be redrawn.
       let isIdle = figures.subscribers == 0 && state.earlier?.frames ?? 0 == figures.frames
-      let wasIdle = state.earlier.map { $0.subscribers == 0 } ?? false
-      if terminal.isInteractive || !(isIdle && wasIdle) {
+      if terminal.isInteractive || !(isIdle && state.isWaiting) {
         terminal.progress(
           isIdle
             ? "stream “\(stream)”: \(figures.frames) frames, waiting for a subscriber"
             : Self.line(figures, since: state.earlier))
         state.isMidLine = true
+        state.isWaiting = isIdle
       }
       state.earlier = figures
     }

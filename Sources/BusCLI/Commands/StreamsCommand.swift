@@ -10,7 +10,7 @@ struct StreamsCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let streams = try listStreams(in: try global.openGroup())
+    let streams = try listStreams(in: try global.openGroup(creatingLocal: true))
     if global.json {
       try global.terminal.printJSON(streams.map(StreamRecord.init))
     } else if streams.isEmpty {

@@ -99,6 +99,8 @@ GstElement *fb_pipeline_new(const char *description, struct fb_pipeline_failure 
 bool fb_pipeline_set_text(GstElement *pipeline, const char *element, const char *property,
                           const char *value);
 bool fb_pipeline_play(GstElement *pipeline);
+/// How long the container says its longest track is; UINT64_MAX if it does not say.
+uint64_t fb_pipeline_duration_ns(GstElement *pipeline);
 /// Ends all threads of a pipeline. Flush its slot sink first.
 void fb_pipeline_stop(GstElement *pipeline);
 void fb_pipeline_free(GstElement *pipeline);

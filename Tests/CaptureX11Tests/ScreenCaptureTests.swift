@@ -1,0 +1,138 @@
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+@Suite struct ScreenCaptureTests {
+  @Test(arguments: [["--backend", "shm"], ["--backend", "socket"], ["--isolate"]])
+  func framesEqualAnIndependentGrab(backend: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld(width: 321, height: 243)
+      let logo = try world.screen.show("xlogo", ["-geometry", "200x150+40+30", "-bg", "#c08040"])
+      let capture = try world.capture("--no-cursor", backend[0], backend.dropFirst().first ?? "-q")
+      var subscriber = try world.subscriber()
+      // The logo is there once its window's colour is.
+      let frame = try subscriber.take { $0.bytes.contains(0xC0) && $0.pixel(45, 35) == 0xC08040 }
+      #expect(frame.width == 321 && frame.height == 243)
+      let grab = try world.independentGrab(width: 321, height: 243)
+      #expect(frame.differences(from: grab).isEmpty)
+      _ = subscriber
+      try capture.end(with: SIGTERM)
+      withExtendedLifetime(logo) {}
+    }
+  }
+
+  @Test func anUnchangedScreenPublishesNothingAndAChangeIsPublishedWithItsPlace() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let capture = try world.capture("--fps", "50")
+      var subscriber = try world.subscriber()
+      let first = try subscriber.take { $0.pixel(10, 10) == 0x112233 }
+      #expect(first.damage.isFull)
+      // Twenty-five chances to publish the same again, after what was under way.
+      while try subscriber.take(within: .milliseconds(500)) != nil {}
+      #expect(try subscriber.take(within: .milliseconds(500)) == nil)
+      let logo = try world.screen.show("xlogo", ["-geometry", "60x40+100+80", "-bg", "#c08040"])
+      let changed = try subscriber.take { $0.pixel(102, 82) == 0xC08040 }
+      #expect(!changed.damage.isFull)
+      #expect(
+        changed.damage.rects.allSatisfy {
+          $0.x >= 98 && $0.y >= 78 && $0.x + $0.width <= 164 && $0.y + $0.height <= 124
+        })
+      let result = try capture.end(with: SIGINT)
+      #expect(result.status == .exited(130))
+      withExtendedLifetime(logo) {}
+    }
+  }
+
+  @Test func aNewcomerGetsAFrameAlthoughNothingChanges() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let capture = try world.capture()
+      var first = try world.subscriber()
+      #expect(try first.take() != nil)
+      while try first.take(within: .milliseconds(300)) != nil {}
+      var second = try world.subscriber(start: .next)
+      #expect(try second.take() != nil)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func whileNobodySubscribesNoProcessorTimeIsUsed() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let clock = try world.screen.show("xclock", ["-update", "1"])
+      let capture = try world.capture("--fps", "60", "--json")
+      do {
+        var subscriber = try world.subscriber()
+        #expect(try subscriber.take() != nil)
+      }
+      // The publisher has noticed when it says so.
+      try capture.waitForErrors("waiting for a subscriber")
+      let facts = ProcessFacts(capture.processID)
+      let before = try facts.userTicks + facts.systemTicks
+      Platform.sleep(until: .after(.seconds(2)))
+      #expect(try facts.userTicks + facts.systemTicks - before <= 1)
+      try capture.end(with: SIGTERM)
+      withExtendedLifetime(clock) {}
+    }
+  }
+
+  @Test func theCursorIsDrawnWhereItIsAndFollowed() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#305070")
+      let capture = try world.capture()
+      var subscriber = try world.subscriber()
+      for (x, y) in [(150, 120), (60, 50), (319, 239)] {
+        try world.movePointer(x: x, y: y)
+        let plain = try world.independentGrab(width: 320, height: 240)
+        let frame = try subscriber.take { frame in
+          let places = frame.differences(from: plain)
+          return !places.isEmpty
+            && places.allSatisfy { abs($0.x - x) <= 64 && abs($0.y - y) <= 64 }
+        }
+        #expect(frame.differences(from: plain).count < 64 * 64)
+      }
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func aRegionOfTheScreenIsCaptured() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let logo = try world.screen.show("xlogo", ["-geometry", "60x40+100+80", "-bg", "#c08040"])
+      let capture = try world.capture("--size", "40x30+110+85", "--no-cursor")
+      var subscriber = try world.subscriber()
+      let frame = try subscriber.take { $0.bytes.contains(0xC0) }
+      #expect(frame.width == 40 && frame.height == 30)
+      let grab = try world.independentGrab(width: 320, height: 240)
+      var rows: [UInt8] = []
+      for y in 85..<115 {
+        let start = (y * 320 + 110) * 4
+        rows += grab[start..<start + 40 * 4]
+      }
+      #expect(frame.differences(from: rows).isEmpty)
+      try capture.end(with: SIGTERM)
+      withExtendedLifetime(logo) {}
+    }
+  }
+
+  @Test func aNewResolutionGoesOnWithoutReconnecting() throws {
+    try withWatchdog {
+      let world = try ScreenWorld(width: 640, height: 480)
+      let capture = try world.capture()
+      var subscriber = try world.subscriber()
+      #expect(try subscriber.take()?.width == 640)
+      for (width, height) in [(320, 240), (639, 479), (640, 480)] {
+        try world.resize(width: width, height: height)
+        let frame = try subscriber.take { $0.width == width && $0.height == height }
+        #expect(frame.bytes.count == width * height * 4)
+        #expect(frame.damage.isFull)
+      }
+      try capture.end(with: SIGTERM)
+    }
+  }
+}

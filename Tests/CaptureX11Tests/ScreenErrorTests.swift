@@ -1,0 +1,84 @@
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+@Suite struct ScreenErrorTests {
+  /// Runs a capture that must fail, and returns its one line.
+  private func failure(of program: RunningProgram) throws -> String {
+    let result = try program.finish()
+    #expect(result.status == .exited(1))
+    #expect(result.output.isEmpty)
+    let lines = result.errors.split(separator: "\n")
+    #expect(lines.count == 1, "\(result.errors)")
+    return String(lines.first ?? "")
+  }
+
+  @Test func anUnreachableDisplayIsNamed() throws {
+    let root = try TemporaryRoot()
+    let line = try failure(
+      of: RunningProgram("framebus-capture", ["screen:4094", "--root", root.path]))
+    #expect(line.contains("cannot connect to the X display :4094"))
+  }
+
+  @Test func withoutADisplayTheErrorSaysHowToNameOne() throws {
+    let root = try TemporaryRoot()
+    let line = try failure(
+      of: RunningProgram(
+        "framebus-capture", ["screen", "--root", root.path], environment: ["DISPLAY": nil]))
+    #expect(line.contains("DISPLAY is not set"))
+  }
+
+  @Test(arguments: [8, 16])
+  func aScreenOfFewColoursIsRefused(depth: Int) throws {
+    let world = try ScreenWorld(depth: depth)
+    #expect(try failure(of: world.capture()).contains("has \(depth) bits a pixel"))
+  }
+
+  @Test func withoutSharedMemoryTheSocketIsNamedAndWorks() throws {
+    try withWatchdog {
+      let world = try ScreenWorld(options: ["-extension", "MIT-SHM"])
+      let line = try failure(of: world.capture())
+      #expect(line.contains("MIT-SHM") && line.contains("--backend socket"))
+      let capture = try world.capture("--backend", "socket")
+      var subscriber = try world.subscriber()
+      #expect(try subscriber.take()?.width == 320)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func aRegionOutsideTheScreenIsRefused() throws {
+    let world = try ScreenWorld()
+    #expect(try failure(of: world.capture("--size", "10x10+320+0")).contains("does not lie on"))
+  }
+
+  @Test func aServerThatDiesEndsTheCaptureAndItsSubscribersSeeTheFailure() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let capture = try world.capture("--quiet")
+      var subscriber = try world.subscriber()
+      #expect(try subscriber.take() != nil)
+      world.screen.server.process.end(with: SIGKILL)
+      #expect(try failure(of: capture).contains("went away"))
+      var end: FinishReason?
+      while end == nil {
+        if case .finished(let reason) = try subscriber.next(until: .after(.seconds(30))) {
+          end = reason
+        }
+      }
+      #expect(end == .failed)
+    }
+  }
+
+  @Test func aSecondPublisherOfTheStreamIsRefused() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let capture = try world.capture()
+      let subscriber = try world.subscriber()
+      #expect(try failure(of: world.capture()).contains("already has a publisher"))
+      _ = subscriber.receivedCount
+      try capture.end(with: SIGTERM)
+    }
+  }
+}

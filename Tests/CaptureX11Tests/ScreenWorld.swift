@@ -1,0 +1,130 @@
+import AppGroup
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+
+/// An X server of its own, a group, and the program that captures the one into the other.
+struct ScreenWorld {
+  let root: TemporaryRoot
+  let group: AppGroup
+  let screen: VirtualScreen
+  let stream: StreamName
+
+  init(width: Int = 320, height: Int = 240, depth: Int = 24, options: [String] = []) throws {
+    root = try TemporaryRoot()
+    group = try AppGroup.create(GroupID("org.example.test"), root: root.path)
+    screen = try VirtualScreen(width: width, height: height, depth: depth, options: options)
+    stream = try StreamName("screen")
+  }
+
+  /// Starts `framebus-capture` on the screen.
+  func capture(
+    _ arguments: String..., environment: [String: String?] = [:]
+  ) throws -> RunningProgram {
+    try RunningProgram(
+      "framebus-capture",
+      ["screen:\(screen.display)", "--root", root.path, "--group", "org.example.test"] + arguments,
+      environment: screen.environment.merging(environment) { _, new in new })
+  }
+
+  func subscriber(start: StartingPoint = .newest) throws -> Subscriber {
+    var options = SubscriberOptions()
+    options.start = start
+    return try Subscriber(
+      stream, in: group, options: options, waitingForPublisherUntil: .after(.seconds(30)))
+  }
+
+  /// What an independent program sees on the screen: rows of B, G, R, x.
+  func independentGrab(width: Int, height: Int) throws -> [UInt8] {
+    let path = root.file("grab.raw")
+    try output(
+      of: "ffmpeg",
+      [
+        "-loglevel", "error", "-y", "-f", "x11grab", "-draw_mouse", "0", "-video_size",
+        "\(width)x\(height)", "-i", screen.display, "-frames:v", "1", "-f", "rawvideo",
+        "-pix_fmt", "bgr0", path,
+      ])
+    return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  /// Paints the whole screen in one colour, such as `#12ab34`.
+  func paint(_ color: String) throws {
+    try output(of: "xsetroot", ["-display", screen.display, "-solid", color])
+  }
+
+  /// Gives the screen a new size by RANDR. Without a monitor (CRTC) any size up to the first fits;
+  /// xrandr(1) cannot do it, for want of a physical size.
+  func resize(width: Int, height: Int) throws {
+    let script = """
+      from Xlib import display
+      d = display.Display("\(screen.display)")
+      root = d.screen().root
+      resources = root.xrandr_get_screen_resources()
+      for crtc in resources.crtcs:
+        d.xrandr_set_crtc_config(crtc, resources.config_timestamp, 0, 0, 0, 1, [])
+      root.xrandr_set_screen_size(\(width), \(height), 100, 100)
+      d.sync()
+      """
+    try output(of: "/usr/bin/python3", ["-c", script])
+  }
+
+  func movePointer(x: Int, y: Int) throws {
+    let script = """
+      from Xlib import display
+      d = display.Display("\(screen.display)")
+      d.screen().root.warp_pointer(\(x), \(y))
+      d.sync()
+      """
+    try output(of: "/usr/bin/python3", ["-c", script])
+  }
+}
+
+/// A frame, taken out of its lease.
+struct TakenFrame {
+  let width: Int
+  let height: Int
+  let damage: DamageRegion
+  let bytes: [UInt8]
+
+  init(_ lease: borrowing FrameLease) {
+    width = lease.format.width
+    height = lease.format.height
+    damage = lease.metadata.damage
+    // SAFETY: the bytes are copied while the lease lives.
+    bytes = unsafe lease.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// The pixel as 0xRRGGBB.
+  func pixel(_ x: Int, _ y: Int) -> UInt32 { rgb(bytes, (y * width + x) * 4) }
+
+  /// The places where the colours differ from another picture of the same size.
+  func differences(from other: [UInt8]) -> [(x: Int, y: Int)] {
+    (0..<width * height).filter { rgb(bytes, $0 * 4) != rgb(other, $0 * 4) }
+      .map { ($0 % width, $0 / width) }
+  }
+}
+
+private func rgb(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+  UInt32(bytes[offset]) | UInt32(bytes[offset + 1]) << 8 | UInt32(bytes[offset + 2]) << 16
+}
+
+extension Subscriber {
+  /// The next frame; nil when none came in time or the stream ended.
+  mutating func take(within limit: Duration = .seconds(30)) throws -> TakenFrame? {
+    switch try next(until: .after(limit)) {
+    case .frame(let lease): TakenFrame(lease)
+    default: nil
+    }
+  }
+
+  /// Frames until one fits; the watchdog is the deadline.
+  mutating func take(where isWanted: (TakenFrame) -> Bool) throws -> TakenFrame {
+    let deadline = Deadline.after(.seconds(60))
+    while !deadline.isPast {
+      guard let frame = try take() else { break }
+      if isWanted(frame) { return frame }
+    }
+    throw HarnessError("no such frame came")
+  }
+}
