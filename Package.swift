@@ -41,8 +41,7 @@ let package = Package(
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
     // L0: C
@@ -67,9 +66,7 @@ let package = Package(
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),
-    .target(
-      name: "AppGroup", dependencies: ["Platform", .product(name: "TOMLKit", package: "TOMLKit")],
-      swiftSettings: strict),
+    .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
       name: "FrameBus", dependencies: ["AppGroup", "CFrameLayout", "Platform"],
       swiftSettings: strict),
@@ -139,7 +136,22 @@ let package = Package(
       name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
       path: "Tests/BusWorker", swiftSettings: strict),
     .testTarget(
+      name: "EndToEndTests",
+      dependencies: [
+        "TestSupport", "Platform", "BusCLI", "BusWorker", "CaptureProgram",
+        "CaptureGStreamerProgram", "UploadProgram",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
+    .testTarget(
+      name: "PlatformTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
+    .testTarget(
+      name: "AppGroupTests", dependencies: ["TestSupport", "AppGroup", "Platform"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CLITests", dependencies: ["TestSupport", "Platform", "BusCLI"],
+      swiftSettings: strict),
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
       path: "Tests/UploadTestPublisher", swiftSettings: strict),
@@ -155,6 +167,9 @@ let package = Package(
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
         "UploadTestPublisher", "UploadProgram", "BusCLI",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "DemoTests", dependencies: ["TestSupport", "Platform", "BusCLI"],
       swiftSettings: strict),
     .testTarget(
       name: "CaptureTests",

@@ -19,8 +19,11 @@ extension AppGroup {
     guard currentUserID() == place.ownerID || currentUserID() == 0 else {
       throw GroupError(
         .notPermitted,
-        "\(place.statePath) belongs to \(userText(place.ownerID)), who alone can create groups there",
-        advice: "ask them, or choose another place with --root DIR")
+        "\(place.statePath) belongs to \(userText(place.ownerID)), who alone can create groups"
+          + " there",
+        advice: place.ownerID == 0
+          ? "run the command with sudo, or choose another place with --root DIR"
+          : "ask them, or choose another place with --root DIR")
     }
     let state = try openTrusted(place.statePath, place.trusted)
     let lock = try lockState(state, ownerID: place.ownerID)

@@ -114,7 +114,8 @@ extension GroupError {
     let uid = currentUserID()
     return GroupError(
       .notPermitted,
-      "\(userText(uid)) is no member of the group \(id), which belongs to \(userText(place.ownerID))",
+      "\(userText(uid)) is no member of the group \(id), which belongs to"
+        + " \(userText(place.ownerID))",
       advice: "ask them for `framebus group grant ROLE --uid \(uid) --group \(id)"
         + "\(place.findingOption)`")
   }

@@ -1,145 +1,88 @@
-import TOMLKit
-
 extension Manifest {
   /// Reads the text of a manifest, which anybody may have written.
   init(parsing bytes: [UInt8], for id: GroupID) throws(ManifestError) {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw ManifestError(line: 1, reason: "the file is not UTF-8 text")
-    }
-    let lines = ManifestLines(text)
-    if let line = lines.lineOfControlCharacter() {
-      throw ManifestError(line: line, reason: "the line holds a control character")
-    }
-    let table: TOMLTable
+    let table: [String: TOMLValue]
     do {
-      table = try TOMLTable(string: text)
-    } catch let error as TOMLParseError {
-      throw ManifestError(line: error.source.begin.line, reason: printable(error.description))
+      table = try TOMLDocument(parsing: bytes).root
     } catch {
-      throw ManifestError(line: 1, reason: "\(error)")
+      throw ManifestError(line: error.line, reason: error.reason)
     }
-    // Values point into the table that they came from.
-    self = try withExtendedLifetime(table) { () throws(ManifestError) in
-      try Manifest(table, lines, for: id)
-    }
-  }
-
-  private init(
-    _ table: TOMLTable, _ lines: ManifestLines, for id: GroupID
-  ) throws(ManifestError) {
-    try Self.checkVersion(table, lines)
-    for key in table.keys where !["version", "group", "roles"].contains(key) {
+    try Self.checkVersion(table)
+    for (key, value) in table.sorted(by: { $0.value.line < $1.value.line })
+    where !["version", "group", "roles"].contains(key) {
       throw ManifestError(
-        line: lines.line(of: key),
+        line: value.line,
         reason: "unknown key \(printable(key)); there are version, group and roles")
     }
-    guard table["group"]?.string == id.description else {
-      let reason =
-        table["group"] == nil
-        ? "the key group is missing" : "the key group is not \"\(id)\", the directory's name"
-      throw ManifestError(line: lines.line(of: "group"), reason: reason)
+    guard let name = table["group"] else {
+      throw ManifestError(line: 1, reason: "the key group is missing")
+    }
+    guard name.string == id.description else {
+      throw ManifestError(
+        line: name.line, reason: "the key group is not \"\(id)\", the directory's name")
     }
     guard let roleTable = table["roles"]?.table else {
-      throw ManifestError(line: lines.line(of: "roles"), reason: "the table [roles] is missing")
+      throw ManifestError(line: table["roles"]?.line ?? 1, reason: "there is no table [roles]")
     }
     var roles: [Role: Holders] = [:]
-    for name in roleTable.keys {
-      let line = lines.line(ofTable: "roles.\(name)")
+    for (name, value) in roleTable {
       guard let role = Role(rawValue: name) else {
         throw ManifestError(
-          line: line, reason: "\(printable(name)) is no role: use a-z, 0-9 and -, at most 32")
+          line: value.line,
+          reason: "\(printable(name)) is no role: use a-z, 0-9 and -, at most 32")
       }
-      guard let holders = roleTable[name]?.table else {
-        throw ManifestError(line: line, reason: "roles.\(name) is not a table")
+      guard let holders = value.table else {
+        throw ManifestError(line: value.line, reason: "roles.\(name) is not a table")
       }
-      roles[role] = try Self.holders(holders, of: role, lines)
+      roles[role] = try Self.holders(holders, of: role)
     }
     self.init(id: id, roles: roles)
   }
 
-  private static func checkVersion(
-    _ table: TOMLTable, _ lines: ManifestLines
-  ) throws(ManifestError) {
-    guard let version = table["version"]?.int, version >= 1 else {
-      throw ManifestError(
-        line: lines.line(of: "version"), reason: "the key version is missing or no number from 1")
+  private static func checkVersion(_ table: [String: TOMLValue]) throws(ManifestError) {
+    guard let version = table["version"] else {
+      throw ManifestError(line: 1, reason: "the key version is missing")
     }
-    if version > Self.version {
+    guard let number = version.integer, number >= 1 else {
+      throw ManifestError(line: version.line, reason: "the version is no number from 1")
+    }
+    if number > Self.version {
       throw ManifestError(
-        line: lines.line(of: "version"),
-        reason: "it has version \(version), and this FrameBus reads versions up to \(Self.version)",
+        line: version.line,
+        reason: "it has version \(number), and this FrameBus reads versions up to \(Self.version)",
         isNewerVersion: true)
     }
   }
 
   private static func holders(
-    _ table: TOMLTable, of role: Role, _ lines: ManifestLines
+    _ table: [String: TOMLValue], of role: Role
   ) throws(ManifestError) -> Holders {
-    var holders = Holders()
-    for key in table.keys {
-      let line = lines.line(of: key, inTable: "roles.\(role)")
-      guard key == "uids" || key == "gids" else {
+    for (key, value) in table where key != "uids" && key != "gids" {
+      throw ManifestError(
+        line: value.line,
+        reason: "unknown key \(printable(key)) in roles.\(role); it has uids and gids")
+    }
+    return Holders(
+      uids: try ids(table["uids"], "roles.\(role).uids"),
+      gids: try ids(table["gids"], "roles.\(role).gids"))
+  }
+
+  private static func ids(
+    _ value: TOMLValue?, _ key: String
+  ) throws(ManifestError) -> Set<UInt32> {
+    guard let value else { return [] }
+    guard let array = value.array else {
+      throw ManifestError(line: value.line, reason: "\(key) is not a list of numbers")
+    }
+    var ids: Set<UInt32> = []
+    for element in array {
+      // The highest number stands for "no id" in the kernel's calls.
+      guard let number = element.integer, (0..<Int(UInt32.max)).contains(number) else {
         throw ManifestError(
-          line: line, reason: "unknown key \(printable(key)) in roles.\(role); it has uids and gids"
-        )
+          line: element.line, reason: "\(key) holds something that is no id of a user or group")
       }
-      guard let array = table[key]?.array else {
-        throw ManifestError(line: line, reason: "roles.\(role).\(key) is not a list of numbers")
-      }
-      for index in 0..<array.count {
-        // The highest number stands for "no id" in the kernel's calls.
-        guard let number = array[index].int, (0..<Int(UInt32.max)).contains(number) else {
-          throw ManifestError(
-            line: line,
-            reason: "roles.\(role).\(key) holds something that is no id of a user or group")
-        }
-        if key == "uids" {
-          holders.uids.insert(UInt32(number))
-        } else {
-          holders.gids.insert(UInt32(number))
-        }
-      }
+      ids.insert(UInt32(number))
     }
-    return holders
-  }
-}
-
-/// Finds the line that a value came from, because the parser only tells for syntax errors.
-private struct ManifestLines {
-  private let lines: [Substring]
-
-  init(_ text: String) {
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-  }
-
-  func lineOfControlCharacter() -> Int? {
-    lines.firstIndex { line in
-      line.unicodeScalars.contains { $0.value < 0x20 && $0 != "\t" && $0 != "\r" || $0 == "\u{7f}" }
-    }.map { $0 + 1 }
-  }
-
-  /// The line of a top-level key or table; the first if it is missing.
-  func line(of key: String) -> Int { line(of: key, from: 0) ?? line(ofTable: key) }
-
-  func line(ofTable name: String) -> Int {
-    (lines.firstIndex { line in
-      let compact = line.filter { !" \t\r\"'".contains($0) }
-      return compact.hasPrefix("[\(name)]") || compact.hasPrefix("[\(name).")
-        || compact.hasPrefix("\(name)=")
-    } ?? 0) + 1
-  }
-
-  func line(of key: String, inTable table: String) -> Int {
-    let header = line(ofTable: table)
-    return line(of: key, from: header) ?? header
-  }
-
-  private func line(of key: String, from start: Int) -> Int? {
-    for index in lines.indices.dropFirst(start) {
-      let compact = lines[index].filter { !" \t\r\"'".contains($0) }
-      if compact.hasPrefix("[") { return nil }
-      if compact.hasPrefix("\(key)=") { return index + 1 }
-    }
-    return nil
+    return ids
   }
 }

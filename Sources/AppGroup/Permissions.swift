@@ -10,8 +10,9 @@ struct Permissions {
   /// On `streams`: who may publish may make and replace entries; `streams` is sticky, so only
   /// their own.
   let publishing: AccessList
-  /// What entries of `streams` get: connecting to a socket takes permission to write to it.
-  /// Lock files are made with mode 0600, whose mask leaves them to their owner.
+  /// What entries of `streams` get, as far as the mode they are made with lets it: connecting to a
+  /// socket takes permission to write to it, so sockets are given mode 0666; lock files are made
+  /// with mode 0600, which leaves them to their owner.
   let connecting: AccessList
 
   init(_ manifest: Manifest, ownerID: UInt32) {

@@ -51,10 +51,21 @@ struct UserRunPlace {
     {
       return try openTrusted(session.path(of: "framebus"), trusted, makingMode: 0o700).path
     }
-    // Named at random, so that nobody can have taken the name.
-    let name = temporaryName(prefix: "framebus-\(uid)-")
-    return try attempt("cannot make a run directory") { () throws(SystemError) in
-      try Directory(path: "/tmp").makeDirectory(name, mode: 0o700).path
+    return try makeUnderRandomName()
+  }
+
+  /// Named at random, so that nobody can have taken the name; the link tells the others.
+  private func makeUnderRandomName() throws(GroupError) -> String {
+    try attempt("cannot make a run directory") { () throws(SystemError) in
+      let parent = try Directory(path: "/tmp")
+      while true {
+        let name = "framebus-\(uid)-" + String(UInt32.random(in: 0...(.max)), radix: 36)
+        do throws(SystemError) {
+          return try parent.makeDirectory(name, mode: 0o700).path
+        } catch {
+          if !error.isExisting { throw error }
+        }
+      }
     }
   }
 }

@@ -55,12 +55,12 @@ static GstBusSyncReply handle_message(GstBus *bus, GstMessage *message, gpointer
     GError *error = NULL;
     gchar *detail = NULL;
     gst_message_parse_error(message, &error, &detail);
-    GstElementFactory *factory = GST_IS_ELEMENT(GST_MESSAGE_SRC(message))
-                                     ? gst_element_get_factory(GST_ELEMENT(GST_MESSAGE_SRC(message)))
-                                     : NULL;
+    GstObject *source = GST_MESSAGE_SRC(message);
+    GstElementFactory *factory =
+        GST_IS_ELEMENT(source) ? gst_element_get_factory(GST_ELEMENT(source)) : NULL;
     struct upload_event event = {
         .kind = kind_of(error),
-        .element = factory ? GST_OBJECT_NAME(factory) : GST_MESSAGE_SRC_NAME(message),
+        .element = factory ? GST_OBJECT_NAME(factory) : GST_OBJECT_NAME(source),
         .message = error->message,
         .detail = detail ? detail : ""};
     pipeline->handler(pipeline->context, &event);

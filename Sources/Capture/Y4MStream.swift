@@ -18,7 +18,10 @@ struct Y4MStream: ~Copyable {
 
   /// - Returns: nil when the run was stopped before a line arrived.
   mutating func readHeader() throws(Y4MError) -> Y4MHeader? {
-    guard let line = try readLine() else {
+    let line: [UInt8]?
+    // What ends before its first line does is no y4m stream at all.
+    do { line = try readLine() } catch .truncated { throw .header(.notY4M) }
+    guard let line else {
       if stop.isRaised { return nil }
       throw .empty(name: name)
     }

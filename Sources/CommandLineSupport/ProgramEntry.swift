@@ -1,6 +1,12 @@
 import ArgumentParser
 import Platform
 
+// What all programs of this package share: global options, the rules of output, and how errors
+// become exit statuses. This module refuses to know any verb.
+
+/// What `--version` prints.
+public let programVersion = "0.1.0"
+
 /// A command line that asks for something impossible: exit status 2.
 public struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
   public let description: String

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Frees memory that a C library allocated with `malloc(3)` and gave away, such as XCB's replies.
-/// SAFETY: the caller owns the memory and uses it no more.
+/// SAFETY: the caller owns the memory, and uses it no more.
 @unsafe package func freeForeignMemory(_ address: UnsafeMutableRawPointer?) {
   unsafe free(address)
 }

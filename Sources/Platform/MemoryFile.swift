@@ -25,6 +25,7 @@ package struct MemoryFile: ~Copyable, Sendable {
 
   /// - Parameter name: shown in /proc/PID/maps, for people.
   package init(named name: String, byteCount: Int) throws(SystemError) {
+    // SAFETY: the kernel reads the name during the call only.
     let number = try retryingInterrupts("memfd_create", path: name) {
       unsafe linux_memfd_create(name)
     }
@@ -58,6 +59,7 @@ package struct MemoryFile: ~Copyable, Sendable {
   /// Writes bytes at the start, before the file is sealed.
   package borrowing func initialize(from bytes: RawSpan) throws(SystemError) {
     let number = descriptor.number
+    // SAFETY: the kernel reads the span's own bytes, during the call.
     let written = unsafe bytes.withUnsafeBytes {
       unsafe pwrite(number, $0.baseAddress, $0.count, 0)
     }

@@ -39,6 +39,7 @@ package struct MessageSocket: ~Copyable, Sendable {
   package static func connect(to path: String) throws(SystemError) -> MessageSocket {
     let descriptor = try makeSocket()
     let number = descriptor.number
+    // SAFETY: the path is read during the call only.
     _ = try retryingInterrupts("connect", path: path) {
       unsafe linux_connect_path(number, path)
     }
@@ -62,6 +63,7 @@ package struct MessageSocket: ~Copyable, Sendable {
   }
 
   package borrowing func send(_ message: RawSpan, descriptors: [Int32] = []) -> SendResult {
+    // SAFETY: the kernel reads the bytes and the numbers during the call, each within its count.
     while true {
       let sent = unsafe message.withUnsafeBytes { bytes in
         unsafe descriptors.withUnsafeBufferPointer {
@@ -86,6 +88,7 @@ package struct MessageSocket: ~Copyable, Sendable {
     var descriptors: InlineArray<4, Int32> = InlineArray(repeating: -1)
     var count: UInt32 = 0
     var isTruncated = false
+    // SAFETY: the call writes at most as many bytes and numbers as the counts it is given.
     while true {
       let received = unsafe buffer.withUnsafeMutableBytes { bytes in
         var slots = descriptors.mutableSpan
@@ -142,6 +145,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
     let descriptor = try makeSocket()
     let number = descriptor.number
     let temporary = "\(path).\(getpid())"
+    // SAFETY: here and below, the kernel reads the paths during the calls only.
     unsafe unlink(temporary)
     _ = try retryingInterrupts("bind", path: temporary) {
       unsafe linux_bind_path(number, temporary)

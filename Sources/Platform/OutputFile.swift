@@ -26,6 +26,7 @@ package struct OutputFile: Hashable, Sendable {
     if status.kind != .file { throw SystemError(code: EINVAL, operation: "open", path: path) }
   }
 
+  // SAFETY: the kernel reads the path during the call only.
   package var exists: Bool { unsafe access(path, F_OK) == 0 }
 
   /// Nil if there is no such file.

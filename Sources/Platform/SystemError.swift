@@ -23,6 +23,7 @@ public struct SystemError: Error, Hashable, Sendable {
 
 extension SystemError: CustomStringConvertible {
   /// The kernel's own words, such as `No such file or directory`.
+  // SAFETY: the text is copied at once; strerror(3) of glibc has storage per thread.
   public var reason: String { unsafe String(cString: strerror(code)) }
 
   /// Whether the kernel refused for want of permission.

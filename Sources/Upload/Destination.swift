@@ -1,7 +1,7 @@
 // The module Upload: takes frames off a stream and hands them to a destination.
 //
-// It knows no encoder, container or network protocol, and links no media library: those join as
-// further conformances to `Destination`, without a change here.
+// It refuses to know an encoder, a container or a network protocol, and to link a media library:
+// those join as further conformances to `Destination`, without a change here.
 
 import FrameBus
 import Platform

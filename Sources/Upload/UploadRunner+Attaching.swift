@@ -21,7 +21,7 @@ extension UploadRunner {
         case .noSuchStream where plan.waitsForStream && deadline == .now:
           report(.waitingForStream(plan.stream))
           deadline = .never
-        default: throw .cannotSubscribe(plan.stream, error)
+        default: throw .cannotSubscribe(error)
         }
       }
     }

@@ -142,7 +142,7 @@ public final class UploadRunner {
         return
       }
       attachment = next
-    default: throw .cannotReceive(plan.stream, error)
+    default: throw .cannotReceive(error)
     }
   }
 

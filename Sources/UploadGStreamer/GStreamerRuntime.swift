@@ -1,8 +1,8 @@
 #if Media
   // The module UploadGStreamer: destinations that encode with GStreamer.
   //
-  // It owns pipelines, encoders and containers. It never subscribes and never copies a frame:
-  // an element reads the slot that the publisher filled.
+  // It owns pipelines, encoders and containers. It refuses to subscribe, and to copy a frame: an
+  // element reads the slot that the publisher filled.
 
   import CGStreamer
   import Upload

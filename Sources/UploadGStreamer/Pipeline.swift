@@ -17,6 +17,7 @@
     private let output: String
     private var handle: OpaquePointer?
     private var bytesAtStop: UInt64 = 0
+    private var addressAtStop: UInt = 0
 
     /// - Parameter output: what error messages call the place written to.
     init(_ elements: [ElementDescription], output: String) throws(DestinationError) {
@@ -142,6 +143,7 @@
     func stop() {
       guard let running = unsafe handle else { return }
       bytesAtStop = bytesWritten
+      addressAtStop = entryAddress
       unsafe handle = nil
       // SAFETY: the handle is given up; nothing can use it after this call.
       unsafe upload_pipeline_destroy(running)
@@ -155,7 +157,7 @@
     /// Where the newest frame lay when it entered the first element, to check that it is a slot.
     var entryAddress: UInt {
       // SAFETY: as above.
-      unsafe handle.map { unsafe upload_pipeline_entry_address($0) } ?? 0
+      unsafe handle.map { unsafe upload_pipeline_entry_address($0) } ?? addressAtStop
     }
 
     private func throwIfFailed() throws(DestinationError) {

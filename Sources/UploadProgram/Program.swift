@@ -7,6 +7,9 @@ import Upload
 import UploadGStreamer
 
 /// The program `framebus-upload`: one stream, one destination, in a process of its own.
+///
+/// It puts the parts together, and refuses to do their work: running is Upload's, encoding
+/// UploadGStreamer's, parsing and printing CommandLineSupport's.
 @main struct UploadProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-upload",
@@ -48,6 +51,12 @@ import UploadGStreamer
       throw error
     }
     display.end()
+    #if Media
+      if let address = (destination as? FileDestination)?.entryAddress {
+        global.terminal.detail(
+          "the newest frame entered GStreamer at 0x\(String(address, radix: 16))")
+      }
+    #endif
     try display.show(summary, asJSON: global.json)
     // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
     if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }

@@ -6,7 +6,14 @@ import Platform
 /// It says on standard output what it does, a line at a time.
 @main
 struct Program {
-  static func main() throws {
+  static func main() {
+    do { try run() } catch {
+      say("error \(error)")
+      exitProcess(1)
+    }
+  }
+
+  private static func run() throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 5 else { fatalError("usage: BusWorker ROLE ROOT GROUP STREAM …") }
     let settings = Settings(arguments.dropFirst(5))

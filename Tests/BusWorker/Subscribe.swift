@@ -6,7 +6,7 @@ import Platform
 ///
 /// Settings: `policy` (latest, keep:N, lossless), `frames` (how many to receive), `holds`, `hold`
 /// (1: keep the first frame until killed), `delayUs` (per frame), `waitMs` (for the publisher),
-/// `async` (1: suspend instead of blocking), `checkTwice` (1: look again after the delay).
+/// `log` (1: say each frame's PTS, and do not check its words).
 func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   var options = SubscriberOptions()
   options.holds = settings.number("holds", 1)
@@ -27,7 +27,11 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
   while wanted == 0 || count < wanted {
     switch try subscriber.next() {
     case .frame(let lease):
-      check(lease)
+      if settings.number("log", 0) == 1 {
+        say("pts \(lease.metadata.ptsNs)")
+      } else {
+        check(lease)
+      }
       if delay > 0 {
         sleep(until: .after(.microseconds(delay)))
         check(lease)

@@ -65,13 +65,17 @@ enum CommentRules {
     }
   }
 
-  /// What a module refuses to do stands in the comment that opens its main file.
+  /// What a module refuses to do stands in the comment that opens its main file. The modules of
+  /// role programs hold nothing but `main`.
   static func checkRefusals(_ files: [SourceFile]) -> [Finding] {
-    let modules = Set(files.filter(\.isSwift).compactMap(\.module))
+    let modules = Set(
+      files.filter(\.isSwift).compactMap(\.module).filter { !$0.hasSuffix("Program") })
     return modules.sorted().compactMap { module in
       let own = files.filter { $0.module == module && $0.isSwift }
       let says = own.contains { file in
-        file.lines.prefix(20).contains { $0.hasPrefix("//") && $0.contains("efuses") }
+        file.lines.prefix(20).contains { line in
+          line.drop { $0 == " " }.hasPrefix("//") && line.contains("efuses")
+        }
       }
       if says { return nil }
       return Finding(
@@ -93,8 +97,13 @@ enum CommentRules {
       guard let open = use.firstIndex(of: "("),
         use[..<open].allSatisfy({ $0.isLowercase || $0.isNumber || $0 == "_" })
       else { return true }
-      let arguments = use[open...].dropFirst().prefix { $0 != "(" && $0 != ")" }
+      // What is left of the line, as arguments may be calls themselves.
+      let arguments = use[open...]
+      if arguments.hasPrefix("()") { return false }
       return !arguments.contains("&")
+        || ["$0", ".baseAddress", ".pointee"].contains {
+          arguments.contains($0)
+        }
     }
   }
 

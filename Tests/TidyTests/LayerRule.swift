@@ -8,7 +8,7 @@ enum LayerRule {
 
   static let allowed: [String: Set<String>] = [
     "Platform": ["Glibc", "CLinuxShims"],
-    "AppGroup": ["Platform", "TOMLKit"],
+    "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CFrameLayout"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
@@ -17,7 +17,7 @@ enum LayerRule {
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "Upload"]),
-    "BusCLI": core.union(program),
+    "BusCLI": core.union(program).union(["Capture", "Upload"]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
     "UploadProgram": core.union(program).union(["Upload", "UploadGStreamer"]),

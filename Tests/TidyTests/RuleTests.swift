@@ -144,4 +144,13 @@ import Testing
     let file = swift("let a = \"import Glibc // no\" // unsafe\nlet b = 1")
     #expect(file.code == ["let a =  ", "let b = 1"])
   }
+
+  @Test func aProgramInTheReadmeThatIsNoExampleIsFound() {
+    let readme = SourceFile(path: "README.md", text: "```swift\nimport A\nrun()\n```\n")
+    let example = swift("import A\n\n/// Runs.\nrun()\n", in: "examples/a/Sources/A/A.swift")
+    #expect(ExampleRule.check(readme, against: []).count == 1)
+    #expect(ExampleRule.check(readme, against: [example]).count == 1)
+    let same = swift("import A\n/// Runs.\nrun()\n", in: "examples/a/Sources/A/A.swift")
+    #expect(ExampleRule.check(readme, against: [same]).isEmpty)
+  }
 }

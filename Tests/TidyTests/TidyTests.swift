@@ -4,7 +4,7 @@ import Testing
 @Suite struct TidyTests {
   private let files: [SourceFile]
 
-  init() throws { files = try Repository.files() }
+  init() throws { files = try Repository.files.get() }
 
   private func expectNone(_ findings: [Finding]) {
     #expect(findings.isEmpty, "\(findings.map(\.description).joined(separator: "\n"))")
@@ -56,5 +56,11 @@ import Testing
 
   @Test func noFileNamesAPathOfOneMachine() {
     expectNone(files.flatMap(WordRules.checkPaths))
+  }
+
+  @Test func theProgramsOfTheReadmeAreTheExamplesThatAreBuilt() throws {
+    let readme = try #require(files.first { $0.path == "README.md" })
+    let examples = files.filter { $0.path.hasPrefix("examples/") && $0.isSwift }
+    expectNone(ExampleRule.check(readme, against: examples))
   }
 }

@@ -7,7 +7,8 @@ import Platform
 //   UploadTestPublisher ROOT STREAM live|lossless|still SEGMENT…
 //
 // A segment is FOURCC:WxH:COUNT:INTERVAL, the interval in microseconds: so many frames, stamped
-// and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). Its
+// and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). The
+// format NOIS is noise, in XR24, that no encoder can make small. The frame's
 // time stamp is written to standard output as one line. `still` waits for a signal after the last
 // segment, and does not publish meanwhile, as a screen does that stands still.
 
@@ -42,7 +43,7 @@ import Platform
       for _ in 0..<segment.count where !signals.stop.isRaised {
         if !isLossless { sleep(until: Deadline(monotonicNs: UInt64(ptsNs))) }
         var loan = try publisher.loan(waitingUntil: .after(.seconds(30)), stop: signals.stop)
-        fill(&loan, segment.format, number)
+        fill(&loan, segment, number)
         loan.metadata.ptsNs = ptsNs
         loan.metadata.capturedAtNs = monotonicNowNs()
         _ = loan.publish()
@@ -66,14 +67,17 @@ import Platform
   }
 
   /// Grey in every format of one byte a sample: in RGB, and in YUV with neutral chroma.
-  private static func fill(_ loan: inout FrameLoan, _ format: FrameFormat, _ number: Int) {
+  private static func fill(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
+    let (format, isNoisy) = (segment.format, segment.isNoisy)
     let level = UInt8(16 + 8 * (number % 24))
     var bytes = loan.bytes
     let chroma = format.planes.count > 1 ? format.planes[1].offset : format.byteCount
+    var noise = UInt64(number + 1)
     for index in 0..<format.byteCount {
+      if isNoisy { noise = noise &* 6_364_136_223_846_793_005 &+ 1 }
+      let value = isNoisy ? UInt8(truncatingIfNeeded: noise >> 56) : index < chroma ? level : 128
       // SAFETY: the index is less than the format's size, which the slot holds.
-      unsafe bytes.storeBytes(
-        of: index < chroma ? level : 128, toUncheckedByteOffset: index, as: UInt8.self)
+      unsafe bytes.storeBytes(of: value, toUncheckedByteOffset: index, as: UInt8.self)
     }
   }
 }
@@ -83,11 +87,13 @@ struct WrongArguments: Error {}
 struct Segment {
   let format: FrameFormat
   let count: Int
+  let isNoisy: Bool
   let intervalNs: Int64
 
   init(_ text: String) throws {
     let parts = text.split(separator: ":").map(String.init)
-    guard parts.count == 4, let fourcc = FourCC(parts[0]), let count = Int(parts[2]),
+    guard parts.count == 4, let fourcc = parts[0] == "NOIS" ? .xrgb8888 : FourCC(parts[0]),
+      let count = Int(parts[2]),
       let microseconds = Int64(parts[3])
     else { throw WrongArguments() }
     let sides = parts[1].split(separator: "x").compactMap { Int($0) }
@@ -95,6 +101,7 @@ struct Segment {
     let rate = FrameRate(Int(1_000_000 / microseconds), 1)
     format = try .video(fourcc, width: sides[0], height: sides[1], frameRate: rate)
     self.count = count
+    isNoisy = parts[0] == "NOIS"
     intervalNs = microseconds * 1000
   }
 }

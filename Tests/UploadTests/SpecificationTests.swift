@@ -27,7 +27,8 @@ import Testing
     #expect(DeliveryPolicy("keep:3") == .keepLatest(3))
     #expect(DeliveryPolicy("lossless") == .lossless(deadlineSeconds: 10))
     #expect(DeliveryPolicy("lossless:2.5") == .lossless(deadlineSeconds: 2.5))
-    for text in ["", "keep", "keep:0", "keep:x", "lossless:0", "lossless:-1", "newest", "latest:1"] {
+    for text in ["", "keep", "keep:0", "keep:x", "lossless:0", "lossless:-1", "newest", "latest:1"]
+    {
       #expect(DeliveryPolicy(text) == nil, "\(text)")
     }
   }

@@ -47,11 +47,11 @@ struct DemoCommand: ParsableCommand {
     let folder = try DemoFolder()
     defer { leave(folder) }
     let id = try global.groupID()
-    _ = try AppGroup.create(id, root: folder.path)
+    let group = try AppGroup.create(id, root: folder.path)
     let terminal = global.terminal
     terminal.say("group      \(id) in \(folder.path)")
     let demo = DemoRun(
-      seconds: seconds, output: output, framesPerSecond: fps, isVirtual: virtual, folder: folder,
+      seconds: seconds, output: output, framesPerSecond: fps, isVirtual: virtual, group: group,
       groupArguments: ["--root", folder.path, "--group", id.description], terminal: terminal,
       stop: signals.stop)
     let figures: DemoFigures

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import FoundationEssentials
 import FrameBus
 
 /// `framebus streams`: what flows in the group, asked of each publisher.
@@ -11,12 +10,9 @@ struct StreamsCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let streams = try listStreams(in: try global.openGroup())
+    let streams = try listStreams(in: try global.openGroup(creatingLocal: true))
     if global.json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      let data = try encoder.encode(streams.map(StreamRecord.init))
-      global.terminal.print(String(decoding: data, as: UTF8.self))
+      try global.terminal.printJSON(streams.map(StreamRecord.init))
     } else if streams.isEmpty {
       global.terminal.say("no stream; start one, as with `framebus capture screen`")
     } else {

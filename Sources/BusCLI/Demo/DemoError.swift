@@ -15,7 +15,7 @@ enum DemoError: Error, CustomStringConvertible {
     case .screenDidNotStart(let words):
       "the virtual screen (Xvfb) did not start\(Self.because(words)); try `Xvfb :99`"
     case .programEnded(let name, let status, let words):
-      "\(name) \(status)\(Self.because(words)); `framebus doctor` shows what is missing"
+      "\(name) \(status)\(Self.because(words))"
     case .nothingRecorded(let seconds, let words):
       "no recording after \(seconds) s\(Self.because(words)); run again with --virtual, "
         + "or see `framebus doctor`"

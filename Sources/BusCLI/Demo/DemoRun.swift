@@ -1,4 +1,6 @@
+import AppGroup
 import CommandLineSupport
+import FrameBus
 import Platform
 
 /// A demo from its screen to its picture. Every program it starts it also stops, whichever way it
@@ -8,7 +10,7 @@ struct DemoRun {
   let output: String
   let framesPerSecond: Int
   let isVirtual: Bool
-  let folder: DemoFolder
+  let group: AppGroup
   let groupArguments: [String]
   let terminal: Terminal
   let stop: StopSignal
@@ -101,6 +103,7 @@ struct DemoRun {
       "framebus capture", own,
       ["capture", "file:\(output)", "--stream", Self.pictureStream] + groupArguments)
     defer { playback.stop() }
+    try wait(untilPublishedBy: playback)
     let snapshot = try DemoProgram(
       "framebus snapshot", own, ["snapshot", Self.pictureStream, picture] + groupArguments)
     defer { snapshot.stop() }
@@ -110,5 +113,17 @@ struct DemoRun {
         ?? DemoError.nothingRecorded(seconds: Self.patience, lastWords: snapshot.lastWords)
     }
     return picture
+  }
+
+  /// A snapshot does not wait for a stream that nobody publishes yet.
+  private func wait(untilPublishedBy playback: DemoProgram) throws {
+    let limit = Deadline.after(.seconds(Self.patience))
+    while try !listStreams(in: group).contains(where: { "\($0.name)" == Self.pictureStream }) {
+      if let error = playback.errorIfEnded() { throw error }
+      if stop.isRaised || limit.isPast {
+        throw DemoError.nothingRecorded(seconds: Self.patience, lastWords: playback.lastWords)
+      }
+      _ = playback.process.wait(until: .after(.milliseconds(50)), stop: stop)
+    }
   }
 }

@@ -49,30 +49,33 @@ struct DemoScreen {
       server: server, windows: windows)
   }
 
+  /// No two overlap: without a window manager, the one that comes last would hide the other.
+  private static let programs: [(name: String, arguments: [String])] = [
+    (
+      "ico",
+      ["-colors", "gold", "-sleep", "0.02", "-lw", "3", "-bg", "black"]
+        + ["-size", "220x220", "-geometry", "480x480+50+120"]
+    ),
+    (
+      "ico",
+      ["-colors", "white", "-sleep", "0.02", "-lw", "2", "-bg", "gray15", "-obj", "cube"]
+        + ["-geometry", "300x220+580+380"]
+    ),
+    ("xeyes", ["-geometry", "300x180+580+120"]),
+    ("xlogo", ["-bg", "ivory", "-fg", "slateblue", "-geometry", "200x200+980+330"]),
+    ("xclock", ["-analog", "-update", "1", "-bg", "ivory", "-geometry", "200x200+980+80"]),
+    (
+      "xclock",
+      ["-digital", "-update", "1", "-bg", "black", "-fg", "gold", "-strftime", "%H:%M:%S"]
+        + ["-face", "DejaVu Sans-30", "-geometry", "300x90+930+580"]
+    ),
+  ]
+
   /// Programs of X11 itself, which know nothing of FrameBus. Those that are not installed are
   /// left out, but one must move.
   private static func showWindows(on display: String) throws -> [DemoProgram] {
-    let programs: [(name: String, arguments: [String])] = [
-      ("xlogo", ["-bg", "midnightblue", "-fg", "slateblue", "-geometry", "1280x720+0+0"]),
-      (
-        "ico",
-        ["-colors", "gold", "-sleep", "0.02", "-lw", "3", "-bg", "black"]
-          + ["-size", "220x220", "-geometry", "480x480+50+120"]
-      ),
-      (
-        "ico",
-        ["-colors", "white", "-sleep", "0.02", "-lw", "2", "-bg", "gray15", "-obj", "cube"]
-          + ["-geometry", "300x220+580+380"]
-      ),
-      ("xeyes", ["-geometry", "300x180+560+100"]),
-      ("xclock", ["-analog", "-update", "1", "-bg", "ivory", "-geometry", "200x200+980+80"]),
-      (
-        "xclock",
-        ["-digital", "-update", "1", "-bg", "black", "-fg", "gold", "-strftime", "%H:%M:%S"]
-          + ["-face", "DejaVu Sans-30", "-geometry", "300x90+930+560"]
-      ),
-    ]
-    let windows = try programs.compactMap { (name, arguments) -> DemoProgram? in
+    try colourBackground(of: display)
+    let windows = try Self.programs.compactMap { (name, arguments) -> DemoProgram? in
       guard let path = programInPath(named: name) else { return nil }
       return try DemoProgram(name, path, arguments, environment: ["DISPLAY": display])
     }
@@ -80,6 +83,13 @@ struct DemoScreen {
       throw DemoError.programMissing("ico", package: "x11-apps")
     }
     return windows
+  }
+
+  private static func colourBackground(of display: String) throws {
+    guard let path = programInPath(named: "xsetroot") else { return }
+    let program = try DemoProgram(
+      "xsetroot", path, ["-solid", "midnightblue"], environment: ["DISPLAY": display])
+    _ = program.process.wait(until: .after(.seconds(10)))
   }
 
   /// Stops what was started for it: the windows first, so that none loses its server.

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Platform
+
+/// Where groups of one user and of the system lie, by uid and not by environment.
+@Suite(.serialized, .enabled(if: TestUser.canBeCreated, "users can only be created by root"))
+final class GroupPlaceTests {
+  private let user: TestUser
+  private let home: TemporaryRoot
+
+  init() throws {
+    user = try TestUser()
+    home = try TemporaryRoot(mode: 0o755)
+    try output(of: "usermod", ["--home", home.path, user.name])
+    try output(of: "chown", ["\(user.uid):\(user.gid)", home.path])
+  }
+
+  deinit {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: "/tmp")
+    for name in names ?? [] where name.hasPrefix("framebus-\(user.uid)-") {
+      try? FileManager.default.removeItem(atPath: "/tmp/" + name)
+    }
+    try? FileManager.default.removeItem(atPath: "/run/user/\(user.uid)")
+  }
+
+  private func framebus(
+    _ arguments: String..., environment: [String: String?] = [:]
+  ) throws -> ProgramResult {
+    try user.run("framebus", arguments, environment: environment)
+  }
+
+  /// The paths of a group as a process with this environment finds them.
+  private func paths(environment: [String: String?] = [:]) throws -> [String] {
+    let result = try framebus("group", "show", "a.b", environment: environment).requireSuccess()
+    return result.output.split(separator: "\n").filter {
+      $0.hasPrefix("container") || $0.hasPrefix("run ")
+    }.map { String($0.split(separator: " ")[1]) }
+  }
+
+  private func makeSessionDirectory() throws {
+    let path = "/run/user/\(user.uid)"
+    try output(of: "install", ["-d", "-o", user.name, "-m", "700", path])
+  }
+
+  @Test func theUserDatabaseDecidesAndNotTheEnvironment() throws {
+    try framebus("group", "create", "a.b").requireSuccess()
+    let desktop: [String: String?] = [
+      "HOME": "/tmp", "XDG_STATE_HOME": "/tmp", "XDG_RUNTIME_DIR": "/tmp",
+    ]
+    #expect(try paths()[0] == home.file(".local/state/framebus/a.b"))
+    #expect(try paths() == paths(environment: desktop))
+  }
+
+  @Test func whoComesFirstFromTheDesktopIsFoundFromCron() throws {
+    let state = home.file("state")
+    try makeSessionDirectory()
+    let desktop: [String: String?] = [
+      "XDG_STATE_HOME": state, "XDG_RUNTIME_DIR": "/run/user/\(user.uid)",
+    ]
+    try framebus("group", "create", "a.b", environment: desktop).requireSuccess()
+    #expect(try paths() == [state + "/framebus/a.b", "/run/user/\(user.uid)/framebus/a.b"])
+    #expect(try paths() == paths(environment: desktop))
+    let other: [String: String?] = ["XDG_STATE_HOME": home.file("other")]
+    #expect(try paths() == paths(environment: other))
+  }
+
+  @Test func whoComesFirstFromCronIsFoundFromTheDesktop() throws {
+    try framebus("group", "create", "a.b").requireSuccess()
+    let before = try paths()
+    #expect(before[1].hasPrefix("/tmp/framebus-\(user.uid)-"))
+    try makeSessionDirectory()
+    #expect(try paths() == before)
+    // After a reboot the choice is made anew.
+    try FileManager.default.removeItem(
+      atPath: String(before[1].dropLast("/a.b".utf8.count)))
+    #expect(try paths()[1] == "/run/user/\(user.uid)/framebus/a.b")
+  }
+
+  @Test func anotherUsersStateHomeIsPassedOver() throws {
+    let foreign = try TemporaryRoot(mode: 0o755)
+    try framebus("group", "create", "a.b", environment: ["XDG_STATE_HOME": foreign.path])
+      .requireSuccess()
+    #expect(try paths()[0] == home.file(".local/state/framebus/a.b"))
+  }
+
+  @Test func aLostStateHomeIsReplacedByTheNextCreate() throws {
+    let lost = try TemporaryRoot(mode: 0o700)
+    try output(of: "chown", [user.name, lost.path])
+    try framebus("group", "create", "a.b", environment: ["XDG_STATE_HOME": lost.path])
+      .requireSuccess()
+    try output(of: "rm", ["-r", lost.file("framebus")])
+    #expect(try framebus("group", "show", "a.b").errors.contains("there is no group a.b"))
+    try framebus("group", "create", "a.b").requireSuccess()
+    #expect(try paths()[0] == home.file(".local/state/framebus/a.b"))
+  }
+
+  @Test func aUserWithoutAHomeIsToldWhatToDo() throws {
+    try output(of: "usermod", ["--home", "/nonexistent", user.name])
+    let result = try framebus("group", "create", "a.b")
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains("/nonexistent, is missing; choose a place with --root DIR"))
+  }
+
+  @Test func aUserGroupIsTheUsersAlone() throws {
+    try framebus("group", "create", "a.b").requireSuccess()
+    let result = try framebus("group", "grant", "capture", "a.b", "--uid", "0")
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains("is theirs alone; share a group made with `sudo framebus"))
+  }
+
+  @Test func aSystemGroupIsFoundByItsMembersAndRefusesOthers() throws {
+    let id = "test.group-\(UInt32.random(in: 0...(.max)))"
+    try run("framebus", ["group", "create", id, "--system"]).requireSuccess()
+    defer { _ = try? run("framebus", ["group", "remove", id]) }
+    let refused = try framebus("group", "show", id)
+    #expect(refused.status == .exited(1))
+    #expect(refused.errors.contains("no member of the group \(id)"))
+    try run("framebus", ["group", "grant", "host", id, "--uid", "\(user.uid)"]).requireSuccess()
+    let shown = try framebus("group", "show", id).requireSuccess()
+    #expect(shown.output.contains("/var/lib/framebus/\(id)\n"))
+    #expect(shown.output.contains("/run/framebus/\(id)\n"))
+    let own = try framebus("group", "create", id)
+    #expect(own.errors.contains("exists already, in /var/lib/framebus/\(id)"))
+    #expect(try framebus("group", "create", "x.y", "--system").errors.contains("sudo"))
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Platform
+
+/// Several processes changing one group at once, and processes that die while they do.
+@Suite struct GroupRaceTests {
+  private let root: TemporaryRoot
+
+  init() throws { root = try TemporaryRoot() }
+
+  private func start(_ arguments: String...) throws -> RunningProgram {
+    try RunningProgram("framebus", arguments + ["--root", root.path])
+  }
+
+  @Test func ofManyCreatesAtOnceOneSucceeds() throws {
+    let started = try (0..<8).map { _ in try start("group", "create", "a.b") }
+    let results = try started.map { try $0.finish() }
+    #expect(results.count { $0.status == .exited(0) } == 1)
+    #expect(results.count { $0.errors.contains("exists already") } == 7)
+  }
+
+  @Test func noGrantIsLostAmongManyAtOnce() throws {
+    try start("group", "create", "a.b").finish().requireSuccess()
+    let uids = (5000..<5010).map(String.init)
+    let started = try uids.map { try start("group", "grant", "capture", "a.b", "--uid", $0) }
+    for program in started { try program.finish().requireSuccess() }
+    let shown = try start("group", "show", "a.b").finish().requireSuccess()
+    for uid in uids { #expect(shown.output.contains("uid \(uid)")) }
+    try start("group", "doctor", "a.b").finish().requireSuccess()
+  }
+
+  @Test func createsAndRemovesAtOnceEndInAGroupOrInNone() throws {
+    for _ in 0..<3 {
+      let started = try (0..<8).map {
+        try start("group", $0.isMultiple(of: 2) ? "create" : "remove", "a.b")
+      }
+      for program in started {
+        let result = try program.finish()
+        let isExpected =
+          result.status == .exited(0) || result.errors.contains("exists already")
+          || result.errors.contains("there is no group")
+        #expect(isExpected, "\(result.errors)")
+      }
+    }
+    #expect(try leftovers().isEmpty)
+  }
+
+  @Test(
+    .enabled(if: programInPath(named: "strace") != nil, "strace is missing: apt install strace"),
+    arguments: ["create", "grant", "remove"])
+  func aKillAtAnyStepLeavesAGroupThatWorksOrCanBeCreatedAgain(_ verb: String) throws {
+    // The calls that change something or take the lock; each is a step to die at.
+    let calls = "mkdirat,fchmod,fcntl,openat,fsync,renameat2,unlinkat,fsetxattr,fremovexattr"
+    let options = verb == "grant" ? ["--uid", "4242"] : []
+    let role = verb == "grant" ? ["capture"] : []
+    for step in 1... {
+      _ = try start("group", "create", "a.b").finish()
+      if verb == "create" { try start("group", "remove", "a.b").finish().requireSuccess() }
+      let killed = try run(
+        "strace",
+        ["-f", "-qq", "-o", "/dev/null", "-e", "inject=\(calls):signal=KILL:when=\(step)"]
+          + [try #require(siblingProgram(named: "framebus")), "group", verb] + role
+          + ["a.b", "--root", root.path] + options)
+      let listed = try start("group", "list").finish().requireSuccess()
+      #expect(!listed.output.contains("unusable"), "step \(step): \(listed.output)")
+      if listed.output.isEmpty {
+        try start("group", "create", "a.b").finish().requireSuccess()
+      }
+      let granted = try start("group", "grant", "capture", "a.b", "--uid", "4242").finish()
+      #expect(granted.status == .exited(0), "step \(step): \(granted.errors)")
+      let doctor = try start("group", "doctor", "a.b").finish()
+      #expect(doctor.status == .exited(0), "step \(step): \(doctor.output)")
+      try start("group", "remove", "a.b").finish().requireSuccess()
+      #expect(try leftovers().isEmpty, "step \(step)")
+      if killed.status == .exited(0) { break }
+    }
+  }
+
+  @Test func aStoppedHolderOfTheLockIsNamedAndDoesNotHangOthersForEver() throws {
+    try start("group", "create", "a.b").finish().requireSuccess()
+    let state = try Directory(path: root.file("state"))
+    let lock = try FileLock.take(".lock", in: state, ownerID: currentUserID(), until: .now)
+    let result = try start("group", "grant", "host", "a.b", "--uid", "1").finish()
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains("another process has been changing the groups"))
+    // Opening needs no lock.
+    try start("group", "show", "a.b").finish().requireSuccess()
+    _ = consume lock
+  }
+
+  private func leftovers() throws -> [String] {
+    try ["state", "run"].flatMap { name in
+      try FileManager.default.contentsOfDirectory(atPath: root.file(name))
+    }.filter { $0.hasPrefix(".new-") }
+  }
+}

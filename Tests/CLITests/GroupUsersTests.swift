@@ -1,0 +1,156 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Platform
+
+/// Groups of several users, tried by processes of users that exist for the test alone.
+@Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
+struct GroupUsersTests {
+  private let root: TemporaryRoot
+  private let user: TestUser
+
+  init() throws {
+    root = try TemporaryRoot(mode: 0o755)
+    user = try TestUser()
+    try run("framebus", ["group", "create", "a.b", "--root", root.path]).requireSuccess()
+  }
+
+  private func framebus(_ arguments: String...) throws -> ProgramResult {
+    try run("framebus", arguments + ["--root", root.path])
+  }
+
+  private func grant(_ role: String, _ option: String, _ id: UInt32) throws {
+    try framebus("group", "grant", role, "a.b", option, "\(id)").requireSuccess()
+  }
+
+  private func shown(by user: TestUser, groups: [UInt32] = []) throws -> ProgramResult {
+    try user.run("framebus", ["group", "show", "a.b", "--root", root.path], groups: groups)
+  }
+
+  @Test func aNonMemberIsRefusedAndToldWhatToAskFor() throws {
+    let result = try shown(by: user)
+    #expect(result.status == .exited(1))
+    #expect(result.output == "")
+    #expect(
+      result.errors
+        == "error: uid \(user.uid) (\(user.name)) is no member of the group a.b, which belongs to"
+        + " uid 0 (root); ask them for `framebus group grant ROLE --uid \(user.uid) --group a.b"
+        + " --root \(root.path)`\n")
+    #expect(try user.run("cat", [root.file("state/a.b/manifest.toml")]).status == .exited(1))
+    #expect(try user.run("ls", [root.file("run/a.b")]).status != .exited(0))
+  }
+
+  @Test func aMemberFindsTheSameContainerAsTheOwner() throws {
+    try grant("capture", "--uid", user.uid)
+    let result = try shown(by: user)
+    #expect(result.status == .exited(0), "\(result.errors)")
+    #expect(result.output.contains(root.file("state/a.b") + "\n"))
+    #expect(result.output.contains("uid \(user.uid) (\(user.name)): capture\n"))
+    let doctor = try user.run("framebus", ["group", "doctor", "a.b", "--root", root.path])
+    #expect(doctor.status == .exited(0), "\(doctor.output)")
+  }
+
+  @Test func aGroupOfUsersMayHoldARole() throws {
+    try grant("extension", "--gid", 100)
+    #expect(try shown(by: user).status == .exited(1))
+    let result = try shown(by: user, groups: [100])
+    #expect(result.status == .exited(0), "\(result.errors)")
+    #expect(result.output.contains(": extension\n"))
+  }
+
+  @Test func onlyTheOwnerChangesAGroup() throws {
+    try grant("host", "--uid", user.uid)
+    for arguments in [["remove", "a.b"], ["grant", "host", "a.b", "--uid", "1"]] {
+      let result = try user.run("framebus", ["group"] + arguments + ["--root", root.path])
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("the group a.b belongs to uid 0 (root), who alone can"))
+    }
+    let created = try user.run("framebus", ["group", "create", "c.d", "--root", root.path])
+    #expect(created.status == .exited(1))
+    #expect(created.errors.contains("who alone can create groups there"))
+    #expect(try user.run("touch", [root.file("state/a.b/x")]).status != .exited(0))
+  }
+
+  @Test func publishingRolesWriteInStreamsOthersDoNotAndNobodyReplacesAnothers() throws {
+    let viewer = try TestUser()
+    try grant("capture", "--uid", user.uid)
+    try grant("viewer", "--uid", viewer.uid)
+    let socket = root.file("run/a.b/streams/s.sock")
+    let bind =
+      "import os, socket; s = socket.socket(socket.AF_UNIX); s.bind('\(socket)'); s.listen();"
+      + " os.chmod('\(socket)', 0o666); print('bound', flush=True); c, _ = s.accept();"
+      + " print('met', flush=True)"
+    let publisher = try user.start("/usr/bin/python3", ["-c", bind])
+    try publisher.waitForOutput("bound")
+    let lock = "import os; os.open('\(root.file("run/a.b/streams/s.lock"))', os.O_CREAT, 0o600)"
+    #expect(try user.run("/usr/bin/python3", ["-c", lock]).status == .exited(0))
+    #expect(try viewer.run("touch", [root.file("run/a.b/streams/v.sock")]).status != .exited(0))
+    #expect(try viewer.run("cat", [root.file("run/a.b/streams/s.lock")]).status != .exited(0))
+    try grant("extension", "--uid", viewer.uid)
+    #expect(try viewer.run("touch", [root.file("run/a.b/streams/v.sock")]).status == .exited(0))
+    #expect(try viewer.run("rm", ["-f", socket]).status != .exited(0))
+    let connect = "import socket; socket.socket(socket.AF_UNIX).connect('\(socket)')"
+    let met = try viewer.run("/usr/bin/python3", ["-c", connect])
+    #expect(met.status == .exited(0), "\(met.errors)")
+    try publisher.waitForOutput("met")
+  }
+
+  @Test func aGrantReachesWhoIsAlreadyMember() throws {
+    try grant("viewer", "--uid", user.uid)
+    try grant("viewer", "--uid", 4242)
+    try grant("capture", "--uid", user.uid)
+    let result = try shown(by: user)
+    #expect(result.output.contains("uid \(user.uid) (\(user.name)): capture, viewer\n"))
+    #expect(result.output.contains("uid 4242"))
+  }
+
+  @Test func aMissingRunDirectoryIsTheOwnersToMake() throws {
+    try grant("capture", "--uid", user.uid)
+    try FileManager.default.removeItem(atPath: root.file("run"))
+    let early = try shown(by: user)
+    #expect(early.status == .exited(1))
+    #expect(early.errors.contains("only uid 0 (root) can make it"))
+    try framebus("group", "show", "a.b").requireSuccess()
+    try shown(by: user).requireSuccess()
+  }
+
+  @Test func lostPermissionsAreFoundByDoctorAndPutRightByAGrant() throws {
+    try grant("capture", "--uid", user.uid)
+    try output(of: "setfacl", ["-b", root.file("run/a.b/streams")])
+    let doctor = try framebus("group", "doctor", "a.b")
+    #expect(doctor.status == .exited(1))
+    #expect(doctor.output.contains("access control lists differ from the manifest"))
+    try grant("capture", "--uid", user.uid)
+    try framebus("group", "doctor", "a.b").requireSuccess()
+  }
+
+  @Test func whatAnotherUserPlantedBelowTheRootIsRefused() throws {
+    let shared = try TemporaryRoot(mode: 0o1777)
+    try user.run("framebus", ["group", "create", "a.b", "--root", shared.path]).requireSuccess()
+    let victim = try TestUser()
+    let result = try victim.run("framebus", ["group", "show", "a.b", "--root", shared.path])
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains("\(shared.path)/state belongs to uid \(user.uid)"))
+    let link = try TemporaryRoot(mode: 0o1777)
+    #expect(
+      try user.run("ln", ["-s", root.file("state"), link.file("state")]).status == .exited(0))
+    let followed = try victim.run("framebus", ["group", "show", "a.b", "--root", link.path])
+    #expect(followed.status == .exited(1))
+    #expect(followed.errors.contains("is a symbolic link that uid \(user.uid)"))
+  }
+
+  @Test func aUserSharesAGroupBelowADirectoryOfTheirOwn() throws {
+    let own = try TemporaryRoot(mode: 0o755)
+    try output(of: "chown", [user.name, own.path])
+    let friend = try TestUser()
+    let place = ["a.b", "--root", own.path]
+    try user.run("framebus", ["group", "create"] + place).requireSuccess()
+    try user.run("framebus", ["group", "grant", "host", "--uid", "\(friend.uid)"] + place)
+      .requireSuccess()
+    try friend.run("framebus", ["group", "show"] + place).requireSuccess()
+    // Root manages it without taking it over.
+    try run("framebus", ["group", "grant", "capture", "--uid", "0"] + place).requireSuccess()
+    try user.run("framebus", ["group", "remove"] + place).requireSuccess()
+  }
+}

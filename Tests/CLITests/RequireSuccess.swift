@@ -1,0 +1,10 @@
+import TestSupport
+
+extension ProgramResult {
+  /// For steps that a test only builds on.
+  @discardableResult
+  func requireSuccess() throws -> ProgramResult {
+    if status == .exited(0) { return self }
+    throw HarnessError("\(status)\n--- standard output\n\(output)\n--- standard error\n\(errors)")
+  }
+}

@@ -1,0 +1,108 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// `framebus demo` as a user runs it, on a machine without a screen.
+  @Suite(.serialized) struct DemoTests {
+    private let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private func demo(
+      _ arguments: [String], environment: [String: String?] = [:]
+    ) throws -> RunningProgram {
+      let noScreen: [String: String?] = ["DISPLAY": nil, "WAYLAND_DISPLAY": nil]
+      return try RunningProgram(
+        "framebus", ["demo"] + arguments, environment: noScreen.merging(environment) { $1 },
+        directory: root.path)
+    }
+
+    /// The directory and the processes that the demo named on standard error.
+    private func expectNothingIsLeft(of errors: String) throws {
+      let words = errors.split(whereSeparator: { " ,\n".contains($0) }).map(String.init)
+      let folders = words.filter { $0.hasPrefix("/tmp/framebus-demo-") }
+      #expect(folders.count == 1)
+      for folder in folders { #expect(!FileManager.default.fileExists(atPath: folder)) }
+      for (word, next) in zip(words, words.dropFirst()) where word == "process" {
+        let processID = try #require(Int32(next))
+        #expect(kill(processID, 0) == -1 && errno == ESRCH, "process \(processID) is left")
+      }
+    }
+
+    @Test func itRecordsAVirtualScreenAndEndsWithItsFigures() throws {
+      let program = try demo(["--seconds", "2", "--json", "--output", "screen.mkv"])
+      let result = try program.finish()
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let figures = try #require(object as? [String: Any])
+      #expect(
+        Set(figures.keys) == [
+          "frames", "fps", "drops", "latency_p50_ns", "latency_p99_ns", "copies_per_frame",
+          "output", "picture",
+        ])
+      #expect(figures["copies_per_frame"] as? Double == 0)
+      #expect(figures["output"] as? String == "screen.mkv")
+      let frames = try #require(figures["frames"] as? Int)
+      let counted = try output(
+        of: "ffprobe",
+        [
+          "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of",
+          "csv=p=0",
+        ]
+          + [root.file("screen.mkv")])
+      let decoded = try #require(Int(counted.filter(\.isNumber)))
+      #expect(frames > 1 && decoded >= frames)
+      try expectNothingIsLeft(of: result.errors)
+    }
+
+    @Test func thePictureShowsTheWindowsAndTheMp4Plays() throws {
+      let program = try demo(["--seconds", "1", "--output", "screen.mp4"])
+      let result = try program.finish()
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      // The yellow of the polyhedron, which an independent program drew.
+      let colours = try output(
+        of: "convert", [root.file("screen.png"), "-resize", "640x", "txt:-"])
+      let hasYellow = colours.split(separator: "\n").contains { line in
+        let numbers = line.split(whereSeparator: { !$0.isNumber }).prefix(5).compactMap { Int($0) }
+        return numbers.count == 5 && numbers[2] > 150 && numbers[3] > 120 && numbers[4] < 90
+      }
+      #expect(hasYellow)
+      #expect(
+        try output(of: "identify", ["-format", "%wx%h", root.file("screen.png")]) == "1280x720")
+      #expect(result.output.contains("picture         screen.png"))
+    }
+
+    @Test func ctrlCStopsEverythingItStarted() throws {
+      let program = try demo(["--seconds", "600"])
+      try program.waitForErrors(" fps")
+      let result = try program.end(with: SIGINT)
+      #expect(result.status == .exited(130), "\(program.transcript)")
+      try expectNothingIsLeft(of: result.errors)
+      // What was recorded up to then is complete, and its figures are shown.
+      #expect(result.output.contains("recording       framebus-demo.mkv"))
+      #expect(try run("ffprobe", ["-v", "error", root.file("framebus-demo.mkv")]).errors == "")
+    }
+
+    @Test func anUnwritableFileIsOneClearLineAndNothingIsLeft() throws {
+      let result = try demo(["--output", "missing/screen.mkv"]).finish()
+      #expect(result.status == .exited(1))
+      let errors = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+      #expect(errors.count == 1 && errors[0].contains("missing/screen.mkv"), "\(result.errors)")
+      try expectNothingIsLeft(of: result.errors)
+    }
+
+    @Test func withoutXvfbItNamesThePackage() throws {
+      let result = try demo([], environment: ["PATH": root.path]).finish()
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("apt-get install xvfb"), "\(result.errors)")
+      try expectNothingIsLeft(of: result.errors)
+    }
+
+    @Test(arguments: [["--seconds", "0"], ["--output", "screen.avi"], ["--fps", "1000"]])
+    func impossibleOptionsAreUsageErrors(_ arguments: [String]) throws {
+      #expect(try demo(arguments).finish().status == .exited(2))
+    }
+  }
+#endif

@@ -1,0 +1,34 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `framebus doctor`, whose verdict is this machine's.
+@Suite struct DoctorTests {
+  private func checks(_ environment: [String: String?] = [:]) throws -> [[String: String]] {
+    let result = try run("framebus", ["doctor", "--json"], environment: environment)
+    let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    return try #require(object as? [[String: String]])
+  }
+
+  @Test func everyCheckThatIsNotWellSaysHowToFixIt() throws {
+    let checks = try checks()
+    #expect(checks.count > 10)
+    for check in checks where check["status"] != "ok" {
+      #expect(check["fix"]?.isEmpty == false, "\(check)")
+    }
+  }
+
+  @Test func theStatusSaysWhetherSomethingIsMissing() throws {
+    let isMissing = try checks().contains { $0["status"] == "missing" }
+    let result = try run("framebus", ["doctor"])
+    #expect(result.status == .exited(isMissing ? 1 : 0))
+    #expect(result.errors.contains("error: ") == isMissing)
+  }
+
+  @Test func waylandIsToldApartFromNoScreen() throws {
+    let wayland = try checks(["WAYLAND_DISPLAY": "wayland-0"])
+    #expect(wayland.contains { $0["check"] == "screen" && $0["detail"]!.contains("Wayland") })
+    let none = try checks(["WAYLAND_DISPLAY": nil, "XDG_SESSION_TYPE": nil, "DISPLAY": nil])
+    #expect(none.contains { $0["check"] == "screen" && $0["detail"]!.contains("no DISPLAY") })
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Platform
+import TestSupport
+
+/// A group in a temporary root, and the programs of this package run in it as a user would.
+final class Scene: Sendable {
+  let root: TemporaryRoot
+
+  init() throws { root = try TemporaryRoot() }
+
+  func file(_ name: String) -> String { root.file(name) }
+
+  /// Starts `framebus …`.
+  func start(
+    _ arguments: String..., environment: [String: String?] = [:]
+  ) throws -> RunningProgram {
+    try start(arguments, environment: environment)
+  }
+
+  func start(
+    _ arguments: [String], environment: [String: String?] = [:]
+  ) throws -> RunningProgram {
+    var changed = environment
+    changed["FRAMEBUS_HOME"] = root.path
+    changed["FRAMEBUS_GROUP"] = .some(nil)
+    return try RunningProgram("framebus", arguments, environment: changed)
+  }
+
+  /// Runs `framebus …` to its end.
+  func run(
+    _ arguments: String..., environment: [String: String?] = [:]
+  ) throws -> ProgramResult {
+    try start(arguments, environment: environment).finish()
+  }
+
+  /// What `framebus streams --json` says of the one stream there is.
+  func stream() throws -> StreamRow? {
+    let result = try run("streams", "--json")
+    guard result.status.isSuccess else { throw HarnessError(result.errors) }
+    return try JSONDecoder().decode([StreamRow].self, from: Data(result.output.utf8)).first
+  }
+
+  func waitForStream(
+    _ what: String, _ condition: (StreamRow) throws -> Bool
+  ) throws -> StreamRow {
+    let deadline = Deadline.after(.seconds(60))
+    while !deadline.isPast {
+      if let row = try stream(), try condition(row) { return row }
+    }
+    throw HarnessError("waited a minute until \(what)")
+  }
+}
+
+struct StreamRow: Decodable {
+  struct Publisher: Decodable { let pid: Int32 }
+  struct Format: Decodable {
+    let kind: String
+    let fourcc: String
+    let width: Int
+    let height: Int
+  }
+  struct Subscriber: Decodable {
+    let id: Int
+    let pid: Int32
+    let position: UInt64
+    let lag: UInt64
+    let held: Int
+    let received: UInt64
+    let dropped: UInt64
+  }
+  let name: String
+  let state: String
+  let generation: UInt64
+  let publisher: Publisher
+  let cursor: UInt64
+  let format: Format
+  let slots: Int
+  let slotBytes: Int
+  let published: UInt64
+  let subscribers: [Subscriber]
+}
+
+/// The path of a file in Tests/Tools.
+func tool(_ name: String) -> String {
+  URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Tools/\(name)").path
+}

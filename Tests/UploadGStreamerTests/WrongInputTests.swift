@@ -1,0 +1,141 @@
+#if Media
+  import AppGroup
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// Whatever cannot work says why in one line, with status 1, and leaves nothing behind.
+  @Suite struct WrongInputTests {
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    private func expectFailure(
+      _ destination: String, mentioning text: String, environment: [String: String?] = [:],
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      let result = try bench.upload(destination, environment: environment).finish()
+      #expect(result.status == .exited(1), sourceLocation: sourceLocation)
+      #expect(result.errors.contains(text), "\(result.errors)", sourceLocation: sourceLocation)
+      #expect(result.errors.split(separator: "\n").count == 1, sourceLocation: sourceLocation)
+    }
+
+    @Test func destinationsThatThisBuildLacksAreNamedWithThoseItHas() throws {
+      for destination in ["whip:http://localhost/", "srt:x", "rtmp:x", "hls:x"] {
+        try expectFailure(destination, mentioning: "file:PATH.mkv, file:PATH.mp4")
+      }
+    }
+
+    @Test func aPathThatCannotBeWrittenIsRefusedBeforeAnyFrame() throws {
+      try expectFailure("file:\(bench.file("missing/out.mkv"))", mentioning: "No such file")
+      try FileManager.default.createDirectory(
+        atPath: bench.file("folder.mkv"), withIntermediateDirectories: false)
+      try expectFailure("file:\(bench.file("folder.mkv"))", mentioning: "Is a directory")
+      try expectFailure("file:\(bench.file("out.avi"))", mentioning: ".mkv or .mp4")
+      try expectFailure("file:\(bench.file("out"))", mentioning: ".mkv or .mp4")
+      try expectFailure("png:\(bench.file("out.jpg"))", mentioning: ".png")
+    }
+
+    @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
+    func aDirectoryOfSomebodyElsesIsRefused() throws {
+      let user = try TestUser()
+      let folder = try TemporaryRoot(mode: 0o755)
+      let own = try TemporaryRoot()
+      try FileManager.default.setAttributes(
+        [.ownerAccountID: Int(user.uid)], ofItemAtPath: own.path)
+      let result = try user.run(
+        "framebus-upload", ["file:\(folder.file("out.mkv"))", "--root", own.path])
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("Permission denied"), "\(result.errors)")
+    }
+
+    @Test func anExistingFileSurvivesAFailureBeforeTheFirstFrame() throws {
+      let path = bench.file("out.mkv")
+      try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+      let uploader = try bench.upload("file:\(path)")
+      try uploader.waitForErrors("waiting for stream")
+      try uploader.end(with: SIGINT)
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+    }
+
+    @Test(
+      arguments: [
+        ("x264enc", "libgstx264.so", "gstreamer1.0-plugins-ugly"),
+        ("matroskamux", "libgstmatroska.so", "gstreamer1.0-plugins-good"),
+        ("videoconvert", "libgstvideoconvertscale.so", "gstreamer1.0-plugins-base"),
+      ])
+    func aMissingElementIsNamedWithItsPackage(
+      element: String, library: String, package: String
+    ) throws {
+      let plugins = try pluginFolder(without: library)
+      try expectFailure(
+        "file:\(bench.file("out.mkv"))", mentioning: "no element \(element); install",
+        environment: [
+          "GST_PLUGIN_SYSTEM_PATH": plugins, "GST_PLUGIN_SYSTEM_PATH_1_0": plugins,
+          "GST_REGISTRY": bench.file("registry.bin"),
+        ])
+      #expect(!FileManager.default.fileExists(atPath: bench.file("out.mkv")))
+    }
+
+    /// A folder with links to the installed plugins that a recording needs, but for one.
+    private func pluginFolder(without library: String) throws -> String {
+      let folder = bench.file("plugins")
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false)
+      let installed = try output(
+        of: "pkg-config", ["--variable=pluginsdir", "gstreamer-1.0"]
+      ).trimmingCharacters(in: .whitespacesAndNewlines)
+      for name in [
+        "libgstcoreelements.so", "libgstapp.so", "libgstvideoconvertscale.so", "libgstx264.so",
+        "libgstmatroska.so", "libgstisomp4.so",
+      ] where name != library {
+        try FileManager.default.createSymbolicLink(
+          atPath: folder + "/" + name, withDestinationPath: installed + "/" + name)
+      }
+      return folder
+    }
+
+    @Test(
+      .enabled(if: SmallDisk.isPossible, "only root can mount a small disk"),
+      arguments: ["mkv", "mp4"])
+    func aFullDiskEndsTheRecordingInTimeAndTheFilePlays(container: String) throws {
+      let disk = try SmallDisk(mebibytes: 4)
+      let path = disk.path + "/out.\(container)"
+      let uploader = try bench.upload("file:\(path)", "--bitrate", "8M")
+      let publisher = try bench.publish("live", "NOIS:640x480:2000:20000")
+      let result = try uploader.finish()
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("no space left for \(path)"), "\(result.errors)")
+      let recording = try Recording(path)
+      #expect(recording.levels.count > 10 && recording.isRising)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).count == 1)
+      try publisher.end(with: SIGTERM)
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
+    func aDiskThatIsFullFromTheStartIsRefusedAndNothingIsLeft() throws {
+      let disk = try SmallDisk(mebibytes: 1)
+      try expectFailure("file:\(disk.path)/out.mkv", mentioning: "no space left")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
+    }
+  }
+
+  /// A file system in memory of a few mebibytes, mounted for one test.
+  final class SmallDisk: Sendable {
+    private let root: TemporaryRoot
+    var path: String { root.path }
+
+    static var isPossible: Bool {
+      guard currentUserID() == 0, let disk = try? SmallDisk(mebibytes: 1) else { return false }
+      return !disk.path.isEmpty
+    }
+
+    init(mebibytes: Int) throws {
+      root = try TemporaryRoot()
+      try output(of: "mount", ["-t", "tmpfs", "-o", "size=\(mebibytes)m", "tmpfs", root.path])
+    }
+
+    deinit { _ = try? output(of: "umount", [root.path]) }
+  }
+#endif

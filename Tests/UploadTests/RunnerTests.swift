@@ -1,0 +1,183 @@
+import AppGroup
+import FrameBus
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Upload
+
+/// The runner against a real publisher in another process.
+@Suite struct RunnerTests {
+  private let root: TemporaryRoot
+  private let group: AppGroup
+  private let stream: StreamName
+
+  init() throws {
+    root = try TemporaryRoot()
+    group = try AppGroup.create(.local, root: root.path)
+    stream = try StreamName("screen")
+  }
+
+  private func publish(_ mode: String, _ segments: String...) throws -> RunningProgram {
+    try RunningProgram("UploadTestPublisher", [root.path, "screen", mode] + segments)
+  }
+
+  private func run(
+    _ destination: any Destination, stop: StopSignal? = nil,
+    report: @escaping @Sendable (UploadReport) -> Void = { _ in },
+    plan change: (inout UploadPlan) -> Void = { _ in }
+  ) throws -> UploadSummary {
+    var plan = UploadPlan(stream: stream)
+    change(&plan)
+    let runner = UploadRunner(
+      plan, to: destination, in: group, stop: try stop ?? StopSignal(), report: report)
+    return try withWatchdog { try runner.run() }
+  }
+
+  @Test func everyFrameOfALosslessStreamIsCountedOnce() throws {
+    let publisher = try publish("lossless", "XR24:64x48:500:1000")
+    let summary = try run(NullDestination())
+    #expect(summary.end == .publisherFinished)
+    #expect(summary.progress.frames == 500 && summary.progress.drops == 0)
+    #expect(summary.progress.byteCount == 500 * 64 * 48 * 4)
+    #expect(summary.progress.latencyP50Ns > 0)
+    #expect(summary.progress.latencyP99Ns >= summary.progress.latencyP50Ns)
+    try publisher.finish()
+  }
+
+  @Test func aLiveStreamIsReadNewestOnlyWithoutAskingForMore() throws {
+    let publisher = try publish("live", "XR24:64x48:50:2000")
+    let policies = Collected<DeliveryPolicy>()
+    let summary = try run(
+      NullDestination(),
+      report: { if case .attached(_, let policy) = $0 { policies.append(policy) } })
+    #expect(policies.all == [.latest])
+    #expect(summary.progress.frames + Int(summary.progress.drops) == 50)
+    try publisher.finish()
+  }
+
+  @Test func aStreamThatDoesNotExistYetIsWaitedForAndSaidSo() throws {
+    let waiting = try StopSignal()
+    let started = Collected<RunningProgram>()
+    let summary = try run(
+      NullDestination(),
+      report: { report in
+        guard case .waitingForStream = report else { return }
+        waiting.raise()
+        if let publisher = try? publish("live", "XR24:64x48:5:1000") { started.append(publisher) }
+      })
+    #expect(waiting.isRaised)
+    #expect(summary.progress.frames > 0)
+    try started.all.first?.finish()
+  }
+
+  @Test func aMissingStreamIsAnErrorWhenNobodyWantsToWait() throws {
+    let error = #expect(throws: UploadError.self) {
+      try run(NullDestination(), plan: { $0.waitsForStream = false })
+    }
+    #expect(error?.description.contains("nobody publishes stream “screen”") == true)
+  }
+
+  @Test func theLimitsOfFramesAndTimeEndTheRun() throws {
+    let publisher = try publish("still", "XR24:64x48:20:1000")
+    #expect(try run(NullDestination(), plan: { $0.frameLimit = 3 }).progress.frames == 3)
+    let summary = try run(NullDestination(), plan: { $0.duration = .milliseconds(50) })
+    #expect(summary.end == .limitReached)
+    try publisher.end(with: 15)
+  }
+
+  @Test func theStopSignalEndsARunThatWaitsForFrames() throws {
+    let publisher = try publish("still", "XR24:64x48:1:1000")
+    let stop = try StopSignal()
+    let summary = try run(
+      NullDestination(), stop: stop, report: { if case .format = $0 { stop.raise() } })
+    #expect(summary.end == .stopped && summary.progress.frames == 1)
+    try publisher.end(with: 15)
+  }
+
+  @Test func aKilledPublisherIsWaitedForAndItsSuccessorReadAtAnotherResolution() throws {
+    let first = try publish("still", "XR24:64x48:10:1000")
+    let second = Collected<RunningProgram>()
+    let widths = Collected<Int>()
+    let summary = try run(
+      NullDestination(),
+      report: { report in
+        switch report {
+        case .format(let format):
+          widths.append(format.width)
+          if format.width == 64 { first.process.send(signal: 9) }
+        case .publisherGone:
+          if let next = try? publish("live", "XR24:128x96:10:1000") { second.append(next) }
+        default: break
+        }
+      })
+    #expect(summary.end == .publisherFinished)
+    #expect(widths.all == [64, 128])
+    try second.all.first?.finish()
+  }
+
+  @Test func aStillScreenIsSentAgainWithRisingTimeStamps() throws {
+    let publisher = try publish("still", "XR24:64x48:1:1000")
+    let destination = RecordingDestination()
+    let stop = try StopSignal()
+    destination.stopAfter = (3, stop)
+    let summary = try run(destination, stop: stop)
+    #expect(summary.progress.frames == 1 && summary.progress.repeatedFrames == 2)
+    #expect(destination.stamps.first == 0)
+    for (earlier, later) in zip(destination.stamps, destination.stamps.dropFirst()) {
+      #expect(later > earlier)
+    }
+    #expect(Set(destination.sequences) == [1])
+    #expect(destination.isFinished)
+    try publisher.end(with: 15)
+  }
+
+  @Test func aDestinationThatFailsIsAbandonedAndReleasesEveryFrame() throws {
+    let publisher = try publish("still", "XR24:64x48:10:1000")
+    let destination = RecordingDestination()
+    destination.failsAfter = 1
+    #expect(throws: UploadError.self) { try run(destination) }
+    #expect(destination.isAbandoned && !destination.isFinished)
+    let held = try listStreams(in: group).flatMap(\.subscribers).map(\.held).reduce(0, +)
+    #expect(held == 0)
+    try publisher.end(with: 15)
+  }
+}
+
+/// Values collected on one thread and read on another.
+final class Collected<Value: Sendable>: Sendable {
+  private let values = Mutex<[Value]>([])
+  var all: [Value] { values.withLock { $0 } }
+  func append(_ value: Value) { values.withLock { $0.append(value) } }
+}
+
+/// Notes what it is given.
+final class RecordingDestination: Destination {
+  let output = "test"
+  let heldFrames = 1
+  let wantsRepeatedFrames = true
+  let byteCount: UInt64 = 0
+  private(set) var stamps: [UInt64] = []
+  private(set) var sequences: [UInt64] = []
+  private(set) var isFinished = false
+  private(set) var isAbandoned = false
+  var stopAfter: (count: Int, stop: StopSignal)?
+  var failsAfter = Int.max
+
+  func prepare() throws(DestinationError) {}
+
+  func waitForRoom(
+    until deadline: Deadline, stop: StopSignal?
+  ) throws(DestinationError) -> Bool { true }
+
+  func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+    stamps.append(ptsNs)
+    sequences.append(frame.lease.sequence.rawValue)
+    if stamps.count >= failsAfter { throw .stalled(output: output) }
+    if let stopAfter, stamps.count >= stopAfter.count { stopAfter.stop.raise() }
+  }
+
+  func finish() throws(DestinationError) { isFinished = true }
+  func abandon() { isAbandoned = true }
+}

@@ -1,0 +1,16 @@
+import AppGroup
+import FrameBus
+
+/// Receives the frames of the same picture, each in the publisher's own memory.
+@main struct Count {
+  static func main() async throws {
+    let group = try AppGroup.open(.local)
+    var subscriber = try Subscriber(
+      StreamName("canvas"), in: group, waitingForPublisherUntil: .after(.seconds(60)))
+    while let frame = try await subscriber.next() {
+      let shade = frame.withUnsafeBytes { $0[0] }
+      print("frame \(frame.sequence), \(frame.format.width)×\(frame.format.height): \(shade)")
+    }
+    print("\(subscriber.receivedCount) received, \(subscriber.droppedCount) dropped")
+  }
+}
