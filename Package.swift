@@ -98,7 +98,7 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "CommandLineSupport", "AppGroup", "Capture", "FrameBus", "Platform", argumentParser,
+        "CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(

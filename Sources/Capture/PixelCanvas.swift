@@ -1,45 +1,42 @@
 import FrameBus
 
 /// Rectangles and small text, drawn into 32-bit pixels. Everything outside is clipped away.
-@safe struct PixelCanvas {
+struct PixelCanvas: ~Copyable, ~Escapable {
   let width: Int
   let height: Int
-  /// SAFETY: `height` rows of `strideBytes`, kept by who made the canvas for as long as it lives.
-  private let base: UnsafeMutableRawPointer
-  private let strideBytes: Int
+  private let rowPixels: Int
+  private var pixels: MutableSpan<UInt32>
 
-  /// - Parameter bytes: memory for `height` rows of `strideBytes`, aligned to 4 bytes, that
-  ///   outlives the canvas. Traps if it is smaller.
-  init(bytes: UnsafeMutableRawBufferPointer, width: Int, height: Int, strideBytes: Int) {
+  /// - Parameter bytes: memory for `height` rows of `strideBytes`, aligned to 4 bytes. Traps if it
+  ///   is smaller.
+  @_lifetime(&bytes)
+  init(_ bytes: inout MutableRawSpan, width: Int, height: Int, strideBytes: Int) {
     precondition(
-      strideBytes >= width * 4 && strideBytes % 4 == 0 && bytes.count >= strideBytes * height,
-      "\(bytes.count) bytes are no canvas of \(width)x\(height)")
+      strideBytes >= width * 4 && strideBytes % 4 == 0 && bytes.byteCount >= strideBytes * height,
+      "\(bytes.byteCount) bytes are no canvas of \(width)x\(height)")
     self.width = width
     self.height = height
-    self.strideBytes = strideBytes
-    guard let base = bytes.baseAddress else { preconditionFailure("a canvas without memory") }
-    unsafe self.base = base
+    rowPixels = strideBytes / 4
+    // SAFETY: slots are page-aligned, and any four bytes are a pixel.
+    pixels = unsafe bytes._unsafeMutableView(as: UInt32.self)
   }
 
-  /// Gives the pixels of one row from `x` on to `body`; nothing if the row lies outside.
-  func withRow(_ y: Int, _ body: (UnsafeMutableBufferPointer<UInt32>) -> Void) {
-    guard (0..<height).contains(y) else { return }
-    // SAFETY: the row lies inside the memory that `init` checked.
-    let row = unsafe (base + y * strideBytes).assumingMemoryBound(to: UInt32.self)
-    unsafe body(UnsafeMutableBufferPointer(start: row, count: width))
-  }
+  /// Sets one pixel, 0xRRGGBB.
+  @_lifetime(self: copy self)
+  mutating func set(_ x: Int, _ y: Int, _ color: UInt32) { pixels[y * rowPixels + x] = color }
 
   /// Fills a rectangle with one colour, 0xRRGGBB.
-  func fill(_ rect: PixelRect, _ color: UInt32) {
+  @_lifetime(self: copy self)
+  mutating func fill(_ rect: PixelRect, _ color: UInt32) {
     let columns = max(0, rect.x)..<max(0, rect.x, min(width, rect.x + rect.width))
     for y in max(0, rect.y)..<max(0, rect.y, min(height, rect.y + rect.height)) {
-      // SAFETY: the columns were clipped to the row.
-      unsafe withRow(y) { unsafe $0[columns].update(repeating: color) }
+      for x in columns { pixels[y * rowPixels + x] = color }
     }
   }
 
   /// Draws digits and a few signs, 5 × 7 cells of `cell` pixels each.
-  func draw(_ text: String, x: Int, y: Int, cell: Int, color: UInt32) {
+  @_lifetime(self: copy self)
+  mutating func draw(_ text: String, x: Int, y: Int, cell: Int, color: UInt32) {
     for (index, character) in text.enumerated() {
       for (row, bits) in Glyph.rows(of: character).enumerated() {
         for column in 0..<5 where bits >> (4 - column) & 1 == 1 {

@@ -24,20 +24,17 @@ public struct TestPattern: Hashable, Sendable {
     into bytes: inout MutableRawSpan, width: Int, height: Int, strideBytes: Int,
     sequence: UInt64, milliseconds: UInt64
   ) {
-    // SAFETY: the canvas stays inside the closure, and the span's memory outlives that.
-    unsafe bytes.withUnsafeMutableBytes {
-      let canvas = unsafe PixelCanvas(
-        bytes: $0, width: width, height: height, strideBytes: strideBytes)
-      drawBackground(on: canvas, sequence: sequence)
-      let mark = TestPatternMark(
-        sequence: UInt32(truncatingIfNeeded: sequence),
-        milliseconds: UInt32(truncatingIfNeeded: milliseconds))
-      mark.draw(on: canvas)
-      drawDigits(on: canvas, sequence: sequence, milliseconds: milliseconds)
-    }
+    var canvas = PixelCanvas(&bytes, width: width, height: height, strideBytes: strideBytes)
+    drawBackground(on: &canvas, sequence: sequence)
+    let mark = TestPatternMark(
+      sequence: UInt32(truncatingIfNeeded: sequence),
+      milliseconds: UInt32(truncatingIfNeeded: milliseconds))
+    mark.draw(on: &canvas)
+    drawDigits(on: &canvas, sequence: sequence, milliseconds: milliseconds)
   }
 
-  private func drawBackground(on canvas: PixelCanvas, sequence: UInt64) {
+  @_lifetime(canvas: copy canvas)
+  private func drawBackground(on canvas: inout PixelCanvas, sequence: UInt64) {
     let step = Int(truncatingIfNeeded: sequence & 0xFFFF_FFFF)
     switch style {
     case .bars:
@@ -55,33 +52,28 @@ public struct TestPattern: Hashable, Sendable {
       canvas.fill(line, 0xFFFFFF)
     case .gradient:
       for y in 0..<canvas.height {
-        unsafe canvas.withRow(y) { row in
-          for x in row.indices {
-            let red = UInt32(truncatingIfNeeded: x + step) & 0xFF
-            let green = UInt32(truncatingIfNeeded: y + step) & 0xFF
-            // SAFETY: x is an index of the row.
-            unsafe row[x] = red << 16 | green << 8 | 0x80
-          }
+        for x in 0..<canvas.width {
+          let red = UInt32(truncatingIfNeeded: x + step) & 0xFF
+          let green = UInt32(truncatingIfNeeded: y + step) & 0xFF
+          canvas.set(x, y, red << 16 | green << 8 | 0x80)
         }
       }
     case .noise:
       var state = sequence &* 0x9E37_79B9_7F4A_7C15 | 1
       for y in 0..<canvas.height {
-        unsafe canvas.withRow(y) { row in
-          for x in row.indices {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            // SAFETY: x is an index of the row.
-            unsafe row[x] = UInt32(truncatingIfNeeded: state) & 0xFFFFFF
-          }
+        for x in 0..<canvas.width {
+          state ^= state << 13
+          state ^= state >> 7
+          state ^= state << 17
+          canvas.set(x, y, UInt32(truncatingIfNeeded: state) & 0xFFFFFF)
         }
       }
     }
   }
 
   /// `#123  01:02:03.456` below the mark.
-  private func drawDigits(on canvas: PixelCanvas, sequence: UInt64, milliseconds: UInt64) {
+  @_lifetime(canvas: copy canvas)
+  private func drawDigits(on canvas: inout PixelCanvas, sequence: UInt64, milliseconds: UInt64) {
     guard let side = TestPatternMark.blockSide(width: canvas.width, height: canvas.height)
     else { return }
     let cell = max(1, side / 8)

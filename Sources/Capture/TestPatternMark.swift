@@ -53,7 +53,8 @@ public struct TestPatternMark: Hashable, Sendable {
     return crc
   }
 
-  func draw(on canvas: PixelCanvas) {
+  @_lifetime(canvas: copy canvas)
+  func draw(on canvas: inout PixelCanvas) {
     guard let side = Self.blockSide(width: canvas.width, height: canvas.height) else { return }
     // A dark frame around the blocks keeps the background from bleeding into them.
     let gridWidth = Self.columns * side

@@ -18,7 +18,10 @@ struct Y4MStream: ~Copyable {
 
   /// - Returns: nil when the run was stopped before a line arrived.
   mutating func readHeader() throws(Y4MError) -> Y4MHeader? {
-    guard let line = try readLine() else {
+    let line: [UInt8]?
+    // What ends before its first line does is no y4m stream at all.
+    do { line = try readLine() } catch .truncated { throw .header(.notY4M) }
+    guard let line else {
       if stop.isRaised { return nil }
       throw .empty(name: name)
     }
@@ -49,20 +52,17 @@ struct Y4MStream: ~Copyable {
     _ loan: inout FrameLoan, from start: Int, upTo end: Int
   ) throws(Y4MError) -> Int {
     let taken = min(pending.count, end - start)
-    let ahead = Array(pending.prefix(taken))
-    pending.removeFirst(taken)
     var bytes = loan.bytes
-    // SAFETY: the slice lies inside the slot, whose size the format was checked against.
-    return try unsafe bytes.withUnsafeMutableBytes { (slot) throws(Y4MError) in
-      let part = unsafe UnsafeMutableRawBufferPointer(rebasing: slot[start..<end])
-      if taken > 0 {
-        unsafe part.copyBytes(from: ahead)
-        return taken
+    if taken > 0 {
+      for index in 0..<taken {
+        bytes.storeBytes(of: pending[index], toByteOffset: start + index, as: UInt8.self)
       }
-      do throws(SystemError) {
-        return try unsafe reader.read(into: part, stop: stop)
-      } catch { throw .system(error) }
+      pending.removeFirst(taken)
+      return taken
     }
+    do throws(SystemError) {
+      return try reader.read(into: &bytes, start..<end, stop: stop)
+    } catch { throw .system(error) }
   }
 
   /// A line without its newline; nil at the end of the stream.

@@ -56,6 +56,8 @@
       var options = PublisherOptions()
       options.slotBytes = PipelineRun.slotBytes(for: format)
       options.maxLoans = SlotSink.slotCount + 1
+      // A lossless subscriber may be as far behind as the loans that are out, and two frames more.
+      options.ringDepth = options.maxLoans + 2
       options.allowsLossless = !isLive
       let publisher: Publisher
       do {

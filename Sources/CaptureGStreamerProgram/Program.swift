@@ -5,7 +5,7 @@ import CommandLineSupport
 import FrameBus
 
 /// The program `framebus-capture-gstreamer`: one source that GStreamer decodes, in a process of
-/// its own.
+/// its own. It refuses to encode or send anything.
 @main struct CaptureGStreamerProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture-gstreamer",

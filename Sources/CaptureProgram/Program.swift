@@ -4,7 +4,8 @@ import CaptureX11
 import CommandLineSupport
 import FrameBus
 
-/// The program `framebus-capture`: one source that needs no codec, in a process of its own.
+/// The program `framebus-capture`: one source that needs no codec, in a process of its own. It
+/// refuses to load GStreamer: sources that need it are the other capture program's.
 @main struct CaptureProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture",

@@ -61,6 +61,7 @@
 
     /// The screen's size now: the setup data keeps the size at connection time.
     func size() throws(ScreenError) -> (width: Int, height: Int) {
+      // SAFETY: the connection is open as long as self lives.
       let pointer = unsafe connection.pointer
       let cookie = unsafe xcb_get_geometry(pointer, root)
       let reply = try connection.reply(to: "GetGeometry") {
@@ -71,6 +72,7 @@
 
     /// Where the pointer is now.
     func pointerPosition() throws(ScreenError) -> PointerPosition {
+      // SAFETY: the connection is open as long as self lives.
       let pointer = unsafe connection.pointer
       let cookie = unsafe xcb_query_pointer(pointer, root)
       let reply = try connection.reply(to: "QueryPointer") {
@@ -84,6 +86,7 @@
     private static func requireSharedMemory(_ connection: XConnection) throws(ScreenError) {
       let missing = ScreenError.missingExtension("MIT-SHM", display: connection.display)
       guard try connection.firstEvent(of: "MIT-SHM") != nil else { throw missing }
+      // SAFETY: the caller keeps the connection open.
       let pointer = unsafe connection.pointer
       let cookie = unsafe xcb_shm_query_version(pointer)
       let reply = try connection.reply(to: "MIT-SHM QueryVersion") {

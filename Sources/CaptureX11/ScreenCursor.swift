@@ -21,6 +21,7 @@
     /// Asks for events when the cursor changes its looks, or asks for no more.
     func watch(_ isWanted: Bool) {
       let mask = isWanted ? XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR.rawValue : 0
+      // SAFETY: the connection is open as long as `screen` lives.
       unsafe xcb_xfixes_select_cursor_input(screen.connection.pointer, screen.root, mask)
       screen.connection.flush()
     }

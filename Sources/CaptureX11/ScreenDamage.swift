@@ -27,6 +27,7 @@
     /// Asks for the changed region and empties it. Send the grab after this and before reading
     /// the answer: the server works in order, so the picture contains every change in it.
     func take() -> Pending {
+      // SAFETY: the connection is open as long as self lives.
       unsafe xcb_damage_subtract(connection.pointer, damage, 0, region)
       return unsafe Pending(cookie: xcb_xfixes_fetch_region(connection.pointer, region))
     }

@@ -80,10 +80,11 @@
       } catch { throw .publishing(.format(error)) }
     }
 
-    /// As many holds as leave the pool within the 4 GiB that MIT-SHM's offsets can name.
+    /// As many holds as leave the pool within the 4 GiB that MIT-SHM's offsets can name, but one
+    /// for each subscriber at least.
     static func holdQuota(slotBytes: Int) -> Int {
       let slots = Int(UInt32.max) / ((slotBytes + 4095) / 4096 * 4096)
-      return max(1, min(128, slots - 8))
+      return max(64, min(128, slots - 8))
     }
   }
 #endif

@@ -28,6 +28,7 @@
         segments = [pool.generation: segment]
         return former
       }
+      // SAFETY: the connection is open as long as self lives.
       for segment in former.values { unsafe xcb_shm_detach(connection.pointer, segment) }
     }
 
@@ -86,6 +87,7 @@
       unsafe loan.fill(from: pixels[...])
     }
 
+    /// SAFETY: the connection is open as long as this value lives.
     deinit { unsafe xcb_shm_detach(connection.pointer, segment) }
   }
 #endif

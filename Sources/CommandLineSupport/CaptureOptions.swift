@@ -78,6 +78,11 @@ public struct CaptureOptions: ParsableArguments {
     try SourceSpecification(source)
   }
 
+  /// The program that has the source.
+  public func programName() throws(SourceSpecificationError) -> String {
+    try specification().needsGStreamer ? "framebus-capture-gstreamer" : "framebus-capture"
+  }
+
   public func stream() throws(UsageError) -> StreamName {
     do { return try StreamName(streamText) } catch { throw UsageError("\(error)") }
   }

@@ -165,7 +165,8 @@ import Synchronization
     return FrameLoan(core: self, pool: ring.pool, slot: slot)
   }
 
-  /// The first lossless subscriber that has not received the frame whose descriptor comes next.
+  /// The first lossless subscriber that has not received the frame whose descriptor the next loan
+  /// would overwrite. The loans that are out may all be published before it.
   func firstBlocker() -> (place: Int, lag: UInt64)? {
     let mask = places.losslessMask
     guard mask != 0 else { return nil }
@@ -174,7 +175,8 @@ import Synchronization
       // SYNC position/overwrite: pairs with the releasing store in `Attachment.advance`: whoever
       // advanced past a frame has copied its descriptor.
       let position = places.page(place).position.loadAcquiring()
-      if position &+ UInt64(options.ringDepth) < next, position < next {
+      let due = next &+ UInt64(ring.loans)
+      if position &+ UInt64(options.ringDepth) < due, position < next {
         return (place, next - 1 - position)
       }
     }

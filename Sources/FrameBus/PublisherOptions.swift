@@ -31,6 +31,11 @@ public struct PublisherOptions: Sendable {
     guard (1...64).contains(maxLoans) else {
       throw .wrongOptions("maxLoans is \(maxLoans); use 1 to 64")
     }
+    guard !allowsLossless || ringDepth > maxLoans else {
+      throw .wrongOptions(
+        "ringDepth is \(ringDepth) and maxLoans \(maxLoans); a lossless stream needs a deeper ring "
+          + "than it has loans")
+    }
     let quotas = Int(FB_MAXIMUM_SUBSCRIBERS)...Int(FB_MAXIMUM_SUBSCRIBERS * FB_MAXIMUM_HOLDS)
     guard quotas.contains(holdQuota) else {
       throw .wrongOptions(

@@ -36,6 +36,20 @@ package struct ByteReader: ~Copyable {
       if errno != EINTR { throw .last("read") }
     }
   }
+  /// Reads once into a part of a span, waiting for data if there is none.
+  /// - Returns: the number of bytes read; 0 at the end of input or when `stop` was raised.
+  package func read(
+    into span: inout MutableRawSpan, _ range: Range<Int>, stop: StopSignal
+  ) throws(SystemError) -> Int {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= span.byteCount,
+      "bytes \(range) of a span of \(span.byteCount)")
+    // SAFETY: the range lies inside the span, as checked.
+    return try unsafe span.withUnsafeMutableBytes { (bytes) throws(SystemError) in
+      try unsafe read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[range]), stop: stop)
+    }
+  }
+
   /// Reads once, up to `count` bytes; empty at the end of input or when `stop` was raised.
   package func read(atMost count: Int, stop: StopSignal) throws(SystemError) -> [UInt8] {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)

@@ -11,6 +11,9 @@ private struct FileFrame: Equatable {
   let luma: [UInt8]
 }
 
+/// An ffmpeg filter.
+private let oddSize = "crop=321:243:0:0:exact=1"
+
 @Suite struct FileTests {
   private let root: TemporaryRoot
   private let group: AppGroup
@@ -21,7 +24,7 @@ private struct FileFrame: Equatable {
   }
 
   private func makeFile(_ name: String, _ arguments: [String]) throws -> String {
-    let source = ["-f", "lavfi", "-i", "testsrc2=size=321x243:rate=30000/1001:duration=2"]
+    let source = ["-f", "lavfi", "-i", "testsrc2=size=322x244:rate=30000/1001:duration=2"]
     try output(
       of: "ffmpeg", ["-loglevel", "error", "-y"] + source + arguments + [root.file(name)])
     return root.file(name)
@@ -93,11 +96,11 @@ private struct FileFrame: Equatable {
   @Test(arguments: [
     [
       "h264.mp4", "-c:v", "libx264", "-bf", "3", "-g", "12", "-pix_fmt", "yuv420p", "-vf",
-      "pad=322:244",
+      "null",
     ],
-    ["h264.mkv", "-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p", "-vf", "pad=322:244"],
-    ["lossless.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv420p"],
-    ["jpeg.mkv", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-strict", "-1"],
+    ["h264.mkv", "-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p", "-vf", "null"],
+    ["lossless.mkv", "-vf", oddSize, "-c:v", "ffv1", "-pix_fmt", "yuv420p"],
+    ["jpeg.mkv", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-vf", oddSize],
   ])
   func everyFrameOfAFileArrivesWithItsPixelsAndItsTime(file: [String]) throws {
     try withWatchdog {
@@ -142,8 +145,9 @@ private struct FileFrame: Equatable {
 
   @Test func uncompressedVideoFromStandardInputLosesNothing() throws {
     try withWatchdog {
-      let path = try makeFile("lossless.mkv", ["-c:v", "ffv1", "-pix_fmt", "yuv420p"])
-      let y4m = try makeFile("all.y4m", ["-pix_fmt", "yuv420p"])
+      let path = try makeFile(
+        "lossless.mkv", ["-vf", oddSize, "-c:v", "ffv1", "-pix_fmt", "yuv420p"])
+      let y4m = try makeFile("all.y4m", ["-vf", oddSize, "-pix_fmt", "yuv420p"])
       let pipe = try RunningProgram(
         "sh",
         [

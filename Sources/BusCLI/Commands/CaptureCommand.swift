@@ -1,5 +1,4 @@
 import ArgumentParser
-import Capture
 import CommandLineSupport
 
 /// `framebus capture`: parses, so that help and usage need no media library, and hands over to
@@ -12,9 +11,6 @@ struct CaptureCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let program =
-      try capture.specification().needsGStreamer
-      ? "framebus-capture-gstreamer" : "framebus-capture"
-    try RoleProgram(program).run(global.arguments + capture.arguments)
+    try RoleProgram(capture.programName()).run(global.arguments + capture.arguments)
   }
 }
