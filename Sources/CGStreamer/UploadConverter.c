@@ -1,6 +1,6 @@
 // The element `framebusconvert`: 32-bit RGB to I420 by libyuv, straight from the frame it is given.
-// At 1080p it takes 0.3 ms where videoconvert takes 4.5 (docs/decisions/0005-libyuv.md). Everything else passes
-// through untouched, so that a stream may change its pixel format while it runs.
+// At 1080p it takes 0.3 ms where videoconvert takes 4.5 (docs/decisions/0005-libyuv.md). Everything
+// else passes through untouched, so that a stream may change its pixel format while it runs.
 #include "CUploadPipeline.h"
 
 #if __has_include(<gst/gst.h>)

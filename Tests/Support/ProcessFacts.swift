@@ -45,8 +45,12 @@ package struct ProcessFacts: Sendable {
   package var readBytes: Int { get throws { try ioField("rchar") } }
   package var writtenBytes: Int { get throws { try ioField("wchar") } }
 
+  /// Read in pieces to the end: files of /proc have no size, and one call gives only a part.
   private func text(_ name: String) throws -> String {
-    try String(contentsOfFile: "/proc/\(processID)/\(name)", encoding: .utf8)
+    let file = try Directory(path: "/proc/\(processID)").open(name, flags: O_RDONLY | O_CLOEXEC)
+    var bytes: [UInt8] = []
+    while case let piece = try readSome(file.number), !piece.isEmpty { bytes += piece }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private func statusField(_ name: String) throws -> Int { try field(name, in: "status") }

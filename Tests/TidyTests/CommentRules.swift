@@ -4,12 +4,16 @@ import Foundation
 enum CommentRules {
   /// Every declaration that says `unsafe` also says, in its body or its doc comment, which fact it
   /// relies on; or its file documents the pointer itself (`/// SAFETY: …` on the property that
-  /// holds it). A C call that is only given the addresses of locals (`&status`) needs no reason.
+  /// holds it). A C call that is only given the addresses of locals (`&status`) needs no reason;
+  /// nor does a call of a wrapped library, which takes the handle that its owner documents.
   static func checkSafety(_ file: SourceFile) -> [Finding] {
     guard file.isSwift, file.module != nil else { return [] }
     if file.lines.contains(where: { $0.contains("/// SAFETY") }) { return [] }
     return file.code.indices.compactMap { line in
-      guard needsSafetyComment(file.code[line]) else { return nil }
+      let isWrapper = MediaRule.modules.contains(file.module ?? "")
+      guard needsSafetyComment(file.code[line], isWrapper: isWrapper) else {
+        return nil
+      }
       let scope = declaration(around: line, in: file)
       if file.lines[scope].contains(where: { $0.contains("SAFETY") }) { return nil }
       return file.finding(line, "`unsafe` without a SAFETY comment in its declaration")
@@ -17,15 +21,13 @@ enum CommentRules {
   }
 
   /// Atomic accesses to shared memory name their pair; relaxed ones their reason. The words of
-  /// SharedWord.swift have the order in their names, and are judged where they are called.
+  /// SharedWord.swift have the order in their names, and are judged where they are called. An
+  /// `Atomic` of one process needs a reason for `.relaxed` alone.
   static func checkAtomics(_ file: SourceFile) -> [Finding] {
     guard file.isSwift, file.module == "FrameBus", !file.path.hasSuffix("/SharedWord.swift")
     else { return [] }
     let relaxed = ["ordering: .relaxed", ".loadRelaxed(", ".storeRelaxed("]
-    let ordered = [
-      "ordering: .acquiring", "ordering: .releasing", "ordering: .sequentiallyConsistent",
-      ".loadAcquiring(", ".storeReleasing(",
-    ]
+    let ordered = [".loadAcquiring(", ".storeReleasing(", "atomicMemoryFence("]
     return file.code.indices.flatMap { line -> [Finding] in
       let code = file.code[line]
       let scope = comments(about: line, in: file)
@@ -91,9 +93,11 @@ enum CommentRules {
     return tag.isEmpty || !end.hasPrefix(":") ? nil : String(tag)
   }
 
-  private static func needsSafetyComment(_ code: String) -> Bool {
+  private static func needsSafetyComment(_ code: String, isWrapper: Bool) -> Bool {
+    let wrapped = ["xcb_", "gst_", "g_", "framebus_", "connection.pointer"]
     let uses = code.components(separatedBy: "unsafe ").dropFirst()
     return uses.contains { use in
+      if isWrapper, wrapped.contains(where: use.contains) { return false }
       guard let open = use.firstIndex(of: "("),
         use[..<open].allSatisfy({ $0.isLowercase || $0.isNumber || $0 == "_" })
       else { return true }

@@ -91,13 +91,22 @@ import Testing
     #expect(CommentRules.checkSafety(swift("  unsafe read(file, base, 8)\n")).count == 1)
   }
 
+  @Test func aCallOfAWrappedLibraryNeedsNoReasonInItsWrapperAlone() {
+    let text = "  unsafe xcb_flush(connection.pointer)\n"
+    #expect(CommentRules.checkSafety(swift(text)).count == 1)
+    #expect(CommentRules.checkSafety(swift(text, in: "Sources/CaptureX11/File.swift")).isEmpty)
+    let load = swift("  unsafe base.load(as: Int.self)\n", in: "Sources/CaptureX11/File.swift")
+    #expect(CommentRules.checkSafety(load).count == 1)
+  }
+
   @Test func anOrderingWithoutItsPairIsFound() {
-    #expect(CommentRules.checkAtomics(swift("a.store(1, ordering: .releasing)\n")).count == 1)
+    #expect(CommentRules.checkAtomics(swift("a.storeReleasing(1)\n")).count == 1)
+    #expect(CommentRules.checkAtomics(swift("atomicMemoryFence(ordering: .x)\n")).count == 1)
     #expect(CommentRules.checkAtomics(swift("a.store(1, ordering: .relaxed)\n")).count == 1)
     let good = """
       func publish() {
         // SYNC publish/receive: release side.
-        a.store(1, ordering: .releasing)
+        a.storeReleasing(1)
         // Relaxed: a statistic.
         b.store(1, ordering: .relaxed)
       }
@@ -138,6 +147,7 @@ import Testing
 
   @Test func pathsOfOneMachineAreFound() {
     #expect(WordRules.checkPaths(swift("let path = \"/ho" + "me/me/file\"")).count == 1)
+    #expect(WordRules.checkPaths(swift("// below /run/ho" + "me/me")).isEmpty)
   }
 
   @Test func commentsAndStringsAreNotCode() {

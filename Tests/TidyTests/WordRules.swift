@@ -16,8 +16,15 @@ enum WordRules {
 
   static func checkPaths(_ file: SourceFile) -> [Finding] {
     file.findings(in: file.lines, "an absolute path of one machine") { line in
-      machinePaths.contains(where: line.contains)
+      machinePaths.contains { hasPath($0, in: line) }
     }
+  }
+
+  /// A path that begins here, and is not the rest of a longer one.
+  private static func hasPath(_ path: String, in line: String) -> Bool {
+    guard let start = line.range(of: path)?.lowerBound else { return false }
+    let before = line[..<start].last
+    return before?.isLetter != true && before?.isNumber != true
   }
 
   private static func hasWord(_ word: String, in line: String) -> Bool {

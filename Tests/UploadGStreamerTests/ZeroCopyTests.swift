@@ -33,7 +33,7 @@
     @Test func noMoreSlotsAreHeldThanTheDestinationSays() throws {
       let bench = try Bench()
       let uploader = try bench.upload("file:\(bench.file("out.mkv"))")
-      let publisher = try bench.publish("lossless", "XR24:1280x720:300:16667")
+      let publisher = try bench.publish("lossless", "XR24:640x360:200:16667")
       var most = 0
       while uploader.process.status == nil {
         let result = try run("framebus", ["streams", "--json", "--root", bench.root.path])
