@@ -82,7 +82,7 @@ struct CopyCounter {
     library = root.file("copy_counter.so")
     record = root.file("counts")
     try output(
-      of: "clang",
+      of: "cc",
       ["-shared", "-fPIC", "-O1", "-fno-builtin", "-o", library, tool("copy_counter.c"), "-ldl"])
   }
 

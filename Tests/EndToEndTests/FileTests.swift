@@ -10,7 +10,8 @@ import Testing
     try output(
       of: "ffmpeg",
       [
-        "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=641x361:rate=30:duration=6", "-c:v", "ffv1",
+        "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=641x361:rate=30:duration=6", "-c:v",
+        "ffv1",
         "-pix_fmt", "yuv444p", source,
       ])
     let truth = try Recording(source)

@@ -7,7 +7,9 @@ import Testing
 @Suite(.serialized) struct WrongInputTests {
   /// What is asked, and words that the answer must have: what happened, and what to do.
   static let cases: [(arguments: [String], says: [String])] = [
-    (["streams", "--group=org.example.unknown"], ["org.example.unknown", "framebus group create"]),
+    (
+      ["streams", "--group=org.example.unknown"], ["org.example.unknown", "framebus group create"]
+    ),
     (["capture", "test", "--group=org.example.unknown"], ["org.example.unknown", "create"]),
     (["capture", "sreen:0"], ["sreen", "screen"]),
     (["capture", "screen:93"], [":93"]),

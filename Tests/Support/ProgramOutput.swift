@@ -41,7 +41,8 @@ package final class ProgramOutput: Sendable {
     _ = wait(until: deadline, meeting: { $0.isFinished })
   }
 
-  private func wait(until deadline: Deadline, meeting condition: (borrowing State) -> Bool) -> Bool {
+  private func wait(until deadline: Deadline, meeting condition: (borrowing State) -> Bool) -> Bool
+  {
     while true {
       let seen = changed.load()
       // Under the lock, because a copy of the bytes would be made anew with each that comes.
