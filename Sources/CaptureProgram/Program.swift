@@ -51,12 +51,3 @@ import FrameBus
     }
   #endif
 }
-
-/// The program was built without its media modules.
-struct NoMedia: Error, CustomStringConvertible {
-  let source: String
-
-  var description: String {
-    "this build has no source '\(source)': it was made without the package trait Media"
-  }
-}

@@ -24,6 +24,17 @@ public struct MissingProgram: Error, Hashable, Sendable, CustomStringConvertible
   }
 }
 
+/// The program was built without its media modules.
+public struct NoMedia: Error, Hashable, Sendable, CustomStringConvertible {
+  public let source: String
+
+  public init(source: String) { self.source = source }
+
+  public var description: String {
+    "this build has no source '\(source)': it was made without the package trait Media"
+  }
+}
+
 extension GlobalOptions {
   /// These options as another program of this product parses them again.
   public var arguments: [String] {
