@@ -16,6 +16,9 @@ struct CaptureSubject: Sendable {
   /// A file that the first program makes and the second one needs.
   let meetingPoint: String?
 
+  /// Others may be missing or broken; what is ours may not.
+  var isPeer: Bool { name != "framebus" && name != "limit" }
+
   init(
     _ name: String, _ programs: [Program], endSignal: Int32 = Signal.terminate,
     meetingPoint: String? = nil

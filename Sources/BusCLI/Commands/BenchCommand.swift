@@ -54,7 +54,6 @@ struct BenchCommand: ParsableCommand {
         records += report.records
         if !global.json { for line in report.lines { terminal.print(line) } }
       } catch {
-        terminal.endProgress()
         // A stop makes whatever was under way fail: that failure is no news.
         if signals.stop.isRaised { throw Interrupted() }
         throw error
