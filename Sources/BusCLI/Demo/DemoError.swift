@@ -7,8 +7,8 @@ enum DemoError: Error, CustomStringConvertible {
   var description: String {
     switch self {
     case .nothingRecorded(let seconds, let words):
-      "no recording after \(seconds) s\(StartedProgramError.because(words)); run again with --virtual, "
-        + "or see `framebus doctor`"
+      "no recording after \(seconds) s\(StartedProgramError.because(words)); "
+        + "run again with --virtual, or see `framebus doctor`"
     }
   }
 }
