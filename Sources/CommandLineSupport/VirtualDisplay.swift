@@ -16,10 +16,16 @@ package struct VirtualDisplay: Sendable {
       ["-displayfd", "3", "-screen", "0", "\(width)x\(height)x24", "-nolisten", "tcp", "-noreset"],
       inherited: [pipe.writeEnd.number])
     let answer = pipe.takeReadEnd()
-    let ready = try waitUntilReadable(
-      [answer.number, stop.descriptorNumber], until: .after(.seconds(20)))
-    let text = ready[0] ? String(decoding: try readSome(answer.number), as: UTF8.self) : ""
-    guard let number = Int(text.filter(\.isNumber)) else {
+    let limit = Deadline.after(.seconds(20))
+    // The number and the end of its line come apart: whoever hangs up in between ends the server.
+    var text = ""
+    while !text.contains("\n") {
+      let ready = try waitUntilReadable([answer.number, stop.descriptorNumber], until: limit)
+      let bytes = ready[0] ? try readSome(answer.number) : []
+      if bytes.isEmpty { break }
+      text += String(decoding: bytes, as: UTF8.self)
+    }
+    guard text.hasSuffix("\n"), let number = Int(text.dropLast()) else {
       let error = StartedProgramError.screenDidNotStart(lastWords: server.lastWords)
       server.stop()
       throw error

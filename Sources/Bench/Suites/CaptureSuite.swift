@@ -41,9 +41,9 @@ struct CaptureSuite: BenchSuite {
     var broken: Set<Int> = []
     defer { run.terminal.endProgress() }
     for round in 0..<run.rounds {
-      for step in turns.indices {
-        // Another one begins each round, so that none always follows the same.
-        let index = (step + round) % turns.count
+      // There and back, so that none always follows the same.
+      let order = round % 2 == 0 ? Array(turns.indices) : turns.indices.reversed()
+      for index in order {
         if broken.contains(index) { continue }
         let subject = turns[index].subject
         run.terminal.progress("round \(round + 1) of \(run.rounds): \(subject.name)")
