@@ -185,7 +185,9 @@ private let oddSize = "crop=321:243:0:0:exact=1"
       let result = try capture(source).finish()
       #expect(result.status == .exited(1), "\(source)")
       #expect(result.errors.contains(message), "\(source): \(result.errors)")
-      #expect(result.errors.split(separator: "\n").count == 1, "\(source): \(result.errors)")
+      // A slow machine also sees a line of progress.
+      let lines = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+      #expect(lines.count == 1, "\(source): \(result.errors)")
     }
   }
 

@@ -33,7 +33,8 @@ import Testing
     ).finish()
     #expect(result.status == .exited(1), "\(arguments): \(result.output)\(result.errors)")
     #expect(result.output == "")
-    let lines = result.errors.split(separator: "\n")
+    // A slow machine also sees a line of progress.
+    let lines = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
     #expect(lines.count == 1, "\(arguments): \(result.errors)")
     for word in says { #expect(result.errors.contains(word), "\(word) in \(result.errors)") }
     #expect(try scene.stream() == nil)
