@@ -5,7 +5,8 @@ import PackageDescription
 // The media modules (marked *) are empty without the package trait Media: the core then builds
 // and links without XCB and GStreamer.
 //
-//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over CommandLineSupport
+//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
+//       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Upload  UploadGStreamer*
 //   L3  FrameBus
 //   L2  AppGroup
@@ -95,10 +96,13 @@ let package = Package(
       name: "CommandLineSupport",
       dependencies: ["AppGroup", "Capture", "Platform", "FrameBus", argumentParser],
       swiftSettings: strict),
+    .target(
+      name: "Bench", dependencies: ["CommandLineSupport", "AppGroup", "Platform"],
+      swiftSettings: strict),
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser,
+        "Bench", "CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -122,6 +126,11 @@ let package = Package(
         argumentParser,
       ],
       swiftSettings: strict),
+
+    // Benchmarks: what the suites of Bench compare with
+    .executableTarget(
+      name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
+      cSettings: strictC + [.define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))]),
 
     // Tests, of real processes
     .target(
@@ -188,6 +197,13 @@ let package = Package(
       dependencies: [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureGStreamerProgram",
         "CaptureProgram", "BusCLI",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "BenchTests",
+      dependencies: [
+        "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "CaptureProgram",
+        "UploadProgram",
       ],
       swiftSettings: strict),
   ],

@@ -121,13 +121,16 @@
       throw .serverGone(display: display)
     }
 
-    /// Takes the types of all events that have arrived. Reads the socket, never blocks.
+    /// Takes the types of all events that have arrived. Reads the socket once, never blocks.
     func drainEvents(_ handle: (UInt8) -> Void) {
-      while let event = unsafe xcb_poll_for_event(pointer) {
+      var next = unsafe xcb_poll_for_event(pointer)
+      while let event = unsafe next {
         // SAFETY: an event that libxcb gives away is freed once, here.
         let type = unsafe event.pointee.response_type & 0x7F
         unsafe freeForeignMemory(event)
         handle(type)
+        // What else that reading brought: asking the socket again is a system call a frame.
+        unsafe next = xcb_poll_for_queued_event(pointer)
       }
     }
   }

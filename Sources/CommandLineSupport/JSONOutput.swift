@@ -9,3 +9,26 @@ extension Terminal {
     try write(Array(encoder.encode(value)) + [UInt8(ascii: "\n")])
   }
 }
+
+/// The last line that is a JSON object, which is how a verb that runs long ends with `--json`.
+package func lastObject<Record: Decodable>(
+  _ type: Record.Type, in text: String, of program: String
+) throws(NoFigures) -> Record {
+  for line in text.split(separator: "\n").reversed() where line.hasPrefix("{") {
+    if let record = try? JSONDecoder().decode(type, from: Data(line.utf8)) { return record }
+  }
+  throw NoFigures(program: program, text: String(text.suffix(200)))
+}
+
+/// A program ended without the figures it ends with.
+package struct NoFigures: Error, CustomStringConvertible {
+  package let program: String
+  package let text: String
+
+  package init(program: String, text: String) {
+    self.program = program
+    self.text = text
+  }
+
+  package var description: String { "\(program) ended without its figures: “\(text)”" }
+}

@@ -17,7 +17,8 @@ enum LayerRule {
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "Upload"]),
-    "BusCLI": core.union(program).union(["Capture", "Upload"]),
+    "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
+    "BusCLI": core.union(program).union(["Bench", "Capture", "Upload"]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
     "UploadProgram": core.union(program).union(["Upload", "UploadGStreamer"]),

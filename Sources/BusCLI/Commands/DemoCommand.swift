@@ -44,7 +44,7 @@ struct DemoCommand: ParsableCommand {
   func run() throws {
     // First of all, so that no thread is without it.
     let signals = try SignalWatcher()
-    let folder = try DemoFolder()
+    let folder = try TemporaryFolder(prefix: "framebus-demo-")
     defer { leave(folder) }
     let id = try global.groupID()
     let group = try AppGroup.create(id, root: folder.path)
@@ -70,7 +70,7 @@ struct DemoCommand: ParsableCommand {
     if signals.stop.isRaised { throw Interrupted() }
   }
 
-  private func leave(_ folder: DemoFolder) {
+  private func leave(_ folder: TemporaryFolder) {
     if keep {
       global.terminal.say("kept       \(folder.path)")
       return

@@ -67,13 +67,3 @@ extension Double {
     return (self * scale).rounded() / scale
   }
 }
-
-/// The last line that is a JSON object, which is how a verb ends with `--json`.
-func lastObject<Record: Decodable>(
-  _ type: Record.Type, in text: String, of program: String
-) throws -> Record {
-  for line in text.split(separator: "\n").reversed() where line.hasPrefix("{") {
-    if let record = try? JSONDecoder().decode(type, from: Data(line.utf8)) { return record }
-  }
-  throw DemoError.noSummary(program, text: String(text.suffix(200)))
-}

@@ -33,7 +33,7 @@ struct DemoRun {
     terminal.say("screen     \(screen.description)")
 
     let own = try ownProgramPath()
-    let capture = try DemoProgram(
+    let capture = try StartedProgram(
       "framebus capture", own,
       ["capture", "screen:\(screen.display)", "--stream", Self.screenStream]
         + ["--fps", "\(framesPerSecond)", "--json"] + groupArguments,
@@ -41,7 +41,7 @@ struct DemoRun {
     defer { capture.stop() }
     terminal.say("capture    process \(capture.process.processID), stream \(Self.screenStream)")
 
-    let upload = try DemoProgram(
+    let upload = try StartedProgram(
       "framebus upload", own,
       ["upload", "file:\(output)", "--stream", Self.screenStream]
         + ["--duration", "\(seconds)", "--json", "--verbose"] + groupArguments)
@@ -68,7 +68,7 @@ struct DemoRun {
   }
 
   /// Shows the recording's own progress until it has ended by itself or the user stops it.
-  private func wait(for upload: DemoProgram, fedBy capture: DemoProgram) throws {
+  private func wait(for upload: StartedProgram, fedBy capture: StartedProgram) throws {
     let limit = Deadline.after(.seconds(seconds + Self.patience))
     let watched = [
       upload.process.descriptorNumber, capture.process.descriptorNumber, stop.descriptorNumber,
@@ -80,7 +80,7 @@ struct DemoRun {
       if ready[2] { return }
       if ready[0] {
         guard upload.process.status?.isSuccess == true else {
-          throw upload.errorIfEnded() ?? .noSummary(upload.name, text: "")
+          throw upload.errorIfEnded() ?? NoFigures(program: upload.name, text: "")
         }
         return
       }
@@ -99,12 +99,12 @@ struct DemoRun {
 
   /// Reads the recording back through the bus and keeps its first picture.
   private func takePicture(with own: String) throws -> String {
-    let playback = try DemoProgram(
+    let playback = try StartedProgram(
       "framebus capture", own,
       ["capture", "file:\(output)", "--stream", Self.pictureStream] + groupArguments)
     defer { playback.stop() }
     try wait(untilPublishedBy: playback)
-    let snapshot = try DemoProgram(
+    let snapshot = try StartedProgram(
       "framebus snapshot", own, ["snapshot", Self.pictureStream, picture] + groupArguments)
     defer { snapshot.stop() }
     let limit = Deadline.after(.seconds(Self.patience))
@@ -116,7 +116,7 @@ struct DemoRun {
   }
 
   /// A snapshot does not wait for a stream that nobody publishes yet.
-  private func wait(untilPublishedBy playback: DemoProgram) throws {
+  private func wait(untilPublishedBy playback: StartedProgram) throws {
     let limit = Deadline.after(.seconds(Self.patience))
     while try !listStreams(in: group).contains(where: { "\($0.name)" == Self.pictureStream }) {
       if let error = playback.errorIfEnded() { throw error }

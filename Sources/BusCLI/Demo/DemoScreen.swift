@@ -1,3 +1,4 @@
+import CommandLineSupport
 import Platform
 
 /// The screen that a demo records: the user's own, or a virtual one with moving windows on it.
@@ -6,8 +7,8 @@ struct DemoScreen {
   let display: String
   /// What the user is told about it.
   let description: String
-  private let server: DemoProgram?
-  private let windows: [DemoProgram]
+  private let server: StartedProgram?
+  private let windows: [StartedProgram]
 
   /// The user's screen, if an X11 grab can show it.
   static func own() -> DemoScreen? {
@@ -24,29 +25,13 @@ struct DemoScreen {
 
   /// A virtual screen on a display number that the server chooses.
   static func virtual(stop: StopSignal) throws -> DemoScreen {
-    guard let path = programInPath(named: "Xvfb") else {
-      throw DemoError.programMissing("Xvfb", package: "xvfb")
-    }
-    let pipe = try OneWayPipe()
-    let server = try DemoProgram(
-      "Xvfb", path,
-      ["-displayfd", "3", "-screen", "0", "1280x720x24", "-nolisten", "tcp", "-noreset"],
-      inherited: [pipe.writeEnd.number])
-    let answer = pipe.takeReadEnd()
-    let ready = try waitUntilReadable(
-      [answer.number, stop.descriptorNumber], until: .after(.seconds(20)))
-    let text = ready[0] ? String(decoding: try readSome(answer.number), as: UTF8.self) : ""
-    guard let number = Int(text.filter(\.isNumber)) else {
-      let error = DemoError.screenDidNotStart(lastWords: server.lastWords)
-      server.stop()
-      throw error
-    }
-    let display = ":\(number)"
+    let virtual = try VirtualDisplay(width: 1280, height: 720, stop: stop)
+    let display = virtual.name
     let windows = try showWindows(on: display)
     return DemoScreen(
       display: display,
       description: "a virtual screen \(display), 1280 by 720, with \(windows.count) windows",
-      server: server, windows: windows)
+      server: virtual.server, windows: windows)
   }
 
   /// No two overlap: without a window manager, the one that comes last would hide the other.
@@ -73,21 +58,21 @@ struct DemoScreen {
 
   /// Programs of X11 itself, which know nothing of FrameBus. Those that are not installed are
   /// left out, but one must move.
-  private static func showWindows(on display: String) throws -> [DemoProgram] {
+  private static func showWindows(on display: String) throws -> [StartedProgram] {
     try colourBackground(of: display)
-    let windows = try Self.programs.compactMap { (name, arguments) -> DemoProgram? in
+    let windows = try Self.programs.compactMap { (name, arguments) -> StartedProgram? in
       guard let path = programInPath(named: name) else { return nil }
-      return try DemoProgram(name, path, arguments, environment: ["DISPLAY": display])
+      return try StartedProgram(name, path, arguments, environment: ["DISPLAY": display])
     }
     guard windows.contains(where: { $0.name == "ico" }) else {
-      throw DemoError.programMissing("ico", package: "x11-apps")
+      throw StartedProgramError.missing("ico", package: "x11-apps")
     }
     return windows
   }
 
   private static func colourBackground(of display: String) throws {
     guard let path = programInPath(named: "xsetroot") else { return }
-    let program = try DemoProgram(
+    let program = try StartedProgram(
       "xsetroot", path, ["-solid", "midnightblue"], environment: ["DISPLAY": display])
     _ = program.process.wait(until: .after(.seconds(10)))
   }

@@ -1,0 +1,148 @@
+// The limit of `framebus bench capture`: the grab of a screen that `framebus-capture screen` makes,
+// without the bus. MIT-SHM into a memory file of three slots, the same DAMAGE requests in the same
+// order, the same pacing by absolute deadlines; no cursor, no other process, nobody told.
+//
+//   BareGrab DISPLAY FPS    writes "N frames" to standard output each second, until a signal
+
+#ifdef FRAMEBUS_MEDIA
+
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <xcb/damage.h>
+#include <xcb/shm.h>
+#include <xcb/xcb.h>
+#include <xcb/xfixes.h>
+
+enum { SLOTS = 3 };
+
+struct grabber {
+  xcb_connection_t *connection;
+  xcb_screen_t *screen;
+  xcb_shm_seg_t segment;
+  xcb_damage_damage_t damage;
+  xcb_xfixes_region_t region;
+  uint8_t damage_event;
+  uint32_t slot_bytes;
+  uint64_t frames;
+};
+
+static void fail(const char *what) {
+  fprintf(stderr, "error: BareGrab: %s\n", what);
+  exit(1);
+}
+
+static uint64_t now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void sleep_until(uint64_t ns) {
+  struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) != 0) continue;
+}
+
+static void connect_display(struct grabber *self, const char *display) {
+  self->connection = xcb_connect(display, NULL);
+  if (xcb_connection_has_error(self->connection)) fail("no such display");
+  self->screen = xcb_setup_roots_iterator(xcb_get_setup(self->connection)).data;
+  const xcb_query_extension_reply_t *damage =
+      xcb_get_extension_data(self->connection, &xcb_damage_id);
+  if (damage == NULL || !damage->present) fail("the server has no DAMAGE");
+  self->damage_event = damage->first_event + XCB_DAMAGE_NOTIFY;
+  // Each extension answers requests only after it was asked for its version.
+  free(xcb_damage_query_version_reply(
+      self->connection, xcb_damage_query_version(self->connection, 1, 1), NULL));
+  free(xcb_xfixes_query_version_reply(
+      self->connection, xcb_xfixes_query_version(self->connection, 5, 0), NULL));
+}
+
+static void share_memory(struct grabber *self) {
+  uint32_t bytes = 4u * self->screen->width_in_pixels * self->screen->height_in_pixels;
+  self->slot_bytes = (bytes + 4095u) & ~4095u;
+  int file = memfd_create("bare-grab", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, (off_t)SLOTS * self->slot_bytes) != 0) fail("no memory file");
+  self->segment = xcb_generate_id(self->connection);
+  xcb_void_cookie_t cookie =
+      xcb_shm_attach_fd_checked(self->connection, self->segment, file, 0);
+  if (xcb_request_check(self->connection, cookie) != NULL) fail("the server cannot map memory");
+}
+
+static void watch_damage(struct grabber *self) {
+  self->damage = xcb_generate_id(self->connection);
+  self->region = xcb_generate_id(self->connection);
+  xcb_damage_create(
+      self->connection, self->damage, self->screen->root, XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY);
+  xcb_xfixes_create_region(self->connection, self->region, 0, NULL);
+  xcb_flush(self->connection);
+}
+
+static int is_damaged(struct grabber *self) {
+  int found = 0;
+  xcb_generic_event_t *event = xcb_poll_for_event(self->connection);
+  while (event != NULL) {
+    if ((event->response_type & 0x7F) == self->damage_event) found = 1;
+    free(event);
+    event = xcb_poll_for_queued_event(self->connection);
+  }
+  if (xcb_connection_has_error(self->connection)) fail("the server is gone");
+  return found;
+}
+
+static void grab(struct grabber *self) {
+  xcb_connection_t *connection = self->connection;
+  xcb_damage_subtract(connection, self->damage, XCB_NONE, self->region);
+  xcb_xfixes_fetch_region_cookie_t changes = xcb_xfixes_fetch_region(connection, self->region);
+  xcb_shm_get_image_cookie_t cookie = xcb_shm_get_image(
+      connection, self->screen->root, 0, 0, self->screen->width_in_pixels,
+      self->screen->height_in_pixels, UINT32_MAX, XCB_IMAGE_FORMAT_Z_PIXMAP, self->segment,
+      (uint32_t)(self->frames % SLOTS) * self->slot_bytes);
+  xcb_shm_get_image_reply_t *image = xcb_shm_get_image_reply(connection, cookie, NULL);
+  if (image == NULL) fail("the server refused a grab");
+  free(image);
+  free(xcb_xfixes_fetch_region_reply(connection, changes, NULL));
+  self->frames++;
+}
+
+int main(int count, char **arguments) {
+  long fps = count == 3 ? strtol(arguments[2], NULL, 10) : 0;
+  if (fps < 1 || fps > 1000) fail("usage: BareGrab DISPLAY FPS");
+  struct grabber self = {0};
+  connect_display(&self, arguments[1]);
+  share_memory(&self);
+  watch_damage(&self);
+  uint64_t start = now_ns();
+  uint64_t report_at = start + 1000000000u;
+  uint64_t index = 0;
+  for (;;) {
+    sleep_until(start + index * 1000000000u / (uint64_t)fps);
+    // The first event came when the damage was made, or comes with the first change.
+    if (is_damaged(&self)) grab(&self);
+    uint64_t now = now_ns();
+    if (now >= report_at) {
+      report_at += 1000000000u;
+      printf("%llu frames\n", (unsigned long long)self.frames);
+      fflush(stdout);
+    }
+    // The next deadline that is not a whole interval late already.
+    index++;
+    uint64_t current = (now - start) * (uint64_t)fps / 1000000000u;
+    if (current > index) index = current;
+  }
+}
+
+#else
+
+#include <stdio.h>
+
+int main(void) {
+  fputs("error: BareGrab was built without the package trait Media\n", stderr);
+  return 1;
+}
+
+#endif

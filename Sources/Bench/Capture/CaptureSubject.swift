@@ -1,0 +1,153 @@
+import Platform
+
+/// A way to capture a screen to nowhere: one or two processes, the last of which says each second
+/// how many frames it has seen.
+struct CaptureSubject: Sendable {
+  struct Program: Sendable {
+    let name: String
+    let path: String
+    let arguments: [String]
+  }
+
+  let name: String
+  let programs: [Program]
+  /// The signal that lets its programs clean up after themselves.
+  let endSignal: Int32
+  /// A file that the first program makes and the second one needs.
+  let meetingPoint: String?
+
+  /// Others may be missing or broken; what is ours may not.
+  var isPeer: Bool { name != "framebus" && name != "limit" }
+
+  init(
+    _ name: String, _ programs: [Program], endSignal: Int32 = Signal.terminate,
+    meetingPoint: String? = nil
+  ) {
+    self.name = name
+    self.programs = programs
+    self.endSignal = endSignal
+    self.meetingPoint = meetingPoint
+  }
+}
+
+/// A subject that cannot be measured here.
+struct MissingSubject: Error, CustomStringConvertible {
+  let subject: String
+  let program: String
+  let remedy: String
+
+  var description: String { "\(subject): there is no program \(program); \(remedy)" }
+}
+
+/// What every subject captures, and where it may keep its sockets.
+struct CaptureScene: Sendable {
+  let display: String
+  let width: Int
+  let height: Int
+  let framesPerSecond: Int
+  let folder: String
+  let groupID: String
+
+  func framebus() throws(MissingSubject) -> CaptureSubject {
+    try framebus("framebus", stream: "bench", backend: "shm")
+  }
+
+  /// The grab that `framebus-capture` makes, in a program without the bus.
+  func limit() throws(MissingSubject) -> CaptureSubject {
+    let path = try own("BareGrab", for: "limit")
+    return CaptureSubject(
+      "limit",
+      [.init(name: "BareGrab", path: path, arguments: [display, "\(framesPerSecond)"])])
+  }
+
+  var peers: [@Sendable () throws(MissingSubject) -> CaptureSubject] {
+    [gstreamer, gstreamerShm, ffmpeg, xGetImage]
+  }
+
+  private func gstreamer() throws(MissingSubject) -> CaptureSubject {
+    CaptureSubject(
+      "gstreamer", [try gstreamer("gstreamer", ximagesrc + report + ["fakesink", "sync=false"])],
+      endSignal: Signal.interrupt)
+  }
+
+  /// The nearest peer: two processes and shared memory.
+  private func gstreamerShm() throws(MissingSubject) -> CaptureSubject {
+    let name = "gstreamer-shm"
+    let socket = "\(folder)/shmsink"
+    let slots = 3
+    let format = "video/x-raw,format=BGRx,width=\(width),height=\(height)"
+    let publisher = try gstreamer(
+      name,
+      ximagesrc + ["shmsink", "socket-path=\(socket)", "sync=false", "wait-for-connection=true"]
+        + ["shm-size=\((slots + 1) * width * height * 4)"])
+    let subscriber = try gstreamer(
+      name,
+      ["shmsrc", "socket-path=\(socket)", "do-timestamp=true", "!"]
+        + ["\(format),framerate=\(framesPerSecond)/1", "!"] + report + ["fakesink", "sync=false"])
+    return CaptureSubject(
+      name, [publisher, subscriber], endSignal: Signal.interrupt, meetingPoint: "shmsink")
+  }
+
+  private func ffmpeg() throws(MissingSubject) -> CaptureSubject {
+    guard let path = programInPath(named: "ffmpeg") else {
+      throw MissingSubject(
+        subject: "ffmpeg", program: "ffmpeg", remedy: "install it: apt-get install ffmpeg")
+    }
+    let arguments =
+      ["-nostdin", "-loglevel", "error", "-nostats", "-f", "x11grab", "-draw_mouse", "0"]
+      + ["-framerate", "\(framesPerSecond)", "-video_size", "\(width)x\(height)", "-i", display]
+      + ["-progress", "pipe:1", "-stats_period", "1", "-f", "null", "-"]
+    return CaptureSubject(
+      "ffmpeg", [.init(name: "ffmpeg", path: path, arguments: arguments)],
+      endSignal: Signal.interrupt)
+  }
+
+  /// The pixels sent over the X server's socket, as without shared memory.
+  private func xGetImage() throws(MissingSubject) -> CaptureSubject {
+    try framebus("xgetimage", stream: "socket", backend: "socket")
+  }
+
+  private func framebus(
+    _ name: String, stream: String, backend: String
+  ) throws(MissingSubject) -> CaptureSubject {
+    let group = ["--root", folder, "--group", groupID, "--stream", stream, "--json"]
+    let capture = CaptureSubject.Program(
+      name: "framebus-capture", path: try own("framebus-capture", for: name),
+      arguments: ["screen:\(display)", "--fps", "\(framesPerSecond)", "--no-cursor"]
+        + ["--backend", backend] + group)
+    let upload = CaptureSubject.Program(
+      name: "framebus-upload", path: try own("framebus-upload", for: name),
+      arguments: ["null"] + group)
+    return CaptureSubject(name, [capture, upload])
+  }
+
+  private func own(_ program: String, for name: String) throws(MissingSubject) -> String {
+    if let path = siblingProgram(named: program) { return path }
+    throw MissingSubject(
+      subject: name, program: program,
+      remedy: "build it: swift build -c release --product \(program)")
+  }
+
+  private func gstreamer(
+    _ name: String, _ pipeline: [String]
+  ) throws(MissingSubject) -> CaptureSubject.Program {
+    guard let path = programInPath(named: "gst-launch-1.0") else {
+      throw MissingSubject(
+        subject: name, program: "gst-launch-1.0",
+        remedy: "install it: apt-get install gstreamer1.0-tools gstreamer1.0-plugins-good "
+          + "gstreamer1.0-plugins-bad")
+    }
+    return .init(name: "gst-launch-1.0", path: path, arguments: ["-q"] + pipeline)
+  }
+
+  /// Without its use of DAMAGE, which costs it many times more on a screen that moves: it then
+  /// copies the last frame and fetches the changes over the socket.
+  private var ximagesrc: [String] {
+    ["ximagesrc", "display-name=\(display)", "use-damage=false", "show-pointer=false", "!"]
+      + ["video/x-raw,framerate=\(framesPerSecond)/1", "!"]
+  }
+
+  private var report: [String] {
+    ["progressreport", "do-query=false", "update-freq=1", "format=buffers", "!"]
+  }
+}

@@ -1,0 +1,103 @@
+import CommandLineSupport
+import Platform
+
+/// What one subject showed in one round.
+struct CaptureFinding: Sendable {
+  let sample: FrameSample
+  /// From capture to receipt, of subjects that know.
+  let latency: CaptureLatency?
+
+  var processorNsPerFrame: Double { perFrame(sample.processNs.reduce(0, +)) }
+  var publisherNsPerFrame: Double { perFrame(sample.processNs[0]) }
+  var serverNsPerFrame: Double { perFrame(sample.serverNs) }
+  var framesPerSecond: Double { Double(sample.frames) * 1e9 / Double(sample.elapsedNs) }
+
+  private func perFrame(_ ns: UInt64) -> Double { Double(ns) / Double(sample.frames) }
+}
+
+/// What `framebus-upload --json` says of its frames.
+struct CaptureLatency: Decodable, Sendable {
+  let latency_p50_ns: UInt64
+  let latency_p99_ns: UInt64
+}
+
+/// One subject's turn: its programs are started, watched for some seconds and stopped, however the
+/// turn ends.
+struct CaptureTurn {
+  let subject: CaptureSubject
+  let scene: CaptureScene
+  let serverID: Int32
+  let run: BenchRun
+
+  /// How long starting may take, and stopping for a while, on a busy machine.
+  private static let patience = 60
+
+  func measure() throws -> CaptureFinding {
+    let sampler = try FrameSampler(serverID: serverID, seconds: run.seconds)
+    var started: [StartedProgram] = []
+    defer { stop(started) }
+    for (index, program) in subject.programs.enumerated() {
+      if index > 0 { try waitForMeetingPoint(of: started) }
+      let isLast = index == subject.programs.count - 1
+      let onLine: @Sendable (Substring) -> Void = { line in if isLast { sampler.note(line) } }
+      started.append(
+        try StartedProgram(program.name, program.path, program.arguments, onLine: onLine))
+    }
+    sampler.begin(started.map(\.process.processID))
+    try wait(for: sampler, of: started)
+    guard let sample = sampler.sample else { throw Interrupted() }
+    stop(started)
+    let last = started.last?.collectedOutput() ?? ""
+    return CaptureFinding(
+      sample: sample,
+      latency: try? lastObject(CaptureLatency.self, in: last, of: subject.name))
+  }
+
+  private func wait(for sampler: FrameSampler, of started: [StartedProgram]) throws {
+    let watched =
+      [sampler.done.descriptorNumber, run.stop.descriptorNumber]
+      + started.map(\.process.descriptorNumber)
+    let limit = Deadline.after(.seconds(run.seconds + Self.patience))
+    let ready = try waitUntilReadable(watched, until: limit)
+    if ready[1] { throw Interrupted() }
+    if ready[0] { return }
+    for program in started { if let error = program.errorIfEnded() { throw error } }
+    throw NoFrames(
+      subject: subject.name, seconds: run.seconds + Self.patience,
+      lastWords: started.last?.lastWords ?? "")
+  }
+
+  private func waitForMeetingPoint(of started: [StartedProgram]) throws {
+    guard let name = subject.meetingPoint, let first = started.first else { return }
+    let folder = try Directory(path: scene.folder)
+    let limit = Deadline.after(.seconds(Self.patience))
+    while try folder.status(of: name) == nil {
+      if let error = first.errorIfEnded() { throw error }
+      if run.stop.isRaised { throw Interrupted() }
+      if limit.isPast {
+        throw NoFrames(
+          subject: subject.name, seconds: Self.patience, lastWords: first.lastWords)
+      }
+      _ = first.process.wait(until: .after(.milliseconds(20)), stop: run.stop)
+    }
+  }
+
+  /// The last started first, so that none loses what it reads from.
+  private func stop(_ started: [StartedProgram]) {
+    for program in started.reversed() where program.process.status == nil {
+      program.stop(with: subject.endSignal)
+    }
+  }
+}
+
+/// A subject ran but said nothing of its frames.
+struct NoFrames: Error, CustomStringConvertible {
+  let subject: String
+  let seconds: Int
+  let lastWords: String
+
+  var description: String {
+    "\(subject) captured nothing in \(seconds) s\(StartedProgramError.because(lastWords)); "
+      + "run again on a machine that is less busy"
+  }
+}

@@ -1,0 +1,140 @@
+import AppGroup
+import CommandLineSupport
+import Platform
+
+/// What it costs to bring a moving screen from the X server to another process that throws it away:
+/// the price of the bus by itself.
+struct CaptureSuite: BenchSuite {
+  let name = "capture"
+
+  private static let width = 1920
+  private static let height = 1080
+  private static let framesPerSecond = 60
+
+  func run(_ run: BenchRun) throws -> BenchReport {
+    let folder = try TemporaryFolder(prefix: "framebus-bench-")
+    defer { try? folder.remove() }
+    _ = try AppGroup.create(.local, root: folder.path)
+    let screen = try VirtualDisplay(width: Self.width, height: Self.height, stop: run.stop)
+    defer { screen.server.stop() }
+    let content = try showContent(on: screen.name)
+    defer { content.stop() }
+    let scene = CaptureScene(
+      display: screen.name, width: Self.width, height: Self.height,
+      framesPerSecond: Self.framesPerSecond, folder: folder.path,
+      groupID: GroupID.local.description)
+
+    var subjects = [try scene.framebus(), try scene.limit()]
+    if run.hasPeers { subjects += installed(scene.peers, run.terminal) }
+    let turns = subjects.map {
+      CaptureTurn(
+        subject: $0, scene: scene, serverID: screen.server.process.processID, run: run)
+    }
+    let findings = try measure(turns, run)
+    if let error = content.errorIfEnded() { throw error }
+    return report(zip(subjects, findings).filter { !$0.1.isEmpty }, run)
+  }
+
+  /// What each subject showed, one finding a round; nothing of a peer that does not work here.
+  private func measure(_ turns: [CaptureTurn], _ run: BenchRun) throws -> [[CaptureFinding]] {
+    var findings: [[CaptureFinding]] = turns.map { _ in [] }
+    var broken: Set<Int> = []
+    defer { run.terminal.endProgress() }
+    for round in 0..<run.rounds {
+      // There and back, so that none always follows the same.
+      let order = round % 2 == 0 ? Array(turns.indices) : turns.indices.reversed()
+      for index in order {
+        if broken.contains(index) { continue }
+        let subject = turns[index].subject
+        run.terminal.progress("round \(round + 1) of \(run.rounds): \(subject.name)")
+        do {
+          findings[index].append(try turns[index].measure())
+        } catch  where subject.isPeer && !run.stop.isRaised {
+          run.terminal.say("skipped \(subject.name): \(error)")
+          broken.insert(index)
+          findings[index] = []
+        }
+      }
+    }
+    return findings
+  }
+
+  /// A polyhedron that turns about 140 times a second, more often than any subject looks: every
+  /// frame differs from the one before, and all subjects see the same.
+  private func showContent(on display: String) throws -> StartedProgram {
+    guard let path = programInPath(named: "ico") else {
+      throw StartedProgramError.missing("ico", package: "x11-apps")
+    }
+    return try StartedProgram(
+      "ico", path,
+      ["-colors", "gold", "-sleep", "0.006", "-lw", "4", "-bg", "black", "-size", "600x600"]
+        + ["-geometry", "1200x900+100+50"],
+      environment: ["DISPLAY": display])
+  }
+
+  private func installed(
+    _ peers: [@Sendable () throws(MissingSubject) -> CaptureSubject], _ terminal: Terminal
+  ) -> [CaptureSubject] {
+    peers.compactMap { peer in
+      do throws(MissingSubject) {
+        return try peer()
+      } catch {
+        terminal.say("skipped \(error)")
+        return nil
+      }
+    }
+  }
+
+  private var scenario: String { "\(Self.width)x\(Self.height) at \(Self.framesPerSecond) fps" }
+
+  private func report(
+    _ results: [(subject: CaptureSubject, findings: [CaptureFinding])], _ run: BenchRun
+  ) -> BenchReport {
+    var records: [BenchRecord] = []
+    var table = TextTable([
+      "subject", "CPU µs a frame", "ratio to limit", "publisher", "X server", "fps", "latency ms",
+    ])
+    let limits = results[1].findings
+    for (subject, findings) in results {
+      let samples = findings.reduce(0) { $0 + $1.sample.frames }
+      func record(_ part: String, _ spread: Spread) -> BenchRecord {
+        var record = BenchRecord(
+          suite: name, scenario: scenario + part, subject: subject.name, samples: samples)
+        record.cpu_ns_per_frame = UInt64(spread.median.rounded())
+        return record
+      }
+      let rate = Spread(findings.map(\.framesPerSecond))
+      let all = Spread(findings.map(\.processorNsPerFrame))
+      let publisher = Spread(findings.map(\.publisherNsPerFrame))
+      let server = Spread(findings.map(\.serverNsPerFrame))
+      let latencies = findings.compactMap(\.latency)
+      let middle = latencies.map { Double($0.latency_p50_ns) }
+      let late = latencies.map { Double($0.latency_p99_ns) }
+
+      var whole = record("", all)
+      whole.per_second = (rate.median * 1000).rounded() / 1000
+      whole.p50_ns = middle.isEmpty ? nil : UInt64(Spread(middle).median)
+      whole.p99_ns = late.isEmpty ? nil : UInt64(Spread(late).median)
+      records.append(whole)
+      if subject.programs.count > 1 { records.append(record(", publisher", publisher)) }
+      records.append(record(", X server", server))
+
+      // Within a round, so that a busy minute of the machine weighs on both.
+      let ratios = Spread(
+        zip(findings, limits).map { $0.processorNsPerFrame / $1.processorNsPerFrame })
+      table.add([
+        subject.name, all.text(in: 1000), ratios.text(places: 2),
+        subject.programs.count > 1 ? publisher.text(in: 1000) : "",
+        server.text(in: 1000, places: 0), rate.median.text(places: 1),
+        middle.isEmpty
+          ? ""
+          : "\((Spread(middle).median / 1e6).text(places: 2)) / "
+            + (Spread(late).median / 1e6).text(places: 2),
+      ])
+    }
+    let heading =
+      "\(name): \(scenario) to nowhere, \(run.rounds) rounds of \(run.seconds) s each, "
+      + "median (least–most)"
+    return BenchReport(records: records, lines: [heading, ""] + table.lines)
+  }
+}

@@ -1,0 +1,118 @@
+import Platform
+import Synchronization
+
+/// A program that a verb starts and stops. It leads its own process group, so that Ctrl-C reaches
+/// only the verb, which then stops everything in its own order.
+package final class StartedProgram: Sendable {
+  package let name: String
+  package let process: ChildProcess
+  private let output: ProgramLines
+  private let errors: ProgramLines
+
+  /// - Parameters:
+  ///   - name: what messages call it.
+  ///   - inherited: descriptors that become 3, 4 … in the child.
+  ///   - onLine: told each whole line it writes, of either stream, by the thread that reads it.
+  package init(
+    _ name: String, _ path: String, _ arguments: [String],
+    environment: [String: String?] = [:], inherited: [Int32] = [],
+    onLine: (@Sendable (Substring) -> Void)? = nil
+  ) throws {
+    let output = try OneWayPipe()
+    let errors = try OneWayPipe()
+    var options = LaunchOptions(path, arguments)
+    options.environment = environment
+    options.inherited = inherited
+    options.output = .descriptor(output.writeEnd.number)
+    options.errors = .descriptor(errors.writeEnd.number)
+    options.hasOwnGroup = true
+    self.name = name
+    process = try ChildProcess(options)
+    self.output = try ProgramLines(reading: output.takeReadEnd(), onLine: onLine)
+    self.errors = try ProgramLines(reading: errors.takeReadEnd(), onLine: onLine)
+  }
+
+  /// The newest line it wrote to standard error: its progress, or what went wrong.
+  package var lastWords: String { errors.newest }
+
+  /// All it wrote to standard output, complete once it has ended.
+  package func collectedOutput() -> String {
+    output.waitForEnd()
+    return output.all
+  }
+
+  package func errorIfEnded() -> (any Error)? {
+    guard let status = process.status else { return nil }
+    errors.waitForEnd()
+    let error = errors.all.split(separator: "\n").last { $0.hasPrefix("error: ") }
+    let words = error.map(String.init) ?? lastWords
+    return StartedProgramError.ended(name, status, lastWords: words)
+  }
+
+  /// Asks it to end cleanly, and insists if it does not.
+  package func stop(with signal: Int32 = Signal.terminate) {
+    process.end(with: signal, killAt: .after(.seconds(15)))
+  }
+}
+
+/// Why a program that a verb needs is not there, or no longer.
+package enum StartedProgramError: Error, CustomStringConvertible {
+  case missing(String, package: String)
+  case screenDidNotStart(lastWords: String)
+  case ended(String, ChildStatus, lastWords: String)
+
+  package var description: String {
+    switch self {
+    case .missing(let name, let package):
+      "there is no program \(name); install it: apt-get install \(package)"
+    case .screenDidNotStart(let words):
+      "the virtual screen (Xvfb) did not start\(Self.because(words)); try `Xvfb :99`"
+    case .ended(let name, let status, let words): "\(name) \(status)\(Self.because(words))"
+    }
+  }
+
+  /// The last words of a program, as the end of a message about it.
+  package static func because(_ words: String) -> String {
+    words.isEmpty ? "" : ": " + words.trimmingPrefix("error: ")
+  }
+}
+
+/// The lines of a stream, read as they come by a thread of its own, so that whoever writes them is
+/// never held up.
+private final class ProgramLines: Sendable {
+  private let text = Mutex("")
+  private let ended: StopSignal
+
+  init(
+    reading end: consuming Descriptor, onLine: (@Sendable (Substring) -> Void)?
+  ) throws {
+    ended = try StopSignal()
+    let number = end.release()
+    try startThread(named: "lines") { [self] in
+      let end = Descriptor(owning: number)
+      var rest: Substring = ""
+      while let bytes = try? readSome(end.number), !bytes.isEmpty {
+        let piece = String(decoding: bytes, as: UTF8.self)
+        text.withLock { $0 += piece }
+        guard let onLine else { continue }
+        rest += piece
+        while let newline = rest.firstIndex(of: "\n") {
+          onLine(rest[..<newline])
+          rest = rest[rest.index(after: newline)...]
+        }
+      }
+      ended.raise()
+    }
+  }
+
+  var all: String { text.withLock { $0 } }
+
+  var newest: String {
+    String(all.split(separator: "\n").last { !$0.allSatisfy(\.isWhitespace) } ?? "")
+  }
+
+  /// A grandchild may keep the stream open, so this does not wait for ever.
+  func waitForEnd() {
+    _ = try? waitUntilReadable([ended.descriptorNumber], until: .after(.seconds(2)))
+  }
+}

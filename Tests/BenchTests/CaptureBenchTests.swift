@@ -1,0 +1,76 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// `framebus bench` as a user runs it. No figure is judged here: speed is not a test's business.
+  @Suite(.serialized) struct CaptureBenchTests {
+    private let keys: Set = [
+      "suite", "scenario", "subject", "p50_ns", "p99_ns", "p999_ns", "per_second",
+      "cpu_ns_per_frame", "samples",
+    ]
+
+    private func bench(_ arguments: [String]) throws -> RunningProgram {
+      try RunningProgram("framebus", ["bench"] + arguments)
+    }
+
+    private func folders() throws -> Set<String> {
+      let names = try FileManager.default.contentsOfDirectory(atPath: "/tmp")
+      return Set(names.filter { $0.hasPrefix("framebus-bench-") })
+    }
+
+    @Test func aShortRunCountsFramesOfTheBusAndOfTheBarePrimitive() throws {
+      let before = try folders()
+      let program = try bench(["capture", "--seconds", "1", "--rounds", "1", "--json"])
+      let result = try program.finish()
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let records = try #require(object as? [[String: Any]])
+      #expect(Set(records.compactMap { $0["subject"] as? String }) == ["framebus", "limit"])
+      for record in records {
+        #expect(Set(record.keys) == keys, "\(record)")
+        #expect(record["suite"] as? String == "capture")
+        #expect(record["scenario"] is String)
+        #expect(try #require(record["samples"] as? Int) > 0, "\(record)")
+        #expect(try #require(record["cpu_ns_per_frame"] as? Int) > 0, "\(record)")
+        #expect(record["p999_ns"] is NSNull)
+      }
+      let whole = try #require(
+        records.first { $0["subject"] as? String == "framebus" && $0["p50_ns"] is Int })
+      let (middle, late) = (whole["p50_ns"] as? Int ?? 0, whole["p99_ns"] as? Int ?? 0)
+      #expect(middle > 0 && late >= middle)
+      #expect(try folders().subtracting(before).isEmpty)
+    }
+
+    @Test func ctrlCStopsEverythingItStarted() throws {
+      let before = try folders()
+      let program = try bench(["capture", "--seconds", "600"])
+      try program.waitForErrors("round 1 of")
+      let started = try children(of: program.processID)
+      #expect(!started.isEmpty)
+      #expect(try program.end(with: SIGINT).status == .exited(130), "\(program.transcript)")
+      for processID in started {
+        #expect(kill(processID, 0) == -1 && errno == ESRCH, "process \(processID) is left")
+      }
+      #expect(try folders().subtracting(before).isEmpty)
+    }
+
+    @Test func aMissingServerIsNamedWithItsPackage() throws {
+      let root = try TemporaryRoot()
+      let result = try run("framebus", ["bench", "capture"], environment: ["PATH": root.path])
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("apt-get install xvfb"), "\(result.errors)")
+    }
+
+    @Test(arguments: [["coffee"], ["--seconds", "0"], ["--rounds", "0"]])
+    func impossibleOptionsAreUsageErrors(_ arguments: [String]) throws {
+      #expect(try bench(arguments).finish().status == .exited(2))
+    }
+
+    private func children(of processID: Int32) throws -> [Int32] {
+      try output(of: "ps", ["-o", "pid=", "--ppid", "\(processID)"])
+        .split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }
+    }
+  }
+#endif
