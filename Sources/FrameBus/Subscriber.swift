@@ -21,7 +21,8 @@ public struct Subscriber: ~Copyable, Sendable {
   let doorbell: Doorbell
   private let rendezvous: Rendezvous
   /// Rings when something appears in the streams' directory, such as a successor.
-  private let watch: DirectoryWatch
+  /// Nil where this user watches as much already as the kernel allows; retries do then.
+  private let watch: DirectoryWatch?
 
   var attachment: Attachment?
   private var ending: FinishReason?
@@ -32,6 +33,8 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Drops of the generation since the last frame handed out.
   private var droppedSince: UInt64 = 0
   private var losslessEndSeen = false
+  /// Whether wake-ups of this attachment were lost on the way.
+  var futexCannotBeTrusted = false
 
   /// Frames received, of all generations.
   public private(set) var receivedCount: UInt64 = 0
@@ -52,11 +55,14 @@ public struct Subscriber: ~Copyable, Sendable {
     try options.check()
     let rendezvous = Rendezvous(stream: stream, group: group, hello: options.hello)
     let doorbell = Doorbell()
-    let watch: DirectoryWatch
+    let watch: DirectoryWatch?
     do throws(SystemError) {
       watch = try DirectoryWatch(group.streamsPath) { doorbell.ring() }
     } catch {
-      throw error.isAccessRefusal ? .notAllowed(path: group.streamsPath) : .system(error)
+      guard error.isShortageOfWatches else {
+        throw error.isAccessRefusal ? .notAllowed(path: group.streamsPath) : .system(error)
+      }
+      watch = nil
     }
     let attachment = try rendezvous.attach(
       doorbell: doorbell, until: deadline, retryInterval: Self.retryInterval, stop: stop)
@@ -141,6 +147,7 @@ public struct Subscriber: ~Copyable, Sendable {
     self.attachment = attachment
     droppedSince = 0
     losslessEndSeen = false
+    futexCannotBeTrusted = false
     let first = attachment.firstCursor
     switch options.start {
     case .next: position = first
@@ -227,8 +234,9 @@ public struct Subscriber: ~Copyable, Sendable {
       format.planes.isEmpty || UInt64(format.byteCount) <= descriptor.payload_bytes
     else { throw .untrusted(attachment.stream, "a frame is shorter than its format") }
 
-    let dropped = droppedSince + (sequence - position - 1)
-    countDrops(to: sequence, attachment)
+    // Statistics wrap where a hostile publisher's numbers are too large to add up.
+    let dropped = droppedSince &+ (sequence - position - 1)
+    count(drops: sequence - position - 1, attachment)
     droppedSince = 0
     position = sequence
     receivedCount += 1
@@ -239,16 +247,15 @@ public struct Subscriber: ~Copyable, Sendable {
   }
 
   private mutating func skip(to sequence: UInt64, _ attachment: Attachment) {
-    countDrops(to: sequence + 1, attachment)
-    droppedSince += sequence - position
+    count(drops: sequence - position, attachment)
+    droppedSince &+= sequence - position
     position = sequence
     advance(attachment)
   }
 
-  private mutating func countDrops(to sequence: UInt64, _ attachment: Attachment) {
-    let dropped = sequence - position - 1
+  private mutating func count(drops dropped: UInt64, _ attachment: Attachment) {
     guard dropped > 0 else { return }
-    droppedCount += dropped
+    droppedCount &+= dropped
     if options.policy.isLossless, !losslessEndSeen, attachment.losslessHasEnded {
       losslessEndSeen = true
       options.onEvent?(.losslessEnded)
