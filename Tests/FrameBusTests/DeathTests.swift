@@ -40,7 +40,7 @@ import Testing
     for round in 1...20 {
       let subscriber = try world.worker("subscribe", "hold=1")
       let came = publisher.waitForSubscriber(until: .after(.seconds(60)))
-    #expect(came)
+      #expect(came)
       try publishWhole(&publisher)
       try subscriber.waitForOutput("holding")
       #expect(try listStreams(in: world.group).first?.subscribers.first?.held == 1)
