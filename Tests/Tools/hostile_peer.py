@@ -199,7 +199,6 @@ class FakePublisher:
         return file
 
     def welcome(self, peer):
-        peer.recv(4096)
         message = header(WELCOME) + struct.pack("<IIQQII", 0, 1, 0, 77, 2, 0)
         message += struct.pack("<IIQ", 1, 2, 4096)
         socket.send_fds(peer, [message.ljust(128, b"\0")], self.files)
@@ -223,6 +222,7 @@ def liar():
     while True:
         peer, _ = listener.accept()
         fake = FakePublisher()
+        peer.recv(4096)
         fake.welcome(peer)
         for turn in range(20_000):
             sequence, epoch = random.choice(odd), random.choice(odd[:4])
@@ -239,21 +239,27 @@ def liar():
 
 
 def chatterbox():
-    """A publisher that says one thing that matters, behind many bells, and ends."""
+    """A publisher that says one thing that matters, behind many bells, and ends.
+
+    The subscriber is stopped meanwhile, as any may be, and finds it all at once.
+    """
     listener = listen()
     ready()
     peer, _ = listener.accept()
     fake = FakePublisher()
     fake.write(1, pool=2)
     struct.pack_into("<II", fake.board, AT_STATE, 2, 1)
+    peer.recv(4096)
+    credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    subscriber = struct.unpack("iII", credentials)[0]
+    os.kill(subscriber, signal.SIGSTOP)
     fake.welcome(peer)
     for _ in range(100):
         peer.send(header(BELL) + bytes(8))
     message = header(POOL) + struct.pack("<IIQ", 2, 2, 4096)
     socket.send_fds(peer, [message], [fake.memory(8192)])
     peer.close()
-    listener.close()
-    print("done", flush=True)
+    os.kill(subscriber, signal.SIGCONT)
 
 
 def ready():
