@@ -145,14 +145,14 @@ final class Attachment: Sendable {
   private func handle(_ events: EventLoop.Events) {
     // After a hang-up this is the last look: a pool may lie behind all the bells that fit into the
     // socket. Bounded even then, should another process still hold the publisher's end and talk.
-    for _ in 0..<(events.contains(.hangUp) ? 4096 : 16) {
+    for _ in 0..<(events.isHangUp ? 4096 : 16) {
       guard let message = try? Message(from: socket) else { break }
       guard accept(message) else {
         end()
         break
       }
     }
-    if events.contains(.hangUp) { end() }
+    if events.isHangUp { end() }
     doorbell.ring()
   }
 

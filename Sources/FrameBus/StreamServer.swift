@@ -163,7 +163,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard let message else { break }
       guard answer(message, from: connection) else { return drop(connection) }
     }
-    if events.contains(.hangUp) || connection.peerHasEnded { return drop(connection) }
+    if events.isHangUp || connection.peerHasEnded { return drop(connection) }
     flush(connection)
   }
 

@@ -16,7 +16,7 @@ import sys
 MAGIC = 0x31305355424D5246
 HELLO, WELCOME, POOL, ACK, BELL, INSPECT = 1, 2, 4, 5, 6, 7
 AT_CURSOR, AT_WAKE, AT_STATE, BOARD_BYTES = 128, 136, 32, 512
-AT_POSITION, AT_PROGRESS = 128, 140
+AT_POSITION, AT_WAITING, AT_PROGRESS = 128, 136, 140
 SYS_FUTEX, FUTEX_WAKE, FUTEX_REQUEUE = 202, 1, 3
 if os.uname().machine == "aarch64":
     SYS_FUTEX = 98
@@ -247,17 +247,20 @@ def chatterbox():
     ready()
     peer, _ = listener.accept()
     fake = FakePublisher()
-    fake.write(1, pool=2)
-    struct.pack_into("<II", fake.board, AT_STATE, 2, 1)
     peer.recv(4096)
+    fake.welcome(peer)
+    page = mmap.mmap(fake.files[1], 4096)
+    while struct.unpack_from("<I", page, AT_WAITING)[0] == 0:
+        os.sched_yield()
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     subscriber = struct.unpack("iII", credentials)[0]
     os.kill(subscriber, signal.SIGSTOP)
-    fake.welcome(peer)
     for _ in range(100):
         peer.send(header(BELL) + bytes(8))
     message = header(POOL) + struct.pack("<IIQ", 2, 2, 4096)
     socket.send_fds(peer, [message], [fake.memory(8192)])
+    fake.write(1, pool=2)
+    struct.pack_into("<II", fake.board, AT_STATE, 2, 1)
     peer.close()
     os.kill(subscriber, signal.SIGCONT)
 
