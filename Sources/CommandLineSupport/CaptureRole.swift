@@ -1,6 +1,5 @@
 import AppGroup
 import Capture
-import FoundationEssentials
 import FrameBus
 import Platform
 
@@ -37,12 +36,10 @@ public struct CaptureRole {
     }
     display.end()
     if asJSON {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let summary = CaptureSummary(
         figures, stream: session.stream, source: options.source,
         isStopped: session.stop.isRaised)
-      terminal.print(String(decoding: try encoder.encode(summary), as: UTF8.self))
+      try terminal.printJSON(summary, onOneLine: true)
     } else {
       terminal.say(CaptureProgress.line(figures, since: nil))
     }

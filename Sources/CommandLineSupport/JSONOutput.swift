@@ -3,9 +3,11 @@ import Platform
 
 extension Terminal {
   /// Writes a value to standard output as JSON, keys sorted, ended by a newline.
-  public func printJSON(_ value: some Encodable) throws {
+  /// - Parameter onOneLine: for a program that reads a line at a time, as a summary's reader does.
+  public func printJSON(_ value: some Encodable, onOneLine: Bool = false) throws {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if !onOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
     try write(Array(encoder.encode(value)) + [UInt8(ascii: "\n")])
   }
 }

@@ -1,5 +1,4 @@
 import CommandLineSupport
-import FoundationEssentials
 import FrameBus
 import Synchronization
 import Upload
@@ -53,9 +52,7 @@ final class ProgressDisplay: Sendable {
 
   func show(_ summary: UploadSummary, asJSON: Bool) throws {
     if asJSON {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      terminal.print(String(decoding: try encoder.encode(SummaryRecord(summary)), as: UTF8.self))
+      try terminal.printJSON(SummaryRecord(summary), onOneLine: true)
     } else if !terminal.isQuiet {
       terminal.print("\(summary.output): " + Self.line(summary.progress))
     }

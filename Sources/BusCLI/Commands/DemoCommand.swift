@@ -63,7 +63,7 @@ struct DemoCommand: ParsableCommand {
       throw error
     }
     if global.json {
-      terminal.print(try figures.json())
+      try terminal.printJSON(figures, onOneLine: true)
     } else if !global.quiet {
       for line in figures.lines { terminal.print(line) }
     }

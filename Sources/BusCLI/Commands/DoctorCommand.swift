@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import FoundationEssentials
 
 /// `framebus doctor`: what works on this machine, what is missing, how to fix it.
 struct DoctorCommand: ParsableCommand {
@@ -14,9 +13,7 @@ struct DoctorCommand: ParsableCommand {
   func run() throws {
     let checks = DoctorChecks.all()
     if global.json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      global.terminal.print(String(decoding: try encoder.encode(checks), as: UTF8.self))
+      try global.terminal.printJSON(checks)
     } else {
       for check in checks where !global.quiet || check.status != .ok {
         global.terminal.print(check.line)

@@ -38,12 +38,6 @@ struct DemoFigures: Encodable {
     self.picture = picture
   }
 
-  func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self)
-  }
-
   /// One fact a line.
   var lines: [String] {
     [
