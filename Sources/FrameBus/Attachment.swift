@@ -221,6 +221,7 @@ final class Attachment: Sendable {
 
   /// A free hold word, or nil.
   func takeHold() -> Int? {
+    // Relaxed: the exchange below looks again.
     var free = freeHolds.load(ordering: .relaxed)
     while free != 0 {
       let index = free.trailingZeroBitCount

@@ -90,8 +90,9 @@ final class Places: Sendable {
       let page = page(place)
       for index in 0..<grantedHolds(place) {
         // SYNC hold/reuse, the reading side: after the caller's full fence; pairs with the
-        // subscriber's store of the word before its own full fence. Acquire: a release of the
-        // hold happens after that subscriber's last read of the slot.
+        // subscriber's store of the word before its own full fence.
+        // SYNC hold/release: acquire; pairs with the releasing store in `Attachment.release`, which
+        // comes after that subscriber's last read of the slot.
         let sequence = page.hold(index).loadAcquiring()
         if sequence != 0 { held.append(sequence) }
       }

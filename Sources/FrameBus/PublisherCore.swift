@@ -63,9 +63,9 @@ import Synchronization
     unsafe storage.initialize(
       to: Ring(pool: pool, slots: slots, format: format, writtenFormat: format))
     write(format)
-    // Relaxed: the rendezvous orders it before any subscriber maps the board.
+    // Relaxed: the rendezvous orders both before any subscriber maps the board.
     board.poolGeneration.storeRelaxed(pool.generation)
-    board.state.storeReleasing(UInt32(FB_STATE_LIVE))
+    board.state.storeRelaxed(UInt32(FB_STATE_LIVE))
   }
 
   deinit {

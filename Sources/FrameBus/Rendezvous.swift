@@ -15,6 +15,8 @@ struct Rendezvous: Sendable {
   func attach(
     doorbell: Doorbell, until deadline: Deadline, retryInterval: Duration, stop: StopSignal?
   ) throws(SubscriberError) -> Attachment {
+    var watch: DirectoryWatch?
+    defer { withExtendedLifetime(watch) {} }
     while true {
       let bell = doorbell.word.load()
       do throws(SubscriberError) {
@@ -22,9 +24,20 @@ struct Rendezvous: Sendable {
       } catch {
         guard error.mayPass, !deadline.isPast else { throw error }
         if stop?.isRaised == true { throw .stopped }
+        // Made late, so that it costs nothing where the publisher is there; then look once more.
+        if watch == nil, let made = watchForPublishers(doorbell) {
+          watch = made
+          continue
+        }
         doorbell.sleep(since: bell, stop: stop, until: min(deadline, .after(retryInterval)))
       }
     }
+  }
+
+  /// Rings when a publisher may have come. Nil if this user has as many watches as one may have;
+  /// then only looking again and again helps, which all who wait do besides.
+  func watchForPublishers(_ doorbell: Doorbell) -> DirectoryWatch? {
+    try? DirectoryWatch(group.streamsPath) { doorbell.ring() }
   }
 
   /// Attaches to the publisher there is now.

@@ -20,9 +20,9 @@ public struct Subscriber: ~Copyable, Sendable {
   let options: SubscriberOptions
   let doorbell: Doorbell
   private let rendezvous: Rendezvous
-  /// Rings when something appears in the streams' directory, such as a successor.
-  /// Nil where this user watches as much already as the kernel allows; retries do then.
-  private let watch: DirectoryWatch?
+  /// While there is no publisher: rings when something appears in the streams' directory. A user
+  /// may have few of these (inotify(7)), so none is kept for longer.
+  private var watch: DirectoryWatch?
 
   var attachment: Attachment?
   private var ending: FinishReason?
@@ -55,21 +55,11 @@ public struct Subscriber: ~Copyable, Sendable {
     try options.check()
     let rendezvous = Rendezvous(stream: stream, group: group, hello: options.hello)
     let doorbell = Doorbell()
-    let watch: DirectoryWatch?
-    do throws(SystemError) {
-      watch = try DirectoryWatch(group.streamsPath) { doorbell.ring() }
-    } catch {
-      guard error.isShortageOfWatches else {
-        throw error.isAccessRefusal ? .notAllowed(path: group.streamsPath) : .system(error)
-      }
-      watch = nil
-    }
     let attachment = try rendezvous.attach(
       doorbell: doorbell, until: deadline, retryInterval: Self.retryInterval, stop: stop)
     self.options = options
     self.rendezvous = rendezvous
     self.doorbell = doorbell
-    self.watch = watch
     attach(to: attachment)
   }
 
@@ -128,6 +118,8 @@ public struct Subscriber: ~Copyable, Sendable {
 
   /// Looks for a successor, once.
   private mutating func reattach() throws(ReceiveError) -> Step {
+    // Before looking, so that a successor who comes right after is not overlooked.
+    if watch == nil { watch = rendezvous.watchForPublishers(doorbell) }
     do throws(SubscriberError) {
       attach(to: try rendezvous.attach(doorbell: doorbell, stop: nil))
       if let generation { options.onEvent?(.publisherBack(generation: generation)) }
@@ -145,6 +137,7 @@ public struct Subscriber: ~Copyable, Sendable {
 
   private mutating func attach(to attachment: Attachment) {
     self.attachment = attachment
+    watch = nil
     droppedSince = 0
     losslessEndSeen = false
     futexCannotBeTrusted = false

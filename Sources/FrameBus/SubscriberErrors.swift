@@ -83,9 +83,11 @@ public enum SubscriberError: Error, Hashable, Sendable, CustomStringConvertible 
       "the publisher of “\(stream)” does not answer; it may be stopped or overloaded "
         + "(`framebus streams` shows its pid)"
     case .untrusted(let stream, let why):
-      "what publishes “\(stream)” cannot be trusted: \(why); `framebus group doctor` checks the group"
+      "what publishes “\(stream)” cannot be trusted: \(why); `framebus group doctor` checks the "
+        + "group"
     case .notAllowed(let path):
-      "no permission to reach \(path); ask the group's owner for `framebus group grant ROLE --uid N`"
+      "no permission to reach \(path); ask the group's owner for "
+        + "`framebus group grant ROLE --uid N`"
     case .wrongOptions(let what): what
     case .stopped: "stopped while waiting for the stream"
     case .system(let error): "\(error)"

@@ -32,12 +32,6 @@ extension SystemError: CustomStringConvertible {
   package var isFullQueue: Bool { code == EAGAIN }
 
   /// Whether the kernel refused for want of permission.
-  /// Whether `inotify(7)` refused because of the user's limits on instances and watches.
-  package var isShortageOfWatches: Bool {
-    (operation == "inotify_init1" && code == EMFILE)
-      || (operation == "inotify_add_watch" && code == ENOSPC)
-  }
-
   package var isAccessRefusal: Bool { code == EACCES || code == EPERM }
 
   public var description: String {

@@ -6,7 +6,8 @@ import Platform
 ///
 /// Settings: `width`, `height`, `frames` (0: for ever), `intervalUs`, `lossless` (0/1),
 /// `halfway` (a frame in which to stop half filled, and wait to be killed), `depth`,
-/// `wait` (1: for the first subscriber), `grow` (a frame from which on the picture is twice as wide).
+/// `wait` (1: for the first subscriber), `grow` (a frame from which on the picture is twice as
+/// wide).
 func publish(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   var options = PublisherOptions()
   options.allowsLossless = settings.number("lossless", 0) == 1

@@ -54,6 +54,27 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
   say("done received \(count) dropped \(subscriber.droppedCount)")
 }
 
+/// Receives from several subscribers of one stream at once, each in a task, on however few threads.
+///
+/// Settings: `tasks`.
+func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) async throws {
+  var options = SubscriberOptions()
+  options.policy = .lossless(deadline: .seconds(30))
+  var tasks: [Task<UInt64, any Error>] = []
+  for _ in 0..<settings.number("tasks", 1) {
+    let options = options
+    tasks.append(
+      Task {
+        var subscriber = try Subscriber(
+          stream, in: group, options: options, waitingForPublisherUntil: .after(.seconds(60)))
+        say("attached \(stream)")
+        while let lease = try await subscriber.next() { check(lease) }
+        return subscriber.receivedCount
+      })
+  }
+  for task in tasks { say("received \(try await task.value)") }
+}
+
 /// Every word of a frame must be the same number, and not 0.
 private func check(_ lease: borrowing FrameLease) {
   let bytes = lease.bytes

@@ -68,13 +68,15 @@ private let oddSize = "crop=321:243:0:0:exact=1"
   }
 
   /// The same by ffmpeg and ffprobe.
-  private func expected(_ path: String, width: Int, height: Int) throws -> [FileFrame] {
+  private func expected(
+    _ path: String, width: Int, height: Int, pixels: String = "yuv420p"
+  ) throws -> [FileFrame] {
     let raw = root.file("expected.raw")
     try output(
       of: "ffmpeg",
       [
         "-loglevel", "error", "-y", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f",
-        "rawvideo", "-pix_fmt", "yuv420p", raw,
+        "rawvideo", "-pix_fmt", pixels, raw,
       ])
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: raw)))
     let times = try output(
@@ -111,18 +113,18 @@ private let oddSize = "crop=321:243:0:0:exact=1"
       #expect(result.status == .exited(0), "\(result.errors)")
       let isPadded = file[0].hasPrefix("h264")
       let expected = try expected(
-        path, width: isPadded ? 322 : 321, height: isPadded ? 244 : 243)
+        path, width: isPadded ? 322 : 321, height: isPadded ? 244 : 243,
+        // The decoder leaves the full range of a JPEG as it is.
+        pixels: file[0] == "jpeg.mkv" ? "yuvj420p" : "yuv420p")
       #expect(frames.count == expected.count && frames.count == 60)
-      for (index, (frame, other)) in zip(frames, expected).enumerated() {
-        // ffprobe rounds to microseconds.
-        #expect(abs(frame.ptsNs - other.ptsNs) <= 1000, "frame \(index)")
-        // Two JPEG decoders may differ by rounding; the others may not.
+      let wrong = zip(frames, expected).enumerated().filter { _, pair in
+        // ffprobe rounds to microseconds, and two JPEG decoders differ a little.
         let allowed = file[0] == "jpeg.mkv" ? 4 : 0
-        let isEqual = zip(frame.luma, other.luma).allSatisfy {
-          abs(Int($0) - Int($1)) <= allowed
-        }
-        #expect(isEqual && frame.luma.count == other.luma.count, "frame \(index)")
+        return abs(pair.0.ptsNs - pair.1.ptsNs) > 1000
+          || pair.0.luma.count != pair.1.luma.count
+          || zip(pair.0.luma, pair.1.luma).contains { abs(Int($0) - Int($1)) > allowed }
       }
+      #expect(wrong.map(\.offset) == [])
     }
   }
 
@@ -183,7 +185,9 @@ private let oddSize = "crop=321:243:0:0:exact=1"
       let result = try capture(source).finish()
       #expect(result.status == .exited(1), "\(source)")
       #expect(result.errors.contains(message), "\(source): \(result.errors)")
-      #expect(result.errors.split(separator: "\n").count == 1, "\(source): \(result.errors)")
+      // A slow machine also sees a line of progress.
+      let lines = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+      #expect(lines.count == 1, "\(source): \(result.errors)")
     }
   }
 

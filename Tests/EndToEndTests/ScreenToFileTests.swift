@@ -92,7 +92,7 @@ import Testing
     // The file begins at 0 with some frame of capture's; from there on each of its frames is one
     // of capture's, to the millisecond that Matroska can say, unless it is a repeated one.
     let matches = captured.indices.map { first in
-      let relative = Set(captured[first...].map { Int64(($0 - captured[first] + 500_000) / 1_000_000) })
+      let relative = Set(captured[first...].map { ($0 - captured[first] + 500_000) / 1_000_000 })
       return milliseconds.count { time in
         relative.contains(time) || relative.contains(time - 1) || relative.contains(time + 1)
       }

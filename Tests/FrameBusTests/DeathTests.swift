@@ -78,20 +78,26 @@ import Testing
   @Test func killedProcessesLeaveNothingBehind() throws {
     let world = try World()
     let before = try sharedMemoryEntries()
-    var publisher = try world.publisher()
-    try publishWhole(&publisher)
+    let publisher = try world.worker("publish")
+    try publisher.waitForOutput("publishing")
+    let facts = ProcessFacts(publisher.processID)
     func round() throws {
       let subscriber = try world.worker("subscribe", "hold=1")
       try subscriber.waitForOutput("holding")
       _ = try subscriber.end(with: 9)
-      try waitUntil("the subscriber is forgotten") { publisher.subscriberCount == 0 }
+      try waitUntil("the subscriber is forgotten") {
+        try listStreams(in: world.group).first?.subscribers.isEmpty == true
+      }
     }
-    try round()
-    let descriptors = try ProcessFacts.own.descriptorCount
-    let mappings = try memoryFileMappings()
+    let descriptors = try facts.descriptorCount
+    let mappings = try memoryFileMappings(facts)
     for _ in 1...10 { try round() }
-    #expect(try ProcessFacts.own.descriptorCount == descriptors)
-    #expect(try memoryFileMappings() == mappings)
+    // The connections that asked for its status are closed a moment later.
+    try waitUntil("the publisher has as few descriptors as before") {
+      try facts.descriptorCount == descriptors
+    }
+    #expect(try memoryFileMappings(facts) == mappings)
+    _ = try publisher.end(with: 9)
     #expect(try sharedMemoryEntries() == before)
   }
 
@@ -108,9 +114,9 @@ import Testing
   }
 }
 
-/// How many mappings of pools, boards and pages this process has.
-func memoryFileMappings() throws -> Int {
-  try ProcessFacts.own.mappings.count { $0.contains("memfd:framebus") }
+/// How many mappings of pools, boards and pages a process has.
+func memoryFileMappings(_ facts: ProcessFacts) throws -> Int {
+  try facts.mappings.count { $0.contains("memfd:framebus") }
 }
 
 /// Publishes a frame of which every word is its number, as the workers check it.

@@ -33,21 +33,26 @@ package final class ProgramOutput: Sendable {
   /// Waits until the text meets the condition.
   /// - Returns: false if the stream ended, or the deadline passed, without that.
   package func wait(until deadline: Deadline, for condition: (String) -> Bool) -> Bool {
+    wait(until: deadline, meeting: { condition(String(decoding: $0.bytes, as: UTF8.self)) })
+  }
+
+  /// Waits until every writer has closed its end.
+  func waitForEnd(until deadline: Deadline) {
+    _ = wait(until: deadline, meeting: { $0.isFinished })
+  }
+
+  private func wait(until deadline: Deadline, meeting condition: (borrowing State) -> Bool) -> Bool
+  {
     while true {
       let seen = changed.load()
-      let (text, isFinished) = state.withLock {
-        (String(decoding: $0.bytes, as: UTF8.self), $0.isFinished)
-      }
-      if condition(text) { return true }
+      // Under the lock, because a copy of the bytes would be made anew with each that comes.
+      let (isMet, isFinished) = state.withLock { (condition($0), $0.isFinished) }
+      if isMet { return true }
       if isFinished || deadline.isPast { return false }
       // SAFETY: the only word is this object's own.
       unsafe sleepOnFutexes(
         shared: nil, expecting: 0, privates: (first: changed, expecting: seen), until: deadline)
     }
-  }
-
-  func waitForEnd(until deadline: Deadline) {
-    _ = wait(until: deadline) { _ in state.withLock { $0.isFinished } }
   }
 
   private func announce() {

@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import Synchronization
 
 /// Copies of this package's programs, and of the Swift libraries they load, where every user of
 /// the machine can reach them: a checkout or a toolchain often lies in a home directory that
@@ -17,6 +18,7 @@ final class ReachablePrograms: Sendable {
 
   private init() throws {
     folder = try TemporaryRoot(mode: 0o755)
+    removeAtExit(folder.path)
     var copied: [String: String] = [:]
     var libraries: Set<String> = []
     for name in Self.names {
@@ -48,5 +50,15 @@ final class ReachablePrograms: Sendable {
         || path.hasPrefix("usr/lib/aarch64-linux-gnu/")
       return isSystem ? nil : "/" + path
     }
+  }
+}
+
+private let pathsToRemove = Mutex<[String]>([])
+
+/// For what lives as long as the process, whose deinit therefore never runs.
+private func removeAtExit(_ path: String) {
+  pathsToRemove.withLock { $0.append(path) }
+  atexit {
+    for path in pathsToRemove.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
   }
 }

@@ -4,7 +4,6 @@ enum PointerRule {
   static let modules: Set = ["Platform", "CaptureX11", "CaptureGStreamer", "UploadGStreamer"]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/PublisherCore.swift",
-    "Sources/Capture/PixelCanvas.swift", "Sources/Capture/Y4MStream.swift",
   ]
   static let types = [
     "UnsafePointer", "UnsafeMutablePointer", "UnsafeRawPointer", "UnsafeMutableRawPointer",

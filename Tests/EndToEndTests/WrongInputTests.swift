@@ -1,0 +1,69 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// Wrong input: one clear line, status 1, and nothing left behind.
+@Suite(.serialized) struct WrongInputTests {
+  /// What is asked, and words that the answer must have: what happened, and what to do.
+  static let cases: [(arguments: [String], says: [String])] = [
+    (
+      ["streams", "--group=org.example.unknown"], ["org.example.unknown", "framebus group create"]
+    ),
+    (["capture", "test", "--group=org.example.unknown"], ["org.example.unknown", "create"]),
+    (["capture", "sreen:0"], ["sreen", "screen"]),
+    (["capture", "screen:93"], [":93"]),
+    (["capture", "file:/nowhere/film.mkv"], ["/nowhere/film.mkv"]),
+    (["capture", "y4m:/nowhere/film.y4m"], ["/nowhere/film.y4m"]),
+    (["upload", "file:/nowhere/out.mkv"], ["/nowhere"]),
+    (["upload", "file:/proc/out.mkv"], ["/proc"]),
+    (["upload", "file:out.avi"], ["mkv", "mp4"]),
+    (["upload", "carrier-pigeon:home"], ["carrier-pigeon"]),
+    (["upload", "whip:https://example.org"], ["whip"]),
+    (["snapshot", "screen", "/nowhere/now.png"], ["/nowhere"]),
+  ]
+
+  @Test(arguments: cases.indices)
+  func isAnsweredByOneClearLine(_ index: Int) throws {
+    let arguments = Self.cases[index].arguments
+    let says = Self.cases[index].says
+    let scene = try Scene()
+    let result = try scene.start(
+      arguments, environment: ["DISPLAY": nil, "WAYLAND_DISPLAY": nil]
+    ).finish()
+    #expect(result.status == .exited(1), "\(arguments): \(result.output)\(result.errors)")
+    #expect(result.output == "")
+    // A slow machine also sees a line of progress.
+    let lines = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+    #expect(lines.count == 1, "\(arguments): \(result.errors)")
+    for word in says { #expect(result.errors.contains(word), "\(word) in \(result.errors)") }
+    #expect(try scene.stream() == nil)
+  }
+
+  @Test func aSecondPublisherIsToldWhoIsFirst() throws {
+    let scene = try Scene()
+    let first = try scene.start("capture", "test")
+    _ = try scene.waitForStream("the first is there") { _ in true }
+    let second = try scene.run("capture", "test")
+    #expect(second.status == .exited(1))
+    #expect(second.errors.contains("already has a publisher"))
+    #expect(try scene.stream()?.publisher.pid == first.processID)
+  }
+
+  @Test func aMissingElementIsNamedWithItsPackage() throws {
+    let scene = try Scene()
+    let capture = try scene.start("capture", "test")
+    let empty = scene.file("no-plugins")
+    try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: false)
+    let upload = try scene.run(
+      "upload", "file:\(scene.file("out.mkv"))",
+      environment: [
+        "GST_PLUGIN_SYSTEM_PATH_1_0": empty, "GST_PLUGIN_PATH_1_0": empty,
+        "GST_REGISTRY_1_0": scene.file("registry.bin"),
+      ])
+    #expect(upload.status == .exited(1))
+    #expect(upload.errors.contains("gstreamer1.0-"), "\(upload.errors)")
+    #expect(!FileManager.default.fileExists(atPath: scene.file("out.mkv")))
+    withExtendedLifetime(capture) {}
+  }
+}
