@@ -237,7 +237,7 @@ final class Attachment: Sendable {
 
   /// Lets a frame go, and its hold word with it.
   func release(_ hold: Int) {
-    // SYNC hold/release: release; pairs with the acquiring load in `Places.heldSequences`. All
+    // SYNC hold/release: release; pairs with the acquiring load in `Places.addHeldSequences`. All
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)
     freeHolds.bitwiseOr(1 << UInt64(hold), ordering: .releasing)

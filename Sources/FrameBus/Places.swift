@@ -83,9 +83,8 @@ final class Places: Sendable {
   // Relaxed: as `grantedHolds`.
   func tenancy(_ place: Int) -> UInt64 { tenancies[place].value.load(ordering: .relaxed) }
 
-  /// The sequence numbers that granted hold words name now. Never more than the hold quota.
-  func heldSequences() -> [UInt64] {
-    var held: [UInt64] = []
+  /// Adds the sequence numbers that granted hold words name now. Never more than the hold quota.
+  func addHeldSequences(to held: inout [UInt64]) {
     for place in SetBits(takenMask) {
       let page = page(place)
       for index in 0..<grantedHolds(place) {
@@ -97,7 +96,6 @@ final class Places: Sendable {
         if sequence != 0 { held.append(sequence) }
       }
     }
-    return held
   }
 }
 

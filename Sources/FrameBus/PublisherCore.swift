@@ -163,13 +163,13 @@ import Synchronization
   }
 
   private func takeSlot() -> Int? {
-    ring.slots.take {
+    ring.slots.take { held in
       // SYNC hold/reuse, the publishing side: the descriptors of the slots to be reused were
       // overwritten; then this fence; then the places and their hold words are read. Pairs with
       // the fence in `Attachment.pin` between its store of the hold word and its second look at
       // the descriptor. Either we see the hold, or that subscriber sees the descriptor gone.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      return places.heldSequences()
+      places.addHeldSequences(to: &held)
     }
   }
 

@@ -24,6 +24,8 @@ struct SlotTable {
   private var window: [Retired?]
   /// Out of the window, perhaps held; oldest first.
   private var retired: [Retired] = []
+  /// What the hold words named when they were last looked at. Kept for its memory.
+  private var held: [UInt64] = []
 
   init(slotCount: Int, slotBytes: Int, ringDepth: Int) {
     self.slotCount = slotCount
@@ -31,15 +33,18 @@ struct SlotTable {
     scanBatch = max(1, min(32, 65_536 / slotBytes))
     free.reserveCapacity(slotCount)
     retired.reserveCapacity(slotCount)
+    held.reserveCapacity(slotCount)
   }
 
   /// A slot that nobody else can reach, or nil if all are loaned, in the window or held.
-  /// - Parameter heldSequences: what the hold words name now; called at most once, after the
+  /// - Parameter addHeld: adds what the hold words name now; called at most once, after the
   ///   descriptors of all retired slots were overwritten.
-  mutating func take(heldSequences: () -> [UInt64]) -> Int? {
+  mutating func take(addHeld: (inout [UInt64]) -> Void) -> Int? {
     if let slot = free.popLast() { return slot }
     if retired.count >= scanBatch || fresh == slotCount {
-      reclaim(heldSequences())
+      held.removeAll(keepingCapacity: true)
+      addHeld(&held)
+      reclaim()
       if let slot = free.popLast() { return slot }
     }
     guard fresh < slotCount else { return nil }
@@ -64,7 +69,7 @@ struct SlotTable {
     window[index] = frame
   }
 
-  private mutating func reclaim(_ held: [UInt64]) {
+  private mutating func reclaim() {
     retired.removeAll { frame in
       let isFree = !held.contains(frame.sequence)
       if isFree { free.append(frame.slot) }
