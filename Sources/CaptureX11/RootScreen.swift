@@ -96,24 +96,37 @@
       guard (reply.value.major_version, reply.value.minor_version) >= (1, 2) else { throw missing }
     }
 
-    /// Xwayland names itself: by an extension since version 23.1, by its outputs' names before.
+    /// Xwayland names itself: by an extension since version 23.1, by its outputs before. Asked of
+    /// the server, not of the environment: an ssh session into a Wayland desktop sees black too.
     private static func isXwayland(_ connection: XConnection) throws(ScreenError) -> Bool {
-      guard environmentValue("WAYLAND_DISPLAY").map({ !$0.isEmpty }) ?? false else {
-        return false
-      }
       if try connection.firstEvent(of: "XWAYLAND") != nil { return true }
       guard try connection.firstEvent(of: "RANDR") != nil else { return false }
-      let pointer = unsafe connection.pointer
       let cookie = unsafe xcb_randr_get_screen_resources_current(
-        pointer, connection.screen.root)
+        connection.pointer, connection.screen.root)
       let resources = try connection.reply(to: "RANDR GetScreenResources") {
         unsafe xcb_randr_get_screen_resources_current_reply($0, cookie, $1)
       }
-      // SAFETY: the names lie in the reply that `resources` owns, as long as libxcb says.
-      let names = unsafe UnsafeBufferPointer(
-        start: xcb_randr_get_screen_resources_current_names(resources.pointer),
-        count: Int(xcb_randr_get_screen_resources_current_names_length(resources.pointer)))
-      return unsafe String(decoding: names, as: UTF8.self).contains("XWAYLAND")
+      // SAFETY: the outputs lie in the reply that `resources` owns, as many as libxcb says.
+      let outputs = unsafe UnsafeBufferPointer(
+        start: xcb_randr_get_screen_resources_current_outputs(resources.pointer),
+        count: Int(xcb_randr_get_screen_resources_current_outputs_length(resources.pointer)))
+      guard let first = unsafe outputs.first else { return false }
+      return try name(ofOutput: first, connection).hasPrefix("XWAYLAND")
+    }
+
+    private static func name(
+      ofOutput output: xcb_randr_output_t, _ connection: XConnection
+    ) throws(ScreenError) -> String {
+      let cookie = unsafe xcb_randr_get_output_info(
+        connection.pointer, output, xcb_timestamp_t(XCB_CURRENT_TIME))
+      let info = try connection.reply(to: "RANDR GetOutputInfo") {
+        unsafe xcb_randr_get_output_info_reply($0, cookie, $1)
+      }
+      // SAFETY: the name lies in the reply that `info` owns, as long as libxcb says.
+      let bytes = unsafe UnsafeBufferPointer(
+        start: xcb_randr_get_output_info_name(info.pointer),
+        count: Int(xcb_randr_get_output_info_name_length(info.pointer)))
+      return unsafe String(decoding: bytes, as: UTF8.self)
     }
   }
 

@@ -34,8 +34,9 @@
         "the X display \(display) has no screen with this number: try it without the part after "
           + "the dot"
       case .wayland(let display):
-        "this is a Wayland session, and a grab of its X server \(display) would be black; capture "
-          + "with `pipewire` instead, or grab the X windows alone with --force"
+        "the X server of \(display) belongs to a Wayland session, and a grab of it would be black; "
+          + "capture a PipeWire node of the desktop's portal instead (`framebus capture "
+          + "'gst:pipewiresrc path=NODE'`), or grab what there is with --force"
       case .missingExtension(let name, let display):
         "the X server of \(display) has no \(name) extension (version 1.2 for MIT-SHM); a remote "
           + "display cannot share memory: capture on that machine, or use --backend socket"

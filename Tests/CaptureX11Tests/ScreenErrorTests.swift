@@ -30,6 +30,25 @@ import Testing
     #expect(line.contains("DISPLAY is not set"))
   }
 
+  @Test func theXServerOfAWaylandSessionIsRefusedWithTheAlternative() throws {
+    let root = try TemporaryRoot()
+    // A real compositor and its real X server; the environment says nothing of either.
+    let compositor = try RunningProgram(
+      "weston",
+      ["--backend=headless-backend.so", "--xwayland", "--socket=wayland", "--idle-time=0"],
+      environment: ["XDG_RUNTIME_DIR": root.path])
+    defer { compositor.process.end(with: SIGTERM) }
+    let announcement = "xserver listening on display "
+    try compositor.waitForErrors(announcement + ":")
+    let words = compositor.errors.text.components(separatedBy: announcement)[1]
+    let display = try #require(words.split(whereSeparator: \.isWhitespace).first)
+    let line = try failure(
+      of: RunningProgram(
+        "framebus-capture", ["screen\(display)", "--root", root.path],
+        environment: ["WAYLAND_DISPLAY": nil]))
+    #expect(line.contains("Wayland") && line.contains("pipewiresrc") && line.contains("--force"))
+  }
+
   @Test(arguments: [8, 16])
   func aScreenOfFewColoursIsRefused(depth: Int) throws {
     let world = try ScreenWorld(depth: depth)
