@@ -68,6 +68,6 @@ func userName(_ uid: UInt32) -> String { userText(uid) }
 extension String {
   /// The text followed by spaces up to a width, for columns.
   func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(1, width - count))
+    self + String(repeating: " ", count: max(0, width - count))
   }
 }
