@@ -30,12 +30,6 @@ final class PoolView: Sendable {
   }
 }
 
-/// A frame that was pinned: its descriptor as it was, and the hold that keeps it.
-struct PinnedFrame {
-  let descriptor: fb_descriptor
-  let hold: Int
-}
-
 /// A subscriber's connection to one generation of a stream: its mappings, its place, its socket.
 ///
 /// It lives as long as the last lease made from it. What the publisher wrote is not believed: all
@@ -244,8 +238,11 @@ final class Attachment: Sendable {
   }
 
   /// Tries to pin a frame with a hold word.
-  /// - Returns: its descriptor, or nil if it has been overwritten; then the hold word is 0 again.
-  func pin(_ sequence: UInt64, with hold: Int) -> fb_descriptor? {
+  /// - Parameter descriptor: the frame's, if it was pinned; otherwise it means nothing.
+  /// - Returns: false if it has been overwritten; then the hold word is 0 again.
+  func pin(
+    _ sequence: UInt64, with hold: Int, copyTo descriptor: inout fb_descriptor
+  ) -> Bool {
     let word = page.hold(hold)
     // SYNC hold/reuse, the reading side: our store of the hold, this fence, our look at the
     // descriptor. Pairs with the fence in `PublisherCore.loan` between the overwriting of the
@@ -255,7 +252,6 @@ final class Attachment: Sendable {
     let first = board.descriptorSequence(of: sequence)
     // SYNC descriptor/fields: pairs with the last release in `PublisherCore.publish`.
     if first.loadAcquiring() == sequence {
-      var descriptor = fb_descriptor()
       board.descriptor(of: sequence).load(into: &descriptor)
       // SYNC descriptor/seqlock: all loads of the copy before the second look; pairs with the
       // releasing fence in `PublisherCore.publish`. Relaxed: the fence orders it.
@@ -263,11 +259,11 @@ final class Attachment: Sendable {
       if first.loadRelaxed() == sequence {
         // The copy's own word may be another where the publisher does not keep the protocol.
         descriptor.sequence = sequence
-        return descriptor
+        return true
       }
     }
     word.storeReleasing(0)
-    return nil
+    return false
   }
 
   /// The format that a pinned frame's descriptor names, or nil if it is malformed.

@@ -30,6 +30,8 @@ public struct Subscriber: ~Copyable, Sendable {
   var position: UInt64 = 0
   private var format: (epoch: UInt64, value: FrameFormat)?
   private var pool: PoolView?
+  /// The newest pinned frame's, as it was; kept here so that it is copied once.
+  private var descriptor = fb_descriptor()
   /// Drops of the generation since the last frame handed out.
   private var droppedSince: UInt64 = 0
   private var losslessEndSeen = false
@@ -74,8 +76,9 @@ public struct Subscriber: ~Copyable, Sendable {
   // MARK: Receiving
 
   /// What one look at the stream found.
-  enum Step: ~Copyable {
-    case frame(FrameLease)
+  enum Step {
+    /// A frame is pinned: `lease` makes a lease of it.
+    case frame(hold: Int, droppedBefore: UInt64)
     case finished(FinishReason)
     /// Nothing new; sleep until the cursor moves or the bell rings.
     case nothing
@@ -88,10 +91,18 @@ public struct Subscriber: ~Copyable, Sendable {
   /// - Returns: nil when there is nothing new.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
-    switch try step() {
-    case .frame(let lease): lease
-    default: nil
+    guard case .frame(let hold, let dropped) = try step() else { return nil }
+    return lease(hold, droppedBefore: dropped)
+  }
+
+  /// The lease of the frame that `step` has just pinned.
+  @inline(__always)
+  func lease(_ hold: Int, droppedBefore: UInt64) -> FrameLease {
+    guard let attachment, let pool, let format = format?.value else {
+      preconditionFailure("a frame is pinned without an attachment, a pool and a format")
     }
+    return FrameLease(
+      attachment, pool: pool, hold: hold, descriptor, format: format, droppedBefore: droppedBefore)
   }
 
   mutating func step() throws(ReceiveError) -> Step {
@@ -100,10 +111,10 @@ public struct Subscriber: ~Copyable, Sendable {
     // Asked before looking, so that what was published before the end is not overlooked.
     let isGone = attachment.isGone
     let reason = attachment.finishReason
-    switch try receive(from: attachment) {
-    case .frame(let lease): return .frame(lease)
-    case .awaitBell where !isGone: return .awaitBell
-    default: break
+    if attachment.cursor > position {
+      let step = try receive(from: attachment)
+      if case .frame = step { return step }
+      if case .awaitBell = step, !isGone { return step }
     }
     if let reason {
       ending = reason
@@ -161,24 +172,20 @@ public struct Subscriber: ~Copyable, Sendable {
       guard let hold = attachment.takeHold() else {
         throw .holdsExhausted(granted: attachment.grantedHolds)
       }
-      guard let descriptor = attachment.pin(sequence, with: hold) else {
+      guard attachment.pin(sequence, with: hold, copyTo: &descriptor) else {
         attachment.release(hold)
         continue
       }
       let outcome: Step
       do throws(ReceiveError) {
-        outcome = try unwrap(descriptor, hold, attachment)
+        outcome = try unwrap(hold, attachment)
       } catch {
         attachment.release(hold)
         throw error
       }
-      switch consume outcome {
-      case .frame(let lease): return .frame(lease)
-      case .awaitBell:
-        attachment.release(hold)
-        return .awaitBell
-      default: attachment.release(hold)
-      }
+      if case .frame = outcome { return outcome }
+      attachment.release(hold)
+      if case .awaitBell = outcome { return outcome }
     }
     return .nothing
   }
@@ -198,12 +205,10 @@ public struct Subscriber: ~Copyable, Sendable {
     }
   }
 
-  /// Turns a pinned frame into a lease: checks what the descriptor says against our own mappings.
-  /// `.nothing` means that the frame was passed over; the hold is still the caller's unless a
-  /// frame is returned.
-  private mutating func unwrap(
-    _ descriptor: fb_descriptor, _ hold: Int, _ attachment: Attachment
-  ) throws(ReceiveError) -> Step {
+  /// Checks what a pinned frame's descriptor says against our own mappings, and counts the frame.
+  /// `.nothing` means that it was passed over; the hold is still the caller's unless a frame is
+  /// returned.
+  private mutating func unwrap(_ hold: Int, _ attachment: Attachment) throws(ReceiveError) -> Step {
     let sequence = descriptor.sequence
     if pool?.generation != descriptor.pool_generation {
       guard let found = attachment.pool(descriptor.pool_generation) else {
@@ -235,9 +240,7 @@ public struct Subscriber: ~Copyable, Sendable {
     position = sequence
     receivedCount += 1
     advance(attachment)
-    return .frame(
-      FrameLease(
-        attachment, pool: pool, hold: hold, descriptor, format: format, droppedBefore: dropped))
+    return .frame(hold: hold, droppedBefore: dropped)
   }
 
   private mutating func skip(to sequence: UInt64, _ attachment: Attachment) {
