@@ -94,12 +94,16 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     }
   }
 
-  /// Ends lossless delivery to a subscriber that does not get on.
-  func endLossless(_ place: Int) {
-    guard core.places.endLossless(place) else { return }
-    // Relaxed: read for people, and by the subscriber after a gap that was ordered otherwise.
-    core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
-    core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
+  /// Ends lossless delivery to a subscriber that does not get on, unless it has left meanwhile.
+  /// Waits for the loop's thread, which alone gives places and never blocks.
+  func endLossless(_ place: Int, tenancy: UInt64) {
+    loop.performAndWait { [core] in
+      guard core.places.tenancy(place) == tenancy, core.places.endLossless(place) else { return }
+      // Relaxed: the publishing thread goes on after this, and so does the gap by which the
+      // subscriber comes to look.
+      core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
+      core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
+    }
   }
 
   // MARK: Connections
