@@ -10,8 +10,18 @@ package struct HarnessError: Error, CustomStringConvertible {
 /// What a program left behind when it ended.
 package struct ProgramResult: Sendable {
   package let status: ChildStatus
-  package let output: String
-  package let errors: String
+  private let outputStream: ProgramOutput
+  private let errorStream: ProgramOutput
+
+  init(_ status: ChildStatus, output: ProgramOutput, errors: ProgramOutput) {
+    self.status = status
+    outputStream = output
+    errorStream = errors
+  }
+
+  // Made when asked for: what a decoder writes are megabytes of no text at all.
+  package var output: String { outputStream.text }
+  package var errors: String { errorStream.text }
 }
 
 /// A real child process under test, with its output collected. It is killed when its last
@@ -66,7 +76,7 @@ package final class RunningProgram: Sendable {
     // A grandchild may hold the pipes open: what the program itself wrote is already there.
     output.waitForEnd(until: .after(.seconds(5)))
     errors.waitForEnd(until: .after(.seconds(5)))
-    return ProgramResult(status: status, output: output.text, errors: errors.text)
+    return ProgramResult(status, output: output, errors: errors)
   }
 
   /// Sends a signal, then waits for the end.
