@@ -115,13 +115,15 @@
       _ item: borrowing SinkItem, with publisher: inout Publisher
     ) throws(PipelineError) {
       if let slot = item.slot {
-        let loan = sink.takeLoan(of: slot)
+        var loan = sink.takeLoan(of: slot)
         if !layout.hasSamePlanes(as: item.layout) {
           let format = try adopt(item.layout)
           do { try publisher.setFormat(format) } catch {
             throw .publishing(.publisher(error))
           }
         }
+        // It was loaned before the pipeline decided what to write into it.
+        loan.format = publisher.format
         finish(loan, item, isCopy: false)
       } else {
         guard var loan = try loan(from: &publisher) else { return }

@@ -9,10 +9,14 @@ final class PoolView: Sendable {
   let slotBytes: Int
   let mapping: Mapping
 
+  /// The largest slot, so that no sum of offsets overflows.
+  static let maximumSlotBytes = 1 << 39
+
   /// - Returns: nil if the numbers are out of range or the memory could be shrunk under our feet.
   init?(_ description: fb_pool_description, memory: consuming Descriptor) {
     guard description.slot_count > 0, description.slot_bytes > 0,
-      description.slot_bytes % UInt64(PageRow.pageBytes) == 0, description.slot_bytes < 1 << 40
+      description.slot_bytes % UInt64(PageRow.pageBytes) == 0,
+      description.slot_bytes <= UInt64(Self.maximumSlotBytes)
     else { return nil }
     generation = description.generation
     slotCount = Int(description.slot_count)
@@ -139,14 +143,16 @@ final class Attachment: Sendable {
   // MARK: The loop thread
 
   private func handle(_ events: EventLoop.Events) {
-    for _ in 0..<16 {
+    // After a hang-up this is the last look: a pool may lie behind all the bells that fit into the
+    // socket. Bounded even then, should another process still hold the publisher's end and talk.
+    for _ in 0..<(events.isHangUp ? 4096 : 16) {
       guard let message = try? Message(from: socket) else { break }
       guard accept(message) else {
         end()
         break
       }
     }
-    if events.contains(.hangUp) { end() }
+    if events.isHangUp { end() }
     doorbell.ring()
   }
 
@@ -254,7 +260,11 @@ final class Attachment: Sendable {
       // SYNC descriptor/seqlock: all loads of the copy before the second look; pairs with the
       // releasing fence in `PublisherCore.publish`. Relaxed: the fence orders it.
       atomicMemoryFence(ordering: .acquiring)
-      if first.loadRelaxed() == sequence { return descriptor }
+      if first.loadRelaxed() == sequence {
+        // The copy's own word may be another where the publisher does not keep the protocol.
+        descriptor.sequence = sequence
+        return descriptor
+      }
     }
     word.storeReleasing(0)
     return nil

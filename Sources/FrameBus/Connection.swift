@@ -12,6 +12,8 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   /// Pools still to be sent, and sent but not yet mapped by the peer.
   var owedPools: [Pool] = []
   var unacknowledgedPools = 0
+  /// Whether a later attempt to send owed pools is on its way.
+  var isToBeFlushed = false
 
   private let loop: EventLoop
   /// Readable when the peer's process has ended, even if a child of it keeps the socket open.

@@ -10,6 +10,9 @@ public struct FrameLoan: ~Copyable {
   /// Whether the slot has yet to be given back.
   private var isOut = true
 
+  /// What is filled into the slot. Preset to the publisher's format when the slot was loaned; a
+  /// change of that in between does not relabel what is here.
+  public var format: FrameFormat
   /// Travels with the frame. Preset to a frame captured and due now.
   public var metadata: FrameMetadata
 
@@ -17,6 +20,7 @@ public struct FrameLoan: ~Copyable {
     self.core = core
     self.pool = pool
     self.slot = slot
+    format = core.ring.format
     metadata = .now()
   }
 
@@ -41,17 +45,20 @@ public struct FrameLoan: ~Copyable {
   public var offsetInPool: Int { slot * pool.slotBytes }
 
   /// Makes the frame visible to all subscribers.
-  /// - Parameter byteCount: bytes of payload; nil for the format's.
+  /// - Parameter byteCount: bytes of payload; nil for the format's. Of a picture with planes, no
+  ///   fewer than the format's.
   /// - Returns: the frame's number.
   /// - Complexity: O(subscribers). Never blocks; at most one system call while somebody sleeps on
   ///   the futex, and one more for each subscriber that waits on a descriptor.
   @discardableResult
   public consuming func publish(byteCount: Int? = nil) -> SequenceNumber {
-    let byteCount = byteCount ?? min(core.ring.format.byteCount, pool.slotBytes)
+    let byteCount = byteCount ?? format.byteCount
+    let least = format.planes.isEmpty ? 0 : format.byteCount
     precondition(
-      (0...pool.slotBytes).contains(byteCount), "\(byteCount) bytes in a slot of \(pool.slotBytes)")
+      byteCount >= least && byteCount <= pool.slotBytes,
+      "\(byteCount) bytes of a frame of \(least) in a slot of \(pool.slotBytes)")
     isOut = false
-    return core.publish(slot: slot, of: pool, byteCount: byteCount, metadata)
+    return core.publish(slot: slot, of: pool, format, byteCount: byteCount, metadata)
   }
 
   deinit {

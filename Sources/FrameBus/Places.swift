@@ -15,6 +15,8 @@ final class Places: Sendable {
   /// Granted hold words, a byte a place.
   private let granted: [Atomic8]
   private let stallLimits: [Atomic64]
+  /// How many subscribers each place has had.
+  private let tenancies: [Atomic64]
 
   /// Arrays hold classes here because atomics cannot be copied.
   private final class Atomic8: Sendable { let value = Atomic<UInt8>(0) }
@@ -24,6 +26,7 @@ final class Places: Sendable {
     pages = try PageRow(count: Self.count)
     granted = (0..<Self.count).map { _ in Atomic8() }
     stallLimits = (0..<Self.count).map { _ in Atomic64() }
+    tenancies = (0..<Self.count).map { _ in Atomic64() }
   }
 
   /// Control plane: lists a subscriber. Its page must be mapped before, and its descriptors sent
@@ -34,6 +37,7 @@ final class Places: Sendable {
     try pages.fill(place, with: page)
     // Relaxed: published by the store to `taken` below.
     granted[place].value.store(UInt8(holds), ordering: .relaxed)
+    tenancies[place].value.wrappingAdd(1, ordering: .relaxed)
     if let losslessStallLimitNs {
       stallLimits[place].value.store(losslessStallLimitNs, ordering: .relaxed)
       lossless.bitwiseOr(1 << UInt64(place), ordering: .sequentiallyConsistent)
@@ -74,6 +78,10 @@ final class Places: Sendable {
   // Relaxed: ordered by the load of `takenMask` that found the place.
   func grantedHolds(_ place: Int) -> Int { Int(granted[place].value.load(ordering: .relaxed)) }
   func stallLimitNs(_ place: Int) -> UInt64 { stallLimits[place].value.load(ordering: .relaxed) }
+
+  /// Which of a place's subscribers, one after the other, it has now.
+  // Relaxed: as `grantedHolds`.
+  func tenancy(_ place: Int) -> UInt64 { tenancies[place].value.load(ordering: .relaxed) }
 
   /// The sequence numbers that granted hold words name now. Never more than the hold quota.
   func heldSequences() -> [UInt64] {

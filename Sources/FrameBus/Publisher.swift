@@ -52,8 +52,13 @@ public struct Publisher: ~Copyable {
   public mutating func loan(
     waitingUntil deadline: Deadline, stop: StopSignal? = nil
   ) throws(LoanError) -> FrameLoan {
-    try core.waitForLossless(until: deadline, stop: stop, server: server)
-    return try core.loan()
+    while true {
+      try core.waitForLossless(until: deadline, stop: stop, server: server)
+      do throws(LoanError) { return try core.loan() } catch {
+        // A lossless subscriber arrived just now: it is waited for like any other.
+        guard case .backpressure = error else { throw error }
+      }
+    }
   }
 
   public var subscriberCount: Int { core.places.takenCount }
@@ -80,6 +85,15 @@ public struct Publisher: ~Copyable {
 
   /// Ends the stream. Subscribers read what was published and then see the reason.
   public consuming func finish(_ reason: FinishReason) { core.finish(reason) }
+
+  deinit { server.end() }
+}
+
+/// What a lossless subscriber that blocks the publisher has left of its time.
+private struct Patience {
+  let tenancy: UInt64
+  let leastLag: UInt64
+  let end: Deadline
 }
 
 extension PublisherCore {
@@ -87,7 +101,7 @@ extension PublisherCore {
   func waitForLossless(
     until deadline: Deadline, stop: StopSignal?, server: StreamServer
   ) throws(LoanError) {
-    guard var blocker = firstBlocker() else { return }
+    guard var watched = firstBlocker()?.place else { return }
     // SYNC progress: Dekker. Our store of `publisherWaiting`, fence, our load of the position; the
     // subscriber's store of its position, fence, its load of `publisherWaiting`
     // (Attachment.advance). Relaxed: the fence orders it.
@@ -95,31 +109,34 @@ extension PublisherCore {
     // Relaxed: a late wake-up finds nobody, which is harmless.
     defer { board.publisherWaiting.storeRelaxed(0) }
     atomicMemoryFence(ordering: .sequentiallyConsistent)
-    var place = -1
-    var lag: UInt64 = 0
-    var patience = Deadline.never
+    var patience: [Int: Patience] = [:]
     while true {
       let change = changes.load()
       // SYNC progress: acquire; the word is read before the position it announces.
-      let progress = places.page(blocker.place).progress.loadAcquiring()
-      guard let next = firstBlocker() else { return }
-      blocker = next
-      if blocker.place != place || blocker.lag != lag {
-        (place, lag) = blocker
-        patience = Deadline(
-          monotonicNs: monotonicNowNs() &+ places.stallLimitNs(place))
+      let progress = places.page(watched).progress.loadAcquiring()
+      guard let (place, lag) = firstBlocker() else { return }
+      if place != watched {
+        watched = place
         continue
       }
       if stop?.isRaised == true { throw .stopped }
       if deadline.isPast { throw .timedOut }
-      if patience.isPast {
+      // Getting on is to have fewer frames left than ever during this wait: a position that goes
+      // to and fro, or two subscribers that block by turns, win no time.
+      let tenancy = places.tenancy(place)
+      if patience[place]?.tenancy != tenancy || lag < patience[place]?.leastLag ?? .max {
+        patience[place] = Patience(
+          tenancy: tenancy, leastLag: lag, end: .afterNs(places.stallLimitNs(place)))
+      }
+      let end = patience[place]?.end ?? .now
+      if end.isPast {
         server.endLossless(place)
         continue
       }
       // SAFETY: the page row is mapped as long as self.
       unsafe sleepOnFutexes(
         shared: places.page(place).progress.futex, expecting: progress,
-        privates: (changes, change), stop?.word, until: min(deadline, patience))
+        privates: (changes, change), stop?.word, until: min(deadline, end))
     }
   }
 }

@@ -28,8 +28,8 @@ import Synchronization
     var loans = 0
     var format: FrameFormat
     var formatEpoch: UInt64 = 0
-    /// Whether the format's record is still to be written, with the next frame.
-    var isFormatNew = false
+    /// The format of the newest epoch. Another one's record is written with its first frame.
+    var writtenFormat: FrameFormat
   }
 
   /// SAFETY: allocated in init, freed in deinit, used by the publishing thread alone.
@@ -60,8 +60,9 @@ import Synchronization
     let slots = SlotTable(
       slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
     unsafe storage = .allocate(capacity: 1)
-    unsafe storage.initialize(to: Ring(pool: pool, slots: slots, format: format))
-    writeFormat()
+    unsafe storage.initialize(
+      to: Ring(pool: pool, slots: slots, format: format, writtenFormat: format))
+    write(format)
     // Relaxed: the rendezvous orders both before any subscriber maps the board.
     board.poolGeneration.storeRelaxed(pool.generation)
     board.state.storeRelaxed(UInt32(FB_STATE_LIVE))
@@ -121,18 +122,17 @@ import Synchronization
       newPool = pool
     }
     ring.format = format
-    ring.isFormatNew = true
     return newPool
   }
 
   /// Writes the record of a format epoch, over that of the epoch `ringDepth` before. No standing
   /// descriptor names that one: since it ended, each epoch published a frame, and the descriptor
   /// of the frame `ringDepth` before the one to come is already marked invalid.
-  private func writeFormat() {
-    ring.isFormatNew = false
+  private func write(_ format: FrameFormat) {
+    ring.writtenFormat = format
     ring.formatEpoch += 1
     let epoch = ring.formatEpoch
-    board.format(epoch: epoch).store(ring.format.record(epoch: epoch))
+    board.format(epoch: epoch).store(format.record(epoch: epoch))
     // SYNC status/format: pairs with the acquiring load in `StreamServer.status`. Subscribers come
     // to the record by a descriptor, whose own release orders it.
     board.formatEpoch.storeReleasing(epoch)
@@ -148,7 +148,22 @@ import Synchronization
     if let blocker = firstBlocker() {
       throw .backpressure(subscriber: blocker.place, lagFrames: blocker.lag)
     }
-    let slot = ring.slots.take {
+    // Subscribers that come and go while the hold words are read can make one look see the holds of
+    // a place's old subscriber and of its new one elsewhere, together more than the quota. A
+    // second look is of other moments; that all of very many went wrong is a bug.
+    for _ in 0..<1000 {
+      if let slot = takeSlot() {
+        ring.loans += 1
+        return FrameLoan(core: self, pool: ring.pool, slot: slot)
+      }
+    }
+    preconditionFailure(
+      "no slot free: the pool has \(options.slotCount), and loans, ring and holds together "
+        + "can take \(options.slotCount - 1)")
+  }
+
+  private func takeSlot() -> Int? {
+    ring.slots.take {
       // SYNC hold/reuse, the publishing side: the descriptors of the slots to be reused were
       // overwritten; then this fence; then the places and their hold words are read. Pairs with
       // the fence in `Attachment.pin` between its store of the hold word and its second look at
@@ -156,13 +171,6 @@ import Synchronization
       atomicMemoryFence(ordering: .sequentiallyConsistent)
       return places.heldSequences()
     }
-    guard let slot else {
-      preconditionFailure(
-        "no slot free: the pool has \(options.slotCount), and loans, ring and holds together "
-          + "can take \(options.slotCount - 1)")
-    }
-    ring.loans += 1
-    return FrameLoan(core: self, pool: ring.pool, slot: slot)
   }
 
   /// The first lossless subscriber that has not received the frame whose descriptor the next loan
@@ -185,7 +193,7 @@ import Synchronization
 
   /// Makes a filled slot visible as the next frame, and wakes who sleeps.
   func publish(
-    slot: Int, of pool: Pool, byteCount: Int, _ metadata: FrameMetadata
+    slot: Int, of pool: Pool, _ format: FrameFormat, byteCount: Int, _ metadata: FrameMetadata
   ) -> SequenceNumber {
     let sequence = ring.next
     var descriptor = fb_descriptor()
@@ -200,7 +208,7 @@ import Synchronization
     // `Attachment.pin` before the sequence is read again. Relaxed: the fence orders it.
     board.descriptorSequence(of: sequence).storeRelaxed(0)
     atomicMemoryFence(ordering: .releasing)
-    if ring.isFormatNew { writeFormat() }
+    if format != ring.writtenFormat { write(format) }
     descriptor.format_epoch = ring.formatEpoch
     board.descriptor(of: sequence).store(descriptor, from: 1)
     // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in

@@ -41,6 +41,8 @@ public struct PublisherOptions: Sendable {
       throw .wrongOptions(
         "holdQuota is \(holdQuota); use \(quotas.lowerBound) to \(quotas.upperBound)")
     }
-    if let slotBytes, slotBytes < 1 { throw .wrongOptions("slotBytes is \(slotBytes)") }
+    if let slotBytes, !(1...PoolView.maximumSlotBytes).contains(slotBytes) {
+      throw .wrongOptions("slotBytes is \(slotBytes); use 1 to \(PoolView.maximumSlotBytes)")
+    }
   }
 }

@@ -97,6 +97,8 @@ struct Rendezvous: Sendable {
       if error.operation == "peer" {
         throw .untrusted(stream, "user \(error.path ?? "") holds no role in the group")
       }
+      // As many wait to be accepted as may: the publisher is stopped, or besieged.
+      if error.isFullQueue { throw .noAnswer(stream) }
       throw error.isAbsence
         ? .noSuchStream(stream) : error.isAccessRefusal ? .notAllowed(path: path) : .system(error)
     }

@@ -13,10 +13,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private let group: AppGroup
   private let loop: EventLoop
   private let listener: ListeningSocket
-  private let lock: FileLock
   private let joins = Atomic<UInt64>(0)
 
   // Touched on the loop's thread alone.
+  private var lock: FileLock?
   private var listening: EventLoop.Token?
   private var connections: [Int32: Connection] = [:]
   private var holdsLeft: Int
@@ -26,6 +26,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   /// Connections that may be open without having said hello.
   private static let maximumStrangers = 64
   private static let patienceForHello: Duration = .seconds(3)
+  /// How long to leave alone what failed for want of resources.
+  private static let rest: Duration = .milliseconds(100)
 
   init(_ core: PublisherCore, in group: AppGroup) throws(PublisherError) {
     self.core = core
@@ -42,7 +44,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
         files.lockName, in: try Directory(path: group.streamsPath), ownerID: currentUserID(),
         until: .now)
       guard let lock else { throw StreamServer.isTaken }
-      self.lock = lock
+      self.lock = consume lock
       loop = try EventLoop.shared()
       // Anybody may connect; the kernel says who did, and the group's manifest decides.
       listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
@@ -59,8 +61,20 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private static let isTaken = SystemError(code: 0, operation: "lock")
 
   deinit {
-    // Connections hold the server weakly, and their own deinit ends their registrations.
+    // `end` was called, unless init threw.
     if let listening { loop.remove(listening, listener.descriptor.number) }
+  }
+
+  /// Ends every connection and gives the stream's name free. When this returns a successor can
+  /// begin, even if a handler of ours that was just running keeps this object for a moment.
+  func end() {
+    loop.performAndWait { [self] in
+      if let listening { loop.remove(listening, listener.descriptor.number) }
+      listening = nil
+      // A loan may outlive the server: it must not ring sockets that are closed.
+      for connection in connections.values { drop(connection) }
+      lock = nil
+    }
   }
 
   var joinCount: UInt64 { joins.load(ordering: .acquiring) }
@@ -73,7 +87,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard let self else { return }
       pools = pools.suffix(1) + [pool]
       for connection in connections.values where connection.place != nil {
-        connection.owedPools.append(pool)
+        // The two newest are all that a frame in the ring can lie in.
+        connection.owedPools = connection.owedPools.suffix(1) + [pool]
         flush(connection)
       }
     }
@@ -90,10 +105,25 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   // MARK: Connections
 
   private func acceptAll() {
-    do {
-      while let socket = try listener.accept() { greet(socket) }
+    do throws(SystemError) {
+      // A bounded number at a time, so that a crowd at the door keeps nobody inside waiting.
+      for _ in 0..<16 {
+        guard let socket = try listener.accept() else { return }
+        greet(socket)
+      }
     } catch {
-      // Out of descriptors, say: the connection stays in the backlog and is tried again.
+      // Out of descriptors, say: the connection stays in the backlog, where it would wake the loop
+      // again and again, and is tried later.
+      restFromAccepting()
+    }
+  }
+
+  private func restFromAccepting() {
+    guard let listening else { return }
+    loop.change(listening, listener.descriptor.number, to: [])
+    loop.schedule(at: .after(Self.rest)) { [weak self] in
+      guard let self else { return }
+      loop.change(listening, listener.descriptor.number, to: .readable)
     }
   }
 
@@ -133,7 +163,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard let message else { break }
       guard answer(message, from: connection) else { return drop(connection) }
     }
-    if events.contains(.hangUp) || connection.peerHasEnded { return drop(connection) }
+    if events.isHangUp || connection.peerHasEnded { return drop(connection) }
     flush(connection)
   }
 
@@ -233,8 +263,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   }
 
   private func stallLimitNs(asked: UInt64) -> UInt64 {
-    let limit = core.options.losslessStallLimit.components
-    return min(asked, UInt64(clamping: limit.seconds) &* 1_000_000_000)
+    min(asked, core.options.losslessStallLimit.clampedNanoseconds)
   }
 
   private func seat(
@@ -244,7 +273,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     // SYNC cursor/publish: acquire.
     let before = core.board.cursor.loadAcquiring()
     var contents = fb_page()
-    contents.position = before
+    // A lossless subscriber has yet to say where it begins. Until it does it counts as one that
+    // wants all that is there, so that nothing it may begin with is overwritten meanwhile.
+    let standing = losslessStallLimitNs == nil ? 0 : UInt64(core.options.ringDepth)
+    contents.position = before - min(before, standing)
     // SAFETY: the span does not outlive the bytes.
     try unsafe withUnsafeBytes(of: contents) { bytes throws(SystemError) in
       try page.initialize(from: unsafe RawSpan(_unsafeBytes: bytes))
@@ -293,10 +325,22 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
         connection.owedPools.removeFirst()
         connection.unacknowledgedPools += 1
       case .wouldBlock: return connection.watchForRoom(true)
+      case .shortOfResources: return flushLater(connection)
       case .disconnected: return drop(connection)
       }
     }
     connection.watchForRoom(false)
+  }
+
+  private func flushLater(_ connection: Connection) {
+    connection.watchForRoom(false)
+    guard !connection.isToBeFlushed else { return }
+    connection.isToBeFlushed = true
+    loop.schedule(at: .after(Self.rest)) { [weak self, weak connection] in
+      guard let self, let connection, connection.place != nil else { return }
+      connection.isToBeFlushed = false
+      flush(connection)
+    }
   }
 
   // MARK: Status
@@ -312,7 +356,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     status.cursor = header.cursor
     status.abandoned = header.abandoned
     if let pool = pools.last { status.pool = pool.description }
-    // SYNC status/format: pairs with the release in `PublisherCore.writeFormat`.
+    // SYNC status/format: pairs with the release in `PublisherCore.write`.
     let epoch = board.formatEpoch.loadAcquiring()
     board.format(epoch: epoch).load(into: &status.format)
     let seated = connections.values.compactMap { connection in

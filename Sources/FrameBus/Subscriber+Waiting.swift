@@ -41,15 +41,24 @@ extension Subscriber {
       spinHint()
     }
     spin.failed()
-    let wake = attachment.prepareToSleep(Int32(FB_WAITING_FUTEX))
-    if attachment.cursor <= position, attachment.finishReason == nil {
-      // SAFETY: the board is mapped as long as the attachment.
-      unsafe sleepOnFutexes(
-        shared: attachment.board.wake.futex, expecting: wake,
-        privates: (doorbell.word, bell), stop?.word, until: deadline)
-    }
-    attachment.endSleep()
+    let how = futexCannotBeTrusted ? FB_WAITING_BELL : FB_WAITING_FUTEX
+    let wake = attachment.prepareToSleep(Int32(how))
+    defer { attachment.endSleep() }
+    guard attachment.cursor <= position, attachment.finishReason == nil else { return }
+    if futexCannotBeTrusted { return doorbell.sleep(since: bell, stop: stop, until: deadline) }
+    // SAFETY: the board is mapped as long as the attachment.
+    let wasWoken = unsafe sleepOnFutexes(
+      shared: attachment.board.wake.futex, expecting: wake,
+      privates: (doorbell.word, bell), stop?.word, until: min(deadline, .after(Self.longestSleep)))
+    // A frame came and nobody woke us.
+    if !wasWoken, attachment.cursor > position { futexCannotBeTrusted = true }
   }
+
+  /// How long to sleep on the shared futex without looking. Whoever maps the board, if only for
+  /// reading, can move its sleepers to a word of its own (`FUTEX_CMP_REQUEUE`), where no publisher
+  /// wakes them. A subscriber that this happens to waits for its bell from then on, which is its
+  /// own socket. One that mistakes a late wake-up for a theft loses nothing but speed.
+  private static let longestSleep: Duration = .milliseconds(250)
 
   /// Waits for the next frame without blocking a thread: the publisher rings a socket that the
   /// process's event loop watches.

@@ -33,6 +33,8 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Drops of the generation since the last frame handed out.
   private var droppedSince: UInt64 = 0
   private var losslessEndSeen = false
+  /// Whether wake-ups of this attachment were lost on the way.
+  var futexCannotBeTrusted = false
 
   /// Frames received, of all generations.
   public private(set) var receivedCount: UInt64 = 0
@@ -138,6 +140,7 @@ public struct Subscriber: ~Copyable, Sendable {
     watch = nil
     droppedSince = 0
     losslessEndSeen = false
+    futexCannotBeTrusted = false
     let first = attachment.firstCursor
     switch options.start {
     case .next: position = first
@@ -224,8 +227,9 @@ public struct Subscriber: ~Copyable, Sendable {
       format.planes.isEmpty || UInt64(format.byteCount) <= descriptor.payload_bytes
     else { throw .untrusted(attachment.stream, "a frame is shorter than its format") }
 
-    let dropped = droppedSince + (sequence - position - 1)
-    countDrops(to: sequence, attachment)
+    // Statistics wrap where a hostile publisher's numbers are too large to add up.
+    let dropped = droppedSince &+ (sequence - position - 1)
+    count(drops: sequence - position - 1, attachment)
     droppedSince = 0
     position = sequence
     receivedCount += 1
@@ -236,16 +240,15 @@ public struct Subscriber: ~Copyable, Sendable {
   }
 
   private mutating func skip(to sequence: UInt64, _ attachment: Attachment) {
-    countDrops(to: sequence + 1, attachment)
-    droppedSince += sequence - position
+    count(drops: sequence - position, attachment)
+    droppedSince &+= sequence - position
     position = sequence
     advance(attachment)
   }
 
-  private mutating func countDrops(to sequence: UInt64, _ attachment: Attachment) {
-    let dropped = sequence - position - 1
+  private mutating func count(drops dropped: UInt64, _ attachment: Attachment) {
     guard dropped > 0 else { return }
-    droppedCount += dropped
+    droppedCount &+= dropped
     if options.policy.isLossless, !losslessEndSeen, attachment.losslessHasEnded {
       losslessEndSeen = true
       options.onEvent?(.losslessEnded)

@@ -62,10 +62,7 @@ public struct SubscriberOptions: Sendable {
     case .keepLatest(let count): hello.keep_latest = UInt64(count)
     case .lossless(let deadline):
       hello.is_lossless = 1
-      let parts = deadline.components
-      hello.lossless_deadline_ns =
-        UInt64(clamping: parts.seconds) &* 1_000_000_000
-        &+ UInt64(clamping: parts.attoseconds / 1_000_000_000)
+      hello.lossless_deadline_ns = deadline.clampedNanoseconds
     }
     return hello
   }

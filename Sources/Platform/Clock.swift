@@ -27,15 +27,27 @@ public struct Deadline: Hashable, Comparable, Sendable {
 
   /// The moment that is so far away; a negative distance is now.
   public static func after(_ distance: Duration) -> Deadline {
-    let parts = distance.components
-    guard parts.seconds >= 0, parts.attoseconds >= 0 else { return .now }
-    let nanoseconds = UInt64(parts.seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    let sum = monotonicNowNs().addingReportingOverflow(nanoseconds.partialValue)
-    if nanoseconds.overflow || sum.overflow { return .never }
-    return Deadline(monotonicNs: sum.partialValue &+ UInt64(parts.attoseconds) / 1_000_000_000)
+    distance < .zero ? .now : .afterNs(distance.clampedNanoseconds)
+  }
+
+  /// As `after`, in nanoseconds.
+  package static func afterNs(_ distanceNs: UInt64) -> Deadline {
+    let sum = monotonicNowNs().addingReportingOverflow(distanceNs)
+    return sum.overflow ? .never : Deadline(monotonicNs: sum.partialValue)
   }
 
   public var isPast: Bool { monotonicNs <= monotonicNowNs() }
+}
+
+extension Duration {
+  /// Whole nanoseconds; none for a negative duration, the most there are for one too long.
+  package var clampedNanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let whole = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let sum = whole.partialValue.addingReportingOverflow(UInt64(attoseconds) / 1_000_000_000)
+    return whole.overflow || sum.overflow ? .max : sum.partialValue
+  }
 }
 
 /// Sleeps until an absolute moment of the monotonic clock (`clock_nanosleep(2)`).

@@ -23,14 +23,16 @@ package final class PrivateFutexWord: Sendable {
 
 /// Sleeps until a watched word no longer has its expected value and is woken, or the deadline
 /// passes: `futex_waitv(2)`, Linux 5.16. May return early: the caller looks again.
+/// - Returns: false if the deadline passed and nobody woke the caller before.
 /// - Parameters:
 ///   - shared: a word in a mapping that outlives the call.
 ///   - privates: words of this process, each with the value it must still have.
+@discardableResult
 @unsafe package func sleepOnFutexes(
   shared: UnsafePointer<UInt32>?, expecting value: UInt32,
   privates: (first: PrivateFutexWord, expecting: UInt32), _ stop: PrivateFutexWord? = nil,
   until deadline: Deadline
-) {
+) -> Bool {
   var waits: InlineArray<3, linux_futex_wait> = unsafe InlineArray(repeating: linux_futex_wait())
   var count = 0
   func watch(_ word: UnsafePointer<UInt32>, _ expected: UInt32, isPrivate: Bool) {
@@ -41,8 +43,9 @@ package final class PrivateFutexWord: Sendable {
   unsafe watch(privates.first.address, privates.expecting, isPrivate: true)
   if let stop { unsafe watch(stop.address, 0, isPrivate: true) }
   let watched = UInt32(count)
-  unsafe waits.span.withUnsafeBufferPointer {
-    _ = unsafe linux_futex_wait_any($0.baseAddress, watched, deadline.monotonicNs)
+  return unsafe waits.span.withUnsafeBufferPointer {
+    unsafe linux_futex_wait_any($0.baseAddress, watched, deadline.monotonicNs) >= 0
+      || errno != ETIMEDOUT
   }
 }
 

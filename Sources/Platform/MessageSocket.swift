@@ -13,7 +13,14 @@ public struct PeerCredentials: Hashable, Sendable {
 package struct MessageSocket: ~Copyable, Sendable {
   package static let maximumDescriptors = 4
 
-  package enum SendResult: Sendable { case sent, wouldBlock, disconnected }
+  package enum SendResult: Sendable {
+    case sent
+    /// The socket is full; it becomes writable when the peer has read.
+    case wouldBlock
+    /// The kernel is out of something; the socket may well be writable all the time.
+    case shortOfResources
+    case disconnected
+  }
 
   /// What one `recvmsg(2)` brought. An end of the connection and an empty message look alike
   /// here; who must know asks the event loop for a hang-up.
@@ -74,8 +81,9 @@ package struct MessageSocket: ~Copyable, Sendable {
       if sent >= 0 { return .sent }
       switch errno {
       case EINTR: continue
+      case EAGAIN: return .wouldBlock
       // ETOOMANYREFS: too many descriptors of this user are in flight, which passes.
-      case EAGAIN, ENOBUFS, ENOMEM, ETOOMANYREFS: return .wouldBlock
+      case ENOBUFS, ENOMEM, ETOOMANYREFS: return .shortOfResources
       default: return .disconnected
       }
     }

@@ -26,10 +26,12 @@ extension SystemError: CustomStringConvertible {
   // SAFETY: the text is copied at once; strerror(3) of glibc has storage per thread.
   public var reason: String { unsafe String(cString: strerror(code)) }
 
-  /// Whether the kernel refused for want of permission.
   /// Whether nobody is there: no such path, or nothing listens there any more.
   package var isAbsence: Bool { code == ENOENT || code == ECONNREFUSED }
+  /// Whether `connect(2)` found as many waiting as the listener lets wait.
+  package var isFullQueue: Bool { code == EAGAIN }
 
+  /// Whether the kernel refused for want of permission.
   package var isAccessRefusal: Bool { code == EACCES || code == EPERM }
 
   public var description: String {

@@ -69,6 +69,32 @@ import Testing
     }
   }
 
+  @Test func aLoanKeepsTheFormatThatItWasFilledIn() throws {
+    let world = try World()
+    var publisher = try world.publisher(width: 64, height: 64) {
+      $0.maxLoans = 3
+      $0.ringDepth = 4
+    }
+    var subscriber = try world.subscriber(.keepLatest(4))
+    let early = try publisher.loan()
+    try publisher.setFormat(try .video(.xrgb8888, width: 640, height: 64))
+    let late = try publisher.loan()
+    try publisher.setFormat(try .video(.xrgb8888, width: 32, height: 64))
+    var relabelled = try publisher.loan()
+    relabelled.format = try .video(.xrgb8888, width: 16, height: 64)
+    late.publish()
+    early.publish()
+    relabelled.publish()
+    for width in [640, 64, 16] {
+      guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(30))) else {
+        Issue.record("no frame of width \(width)")
+        return
+      }
+      #expect(lease.format.width == width)
+      #expect(lease.byteCount == width * 64 * 4)
+    }
+  }
+
   @Test func layoutsAreGStreamersOwn() throws {
     let odd = try FrameFormat.video(.yuv420, width: 639, height: 479)
     #expect(odd.planes.map(\.stride) == [640, 320, 320])

@@ -72,4 +72,37 @@ import Testing
     #expect(try publisher.finish().status == .exited(0))
     #expect(try subscriber.finish().output.contains("received 50 dropped 0"))
   }
+
+  @Test func latecomersMissNothingAndAPublisherAtFullSpeedWaitsForThem() throws {
+    let world = try World()
+    let publisher = try world.worker(
+      "publish", "lossless=1", "intervalUs=0", "width=16", "depth=2")
+    try publisher.waitForOutput("published 100")
+    for start in Array(repeating: [StartingPoint.next, .newest], count: 40).joined() {
+      var subscriber = try world.subscriber(.lossless(deadline: .seconds(30))) {
+        $0.start = start
+      }
+      var last: UInt64?
+      for _ in 1...3 {
+        guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(30))) else {
+          Issue.record("no frame")
+          return
+        }
+        if let last { #expect(lease.sequence.rawValue == last + 1) }
+        last = lease.sequence.rawValue
+      }
+      #expect(subscriber.droppedCount == 0)
+    }
+    #expect(publisher.process.wait(until: .now) == nil, "\(publisher.transcript)")
+  }
+
+  @Test func limitsOfLessThanASecondAreKept() throws {
+    let world = try World()
+    let publisher = try world.worker(
+      "publish", "lossless=1", "wait=1", "frames=20", "intervalUs=0", "stallMs=900")
+    let subscriber = try world.worker("subscribe", "policy=lossless", "delayUs=5000")
+    let result = try subscriber.finish()
+    #expect(result.output.contains("finished ended received 20 dropped 0"), "\(result.output)")
+    #expect(try publisher.finish().status == .exited(0))
+  }
 }

@@ -84,12 +84,12 @@ final class Channel<Value: Sendable>: Sendable {
 
   /// Waits for the next value, for a minute at most.
   @discardableResult
-  func receive() throws -> Value {
-    let deadline = Deadline.after(.seconds(60))
+  func receive(within limit: Duration = .seconds(60)) throws -> Value {
+    let deadline = Deadline.after(limit)
     while true {
       let change = changes.load()
       if let value = values.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return value }
-      if deadline.isPast { throw HarnessError("waited a minute for a value") }
+      if deadline.isPast { throw HarnessError("waited \(limit) for a value") }
       // SAFETY: watches only a word of this process.
       unsafe sleepOnFutexes(
         shared: nil, expecting: 0, privates: (changes, change), until: deadline)

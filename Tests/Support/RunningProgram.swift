@@ -108,7 +108,7 @@ package func output(of program: String, _ arguments: [String]) throws -> String 
   return result.output
 }
 
-private func pathOfProgram(_ name: String) throws -> String {
+package func pathOfProgram(_ name: String) throws -> String {
   if name.contains("/") { return name }
   if let path = siblingProgram(named: name) ?? programInPath(named: name) { return path }
   throw HarnessError("no program \(name): run `swift build` and `scripts/setup --test`")

@@ -1,0 +1,164 @@
+import AppGroup
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+/// Peers that break the protocol on purpose, as processes of their own (`hostile_peer.py`).
+@Suite(.serialized) struct HostileTests {
+  @Test func garbageEndsItsOwnConnectionAndNothingElse() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    var subscriber = try world.subscriber()
+    let before = try ProcessFacts.own.descriptorCount
+    #expect(try HostilePeer("garbage", in: world).program.finish().output.contains("done"))
+    try publishNumbered(&publisher)
+    #expect(try receivedNumber(&subscriber) == 1)
+    try waitUntil("the connections are gone") {
+      try ProcessFacts.own.descriptorCount <= before && publisher.subscriberCount == 1
+    }
+  }
+
+  @Test func aSilentCrowdIsBoundedAndLetsOthersIn() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let before = try ProcessFacts.own.descriptorCount
+    let peer = try HostilePeer("strangers", in: world)
+    try peer.program.waitForOutput("ready")
+    var subscriber = try world.patientSubscriber()
+    #expect(try ProcessFacts.own.descriptorCount < before + 64 * 2 + 16)
+    try publishNumbered(&publisher)
+    #expect(try receivedNumber(&subscriber) == 1)
+  }
+
+  @Test func pagesFullOfLiesPinNoMoreThanTheirGrant() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.holdQuota = 64 }
+    let peer = try HostilePeer("pages", in: world)
+    try peer.program.waitForOutput("ready")
+    var subscriber = try world.subscriber(.keepLatest(2)) { $0.holds = 2 }
+    for expected in 1...20_000 {
+      try publishNumbered(&publisher)
+      #expect(try receivedNumber(&subscriber) == UInt64(expected))
+    }
+  }
+
+  @Test func aLosslessSubscriberThatOnlyPretendsToGetOnIsGivenUp() throws {
+    let world = try World()
+    var publisher = try world.publisher {
+      $0.allowsLossless = true
+      $0.losslessStallLimit = .milliseconds(200)
+    }
+    let peer = try HostilePeer("wavering", in: world)
+    try peer.program.waitForOutput("ready")
+    for _ in 1...20 {
+      let loan = try publisher.loan(waitingUntil: .after(.seconds(20)))
+      loan.publish()
+    }
+    #expect(try listStreams(in: world.group).first?.subscribers.first?.isLossless == false)
+  }
+
+  @Test func aSleeperWhoseWakeUpsAreStolenStillReceives() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let sleeper = Shelf(try world.subscriber(.keepLatest(2)))
+    let numbers = Channel<UInt64>()
+    try startThread(named: "sleeper") {
+      while let number = sleeper.nextNumber() { numbers.send(number) }
+      numbers.send(0)
+    }
+    let peer = try HostilePeer("thief", in: world)
+    try peer.program.waitForOutput("ready")
+    for expected in 1...10 {
+      // Long enough for the sleeper to fall asleep, and to be moved.
+      sleep(until: .after(.milliseconds(20)))
+      try publishNumbered(&publisher)
+      #expect(try numbers.receive(within: .seconds(20)) == UInt64(expected))
+    }
+    publisher.finish(.ended)
+    #expect(try numbers.receive() == 0)
+  }
+
+  @Test func aBoardFullOfLiesIsRefusedAndNeverBelieved() throws {
+    let world = try World()
+    let peer = try HostilePeer("liar", in: world)
+    try peer.program.waitForOutput("ready")
+    var subscriber = try world.subscriber(.keepLatest(2)) { $0.start = .oldest }
+    var outcomes = 0
+    let end = Deadline.after(.seconds(3))
+    while !end.isPast {
+      do {
+        guard let lease = try subscriber.poll() else { continue }
+        outcomes += lease.bytes.byteCount <= 4096 ? 1 : 0
+      } catch ReceiveError.untrusted { outcomes += 1 }
+    }
+    #expect(outcomes > 0)
+  }
+
+  @Test func whatAPublisherSaidLastIsHeardBehindManyBells() throws {
+    let world = try World()
+    let peer = try HostilePeer("chatterbox", in: world)
+    try peer.program.waitForOutput("ready")
+    let subscriber = try world.worker("subscribe", "policy=keep:2", "log=1")
+    let result = try subscriber.finish()
+    #expect(result.output.contains("finished ended received 1"), "\(result.output)")
+  }
+
+  @Test func aPublisherThatAcceptsNobodyIsWaitedFor() throws {
+    let world = try World()
+    let peer = try HostilePeer("deaf", in: world)
+    try peer.program.waitForOutput("ready")
+    #expect(throws: SubscriberError.noAnswer(world.stream)) { _ = try world.subscriber() }
+  }
+
+  @Test func aPublisherWithoutDescriptorsLeftRestsInsteadOfSpinning() throws {
+    let world = try World()
+    let worker = try RunningProgram(
+      "sh",
+      [
+        "-c", "ulimit -n 24; exec \"$@\"", "sh", try pathOfProgram("BusWorker"), "publish",
+        world.root.path, World.groupName, world.stream.text, "intervalUs=1000000",
+      ])
+    try worker.waitForOutput("publishing")
+    let peer = try HostilePeer("strangers", in: world)
+    try peer.program.waitForOutput("ready")
+    let facts = ProcessFacts(worker.processID)
+    let before = try facts.userTicks + facts.systemTicks
+    sleep(until: .after(.seconds(2)))
+    // A spinning thread takes 200 ticks in two seconds, less what others take from it.
+    #expect(try facts.userTicks + facts.systemTicks - before < 20)
+  }
+
+  @Test func aSuccessorCanBeginAsSoonAsThePublisherIsGone() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let peer = try HostilePeer("inspectors", in: world)
+    try peer.program.waitForOutput("ready")
+    for _ in 1...200 {
+      let loan = try publisher.loan()
+      publisher.finish(.ended)
+      loan.publish()
+      publisher = try world.publisher()
+    }
+  }
+}
+
+/// `hostile_peer.py` in one of its roles, killed when this goes.
+struct HostilePeer {
+  let program: RunningProgram
+
+  init(_ role: String, in world: World) throws {
+    let script = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../Tools/hostile_peer.py").standardized.path
+    let socket = "\(world.group.streamsPath)/\(world.stream).sock"
+    program = try RunningProgram("/usr/bin/python3", [script, role, socket])
+  }
+}
+
+extension World {
+  /// One that keeps trying for a while.
+  func patientSubscriber() throws -> Subscriber {
+    try Subscriber(stream, in: group, waitingForPublisherUntil: .after(.seconds(20)))
+  }
+}

@@ -1,0 +1,277 @@
+"""Peers that do not keep the frame bus's protocol, for HostileTests.
+
+usage: hostile_peer.py ROLE SOCKET
+Each role says "ready" once it is at work, and goes on until it is killed unless it says "done".
+"""
+import ctypes
+import fcntl
+import mmap
+import os
+import random
+import signal
+import socket
+import struct
+import sys
+
+MAGIC = 0x31305355424D5246
+HELLO, WELCOME, POOL, ACK, BELL, INSPECT = 1, 2, 4, 5, 6, 7
+AT_CURSOR, AT_WAKE, AT_STATE, BOARD_BYTES = 128, 136, 32, 512
+AT_POSITION, AT_WAITING, AT_PROGRESS = 128, 136, 140
+SYS_FUTEX, FUTEX_WAKE, FUTEX_REQUEUE = 202, 1, 3
+if os.uname().machine == "aarch64":
+    SYS_FUTEX = 98
+PATH = sys.argv[2]
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p] + [ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+
+
+def header(kind, version=1):
+    return struct.pack("<QII", MAGIC, version, kind)
+
+
+def hello(holds=1, lossless=0, deadline=0, keep=0):
+    return (header(HELLO) + struct.pack("<IIQQ", holds, lossless, deadline, keep)).ljust(64, b"\0")
+
+
+def connect():
+    peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    peer.settimeout(30)
+    peer.connect(PATH)
+    return peer
+
+
+class Seat:
+    """A subscriber's place, with its page as plain memory."""
+
+    def __init__(self, **wishes):
+        self.socket = connect()
+        self.socket.send(hello(**wishes))
+        message, files, _, _ = socket.recv_fds(self.socket, 4096, 8)
+        assert struct.unpack_from("<I", message, 12)[0] == WELCOME, message
+        self.depth = struct.unpack_from("<I", message, 40)[0]
+        self.board = mmap.mmap(files[0], 0, mmap.MAP_SHARED, mmap.PROT_READ)
+        self.page = mmap.mmap(files[1], 4096)
+        self.board_address = libc.mmap(None, 4096, 1, 1, files[0], 0)
+        self.page_address = libc.mmap(None, 4096, 3, 1, files[1], 0)
+
+    def cursor(self):
+        return struct.unpack_from("<Q", self.board, AT_CURSOR)[0]
+
+
+def garbage():
+    """Every one of these must end the connection."""
+    random.seed(7)
+    messages = [b"", b"\0", hello()[:40], hello() + b"\0", header(99), header(ACK), header(BELL)]
+    messages += [header(POOL).ljust(32, b"\0"), header(WELCOME).ljust(128, b"\xff"), b"x" * 5000]
+    messages += [random.randbytes(random.randrange(1, 5000)) for _ in range(50)]
+    for message in messages:
+        peer = connect()
+        peer.send(message)
+        expect_end(peer)
+    for _ in range(20):
+        peer = connect()
+        try:
+            socket.send_fds(peer, [hello()], [0, 1, 2] * 40)
+            expect_end(peer)
+        except PermissionError:
+            pass  # a kernel that refuses descriptors on behalf of the listener
+    seat = Seat()
+    seat.socket.send(hello())
+    expect_end(seat.socket)
+    print("done", flush=True)
+
+
+def expect_end(peer):
+    try:
+        while peer.recv(4096):
+            pass
+    except ConnectionError:
+        pass
+
+
+def strangers():
+    """A crowd that connects and says nothing."""
+    crowd = []
+    for _ in range(3000):
+        try:
+            peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            peer.setblocking(False)
+            peer.connect(PATH)
+            crowd.append(peer)
+        except BlockingIOError:
+            peer.close()
+        crowd = crowd[-500:]
+    ready()
+    wait_for_ever()
+
+
+def inspectors():
+    """Asks for the status as fast as it can, and never reads an answer."""
+    ready()
+    while True:
+        try:
+            peer = connect()
+            for _ in range(200):
+                peer.send(header(INSPECT) + bytes(8))
+        except OSError:
+            pass
+
+
+def pages():
+    """Seats whose pages hold random words, and whose sockets nobody reads."""
+    seats = [Seat(holds=16) for _ in range(8)]
+    ready()
+    while True:
+        for seat in seats:
+            near = [max(0, seat.cursor() - index) for index in range(16)]
+            seat.page[:128] = struct.pack("<16Q", *near)
+            seat.page[128:4096] = random.randbytes(4096 - 128)
+
+
+def wavering():
+    """A lossless subscriber that receives nothing and says otherwise, again and again."""
+    seat = Seat(lossless=1, deadline=2**63)
+    ready()
+    while seat.cursor() == 0:
+        pass
+    start = max(seat.depth + 1, seat.cursor())
+    turn = 0
+    while True:
+        turn += 1
+        struct.pack_into("<Q", seat.page, AT_POSITION, start - seat.depth - turn % 2)
+        struct.pack_into("<I", seat.page, AT_PROGRESS, turn % 2**32)
+        address = ctypes.c_void_p(seat.page_address + AT_PROGRESS)
+        libc.syscall(SYS_FUTEX, address, FUTEX_WAKE, 1, None, None, 0)
+
+
+def thief():
+    """Moves whoever sleeps on the board's wake word to a word of its own."""
+    seat = Seat()
+    ready()
+    while True:
+        libc.syscall(
+            SYS_FUTEX, ctypes.c_void_p(seat.board_address + AT_WAKE), FUTEX_REQUEUE, 0,
+            ctypes.c_long(1000), ctypes.c_void_p(seat.page_address + 2048), 0)
+        os.sched_yield()
+
+
+def deaf():
+    """Listens, and lets the queue of connections fill up."""
+    listener = listen(backlog=0)
+    crowd = []
+    while True:
+        peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        peer.setblocking(False)
+        crowd.append(peer)
+        try:
+            peer.connect(PATH)
+        except BlockingIOError:
+            break
+    ready()
+    wait_for_ever()
+    listener.close()
+
+
+def listen(backlog=16):
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(PATH)
+    os.chmod(PATH, 0o666)
+    listener.listen(backlog)
+    return listener
+
+
+class FakePublisher:
+    """The memory of a stream of two slots of a page each, and what its welcome says."""
+
+    def __init__(self):
+        self.files = [self.memory(4096), self.memory(4096), self.memory(8192)]
+        self.board = mmap.mmap(self.files[0], 4096)
+        start = struct.pack("<QIIQII", MAGIC, 1, 2, 77, os.getpid(), 0)
+        self.board[: len(start)] = start
+        struct.pack_into("<I", self.board, AT_STATE, 1)
+
+    @staticmethod
+    def memory(size):
+        file = os.memfd_create("fake", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
+        os.ftruncate(file, size)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        return file
+
+    def welcome(self, peer):
+        message = header(WELCOME) + struct.pack("<IIQQII", 0, 1, 0, 77, 2, 0)
+        message += struct.pack("<IIQ", 1, 2, 4096)
+        socket.send_fds(peer, [message.ljust(128, b"\0")], self.files)
+
+    def write(self, sequence, pool=1, slot=0, payload=8, epoch=1):
+        at = BOARD_BYTES + 128 * (sequence % 2)
+        record = struct.pack("<QIIQQ", sequence, pool, slot, payload, epoch)
+        self.board[at : at + len(record)] = record
+        form = struct.pack("<QIIIIQIIII", epoch, 5 - 1, 0, 0, 0, 8, 0, 0, 0, 1)
+        at = BOARD_BYTES + 2 * 128 + 128 * (epoch % 2)
+        self.board[at : at + len(form)] = form
+        struct.pack_into("<Q", self.board, AT_CURSOR, sequence)
+
+
+def liar():
+    """A publisher whose board says anything, newly each moment, to one subscriber after another."""
+    listener = listen()
+    ready()
+    odd = [0, 1, 2, 3, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1]
+    small = [0, 1, 2, 3, 2**31, 2**32 - 1]
+    while True:
+        peer, _ = listener.accept()
+        fake = FakePublisher()
+        peer.recv(4096)
+        fake.welcome(peer)
+        for turn in range(20_000):
+            sequence, epoch = random.choice(odd), random.choice(odd[:4])
+            fake.write(
+                sequence, random.choice(small[:4]), random.choice(small),
+                random.choice(odd), epoch)
+            at = BOARD_BYTES + 128 * (sequence % 2)
+            for word in (0, sequence, 0, sequence):
+                struct.pack_into("<Q", fake.board, at, word)
+            if turn % 16 == 0:
+                at = random.randrange(BOARD_BYTES, 1024)
+                fake.board[at : at + 8] = random.randbytes(8)
+        peer.close()
+
+
+def chatterbox():
+    """A publisher that says one thing that matters, behind many bells, and ends.
+
+    The subscriber is stopped meanwhile, as any may be, and finds it all at once.
+    """
+    listener = listen()
+    ready()
+    peer, _ = listener.accept()
+    fake = FakePublisher()
+    peer.recv(4096)
+    fake.welcome(peer)
+    page = mmap.mmap(fake.files[1], 4096)
+    while struct.unpack_from("<I", page, AT_WAITING)[0] == 0:
+        os.sched_yield()
+    credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    subscriber = struct.unpack("iII", credentials)[0]
+    os.kill(subscriber, signal.SIGSTOP)
+    for _ in range(100):
+        peer.send(header(BELL) + bytes(8))
+    message = header(POOL) + struct.pack("<IIQ", 2, 2, 4096)
+    socket.send_fds(peer, [message], [fake.memory(8192)])
+    fake.write(1, pool=2)
+    struct.pack_into("<II", fake.board, AT_STATE, 2, 1)
+    peer.close()
+    os.kill(subscriber, signal.SIGCONT)
+
+
+def ready():
+    print("ready", flush=True)
+
+
+def wait_for_ever():
+    while True:
+        signal.pause()
+
+
+globals()[sys.argv[1]]()
