@@ -17,6 +17,9 @@ final class Places: Sendable {
   private let stallLimits: [Atomic64]
   /// How many subscribers each place has had.
   private let tenancies: [Atomic64]
+  /// Who arrives, leaves or loses lossless delivery does so alone. Held for a few stores; the
+  /// publishing thread takes it only when a subscriber's time is over.
+  private let seating = Mutex(())
 
   /// Arrays hold classes here because atomics cannot be copied.
   private final class Atomic8: Sendable { let value = Atomic<UInt8>(0) }
@@ -37,8 +40,10 @@ final class Places: Sendable {
     try pages.fill(place, with: page)
     // Relaxed: published by the store to `taken` below.
     granted[place].value.store(UInt8(holds), ordering: .relaxed)
-    tenancies[place].value.wrappingAdd(1, ordering: .relaxed)
-    if let losslessStallLimitNs {
+    seating.withLock { _ in
+      // Relaxed: as above, or ordered by the lock.
+      tenancies[place].value.wrappingAdd(1, ordering: .relaxed)
+      guard let losslessStallLimitNs else { return }
       stallLimits[place].value.store(losslessStallLimitNs, ordering: .relaxed)
       lossless.bitwiseOr(1 << UInt64(place), ordering: .sequentiallyConsistent)
     }
@@ -49,16 +54,24 @@ final class Places: Sendable {
   /// Control plane: forgets a subscriber, and with it everything it held.
   func leave(_ place: Int) {
     let others = ~(UInt64(1) << UInt64(place))
-    lossless.bitwiseAnd(others, ordering: .sequentiallyConsistent)
+    seating.withLock { _ in
+      _ = lossless.bitwiseAnd(others, ordering: .sequentiallyConsistent)
+    }
     taken.bitwiseAnd(others, ordering: .sequentiallyConsistent)
     // A page that cannot be unmapped stays readable, and nobody looks at it any more.
     try? pages.empty(place)
   }
 
-  /// Ends lossless delivery to one place. True if it was lossless.
-  func endLossless(_ place: Int) -> Bool {
+  /// Ends lossless delivery to one subscriber, if it still has the place: by now that may be
+  /// another's, who did nothing to lose it. `tell` is called before the place can change again.
+  func endLossless(_ place: Int, of tenancy: UInt64, tell: () -> Void) {
     let bit = UInt64(1) << UInt64(place)
-    return lossless.bitwiseAnd(~bit, ordering: .sequentiallyConsistent).oldValue & bit != 0
+    seating.withLock { _ in
+      guard self.tenancy(place) == tenancy,
+        lossless.bitwiseAnd(~bit, ordering: .sequentiallyConsistent).oldValue & bit != 0
+      else { return }
+      tell()
+    }
   }
 
   // SYNC places/list: pairs with the stores in `take` and `leave`.
