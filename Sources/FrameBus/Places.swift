@@ -55,8 +55,10 @@ final class Places: Sendable {
     try? pages.empty(place)
   }
 
-  /// Ends lossless delivery to one place. True if it was lossless.
-  func endLossless(_ place: Int) -> Bool {
+  /// Control plane: ends lossless delivery to one subscriber, if it still has the place: by now that
+  /// may be another's, who did nothing to lose it. True if it was lossless.
+  func endLossless(_ place: Int, of tenancy: UInt64) -> Bool {
+    guard self.tenancy(place) == tenancy else { return false }
     let bit = UInt64(1) << UInt64(place)
     return lossless.bitwiseAnd(~bit, ordering: .sequentiallyConsistent).oldValue & bit != 0
   }

@@ -130,7 +130,7 @@ extension PublisherCore {
       }
       let end = patience[place]?.end ?? .now
       if end.isPast {
-        server.endLossless(place, tenancy: tenancy)
+        server.endLossless(place, of: tenancy)
         continue
       }
       // SAFETY: the page row is mapped as long as self.

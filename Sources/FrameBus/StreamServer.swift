@@ -96,9 +96,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   /// Ends lossless delivery to a subscriber that does not get on, unless it has left meanwhile.
   /// Waits for the loop's thread, which alone gives places and never blocks.
-  func endLossless(_ place: Int, tenancy: UInt64) {
+  func endLossless(_ place: Int, of tenancy: UInt64) {
     loop.performAndWait { [core] in
-      guard core.places.tenancy(place) == tenancy, core.places.endLossless(place) else { return }
+      guard core.places.endLossless(place, of: tenancy) else { return }
       // Relaxed: the publishing thread goes on after this, and so does the gap by which the
       // subscriber comes to look.
       core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
@@ -286,23 +286,29 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       try page.initialize(from: unsafe RawSpan(_unsafeBytes: bytes))
     }
     try page.add([.size, .seals])
+    let isLossless = losslessStallLimitNs != nil
+    // Before the publishing thread can write there that lossless delivery has ended. Relaxed:
+    // ordered by the taking of the place.
+    core.board.place(place).storeRelaxed(
+      UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
     // On the list before the descriptors leave, so that no hold can be overlooked.
     try core.places.take(
       place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
     holdsLeft -= connection.holds
     core.bells.hang(connection.socket.descriptor.number, at: place)
-    let isLossless = losslessStallLimitNs != nil
-    // Relaxed: read for people.
-    core.board.place(place).storeRelaxed(
-      UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
 
     guard let pool = pools.last else { return }
     var welcome = fb_welcome()
     welcome.header = fb_message_header(Int(FB_MESSAGE_WELCOME))
     welcome.place = UInt32(place)
     welcome.holds = UInt32(connection.holds)
-    // Read after the place was taken: from here on a lossless subscriber misses nothing.
+    // SYNC arrival/cursor: Dekker. Our mask of lossless places, fence, our load of the cursor; the
+    // publishing thread's store of the cursor, its fence in `PublisherCore.wakeSleepers`, its load
+    // of the mask. So from here on a lossless subscriber misses nothing but what an older loan
+    // overwrites.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    // SYNC cursor/publish: acquire.
     welcome.cursor = core.board.cursor.loadAcquiring()
     welcome.generation = core.board.header().generation
     welcome.ring_depth = UInt32(core.options.ringDepth)

@@ -165,15 +165,20 @@ public struct Subscriber: ~Copyable, Sendable {
   }
 
   private mutating func receive(from attachment: Attachment) throws(ReceiveError) -> Step {
+    // What could not be pinned will never be again, though the cursor does not show it until its
+    // successor is published. A publisher that stopped or died in between must not keep us from
+    // the frames that still stand.
+    var overwritten = position
     // The publisher may lap us between choosing a frame and pinning it; not for ever.
     for _ in 0..<64 {
       let cursor = attachment.cursor
-      guard let sequence = choose(cursor, attachment) else { return .nothing }
+      guard let sequence = choose(cursor, after: overwritten, attachment) else { return .nothing }
       guard let hold = attachment.takeHold() else {
         throw .holdsExhausted(granted: attachment.grantedHolds)
       }
       guard attachment.pin(sequence, with: hold, copyTo: &descriptor) else {
         attachment.release(hold)
+        overwritten = sequence
         continue
       }
       let outcome: Step
@@ -191,17 +196,19 @@ public struct Subscriber: ~Copyable, Sendable {
   }
 
   /// The frame to receive next, or nil if there is none yet.
-  private func choose(_ cursor: UInt64, _ attachment: Attachment) -> UInt64? {
+  private func choose(
+    _ cursor: UInt64, after overwritten: UInt64, _ attachment: Attachment
+  ) -> UInt64? {
     // A cursor behind us is a publisher that breaks the protocol: to us nothing is new.
-    guard cursor > position else { return nil }
+    guard cursor > overwritten else { return nil }
     let depth = UInt64(attachment.ringDepth)
     let oldest = cursor > depth ? cursor - depth + 1 : 1
     switch options.policy {
     case .latest: return cursor
     case .keepLatest(let count):
       let kept = cursor > UInt64(count) ? cursor - UInt64(count) + 1 : 1
-      return max(position + 1, oldest, kept)
-    case .lossless: return max(position + 1, oldest)
+      return max(overwritten + 1, oldest, kept)
+    case .lossless: return max(overwritten + 1, oldest)
     }
   }
 
