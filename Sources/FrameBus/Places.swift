@@ -55,8 +55,8 @@ final class Places: Sendable {
     try? pages.empty(place)
   }
 
-  /// Control plane: ends lossless delivery to one subscriber, if it still has the place: by now that
-  /// may be another's, who did nothing to lose it. True if it was lossless.
+  /// Control plane: ends lossless delivery to one subscriber, if it still has the place: by now
+  /// that may be another's, who did nothing to lose it. True if it was lossless.
   func endLossless(_ place: Int, of tenancy: UInt64) -> Bool {
     guard self.tenancy(place) == tenancy else { return false }
     let bit = UInt64(1) << UInt64(place)
