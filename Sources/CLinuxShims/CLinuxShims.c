@@ -240,6 +240,11 @@ int linux_lock_exclusively(int descriptor) {
   return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+int linux_unlock(int descriptor) {
+  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
 bool linux_is_locked(int descriptor) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

@@ -39,6 +39,10 @@ package struct FileLock: ~Copyable, Sendable {
 
   private init(file: consuming Descriptor) { self.file = file }
 
+  // Closing alone would not do: a child that another thread starts just now has the file open too,
+  // until its exec.
+  deinit { linux_unlock(file.number) }
+
   /// Called in a `defer`, says in code until where the lock is held.
   package borrowing func isHeldUntilHere() {}
 }

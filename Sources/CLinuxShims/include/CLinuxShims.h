@@ -84,6 +84,8 @@ int linux_pidfd_send_signal(int pidfd, int signal);
 
 /// fcntl(2), F_OFD_SETLK: an exclusive lock on the whole file, without waiting.
 int linux_lock_exclusively(int descriptor);
+/// fcntl(2), F_OFD_SETLK: ends the lock of this open file, whoever else has it open too.
+int linux_unlock(int descriptor);
 
 /// open(2), O_PATH: a descriptor that only names a file; the constant needs _GNU_SOURCE.
 static const int LINUX_O_PATH = 010000000;
