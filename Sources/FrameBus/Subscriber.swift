@@ -172,7 +172,9 @@ public struct Subscriber: ~Copyable, Sendable {
     // The publisher may lap us between choosing a frame and pinning it; not for ever.
     for _ in 0..<64 {
       let cursor = attachment.cursor
-      guard let sequence = choose(cursor, after: overwritten, attachment) else { return .nothing }
+      // Frames that were passed over move the position too.
+      let last = max(position, overwritten)
+      guard let sequence = choose(cursor, after: last, attachment) else { return .nothing }
       guard let hold = attachment.takeHold() else {
         throw .holdsExhausted(granted: attachment.grantedHolds)
       }
@@ -197,18 +199,18 @@ public struct Subscriber: ~Copyable, Sendable {
 
   /// The frame to receive next, or nil if there is none yet.
   private func choose(
-    _ cursor: UInt64, after overwritten: UInt64, _ attachment: Attachment
+    _ cursor: UInt64, after last: UInt64, _ attachment: Attachment
   ) -> UInt64? {
     // A cursor behind us is a publisher that breaks the protocol: to us nothing is new.
-    guard cursor > overwritten else { return nil }
+    guard cursor > last else { return nil }
     let depth = UInt64(attachment.ringDepth)
     let oldest = cursor > depth ? cursor - depth + 1 : 1
     switch options.policy {
     case .latest: return cursor
     case .keepLatest(let count):
       let kept = cursor > UInt64(count) ? cursor - UInt64(count) + 1 : 1
-      return max(overwritten + 1, oldest, kept)
-    case .lossless: return max(overwritten + 1, oldest)
+      return max(last + 1, oldest, kept)
+    case .lossless: return max(last + 1, oldest)
     }
   }
 

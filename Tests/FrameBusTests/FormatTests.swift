@@ -49,6 +49,22 @@ import Testing
     }
   }
 
+  @Test func framesInAPoolFromBeforeASubscriberCameAreCountedAsDropped() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.ringDepth = 4 }
+    try publishNumbered(&publisher)
+    try publishNumbered(&publisher)
+    try publisher.setFormat(try .video(.xrgb8888, width: 2000, height: 4))
+    var early = try world.subscriber(.keepLatest(4)) { $0.start = .oldest }
+    #expect(try receivedNumber(&early) == nil)
+    try publishNumbered(&publisher)
+    var late = try world.subscriber(.keepLatest(4)) { $0.start = .oldest }
+    #expect(try receivedNumber(&late) == 3)
+    #expect(late.droppedCount == 2)
+    #expect(try receivedNumber(&early) == 3)
+    #expect(early.droppedCount == 2)
+  }
+
   @Test func aFormatChangedTwiceWithoutAFrameBetweenDisturbsNobody() throws {
     let world = try World()
     var publisher = try world.publisher { $0.ringDepth = 4 }
