@@ -9,7 +9,7 @@ struct Rendezvous: Sendable {
   let hello: fb_hello
 
   /// A publisher's control plane answers within microseconds; one that takes longer is stopped.
-  private static let patience: Duration = .seconds(2)
+  private static let patience: Duration = .seconds(10)
 
   /// Attaches as soon as there is a publisher to attach to.
   func attach(

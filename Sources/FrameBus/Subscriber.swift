@@ -87,7 +87,7 @@ public struct Subscriber: ~Copyable, Sendable {
   }
 
   /// Receives a frame if one is to be had now. Never blocks while the publisher lives; attaching to
-  /// its successor takes until that answers, two seconds at most.
+  /// its successor takes until that answers, ten seconds at most.
   /// - Returns: nil when there is nothing new.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
