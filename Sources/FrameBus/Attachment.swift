@@ -52,6 +52,10 @@ final class Attachment: Sendable {
   private let freeHolds: Atomic<UInt64>
   private let gone = Atomic<Bool>(false)
 
+  /// Rung for a frame while this subscriber waits on a descriptor.
+  let bell: BellSocket
+  /// Posted for a frame while this subscriber waits for that, if it asked for one.
+  let semaphore: WakeSemaphore?
   private let doorbell: Doorbell
   private let loop: EventLoop
   private let registration = Mutex<Registration>(Registration())
@@ -74,10 +78,11 @@ final class Attachment: Sendable {
       welcome.place < UInt32(FB_MAXIMUM_SUBSCRIBERS),
       (1...UInt32(FB_MAXIMUM_HOLDS)).contains(welcome.holds)
     else { throw Untrusted("its welcome has numbers out of range") }
-    guard message.descriptorCount == 3,
+    guard (4...5).contains(message.descriptorCount),
       let boardMemory = message.takeDescriptor(),
       let pageMemory = message.takeDescriptor(),
-      let poolMemory = message.takeDescriptor()
+      let poolMemory = message.takeDescriptor(),
+      let bellSocket = message.takeDescriptor()
     else { throw Untrusted("its welcome lacks memory") }
     guard
       let boardFile = MemoryFile(
@@ -88,6 +93,18 @@ final class Attachment: Sendable {
     else { throw Untrusted("its memory is not sealed as it must be") }
     guard let pool = PoolView(welcome.pool, memory: poolMemory) else {
       throw Untrusted("its pool is not sealed as it must be")
+    }
+    guard let bell = BellSocket(received: bellSocket) else {
+      throw Untrusted("its bell is not a socket")
+    }
+    self.bell = bell
+    if let memory = message.takeDescriptor() {
+      guard let semaphore = WakeSemaphore(received: memory) else {
+        throw Untrusted("its semaphore is not sealed as it must be")
+      }
+      self.semaphore = semaphore
+    } else {
+      semaphore = nil
     }
     // SAFETY: both mappings live as long as self.
     board = unsafe Board(boardMapping, ringDepth: depth)
@@ -154,7 +171,6 @@ final class Attachment: Sendable {
   private func accept(_ message: consuming Message) -> Bool {
     guard !message.isTruncated, let header = message.header else { return false }
     switch Int(header.kind) {
-    case Int(FB_MESSAGE_BELL): return message.descriptorCount == 0
     case Int(FB_MESSAGE_POOL):
       guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
         let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
@@ -167,6 +183,9 @@ final class Attachment: Sendable {
     default: return false
     }
   }
+
+  /// Called when the bell's ringer is gone, which the publisher alone can be.
+  func endWithBell() { loop.enqueue { [weak self] in self?.handle(.hangUp) } }
 
   private func end() {
     // The socket stays readable for ever now; nothing more is to be learned from it.

@@ -9,6 +9,9 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   /// The place it was seated at, and how many holds it was granted there.
   var place: Int?
   var holds = 0
+  /// What wakes it, hung at its place.
+  var bell: SharedDescriptor?
+  var semaphore: WakeSemaphore?
   /// Pools still to be sent, and sent but not yet mapped by the peer.
   var owedPools: [Pool] = []
   var unacknowledgedPools = 0

@@ -19,6 +19,8 @@ public enum Reception: ~Copyable, Sendable {
 public struct Subscriber: ~Copyable, Sendable {
   let options: SubscriberOptions
   let doorbell: Doorbell
+  /// What is behind `eventDescriptor`, for subscribers that wait on it.
+  let eventSource: EventSource?
   private let rendezvous: Rendezvous
   /// While there is no publisher: rings when something appears in the streams' directory. A user
   /// may have few of these (inotify(7)), so none is kept for longer.
@@ -36,15 +38,17 @@ public struct Subscriber: ~Copyable, Sendable {
   private var droppedSince: UInt64 = 0
   private var losslessEndSeen = false
   /// Whether wake-ups of this attachment were lost on the way.
-  var futexCannotBeTrusted = false
+  package internal(set) var futexCannotBeTrusted = false
+  /// Where a task last waited for this attachment's bell.
+  var bellWatch: BellWatch?
 
   /// Frames received, of all generations.
   public private(set) var receivedCount: UInt64 = 0
   /// Frames this subscriber will never see, of all generations.
   public private(set) var droppedCount: UInt64 = 0
 
-  /// How willing `next` is to spin before it sleeps, learnt from how long frames took to come.
-  var spin = SpinBudget()
+  /// How long `next` spins before it sleeps, learnt from how long frames took to come.
+  var spinBudget = SpinBudget()
 
   /// Attaches to a stream.
   /// - Parameter deadline: how long to wait for a publisher; by default it must be there.
@@ -56,18 +60,22 @@ public struct Subscriber: ~Copyable, Sendable {
   ) throws(SubscriberError) {
     try options.check()
     let rendezvous = Rendezvous(stream: stream, group: group, hello: options.hello)
-    let doorbell = Doorbell()
+    let eventSource = try EventSource(for: options.wait)
+    let doorbell = Doorbell(eventSource?.counter)
     let attachment = try rendezvous.attach(
       doorbell: doorbell, until: deadline, retryInterval: Self.retryInterval, stop: stop)
     self.options = options
     self.rendezvous = rendezvous
     self.doorbell = doorbell
+    self.eventSource = eventSource
     attach(to: attachment)
   }
 
   /// How often a publisher is looked for that announced itself in no way we can see.
   static let retryInterval: Duration = .milliseconds(500)
 
+  /// Why the stream ended, once all that was published has been offered.
+  public var finishReason: FinishReason? { ending }
   /// The stream's generation, the number of its current publisher; nil while there is none.
   public var generation: UInt64? { attachment?.generation }
   /// How many leases can be held at once now.
@@ -91,7 +99,7 @@ public struct Subscriber: ~Copyable, Sendable {
   /// - Returns: nil when there is nothing new.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
-    guard case .frame(let hold, let dropped) = try step() else { return nil }
+    guard case .frame(let hold, let dropped) = try lookAndArm() else { return nil }
     return lease(hold, droppedBefore: dropped)
   }
 
@@ -153,6 +161,7 @@ public struct Subscriber: ~Copyable, Sendable {
     droppedSince = 0
     losslessEndSeen = false
     futexCannotBeTrusted = false
+    prepareToWait(for: attachment)
     let first = attachment.firstCursor
     switch options.start {
     case .next: position = first
