@@ -38,7 +38,7 @@ public struct FrameLoan: ~Copyable {
   }
 
   /// Bytes that fit into the slot.
-  public var byteCapacity: Int { core.ring.loans[index].pool.slotBytes }
+  public var byteCapacity: Int { core.ring.loans[index].slotBytes }
 
   /// The slot's memory: page-aligned, `byteCapacity` long, with whatever an earlier frame left.
   public var bytes: MutableRawSpan {

@@ -40,8 +40,8 @@ import Synchronization
   private let storage: UnsafeMutablePointer<Ring>
 
   var ring: Ring {
-    @inline(__always) _read { yield unsafe storage.pointee }
-    @inline(__always) _modify { yield unsafe &storage.pointee }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
+    @inline(__always) unsafeMutableAddress { unsafe storage }
   }
 
   init(

@@ -4,8 +4,11 @@
 /// a loan like the one before it touches no reference count. For the publishing thread alone.
 @safe struct LoanLedger: ~Copyable {
   struct Record {
-    fileprivate(set) var pool: Pool
+    fileprivate(set) var pool: Pool {
+      didSet { slotBytes = pool.slotBytes }
+    }
     fileprivate(set) var slot = 0
+    fileprivate(set) var slotBytes: Int
     var format: FrameFormat
     /// The publisher's version of that format; 0 if the loan was given one of its own.
     var formatVersion: UInt64 = 0
@@ -25,7 +28,8 @@
     unsafe records = .allocate(capacity: capacity)
     for index in 0..<capacity {
       unsafe (records + index).initialize(
-        to: Record(pool: pool, format: format, nextFree: index + 1))
+        to: Record(
+          pool: pool, slotBytes: pool.slotBytes, format: format, nextFree: index + 1))
     }
   }
 
@@ -35,8 +39,8 @@
   }
 
   subscript(index: Int) -> Record {
-    @inline(__always) _read { yield unsafe records[index] }
-    @inline(__always) _modify { yield unsafe &records[index] }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(records + index) }
+    @inline(__always) unsafeMutableAddress { unsafe records + index }
   }
 
   /// Enters a loan of a slot. There must be a record left.
