@@ -17,11 +17,16 @@ extension Subscriber {
   public var eventDescriptor: Int32? { eventSource?.number }
 
   /// One look; who waits on a descriptor is sure to be told of all that this has not seen.
+  @inline(__always)
   mutating func lookAndArm() throws(ReceiveError) -> Step {
-    let step = try self.step()
-    guard let eventSource else { return step }
-    switch step {
-    case .frame, .finished: return step
+    guard let eventSource else { return try step() }
+    return try lookAndArm(eventSource)
+  }
+
+  private mutating func lookAndArm(_ eventSource: EventSource) throws(ReceiveError) -> Step {
+    let first = try step()
+    switch first {
+    case .frame, .finished: return first
     case .nothing, .awaitBell: break
     }
     // SYNC bell/silence: the bells are taken out, then comes the last look. Pairs with the ring that
@@ -31,7 +36,7 @@ extension Subscriber {
     // From the first time on the publisher rings for every frame, whether or not somebody sleeps: a
     // descriptor has no moment at which its user says so.
     _ = attachment?.prepareToSleep(Int32(FB_WAITING_BELL))
-    let last = try self.step()
+    let last = try step()
     // Another frame may lie behind this one, for which no bell would come.
     if case .frame = last { eventSource.counter.raise() }
     return last

@@ -24,7 +24,7 @@ extension Subscriber {
     while !Task.isCancelled {
       let bell = doorbell.word.load()
       switch try lookAndArm() {
-      case .frame(let hold, let dropped): return .frame(lease(hold, droppedBefore: dropped))
+      case .frame(let hold): return .frame(lease(hold))
       case .finished(let reason): return .finished(reason)
       case .nothing:
         if deadline.isPast { return .timedOut }
