@@ -60,7 +60,8 @@ package final class PrivateFutexWord: Sendable {
 
 /// Many words to sleep on at once: `futex_waitv(2)`. Reused from sleep to sleep, so that sleeping
 /// allocates nothing.
-@safe package struct FutexWaits: ~Copyable {
+@safe package struct FutexWaits: ~Copyable, @unchecked Sendable {  // because only the words it
+  // points to are shared
   /// As many words as the kernel takes.
   package static let maximumCount = Int(LINUX_MAXIMUM_WAITS)
 
