@@ -39,7 +39,7 @@ public struct FrameLease: ~Copyable, Sendable {
     borrowing get {
       // SAFETY: the pool stays mapped while the pin names it, and the hold keeps the publisher from
       // writing there.
-      let span = unsafe RawSpan(_unsafeStart: start, byteCount: byteCount)
+      let span = unsafe RawSpan(_unsafeStart: attachment.pins[hold].payload, byteCount: byteCount)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -49,16 +49,7 @@ public struct FrameLease: ~Copyable, Sendable {
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // SAFETY: as in `bytes`; the closure must not let the pointer out, as its name says.
-    try unsafe body(UnsafeRawBufferPointer(start: start, count: byteCount))
-  }
-
-  /// SAFETY: slot and size were checked against the pool when the frame was pinned.
-  private var start: UnsafeRawPointer {
-    guard let base = unsafe attachment.pins[hold].base else {
-      preconditionFailure("a frame is pinned without a pool")
-    }
-    let slot = Int(attachment.pins[hold].descriptor.slot)
-    return unsafe base + slot * attachment.pins[hold].slotBytes
+    try unsafe body(UnsafeRawBufferPointer(start: attachment.pins[hold].payload, count: byteCount))
   }
 
   deinit { attachment.release(hold) }

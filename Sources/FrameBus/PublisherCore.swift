@@ -168,8 +168,11 @@ import Synchronization
     // second look is of other moments; that all of very many went wrong is a bug.
     for _ in 0..<1000 {
       if let slot = takeSlot() {
-        let index = ring.loans.enter(
-          slot, of: ring.pool, ring.format, version: ring.formatVersion)
+        let index = ring.loans.enter(slot, of: ring.pool)
+        if ring.loans[index].formatVersion != ring.formatVersion {
+          ring.loans[index].format = ring.format
+          ring.loans[index].formatVersion = ring.formatVersion
+        }
         return FrameLoan(core: self, index: index)
       }
     }
