@@ -118,6 +118,13 @@ final class Attachment: Sendable {
     init(_ reason: String) { self.reason = reason }
   }
 
+  /// Takes the place: only now does the publisher count this subscriber, and may begin to publish
+  /// for it.
+  /// - Returns: false if the publisher has gone, or has given the place up.
+  func takePlace() -> Bool {
+    socket.send(fb_short_message(Int(FB_MESSAGE_SEATED))) == .sent
+  }
+
   /// Begins to listen for messages and for the publisher's death.
   func watch() throws(SystemError) {
     let handler: EventLoop.Handler = { [weak self] events in self?.handle(events) }
@@ -140,7 +147,11 @@ final class Attachment: Sendable {
     // After a hang-up this is the last look: a pool may lie behind all the bells that fit into the
     // socket. Bounded even then, should another process still hold the publisher's end and talk.
     for _ in 0..<(events.isHangUp ? 4096 : 16) {
-      guard let message = try? Message(from: socket) else { break }
+      let message: Message?
+      // A publisher that died before it read all we said is an error first (ECONNRESET), and what
+      // it said before comes after that.
+      do { message = try Message(from: socket) } catch { continue }
+      guard let message else { break }
       guard accept(message) else {
         end()
         break
@@ -162,7 +173,7 @@ final class Attachment: Sendable {
       // Two are enough: the one before may still be in the ring, older ones cannot.
       pools.withLock { $0 = $0.suffix(1) + [pool] }
       let acknowledgement = fb_short_message(
-        header: fb_message_header(Int(FB_MESSAGE_POOL_ACK)), value: UInt64(pool.generation))
+        Int(FB_MESSAGE_POOL_ACK), value: UInt64(pool.generation))
       return socket.send(acknowledgement) == .sent
     default: return false
     }

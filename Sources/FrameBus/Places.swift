@@ -11,6 +11,8 @@ final class Places: Sendable {
 
   private let pages: PageRow
   private let taken = Atomic<UInt64>(0)
+  /// Those of the taken places whose subscriber said that it is there.
+  private let seated = Atomic<UInt64>(0)
   private let lossless = Atomic<UInt64>(0)
   /// Granted hold words, a byte a place.
   private let granted: [Atomic8]
@@ -46,10 +48,16 @@ final class Places: Sendable {
     taken.bitwiseOr(1 << UInt64(place), ordering: .sequentiallyConsistent)
   }
 
+  /// Control plane: counts a subscriber that has taken its place.
+  func seat(_ place: Int) {
+    seated.bitwiseOr(1 << UInt64(place), ordering: .releasing)
+  }
+
   /// Control plane: forgets a subscriber, and with it everything it held.
   func leave(_ place: Int) {
     let others = ~(UInt64(1) << UInt64(place))
     lossless.bitwiseAnd(others, ordering: .sequentiallyConsistent)
+    seated.bitwiseAnd(others, ordering: .releasing)
     taken.bitwiseAnd(others, ordering: .sequentiallyConsistent)
     // A page that cannot be unmapped stays readable, and nobody looks at it any more.
     try? pages.empty(place)
@@ -70,6 +78,7 @@ final class Places: Sendable {
   var losslessMask: UInt64 { lossless.load(ordering: .sequentiallyConsistent) }
 
   var takenCount: Int { takenMask.nonzeroBitCount }
+  var seatedMask: UInt64 { seated.load(ordering: .acquiring) }
 
   @inline(__always)
   func page(_ place: Int) -> SubscriberPage {

@@ -61,7 +61,9 @@ public struct Publisher: ~Copyable {
     }
   }
 
-  public var subscriberCount: Int { core.places.takenCount }
+  /// How many subscribers there are now. One that has yet to map the stream's memory does not
+  /// count, because it may be gone.
+  public var subscriberCount: Int { core.places.seatedMask.nonzeroBitCount }
 
   /// How many subscribers have come since the start. A source that publishes only changes looks at
   /// it to give each newcomer a frame.
@@ -75,7 +77,7 @@ public struct Publisher: ~Copyable {
   public func waitForSubscriber(until deadline: Deadline, stop: StopSignal? = nil) -> Bool {
     while true {
       let change = core.changes.load()
-      if core.places.takenMask != 0 { return true }
+      if core.places.seatedMask != 0 { return true }
       if deadline.isPast || stop?.isRaised == true { return false }
       // SAFETY: watches only words of this process.
       unsafe sleepOnFutexes(

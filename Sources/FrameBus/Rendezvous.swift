@@ -62,11 +62,14 @@ struct Rendezvous: Sendable {
       let attachment = try Attachment(
         welcome, &message, from: socket, stream: stream, doorbell: doorbell, loop: loop)
       try attachment.watch()
+      guard attachment.takePlace() else { throw SubscriberError.noSuchStream(stream) }
       return attachment
     } catch let error as Attachment.Untrusted {
       throw .untrusted(stream, error.reason)
     } catch let error as SystemError {
       throw .system(error)
+    } catch let error as SubscriberError {
+      throw error
     } catch {
       throw .untrusted(stream, "\(error)")
     }

@@ -25,7 +25,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   /// Connections that may be open without having said hello.
   private static let maximumStrangers = 64
-  private static let patienceForHello: Duration = .seconds(3)
+  /// How long a peer may take to say what it has to say next.
+  private static let patience: Duration = .seconds(3)
   /// How long to leave alone what failed for want of resources.
   private static let rest: Duration = .milliseconds(100)
 
@@ -138,7 +139,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     }
     dropSurplusStrangers()
     let connection = Connection(
-      socket, peer: peer, loop: loop, helloDeadline: .after(Self.patienceForHello))
+      socket, peer: peer, loop: loop, helloDeadline: .after(Self.patience))
     connections[connection.id] = connection
     let handler: EventLoop.Handler = { [weak self, weak connection] events in
       guard let self, let connection else { return }
@@ -187,6 +188,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
         return false
       }
       return admit(connection, hello)
+    case Int(FB_MESSAGE_SEATED): return seat(connection)
     case Int(FB_MESSAGE_POOL_ACK):
       connection.unacknowledgedPools = max(0, connection.unacknowledgedPools - 1)
       return connection.place != nil
@@ -258,7 +260,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connection.holds = min(Int(hello.holds), spare)
     let limit = isLossless ? stallLimitNs(asked: hello.lossless_deadline_ns) : nil
     do {
-      try seat(connection, at: place, losslessStallLimitNs: limit)
+      try welcome(connection, at: place, losslessStallLimitNs: limit)
       return true
     } catch {
       refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
@@ -270,7 +272,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     min(asked, core.options.losslessStallLimit.clampedNanoseconds)
   }
 
-  private func seat(
+  /// Offers a place, and all the memory there is to see from it.
+  private func welcome(
     _ connection: Connection, at place: Int, losslessStallLimitNs: UInt64?
   ) throws(SystemError) {
     let page = try MemoryFile(named: "framebus-page", byteCount: PageRow.pageBytes)
@@ -319,9 +322,23 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
       throw SystemError.last("sendmsg")
     }
+    // Who hangs up before it has read this is noticed; who is stopped, or never answers, is not.
+    loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
+      guard let self, let connection, !connection.isSeated else { return }
+      drop(connection)
+    }
+  }
+
+  /// The answer to a welcome: somebody is there to read.
+  /// - Returns: false if nothing was offered, or the answer came before.
+  private func seat(_ connection: Connection) -> Bool {
+    guard let place = connection.place, !connection.isSeated else { return false }
+    connection.isSeated = true
+    core.places.seat(place)
     joins.wrappingAdd(1, ordering: .releasing)
     core.changes.increment()
     core.changes.wakeAll()
+    return true
   }
 
   /// Sends the pools that a subscriber is owed. One that leaves two unacknowledged is evicted.
@@ -369,7 +386,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     // SYNC status/format: pairs with the release in `PublisherCore.write`.
     let epoch = board.formatEpoch.loadAcquiring()
     board.format(epoch: epoch).load(into: &status.format)
-    let seated = connections.values.compactMap { connection in
+    let seated = connections.values.filter(\.isSeated).compactMap { connection in
       connection.place.map { (place: $0, connection: connection) }
     }
     let rows = seated.sorted { $0.place < $1.place }.map { row(of: $0.connection, at: $0.place) }

@@ -93,7 +93,7 @@ private func inspect(
   let rendezvous = Rendezvous(stream: stream, group: group, hello: fb_hello())
   let path = StreamFiles(stream, in: group).socketPath
   guard let socket = try? rendezvous.connect(to: path) else { return nil }
-  let request = fb_short_message(header: fb_message_header(Int(FB_MESSAGE_INSPECT)), value: 0)
+  let request = fb_short_message(Int(FB_MESSAGE_INSPECT))
   guard socket.send(request) == .sent, socket.waitUntilReadable(until: deadline),
     let message = try? Message(from: socket),
     let status = message.record(fb_status(), kind: Int(FB_MESSAGE_STATUS))

@@ -20,6 +20,22 @@ import Testing
     }
   }
 
+  @Test func aSubscriberThatNeverAnswersItsWelcomeIsNotCountedAndIsDropped() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    let peer = try HostilePeer("undecided", in: world)
+    try peer.program.waitForOutput("ready")
+    let came = publisher.waitForSubscriber(until: .after(.milliseconds(50)))
+    #expect(!came)
+    #expect(publisher.subscriberCount == 0)
+    #expect(publisher.joinCount == 0)
+    #expect(try listStreams(in: world.group).first?.subscribers == [])
+    try peer.program.waitForOutput("done")
+    // The place is free again.
+    let crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
+    try waitUntil("all are seated") { publisher.subscriberCount == crowd.count }
+  }
+
   @Test func aSilentCrowdIsBoundedAndLetsOthersIn() throws {
     let world = try World()
     var publisher = try world.publisher()
