@@ -19,7 +19,6 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private var lock: FileLock?
   private var listening: EventLoop.Token?
   private var connections: [Int32: Connection] = [:]
-  private var holdsLeft: Int
   /// The pools that attached subscribers may need, newest last, at most two.
   private var pools: [Pool]
 
@@ -33,7 +32,6 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   init(_ core: PublisherCore, in group: AppGroup) throws(PublisherError) {
     self.core = core
     self.group = group
-    holdsLeft = core.options.holdQuota
     pools = [core.ring.pool]
     let files = StreamFiles(core.stream, in: group)
     let longest = files.socketPath.utf8.count + String(currentProcessID()).utf8.count + 1
@@ -154,10 +152,21 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     handle(connection, .readable)
   }
 
+  /// Makes room at the door at the cost of who takes most of it: the oldest stranger goes of the
+  /// process that has most, of the user that has most. So a crowd pushes out its own.
   private func dropSurplusStrangers() {
     let strangers = connections.values.filter { $0.place == nil }
     guard strangers.count >= Self.maximumStrangers else { return }
-    if let oldest = strangers.min(by: { $0.helloDeadline < $1.helloDeadline }) { drop(oldest) }
+    let ofUser = Self.largestGroup(of: strangers) { Int64($0.peer.uid) }
+    let ofProcess = Self.largestGroup(of: ofUser) { Int64($0.peer.pid) }
+    if let oldest = ofProcess.min(by: { $0.helloDeadline < $1.helloDeadline }) { drop(oldest) }
+  }
+
+  private static func largestGroup(
+    of connections: [Connection], by key: (Connection) -> Int64
+  ) -> [Connection] {
+    let groups = Dictionary(grouping: connections, by: key)
+    return groups.values.max { $0.count < $1.count } ?? []
   }
 
   private func handle(_ connection: Connection, _ events: EventLoop.Events) {
@@ -216,15 +225,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     core.places.leave(place)
     // Relaxed: read for people.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
-    holdsLeft += connection.holds
     core.changes.increment()
     core.changes.wakeAll()
   }
 
   // MARK: Subscribers
-
-  /// Most places, and holds, that users other than the publisher's may take each.
-  private static let maximumPlacesOfOneGuest = 32
 
   /// - Returns: false if the connection was refused.
   private func admit(_ connection: Connection, _ hello: fb_hello) -> Bool {
@@ -242,22 +247,22 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       refuse(connection.socket, Int(FB_REFUSED_LOSSLESS), value: 0)
       return false
     }
-    let place = (~core.places.takenMask).trailingZeroBitCount
-    guard place < Places.count else {
+    let seats = connections.values.filter { $0.place != nil }.map {
+      Quota.Seat(uid: $0.peer.uid, holds: $0.holds)
+    }
+    let uid = connection.peer.uid
+    switch Quota(options).answer(
+      asked: Int(hello.holds), uid: uid, isOwner: uid == currentUserID(), besides: seats)
+    {
+    case .granted(let holds): connection.holds = holds
+    case .full:
       refuse(connection.socket, Int(FB_REFUSED_FULL), value: UInt32(Places.count))
       return false
-    }
-    let placesOfUser = connections.values.count {
-      $0.place != nil && $0.peer.uid == connection.peer.uid
-    }
-    guard connection.peer.uid == currentUserID() || placesOfUser < Self.maximumPlacesOfOneGuest
-    else {
-      refuse(connection.socket, Int(FB_REFUSED_BUSY), value: UInt32(placesOfUser))
+    case .busy(let taken):
+      refuse(connection.socket, Int(FB_REFUSED_BUSY), value: UInt32(taken))
       return false
     }
-    // One hold stays for each place that is still free, so that all 64 can be taken.
-    let spare = holdsLeft - (Places.count - core.places.takenCount - 1)
-    connection.holds = min(Int(hello.holds), spare)
+    let place = (~core.places.takenMask).trailingZeroBitCount
     let limit = isLossless ? stallLimitNs(asked: hello.lossless_deadline_ns) : nil
     do {
       try welcome(connection, at: place, losslessStallLimitNs: limit)
@@ -298,7 +303,6 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     try core.places.take(
       place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
-    holdsLeft -= connection.holds
     core.bells.hang(connection.socket.descriptor.number, at: place)
 
     guard let pool = pools.last else { return }

@@ -106,7 +106,7 @@ def undecided():
 def strangers():
     """A crowd that connects and says nothing."""
     crowd = []
-    for _ in range(3000):
+    for _ in range(10_000):
         try:
             peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             peer.setblocking(False)
@@ -117,6 +117,21 @@ def strangers():
         crowd = crowd[-500:]
     ready()
     wait_for_ever()
+
+
+def besiegers():
+    """A crowd at the door that never thins out."""
+    crowd = []
+    ready()
+    while True:
+        try:
+            peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            peer.setblocking(False)
+            peer.connect(PATH)
+            crowd.append(peer)
+        except BlockingIOError:
+            os.sched_yield()
+        crowd = crowd[-500:]
 
 
 def inspectors():
