@@ -14,6 +14,10 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   /// Pools still to be sent, and sent but not yet mapped by the peer.
   var owedPools: [Pool] = []
   var unacknowledgedPools = 0
+  var acknowledgedPools = 0
+  /// Whether it is evicted soon, unless it acknowledges a pool.
+  var isOnNotice = false
+  var isEvicted = false
   /// Whether a later attempt to send owed pools is on its way.
   var isToBeFlushed = false
 

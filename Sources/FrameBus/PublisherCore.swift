@@ -26,6 +26,11 @@ import Synchronization
     var pool: Pool
     var slots: SlotTable
     var loans = 0
+    var isPaused = false
+    var stalls = StallAccounts()
+    /// The newest key frame's sequence number. A raw picture needs no other to be understood, and so
+    /// is one.
+    var keyFrame: UInt64 = 0
     var format: FrameFormat
     var formatEpoch: UInt64 = 0
     /// The format of the newest epoch. Another one's record is written with its first frame.
@@ -145,6 +150,7 @@ import Synchronization
     guard ring.loans < options.maxLoans else {
       throw .tooManyLoans(maxLoans: options.maxLoans)
     }
+    guard !ring.isPaused else { throw .paused }
     if let blocker = firstBlocker() {
       throw .backpressure(subscriber: blocker.place, lagFrames: blocker.lag)
     }
@@ -202,6 +208,8 @@ import Synchronization
     descriptor.slot = UInt32(slot)
     descriptor.payload_bytes = UInt64(byteCount)
     descriptor.published_at_ns = monotonicNowNs()
+    if metadata.flags.contains(.keyFrame) || !format.planes.isEmpty { ring.keyFrame = sequence }
+    descriptor.key_frame = ring.keyFrame
 
     // SYNC descriptor/seqlock: 0 marks the descriptor invalid before any of its fields change; the
     // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
@@ -264,12 +272,20 @@ import Synchronization
     if bellMask != 0 { bells.ring(bellMask) }
   }
 
-  /// Says that no frame will follow. What was published stays readable for who is attached.
-  func finish(_ reason: FinishReason) {
-    // Relaxed: ordered by the state's release.
-    board.finishReason.storeRelaxed(reason.rawValue)
-    // SYNC finish: pairs with the acquiring load in `Attachment.finishReason`.
-    board.state.storeReleasing(UInt32(FB_STATE_FINISHED))
+  /// Says how it stands with the stream. What was published stays readable for who is attached.
+  func set(_ state: StreamState) {
+    let (word, reason) =
+      switch state {
+      case .live: (FB_STATE_LIVE, UInt32(0))
+      case .paused(let reason): (FB_STATE_PAUSED, reason.rawValue)
+      case .finished(let reason): (FB_STATE_FINISHED, reason.rawValue)
+      }
+    ring.isPaused = word == FB_STATE_PAUSED
+    // Relaxed: ordered by the state's release. Who reads the reason of one state and the word of
+    // another is told so by the next look.
+    board.finishReason.storeRelaxed(reason)
+    // SYNC state: release; pairs with the acquiring load in `Attachment.state`.
+    board.state.storeReleasing(UInt32(word))
     wakeSleepers()
   }
 }

@@ -20,6 +20,9 @@ public struct PublisherOptions: Sendable {
   /// How long a lossless subscriber may hold the publisher up without receiving anything, before
   /// its lossless delivery ends.
   public var losslessStallLimit: Duration = .seconds(10)
+  /// How long a lossless subscriber may hold the publisher up in all, before its lossless delivery
+  /// ends; nil for ever, as is right for files.
+  public var losslessStallBudget: Duration? = .seconds(30)
   /// Called with each new pool before it is sealed against further writable mappings.
   public var poolWillSeal: (@Sendable (PoolDescriptor) throws -> Void)?
 

@@ -9,25 +9,25 @@ import Synchronization
 /// Whatever a peer sends is copied once and checked; whoever breaks the protocol is disconnected.
 /// No peer can make it wait: all sockets are non-blocking, and who says nothing is dropped.
 final class StreamServer: @unchecked Sendable {  // because its mutable state is the loop thread's
-  private let core: PublisherCore
+  let core: PublisherCore
+  let loop: EventLoop
   private let group: AppGroup
-  private let loop: EventLoop
   private let listener: ListeningSocket
   private let joins = Atomic<UInt64>(0)
 
   // Touched on the loop's thread alone.
   private var lock: FileLock?
   private var listening: EventLoop.Token?
-  private var connections: [Int32: Connection] = [:]
+  private(set) var connections: [Int32: Connection] = [:]
   /// The pools that attached subscribers may need, newest last, at most two.
-  private var pools: [Pool]
+  private(set) var pools: [Pool]
 
   /// Connections that may be open without having said hello.
   private static let maximumStrangers = 64
   /// How long a peer may take to say what it has to say next.
-  private static let patience: Duration = .seconds(3)
+  static let patience: Duration = .seconds(3)
   /// How long to leave alone what failed for want of resources.
-  private static let rest: Duration = .milliseconds(100)
+  static let rest: Duration = .milliseconds(100)
 
   init(_ core: PublisherCore, in group: AppGroup) throws(PublisherError) {
     self.core = core
@@ -85,11 +85,12 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     loop.enqueue { [weak self] in
       guard let self else { return }
       pools = pools.suffix(1) + [pool]
-      for connection in connections.values where connection.place != nil {
+      for connection in connections.values where connection.place != nil && !connection.isEvicted {
         // The two newest are all that a frame in the ring can lie in.
         connection.owedPools = connection.owedPools.suffix(1) + [pool]
         flush(connection)
       }
+      noteRetainedMemory()
     }
   }
 
@@ -175,37 +176,52 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       let message: Message?
       do { message = try Message(from: connection.socket) } catch { return drop(connection) }
       guard let message else { break }
-      guard answer(message, from: connection) else { return drop(connection) }
+      switch answer(message, from: connection) {
+      case .stays: continue
+      case .leaves: return drop(connection)
+      case .breaksProtocol:
+        // Relaxed: one writer, a statistic.
+        core.board.rejected.storeRelaxed(core.board.rejected.loadRelaxed() &+ 1)
+        return drop(connection)
+      }
     }
     if events.isHangUp || connection.peerHasEnded { return drop(connection) }
     flush(connection)
   }
 
-  /// - Returns: false if the connection is to end.
-  private func answer(_ message: borrowing Message, from connection: Connection) -> Bool {
+  /// What becomes of a connection by a message.
+  private enum Outcome { case stays, leaves, breaksProtocol }
+
+  private func answer(_ message: borrowing Message, from connection: Connection) -> Outcome {
+    // The end of a connection reads as an empty message, again and again.
+    if message.isEmpty, let next = try? Message(from: connection.socket), next.isEmpty {
+      return .leaves
+    }
     guard !message.isTruncated, message.descriptorCount == 0, let header = message.header else {
-      return false
+      return .breaksProtocol
     }
     switch Int(header.kind) {
     case Int(FB_MESSAGE_HELLO):
-      guard connection.place == nil else { return false }
+      guard connection.place == nil else { return .breaksProtocol }
       guard header.abi_version == UInt32(FB_ABI_VERSION) else {
         refuse(connection.socket, Int(FB_REFUSED_VERSION), value: UInt32(FB_ABI_VERSION))
-        return false
+        return .leaves
       }
       guard let hello = message.record(fb_hello(), kind: Int(FB_MESSAGE_HELLO)) else {
-        return false
+        return .breaksProtocol
       }
-      return admit(connection, hello)
-    case Int(FB_MESSAGE_SEATED): return seat(connection)
+      return admit(connection, hello) ? .stays : .leaves
+    case Int(FB_MESSAGE_SEATED): return seat(connection) ? .stays : .breaksProtocol
     case Int(FB_MESSAGE_POOL_ACK):
-      connection.unacknowledgedPools = max(0, connection.unacknowledgedPools - 1)
-      return connection.place != nil
+      guard connection.unacknowledgedPools > 0 else { return .breaksProtocol }
+      connection.unacknowledgedPools -= 1
+      connection.acknowledgedPools += 1
+      return .stays
     case Int(FB_MESSAGE_INSPECT):
-      guard connection.place == nil else { return false }
+      guard connection.place == nil else { return .breaksProtocol }
       _ = connection.socket.send(status())
-      return true
-    default: return false
+      return .stays
+    default: return .breaksProtocol
     }
   }
 
@@ -217,7 +233,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     _ = socket.send(refusal)
   }
 
-  private func drop(_ connection: Connection) {
+  func drop(_ connection: Connection) {
     connections.removeValue(forKey: connection.id)
     guard let place = connection.place else { return }
     connection.place = nil
@@ -225,6 +241,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     core.places.leave(place)
     // Relaxed: read for people.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
+    noteChange()
+  }
+
+  /// Wakes a publisher that waits for a subscriber to come, or to get on.
+  func noteChange() {
     core.changes.increment()
     core.changes.wakeAll()
   }
@@ -340,38 +361,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connection.isSeated = true
     core.places.seat(place)
     joins.wrappingAdd(1, ordering: .releasing)
-    core.changes.increment()
-    core.changes.wakeAll()
+    noteChange()
     return true
-  }
-
-  /// Sends the pools that a subscriber is owed. One that leaves two unacknowledged is evicted.
-  private func flush(_ connection: Connection) {
-    while let pool = connection.owedPools.first {
-      guard connection.unacknowledgedPools < 2 else { return drop(connection) }
-      let message = fb_pool_message(
-        header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description)
-      switch connection.socket.send(message, descriptors: [pool.file.descriptor.number]) {
-      case .sent:
-        connection.owedPools.removeFirst()
-        connection.unacknowledgedPools += 1
-      case .wouldBlock: return connection.watchForRoom(true)
-      case .shortOfResources: return flushLater(connection)
-      case .disconnected: return drop(connection)
-      }
-    }
-    connection.watchForRoom(false)
-  }
-
-  private func flushLater(_ connection: Connection) {
-    connection.watchForRoom(false)
-    guard !connection.isToBeFlushed else { return }
-    connection.isToBeFlushed = true
-    loop.schedule(at: .after(Self.rest)) { [weak self, weak connection] in
-      guard let self, let connection, connection.place != nil else { return }
-      connection.isToBeFlushed = false
-      flush(connection)
-    }
   }
 
   // MARK: Status
@@ -390,6 +381,12 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     // SYNC status/format: pairs with the release in `PublisherCore.write`.
     let epoch = board.formatEpoch.loadAcquiring()
     board.format(epoch: epoch).load(into: &status.format)
+    noteRetainedMemory()
+    status.wake_ups = board.wakeUps.loadRelaxed()
+    status.lossless_ended = board.losslessEnded.loadRelaxed()
+    status.evictions = board.evictions.loadRelaxed()
+    status.rejected = board.rejected.loadRelaxed()
+    status.retained_bytes = board.retainedBytes.loadRelaxed()
     let seated = connections.values.filter(\.isSeated).compactMap { connection in
       connection.place.map { (place: $0, connection: connection) }
     }

@@ -5,7 +5,7 @@ import Platform
 /// What flows in one stream, as its publisher's control plane reports it. Asking disturbs nobody
 /// on the hot path.
 public struct StreamStatus: Hashable, Sendable {
-  public enum State: String, Hashable, Sendable { case starting, live, finished }
+  public enum State: String, Hashable, Sendable { case starting, live, paused, finished }
 
   public struct Subscriber: Hashable, Sendable {
     public let id: Int
@@ -41,6 +41,7 @@ public struct StreamStatus: Hashable, Sendable {
     state =
       switch Int(status.state) {
       case Int(FB_STATE_LIVE): .live
+      case Int(FB_STATE_PAUSED): .paused
       case Int(FB_STATE_FINISHED): .finished
       default: .starting
       }
