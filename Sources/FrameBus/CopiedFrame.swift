@@ -12,3 +12,18 @@ public struct CopiedFrame: Hashable, Sendable {
   /// Bytes that were written into the buffer.
   public let byteCount: Int
 }
+
+extension CopiedFrame {
+  init(_ record: borrowing PinLedger.Record, generation: UInt64) {
+    guard let format = record.format else {
+      preconditionFailure("a frame was copied without its format")
+    }
+    self.format = format
+    self.generation = generation
+    sequence = SequenceNumber(rawValue: record.descriptor.sequence)
+    metadata = FrameMetadata(record.descriptor)
+    publishedAtNs = record.descriptor.published_at_ns
+    droppedBefore = record.droppedBefore
+    byteCount = Int(record.descriptor.payload_bytes)
+  }
+}

@@ -23,20 +23,22 @@ extension Subscriber {
       guard let hold = attachment.takeHold() else {
         throw .holdsExhausted(granted: attachment.grantedHolds)
       }
-      guard attachment.pin(sequence, with: hold, copyTo: &descriptor) else {
+      guard attachment.pin(sequence, with: hold) else {
         attachment.release(hold)
         if !attachment.isEvicted { giveUpLapped(through: sequence, attachment) }
         continue
       }
       let verdict: Verdict
       do throws(ReceiveError) {
-        verdict = try judge(attachment)
+        verdict = try judge(hold, attachment)
       } catch {
         attachment.release(hold)
         throw error
       }
       switch verdict {
-      case .whole: return .frame(hold: hold, droppedBefore: take(sequence))
+      case .whole:
+        take(sequence, hold, attachment)
+        return .frame(hold: hold)
       case .awaitsPool:
         attachment.release(hold)
         return .awaitBell
@@ -61,66 +63,66 @@ extension Subscriber {
     defer { if position != start { note(attachment) } }
     for _ in 0..<Self.maximumTries {
       guard !attachment.isEvicted, let sequence = choose(attachment) else { return .nothing }
-      guard attachment.look(at: sequence, copyTo: &descriptor) else {
+      guard attachment.look(at: sequence, for: PinLedger.copied) else {
         giveUpLapped(through: sequence, attachment)
         continue
       }
-      switch try judge(attachment) {
+      switch try judge(PinLedger.copied, attachment) {
       case .whole: break
       case .awaitsPool: return .awaitsPool
       case .dropped(let reason):
         giveUp(through: sequence, reason, attachment)
         continue
       }
-      guard let pool, let format = format?.value else { continue }
-      let byteCount = Int(descriptor.payload_bytes)
+      let byteCount = Int(attachment.pins[PinLedger.copied].descriptor.payload_bytes)
       guard byteCount <= buffer.byteCount else { throw .bufferTooSmall(frameBytes: byteCount) }
-      pool.copy(byteCount, ofSlot: Int(descriptor.slot), into: &buffer)
+      attachment.pins[PinLedger.copied].copyPayload(into: &buffer)
       guard attachment.stillStands(sequence) else {
         giveUpLapped(through: sequence, attachment)
         continue
       }
+      take(sequence, PinLedger.copied, attachment)
       return .copied(
-        CopiedFrame(
-          sequence: SequenceNumber(rawValue: sequence), generation: attachment.generation,
-          format: format, metadata: FrameMetadata(descriptor),
-          publishedAtNs: descriptor.published_at_ns, droppedBefore: take(sequence),
-          byteCount: byteCount))
+        CopiedFrame(attachment.pins[PinLedger.copied], generation: attachment.generation))
     }
     return .nothing
   }
 
   /// Counts the frame after `position` as received.
-  /// - Returns: how many were dropped since the one before.
-  private mutating func take(_ sequence: UInt64) -> UInt64 {
-    defer { droppedSince = 0 }
+  private mutating func take(_ sequence: UInt64, _ hold: Int, _ attachment: Attachment) {
+    attachment.pins[hold].droppedBefore = droppedSince
+    droppedSince = 0
     position = sequence
     receivedCount += 1
     awaitsKeyFrame = false
-    return droppedSince
   }
 
-  /// Checks what a frame's descriptor says against our own mappings.
-  private mutating func judge(_ attachment: Attachment) throws(ReceiveError) -> Verdict {
-    if pool?.generation != descriptor.pool_generation {
-      guard let found = attachment.pool(descriptor.pool_generation) else {
-        return attachment.awaitsPool(descriptor.pool_generation)
-          ? .awaitsPool : .dropped(.unreachable)
+  /// Checks what the descriptor in a record of the ledger says against our own mappings.
+  private func judge(_ hold: Int, _ attachment: Attachment) throws(ReceiveError) -> Verdict {
+    let generation = attachment.pins[hold].descriptor.pool_generation
+    if attachment.pins[hold].poolGeneration != generation || generation == 0 {
+      guard let found = attachment.pool(generation) else {
+        return attachment.awaitsPool(generation) ? .awaitsPool : .dropped(.unreachable)
       }
-      pool = found
+      attachment.pins[hold].pool = found
+      attachment.forgetPools(otherThan: generation)
     }
-    guard let pool, Int(descriptor.slot) < pool.slotCount,
-      descriptor.payload_bytes <= UInt64(pool.slotBytes)
+    let payloadBytes = attachment.pins[hold].descriptor.payload_bytes
+    guard attachment.pins[hold].descriptor.slot < attachment.pins[hold].slotCount,
+      payloadBytes <= UInt64(attachment.pins[hold].slotBytes)
     else { throw .untrusted(attachment.stream, "a frame does not lie in its pool") }
-    if format?.epoch != descriptor.format_epoch {
-      switch attachment.format(epoch: descriptor.format_epoch, of: descriptor.sequence) {
+    let epoch = attachment.pins[hold].descriptor.format_epoch
+    if attachment.pins[hold].formatEpoch != epoch || epoch == 0 {
+      let sequence = attachment.pins[hold].descriptor.sequence
+      switch attachment.format(epoch: epoch, of: sequence) {
       case .lapped: return .dropped(.lapped)
       case .malformed: throw .untrusted(attachment.stream, "a frame's format is malformed")
-      case .found(let value): format = (descriptor.format_epoch, value)
+      case .found(let format):
+        attachment.pins[hold].format = format
+        attachment.pins[hold].formatEpoch = epoch
       }
     }
-    guard let format = format?.value,
-      format.planes.isEmpty || UInt64(format.byteCount) <= descriptor.payload_bytes
+    guard attachment.pins[hold].leastPayloadBytes <= payloadBytes
     else { throw .untrusted(attachment.stream, "a frame is shorter than its format") }
     return .whole
   }

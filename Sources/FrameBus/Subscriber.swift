@@ -26,10 +26,6 @@ public struct Subscriber: ~Copyable, Sendable {
   /// The last sequence number received or given up, in the generation below.
   var position: UInt64 = 0
   private var generationOfPosition: UInt64?
-  var format: (epoch: UInt64, value: FrameFormat)?
-  var pool: PoolView?
-  /// The newest pinned frame's, as it was; kept here so that it is copied once.
-  var descriptor = fb_descriptor()
   /// Drops of the generation since the last frame handed out.
   var droppedSince: UInt64 = 0
   /// Whether only a key frame may come next.
@@ -99,7 +95,7 @@ public struct Subscriber: ~Copyable, Sendable {
   /// What one look at the stream found.
   enum Step {
     /// A frame is pinned: `lease` makes a lease of it.
-    case frame(hold: Int, droppedBefore: UInt64)
+    case frame(hold: Int)
     case finished(FinishReason)
     /// Nothing new; sleep until the cursor moves or the bell rings.
     case nothing
@@ -112,18 +108,15 @@ public struct Subscriber: ~Copyable, Sendable {
   /// - Returns: nil when there is nothing new.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
-    guard case .frame(let hold, let dropped) = try step() else { return nil }
-    return lease(hold, droppedBefore: dropped)
+    guard case .frame(let hold) = try step() else { return nil }
+    return lease(hold)
   }
 
   /// The lease of the frame that `step` has just pinned.
   @inline(__always)
-  func lease(_ hold: Int, droppedBefore: UInt64) -> FrameLease {
-    guard let attachment, let pool, let format = format?.value else {
-      preconditionFailure("a frame is pinned without an attachment, a pool and a format")
-    }
-    return FrameLease(
-      attachment, pool: pool, hold: hold, descriptor, format: format, droppedBefore: droppedBefore)
+  func lease(_ hold: Int) -> FrameLease {
+    guard let attachment else { preconditionFailure("a frame is pinned without an attachment") }
+    return FrameLease(attachment, hold: hold)
   }
 
   mutating func step() throws(ReceiveError) -> Step {
@@ -217,8 +210,6 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Gives the attachment up. It lives on in its leases.
   private mutating func leave(_ event: StreamEvent) throws(ReceiveError) -> Step {
     attachment = nil
-    pool = nil
-    format = nil
     options.onEvent?(event)
     return try attachAnew()
   }
@@ -254,6 +245,9 @@ public struct Subscriber: ~Copyable, Sendable {
       generationOfPosition = attachment.generation
       droppedSince = 0
       begin(attachment)
+    } else if attachment.firstCursor - position > UInt64(attachment.ringDepth) {
+      // Before a lossless publisher waits for what it has long overwritten.
+      giveUpLapped(through: attachment.firstCursor - UInt64(attachment.ringDepth), attachment)
     }
     attachment.introduce(options.policy, feedback, drops)
     note(attachment)
