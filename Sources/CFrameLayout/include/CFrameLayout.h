@@ -313,6 +313,7 @@ enum {
   FB_BOARD_BYTES = sizeof(struct fb_board),
   FB_DESCRIPTOR_BYTES = sizeof(struct fb_descriptor),
   FB_FORMAT_BYTES = sizeof(struct fb_format),
+  FB_AT_KEY_FRAME = offsetof(struct fb_descriptor, key_frame),
   FB_AT_POSITION = offsetof(struct fb_page, position),
   FB_AT_WAITING = offsetof(struct fb_page, waiting),
   FB_AT_PROGRESS = offsetof(struct fb_page, progress),
@@ -322,6 +323,6 @@ enum {
   FB_AT_POLICY = offsetof(struct fb_page, policy),
   FB_AT_WAIT = offsetof(struct fb_page, wait),
   FB_AT_UTILIZATION = offsetof(struct fb_page, utilization),
-  FB_AT_WANTED_RATE = offsetof(struct fb_page, wanted_rate_numerator),
+  FB_AT_WANTED_RATE = offsetof(struct fb_page, wanted_rate_numerator),  // and the denominator
   FB_AT_LATENCIES = offsetof(struct fb_page, latencies),
 };

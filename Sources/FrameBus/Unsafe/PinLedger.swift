@@ -1,6 +1,6 @@
 import CFrameLayout
 
-/// What a subscriber has pinned: one record for each hold word.
+/// What a subscriber has pinned: one record for each hold word, and one for copies.
 ///
 /// A lease is a number in this ledger. A record is written by the subscriber while its hold word is
 /// free and read through the lease afterwards. Pool and format stay from one frame to the next, so
@@ -42,11 +42,23 @@ import CFrameLayout
       guard let base = unsafe base else { preconditionFailure("a pinned frame has no pool") }
       return unsafe base + Int(descriptor.slot) * slotBytes
     }
+
+    /// Copies the bytes of a frame that nothing keeps from being overwritten meanwhile.
+    func copyPayload(into buffer: inout MutableRawSpan) {
+      guard let pool else { preconditionFailure("a frame was found without its pool") }
+      // SAFETY: slot and size were checked against the pool when the frame was found.
+      let bytes = unsafe SharedBytes(
+        pool.mapping.base, at: Int(descriptor.slot) * slotBytes,
+        byteCount: Int(descriptor.payload_bytes))
+      bytes.copy(into: &buffer)
+    }
   }
 
-  /// SAFETY: a record for each hold word there can be, initialised in init and freed in deinit.
+  /// SAFETY: `count` records, initialised in init and freed in deinit.
   private let records: UnsafeMutablePointer<Record>
-  private static let count = Int(FB_MAXIMUM_HOLDS)
+  /// The record of the frame that is copied without a hold.
+  static let copied = Int(FB_MAXIMUM_HOLDS)
+  private static let count = copied + 1
 
   init() {
     unsafe records = .allocate(capacity: Self.count)
