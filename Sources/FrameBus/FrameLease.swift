@@ -13,6 +13,12 @@ public struct FrameLease: ~Copyable, Sendable {
   public let sequence: SequenceNumber
   public let format: FrameFormat
   public let metadata: FrameMetadata
+  /// What changed since the frame that this subscriber received before, whatever was dropped in
+  /// between: all of it that it must draw, convert or encode anew. `metadata.damage` tells only of
+  /// the frame published before.
+  public let damage: DamageRegion
+  /// CRC-32C of the bytes, if the publisher gives one (`PublisherOptions.checksums`).
+  public let checksum: UInt32?
   /// When the publisher made it visible, `CLOCK_MONOTONIC`.
   public let publishedAtNs: UInt64
   /// Frames between the one received before and this one that this subscriber will never see.
@@ -21,7 +27,7 @@ public struct FrameLease: ~Copyable, Sendable {
 
   init(
     _ attachment: Attachment, pool: PoolView, hold: Int, _ descriptor: fb_descriptor,
-    format: FrameFormat, droppedBefore: UInt64
+    format: FrameFormat, damage: DamageRegion, droppedBefore: UInt64
   ) {
     self.attachment = attachment
     self.pool = pool
@@ -32,7 +38,9 @@ public struct FrameLease: ~Copyable, Sendable {
     offset = Int(descriptor.slot) * pool.slotBytes
     byteCount = Int(descriptor.payload_bytes)
     sequence = SequenceNumber(rawValue: descriptor.sequence)
-    metadata = FrameMetadata(descriptor)
+    metadata = FrameMetadata(descriptor, of: format)
+    self.damage = damage.clipped(to: format.bounds)
+    checksum = descriptor.checksum
     publishedAtNs = descriptor.published_at_ns
   }
 

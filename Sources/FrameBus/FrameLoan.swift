@@ -45,18 +45,17 @@ public struct FrameLoan: ~Copyable {
   public var offsetInPool: Int { slot * pool.slotBytes }
 
   /// Makes the frame visible to all subscribers.
-  /// - Parameter byteCount: bytes of payload; nil for the format's. Of a picture with planes, no
-  ///   fewer than the format's.
+  /// - Parameter byteCount: bytes of payload; nil for the format's. Of a picture with planes no
+  ///   fewer than that, of everything else no more, and of raw sound whole sample frames.
   /// - Returns: the frame's number.
   /// - Complexity: O(subscribers). Never blocks; at most one system call while somebody sleeps on
   ///   the futex, and one more for each subscriber that waits on a descriptor.
   @discardableResult
   public consuming func publish(byteCount: Int? = nil) -> SequenceNumber {
     let byteCount = byteCount ?? format.byteCount
-    let least = format.planes.isEmpty ? 0 : format.byteCount
     precondition(
-      byteCount >= least && byteCount <= pool.slotBytes,
-      "\(byteCount) bytes of a frame of \(least) in a slot of \(pool.slotBytes)")
+      format.admits(byteCount: byteCount) && byteCount <= pool.slotBytes,
+      "\(byteCount) bytes of a frame of \(format.byteCount) in a slot of \(pool.slotBytes)")
     isOut = false
     return core.publish(slot: slot, of: pool, format, byteCount: byteCount, metadata)
   }

@@ -201,6 +201,12 @@ import Synchronization
     descriptor.pool_generation = pool.generation
     descriptor.slot = UInt32(slot)
     descriptor.payload_bytes = UInt64(byteCount)
+    if options.checksums {
+      // SAFETY: a loan's slot lies in its pool, and `byteCount` within the slot.
+      let bytes = unsafe RawSpan(
+        _unsafeStart: pool.mapping.base + slot * pool.slotBytes, byteCount: byteCount)
+      descriptor.set(checksum: Checksum.crc32c(bytes))
+    }
     descriptor.published_at_ns = monotonicNowNs()
 
     // SYNC descriptor/seqlock: 0 marks the descriptor invalid before any of its fields change; the

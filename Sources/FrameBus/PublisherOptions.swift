@@ -17,6 +17,9 @@ public struct PublisherOptions: Sendable {
   /// How long a lossless subscriber may hold the publisher up without receiving anything, before
   /// its lossless delivery ends.
   public var losslessStallLimit: Duration = .seconds(10)
+  /// Whether each frame carries the CRC-32C of its bytes, which `SubscriberOptions
+  /// .verifiesChecksums` looks at. Reads the frame once more, in `publish`.
+  public var checksums = false
   /// Called with each new pool before it is sealed against further writable mappings.
   public var poolWillSeal: (@Sendable (PoolDescriptor) throws -> Void)?
 

@@ -32,6 +32,9 @@ public struct Subscriber: ~Copyable, Sendable {
   private var pool: PoolView?
   /// The newest pinned frame's, as it was; kept here so that it is copied once.
   private var descriptor = fb_descriptor()
+  private var damageHistory = DamageHistory()
+  /// What changed up to the newest pinned frame.
+  private var damage = DamageRegion.full
   /// Drops of the generation since the last frame handed out.
   private var droppedSince: UInt64 = 0
   private var losslessEndSeen = false
@@ -102,7 +105,8 @@ public struct Subscriber: ~Copyable, Sendable {
       preconditionFailure("a frame is pinned without an attachment, a pool and a format")
     }
     return FrameLease(
-      attachment, pool: pool, hold: hold, descriptor, format: format, droppedBefore: droppedBefore)
+      attachment, pool: pool, hold: hold, descriptor, format: format, damage: damage,
+      droppedBefore: droppedBefore)
   }
 
   mutating func step() throws(ReceiveError) -> Step {
@@ -150,6 +154,7 @@ public struct Subscriber: ~Copyable, Sendable {
   private mutating func attach(to attachment: Attachment) {
     self.attachment = attachment
     watch = nil
+    damageHistory = DamageHistory()
     droppedSince = 0
     losslessEndSeen = false
     futexCannotBeTrusted = false
@@ -238,9 +243,13 @@ public struct Subscriber: ~Copyable, Sendable {
       case .found(let value): format = (descriptor.format_epoch, value)
       }
     }
-    guard let format = format?.value,
-      format.planes.isEmpty || UInt64(format.byteCount) <= descriptor.payload_bytes
-    else { throw .untrusted(attachment.stream, "a frame is shorter than its format") }
+    guard let format = format?.value, format.admits(byteCount: Int(descriptor.payload_bytes))
+    else { throw .untrusted(attachment.stream, "a frame has not as many bytes as its format") }
+    if options.verifiesChecksums, !pool.isIntact(descriptor) {
+      skip(to: sequence, attachment)
+      return .nothing
+    }
+    damage = damageHistory.advance(to: descriptor, standing: attachment.standingDescriptor)
 
     // Statistics wrap where a hostile publisher's numbers are too large to add up.
     let dropped = droppedSince &+ (sequence - position - 1)
