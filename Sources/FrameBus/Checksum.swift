@@ -16,7 +16,8 @@ package enum Checksum {
 }
 
 extension fb_descriptor {
-  mutating func set(checksum: UInt32) {
+  mutating func set(_ checksum: UInt32?) {
+    guard let checksum else { return }
     crc32c = checksum
     flags |= FrameFlags.checksummed.rawValue
   }
@@ -26,14 +27,15 @@ extension fb_descriptor {
   }
 }
 
-extension PoolView {
-  /// Whether a frame, whose place in this pool was checked, is as its checksum says. One without
+extension PinLedger.Record {
+  /// Whether the frame, whose place in its pool was checked, is as its checksum says. One without
   /// is.
-  func isIntact(_ frame: fb_descriptor) -> Bool {
-    guard let checksum = frame.checksum else { return true }
-    // SAFETY: the caller has checked slot and size against this pool, which stays mapped.
+  var isIntact: Bool {
+    guard let checksum = descriptor.checksum, let base = unsafe base else { return true }
+    // SAFETY: slot and size were checked against the pool, which stays mapped while this names it.
     let bytes = unsafe RawSpan(
-      _unsafeStart: mapping.base + Int(frame.slot) * slotBytes, byteCount: Int(frame.payload_bytes))
+      _unsafeStart: base + Int(descriptor.slot) * slotBytes,
+      byteCount: Int(descriptor.payload_bytes))
     return Checksum.crc32c(bytes) == checksum
   }
 }

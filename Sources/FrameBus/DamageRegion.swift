@@ -6,22 +6,19 @@ public struct DamageRegion: Hashable, Sendable {
   /// The first `count` are rectangles; the others are 0.
   private var words = SIMD4<UInt64>()
   private var count = 0
-  public private(set) var isFull = false
+  public private(set) var isFull: Bool
 
   private static let capacity = Int(FB_MAXIMUM_DAMAGE)
 
   /// Nothing changed.
-  public static let none = DamageRegion()
-  public static let full: DamageRegion = {
-    var region = DamageRegion()
-    region.isFull = true
-    return region
-  }()
+  public static var none: DamageRegion { DamageRegion(isFull: false) }
+  public static var full: DamageRegion { DamageRegion(isFull: true) }
 
-  private init() {}
+  private init(isFull: Bool) { self.isFull = isFull }
 
   /// All of the rectangles; where they are more than four, some become one that spans them.
   public init(_ rects: some Sequence<PixelRect>) {
+    self = .none
     for rect in rects { insert(rect) }
   }
 
@@ -73,7 +70,7 @@ public struct DamageRegion: Hashable, Sendable {
   /// What of it lies in a rectangle, in coordinates of that rectangle's corner.
   public func clipped(to area: PixelRect) -> DamageRegion {
     if isFull || isEmpty { return self }
-    var region = DamageRegion()
+    var region = DamageRegion.none
     for index in 0..<count {
       var rect = self[index].intersection(area)
       rect.x -= area.x
@@ -103,12 +100,10 @@ extension DamageRegion {
 
   /// What another process wrote; a number of rectangles that cannot be stands for everything.
   init(_ descriptor: fb_descriptor) {
-    self.init()
+    let claimed = Int(descriptor.damage_count)
+    self.init(isFull: claimed > Self.capacity)
+    if isFull { return }
     let all = descriptor.damage
-    switch Int(descriptor.damage_count) {
-    case let claimed where claimed <= Self.capacity:
-      for word in [all.0, all.1, all.2, all.3].prefix(claimed) { insert(PixelRect(packed: word)) }
-    default: isFull = true
-    }
+    for word in [all.0, all.1, all.2, all.3].prefix(claimed) { insert(PixelRect(packed: word)) }
   }
 }

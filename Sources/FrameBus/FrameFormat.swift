@@ -122,11 +122,25 @@ public struct FrameFormat: Hashable, Sendable {
       byteCount: maximumByteCount, frameRate: frameRate, colorSpace: colorSpace, audio: audio)
   }
 
-  /// Whether a frame of this format can have so many bytes.
-  func admits(byteCount: Int) -> Bool {
-    if !planes.isEmpty { return byteCount >= self.byteCount }
+  /// How many bytes a frame of this format can have.
+  var payloadRule: PayloadRule {
+    if !planes.isEmpty { return PayloadRule(least: UInt64(byteCount), most: .max) }
     let unit = fourcc == .pcm ? audio?.sampleFrameBytes ?? 1 : 1
-    return byteCount <= self.byteCount && byteCount.isMultiple(of: unit)
+    return PayloadRule(least: 0, most: UInt64(byteCount), unit: UInt64(unit))
+  }
+}
+
+/// How many bytes of payload a frame can have.
+struct PayloadRule {
+  var least: UInt64
+  var most: UInt64
+  var unit: UInt64 = 1
+
+  /// Of no format.
+  static let none = PayloadRule(least: 1, most: 0)
+
+  func admits(_ byteCount: UInt64) -> Bool {
+    least <= byteCount && byteCount <= most && (unit == 1 || byteCount.isMultiple(of: unit))
   }
 }
 

@@ -59,9 +59,10 @@ public struct FrameMetadata: Hashable, Sendable {
   }
 
   /// A frame captured and due now.
-  public static func now() -> FrameMetadata {
-    let now = monotonicNowNs()
-    return FrameMetadata(ptsNs: Int64(now), capturedAtNs: now)
+  public static func now() -> FrameMetadata { now(monotonicNowNs()) }
+
+  static func now(_ nowNs: UInt64) -> FrameMetadata {
+    FrameMetadata(ptsNs: Int64(nowNs), capturedAtNs: nowNs)
   }
 
   /// The part of a picture of this format that is to be shown, as it lies in memory.
