@@ -56,6 +56,7 @@ enum {
 _Static_assert(sizeof(struct fb_descriptor) == 2 * FB_LINE_BYTES, "two lines");
 _Static_assert(offsetof(struct fb_descriptor, published_at_ns) == 56, "first line");
 _Static_assert(offsetof(struct fb_descriptor, flags) == 64, "second line");
+_Static_assert(offsetof(struct fb_descriptor, crc32c) == 112, "behind the damage");
 
 // What the bytes of a frame mean; one per format epoch, so that a frame need not repeat it.
 struct fb_format {
@@ -80,6 +81,8 @@ struct fb_format {
   uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct fb_format) == 2 * FB_LINE_BYTES, "two lines");
+_Static_assert(offsetof(struct fb_format, plane_strides) == 64, "second line");
+_Static_assert(offsetof(struct fb_format, channel_mask) == 96, "end of sound");
 
 // The board: written by the publisher alone, mapped read-only by subscribers. After it come
 // `ring_depth` descriptors and then `ring_depth` formats.
