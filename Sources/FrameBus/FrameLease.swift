@@ -23,7 +23,17 @@ public struct FrameLease: ~Copyable, Sendable {
     }
     return format
   }
-  public var metadata: FrameMetadata { FrameMetadata(attachment.pins[hold].descriptor) }
+  public var metadata: FrameMetadata {
+    FrameMetadata(attachment.pins[hold].descriptor, of: format)
+  }
+  /// What changed since the frame that this subscriber received before, whatever was dropped in
+  /// between: all that must be drawn, converted or encoded anew. `metadata.damage` tells only of
+  /// the frame published before.
+  public var damage: DamageRegion {
+    attachment.pins[hold].damage.clipped(to: format.bounds)
+  }
+  /// CRC-32C of the bytes, if the publisher gives one (`PublisherOptions.checksums`).
+  public var checksum: UInt32? { attachment.pins[hold].descriptor.checksum }
   /// When the publisher made it visible, `CLOCK_MONOTONIC`.
   public var publishedAtNs: UInt64 { attachment.pins[hold].descriptor.published_at_ns }
   /// Frames between the one received before and this one that this subscriber will never see.

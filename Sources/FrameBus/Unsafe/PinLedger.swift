@@ -24,15 +24,13 @@ import CFrameLayout
     /// SAFETY: nil, or where `pool` is mapped.
     private var base: UnsafeRawPointer?
     var format: FrameFormat? {
-      didSet {
-        let planesBytes = format.map { $0.planes.isEmpty ? 0 : UInt64($0.byteCount) }
-        leastPayloadBytes = planesBytes ?? 0
-      }
+      didSet { payloadRule = format?.payloadRule ?? .none }
     }
     /// The epoch of that format, or 0.
     var formatEpoch: UInt64 = 0
-    /// Below it a payload would not hold the format's planes.
-    private(set) var leastPayloadBytes: UInt64 = 0
+    private(set) var payloadRule = PayloadRule.none
+    /// What changed since the frame that was received before.
+    var damage = DamageRegion.full
     var droppedBefore: UInt64 = 0
 
     /// Where the frame begins.
