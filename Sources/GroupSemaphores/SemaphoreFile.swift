@@ -44,7 +44,9 @@ struct SemaphoreFile: ~Copyable, Sendable {
     let temporary = temporaryName(prefix: temporaryPrefix)
     do throws(SemaphoreFileError) {
       return try attempt { () throws(SystemError) in
-        try sweep(directory)
+        // One that takes a minute finds its file gone, and fails.
+        try sweep(
+          directory, changedBeforeNs: Int64(clamping: wallNowNs()) - 60_000_000_000)
         let descriptor = try directory.makeFile(
           temporary, byteCount: byteCount, mode: 0o660, ownerID: ownerID)
         onStep?(.fileMade)
@@ -123,12 +125,12 @@ struct SemaphoreFile: ~Copyable, Sendable {
     try attempt { () throws(SystemError) in try Directory(path: group.semaphoresPath) }
   }
 
-  /// Removes what makers that died left half made. One that is only slow finds its file gone and
-  /// fails, which a minute makes unlikely.
-  private static func sweep(_ directory: borrowing Directory) throws(SystemError) {
-    let minuteAgoNs = Int64(clamping: wallNowNs()) - 60_000_000_000
+  /// Removes what makers that died left half made.
+  static func sweep(
+    _ directory: borrowing Directory, changedBeforeNs limit: Int64
+  ) throws(SystemError) {
     for name in try directory.names() where name.hasPrefix(temporaryPrefix) {
-      guard let status = try directory.status(of: name), status.changedAtNs < minuteAgoNs else {
+      guard let status = try directory.status(of: name), status.changedAtNs < limit else {
         continue
       }
       // The directory is sticky: another user's is theirs to remove.
