@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-  FB_ABI_VERSION = 1,
+  FB_ABI_VERSION = 2,
   FB_MAXIMUM_SUBSCRIBERS = 64,
   FB_MAXIMUM_HOLDS = 16,
   FB_MAXIMUM_PLANES = 4,
@@ -16,6 +16,8 @@ enum {
   FB_MAXIMUM_RING_DEPTH = 1024,
   FB_LINE_BYTES = 64,
   FB_NAME_BYTES = 64,
+  FB_DROP_REASONS = 6,
+  FB_LATENCY_BUCKETS = 128,
 };
 #define FB_MAGIC UINT64_C(0x31305355424d5246) /* "FRMBUS01" */
 
@@ -36,7 +38,9 @@ struct fb_descriptor {
   uint16_t damage_count;  // 0…4, or FB_DAMAGE_FULL
   uint64_t crop;          // four 16-bit numbers: x, y, width, height, from the low end
   uint64_t damage[FB_MAXIMUM_DAMAGE];
-  uint64_t reserved[2];
+  uint32_t crc32c;        // of the payload, if the flags say so
+  uint32_t reserved;
+  uint64_t key_frame;     // the newest key frame's sequence number, this one's or older; 0: none
 };
 enum { FB_DAMAGE_FULL = 0xffff };
 _Static_assert(sizeof(struct fb_descriptor) == 2 * FB_LINE_BYTES, "two lines");
@@ -57,7 +61,13 @@ struct fb_format {
   uint32_t rate_denominator;
   uint32_t plane_offsets[FB_MAXIMUM_PLANES];
   uint32_t plane_strides[FB_MAXIMUM_PLANES];
-  uint64_t reserved[6];
+  // Sound only.
+  uint32_t sample_format;
+  uint32_t sample_rate;
+  uint32_t channel_count;
+  uint32_t is_interleaved;
+  uint64_t channel_mask;
+  uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct fb_format) == 2 * FB_LINE_BYTES, "two lines");
 
@@ -91,13 +101,21 @@ struct fb_board {
   uint64_t abandoned;
   uint64_t wake_ups;
   uint64_t lossless_ended;
-  uint64_t reserved3[3];
+  uint64_t evictions;
+  uint64_t rejected;        // connections that ended for what they sent
+  uint64_t retained_bytes;  // memory of the pools that are alive
 
   // One word a subscriber: FB_PLACE_*.
   uint32_t places[FB_MAXIMUM_SUBSCRIBERS];
 };
-enum { FB_STATE_STARTING = 0, FB_STATE_LIVE = 1, FB_STATE_FINISHED = 2 };
-enum { FB_PLACE_FREE = 0, FB_PLACE_TAKEN = 1, FB_PLACE_LOSSLESS = 2, FB_PLACE_LOSSLESS_ENDED = 3 };
+enum { FB_STATE_STARTING = 0, FB_STATE_LIVE = 1, FB_STATE_FINISHED = 2, FB_STATE_PAUSED = 3 };
+enum {
+  FB_PLACE_FREE = 0,
+  FB_PLACE_TAKEN = 1,
+  FB_PLACE_LOSSLESS = 2,
+  FB_PLACE_LOSSLESS_ENDED = 3,
+  FB_PLACE_EVICTED = 4,
+};
 _Static_assert(offsetof(struct fb_board, stream) == 64, "name");
 _Static_assert(offsetof(struct fb_board, cursor) == 128, "hot line");
 _Static_assert(offsetof(struct fb_board, format_epoch) == 192, "status line");
@@ -111,15 +129,46 @@ struct fb_page {
   uint64_t position;
   uint32_t waiting;   // FB_WAITING_*
   uint32_t progress;  // futex word: a lossless publisher sleeps on it
-  uint64_t reserved0[6];
+  uint32_t policy;    // FB_POLICY_*, for people
+  uint32_t wait;      // FB_WAIT_*, for people
+  // Feedback: how busy the subscriber is, in thousandths, and the frame rate it wants, 0/0 if any.
+  uint32_t utilization;
+  uint32_t wanted_rate_numerator;
+  uint32_t wanted_rate_denominator;
+  uint32_t reserved0;
+  uint64_t reserved1[3];
   uint64_t received;
   uint64_t dropped;
-  uint64_t reserved1[6];
+  uint64_t drops[FB_DROP_REASONS];  // the same by reason, FB_DROP_*
+  // Frames by the time from publish to receive; docs/design/frame-ring.md says which.
+  uint32_t latencies[FB_LATENCY_BUCKETS];
 };
-enum { FB_WAITING_NOT = 0, FB_WAITING_FUTEX = 1, FB_WAITING_BELL = 2 };
+enum {
+  FB_WAITING_NOT = 0,
+  FB_WAITING_FUTEX = 1,
+  FB_WAITING_BELL = 2,
+  FB_WAITING_SEMAPHORE = 3,
+};
+enum { FB_WAIT_FUTEX = 0, FB_WAIT_SPIN = 1, FB_WAIT_SEMAPHORE = 2, FB_WAIT_EVENT_DESCRIPTOR = 3 };
+enum {
+  FB_POLICY_LATEST = 0,
+  FB_POLICY_KEEP_LATEST = 1,
+  FB_POLICY_LOSSLESS = 2,
+  FB_POLICY_EVERY_NTH = 3,
+  FB_POLICY_KEY_FRAME_AWARE = 4,
+};
+enum {
+  FB_DROP_LAPPED = 0,              // overwritten before it was received
+  FB_DROP_PASSED_OVER = 1,         // the policy wanted a newer one
+  FB_DROP_AWAITING_KEY_FRAME = 2,  // not decodable after a gap
+  FB_DROP_UNREACHABLE = 3,         // in memory from before this subscriber came
+  FB_DROP_CORRUPT = 4,             // its checksum was wrong
+  FB_DROP_LOSSLESS_ENDED = 5,      // lost after lossless delivery ended
+};
 _Static_assert(offsetof(struct fb_page, position) == 128, "position line");
 _Static_assert(offsetof(struct fb_page, received) == 192, "statistics line");
-_Static_assert(sizeof(struct fb_page) == 256, "page");
+_Static_assert(offsetof(struct fb_page, latencies) == 256, "latencies");
+_Static_assert(sizeof(struct fb_page) == 768, "page");
 
 // Control messages on the SOCK_SEQPACKET connection, each one packet of exactly its size.
 struct fb_message_header {
@@ -129,13 +178,16 @@ struct fb_message_header {
 };
 enum {
   FB_MESSAGE_HELLO = 1,
-  FB_MESSAGE_WELCOME = 2,   // descriptors: board, page, pool
+  FB_MESSAGE_WELCOME = 2,   // descriptors: board, page, pool, bell, semaphore if asked for
   FB_MESSAGE_REFUSED = 3,
   FB_MESSAGE_POOL = 4,      // descriptor: pool
   FB_MESSAGE_POOL_ACK = 5,
   FB_MESSAGE_BELL = 6,
   FB_MESSAGE_INSPECT = 7,
   FB_MESSAGE_STATUS = 8,
+  FB_MESSAGE_SEATED = 9,             // answer to WELCOME
+  FB_MESSAGE_INSPECT_SUBSCRIBER = 10,  // a short message; its value is the place
+  FB_MESSAGE_SUBSCRIBER_STATUS = 11,
 };
 
 struct fb_hello {
@@ -144,7 +196,9 @@ struct fb_hello {
   uint32_t is_lossless;
   uint64_t lossless_deadline_ns;
   uint64_t keep_latest;  // the ring depth that the policy needs, 0 if any
-  uint64_t reserved[3];
+  uint32_t policy;       // FB_POLICY_*
+  uint32_t wait;         // FB_WAIT_*
+  uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct fb_hello) == 64, "hello");
 
@@ -206,6 +260,20 @@ struct fb_subscriber_status {
   uint64_t received;
   uint64_t dropped;
 };
+// What `framebus top` shows of one subscriber: the answer to FB_MESSAGE_INSPECT_SUBSCRIBER.
+struct fb_subscriber_details {
+  struct fb_message_header header;
+  struct fb_subscriber_status subscriber;
+  uint64_t drops[FB_DROP_REASONS];
+  uint32_t policy;
+  uint32_t wait;
+  uint32_t utilization;
+  uint32_t wanted_rate_numerator;
+  uint32_t wanted_rate_denominator;
+  uint32_t reserved;
+  uint32_t latencies[FB_LATENCY_BUCKETS];
+};
+_Static_assert(sizeof(struct fb_subscriber_details) == 640, "one packet");
 struct fb_status {
   struct fb_message_header header;
   uint64_t generation;
@@ -216,6 +284,11 @@ struct fb_status {
   struct fb_pool_description pool;
   uint32_t subscriber_count;
   uint32_t owed;
+  uint64_t wake_ups;
+  uint64_t lossless_ended;
+  uint64_t evictions;
+  uint64_t rejected;
+  uint64_t retained_bytes;
   struct fb_format format;
   struct fb_subscriber_status subscribers[FB_MAXIMUM_SUBSCRIBERS];
 };
@@ -233,6 +306,9 @@ enum {
   FB_AT_ABANDONED = offsetof(struct fb_board, abandoned),
   FB_AT_WAKE_UPS = offsetof(struct fb_board, wake_ups),
   FB_AT_LOSSLESS_ENDED = offsetof(struct fb_board, lossless_ended),
+  FB_AT_EVICTIONS = offsetof(struct fb_board, evictions),
+  FB_AT_REJECTED = offsetof(struct fb_board, rejected),
+  FB_AT_RETAINED_BYTES = offsetof(struct fb_board, retained_bytes),
   FB_AT_PLACES = offsetof(struct fb_board, places),
   FB_BOARD_BYTES = sizeof(struct fb_board),
   FB_DESCRIPTOR_BYTES = sizeof(struct fb_descriptor),
@@ -242,4 +318,10 @@ enum {
   FB_AT_PROGRESS = offsetof(struct fb_page, progress),
   FB_AT_RECEIVED = offsetof(struct fb_page, received),
   FB_AT_DROPPED = offsetof(struct fb_page, dropped),
+  FB_AT_DROPS = offsetof(struct fb_page, drops),
+  FB_AT_POLICY = offsetof(struct fb_page, policy),
+  FB_AT_WAIT = offsetof(struct fb_page, wait),
+  FB_AT_UTILIZATION = offsetof(struct fb_page, utilization),
+  FB_AT_WANTED_RATE = offsetof(struct fb_page, wanted_rate_numerator),
+  FB_AT_LATENCIES = offsetof(struct fb_page, latencies),
 };
