@@ -11,8 +11,8 @@ struct Permissions {
   /// so only their own.
   let publishing: AccessList
   /// What entries of these get, as far as the mode they are made with lets it: connecting to a
-  /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are made
-  /// with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
+  /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are
+  /// made with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
   let connecting: AccessList
 
   init(_ manifest: Manifest, ownerID: UInt32) {

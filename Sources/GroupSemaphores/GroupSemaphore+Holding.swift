@@ -2,9 +2,9 @@ import Platform
 
 /// Who holds what of a recoverable semaphore.
 ///
-/// A holder's place is a lock on a byte of the file (an open file description lock, fcntl(2)), which
-/// the kernel ends when the holder dies, however it dies. So whoever can take that lock knows that
-/// the holder is dead, and that nobody else is giving its counts back.
+/// A holder's place is a lock on a byte of the file (an open file description lock, fcntl(2)),
+/// which the kernel ends when the holder dies, however it dies. So whoever can take that lock knows
+/// that the holder is dead, and that nobody else is giving its counts back.
 extension GroupSemaphore {
   private typealias Permit = SemaphoreFile.Permit
 

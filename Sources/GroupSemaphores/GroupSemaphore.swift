@@ -11,9 +11,9 @@ import Synchronization
 /// A counting semaphore that the members of a group share by name.
 ///
 /// A *plain* one is a POSIX semaphore (`sem_overview(7)`): whoever takes a count and dies keeps it
-/// for ever. A *recoverable* one knows who took what: a `GroupSemaphore` object holds what it takes,
-/// until it posts. When the object goes, or its process dies, by SIGKILL too, what it still holds is
-/// given back.
+/// for ever. A *recoverable* one knows who took what: a `GroupSemaphore` object holds what it
+/// takes, until it posts. When the object goes, or its process dies, by SIGKILL too, what it still
+/// holds is given back.
 ///
 /// Any number of threads may use one object at once.
 public final class GroupSemaphore: Sendable {

@@ -17,12 +17,12 @@ extension SemaphoreFile {
   private static var permitCount: Int { Int(GS_PERMITS) }
 
   private func permit(_ index: Int) -> UInt32 {
-    // SYNC free/take: acquire side. What was done before a permit was freed is seen by who takes it.
+    // SYNC free/take: acquire side. Who takes a permit sees what was done before it was freed.
     memory.loadAcquiring32(at: Int(GS_AT_PERMITS) + index * 4)
   }
 
-  /// Changes permits that are `old` into `new`, in one pass, so that nobody who changes them back can
-  /// keep this going.
+  /// Changes permits that are `old` into `new`, in one pass, so that nobody who changes them back
+  /// can keep this going.
   /// - Returns: how many were changed.
   @discardableResult
   func changePermits(

@@ -26,8 +26,9 @@ public enum SemaphoreFileError: Error, Hashable, Sendable, CustomStringConvertib
     case .wrongValue(let value, let maximum):
       "\(value) is no count to begin with; use 0 to \(maximum)"
     case .notAllowed(let path):
-      "no permission for \(path); semaphores are made by hosts, captures and extensions, and removed "
-        + "by who made them or the group's owner (`framebus group show` lists roles)"
+      "no permission for \(path); semaphores are made by hosts, captures and extensions, used by "
+        + "those who were members when they were made, and removed by who made them or the group's "
+        + "owner (`framebus group show` lists roles)"
     case .untrusted(let path, let why):
       "\(path) is no semaphore to be trusted: \(why); if nobody uses it, remove it with "
         + "`framebus semaphore remove`"

@@ -6,8 +6,8 @@ import Synchronization
 /// truncates it takes pages away from under this process, which would die of SIGBUS. Here such a
 /// page becomes zeros of our own, and the loss is noted in `isLost`.
 ///
-/// Its words are atomic, and reached by offsets that are checked; no pointer leaves this type. Never
-/// inherited by a forked child.
+/// Its words are atomic, and reached by offsets that are checked; no pointer leaves this type.
+/// Never inherited by a forked child.
 @safe package struct GuardedMapping: ~Copyable, @unchecked Sendable {
   // Sendable because the address never changes and every access is atomic.
   /// SAFETY: valid for `byteCount` bytes until deinit; every offset is checked before use.

@@ -2,9 +2,9 @@
 // by sem_wait(3) and sem_post(3), or does what a hostile member could do.
 //
 //   SemaphorePeer FILE post | value | wait MILLISECONDS
-//   SemaphorePeer FILE scribble SEED MILLISECONDS     random bytes, everywhere
-//   SemaphorePeer FILE poison                         nonsense where the sem_t says how to wait
-//   SemaphorePeer FILE steal                          moves the file's sleepers to a word of its own
+//   SemaphorePeer FILE scribble SEED MILLISECONDS   random bytes, everywhere
+//   SemaphorePeer FILE poison                       nonsense where the sem_t says how to wait
+//   SemaphorePeer FILE steal                        moves the sleepers to a word of its own
 #define _GNU_SOURCE
 #include <CSemaphoreLayout.h>
 #include <errno.h>

@@ -8,10 +8,10 @@ struct SemaphoreWait: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait", abstract: "Take a count, waiting until there is one.",
     discussion: """
-      With a command, as in `framebus semaphore wait gpu -- make render`, the count is held while \
-      the command runs and given back when it ends; the exit status is the command's. A recoverable \
-      semaphore gets it back even if both are killed. Without a command the count stays taken until \
-      `framebus semaphore post`.
+      With a command, as in `framebus semaphore wait gpu -- make film`, the count is held while \
+      the command runs and given back when it ends; the exit status is the command's. A \
+      semaphore made with --recover gets it back even if both are killed. Without a command the \
+      count stays taken until `framebus semaphore post`.
       """)
 
   @OptionGroup var choice: SemaphoreChoice
@@ -64,7 +64,7 @@ struct SemaphoreTaking: ParsableArguments {
       throw NoCount(name: semaphore.name)
     case .taken:
       if let program = command.first {
-        try hold(semaphore, for: program, signals)
+        try hold(semaphore, for: program, signals, global.terminal)
       } else {
         // This process ends now, and the count shall not end with it.
         semaphore.leaveTaken()
@@ -73,25 +73,23 @@ struct SemaphoreTaking: ParsableArguments {
   }
 
   private func hold(
-    _ semaphore: GroupSemaphore, for program: String, _ signals: SignalWatcher
+    _ semaphore: GroupSemaphore, for program: String, _ signals: SignalWatcher,
+    _ terminal: Terminal
   ) throws {
     var options = LaunchOptions(program, Array(command.dropFirst()))
     options.input = .inherit
     // Should this process be killed, the command goes on holding the count.
     options.inherited = [semaphore.holdingDescriptor]
-    let child: ChildProcess
-    do {
-      child = try ChildProcess(options)
-    } catch {
-      try semaphore.post()
-      throw error
+    defer {
+      // Whatever became of the semaphore meanwhile, the command has run.
+      do { try semaphore.post() } catch { terminal.warn("\(error)") }
     }
+    let child = try ChildProcess(options)
     var status = child.wait(stop: signals.stop)
     if status == nil {
       child.send(signal: signals.signal ?? Signal.terminate)
       status = child.wait()
     }
-    try semaphore.post()
     if signals.stop.isRaised { throw Interrupted() }
     switch status {
     case .exited(let code): throw ExitCode(code)
@@ -117,7 +115,7 @@ private struct NoCount: Error, CustomStringConvertible {
   let name: SemaphoreName
 
   var description: String {
-    "no count of the semaphore \(name) was to be had in time; `framebus semaphore show \(name)` says "
-      + "who holds it, `framebus semaphore post \(name)` gives one back"
+    "no count of the semaphore \(name) was to be had in time; see `framebus semaphore show "
+      + "\(name)`, or give one back with `framebus semaphore post \(name)`"
   }
 }
