@@ -8,7 +8,6 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -89,17 +88,6 @@ long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
 
 long linux_futex_wake(const uint32_t *word, int count, bool isPrivate) {
   return syscall(SYS_futex, word, isPrivate ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, count);
-}
-
-int linux_semaphore_init(void *semaphore) { return sem_init(semaphore, 1, 0); }
-
-int linux_semaphore_post(void *semaphore) { return sem_post(semaphore); }
-
-int linux_semaphore_wait(void *semaphore, uint64_t deadlineNs) {
-  if (deadlineNs == UINT64_MAX) return sem_wait(semaphore);
-  struct timespec deadline = {.tv_sec = (time_t)(deadlineNs / 1000000000),
-                              .tv_nsec = (long)(deadlineNs % 1000000000)};
-  return sem_clockwait(semaphore, CLOCK_MONOTONIC, &deadline);
 }
 
 int linux_one_way_socket_pair(int ends[2]) {
@@ -274,6 +262,19 @@ int linux_lock_exclusively(int descriptor) {
 int linux_unlock(int descriptor) {
   struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
   return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+static int set_byte_lock(int descriptor, int64_t offset, short type) {
+  struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int linux_lock_byte(int descriptor, int64_t offset) {
+  return set_byte_lock(descriptor, offset, F_WRLCK);
+}
+
+int linux_unlock_byte(int descriptor, int64_t offset) {
+  return set_byte_lock(descriptor, offset, F_UNLCK);
 }
 
 bool linux_is_locked(int descriptor) {

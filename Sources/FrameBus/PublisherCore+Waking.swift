@@ -12,7 +12,7 @@ extension PublisherCore {
     // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
     // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
     // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next look at the mask of
-    // lossless places; pairs with the fence in `StreamServer.seat`.
+    // lossless places; pairs with the fence in `StreamServer.welcome`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     var sleepers = Sleepers()
     for place in SetBits(places.takenMask) {

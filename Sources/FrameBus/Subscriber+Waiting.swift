@@ -49,7 +49,12 @@ extension Subscriber {
 
   /// Whether there is something to look at since the last look, which found nothing.
   func hasNews(_ attachment: Attachment) -> Bool {
-    attachment.cursor > position || attachment.finishReason != nil
+    if attachment.cursor > position { return true }
+    return switch attachment.state {
+    case .live: pauseSeen
+    case .paused: !pauseSeen
+    case .finished: true
+    }
   }
 
   private mutating func sleepForFrame(

@@ -15,6 +15,8 @@ package final class EventLoop: Sendable {
     package static let hangUp = Events(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
     /// Told once each time something arrives, not again and again while it lies there.
     package static let atArrival = Events(rawValue: EPOLLET.rawValue)
+    /// Together with others: the first of them is the last that is reported.
+    package static let once = Events(rawValue: EPOLLONESHOT.rawValue)
     /// Whether the peer hung up in either way; `contains` would ask for both at once.
     package var isHangUp: Bool { !isDisjoint(with: .hangUp) }
   }

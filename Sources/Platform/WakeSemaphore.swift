@@ -18,7 +18,7 @@ import Glibc
     mapping = try Mapping(file, .readAndWrite)
     try file.add([.size, .seals])
     // SAFETY: here and below, the mapping lives as long as self and is larger than a sem_t.
-    guard unsafe linux_semaphore_init(mapping.base) == 0 else { throw .last("sem_init") }
+    guard unsafe linux_semaphore_init(mapping.base, 0) == 0 else { throw .last("sem_init") }
   }
 
   /// Maps the semaphore that a peer has set up, if the memory is what it must be.

@@ -3,6 +3,8 @@
 // headers. Each function returns what the system call returns and sets errno; each names its
 // manual page. No policy lives here: Platform gives these calls types and errors.
 #pragma once
+#include "LinuxGuard.h"
+#include "LinuxSemaphore.h"
 #include "LinuxSpawn.h"
 
 #include <stdbool.h>
@@ -50,12 +52,6 @@ long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
 /// futex(2), FUTEX_WAKE: at most so many sleepers. Returns how many there were.
 long linux_futex_wake(const uint32_t *word, int count, bool isPrivate);
 
-/// sem_init(3) for several processes, sem_post(3), and sem_clockwait(3) until an absolute
-/// CLOCK_MONOTONIC time, or for ever if it is UINT64_MAX. The memory is a sem_t.
-int linux_semaphore_init(void *semaphore);
-int linux_semaphore_post(void *semaphore);
-int linux_semaphore_wait(void *semaphore, uint64_t deadlineNs);
-
 /// socketpair(2): two connected SOCK_STREAM ends that never block, of which the second can only be
 /// read, and the first only be written to: shutdown(2).
 int linux_one_way_socket_pair(int ends[2]);
@@ -99,6 +95,9 @@ int linux_pidfd_send_signal(int pidfd, int signal);
 int linux_lock_exclusively(int descriptor);
 /// fcntl(2), F_OFD_SETLK: ends the lock of this open file, whoever else has it open too.
 int linux_unlock(int descriptor);
+/// The same for one byte of the file, which need not be there.
+int linux_lock_byte(int descriptor, int64_t offset);
+int linux_unlock_byte(int descriptor, int64_t offset);
 
 /// open(2), O_PATH: a descriptor that only names a file; the constant needs _GNU_SOURCE.
 static const int LINUX_O_PATH = 010000000;
