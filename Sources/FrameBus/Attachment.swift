@@ -263,8 +263,8 @@ final class Attachment: Sendable {
     return nil
   }
 
-  /// Unmaps the pools that only free records of the ledger still name. For the subscriber, who alone
-  /// takes holds.
+  /// Unmaps the pools that only free records of the ledger still name. For the subscriber, who
+  /// alone takes holds.
   func forgetPools(otherThan generation: UInt32) {
     // Acquire: as in `takeHold`.
     for hold in SetBits(freeHolds.load(ordering: .acquiring) | 1 << UInt64(PinLedger.copied))
@@ -282,8 +282,8 @@ final class Attachment: Sendable {
   }
 
   /// Tries to pin a frame with a hold word.
-  /// - Returns: false if it has been overwritten, or this subscriber was evicted; then the hold word
-  ///   is 0 again. If it was pinned its descriptor lies in the ledger.
+  /// - Returns: false if it has been overwritten, or this subscriber was evicted; then the hold
+  ///   word is 0 again. If it was pinned its descriptor lies in the ledger.
   @inline(__always)
   func pin(_ sequence: UInt64, with hold: Int) -> Bool {
     let word = page.hold(hold)

@@ -3,8 +3,8 @@ import CFrameLayout
 /// What a subscriber has pinned: one record for each hold word, and one for copies.
 ///
 /// A lease is a number in this ledger. A record is written by the subscriber while its hold word is
-/// free and read through the lease afterwards; pool and format stay from one frame to the next, so a
-/// frame like the one before it touches no reference count.
+/// free and read through the lease afterwards; pool and format stay from one frame to the next, so
+/// a frame like the one before it touches no reference count.
 @safe struct PinLedger: ~Copyable, @unchecked Sendable {  // because a free record has one user, and
   // a pinned one is not written
   @safe struct Record {
