@@ -282,8 +282,8 @@ final class Attachment: Sendable {
   }
 
   /// Tries to pin a frame with a hold word.
-  /// - Returns: false if it has been overwritten, or this subscriber was evicted; then the hold
-  ///   word is 0 again. If it was pinned its descriptor lies in the ledger.
+  /// - Returns: true if its descriptor now lies in the ledger; false if it has been overwritten or
+  ///   this subscriber was evicted, and then the hold word is 0 again.
   @inline(__always)
   func pin(_ sequence: UInt64, with hold: Int) -> Bool {
     let word = page.hold(hold)

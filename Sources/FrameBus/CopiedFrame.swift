@@ -5,6 +5,8 @@ public struct CopiedFrame: Hashable, Sendable {
   public let generation: UInt64
   public let format: FrameFormat
   public let metadata: FrameMetadata
+  /// What changed since the frame that this subscriber received before.
+  public let damage: DamageRegion
   /// When the publisher made it visible, `CLOCK_MONOTONIC`.
   public let publishedAtNs: UInt64
   /// Frames between the one received before and this one that this subscriber will never see.
@@ -21,7 +23,8 @@ extension CopiedFrame {
     self.format = format
     self.generation = generation
     sequence = SequenceNumber(rawValue: record.descriptor.sequence)
-    metadata = FrameMetadata(record.descriptor)
+    metadata = FrameMetadata(record.descriptor, of: format)
+    damage = record.damage
     publishedAtNs = record.descriptor.published_at_ns
     droppedBefore = record.droppedBefore
     byteCount = Int(record.descriptor.payload_bytes)

@@ -120,7 +120,7 @@ final class Places: Sendable {
   func tenancy(_ place: Int) -> UInt64 { tenancies[place].value.load(ordering: .relaxed) }
 
   /// Adds the sequence numbers that granted hold words name now. Never more than the hold quota.
-  func addHeldSequences(to held: inout [UInt64]) {
+  func addHeldSequences(to held: inout FixedList<UInt64>) {
     let evictedMask = evicted.load(ordering: .sequentiallyConsistent)
     for place in SetBits(takenMask) {
       let page = page(place)

@@ -177,8 +177,11 @@ import Synchronization
     // second look is of other moments; that all of very many went wrong is a bug.
     for _ in 0..<1000 {
       if let slot = takeSlot() {
-        let index = ring.loans.enter(
-          slot, of: ring.pool, ring.format, version: ring.formatVersion)
+        let index = ring.loans.enter(slot, of: ring.pool)
+        if ring.loans[index].formatVersion != ring.formatVersion {
+          ring.loans[index].format = ring.format
+          ring.loans[index].formatVersion = ring.formatVersion
+        }
         return FrameLoan(core: self, index: index)
       }
     }
@@ -219,6 +222,7 @@ import Synchronization
   /// Makes a filled slot visible as the next frame, and wakes who sleeps.
   func publish(loan index: Int, byteCount: Int) -> SequenceNumber {
     let sequence = ring.next
+    let checksum = options.checksums ? checksum(ofLoan: index, byteCount: byteCount) : nil
     let nowNs = monotonicNowNs()
     var descriptor = fb_descriptor()
     (ring.loans[index].metadata ?? .now(nowNs)).store(into: &descriptor)
@@ -226,6 +230,7 @@ import Synchronization
     descriptor.slot = UInt32(ring.loans[index].slot)
     descriptor.payload_bytes = UInt64(byteCount)
     descriptor.published_at_ns = nowNs
+    descriptor.set(checksum)
 
     // SYNC descriptor/seqlock: 0 marks the descriptor invalid before any of its fields change; the
     // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
@@ -254,6 +259,14 @@ import Synchronization
     ring.loans.strike(index)
     wakeSleepers()
     return SequenceNumber(rawValue: sequence)
+  }
+
+  private func checksum(ofLoan index: Int, byteCount: Int) -> UInt32 {
+    let offset = ring.loans[index].slot * ring.loans[index].slotBytes
+    // SAFETY: a loan's slot lies in its pool, and `byteCount` within the slot.
+    let bytes = unsafe RawSpan(
+      _unsafeStart: ring.loans[index].pool.mapping.base + offset, byteCount: byteCount)
+    return Checksum.crc32c(bytes)
   }
 
   /// Takes back a loan that will not be published.

@@ -23,6 +23,9 @@ public struct PublisherOptions: Sendable {
   /// How long a lossless subscriber may hold the publisher up in all, before its lossless delivery
   /// ends; nil for ever, as is right for files.
   public var losslessStallBudget: Duration? = .seconds(30)
+  /// Whether each frame carries the CRC-32C of its bytes, which `SubscriberOptions
+  /// .verifiesChecksums` looks at. Reads the frame once more, in `publish`.
+  public var checksums = false
   /// Called with each new pool before it is sealed against further writable mappings.
   public var poolWillSeal: (@Sendable (PoolDescriptor) throws -> Void)?
 

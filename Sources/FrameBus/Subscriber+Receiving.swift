@@ -70,6 +70,10 @@ extension Subscriber {
       switch try judge(PinLedger.copied, attachment) {
       case .whole: break
       case .awaitsPool: return .awaitsPool
+      // Bytes that are overwritten while they are summed up are not corrupt.
+      case .dropped where !attachment.stillStands(sequence):
+        giveUpLapped(through: sequence, attachment)
+        continue
       case .dropped(let reason):
         giveUp(through: sequence, reason, attachment)
         continue
@@ -91,6 +95,9 @@ extension Subscriber {
   /// Counts the frame after `position` as received.
   private mutating func take(_ sequence: UInt64, _ hold: Int, _ attachment: Attachment) {
     attachment.pins[hold].droppedBefore = droppedSince
+    attachment.pins[hold].damage = damageHistory.advance(to: attachment.pins[hold].descriptor) {
+      attachment.standingDescriptor(of: $0)
+    }
     droppedSince = 0
     position = sequence
     receivedCount += 1
@@ -122,8 +129,9 @@ extension Subscriber {
         attachment.pins[hold].formatEpoch = epoch
       }
     }
-    guard attachment.pins[hold].leastPayloadBytes <= payloadBytes
-    else { throw .untrusted(attachment.stream, "a frame is shorter than its format") }
+    guard attachment.pins[hold].payloadRule.admits(payloadBytes)
+    else { throw .untrusted(attachment.stream, "a frame has not as many bytes as its format") }
+    if options.verifiesChecksums, !attachment.pins[hold].isIntact { return .dropped(.corrupt) }
     return .whole
   }
 }

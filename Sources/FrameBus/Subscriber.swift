@@ -26,6 +26,7 @@ public struct Subscriber: ~Copyable, Sendable {
   /// The last sequence number received or given up, in the generation below.
   var position: UInt64 = 0
   private var generationOfPosition: UInt64?
+  var damageHistory = DamageHistory()
   /// Drops of the generation since the last frame handed out.
   var droppedSince: UInt64 = 0
   /// Whether only a key frame may come next.
@@ -245,6 +246,7 @@ public struct Subscriber: ~Copyable, Sendable {
     if attachment.generation != generationOfPosition || attachment.firstCursor < position {
       generationOfPosition = attachment.generation
       droppedSince = 0
+      damageHistory = DamageHistory()
       begin(attachment)
     } else if attachment.firstCursor - position > UInt64(attachment.ringDepth) {
       // Before a lossless publisher waits for what it has long overwritten.

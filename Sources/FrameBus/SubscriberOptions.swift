@@ -64,6 +64,10 @@ public struct SubscriberOptions: Sendable {
   public var start = StartingPoint.newest
   /// Leases held at once, 1…16. Fewer may be granted.
   public var holds = 1
+  /// Whether frames that carry a checksum are read and compared with it before they are received.
+  /// One that differs is dropped, as `FB_DROP_CORRUPT`, and the next one is tried; frames without
+  /// are received as they are (`FrameLease.checksum` tells).
+  public var verifiesChecksums = false
   /// Called on the thread that receives.
   public var onEvent: (@Sendable (StreamEvent) -> Void)?
 
