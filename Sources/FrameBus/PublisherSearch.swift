@@ -3,9 +3,9 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// The search for a stream's publisher: looks for it, says hello, takes its answer. A step at a time
-/// and never blocking, so that whoever receives can do so without a publisher too; the doorbell
-/// rings when there is a step to take.
+/// The search for a stream's publisher: looks for it, says hello, takes its answer. A step at a
+/// time and never blocking, so that whoever receives can do so without a publisher too; the
+/// doorbell rings when there is a step to take.
 struct PublisherSearch: ~Copyable, Sendable {
   /// How often a publisher is looked for that announced itself in no way we can see.
   static let retryInterval: Duration = .milliseconds(500)

@@ -60,9 +60,9 @@ extension StreamServer {
   private func evict(_ connection: Connection, from place: Int) {
     connection.isEvicted = true
     connection.owedPools = []
-    // SYNC hold/evict: Dekker. Our store of the place, this fence, our look at the holds; pairs with
-    // the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too late.
-    // Relaxed: the fence orders it.
+    // SYNC hold/evict: Dekker. Our store of the place, this fence, our look at the holds; pairs
+    // with the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too
+    // late. Relaxed: the fence orders it.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_EVICTED))
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     core.places.evict(place)

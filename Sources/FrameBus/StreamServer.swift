@@ -371,22 +371,22 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     let board = core.board
     var status = fb_status()
     status.header = fb_message_header(Int(FB_MESSAGE_STATUS))
+    noteRetainedMemory()
     let header = board.header()
     status.generation = header.generation
     status.publisher_pid = header.publisher_pid
     status.state = header.state
     status.cursor = header.cursor
     status.abandoned = header.abandoned
+    status.wake_ups = header.wake_ups
+    status.lossless_ended = header.lossless_ended
+    status.evictions = header.evictions
+    status.rejected = header.rejected
+    status.retained_bytes = header.retained_bytes
     if let pool = pools.last { status.pool = pool.description }
     // SYNC status/format: pairs with the release in `PublisherCore.write`.
     let epoch = board.formatEpoch.loadAcquiring()
     board.format(epoch: epoch).load(into: &status.format)
-    noteRetainedMemory()
-    status.wake_ups = board.wakeUps.loadRelaxed()
-    status.lossless_ended = board.losslessEnded.loadRelaxed()
-    status.evictions = board.evictions.loadRelaxed()
-    status.rejected = board.rejected.loadRelaxed()
-    status.retained_bytes = board.retainedBytes.loadRelaxed()
     let seated = connections.values.filter(\.isSeated).compactMap { connection in
       connection.place.map { (place: $0, connection: connection) }
     }

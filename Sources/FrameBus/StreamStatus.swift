@@ -32,6 +32,11 @@ public struct StreamStatus: Hashable, Sendable {
   public let format: FrameFormat?
   public let slots: Int
   public let slotBytes: Int
+  /// Memory of the pools that are alive.
+  public let retainedBytes: UInt64
+  public let evictions: UInt64
+  /// Connections that ended for what they sent.
+  public let rejected: UInt64
   /// Subscribers that a new pool could not be sent to yet.
   public let owed: Int
   public let subscribers: [Subscriber]
@@ -52,6 +57,9 @@ public struct StreamStatus: Hashable, Sendable {
     format = FrameFormat(status.format)
     slots = Int(status.pool.slot_count)
     slotBytes = Int(clamping: status.pool.slot_bytes)
+    retainedBytes = status.retained_bytes
+    evictions = status.evictions
+    rejected = status.rejected
     owed = Int(status.owed)
     let count = min(Int(status.subscriber_count), Int(FB_MAXIMUM_SUBSCRIBERS))
     var rows = status.subscribers

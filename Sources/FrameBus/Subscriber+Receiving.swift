@@ -70,6 +70,10 @@ extension Subscriber {
       switch try judge(PinLedger.copied, attachment) {
       case .whole: break
       case .awaitsPool: return .awaitsPool
+      // Bytes that are overwritten while they are summed up are not corrupt.
+      case .dropped where !attachment.stillStands(sequence):
+        giveUpLapped(through: sequence, attachment)
+        continue
       case .dropped(let reason):
         giveUp(through: sequence, reason, attachment)
         continue

@@ -136,10 +136,11 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Copies a frame's bytes if one is to be had now, without a lease: no hold, no full fence, and
   /// nothing to release. Never blocks.
   ///
-  /// Right for payloads of a few kilobytes, such as sound, sensor values and control data. The bytes
-  /// are copied first and then it is made sure that they were not overwritten meanwhile, so a large
-  /// frame of a fast publisher may never be had this way: what was overwritten is given up, and the
-  /// next one is tried, a bounded number of times. A lease is right for everything else.
+  /// Right for payloads of a few kilobytes, such as sound, sensor values and control data. The
+  /// bytes are copied first, and then it is made sure that they were not overwritten meanwhile. So
+  /// a large frame of a fast publisher may never be had this way: what was overwritten is given up,
+  /// and the next one is tried, a bounded number of times. A lease is right for everything else,
+  /// and where the bytes need not be copied at all.
   /// - Parameter buffer: at least the frame's payload long. What lies behind the payload stays.
   /// - Returns: nil when there is nothing new; then the buffer may hold bytes of no frame at all.
   /// - Throws: ``ReceiveError/bufferTooSmall(frameBytes:)``; that frame is tried again next time.
