@@ -1,5 +1,6 @@
 // ZeroMQ over ipc as a subject of `framebus bench ring`: XPUB and SUB, a message for each frame.
-// The publisher fills the message it sends, so ZeroMQ itself copies nothing; the kernel copies twice.
+// The publisher fills the message it sends, so ZeroMQ itself copies nothing; the kernel copies
+// twice.
 
 #define _GNU_SOURCE
 #include <errno.h>

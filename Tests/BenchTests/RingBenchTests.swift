@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// `framebus bench ring` as a user runs it. No figure is judged here: speed is not a test's business.
+/// `framebus bench ring` as a user runs it. No figure is judged: speed is not a test's business.
 @Suite(.serialized) struct RingBenchTests {
   private let keys: Set = [
     "suite", "scenario", "subject", "p50_ns", "p99_ns", "p999_ns", "per_second",

@@ -1,12 +1,12 @@
-// What the programs of `framebus bench ring` have in common, so that they differ only in how a frame
-// goes from one process to the other: the job, the pacing, the clock, the bytes, the figures.
+// What the programs of `framebus bench ring` have in common, so that they differ only in how a
+// frame goes from one process to the other: the job, the pacing, the clock, the bytes, the figures.
 //
 //   PROGRAM publish|subscribe PLACE key=value…
 //
 // A publisher says "ready" once subscribers can attach, and waits for a byte on descriptor 3. A
-// subscriber says "ready" once it is attached. When the time is over, the publisher sends end frames
-// until descriptor 3 is closed; a subscriber ends at the first of them, or, if it idles, when its
-// descriptor 3 is closed. At its end each program writes its figures in one line.
+// subscriber says "ready" once it is attached. When the time is over, the publisher sends end
+// frames until descriptor 3 is closed; a subscriber ends at the first of them, or, if it idles,
+// when its descriptor 3 is closed. At its end each program writes its figures in one line.
 //
 //   ring_job job = ring_job_from(argc, argv);
 //

@@ -9,7 +9,7 @@ struct RingSuite: BenchSuite {
   func run(_ run: BenchRun) throws -> BenchReport {
     let subjects = try RingSubjects(run)
     defer { subjects.end() }
-    let duration: Duration = run.isQuick ? .milliseconds(20) : .seconds(run.seconds ?? 1)
+    let duration: Duration = run.isQuick ? .milliseconds(150) : .seconds(run.seconds ?? 1)
     let rows = try run.rows(of: RingScenario.timed, subjects.all) { scenario, subject in
       try RingTurn(subject: subject, scenario: scenario, duration: duration, stop: run.stop)
         .measure()
@@ -19,8 +19,8 @@ struct RingSuite: BenchSuite {
   }
 }
 
-/// How many calls of the kernel a frame takes its publisher and a subscriber. Apart from the other figures,
-/// because counting them slows everything down.
+/// How many calls of the kernel a frame takes its publisher and a subscriber. Apart from the other
+/// figures, because counting them slows everything down.
 struct RingCallsSuite: BenchSuite {
   let name = "ring-calls"
 
