@@ -8,10 +8,10 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Upload  UploadGStreamer*
-//   L3  FrameBus
+//   L3  FrameBus  GroupSemaphores
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CFrameLayout  CLinuxShims  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -29,7 +29,7 @@ let argumentParser: Target.Dependency = .product(
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup"]),
+    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -46,7 +46,9 @@ let package = Package(
   ],
   targets: [
     // L0: C
+    .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
@@ -69,7 +71,10 @@ let package = Package(
     .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),
     .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
-      name: "FrameBus", dependencies: ["AppGroup", "CFrameLayout", "Platform"],
+      name: "FrameBus", dependencies: ["AppGroup", "CChecksum", "CFrameLayout", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
       swiftSettings: strict),
 
     // L4: media
@@ -102,7 +107,8 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser,
+        "Bench", "CommandLineSupport", "AppGroup", "FrameBus", "GroupSemaphores", "Platform",
+        argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -146,11 +152,26 @@ let package = Package(
     .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
       name: "FrameBusTests",
-      dependencies: ["FrameBus", "AppGroup", "Platform", "CFrameLayout", "TestSupport"],
+      dependencies: [
+        "FrameBus", "AppGroup", "Platform", "CChecksum", "CFrameLayout", "TestSupport",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
       path: "Tests/BusWorker", swiftSettings: strict),
+    .testTarget(
+      name: "GroupSemaphoresTests",
+      dependencies: [
+        "GroupSemaphores", "AppGroup", "Platform", "CSemaphoreLayout", "TestSupport",
+        "SemaphoreWorker", "SemaphorePeer",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "SemaphoreWorker", dependencies: ["GroupSemaphores", "AppGroup", "Platform"],
+      path: "Tests/SemaphoreWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
+      cSettings: strictC),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
