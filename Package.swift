@@ -137,6 +137,13 @@ let package = Package(
     .executableTarget(
       name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
       cSettings: strictC + [.define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))]),
+    .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
+    .executableTarget(
+      name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
+      path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
 
     // Tests, of real processes
     .target(
@@ -223,8 +230,8 @@ let package = Package(
     .testTarget(
       name: "BenchTests",
       dependencies: [
-        "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "CaptureProgram",
-        "UploadProgram",
+        "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
+        "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),
   ],
