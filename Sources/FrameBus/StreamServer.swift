@@ -72,6 +72,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       listening = nil
       // A loan may outlive the server: it must not ring sockets that are closed.
       for connection in connections.values { drop(connection) }
+      core.waker.end()
       lock = nil
     }
   }
@@ -237,7 +238,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connections.removeValue(forKey: connection.id)
     guard let place = connection.place else { return }
     connection.place = nil
-    core.bells.hang(nil, at: place)
+    core.waker.bells.takeDown(place)
     core.places.leave(place)
     // Relaxed: read for people.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
@@ -255,7 +256,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   /// - Returns: false if the connection was refused.
   private func admit(_ connection: Connection, _ hello: fb_hello) -> Bool {
     let options = core.options
-    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds) else {
+    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds),
+      hello.wait <= UInt32(FB_WAIT_EVENT_DESCRIPTOR)
+    else {
       refuse(connection.socket, Int(FB_REFUSED_MALFORMED), value: UInt32(FB_MAXIMUM_HOLDS))
       return false
     }
@@ -286,7 +289,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     let place = (~core.places.takenMask).trailingZeroBitCount
     let limit = isLossless ? stallLimitNs(asked: hello.lossless_deadline_ns) : nil
     do {
-      try welcome(connection, at: place, losslessStallLimitNs: limit)
+      try welcome(connection, at: place, wait: hello.wait, losslessStallLimitNs: limit)
       return true
     } catch {
       refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
@@ -300,8 +303,12 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   /// Offers a place, and all the memory there is to see from it.
   private func welcome(
-    _ connection: Connection, at place: Int, losslessStallLimitNs: UInt64?
+    _ connection: Connection, at place: Int, wait: UInt32, losslessStallLimitNs: UInt64?
   ) throws(SystemError) {
+    try core.waker.start(keeping: core)
+    let bell = try BellPair()
+    connection.bell = bell.ringing
+    if wait == UInt32(FB_WAIT_SEMAPHORE) { connection.semaphore = try WakeSemaphore() }
     let page = try MemoryFile(named: "framebus-page", byteCount: PageRow.pageBytes)
     // SYNC cursor/publish: acquire.
     let before = core.board.cursor.loadAcquiring()
@@ -324,7 +331,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     try core.places.take(
       place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
-    core.bells.hang(connection.socket.descriptor.number, at: place)
+    core.waker.bells.hang(socket: bell.ringing.number, connection.semaphore, at: place)
 
     guard let pool = pools.last else { return }
     var welcome = fb_welcome()
@@ -341,9 +348,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     welcome.generation = core.board.header().generation
     welcome.ring_depth = UInt32(core.options.ringDepth)
     welcome.pool = pool.description
-    let descriptors = [
+    var descriptors = [
       core.boardFile.descriptor.number, page.descriptor.number, pool.file.descriptor.number,
+      bell.hearing.number,
     ]
+    if let semaphore = connection.semaphore { descriptors.append(semaphore.number) }
     guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
       throw SystemError.last("sendmsg")
     }
