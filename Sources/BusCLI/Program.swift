@@ -16,6 +16,7 @@ import CommandLineSupport
       CaptureCommand.self,
       UploadCommand.self,
       StreamsCommand.self,
+      TopCommand.self,
       SnapshotCommand.self,
       BenchCommand.self,
       DoctorCommand.self,

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -255,3 +256,13 @@ int linux_rename(int directory, const char *name, const char *newName, bool isRe
 }
 
 int linux_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
+
+int linux_terminal_size(int descriptor, unsigned *columns, unsigned *rows) {
+  struct winsize size;
+  int result = ioctl(descriptor, TIOCGWINSZ, &size);
+  if (result == 0) {
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+  }
+  return result;
+}

@@ -9,7 +9,7 @@ import Synchronization
 /// Whatever a peer sends is copied once and checked; whoever breaks the protocol is disconnected.
 /// No peer can make it wait: all sockets are non-blocking, and who says nothing is dropped.
 final class StreamServer: @unchecked Sendable {  // because its mutable state is the loop thread's
-  private let core: PublisherCore
+  let core: PublisherCore
   private let group: AppGroup
   private let loop: EventLoop
   private let listener: ListeningSocket
@@ -18,10 +18,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   // Touched on the loop's thread alone.
   private var lock: FileLock?
   private var listening: EventLoop.Token?
-  private var connections: [Int32: Connection] = [:]
+  private(set) var connections: [Int32: Connection] = [:]
   private var holdsLeft: Int
   /// The pools that attached subscribers may need, newest last, at most two.
-  private var pools: [Pool]
+  private(set) var pools: [Pool]
 
   /// Connections that may be open without having said hello.
   private static let maximumStrangers = 64
@@ -194,6 +194,13 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard connection.place == nil else { return false }
       _ = connection.socket.send(status())
       return true
+    case Int(FB_MESSAGE_INSPECT_SUBSCRIBER):
+      guard connection.place == nil,
+        let question = message.record(
+          fb_short_message(), kind: Int(FB_MESSAGE_INSPECT_SUBSCRIBER))
+      else { return false }
+      _ = connection.socket.send(details(of: question.value))
+      return true
     default: return false
     }
   }
@@ -351,52 +358,5 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       connection.isToBeFlushed = false
       flush(connection)
     }
-  }
-
-  // MARK: Status
-
-  private func status() -> fb_status {
-    let board = core.board
-    var status = fb_status()
-    status.header = fb_message_header(Int(FB_MESSAGE_STATUS))
-    let header = board.header()
-    status.generation = header.generation
-    status.publisher_pid = header.publisher_pid
-    status.state = header.state
-    status.cursor = header.cursor
-    status.abandoned = header.abandoned
-    if let pool = pools.last { status.pool = pool.description }
-    // SYNC status/format: pairs with the release in `PublisherCore.write`.
-    let epoch = board.formatEpoch.loadAcquiring()
-    board.format(epoch: epoch).load(into: &status.format)
-    let seated = connections.values.compactMap { connection in
-      connection.place.map { (place: $0, connection: connection) }
-    }
-    let rows = seated.sorted { $0.place < $1.place }.map { row(of: $0.connection, at: $0.place) }
-    status.subscriber_count = UInt32(rows.count)
-    status.owed = UInt32(seated.count { !$0.connection.owedPools.isEmpty })
-    // SAFETY: there are as many rows in the record as places.
-    unsafe withUnsafeMutableBytes(of: &status.subscribers) { bytes in
-      for (index, row) in rows.enumerated() {
-        unsafe bytes.storeBytes(
-          of: row, toByteOffset: index * MemoryLayout<fb_subscriber_status>.stride,
-          as: fb_subscriber_status.self)
-      }
-    }
-    return status
-  }
-
-  private func row(of connection: Connection, at place: Int) -> fb_subscriber_status {
-    let page = core.places.page(place)
-    var row = fb_subscriber_status()
-    row.id = UInt32(place)
-    row.pid = UInt32(connection.peer.pid)
-    // Relaxed: statistics in the subscriber's own words.
-    row.place = core.board.place(place).loadRelaxed()
-    row.held = UInt32((0..<connection.holds).count { page.hold($0).loadRelaxed() != 0 })
-    row.position = page.position.loadRelaxed()
-    row.received = page.received.loadRelaxed()
-    row.dropped = page.dropped.loadRelaxed()
-    return row
   }
 }

@@ -43,6 +43,9 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Frames this subscriber will never see, of all generations.
   public private(set) var droppedCount: UInt64 = 0
 
+  /// Times some frames on their way here, for `framebus top`.
+  private var latency = LatencySampler()
+
   /// How willing `next` is to spin before it sleeps, learnt from how long frames took to come.
   var spin = SpinBudget()
 
@@ -249,6 +252,7 @@ public struct Subscriber: ~Copyable, Sendable {
     position = sequence
     receivedCount += 1
     advance(attachment)
+    latency.note(descriptor, in: attachment.page)
     return .frame(hold: hold, droppedBefore: dropped)
   }
 

@@ -97,6 +97,9 @@ int linux_rename(int directory, const char *name, const char *newName, bool isRe
 /// prctl(2), PR_SET_NAME: the calling thread's name, at most 15 bytes.
 int linux_name_thread(const char *name);
 
+/// ioctl_tty(2), TIOCGWINSZ: the size of a terminal in characters; 0 of each where it is unknown.
+int linux_terminal_size(int descriptor, unsigned *columns, unsigned *rows);
+
 /// The processor's hint for a spin loop.
 static inline void linux_spin_hint(void) {
 #if defined(__x86_64__)

@@ -32,4 +32,17 @@ import Platform
   var progress: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_PROGRESS)) }
   var received: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_RECEIVED)) }
   var dropped: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_DROPPED)) }
+
+  @inline(__always)
+  func latency(_ bucket: Int) -> SharedWord32 {
+    precondition(bucket < Int(FB_LATENCY_BUCKETS), "bucket \(bucket) of \(FB_LATENCY_BUCKETS)")
+    return unsafe SharedWord32(base, at: Int(FB_AT_LATENCIES) + bucket * 4)
+  }
+
+  /// The page as it is at this moment, for statistics: its words do not belong together.
+  func copy() -> fb_page {
+    var page = fb_page()
+    unsafe SharedRecord(base, at: 0, byteCount: MemoryLayout<fb_page>.size).load(into: &page)
+    return page
+  }
 }
