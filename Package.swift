@@ -7,11 +7,11 @@ import PackageDescription
 //
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Upload  UploadGStreamer*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
 //   L3  FrameBus
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CFrameLayout  CLinuxShims  CXCB*  CGStreamer*
+//   L0  CFrameLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -49,6 +49,8 @@ let package = Package(
     .target(name: "CFrameLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .systemLibrary(
+      name: "CURing", pkgConfig: "liburing", providers: [.apt(["liburing-dev"])]),
+    .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
       providers: [
         .apt([
@@ -66,7 +68,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
-    .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),
+    .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
     .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
       name: "FrameBus", dependencies: ["AppGroup", "CFrameLayout", "Platform"],
@@ -85,6 +87,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
+      name: "Recording", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+    .target(
       name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
       name: "UploadGStreamer",
@@ -102,7 +106,8 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser,
+        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus", "Platform",
+        argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(

@@ -18,6 +18,8 @@ import CommandLineSupport
       StreamsCommand.self,
       TopCommand.self,
       SnapshotCommand.self,
+      RecordCommand.self,
+      PlayCommand.self,
       BenchCommand.self,
       DoctorCommand.self,
     ])

@@ -266,3 +266,13 @@ int linux_terminal_size(int descriptor, unsigned *columns, unsigned *rows) {
   }
   return result;
 }
+
+int linux_set_direct(int descriptor, bool isDirect) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) return flags;
+  return fcntl(descriptor, F_SETFL, isDirect ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
+int linux_allocate(int descriptor, uint64_t offset, uint64_t byteCount) {
+  return fallocate(descriptor, 0, (off_t)offset, (off_t)byteCount);
+}

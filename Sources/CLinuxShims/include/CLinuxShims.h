@@ -97,6 +97,11 @@ int linux_rename(int directory, const char *name, const char *newName, bool isRe
 /// prctl(2), PR_SET_NAME: the calling thread's name, at most 15 bytes.
 int linux_name_thread(const char *name);
 
+/// fcntl(2), F_SETFL: O_DIRECT, which needs _GNU_SOURCE, on an open file.
+int linux_set_direct(int descriptor, bool isDirect);
+/// fallocate(2), mode 0; unlike posix_fallocate(3) it never writes where the file system cannot.
+int linux_allocate(int descriptor, uint64_t offset, uint64_t byteCount);
+
 /// ioctl_tty(2), TIOCGWINSZ: the size of a terminal in characters; 0 of each where it is unknown.
 int linux_terminal_size(int descriptor, unsigned *columns, unsigned *rows);
 
