@@ -48,8 +48,8 @@ let package = Package(
     // L0: C
     .target(name: "CFrameLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
-    .systemLibrary(
-      name: "CURing", pkgConfig: "liburing", providers: [.apt(["liburing-dev"])]),
+    .target(
+      name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
     .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
       providers: [
@@ -165,6 +165,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CLITests", dependencies: ["TestSupport", "Platform", "BusCLI"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RecordingTests",
+      dependencies: [
+        "TestSupport", "Recording", "Capture", "AppGroup", "FrameBus", "Platform", "BusCLI",
+        "BusWorker", "CaptureProgram",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],

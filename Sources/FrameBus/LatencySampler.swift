@@ -1,4 +1,3 @@
-import CFrameLayout
 import Platform
 
 /// Counts in a subscriber's page how long frames took from publish to receive, for `framebus top`.
@@ -16,13 +15,12 @@ struct LatencySampler {
   private var newestPublishedAtNs: UInt64 = 0
 
   @inline(__always)
-  mutating func note(_ descriptor: fb_descriptor, in page: SubscriberPage) {
-    let publishedAtNs = descriptor.published_at_ns
+  mutating func note(_ sequence: UInt64, publishedAtNs: UInt64, in page: SubscriberPage) {
     let pauseNs = publishedAtNs &- newestPublishedAtNs
     newestPublishedAtNs = publishedAtNs
     if pauseNs >= Self.pauseNs {
       Self.count(1, publishedAtNs, in: page)
-    } else if Self.isChosen(descriptor.sequence) {
+    } else if Self.isChosen(sequence) {
       Self.count(1 << UInt32(Self.thinningBits), publishedAtNs, in: page)
     }
   }

@@ -248,7 +248,9 @@ public struct Subscriber: ~Copyable, Sendable {
     position = sequence
     receivedCount += 1
     advance(attachment)
-    latency.note(attachment.pins[hold].descriptor, in: attachment.page)
+    latency.note(
+      sequence, publishedAtNs: attachment.pins[hold].descriptor.published_at_ns,
+      in: attachment.page)
     attachment.pins[hold].droppedBefore = dropped
     return .frame(hold: hold)
   }

@@ -1,4 +1,3 @@
-import CURing
 import Glibc
 
 /// Writes records into a `BlockFile`, several at a time by io_uring, or one after the other where
@@ -16,7 +15,7 @@ package struct BlockWriter: ~Copyable {
 
   private let ring: Ring?
   /// Two blocks a record under way: its head, and the end of its body.
-  private let scratch: Scratch
+  private let scratch: BlockMemory
   private var slots: [Slot]
   /// Records that were written at once, for want of a ring.
   private var finished: [Completion] = []
@@ -43,7 +42,7 @@ package struct BlockWriter: ~Copyable {
     precondition((1...64).contains(depth), "a depth of \(depth)")
     self.file = file
     self.depth = depth
-    scratch = try Scratch(blocks: 2 * depth)
+    scratch = try BlockMemory(count: 2 * depth)
     slots = (0..<depth).map { _ in Slot() }
     do throws(SystemError) {
       ring = try Ring(entries: 2 * depth)
@@ -71,10 +70,9 @@ package struct BlockWriter: ~Copyable {
     }
     unsafe prepare(token, head, body, offset)
     if let ring {
-      let head = unsafe scratch.address(ofBlock: 2 * token)
       unsafe try ring.write(
-        slots[token].body, at: offset + blockBytes, thenBlock: head, at: offset, to: file.number,
-        token: UInt64(token))
+        slots[token].body, at: offset + blockBytes, then: scratch[2 * token], at: offset,
+        to: file.number, token: UInt64(token))
     } else {
       finished.append(Completion(token: token, error: writeAtOnce(token)))
     }
@@ -112,7 +110,7 @@ package struct BlockWriter: ~Copyable {
   ) {
     precondition(head.count <= BlockFile.blockBytes, "a head of \(head.count) bytes")
     let whole = body.count / BlockFile.blockBytes * BlockFile.blockBytes
-    unsafe head.withUnsafeBytes { unsafe scratch.fill(block: 2 * token, from: $0) }
+    unsafe head.withUnsafeBytes { unsafe scratch.fill(2 * token, from: $0) }
     unsafe slots[token].body.removeAll(keepingCapacity: true)
     if whole > 0 {
       let start = unsafe UnsafeMutableRawPointer(mutating: body.baseAddress)
@@ -120,9 +118,8 @@ package struct BlockWriter: ~Copyable {
     }
     if whole < body.count {
       let rest = unsafe UnsafeRawBufferPointer(rebasing: body[whole...])
-      unsafe scratch.fill(block: 2 * token + 1, from: rest)
-      let block = unsafe scratch.address(ofBlock: 2 * token + 1)
-      unsafe slots[token].body.append(iovec(iov_base: block, iov_len: BlockFile.blockBytes))
+      unsafe scratch.fill(2 * token + 1, from: rest)
+      unsafe slots[token].body.append(scratch[2 * token + 1])
     }
     slots[token].bodyBytes = unsafe slots[token].body.reduce(0) { unsafe $0 + $1.iov_len }
     slots[token].offset = offset
@@ -133,11 +130,9 @@ package struct BlockWriter: ~Copyable {
   private mutating func writeAtOnce(_ token: Int) -> SystemError? {
     let slot = slots[token]
     // SAFETY: as in `prepare`.
-    let head = unsafe iovec(
-      iov_base: scratch.address(ofBlock: 2 * token), iov_len: BlockFile.blockBytes)
     do throws(SystemError) {
       unsafe try file.write(slot.body, at: slot.offset + blockBytes)
-      unsafe try file.write([head], at: slot.offset)
+      unsafe try file.write([scratch[2 * token]], at: slot.offset)
       return nil
     } catch { return error }
   }

@@ -12,6 +12,7 @@ public struct Recorder: ~Copyable {
   private static let depth = 16
   /// How much of the file is allocated at a time.
   private static let reservedBytes: UInt64 = 64 << 20
+  private static let reportIntervalNs: UInt64 = 1_000_000_000
 
   private let plan: RecordingPlan
   private let stop: StopSignal
@@ -30,7 +31,7 @@ public struct Recorder: ~Copyable {
   private var endOfFrames = UInt64(HeadBlock.blockBytes)
   private var figures = RecordingFigures()
   private var firstFrameNs: UInt64?
-  private var reportAtNs = monotonicNowNs()
+  private var reportAtNs = monotonicNowNs() + Self.reportIntervalNs
   private var end: RecordingEnd?
 
   /// Makes the file, and attaches to the stream, waiting for its publisher.
@@ -219,7 +220,7 @@ public struct Recorder: ~Copyable {
   private mutating func reportIfDue() {
     let nowNs = monotonicNowNs()
     guard nowNs >= reportAtNs else { return }
-    reportAtNs = nowNs + 1_000_000_000
+    reportAtNs = nowNs + Self.reportIntervalNs
     figures.elapsedNs = nowNs - (firstFrameNs ?? nowNs)
     figures.dropped = source.droppedCount
     figures.isDirect = writer.file.isDirect
