@@ -11,7 +11,7 @@ import PackageDescription
 //   L3  FrameBus
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CFrameLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -46,6 +46,7 @@ let package = Package(
   ],
   targets: [
     // L0: C
+    .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .target(
@@ -71,7 +72,7 @@ let package = Package(
     .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
     .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
-      name: "FrameBus", dependencies: ["AppGroup", "CFrameLayout", "Platform"],
+      name: "FrameBus", dependencies: ["AppGroup", "CChecksum", "CFrameLayout", "Platform"],
       swiftSettings: strict),
 
     // L4: media
@@ -144,7 +145,9 @@ let package = Package(
     .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
       name: "FrameBusTests",
-      dependencies: ["FrameBus", "AppGroup", "Platform", "CFrameLayout", "TestSupport"],
+      dependencies: [
+        "FrameBus", "AppGroup", "Platform", "CChecksum", "CFrameLayout", "TestSupport",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],

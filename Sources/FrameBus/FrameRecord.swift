@@ -11,6 +11,8 @@ package struct FrameRecord: Hashable, Sendable {
   package let byteCount: Int
   package let metadata: FrameMetadata
   package let format: FrameFormat
+  /// CRC-32C of the bytes, if the publisher gave one.
+  package let checksum: UInt32?
 
   package init(_ lease: borrowing FrameLease) {
     sequence = lease.sequence
@@ -18,6 +20,7 @@ package struct FrameRecord: Hashable, Sendable {
     byteCount = lease.byteCount
     metadata = lease.metadata
     format = lease.format
+    checksum = lease.checksum
   }
 
   /// A descriptor and, behind it, a format.
@@ -27,6 +30,7 @@ package struct FrameRecord: Hashable, Sendable {
     descriptor.sequence = sequence.rawValue
     descriptor.payload_bytes = UInt64(byteCount)
     descriptor.published_at_ns = publishedAtNs
+    descriptor.set(checksum)
     // SAFETY: both are plain words without padding.
     return unsafe withUnsafeBytes(of: descriptor) { unsafe Array($0) }
       + withUnsafeBytes(of: format.record(epoch: 0)) { unsafe Array($0) }
@@ -49,7 +53,8 @@ package struct FrameRecord: Hashable, Sendable {
     sequence = SequenceNumber(rawValue: descriptor.sequence)
     publishedAtNs = descriptor.published_at_ns
     byteCount = Int(descriptor.payload_bytes)
-    metadata = FrameMetadata(descriptor)
+    metadata = FrameMetadata(descriptor, of: format)
+    checksum = descriptor.checksum
     self.format = format
   }
 }

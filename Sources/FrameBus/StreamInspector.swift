@@ -115,6 +115,6 @@ private final class Inquiry {
   }
 
   private static func question(_ kind: some BinaryInteger, value: UInt64 = 0) -> fb_short_message {
-    fb_short_message(header: fb_message_header(Int(kind)), value: value)
+    fb_short_message(Int(kind), value: value)
   }
 }

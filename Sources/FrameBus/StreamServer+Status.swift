@@ -7,6 +7,7 @@ extension StreamServer {
     let board = core.board
     var status = fb_status()
     status.header = fb_message_header(Int(FB_MESSAGE_STATUS))
+    noteRetainedMemory()
     let header = board.header()
     status.generation = header.generation
     status.publisher_pid = header.publisher_pid
@@ -61,7 +62,7 @@ extension StreamServer {
 
   /// The subscribers by their places.
   private var seated: [Seat] {
-    connections.values.compactMap { connection in
+    connections.values.filter(\.isSeated).compactMap { connection in
       connection.place.map { Seat(place: $0, connection: connection) }
     }.sorted { $0.place < $1.place }
   }

@@ -69,11 +69,6 @@ public struct SubscriberStatus: Hashable, Sendable {
     case futex, spin, semaphore, eventDescriptor
   }
 
-  /// Why a frame was never received.
-  public enum DropReason: String, Hashable, Sendable, CaseIterable {
-    case lapped, passedOver, awaitingKeyFrame, unreachable, corrupt, losslessEnded
-  }
-
   public let id: Int
   public let pid: Int32
   /// The last frame received or given up.

@@ -11,6 +11,8 @@ struct RGBLayout: Hashable, Sendable {
     switch fourcc {
     case .xrgb8888, .argb8888: (pixelBytes, red, green, blue) = (4, 2, 1, 0)
     case .xbgr8888, .abgr8888: (pixelBytes, red, green, blue) = (4, 0, 1, 2)
+    case .rgbx8888, .rgba8888: (pixelBytes, red, green, blue) = (4, 3, 2, 1)
+    case .bgrx8888, .bgra8888: (pixelBytes, red, green, blue) = (4, 1, 2, 3)
     case .rgb888: (pixelBytes, red, green, blue) = (3, 2, 1, 0)
     case .bgr888: (pixelBytes, red, green, blue) = (3, 0, 1, 2)
     default: return nil

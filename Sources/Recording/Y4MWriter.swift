@@ -5,31 +5,8 @@ import FrameBus
 /// BT.601 with video levels, which is what readers of y4m take it for.
 public struct Y4MWriter: Sendable {
   private let format: FrameFormat
-  private let layout: Layout
-
-  /// What happens to a picture's bytes.
-  private enum Layout: Sendable {
-    /// Rows of the planes as they are, but for their padding; `order` names the planes as Y, U, V.
-    case planar(order: [Int])
-    /// The second plane has pairs of chroma; whether V comes first in them.
-    case semiPlanar(isSwapped: Bool)
-    /// Two pixels in four bytes: where the first Y, U and V stand.
-    case packed(y: Int, u: Int, v: Int)
-    case rgb(RGBLayout)
-  }
-
-  /// What y4m calls the sampling, and by how many columns and rows chroma is coarser.
-  private let sampling: Sampling
-  private struct Sampling: Sendable {
-    let tag: String
-    let columns: Int
-    let rows: Int
-
-    static let s420 = Sampling(tag: "420jpeg", columns: 2, rows: 2)
-    static let s422 = Sampling(tag: "422", columns: 2, rows: 1)
-    static let s444 = Sampling(tag: "444", columns: 1, rows: 1)
-    static let mono = Sampling(tag: "mono", columns: 0, rows: 0)
-  }
+  private let layout: Y4MLayout
+  private let sampling: Y4MSampling
 
   /// - Throws: ``Y4MWriterError`` for what is no picture, or one whose layout is not known.
   public init(_ format: FrameFormat) throws(Y4MWriterError) {
@@ -37,19 +14,10 @@ public struct Y4MWriter: Sendable {
     guard !format.planes.isEmpty, format.width > 0, format.height > 0 else {
       throw .unknownLayout(format)
     }
+    guard let way = Y4MWay(format.fourcc) else { throw .unknownLayout(format) }
     self.format = format
-    switch format.fourcc {
-    case .yuv420: (layout, sampling) = (.planar(order: [0, 1, 2]), .s420)
-    case .yuv422: (layout, sampling) = (.planar(order: [0, 1, 2]), .s422)
-    case .yuv444: (layout, sampling) = (.planar(order: [0, 1, 2]), .s444)
-    case .r8: (layout, sampling) = (.planar(order: [0]), .mono)
-    case .nv12: (layout, sampling) = (.semiPlanar(isSwapped: false), .s420)
-    case .yuyv: (layout, sampling) = (.packed(y: 0, u: 1, v: 3), .s422)
-    case .uyvy: (layout, sampling) = (.packed(y: 1, u: 0, v: 2), .s422)
-    default:
-      guard let rgb = RGBLayout(format.fourcc) else { throw .unknownLayout(format) }
-      (layout, sampling) = (.rgb(rgb), .s444)
-    }
+    layout = way.layout
+    sampling = way.sampling
   }
 
   /// The stream's first line.
@@ -68,13 +36,13 @@ public struct Y4MWriter: Sendable {
     var result = Array("FRAME\n".utf8)
     result.reserveCapacity(result.count + 3 * format.width * format.height)
     switch layout {
-    case .planar(let order):
+    case .planar(let order, let sampleBytes):
       for (component, plane) in order.enumerated() {
-        appendRows(of: format.planes[plane], component, bytes, to: &result)
+        appendRows(of: format.planes[plane], component, sampleBytes, bytes, to: &result)
       }
-    case .semiPlanar(let isSwapped):
-      appendRows(of: format.planes[0], 0, bytes, to: &result)
-      for first in isSwapped ? [1, 0] : [0, 1] {
+    case .semiPlanar(let u):
+      appendRows(of: format.planes[0], 0, 1, bytes, to: &result)
+      for first in [u, 1 - u] {
         appendSamples(of: format.planes[1], 1, from: first, every: 2, bytes, to: &result)
       }
     case .packed(let y, let u, let v):
@@ -100,13 +68,16 @@ public struct Y4MWriter: Sendable {
   }
 
   private func appendRows(
-    of plane: Plane, _ component: Int, _ bytes: RawSpan, to result: inout [UInt8]
+    of plane: Plane, _ component: Int, _ sampleBytes: Int, _ bytes: RawSpan,
+    to result: inout [UInt8]
   ) {
     let (columns, rows) = size(of: component)
     for row in 0..<rows {
       let start = plane.offset + row * plane.stride
       // SAFETY: copied within the call.
-      unsafe bytes.extracting(start..<start + columns).withUnsafeBytes { unsafe result += $0 }
+      unsafe bytes.extracting(start..<start + columns * sampleBytes).withUnsafeBytes {
+        unsafe result += $0
+      }
     }
   }
 

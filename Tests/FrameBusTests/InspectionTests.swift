@@ -118,7 +118,7 @@ import Testing
     let socket = try MessageSocket.connect(to: rendezvous.socketPath)
     for place in [0, 63, 64, .max] as [UInt64] {
       let question = fb_short_message(
-        header: fb_message_header(Int(FB_MESSAGE_INSPECT_SUBSCRIBER)), value: place)
+        Int(FB_MESSAGE_INSPECT_SUBSCRIBER), value: place)
       let isSent = socket.send(question) == .sent
       #expect(isSent)
       let isReadable = socket.waitUntilReadable(until: .after(.seconds(30)))

@@ -26,6 +26,9 @@ final class RecordingDisplay: Sendable {
     case .event(.losslessEnded):
       end()
       terminal.warn("too slow for every frame: the publisher goes on without waiting")
+    case .event(.evicted): say("the publisher sent this recorder away; attaching again")
+    case .event(.paused(let reason)): say("paused: \(reason)")
+    case .event(.resumed): say("resumed")
     case .progress(let figures): show(figures)
     }
   }

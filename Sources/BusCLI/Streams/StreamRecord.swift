@@ -5,26 +5,12 @@ import FrameBus
 struct StreamRecord: Encodable {
   struct Publisher: Encodable { let pid: Int32 }
 
-  struct Format: Encodable {
-    let kind: String
-    let fourcc: String
-    let width: Int
-    let height: Int
-
-    init(_ format: FrameFormat) {
-      kind = "\(format.kind)"
-      fourcc = "\(format.fourcc)"
-      width = format.width
-      height = format.height
-    }
-  }
-
   let name: String
   let state: String
   var generation: UInt64?
   let publisher: Publisher
   var cursor: UInt64?
-  var format: Format?
+  var format: FormatRecord?
   var slots: Int?
   var slotBytes: Int?
   var published: UInt64?
@@ -52,7 +38,7 @@ struct StreamRecord: Encodable {
       publisher = Publisher(pid: status.publisherPID)
       generation = status.generation
       cursor = status.cursor
-      format = status.format.map(Format.init)
+      format = status.format.map(FormatRecord.init)
       slots = status.slots
       slotBytes = status.slotBytes
       published = status.cursor
@@ -101,7 +87,20 @@ struct SubscriberRecord: Encodable {
 extension [UInt64] {
   /// Counts in the order of the drop reasons, by the names of those that occurred.
   var byReason: [String: UInt64] {
-    let pairs = zip(SubscriberStatus.DropReason.allCases, self).filter { $0.1 > 0 }
-    return Dictionary(uniqueKeysWithValues: pairs.map { ($0.0.rawValue, $0.1) })
+    let pairs = zip(DropReason.allCases, self).filter { $0.1 > 0 }
+    return Dictionary(uniqueKeysWithValues: pairs.map { ($0.0.key, $0.1) })
+  }
+}
+
+extension DropReason {
+  fileprivate var key: String {
+    switch self {
+    case .lapped: "lapped"
+    case .passedOver: "passedOver"
+    case .awaitingKeyFrame: "awaitingKeyFrame"
+    case .unreachable: "unreachable"
+    case .corrupt: "corrupt"
+    case .losslessEnded: "losslessEnded"
+    }
   }
 }

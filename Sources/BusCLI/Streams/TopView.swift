@@ -39,12 +39,12 @@ struct TopView {
 
   private static func row(_ activity: SubscriberActivity) -> [String] {
     let status = activity.status
-    let reasons = zip(SubscriberStatus.DropReason.allCases, activity.drops).filter { $0.1 > 0 }
+    let reasons = zip(DropReason.allCases, activity.drops).filter { $0.1 > 0 }
     return [
       "  \(status.id)", "\(status.pid)", status.policy?.rawValue ?? "?",
       activity.framesPerSecond.text(places: 1), "\(status.lag)", "\(status.held)",
       time(activity.latencies.quantileNs(0.5)), time(activity.latencies.quantileNs(0.99)),
-      reasons.isEmpty ? "0" : reasons.map { "\($0.1) \($0.0.rawValue)" }.joined(separator: ", "),
+      reasons.isEmpty ? "0" : reasons.map { "\($0.1) \($0.0)" }.joined(separator: ", "),
     ]
   }
 
@@ -59,12 +59,8 @@ struct TopView {
 }
 
 extension StreamStatus {
-  /// Such as `XR24 1920×1080`.
-  var formatText: String {
-    guard let format else { return "no format yet" }
-    return format.kind == .video
-      ? "\(format.fourcc) \(format.width)×\(format.height)" : "\(format.fourcc)"
-  }
+  /// For people.
+  var formatText: String { format?.text ?? "no format yet" }
 }
 
 /// One look as scripts read it.
