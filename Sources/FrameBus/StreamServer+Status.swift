@@ -1,7 +1,7 @@
 import CFrameLayout
 
-/// What the control plane says of its stream to whoever asks. What subscribers wrote is passed on as
-/// it is, in records of fixed size; only people read it.
+/// What the control plane says of its stream to whoever asks. What subscribers wrote is passed on
+/// as it is, in records of fixed size; only people read it.
 extension StreamServer {
   func status() -> fb_status {
     let board = core.board

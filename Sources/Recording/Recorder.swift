@@ -72,7 +72,7 @@ public struct Recorder: ~Copyable {
     do throws(SubscriberError) {
       do throws(SubscriberError) {
         return try WholeStream(
-          plan.stream, in: group, wishes, waitingForPublisherUntil: .now, stop: stop)
+          plan.stream, in: group, wishes, waitingForPublisherUntil: nil, stop: stop)
       } catch {
         guard case .noSuchStream = error else { throw error }
         report(.waitingForStream(plan.stream))

@@ -214,8 +214,8 @@ public enum RecordingReadError: Error, Hashable, Sendable, CustomStringConvertib
     case .notRecording:
       "this is no recording of FrameBus; make one with `framebus record STREAM FILE`"
     case .otherVersion(let version):
-      "this recording has version \(version) of the format, this program reads \(FileHead.version); "
-        + "play it with the FrameBus that made it"
+      "this recording has version \(version) of the format, and this program reads "
+        + "\(FileHead.version); play it with the FrameBus that made it"
     case .damaged(let frame):
       "frame \(frame) of the recording is damaged; play what is behind it with --from \(frame + 1)"
     case .system(let error): "\(error)"

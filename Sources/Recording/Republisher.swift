@@ -53,5 +53,5 @@ package struct Republisher: ~Copyable {
     return true
   }
 
-  package consuming func finish() { publisher.finish(.ended) }
+  package consuming func finish(_ reason: FinishReason) { publisher.finish(reason) }
 }

@@ -26,7 +26,7 @@ package struct WholeStream: ~Copyable {
 
   package init(
     _ stream: StreamName, in group: AppGroup, _ wishes: Wishes,
-    waitingForPublisherUntil deadline: Deadline, stop: StopSignal
+    waitingForPublisherUntil deadline: Deadline?, stop: StopSignal
   ) throws(SubscriberError) {
     self.stream = stream
     self.group = group
@@ -48,14 +48,14 @@ package struct WholeStream: ~Copyable {
       else { throw error }
       earlierDrops += subscriber.droppedCount
       do throws(SubscriberError) {
-        subscriber = try Self.attach(stream, group, wishes, until: .now, stop)
+        subscriber = try Self.attach(stream, group, wishes, until: nil, stop)
       } catch { throw .refused(stream, refusal) }
       return .timedOut
     }
   }
 
   private static func attach(
-    _ stream: StreamName, _ group: AppGroup, _ wishes: Wishes, until deadline: Deadline,
+    _ stream: StreamName, _ group: AppGroup, _ wishes: Wishes, until deadline: Deadline?,
     _ stop: StopSignal
   ) throws(SubscriberError) -> Subscriber {
     var options = SubscriberOptions()

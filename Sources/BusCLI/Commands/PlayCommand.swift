@@ -80,7 +80,7 @@ struct PlayCommand: ParsableCommand {
   private func playStream(_ name: StreamName, stop: StopSignal) throws {
     var stream = try WholeStream(
       name, in: try global.openGroup(creatingLocal: true), WholeStream.Wishes(),
-      waitingForPublisherUntil: .now, stop: stop)
+      waitingForPublisherUntil: nil, stop: stop)
     var output = PictureOutput(isRaw: raw)
     defer { tellOfDrops(stream.droppedCount) }
     var left = frames ?? .max
@@ -139,15 +139,15 @@ struct PlayCommand: ParsableCommand {
   ) throws {
     let group = try global.openGroup(creatingLocal: true)
     var publisher = try Republisher(target, in: group, first: try reader.frame(numbers.lowerBound))
-    guard publisher.waitForSubscriber(stop: stop) else { return }
+    guard publisher.waitForSubscriber(stop: stop) else { return publisher.finish(.stopped) }
     var clock = PlaybackClock()
     for number in numbers {
       let frame = try reader.frame(number)
       guard waitUntilDue(frame, &clock, stop),
         try publisher.publish(frame, from: reader, stop: stop)
-      else { return }
+      else { return publisher.finish(.stopped) }
     }
-    publisher.finish()
+    publisher.finish(.ended)
   }
 
   /// - Returns: false when the signal was raised first.

@@ -10,10 +10,10 @@ struct RecordCommand: ParsableCommand {
     commandName: "record",
     abstract: "Record a stream's frames in a file, as they are.",
     discussion: """
-      Every frame is kept if the publisher waits for its subscribers, as files do; a live publisher \
-      is never held up: what the disk is too slow for is dropped, and counted. Frames go from their \
-      slots straight to the disk where the file system allows it. `framebus play FILE` plays the \
-      recording, also one whose recorder was killed. An existing file is replaced.
+      Every frame is kept if the publisher waits for its subscribers, as files do; a live \
+      publisher is never held up: what the disk is too slow for is dropped, and counted. Frames \
+      go from their slots straight to the disk where the file system allows it. `framebus play \
+      FILE` plays the recording, also one whose recorder was killed. An existing file is replaced.
       """)
 
   @Argument(help: ArgumentHelp("The stream to record.", valueName: "stream"))
