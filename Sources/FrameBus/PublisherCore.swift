@@ -251,6 +251,8 @@ import Synchronization
     // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in
     // `Attachment.pin`. The frame's bytes and all fields happen before.
     board.descriptorSequence(of: sequence).storeReleasing(sequence)
+    // Relaxed: one writer, a statistic; it shares the cursor's line.
+    board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
 

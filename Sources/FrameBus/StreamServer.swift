@@ -222,6 +222,13 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard connection.place == nil else { return .breaksProtocol }
       _ = connection.socket.send(status())
       return .stays
+    case Int(FB_MESSAGE_INSPECT_SUBSCRIBER):
+      guard connection.place == nil,
+        let question = message.record(
+          fb_short_message(), kind: Int(FB_MESSAGE_INSPECT_SUBSCRIBER))
+      else { return .breaksProtocol }
+      _ = connection.socket.send(details(of: question.value))
+      return .stays
     default: return .breaksProtocol
     }
   }
@@ -372,58 +379,5 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     joins.wrappingAdd(1, ordering: .releasing)
     noteChange()
     return true
-  }
-
-  // MARK: Status
-
-  private func status() -> fb_status {
-    let board = core.board
-    var status = fb_status()
-    status.header = fb_message_header(Int(FB_MESSAGE_STATUS))
-    noteRetainedMemory()
-    let header = board.header()
-    status.generation = header.generation
-    status.publisher_pid = header.publisher_pid
-    status.state = header.state
-    status.cursor = header.cursor
-    status.abandoned = header.abandoned
-    status.wake_ups = header.wake_ups
-    status.lossless_ended = header.lossless_ended
-    status.evictions = header.evictions
-    status.rejected = header.rejected
-    status.retained_bytes = header.retained_bytes
-    if let pool = pools.last { status.pool = pool.description }
-    // SYNC status/format: pairs with the release in `PublisherCore.write`.
-    let epoch = board.formatEpoch.loadAcquiring()
-    board.format(epoch: epoch).load(into: &status.format)
-    let seated = connections.values.filter(\.isSeated).compactMap { connection in
-      connection.place.map { (place: $0, connection: connection) }
-    }
-    let rows = seated.sorted { $0.place < $1.place }.map { row(of: $0.connection, at: $0.place) }
-    status.subscriber_count = UInt32(rows.count)
-    status.owed = UInt32(seated.count { !$0.connection.owedPools.isEmpty })
-    // SAFETY: there are as many rows in the record as places.
-    unsafe withUnsafeMutableBytes(of: &status.subscribers) { bytes in
-      for (index, row) in rows.enumerated() {
-        unsafe bytes.storeBytes(
-          of: row, toByteOffset: index * MemoryLayout<fb_subscriber_status>.stride,
-          as: fb_subscriber_status.self)
-      }
-    }
-    return status
-  }
-
-  private func row(of connection: Connection, at place: Int) -> fb_subscriber_status {
-    let page = core.places.page(place)
-    var row = fb_subscriber_status()
-    row.id = UInt32(place)
-    row.pid = UInt32(connection.peer.pid)
-    // Relaxed: statistics in the subscriber's own words.
-    row.place = core.board.place(place).loadRelaxed()
-    row.held = UInt32((0..<connection.holds).count { page.hold($0).loadRelaxed() != 0 })
-    row.position = page.position.loadRelaxed()
-    row.received = page.received.loadRelaxed()
-    row.dropped = page.dropped.loadRelaxed()
-    return row
   }
 }

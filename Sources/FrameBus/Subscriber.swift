@@ -44,6 +44,9 @@ public struct Subscriber: ~Copyable, Sendable {
   public internal(set) var receivedCount: UInt64 = 0
   var drops = DropCounts()
 
+  /// Times some frames on their way here, for `framebus top`.
+  var latency = LatencySampler()
+
   /// How long `next` spins before it sleeps, learnt from how long frames took to come.
   var spinBudget = SpinBudget()
 

@@ -1,3 +1,5 @@
+import CommandLineSupport
+
 /// What the rounds of a ring suite came to, for programs and for readers.
 struct RingReport {
   let suite: String
