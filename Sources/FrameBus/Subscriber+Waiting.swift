@@ -44,7 +44,7 @@ extension Subscriber {
     let how = futexCannotBeTrusted ? FB_WAITING_BELL : FB_WAITING_FUTEX
     let wake = attachment.prepareToSleep(Int32(how))
     defer { attachment.endSleep() }
-    guard attachment.cursor <= position, attachment.finishReason == nil else { return }
+    guard attachment.cursor <= position, !hasUntoldState(attachment) else { return }
     if futexCannotBeTrusted { return doorbell.sleep(since: bell, stop: stop, until: deadline) }
     // SAFETY: the board is mapped as long as the attachment.
     let wasWoken = unsafe sleepOnFutexes(
@@ -72,7 +72,7 @@ extension Subscriber {
       case .nothing:
         guard let attachment else { continue }
         _ = attachment.prepareToSleep(Int32(FB_WAITING_BELL))
-        if attachment.cursor <= position, attachment.finishReason == nil {
+        if attachment.cursor <= position, !hasUntoldState(attachment) {
           await suspend(since: bell)
         }
         attachment.endSleep()
