@@ -26,6 +26,7 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
   let wanted = settings.number("frames", 0)
   let delay = settings.number("delayUs", 0)
   var kept: FrameLease?
+  var newest = (generation: UInt64(0), sequence: UInt64(0))
   var count = 0
   while wanted == 0 || count < wanted {
     switch try subscriber.next() {
@@ -35,6 +36,11 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
       } else {
         check(lease)
       }
+      let this = (generation: lease.generation, sequence: lease.sequence.rawValue)
+      if this.generation == newest.generation, this.sequence <= newest.sequence {
+        say("AGAIN sequence \(lease.sequence)")
+      }
+      newest = this
       if let first = kept.take() {
         check(first)
         kept = consume first

@@ -61,7 +61,7 @@ import Testing
     #expect(came)
     try publishWhole(&publisher)
     try stopped.waitForOutput("received 1 ")
-    stopped.process.send(signal: 19)
+    try stop(stopped)
     var other = try world.subscriber(.keepLatest(2)) { $0.start = .next }
     try waitUntil("both are seated") { publisher.subscriberCount == 2 }
     for expected in 2...1000 {

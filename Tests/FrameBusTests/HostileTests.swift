@@ -225,12 +225,13 @@ func receivedWhole(_ subscriber: inout Subscriber) throws -> UInt64? {
 }
 
 func wholeNumber(in bytes: RawSpan) -> UInt64? {
-  var numbers: Set<UInt64> = []
+  // SAFETY: inside the bytes, which are words, as the loop says.
+  let first = unsafe bytes.unsafeLoad(as: UInt64.self)
   for offset in stride(from: 0, to: bytes.byteCount & ~7, by: 8) {
-    // SAFETY: inside the bytes, as the loop says.
-    numbers.insert(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt64.self))
+    let word = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt64.self)
+    guard word == first else { return nil }
   }
-  return numbers.count == 1 ? numbers.first : nil
+  return first
 }
 
 /// A file of Tests/Tools.
