@@ -237,7 +237,8 @@ import Synchronization
     // `Attachment.pin` before the sequence is read again. Relaxed: the fence orders it.
     board.descriptorSequence(of: sequence).storeRelaxed(0)
     atomicMemoryFence(ordering: .releasing)
-    if ring.loans[index].formatVersion != ring.writtenVersion { writeFormat(ofLoan: index) }
+    let version = ring.loans[index].formatVersion
+    if version == 0 || version != ring.writtenVersion { writeFormat(ofLoan: index) }
     descriptor.format_epoch = ring.formatEpoch
     if ring.standsAlone || descriptor.flags & FrameFlags.keyFrame.rawValue != 0 {
       ring.keyFrame = sequence

@@ -65,7 +65,7 @@ public struct SubscriberOptions: Sendable {
   /// Leases held at once, 1…16. Fewer may be granted.
   public var holds = 1
   /// Whether frames that carry a checksum are read and compared with it before they are received.
-  /// One that differs is dropped, as `FB_DROP_CORRUPT`, and the next one is tried; frames without
+  /// One that differs is dropped as `DropReason.corrupt`, and the next one is tried; frames without
   /// are received as they are (`FrameLease.checksum` tells).
   public var verifiesChecksums = false
   /// Called on the thread that receives.
