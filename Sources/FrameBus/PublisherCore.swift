@@ -242,6 +242,7 @@ import Synchronization
     board.descriptorSequence(of: sequence).storeRelaxed(0)
     atomicMemoryFence(ordering: .releasing)
     let version = ring.loans[index].formatVersion
+    // 0 is every format that a loan was given of its own, not one of them.
     if version == 0 || version != ring.writtenVersion { writeFormat(ofLoan: index) }
     descriptor.format_epoch = ring.formatEpoch
     if ring.standsAlone || descriptor.flags & FrameFlags.keyFrame.rawValue != 0 {
