@@ -39,6 +39,9 @@ let package = Package(
     .trait(
       name: "Media",
       description: "Screen capture (XCB) and encoding (GStreamer). The core never needs it."),
+    .trait(
+      name: "CrashPoints",
+      description: "For the tests alone: named points at which a process can be made to die."),
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
@@ -144,6 +147,12 @@ let package = Package(
     .executableTarget(
       name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
       path: "Tests/BusWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "Prover", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
+      path: "Tests/Prover", swiftSettings: strict),
+    .testTarget(
+      name: "ProofTests", dependencies: ["FrameBus", "Platform", "TestSupport", "Prover"],
+      swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -161,8 +161,10 @@ final class Attachment: Sendable {
       else { return false }
       // Two are enough: the one before may still be in the ring, older ones cannot.
       pools.withLock { $0 = $0.suffix(1) + [pool] }
+      crashPoint(.poolMapped)
       let acknowledgement = fb_short_message(
         header: fb_message_header(Int(FB_MESSAGE_POOL_ACK)), value: UInt64(pool.generation))
+      defer { crashPoint(.poolAcknowledged) }
       return socket.send(acknowledgement) == .sent
     default: return false
     }
@@ -234,6 +236,7 @@ final class Attachment: Sendable {
     // SYNC hold/release: release; pairs with the acquiring load in `Places.addHeldSequences`. All
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)
+    crashPoint(.released)
     freeHolds.bitwiseOr(1 << UInt64(hold), ordering: .releasing)
   }
 
@@ -248,6 +251,7 @@ final class Attachment: Sendable {
     // descriptor. Pairs with the fence in `PublisherCore.loan` between the overwriting of the
     // descriptor and its look at the holds. The one of us that comes second sees the other.
     word.storeReleasing(sequence)
+    crashPoint(.holdTaken)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     let first = board.descriptorSequence(of: sequence)
     // SYNC descriptor/fields: pairs with the last release in `PublisherCore.publish`.
@@ -259,10 +263,12 @@ final class Attachment: Sendable {
       if first.loadRelaxed() == sequence {
         // The copy's own word may be another where the publisher does not keep the protocol.
         descriptor.sequence = sequence
+        crashPoint(.pinned)
         return true
       }
     }
     word.storeReleasing(0)
+    crashPoint(.holdWithdrawn)
     return false
   }
 
@@ -287,17 +293,22 @@ final class Attachment: Sendable {
     // SYNC position/overwrite: release; pairs with the acquiring load in
     // `PublisherCore.firstBlocker`. The descriptor's copy happens before it may be overwritten.
     page.position.storeReleasing(position)
+    crashPoint(.advanced)
     // Relaxed: statistics.
     page.received.storeRelaxed(received)
+    crashPoint(.receivedShown)
     page.dropped.storeRelaxed(dropped)
+    crashPoint(.droppedShown)
     guard isLossless else { return }
     // SYNC progress: Dekker; pairs with the fence in `PublisherCore.waitForLossless`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     // Relaxed: ordered by the fence; then this thread is the word's one writer.
     guard board.publisherWaiting.loadRelaxed() != 0 else { return }
     page.progress.storeReleasing(page.progress.loadRelaxed() &+ 1)
+    crashPoint(.progressBumped)
     // SAFETY: the page is mapped as long as self.
     unsafe wakeSleepers(on: page.progress.futex)
+    crashPoint(.publisherWoken)
   }
 
   /// Announces that this subscriber is about to sleep.
@@ -306,6 +317,7 @@ final class Attachment: Sendable {
     // SYNC wake/sleep: Dekker. Our store of `waiting`, fence, our load of `wake` and after it of
     // the cursor; pairs with the fence in `PublisherCore.wakeSleepers`. Relaxed: the fence orders.
     page.waiting.storeRelaxed(UInt32(how))
+    crashPoint(.waitingShown)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     // Acquire: who sees the new `wake` sees the new cursor.
     return board.wake.loadAcquiring()
@@ -314,5 +326,6 @@ final class Attachment: Sendable {
   func endSleep() {
     // Relaxed: a wake-up too many is harmless.
     page.waiting.storeRelaxed(UInt32(FB_WAITING_NOT))
+    crashPoint(.sleepEnded)
   }
 }

@@ -55,6 +55,7 @@ import Synchronization
       // SAFETY: the mapping lives as long as self.
       board = unsafe Board(boardMapping, ringDepth: options.ringDepth)
       board.setHeader(Self.header(stream: stream, ringDepth: options.ringDepth))
+      crashPoint(.headerWritten)
       try boardFile.add([.size, .futureWrites, .seals])
     } catch { throw .system(error) }
     let slots = SlotTable(
@@ -65,7 +66,9 @@ import Synchronization
     write(format)
     // Relaxed: the rendezvous orders both before any subscriber maps the board.
     board.poolGeneration.storeRelaxed(pool.generation)
+    crashPoint(.poolShown)
     board.state.storeRelaxed(UInt32(FB_STATE_LIVE))
+    crashPoint(.stateLive)
   }
 
   deinit {
@@ -119,6 +122,7 @@ import Synchronization
         slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
       // Relaxed: shown in `framebus streams`; descriptors name their pool themselves.
       board.poolGeneration.storeRelaxed(pool.generation)
+      crashPoint(.poolShown)
       newPool = pool
     }
     ring.format = format
@@ -133,9 +137,11 @@ import Synchronization
     ring.formatEpoch += 1
     let epoch = ring.formatEpoch
     board.format(epoch: epoch).store(format.record(epoch: epoch))
+    crashPoint(.formatWritten)
     // SYNC status/format: pairs with the acquiring load in `StreamServer.status`. Subscribers come
     // to the record by a descriptor, whose own release orders it.
     board.formatEpoch.storeReleasing(epoch)
+    crashPoint(.formatShown)
   }
 
   // MARK: Loan and publish
@@ -154,6 +160,7 @@ import Synchronization
     for _ in 0..<1000 {
       if let slot = takeSlot() {
         ring.loans += 1
+        crashPoint(.loaned)
         return FrameLoan(core: self, pool: ring.pool, slot: slot)
       }
     }
@@ -207,15 +214,19 @@ import Synchronization
     // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
     // `Attachment.pin` before the sequence is read again. Relaxed: the fence orders it.
     board.descriptorSequence(of: sequence).storeRelaxed(0)
+    crashPoint(.descriptorInvalid)
     atomicMemoryFence(ordering: .releasing)
     if format != ring.writtenFormat { write(format) }
     descriptor.format_epoch = ring.formatEpoch
     board.descriptor(of: sequence).store(descriptor, from: 1)
+    crashPoint(.descriptorWritten)
     // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in
     // `Attachment.pin`. The frame's bytes and all fields happen before.
     board.descriptorSequence(of: sequence).storeReleasing(sequence)
+    crashPoint(.sequenceShown)
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
+    crashPoint(.cursorMoved)
 
     ring.next = sequence + 1
     if pool === ring.pool {
@@ -234,6 +245,7 @@ import Synchronization
     ring.loans -= 1
     // Relaxed: one writer, a statistic.
     board.abandoned.storeRelaxed(board.abandoned.loadRelaxed() &+ 1)
+    crashPoint(.abandonCounted)
   }
 
   /// Wakes every subscriber that said it would sleep: one system call for all that sleep on the
@@ -242,6 +254,7 @@ import Synchronization
     // Relaxed load: this thread is the word's one writer.
     // SYNC wake/sleep: release, so that who sees the new word sees the new cursor.
     board.wake.storeReleasing(board.wake.loadRelaxed() &+ 1)
+    crashPoint(.wakeBumped)
     // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
     // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
     // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next look at the mask of
@@ -260,16 +273,21 @@ import Synchronization
     guard futexSleeps || bellMask != 0 else { return }
     // Relaxed: one writer, a statistic.
     board.wakeUps.storeRelaxed(board.wakeUps.loadRelaxed() &+ 1)
+    crashPoint(.wakeUpCounted)
     if futexSleeps { unsafe Platform.wakeSleepers(on: board.wake.futex) }
+    crashPoint(.sleepersWoken)
     if bellMask != 0 { bells.ring(bellMask) }
+    crashPoint(.bellsRung)
   }
 
   /// Says that no frame will follow. What was published stays readable for who is attached.
   func finish(_ reason: FinishReason) {
     // Relaxed: ordered by the state's release.
     board.finishReason.storeRelaxed(reason.rawValue)
+    crashPoint(.reasonWritten)
     // SYNC finish: pairs with the acquiring load in `Attachment.finishReason`.
     board.state.storeReleasing(UInt32(FB_STATE_FINISHED))
+    crashPoint(.stateFinished)
     wakeSleepers()
   }
 }

@@ -46,7 +46,9 @@ struct Rendezvous: Sendable {
   ) throws(SubscriberError) -> Attachment {
     let socket = try connect(to: StreamFiles(stream, in: group).socketPath)
     guard socket.send(hello) == .sent else { throw .noSuchStream(stream) }
+    crashPoint(.helloSent)
     var message = try answer(from: socket, stop: stop)
+    crashPoint(.welcomed)
     guard let header = message.header else {
       // The end of the connection: the publisher went meanwhile.
       throw message.isEmpty ? .noSuchStream(stream) : .untrusted(stream, "it answers garbage")
@@ -62,6 +64,7 @@ struct Rendezvous: Sendable {
       let attachment = try Attachment(
         welcome, &message, from: socket, stream: stream, doorbell: doorbell, loop: loop)
       try attachment.watch()
+      crashPoint(.attached)
       return attachment
     } catch let error as Attachment.Untrusted {
       throw .untrusted(stream, error.reason)

@@ -35,7 +35,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     holdsLeft = core.options.holdQuota
     pools = [core.ring.pool]
     let files = StreamFiles(core.stream, in: group)
-    let longest = files.socketPath.utf8.count + String(currentProcessID()).utf8.count + 1
+    let longest = (files.socketPath + ListeningSocket.temporarySuffix).utf8.count
     guard longest <= maximumSocketPathBytes else {
       throw .socketPathTooLong(path: files.socketPath, bytes: longest)
     }
@@ -45,9 +45,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
         until: .now)
       guard let lock else { throw StreamServer.isTaken }
       self.lock = consume lock
+      crashPoint(.lockTaken)
       loop = try EventLoop.shared()
       // Anybody may connect; the kernel says who did, and the group's manifest decides.
       listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
+      crashPoint(.socketBound)
       listening = nil
       listening = try loop.add(listener.descriptor.number, .readable) { [weak self] _ in
         self?.acceptAll()
@@ -102,7 +104,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       // Relaxed: the publishing thread goes on after this, and so does the gap by which the
       // subscriber comes to look.
       core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
+      crashPoint(.losslessEndShown)
       core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
+      crashPoint(.losslessEndCounted)
     }
   }
 
@@ -212,8 +216,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connection.place = nil
     core.bells.hang(nil, at: place)
     core.places.leave(place)
+    crashPoint(.placeLeft)
     // Relaxed: read for people.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
+    crashPoint(.placeFreed)
     holdsLeft += connection.holds
     core.changes.increment()
     core.changes.wakeAll()
@@ -286,15 +292,18 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       try page.initialize(from: unsafe RawSpan(_unsafeBytes: bytes))
     }
     try page.add([.size, .seals])
+    crashPoint(.positionPreset)
     let isLossless = losslessStallLimitNs != nil
     // Before the publishing thread can write there that lossless delivery has ended. Relaxed:
     // ordered by the taking of the place.
     core.board.place(place).storeRelaxed(
       UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
+    crashPoint(.placeShown)
     // On the list before the descriptors leave, so that no hold can be overlooked.
     try core.places.take(
       place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
+    crashPoint(.placeListed)
     holdsLeft -= connection.holds
     core.bells.hang(connection.socket.descriptor.number, at: place)
 
@@ -319,6 +328,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
       throw SystemError.last("sendmsg")
     }
+    crashPoint(.welcomeSent)
     joins.wrappingAdd(1, ordering: .releasing)
     core.changes.increment()
     core.changes.wakeAll()
@@ -332,6 +342,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
         header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description)
       switch connection.socket.send(message, descriptors: [pool.file.descriptor.number]) {
       case .sent:
+        crashPoint(.poolSent)
         connection.owedPools.removeFirst()
         connection.unacknowledgedPools += 1
       case .wouldBlock: return connection.watchForRoom(true)

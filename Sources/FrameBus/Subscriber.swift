@@ -122,6 +122,7 @@ public struct Subscriber: ~Copyable, Sendable {
     }
     guard isGone else { return .nothing }
     self.attachment = nil
+    crashPoint(.detached)
     pool = nil
     format = nil
     options.onEvent?(.publisherGone)
