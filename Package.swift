@@ -150,8 +150,14 @@ let package = Package(
     .executableTarget(
       name: "Prover", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
       path: "Tests/Prover", swiftSettings: strict),
+    .executableTarget(
+      name: "HostileMember", dependencies: ["CFrameLayout"], path: "Tests/HostileMember",
+      cSettings: strictC),
     .testTarget(
-      name: "ProofTests", dependencies: ["FrameBus", "Platform", "TestSupport", "Prover"],
+      name: "ProofTests",
+      dependencies: [
+        "FrameBus", "AppGroup", "Platform", "TestSupport", "Prover", "HostileMember",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",

@@ -5,6 +5,8 @@ package enum Signal {
   package static let interrupt = SIGINT
   package static let terminate = SIGTERM
   package static let kill = SIGKILL
+  package static let stop = SIGSTOP
+  package static let `continue` = SIGCONT
 }
 
 #if CrashPoints

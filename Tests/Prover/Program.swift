@@ -5,8 +5,9 @@ import TestSupport
 
 /// Proves by force that the frame bus survives its processes: `Prover PART key=value…`.
 ///
-/// Parts that judge: `crash` (dies at every crash point), `soak` (random kills and stops), `cycles`
-/// (resources after many). Parts that are judged: `publish`, `subscribe`. What is wrong is said on
+/// Parts that judge: `crash` (dies at every crash point), `soak` (random kills and stops), `siege`
+/// (hostile members), `cycles` (resources after many). Parts that are judged: `publish`,
+/// `subscribe`. What is wrong is said on
 /// standard error, and the status is 1.
 @main
 struct Program {
@@ -24,6 +25,9 @@ struct Program {
     case "publish": try publishProof(settings)
     case "subscribe": try subscribeProof(settings)
     case "crash": try CrashProof(settings).run()
+    case "soak": try Soak(settings).run()
+    case "siege": try Siege(settings).run()
+    case "cycles": try Cycles(settings).run()
     default: throw ProofError("no part “\(part)”")
     }
   }

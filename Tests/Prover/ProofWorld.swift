@@ -1,4 +1,5 @@
 import AppGroup
+import Foundation
 import FrameBus
 import Platform
 import TestSupport
@@ -50,6 +51,13 @@ struct ProofWorld {
     try RunningProgram(
       "Prover", [part, "root=\(rootPath)", "stream=\(stream)"] + settings,
       environment: ["FRAMEBUS_CRASH": plan?.variable])
+  }
+
+  var socketPath: String { "\(group.streamsPath)/\(stream).sock" }
+
+  /// Every file and directory below the root, by its path.
+  func entries() throws -> Set<String> {
+    Set(try FileManager.default.subpathsOfDirectory(atPath: rootPath))
   }
 
   /// The socket and the lock, and nothing else: what a stream may leave behind.
@@ -125,4 +133,13 @@ func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
     if deadline.isPast { throw ProofError("waited a minute until \(what)") }
     sleep(until: .after(.microseconds(200)))
   }
+}
+
+/// The number that follows a word in what a process said.
+func number(after word: Substring, in text: String) throws(ProofError) -> Int {
+  let words = text.split(whereSeparator: \.isWhitespace)
+  guard let place = words.lastIndex(of: word), place + 1 < words.count,
+    let number = Int(words[place + 1])
+  else { throw ProofError("no “\(word)” in: \(text)") }
+  return number
 }
