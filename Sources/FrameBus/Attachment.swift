@@ -45,11 +45,13 @@ final class Attachment: Sendable {
 
   let board: Board
   let page: SubscriberPage
+  let pins = PinLedger()
   private let boardMapping: Mapping
   private let pageMapping: Mapping
   private let pools: Mutex<[PoolView]>
   /// Hold words that are free, a bit each. Of this process alone.
   private let freeHolds: Atomic<UInt64>
+  private let newestPool: Atomic<UInt32>
   private let gone = Atomic<Bool>(false)
 
   private let doorbell: Doorbell
@@ -95,6 +97,7 @@ final class Attachment: Sendable {
     self.boardMapping = boardMapping
     self.pageMapping = pageMapping
     pools = Mutex([pool])
+    newestPool = Atomic(pool.generation)
     self.stream = stream
     generation = welcome.generation
     ringDepth = depth
@@ -161,6 +164,8 @@ final class Attachment: Sendable {
       else { return false }
       // Two are enough: the one before may still be in the ring, older ones cannot.
       pools.withLock { $0 = $0.suffix(1) + [pool] }
+      // Relaxed: only decides how early an old pool is unmapped.
+      newestPool.store(pool.generation, ordering: .relaxed)
       crashPoint(.poolMapped)
       let acknowledgement = fb_short_message(
         header: fb_message_header(Int(FB_MESSAGE_POOL_ACK)), value: UInt64(pool.generation))
@@ -231,8 +236,18 @@ final class Attachment: Sendable {
     return nil
   }
 
+  /// Unmaps the pools that only free records of the ledger still name. For the subscriber, who alone
+  /// takes holds.
+  func forgetPools(otherThan generation: UInt32) {
+    // Acquire: as in `takeHold`.
+    for hold in SetBits(freeHolds.load(ordering: .acquiring))
+    where pins[hold].poolGeneration != generation { pins[hold].pool = nil }
+  }
+
   /// Lets a frame go, and its hold word with it.
   func release(_ hold: Int) {
+    // Relaxed: as where it is stored. An old pool is unmapped with its last lease.
+    if pins[hold].poolGeneration != newestPool.load(ordering: .relaxed) { pins[hold].pool = nil }
     // SYNC hold/release: release; pairs with the acquiring load in `Places.addHeldSequences`. All
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)
@@ -241,11 +256,10 @@ final class Attachment: Sendable {
   }
 
   /// Tries to pin a frame with a hold word.
-  /// - Parameter descriptor: the frame's, if it was pinned; otherwise it means nothing.
-  /// - Returns: false if it has been overwritten; then the hold word is 0 again.
-  func pin(
-    _ sequence: UInt64, with hold: Int, copyTo descriptor: inout fb_descriptor
-  ) -> Bool {
+  /// - Returns: false if it has been overwritten; then the hold word is 0 again. If it was pinned its
+  ///   descriptor lies in the ledger.
+  @inline(__always)
+  func pin(_ sequence: UInt64, with hold: Int) -> Bool {
     let word = page.hold(hold)
     // SYNC hold/reuse, the reading side: our store of the hold, this fence, our look at the
     // descriptor. Pairs with the fence in `PublisherCore.loan` between the overwriting of the
@@ -256,13 +270,13 @@ final class Attachment: Sendable {
     let first = board.descriptorSequence(of: sequence)
     // SYNC descriptor/fields: pairs with the last release in `PublisherCore.publish`.
     if first.loadAcquiring() == sequence {
-      board.descriptor(of: sequence).load(into: &descriptor)
+      board.descriptor(of: sequence).load(into: &pins[hold].descriptor)
       // SYNC descriptor/seqlock: all loads of the copy before the second look; pairs with the
       // releasing fence in `PublisherCore.publish`. Relaxed: the fence orders it.
       atomicMemoryFence(ordering: .acquiring)
       if first.loadRelaxed() == sequence {
         // The copy's own word may be another where the publisher does not keep the protocol.
-        descriptor.sequence = sequence
+        pins[hold].descriptor.sequence = sequence
         crashPoint(.pinned)
         return true
       }

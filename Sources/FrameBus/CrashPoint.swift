@@ -7,8 +7,9 @@
 /// store that others see, named for what has just been done.
 ///
 /// In a build with the package trait `CrashPoints` the variable `FRAMEBUS_CRASH=POINT:PASS` has a
-/// process killed by SIGKILL as it passes a point for that time; tests go through all of them. In
-/// every other build a point is no code at all.
+/// process killed by SIGKILL as it passes a point for that time; tests go through all of them.
+/// `FRAMEBUS_DAWDLE=POINT` has it dawdle there now and then, so that what is rare happens. In every
+/// other build a point is no code at all.
 package enum CrashPoint: String, CaseIterable, Sendable {
   // A record is copied word by word; this is between any two of them.
   case recordWord
@@ -58,19 +59,22 @@ package var crashPointsAreCompiled: Bool {
 }
 
 #if CrashPoints
-  /// What FRAMEBUS_CRASH asks of this process: a point and the pass at which to die there.
+  /// What the environment asks of this process: where to die, and where to dawdle.
   package final class CrashPlan: Sendable {
-    package static let own = CrashPlan(environmentValue("FRAMEBUS_CRASH") ?? "")
+    package static let own = CrashPlan()
 
     private let target: CrashPoint?
     private let lastPass: Int
+    private let dawdling: CrashPoint?
     private let counts = Mutex<[CrashPoint: Int]>([:])
 
-    init(_ text: String) {
+    private init() {
+      let text = environmentValue("FRAMEBUS_CRASH") ?? ""
       let parts = text.split(separator: ":")
       target = parts.first.flatMap { CrashPoint(rawValue: String($0)) }
       lastPass = parts.last.flatMap { Int($0) } ?? 1
       precondition(text.isEmpty || target != nil, "FRAMEBUS_CRASH names no point: \(text)")
+      dawdling = environmentValue("FRAMEBUS_DAWDLE").flatMap { CrashPoint(rawValue: $0) }
     }
 
     func pass(_ point: CrashPoint) {
@@ -79,6 +83,7 @@ package var crashPointsAreCompiled: Bool {
         return counts[point, default: 0]
       }
       if point == target, passes == lastPass { killOwnProcess() }
+      if point == dawdling, passes.isMultiple(of: 16) { sleep(until: .after(.milliseconds(2))) }
     }
 
     /// How often each point was passed so far.

@@ -6,35 +6,29 @@ import CFrameLayout
 /// subscriber, the publisher and the publisher's process.
 public struct FrameLease: ~Copyable, Sendable {
   private let attachment: Attachment
-  private let pool: PoolView
+  /// Which of the subscriber's pins it is.
   private let hold: Int
-  private let offset: Int
 
-  public let sequence: SequenceNumber
-  public let format: FrameFormat
-  public let metadata: FrameMetadata
-  /// When the publisher made it visible, `CLOCK_MONOTONIC`.
-  public let publishedAtNs: UInt64
-  /// Frames between the one received before and this one that this subscriber will never see.
-  public let droppedBefore: UInt64
-  public let byteCount: Int
-
-  init(
-    _ attachment: Attachment, pool: PoolView, hold: Int, _ descriptor: fb_descriptor,
-    format: FrameFormat, droppedBefore: UInt64
-  ) {
+  init(_ attachment: Attachment, hold: Int) {
     self.attachment = attachment
-    self.pool = pool
     self.hold = hold
-    self.format = format
-    self.droppedBefore = droppedBefore
-    // The caller has checked both against the pool.
-    offset = Int(descriptor.slot) * pool.slotBytes
-    byteCount = Int(descriptor.payload_bytes)
-    sequence = SequenceNumber(rawValue: descriptor.sequence)
-    metadata = FrameMetadata(descriptor)
-    publishedAtNs = descriptor.published_at_ns
   }
+
+  public var sequence: SequenceNumber {
+    SequenceNumber(rawValue: attachment.pins[hold].descriptor.sequence)
+  }
+  public var format: FrameFormat {
+    guard let format = attachment.pins[hold].format else {
+      preconditionFailure("a frame is pinned without a format")
+    }
+    return format
+  }
+  public var metadata: FrameMetadata { FrameMetadata(attachment.pins[hold].descriptor) }
+  /// When the publisher made it visible, `CLOCK_MONOTONIC`.
+  public var publishedAtNs: UInt64 { attachment.pins[hold].descriptor.published_at_ns }
+  /// Frames between the one received before and this one that this subscriber will never see.
+  public var droppedBefore: UInt64 { attachment.pins[hold].droppedBefore }
+  public var byteCount: Int { Int(attachment.pins[hold].descriptor.payload_bytes) }
 
   /// Which publisher it came from: changes when the publisher is restarted.
   public var generation: UInt64 { attachment.generation }
@@ -43,9 +37,9 @@ public struct FrameLease: ~Copyable, Sendable {
   public var bytes: RawSpan {
     @_lifetime(borrow self)
     borrowing get {
-      // SAFETY: the pool stays mapped while this lease holds it, slot and size were checked against
-      // it, and the hold keeps the publisher from writing there.
-      let span = unsafe RawSpan(_unsafeStart: pool.mapping.base + offset, byteCount: byteCount)
+      // SAFETY: the pool stays mapped while the pin names it, and the hold keeps the publisher from
+      // writing there.
+      let span = unsafe RawSpan(_unsafeStart: start, byteCount: byteCount)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -55,7 +49,16 @@ public struct FrameLease: ~Copyable, Sendable {
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // SAFETY: as in `bytes`; the closure must not let the pointer out, as its name says.
-    try unsafe body(UnsafeRawBufferPointer(start: pool.mapping.base + offset, count: byteCount))
+    try unsafe body(UnsafeRawBufferPointer(start: start, count: byteCount))
+  }
+
+  /// SAFETY: slot and size were checked against the pool when the frame was pinned.
+  private var start: UnsafeRawPointer {
+    guard let base = unsafe attachment.pins[hold].base else {
+      preconditionFailure("a frame is pinned without a pool")
+    }
+    let slot = Int(attachment.pins[hold].descriptor.slot)
+    return unsafe base + slot * attachment.pins[hold].slotBytes
   }
 
   deinit { attachment.release(hold) }

@@ -5,44 +5,58 @@ import Platform
 /// It belongs to the thread or isolation of its `Publisher`.
 public struct FrameLoan: ~Copyable {
   private let core: PublisherCore
-  private let pool: Pool
-  private let slot: Int
+  /// Which of the publisher's loans it is.
+  private let index: Int
   /// Whether the slot has yet to be given back.
   private var isOut = true
 
+  init(core: PublisherCore, index: Int) {
+    self.core = core
+    self.index = index
+  }
+
   /// What is filled into the slot. Preset to the publisher's format when the slot was loaned; a
   /// change of that in between does not relabel what is here.
-  public var format: FrameFormat
-  /// Travels with the frame. Preset to a frame captured and due now.
-  public var metadata: FrameMetadata
+  public var format: FrameFormat {
+    get { core.ring.loans[index].format }
+    set {
+      core.ring.loans[index].format = newValue
+      core.ring.loans[index].formatVersion = 0
+    }
+  }
 
-  init(core: PublisherCore, pool: Pool, slot: Int) {
-    self.core = core
-    self.pool = pool
-    self.slot = slot
-    format = core.ring.format
-    metadata = .now()
+  /// Travels with the frame. Preset to a frame captured and due now: when this is first looked at
+  /// or, if it never is, when the frame is published.
+  public var metadata: FrameMetadata {
+    get {
+      if let metadata = core.ring.loans[index].metadata { return metadata }
+      let metadata = FrameMetadata.now()
+      core.ring.loans[index].metadata = metadata
+      return metadata
+    }
+    set { core.ring.loans[index].metadata = newValue }
   }
 
   /// Bytes that fit into the slot.
-  public var byteCapacity: Int { pool.slotBytes }
+  public var byteCapacity: Int { core.ring.loans[index].slotBytes }
 
   /// The slot's memory: page-aligned, `byteCapacity` long, with whatever an earlier frame left.
   public var bytes: MutableRawSpan {
     @_lifetime(&self)
     mutating get {
-      // SAFETY: the pool stays mapped while this loan holds it, and no subscriber can pin the slot
-      // until it is published, which ends the span's lifetime.
+      let base = unsafe core.ring.loans[index].pool.mapping.base
+      // SAFETY: the pool stays mapped while this loan is in the ledger, and no subscriber can pin
+      // the slot until it is published, which ends the span's lifetime.
       let span = unsafe MutableRawSpan(
-        _unsafeStart: pool.mapping.base + offsetInPool, byteCount: pool.slotBytes)
+        _unsafeStart: base + offsetInPool, byteCount: byteCapacity)
       return unsafe _overrideLifetime(span, mutating: &self)
     }
   }
 
   /// Which pool the slot is in, for sources whose writer is another process.
-  public var poolGeneration: UInt32 { pool.generation }
+  public var poolGeneration: UInt32 { core.ring.loans[index].pool.generation }
   /// Where in that pool the slot begins.
-  public var offsetInPool: Int { slot * pool.slotBytes }
+  public var offsetInPool: Int { core.ring.loans[index].slot * byteCapacity }
 
   /// Makes the frame visible to all subscribers.
   /// - Parameter byteCount: bytes of payload; nil for the format's. Of a picture with planes, no
@@ -52,16 +66,17 @@ public struct FrameLoan: ~Copyable {
   ///   the futex, and one more for each subscriber that waits on a descriptor.
   @discardableResult
   public consuming func publish(byteCount: Int? = nil) -> SequenceNumber {
-    let byteCount = byteCount ?? format.byteCount
-    let least = format.planes.isEmpty ? 0 : format.byteCount
+    let whole = core.ring.loans[index].format.byteCount
+    let byteCount = byteCount ?? whole
+    let least = core.ring.loans[index].format.planes.isEmpty ? 0 : whole
     precondition(
-      byteCount >= least && byteCount <= pool.slotBytes,
-      "\(byteCount) bytes of a frame of \(least) in a slot of \(pool.slotBytes)")
+      byteCount >= least && byteCount <= byteCapacity,
+      "\(byteCount) bytes of a frame of \(least) in a slot of \(byteCapacity)")
     isOut = false
-    return core.publish(slot: slot, of: pool, format, byteCount: byteCount, metadata)
+    return core.publish(loan: index, byteCount: byteCount)
   }
 
   deinit {
-    if isOut { core.abandon(slot: slot, of: pool) }
+    if isOut { core.abandon(loan: index) }
   }
 }

@@ -116,9 +116,10 @@ public struct FrameMetadata: Hashable, Sendable {
   }
 
   /// A frame captured and due now.
-  public static func now() -> FrameMetadata {
-    let now = monotonicNowNs()
-    return FrameMetadata(ptsNs: Int64(now), capturedAtNs: now)
+  public static func now() -> FrameMetadata { now(monotonicNowNs()) }
+
+  static func now(_ nowNs: UInt64) -> FrameMetadata {
+    FrameMetadata(ptsNs: Int64(nowNs), capturedAtNs: nowNs)
   }
 
   func store(into descriptor: inout fb_descriptor) {

@@ -21,23 +21,27 @@ import Synchronization
 
   /// What only the publishing thread touches. Behind a pointer so that no access is checked at run
   /// time for exclusivity, which the confinement already gives.
-  struct Ring {
+  struct Ring: ~Copyable {
     var next: UInt64 = 1
     var pool: Pool
     var slots: SlotTable
-    var loans = 0
+    var loans: LoanLedger
     var format: FrameFormat
+    /// Counts the changes of `format`.
+    var formatVersion: UInt64 = 1
     var formatEpoch: UInt64 = 0
     /// The format of the newest epoch. Another one's record is written with its first frame.
     var writtenFormat: FrameFormat
+    /// The version of `format` that was written, or 0.
+    var writtenVersion: UInt64 = 0
   }
 
   /// SAFETY: allocated in init, freed in deinit, used by the publishing thread alone.
   private let storage: UnsafeMutablePointer<Ring>
 
   var ring: Ring {
-    @inline(__always) _read { yield unsafe storage.pointee }
-    @inline(__always) _modify { yield unsafe &storage.pointee }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
+    @inline(__always) unsafeMutableAddress { unsafe storage }
   }
 
   init(
@@ -62,7 +66,10 @@ import Synchronization
       slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
     unsafe storage = .allocate(capacity: 1)
     unsafe storage.initialize(
-      to: Ring(pool: pool, slots: slots, format: format, writtenFormat: format))
+      to: Ring(
+        pool: pool, slots: slots,
+        loans: LoanLedger(capacity: options.maxLoans, pool: pool, format: format), format: format,
+        writtenFormat: format))
     write(format)
     // Relaxed: the rendezvous orders both before any subscriber maps the board.
     board.poolGeneration.storeRelaxed(pool.generation)
@@ -126,6 +133,7 @@ import Synchronization
       newPool = pool
     }
     ring.format = format
+    ring.formatVersion += 1
     return newPool
   }
 
@@ -144,11 +152,18 @@ import Synchronization
     crashPoint(.formatShown)
   }
 
+  /// Sees to it that the newest epoch is of a loan's format.
+  @inline(never)
+  private func writeFormat(ofLoan index: Int) {
+    if ring.loans[index].format != ring.writtenFormat { write(ring.loans[index].format) }
+    ring.writtenVersion = ring.loans[index].formatVersion
+  }
+
   // MARK: Loan and publish
 
   /// Loans a slot if one is to be had without waiting.
   func loan() throws(LoanError) -> FrameLoan {
-    guard ring.loans < options.maxLoans else {
+    guard ring.loans.outCount < options.maxLoans else {
       throw .tooManyLoans(maxLoans: options.maxLoans)
     }
     if let blocker = firstBlocker() {
@@ -159,9 +174,10 @@ import Synchronization
     // second look is of other moments; that all of very many went wrong is a bug.
     for _ in 0..<1000 {
       if let slot = takeSlot() {
-        ring.loans += 1
+        let index = ring.loans.enter(
+          slot, of: ring.pool, ring.format, version: ring.formatVersion)
         crashPoint(.loaned)
-        return FrameLoan(core: self, pool: ring.pool, slot: slot)
+        return FrameLoan(core: self, index: index)
       }
     }
     preconditionFailure(
@@ -190,7 +206,7 @@ import Synchronization
       // SYNC position/overwrite: pairs with the releasing store in `Attachment.advance`: whoever
       // advanced past a frame has copied its descriptor.
       let position = places.page(place).position.loadAcquiring()
-      let due = next &+ UInt64(ring.loans)
+      let due = next &+ UInt64(ring.loans.outCount)
       if position &+ UInt64(options.ringDepth) < due, position < next {
         return (place, next - 1 - position)
       }
@@ -199,16 +215,15 @@ import Synchronization
   }
 
   /// Makes a filled slot visible as the next frame, and wakes who sleeps.
-  func publish(
-    slot: Int, of pool: Pool, _ format: FrameFormat, byteCount: Int, _ metadata: FrameMetadata
-  ) -> SequenceNumber {
+  func publish(loan index: Int, byteCount: Int) -> SequenceNumber {
     let sequence = ring.next
+    let nowNs = monotonicNowNs()
     var descriptor = fb_descriptor()
-    metadata.store(into: &descriptor)
-    descriptor.pool_generation = pool.generation
-    descriptor.slot = UInt32(slot)
+    (ring.loans[index].metadata ?? .now(nowNs)).store(into: &descriptor)
+    descriptor.pool_generation = ring.loans[index].pool.generation
+    descriptor.slot = UInt32(ring.loans[index].slot)
     descriptor.payload_bytes = UInt64(byteCount)
-    descriptor.published_at_ns = monotonicNowNs()
+    descriptor.published_at_ns = nowNs
 
     // SYNC descriptor/seqlock: 0 marks the descriptor invalid before any of its fields change; the
     // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
@@ -216,7 +231,7 @@ import Synchronization
     board.descriptorSequence(of: sequence).storeRelaxed(0)
     crashPoint(.descriptorInvalid)
     atomicMemoryFence(ordering: .releasing)
-    if format != ring.writtenFormat { write(format) }
+    if ring.loans[index].formatVersion != ring.writtenVersion { writeFormat(ofLoan: index) }
     descriptor.format_epoch = ring.formatEpoch
     board.descriptor(of: sequence).store(descriptor, from: 1)
     crashPoint(.descriptorWritten)
@@ -229,20 +244,20 @@ import Synchronization
     crashPoint(.cursorMoved)
 
     ring.next = sequence + 1
-    if pool === ring.pool {
-      ring.slots.publish(slot, as: sequence)
+    if ring.loans[index].pool === ring.pool {
+      ring.slots.publish(ring.loans[index].slot, as: sequence)
     } else {
       ring.slots.skip(sequence)
     }
-    ring.loans -= 1
+    ring.loans.strike(index)
     wakeSleepers()
     return SequenceNumber(rawValue: sequence)
   }
 
   /// Takes back a loan that will not be published.
-  func abandon(slot: Int, of pool: Pool) {
-    if pool === ring.pool { ring.slots.giveBack(slot) }
-    ring.loans -= 1
+  func abandon(loan index: Int) {
+    if ring.loans[index].pool === ring.pool { ring.slots.giveBack(ring.loans[index].slot) }
+    ring.loans.strike(index)
     // Relaxed: one writer, a statistic.
     board.abandoned.storeRelaxed(board.abandoned.loadRelaxed() &+ 1)
     crashPoint(.abandonCounted)

@@ -15,7 +15,7 @@ extension Subscriber {
       // Read before looking, so that a ring in between is noticed.
       let bell = doorbell.word.load()
       switch try step() {
-      case .frame(let hold, let dropped): return .frame(lease(hold, droppedBefore: dropped))
+      case .frame(let hold): return .frame(lease(hold))
       case .finished(let reason): return .finished(reason)
       case .nothing:
         if let ending = expired(deadline, stop) { return ending }
@@ -67,7 +67,7 @@ extension Subscriber {
     while !Task.isCancelled {
       let bell = doorbell.word.load()
       switch try step() {
-      case .frame(let hold, let dropped): return lease(hold, droppedBefore: dropped)
+      case .frame(let hold): return lease(hold)
       case .finished: return nil
       case .nothing:
         guard let attachment else { continue }

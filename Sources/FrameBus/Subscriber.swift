@@ -28,10 +28,6 @@ public struct Subscriber: ~Copyable, Sendable {
   private var ending: FinishReason?
   /// The last sequence number received or given up, in the attachment's generation.
   var position: UInt64 = 0
-  private var format: (epoch: UInt64, value: FrameFormat)?
-  private var pool: PoolView?
-  /// The newest pinned frame's, as it was; kept here so that it is copied once.
-  private var descriptor = fb_descriptor()
   /// Drops of the generation since the last frame handed out.
   private var droppedSince: UInt64 = 0
   private var losslessEndSeen = false
@@ -78,7 +74,7 @@ public struct Subscriber: ~Copyable, Sendable {
   /// What one look at the stream found.
   enum Step {
     /// A frame is pinned: `lease` makes a lease of it.
-    case frame(hold: Int, droppedBefore: UInt64)
+    case frame(hold: Int)
     case finished(FinishReason)
     /// Nothing new; sleep until the cursor moves or the bell rings.
     case nothing
@@ -91,18 +87,15 @@ public struct Subscriber: ~Copyable, Sendable {
   /// - Returns: nil when there is nothing new.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
-    guard case .frame(let hold, let dropped) = try step() else { return nil }
-    return lease(hold, droppedBefore: dropped)
+    guard case .frame(let hold) = try step() else { return nil }
+    return lease(hold)
   }
 
   /// The lease of the frame that `step` has just pinned.
   @inline(__always)
-  func lease(_ hold: Int, droppedBefore: UInt64) -> FrameLease {
-    guard let attachment, let pool, let format = format?.value else {
-      preconditionFailure("a frame is pinned without an attachment, a pool and a format")
-    }
-    return FrameLease(
-      attachment, pool: pool, hold: hold, descriptor, format: format, droppedBefore: droppedBefore)
+  func lease(_ hold: Int) -> FrameLease {
+    guard let attachment else { preconditionFailure("a frame is pinned without an attachment") }
+    return FrameLease(attachment, hold: hold)
   }
 
   mutating func step() throws(ReceiveError) -> Step {
@@ -123,8 +116,6 @@ public struct Subscriber: ~Copyable, Sendable {
     guard isGone else { return .nothing }
     self.attachment = nil
     crashPoint(.detached)
-    pool = nil
-    format = nil
     options.onEvent?(.publisherGone)
     return try reattach()
   }
@@ -179,7 +170,7 @@ public struct Subscriber: ~Copyable, Sendable {
       guard let hold = attachment.takeHold() else {
         throw .holdsExhausted(granted: attachment.grantedHolds)
       }
-      guard attachment.pin(sequence, with: hold, copyTo: &descriptor) else {
+      guard attachment.pin(sequence, with: hold) else {
         attachment.release(hold)
         overwritten = sequence
         continue
@@ -219,28 +210,33 @@ public struct Subscriber: ~Copyable, Sendable {
   /// `.nothing` means that it was passed over; the hold is still the caller's unless a frame is
   /// returned.
   private mutating func unwrap(_ hold: Int, _ attachment: Attachment) throws(ReceiveError) -> Step {
-    let sequence = descriptor.sequence
-    if pool?.generation != descriptor.pool_generation {
-      guard let found = attachment.pool(descriptor.pool_generation) else {
-        if attachment.awaitsPool(descriptor.pool_generation) { return .awaitBell }
+    let sequence = attachment.pins[hold].descriptor.sequence
+    let generation = attachment.pins[hold].descriptor.pool_generation
+    if attachment.pins[hold].poolGeneration != generation || generation == 0 {
+      guard let found = attachment.pool(generation) else {
+        if attachment.awaitsPool(generation) { return .awaitBell }
         // A frame in memory from before we came.
         skip(to: sequence, attachment)
         return .nothing
       }
-      pool = found
+      attachment.pins[hold].pool = found
+      attachment.forgetPools(otherThan: generation)
     }
-    guard let pool, Int(descriptor.slot) < pool.slotCount,
-      descriptor.payload_bytes <= UInt64(pool.slotBytes)
+    let payloadBytes = attachment.pins[hold].descriptor.payload_bytes
+    guard attachment.pins[hold].descriptor.slot < attachment.pins[hold].slotCount,
+      payloadBytes <= UInt64(attachment.pins[hold].slotBytes)
     else { throw .untrusted(attachment.stream, "a frame does not lie in its pool") }
-    if format?.epoch != descriptor.format_epoch {
-      switch attachment.format(epoch: descriptor.format_epoch, of: sequence) {
+    let epoch = attachment.pins[hold].descriptor.format_epoch
+    if attachment.pins[hold].formatEpoch != epoch || epoch == 0 {
+      switch attachment.format(epoch: epoch, of: sequence) {
       case .lapped: return .nothing
       case .malformed: throw .untrusted(attachment.stream, "a frame's format is malformed")
-      case .found(let value): format = (descriptor.format_epoch, value)
+      case .found(let format):
+        attachment.pins[hold].format = format
+        attachment.pins[hold].formatEpoch = epoch
       }
     }
-    guard let format = format?.value,
-      format.planes.isEmpty || UInt64(format.byteCount) <= descriptor.payload_bytes
+    guard attachment.pins[hold].leastPayloadBytes <= payloadBytes
     else { throw .untrusted(attachment.stream, "a frame is shorter than its format") }
 
     // Statistics wrap where a hostile publisher's numbers are too large to add up.
@@ -250,7 +246,8 @@ public struct Subscriber: ~Copyable, Sendable {
     position = sequence
     receivedCount += 1
     advance(attachment)
-    return .frame(hold: hold, droppedBefore: dropped)
+    attachment.pins[hold].droppedBefore = dropped
+    return .frame(hold: hold)
   }
 
   private mutating func skip(to sequence: UInt64, _ attachment: Attachment) {

@@ -36,7 +36,9 @@ struct CrashTrial: CustomStringConvertible {
     try waitUntil("the one who asked for the quota has left") { publisher.subscriberCount == 1 }
 
     let victim = try world.start(
-      "subscribe", ["role=\(role)", "frames=300", "holds=3", "delayUs=100"], dying: choice)
+      "subscribe", ["role=\(role)", "frames=300", "holds=3", "delayUs=100"], dying: choice,
+      // Its frame is overwritten meanwhile.
+      dawdling: role == .lossless ? nil : .holdTaken)
     try waitUntil("the victim has come or died") {
       publisher.subscriberCount == 2 || victim.process.status != nil
     }

@@ -45,12 +45,13 @@ struct ProofWorld {
   }
 
   /// Starts this program in another part, as a process that may be killed.
-  func start(_ part: String, _ settings: [String], dying plan: CrashChoice? = nil) throws
-    -> RunningProgram
-  {
+  func start(
+    _ part: String, _ settings: [String], dying choice: CrashChoice? = nil,
+    dawdling place: CrashPoint? = nil
+  ) throws -> RunningProgram {
     try RunningProgram(
       "Prover", [part, "root=\(rootPath)", "stream=\(stream)"] + settings,
-      environment: ["FRAMEBUS_CRASH": plan?.variable])
+      environment: ["FRAMEBUS_CRASH": choice?.variable, "FRAMEBUS_DAWDLE": place?.rawValue])
   }
 
   var socketPath: String { "\(group.streamsPath)/\(stream).sock" }

@@ -1,6 +1,7 @@
 /// Every store that another process sees is followed by a crash point, so that the crash tests
 /// stop a process between any two of them.
 enum CrashPointRule {
+  /// Those of SharedWord.swift; a `store(into:)` fills a record of the process's own.
   private static let stores = [".storeReleasing(", ".storeRelaxed(", ").store("]
   /// How many lines of a statement, and of what ends it, may stand before its crash point.
   private static let reach = 3
