@@ -26,6 +26,13 @@ func media(_ name: String) -> Target.Dependency {
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
+func fuzzer(_ name: String) -> Target {
+  .executableTarget(
+    name: "Fuzz\(name)",
+    dependencies: ["FrameBus", "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
+    path: "Fuzz/\(name)", swiftSettings: strict)
+}
+
 let package = Package(
   name: "FrameBus",
   products: [
@@ -42,6 +49,9 @@ let package = Package(
     .trait(
       name: "CrashPoints",
       description: "For the tests alone: named points at which a process can be made to die."),
+    .trait(
+      name: "Fuzzing",
+      description: "For the tests alone: the programs of Fuzz/ make up inputs (scripts/fuzz)."),
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
@@ -134,6 +144,15 @@ let package = Package(
     .executableTarget(
       name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
       cSettings: strictC + [.define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))]),
+
+    // Fuzzing of all that reads what another process wrote: one program a parser
+    .target(
+      name: "CFuzzer", path: "Fuzz/CFuzzer",
+      cSettings: strictC + [.define("FUZZING", .when(traits: ["Fuzzing"]))]),
+    .target(
+      name: "FuzzSupport", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
+      path: "Fuzz/Support", swiftSettings: strict),
+    fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
 
     // Tests, of real processes
     .target(

@@ -129,7 +129,7 @@ public struct FrameFormat: Hashable, Sendable {
 
 extension FrameFormat {
   /// The record on the board.
-  func record(epoch: UInt64) -> fb_format {
+  package func record(epoch: UInt64) -> fb_format {
     var record = fb_format()
     record.epoch = epoch
     record.kind = kind.rawValue
@@ -149,7 +149,7 @@ extension FrameFormat {
   }
 
   /// A format from another process's record, or nil if it breaks a rule.
-  init?(_ record: fb_format) {
+  package init?(_ record: fb_format) {
     guard let kind = Kind(rawValue: record.kind),
       record.plane_count <= UInt32(FB_MAXIMUM_PLANES),
       record.byte_count <= UInt64(Self.maximumByteCount)

@@ -132,7 +132,7 @@ public struct FrameMetadata: Hashable, Sendable {
     damage.store(into: &descriptor)
   }
 
-  init(_ descriptor: fb_descriptor) {
+  package init(_ descriptor: fb_descriptor) {
     ptsNs = descriptor.pts_ns
     durationNs = descriptor.duration_ns
     capturedAtNs = descriptor.captured_at_ns

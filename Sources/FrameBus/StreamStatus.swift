@@ -36,7 +36,7 @@ public struct StreamStatus: Hashable, Sendable {
   public let owed: Int
   public let subscribers: [Subscriber]
 
-  init(_ name: StreamName, _ status: fb_status) {
+  package init(_ name: StreamName, _ status: fb_status) {
     self.name = name
     state =
       switch Int(status.state) {
