@@ -11,7 +11,7 @@ import PackageDescription
 //   L3  FrameBus
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CFrameLayout  CLinuxShims  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CLinuxShims  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -59,6 +59,7 @@ let package = Package(
   ],
   targets: [
     // L0: C
+    .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .systemLibrary(
@@ -82,7 +83,7 @@ let package = Package(
     .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),
     .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
-      name: "FrameBus", dependencies: ["AppGroup", "CFrameLayout", "Platform"],
+      name: "FrameBus", dependencies: ["AppGroup", "CChecksum", "CFrameLayout", "Platform"],
       swiftSettings: strict),
 
     // L4: media
@@ -161,7 +162,9 @@ let package = Package(
     .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
       name: "FrameBusTests",
-      dependencies: ["FrameBus", "AppGroup", "Platform", "CFrameLayout", "TestSupport"],
+      dependencies: [
+        "FrameBus", "AppGroup", "Platform", "CChecksum", "CFrameLayout", "TestSupport",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],

@@ -1,4 +1,4 @@
-/* Arriving and leaving while frames are published (StreamServer.seat and drop, Places.take, leave
+/* Arriving and leaving while frames are published (StreamServer.welcome and drop, Places.take, leave
    and endLossless, Subscriber.attach, PublisherCore.firstBlocker): two subscribers, one after the
    other, at the same place.
 

@@ -28,7 +28,8 @@ struct Program {
     case 1:
       var record = fb_descriptor()
       input.fill(&record)
-      let metadata = FrameMetadata(record)
+      guard let format = try? FrameFormat.video(.xrgb8888, width: 64, height: 16) else { return }
+      let metadata = FrameMetadata(record, of: format)
       precondition(metadata.damage.rects.count <= Int(FB_MAXIMUM_DAMAGE))
       _ = "\(metadata)"
     case 2:

@@ -36,6 +36,8 @@ public struct Y4MSource: FrameSource {
     } catch { throw .publishing(.format(error)) }
     var options = PublisherOptions()
     options.allowsLossless = true
+    // A file waits for as long as its slowest reader gets on.
+    options.losslessStallBudget = nil
     do {
       publisher = try Publisher(
         session.stream, in: session.group, format: format, options: options)

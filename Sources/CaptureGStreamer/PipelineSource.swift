@@ -59,6 +59,8 @@
       // A lossless subscriber may be as far behind as the loans that are out, and two frames more.
       options.ringDepth = options.maxLoans + 2
       options.allowsLossless = !isLive
+      // A file waits for as long as its slowest reader gets on.
+      options.losslessStallBudget = nil
       let publisher: Publisher
       do {
         publisher = try Publisher(

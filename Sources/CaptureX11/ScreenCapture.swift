@@ -16,6 +16,11 @@
     private var area: PixelRect
     private var pacer: FramePacer
     private var isDamaged = true
+    /// What may differ between the newest published frame and the next.
+    private var changes = DamageRegion.none
+    /// Asked for right after the grab, as another client may have drawn between the request before
+    /// it and the grab itself.
+    private var changesMeanwhile: ScreenDamage.Pending?
     private var isResized = false
     /// The next frame is published even if the screen has not changed.
     private var owesFrame = true
@@ -104,41 +109,53 @@
       area = newArea
       privateSegment = nil
       owesFrame = true
+      changes = .full
     }
 
     private mutating func publishFrame(with publisher: inout Publisher) throws(ScreenError) {
       var loan: FrameLoan
       do { loan = try publisher.loan() } catch { throw .publishing(.loan(error)) }
-      let cursorBefore = cursor.drawnBounds
       let nowNs = monotonicNowNs()
-      let pending = damage.take()
-      isDamaged = false
-      do {
-        try grab(into: &loan)
-      } catch {
+      let changesBefore = damage.take()
+      let outcome = Result { () throws(ScreenError) in try grab(into: &loan) }
+      changes.formUnion(try damage.region(of: changesBefore))
+      // The picture may contain it or not: it counts for this frame and for the next.
+      let meanwhile = try takeChangesMeanwhile()
+      changes.formUnion(meanwhile)
+      isDamaged = !meanwhile.isEmpty
+      if case .failure(let error) = outcome {
         // BadMatch: the screen shrank before its event arrived.
-        _ = try damage.rectangles(of: pending)
         guard case .refused(_, 8) = error, try ScreenSource.area(of: screen, options) != area
         else { throw error }
         isResized = true
         return
       }
-      var changes = try damage.rectangles(of: pending)
-      if options.drawsCursor {
-        try cursor.refresh()
-        var bytes = loan.bytes
-        cursor.draw(into: &bytes, area: area, stride: area.width * 4)
-        if cursor.drawnBounds != cursorBefore { changes += [cursorBefore, cursor.drawnBounds] }
-      }
-      let visible = DamageRegion.changes(changes, in: area)
+      if options.drawsCursor { try drawCursor(into: &loan) }
+      let visible = changes.clipped(to: area)
+      changes = meanwhile
       // What changed lies outside the captured region: the loan goes back unused.
       if visible.isEmpty, !owesFrame { return session.countUnchanged() }
       loan.metadata.ptsNs = Int64(nowNs)
       loan.metadata.capturedAtNs = nowNs
-      loan.metadata.damage = owesFrame ? .full : DamageRegion(visible)
+      loan.metadata.damage = visible
       _ = loan.publish(byteCount: area.width * area.height * 4)
       owesFrame = false
       session.countFrame(isCopy: options.backend != .shm)
+    }
+
+    private mutating func takeChangesMeanwhile() throws(ScreenError) -> DamageRegion {
+      guard let pending = changesMeanwhile.take() else { return .none }
+      return try damage.region(of: pending)
+    }
+
+    private mutating func drawCursor(into loan: inout FrameLoan) throws(ScreenError) {
+      let before = cursor.drawnBounds
+      let looksNew = try cursor.refresh()
+      var bytes = loan.bytes
+      cursor.draw(into: &bytes, area: area, stride: area.width * 4)
+      guard looksNew || cursor.drawnBounds != before else { return }
+      changes.insert(before)
+      changes.insert(cursor.drawnBounds)
     }
 
     private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) {
@@ -161,22 +178,26 @@
     }
 
     /// Lets the server write the pixels to an offset of a segment, and waits until it has.
-    private func grab(into segment: xcb_shm_seg_t, offset: UInt32) throws(ScreenError) {
+    private mutating func grab(
+      into segment: xcb_shm_seg_t, offset: UInt32
+    ) throws(ScreenError) {
       let pointer = unsafe screen.connection.pointer
       // SAFETY: the server checks that the picture fits into the segment it mapped.
       let cookie = unsafe xcb_shm_get_image(
         pointer, screen.root, Int16(area.x), Int16(area.y), UInt16(area.width),
         UInt16(area.height), .max, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), segment, offset)
+      changesMeanwhile = damage.take()
       _ = try screen.connection.reply(to: "a grab of the screen (ShmGetImage)") {
         unsafe xcb_shm_get_image_reply($0, cookie, $1)
       }
     }
 
-    private func grabOverSocket(into loan: inout FrameLoan) throws(ScreenError) {
+    private mutating func grabOverSocket(into loan: inout FrameLoan) throws(ScreenError) {
       let pointer = unsafe screen.connection.pointer
       let cookie = unsafe xcb_get_image(
         pointer, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), screen.root, Int16(area.x),
         Int16(area.y), UInt16(area.width), UInt16(area.height), .max)
+      changesMeanwhile = damage.take()
       let reply = try screen.connection.reply(to: "a grab of the screen (GetImage)") {
         unsafe xcb_get_image_reply($0, cookie, $1)
       }

@@ -41,8 +41,9 @@
     private(set) var drawnBounds = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
     /// Fetches the cursor's looks if they changed.
-    mutating func refresh() throws(ScreenError) {
-      guard isStale else { return }
+    /// - Returns: whether they did.
+    mutating func refresh() throws(ScreenError) -> Bool {
+      guard isStale else { return false }
       let pointer = unsafe screen.connection.pointer
       let cookie = unsafe xcb_xfixes_get_cursor_image(pointer)
       let reply = try screen.connection.reply(to: "XFIXES GetCursorImage") {
@@ -59,6 +60,7 @@
           count: Int(xcb_xfixes_get_cursor_image_cursor_image_length(reply.pointer))))
       if pixels.count < width * height { (width, height) = (0, 0) }
       isStale = false
+      return true
     }
 
     /// Draws the cursor over a grab of `area`. Touches only the pixels under the cursor.

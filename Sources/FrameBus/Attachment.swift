@@ -63,12 +63,12 @@ final class Attachment: Sendable {
   }
   private let process: SharedDescriptor?
   // Last, so that it is closed last: the publisher takes its end for the end of all holds.
-  private let socket: MessageSocket
+  private let socket: SharedSocket
 
   /// Takes over what a welcome brought, after checking it.
   /// - Throws: a sentence that says what was wrong with it.
   init(
-    _ welcome: fb_welcome, _ message: inout Message, from socket: consuming MessageSocket,
+    _ welcome: fb_welcome, _ message: inout Message, from socket: SharedSocket,
     stream: StreamName, doorbell: Doorbell, loop: EventLoop
   ) throws(Untrusted) {
     let depth = Int(welcome.ring_depth)
@@ -107,7 +107,7 @@ final class Attachment: Sendable {
     freeHolds = Atomic((1 << UInt64(welcome.holds)) - 1)
     self.doorbell = doorbell
     self.loop = loop
-    process = socket.peerProcess()
+    process = socket.messages.peerProcess()
     self.socket = socket
     let header = board.header()
     guard header.magic == FB_MAGIC_WORD, header.abi_version == UInt32(FB_ABI_VERSION),
@@ -121,10 +121,17 @@ final class Attachment: Sendable {
     init(_ reason: String) { self.reason = reason }
   }
 
+  /// Takes the place: only now does the publisher count this subscriber, and may begin to publish
+  /// for it.
+  /// - Returns: false if the publisher has gone, or has given the place up.
+  func takePlace() -> Bool {
+    socket.messages.send(fb_short_message(Int(FB_MESSAGE_SEATED))) == .sent
+  }
+
   /// Begins to listen for messages and for the publisher's death.
   func watch() throws(SystemError) {
     let handler: EventLoop.Handler = { [weak self] events in self?.handle(events) }
-    let socketToken = try loop.add(socket.descriptor.number, .readable, handler)
+    let socketToken = try loop.add(socket.number, .readable, handler)
     registration.withLock { $0.socket = socketToken }
     guard let number = process?.number else { return }
     let processToken = try loop.add(number, .readable) { _ in handler(.hangUp) }
@@ -133,7 +140,7 @@ final class Attachment: Sendable {
 
   deinit {
     let tokens = registration.withLock { $0 }
-    if let token = tokens.socket { loop.remove(token, socket.descriptor.number) }
+    if let token = tokens.socket { loop.remove(token, socket.number) }
     if let token = tokens.process, let number = process?.number { loop.remove(token, number) }
   }
 
@@ -143,7 +150,11 @@ final class Attachment: Sendable {
     // After a hang-up this is the last look: a pool may lie behind all the bells that fit into the
     // socket. Bounded even then, should another process still hold the publisher's end and talk.
     for _ in 0..<(events.isHangUp ? 4096 : 16) {
-      guard let message = try? Message(from: socket) else { break }
+      let message: Message?
+      // A publisher that died before it read all we said is an error first (ECONNRESET), and what
+      // it said before comes after that.
+      do { message = try Message(from: socket.messages) } catch { continue }
+      guard let message else { break }
       guard accept(message) else {
         end()
         break
@@ -168,9 +179,9 @@ final class Attachment: Sendable {
       newestPool.store(pool.generation, ordering: .relaxed)
       crashPoint(.poolMapped)
       let acknowledgement = fb_short_message(
-        header: fb_message_header(Int(FB_MESSAGE_POOL_ACK)), value: UInt64(pool.generation))
+        Int(FB_MESSAGE_POOL_ACK), value: UInt64(pool.generation))
       defer { crashPoint(.poolAcknowledged) }
-      return socket.send(acknowledgement) == .sent
+      return socket.messages.send(acknowledgement) == .sent
     default: return false
     }
   }
@@ -181,7 +192,7 @@ final class Attachment: Sendable {
       defer { registration = Registration() }
       return registration
     }
-    if let token = tokens.socket { loop.remove(token, socket.descriptor.number) }
+    if let token = tokens.socket { loop.remove(token, socket.number) }
     if let token = tokens.process, let number = process?.number { loop.remove(token, number) }
     gone.store(true, ordering: .releasing)
   }
@@ -198,12 +209,30 @@ final class Attachment: Sendable {
     board.cursor.loadAcquiring()
   }
 
+  /// What the publisher says about the stream as a whole.
+  var state: StreamState {
+    // SYNC state: pairs with the releases in `PublisherCore.set`.
+    let state = board.state.loadAcquiring()
+    if state == UInt32(FB_STATE_LIVE) { return .live }
+    // Relaxed: ordered by the state.
+    let reason = board.finishReason.loadRelaxed()
+    switch Int(state) {
+    case Int(FB_STATE_FINISHED): return .finished(FinishReason(rawValue: reason) ?? .ended)
+    case Int(FB_STATE_PAUSED): return .paused(PauseReason(rawValue: reason) ?? .requested)
+    default: return .live
+    }
+  }
+
   /// Why the stream ended, if its publisher said that it has.
   var finishReason: FinishReason? {
-    // SYNC finish: pairs with the release in `PublisherCore.finish`.
-    guard board.state.loadAcquiring() == UInt32(FB_STATE_FINISHED) else { return nil }
-    // Relaxed: ordered by the state.
-    return FinishReason(rawValue: board.finishReason.loadRelaxed()) ?? .ended
+    if case .finished(let reason) = state { reason } else { nil }
+  }
+
+  /// Whether this subscriber has lost its place. Its leases stay valid, and what it pins from then
+  /// on would not.
+  var isEvicted: Bool {
+    // SYNC hold/evict: relaxed; ordered by the fence in `pin` where it matters.
+    board.place(place).loadRelaxed() == UInt32(FB_PLACE_EVICTED)
   }
 
   var losslessHasEnded: Bool {
@@ -236,11 +265,11 @@ final class Attachment: Sendable {
     return nil
   }
 
-  /// Unmaps the pools that only free records of the ledger still name. For the subscriber, who alone
-  /// takes holds.
+  /// Unmaps the pools that only free records of the ledger still name. For the subscriber, who
+  /// alone takes holds.
   func forgetPools(otherThan generation: UInt32) {
     // Acquire: as in `takeHold`.
-    for hold in SetBits(freeHolds.load(ordering: .acquiring))
+    for hold in SetBits(freeHolds.load(ordering: .acquiring) | 1 << UInt64(PinLedger.copied))
     where pins[hold].poolGeneration != generation { pins[hold].pool = nil }
   }
 
@@ -256,34 +285,67 @@ final class Attachment: Sendable {
   }
 
   /// Tries to pin a frame with a hold word.
-  /// - Returns: false if it has been overwritten; then the hold word is 0 again. If it was pinned its
-  ///   descriptor lies in the ledger.
+  /// - Returns: true if its descriptor now lies in the ledger; false if it has been overwritten or
+  ///   this subscriber was evicted, and then the hold word is 0 again.
   @inline(__always)
   func pin(_ sequence: UInt64, with hold: Int) -> Bool {
     let word = page.hold(hold)
     // SYNC hold/reuse, the reading side: our store of the hold, this fence, our look at the
     // descriptor. Pairs with the fence in `PublisherCore.loan` between the overwriting of the
     // descriptor and its look at the holds. The one of us that comes second sees the other.
+    // SYNC hold/evict: Dekker. Our store of the hold, this fence, our look at the place; pairs with
+    // the fence in `StreamServer.evict` between its store of the place and its look at the holds.
     word.storeReleasing(sequence)
     crashPoint(.holdTaken)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
-    let first = board.descriptorSequence(of: sequence)
-    // SYNC descriptor/fields: pairs with the last release in `PublisherCore.publish`.
-    if first.loadAcquiring() == sequence {
-      board.descriptor(of: sequence).load(into: &pins[hold].descriptor)
-      // SYNC descriptor/seqlock: all loads of the copy before the second look; pairs with the
-      // releasing fence in `PublisherCore.publish`. Relaxed: the fence orders it.
-      atomicMemoryFence(ordering: .acquiring)
-      if first.loadRelaxed() == sequence {
-        // The copy's own word may be another where the publisher does not keep the protocol.
-        pins[hold].descriptor.sequence = sequence
-        crashPoint(.pinned)
-        return true
-      }
-    }
+    if look(at: sequence, for: hold), !isEvicted { return true }
     word.storeReleasing(0)
     crashPoint(.holdWithdrawn)
     return false
+  }
+
+  /// Copies a frame's descriptor into the ledger, as it stands.
+  /// - Returns: false if it has been overwritten; then what was copied means nothing.
+  @inline(__always)
+  func look(at sequence: UInt64, for hold: Int) -> Bool {
+    // SYNC descriptor/fields: pairs with the last release in `PublisherCore.publish`.
+    guard board.descriptorSequence(of: sequence).loadAcquiring() == sequence else { return false }
+    board.descriptor(of: sequence).load(into: &pins[hold].descriptor)
+    guard stillStands(sequence) else { return false }
+    // The copy's own word may be another where the publisher does not keep the protocol.
+    pins[hold].descriptor.sequence = sequence
+    return true
+  }
+
+  /// Whether a frame's descriptor has not been overwritten. What was copied before of descriptor,
+  /// format or payload is whole then.
+  @inline(__always)
+  func stillStands(_ sequence: UInt64) -> Bool {
+    // SYNC descriptor/seqlock: all loads of the copy before this look; pairs with the releasing
+    // fence in `PublisherCore.publish` for the descriptor, and for the payload with the full fence
+    // in `PublisherCore.takeSlot`, which lies between the overwriting of the descriptor and the
+    // first store to the slot. Relaxed: the fence orders it.
+    atomicMemoryFence(ordering: .acquiring)
+    return board.descriptorSequence(of: sequence).loadRelaxed() == sequence
+  }
+
+  /// The newest key frame at or before a frame, 0 if there was none; nil if that frame has been
+  /// overwritten.
+  func keyFrame(of sequence: UInt64) -> UInt64? {
+    // SYNC descriptor/fields, descriptor/seqlock: as in `look`. Relaxed: those order it.
+    guard board.descriptorSequence(of: sequence).loadAcquiring() == sequence else { return nil }
+    let keyFrame = board.keyFrame(of: sequence).loadRelaxed()
+    return stillStands(sequence) ? keyFrame : nil
+  }
+
+  /// The newest key frame that still stands, as of a frame or, should that have been overwritten,
+  /// of the newest.
+  func newestKeyFrame(upTo sequence: UInt64) -> UInt64? {
+    for newest in [sequence, cursor] where newest > 0 {
+      guard let key = keyFrame(of: newest) else { continue }
+      return key > 0 && key <= newest && newest - key < UInt64(ringDepth) ? key : nil
+    }
+    return nil
   }
 
   /// The format that a pinned frame's descriptor names, or nil if it is malformed.
@@ -292,15 +354,29 @@ final class Attachment: Sendable {
   func format(epoch: UInt64, of sequence: UInt64) -> FormatLookup {
     var record = fb_format()
     board.format(epoch: epoch).load(into: &record)
-    // SYNC descriptor/seqlock: as in `pin`; the record of an epoch is overwritten only after all
-    // descriptors that name it. Relaxed: the fence orders it.
-    atomicMemoryFence(ordering: .acquiring)
-    guard board.descriptorSequence(of: sequence).loadRelaxed() == sequence else { return .lapped }
+    // The record of an epoch is overwritten only after all descriptors that name it.
+    guard stillStands(sequence) else { return .lapped }
     guard record.epoch == epoch, let format = FrameFormat(record) else { return .malformed }
     return .found(format)
   }
 
   enum FormatLookup { case found(FrameFormat), lapped, malformed }
+
+  /// Says what this subscriber is and wants, on its new page.
+  func introduce(_ policy: SubscriberPolicy, _ feedback: Feedback, _ drops: DropCounts) {
+    // Relaxed: for people.
+    page.policy.storeRelaxed(UInt32(policy.code))
+    crashPoint(.policyShown)
+    page.store(feedback)
+    for reason in DropReason.allCases { noteDrops(drops, reason) }
+  }
+
+  @inline(__always)
+  func noteDrops(_ drops: DropCounts, _ reason: DropReason) {
+    // Relaxed: statistics.
+    page.drops(reason).storeRelaxed(drops[reason])
+    crashPoint(.dropsShown)
+  }
 
   /// Notes that everything up to a sequence number has been received or given up.
   func advance(to position: UInt64, received: UInt64, dropped: UInt64, isLossless: Bool) {

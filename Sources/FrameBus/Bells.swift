@@ -17,7 +17,7 @@ final class Bells: Sendable {
   }
 
   func ring(_ mask: UInt64) {
-    let message = fb_short_message(header: fb_message_header(Int(FB_MESSAGE_BELL)), value: 0)
+    let message = fb_short_message(Int(FB_MESSAGE_BELL))
     sockets.withLock { sockets in
       for place in SetBits(mask) where sockets[place] >= 0 {
         sendWithoutBlocking(message, to: sockets[place])

@@ -6,12 +6,18 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   let peer: PeerCredentials
   let helloDeadline: Deadline
 
-  /// The place it was seated at, and how many holds it was granted there.
+  /// The place it was offered, and how many holds with it.
   var place: Int?
   var holds = 0
+  /// Whether it has answered that offer: until then nobody may be there to read.
+  var isSeated = false
   /// Pools still to be sent, and sent but not yet mapped by the peer.
   var owedPools: [Pool] = []
   var unacknowledgedPools = 0
+  var acknowledgedPools = 0
+  /// Whether it is evicted soon, unless it acknowledges a pool.
+  var isOnNotice = false
+  var isEvicted = false
   /// Whether a later attempt to send owed pools is on its way.
   var isToBeFlushed = false
 

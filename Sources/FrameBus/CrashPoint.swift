@@ -25,17 +25,19 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   // Waiting for lossless subscribers.
   case waitShown, waitEnded, losslessEndShown, losslessEndCounted
   // Its control plane: who comes, who goes, and what they are sent.
-  case positionPreset, placeShown, placeListed, welcomeSent
-  case poolSent, placeLeft, placeFreed
-  // Its end.
-  case reasonWritten, stateFinished
+  case positionPreset, placeShown, placeListed, welcomeSent, placeSeated
+  case poolSent, retentionShown, rejectionCounted, placeLeft, placeFreed
+  case evictionShown, placeEvicted, evictionCounted
+  // Whether it is live, paused or at its end.
+  case reasonWritten, stateShown
 
   // The subscriber's arrival.
-  case helloSent, welcomed, attached
+  case helloSent, welcomed, seated, policyShown
   // Pin and release.
-  case holdTaken, pinned, holdWithdrawn, released
+  case holdTaken, holdWithdrawn, released
   // What it tells of itself.
-  case advanced, receivedShown, droppedShown, progressBumped, publisherWoken
+  case advanced, receivedShown, droppedShown, dropsShown, progressBumped, publisherWoken
+  case utilizationShown, rateNumeratorShown, rateDenominatorShown
   case waitingShown, sleepEnded
   // New memory, and a publisher that went.
   case poolMapped, poolAcknowledged, detached

@@ -24,15 +24,14 @@ public struct FrameRate: Hashable, Sendable {
   public static let variable = FrameRate(0, 1)
 }
 
-public enum ColorSpace: UInt32, Hashable, Sendable {
-  case unspecified, sRGB, bt601, bt709
-}
-
 /// What the bytes of a stream's frames mean. Changes mid-stream without reconnecting.
 public struct FrameFormat: Hashable, Sendable {
+  /// What a stream is for; the fourcc says how it is encoded.
   public enum Kind: UInt32, Hashable, Sendable {
     case video = 1
     case appAudio, micAudio, data
+
+    var isAudio: Bool { self == .appAudio || self == .micAudio }
   }
 
   public let kind: Kind
@@ -42,18 +41,22 @@ public struct FrameFormat: Hashable, Sendable {
   public let height: Int
   /// 1…4 for raw pictures; none for everything else.
   public let planes: [Plane]
-  /// Bytes of a whole frame; the most there can be where frames differ in size.
+  /// Bytes of a whole picture with planes; the most there can be in all other frames.
   public let byteCount: Int
   public let frameRate: FrameRate
   public let colorSpace: ColorSpace
+  /// How raw sound lies in memory, or what encoded sound decodes to; nil for what is no sound.
+  public let audio: AudioFormat?
 
   /// The largest width and height: coordinates travel as 16-bit numbers.
   public static let maximumSide = 65_535
   public static let maximumByteCount = 1 << 32 - 1
 
+  /// A format with a layout of its own. The factories below are for the usual ones.
   public init(
     kind: Kind, fourcc: FourCC, width: Int, height: Int, planes: [Plane], byteCount: Int,
-    frameRate: FrameRate = .variable, colorSpace: ColorSpace = .unspecified
+    frameRate: FrameRate = .variable, colorSpace: ColorSpace = .unspecified,
+    audio: AudioFormat? = nil
   ) throws(FrameFormatError) {
     self.kind = kind
     self.fourcc = fourcc
@@ -63,6 +66,7 @@ public struct FrameFormat: Hashable, Sendable {
     self.byteCount = byteCount
     self.frameRate = frameRate
     self.colorSpace = colorSpace
+    self.audio = audio
     try check()
   }
 
@@ -77,24 +81,72 @@ public struct FrameFormat: Hashable, Sendable {
     }
     let shapes = fourcc.planeShapes
     guard !shapes.isEmpty else { throw .unknownLayout(fourcc) }
+    // GStreamer rounds the luma rows up to even before halving.
+    let isHalved = shapes.contains { $0.rows == 2 }
+    let storedHeight = isHalved ? (height + 1) & ~1 : height
     var planes: [Plane] = []
     var offset = 0
     for shape in shapes {
-      let rowBytes = (width + shape.columns - 1) / shape.columns * shape.bytes
-      let stride = (rowBytes + 3) & ~3
+      let stride = (shape.rowBytes(width: width) + 3) & ~3
       planes.append(Plane(offset: offset, stride: stride))
-      // GStreamer rounds the luma rows up to even before halving.
-      let rows = (height + shape.rows - 1) / shape.rows
-      let isHalved = shapes.contains { $0.rows == 2 }
-      let storedRows = isHalved && shape.rows == 1 ? (height + 1) & ~1 : rows
-      offset += stride * storedRows
+      offset += stride * shape.rowCount(height: storedHeight)
     }
     return try FrameFormat(
       kind: .video, fourcc: fourcc, width: width, height: height, planes: planes,
       byteCount: offset, frameRate: frameRate, colorSpace: colorSpace)
   }
 
-  /// What holds for every format, whoever made it: sizes in range, known planes inside the bytes.
+  /// Raw sound, in frames of up to so many sample frames.
+  /// - Parameter kind: `appAudio` or `micAudio`.
+  public static func audio(
+    _ kind: Kind, _ audio: AudioFormat, maximumSampleFrameCount: Int
+  ) throws(FrameFormatError) -> FrameFormat {
+    let bytes = audio.sampleFrameBytes.multipliedReportingOverflow(by: maximumSampleFrameCount)
+    return try FrameFormat(
+      kind: kind, fourcc: .pcm, width: 0, height: 0, planes: [],
+      byteCount: bytes.overflow ? .max : bytes.partialValue, audio: audio)
+  }
+
+  /// Encoded pictures or sound, or other data, in frames that differ in size.
+  /// - Parameters:
+  ///   - codec: such as `.h264` or `.opus`; what subscribers agree on for other data.
+  ///   - width: of the picture that it decodes to; 0 for what is no picture. `height` likewise.
+  ///   - audio: what the sound decodes to.
+  public static func encoded(
+    _ codec: FourCC, as kind: Kind, maximumByteCount: Int, width: Int = 0, height: Int = 0,
+    frameRate: FrameRate = .variable, colorSpace: ColorSpace = .unspecified,
+    audio: AudioFormat? = nil
+  ) throws(FrameFormatError) -> FrameFormat {
+    try FrameFormat(
+      kind: kind, fourcc: codec, width: width, height: height, planes: [],
+      byteCount: maximumByteCount, frameRate: frameRate, colorSpace: colorSpace, audio: audio)
+  }
+
+  /// How many bytes a frame of this format can have.
+  var payloadRule: PayloadRule {
+    if !planes.isEmpty { return PayloadRule(least: UInt64(byteCount), most: .max) }
+    let unit = fourcc == .pcm ? audio?.sampleFrameBytes ?? 1 : 1
+    return PayloadRule(least: 0, most: UInt64(byteCount), unit: UInt64(unit))
+  }
+}
+
+/// How many bytes of payload a frame can have.
+struct PayloadRule {
+  var least: UInt64
+  var most: UInt64
+  var unit: UInt64 = 1
+
+  /// Of no format.
+  static let none = PayloadRule(least: 1, most: 0)
+
+  func admits(_ byteCount: UInt64) -> Bool {
+    least <= byteCount && byteCount <= most && (unit == 1 || byteCount.isMultiple(of: unit))
+  }
+}
+
+// MARK: - What holds for every format, whoever made it
+
+extension FrameFormat {
   private func check() throws(FrameFormatError) {
     guard (1...Self.maximumByteCount).contains(byteCount) else {
       throw .wrongByteCount(byteCount)
@@ -102,70 +154,47 @@ public struct FrameFormat: Hashable, Sendable {
     let sides = 0...Self.maximumSide
     guard sides.contains(width), sides.contains(height),
       (0...Int(UInt32.max)).contains(frameRate.numerator),
-      (1...Int(UInt32.max)).contains(frameRate.denominator),
-      planes.count <= Int(FB_MAXIMUM_PLANES)
+      (1...Int(UInt32.max)).contains(frameRate.denominator)
     else { throw .wrongSize(width: width, height: height) }
+    try checkAudio()
+    try checkPlanes()
+  }
+
+  private func checkAudio() throws(FrameFormatError) {
+    let isRaw = fourcc == .pcm
+    guard isRaw ? kind != .video && audio != nil : kind != .video || audio == nil else {
+      throw .wrongKind(kind, fourcc)
+    }
+    if isRaw, let audio, !byteCount.isMultiple(of: audio.sampleFrameBytes) {
+      throw .wrongByteCount(byteCount)
+    }
+  }
+
+  /// Planes lie inside the bytes: to the last sample where the layout is known, and for one row at
+  /// least where it is not. Raw video has them all.
+  private func checkPlanes() throws(FrameFormatError) {
     let shapes = fourcc.planeShapes
-    guard planes.isEmpty || shapes.isEmpty || planes.count == shapes.count else {
-      throw .wrongPlane(planes.count)
+    let isRawVideo = kind == .video && !shapes.isEmpty
+    guard planes.count <= Int(FB_MAXIMUM_PLANES), planes.isEmpty || kind == .video,
+      shapes.isEmpty || planes.count == (isRawVideo ? shapes.count : 0)
+    else { throw .wrongPlane(planes.count) }
+    guard planes.isEmpty || width > 0 && height > 0 else {
+      throw .wrongSize(width: width, height: height)
     }
     for (index, plane) in planes.enumerated() {
-      let words = 0...Int(UInt32.max)
-      guard words.contains(plane.offset), words.contains(plane.stride) else {
+      let limit = Int(UInt32.max)
+      guard (0...limit).contains(plane.offset), (1...limit).contains(plane.stride) else {
         throw .wrongPlane(index)
       }
-      var end = plane.offset
-      if index < shapes.count, width > 0, height > 0 {
-        let shape = shapes[index]
-        let rowBytes = (width + shape.columns - 1) / shape.columns * shape.bytes
-        let rows = (height + shape.rows - 1) / shape.rows
+      var end = plane.offset + plane.stride
+      if isRawVideo {
+        let rowBytes = shapes[index].rowBytes(width: width)
         guard plane.stride >= rowBytes else { throw .wrongPlane(index) }
-        end += plane.stride * (rows - 1) + rowBytes
+        let rows = shapes[index].rowCount(height: height)
+        end = plane.offset + plane.stride * (rows - 1) + rowBytes
       }
       guard end <= byteCount else { throw .wrongPlane(index) }
     }
-  }
-}
-
-extension FrameFormat {
-  /// The record on the board.
-  package func record(epoch: UInt64) -> fb_format {
-    var record = fb_format()
-    record.epoch = epoch
-    record.kind = kind.rawValue
-    record.fourcc = fourcc.rawValue
-    record.width = UInt32(width)
-    record.height = UInt32(height)
-    record.byte_count = UInt64(byteCount)
-    record.plane_count = UInt32(planes.count)
-    record.color_space = colorSpace.rawValue
-    record.rate_numerator = UInt32(frameRate.numerator)
-    record.rate_denominator = UInt32(frameRate.denominator)
-    func offset(_ index: Int) -> UInt32 { index < planes.count ? UInt32(planes[index].offset) : 0 }
-    func stride(_ index: Int) -> UInt32 { index < planes.count ? UInt32(planes[index].stride) : 0 }
-    record.plane_offsets = (offset(0), offset(1), offset(2), offset(3))
-    record.plane_strides = (stride(0), stride(1), stride(2), stride(3))
-    return record
-  }
-
-  /// A format from another process's record, or nil if it breaks a rule.
-  package init?(_ record: fb_format) {
-    guard let kind = Kind(rawValue: record.kind),
-      record.plane_count <= UInt32(FB_MAXIMUM_PLANES),
-      record.byte_count <= UInt64(Self.maximumByteCount)
-    else { return nil }
-    let (offsets, strides) = (record.plane_offsets, record.plane_strides)
-    let planes = [
-      Plane(offset: Int(offsets.0), stride: Int(strides.0)),
-      Plane(offset: Int(offsets.1), stride: Int(strides.1)),
-      Plane(offset: Int(offsets.2), stride: Int(strides.2)),
-      Plane(offset: Int(offsets.3), stride: Int(strides.3)),
-    ].prefix(Int(record.plane_count))
-    try? self.init(
-      kind: kind, fourcc: FourCC(rawValue: record.fourcc), width: Int(record.width),
-      height: Int(record.height), planes: Array(planes), byteCount: Int(record.byte_count),
-      frameRate: FrameRate(Int(record.rate_numerator), Int(record.rate_denominator)),
-      colorSpace: ColorSpace(rawValue: record.color_space) ?? .unspecified)
   }
 }
 
@@ -174,6 +203,8 @@ public enum FrameFormatError: Error, Hashable, Sendable, CustomStringConvertible
   case unknownLayout(FourCC)
   case wrongByteCount(Int)
   case wrongPlane(Int)
+  case wrongSound(sampleRate: Int, channelCount: Int)
+  case wrongKind(FrameFormat.Kind, FourCC)
 
   public var description: String {
     switch self {
@@ -182,9 +213,16 @@ public enum FrameFormatError: Error, Hashable, Sendable, CustomStringConvertible
     case .unknownLayout(let fourcc):
       "the layout of “\(fourcc)” is not known; give the planes with FrameFormat(kind:…)"
     case .wrongByteCount(let count):
-      "a frame of \(count) bytes is not possible; frames have 1 to \(FrameFormat.maximumByteCount)"
+      "a frame of \(count) bytes is not possible; frames have 1 to "
+        + "\(FrameFormat.maximumByteCount), and raw sound whole sample frames"
     case .wrongPlane(let index):
       "plane \(index) does not lie inside the frame; check offset, stride and byteCount"
+    case .wrongSound(let sampleRate, let channelCount):
+      "sound of \(channelCount) channels at \(sampleRate) Hz is not possible; use 1 to "
+        + "\(AudioFormat.maximumChannelCount) channels, with no more places than channels"
+    case .wrongKind(let kind, let fourcc):
+      "a stream of kind \(kind) cannot be “\(fourcc)” like this; give raw sound (“\(FourCC.pcm)”) "
+        + "an AudioFormat, and pictures none"
     }
   }
 }

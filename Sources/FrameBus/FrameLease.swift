@@ -23,7 +23,17 @@ public struct FrameLease: ~Copyable, Sendable {
     }
     return format
   }
-  public var metadata: FrameMetadata { FrameMetadata(attachment.pins[hold].descriptor) }
+  public var metadata: FrameMetadata {
+    FrameMetadata(attachment.pins[hold].descriptor, of: format)
+  }
+  /// What changed since the frame that this subscriber received before, whatever was dropped in
+  /// between: all that must be drawn, converted or encoded anew. `metadata.damage` tells only of
+  /// the frame published before.
+  public var damage: DamageRegion {
+    attachment.pins[hold].damage.clipped(to: format.bounds)
+  }
+  /// CRC-32C of the bytes, if the publisher gives one (`PublisherOptions.checksums`).
+  public var checksum: UInt32? { attachment.pins[hold].descriptor.checksum }
   /// When the publisher made it visible, `CLOCK_MONOTONIC`.
   public var publishedAtNs: UInt64 { attachment.pins[hold].descriptor.published_at_ns }
   /// Frames between the one received before and this one that this subscriber will never see.
@@ -39,7 +49,7 @@ public struct FrameLease: ~Copyable, Sendable {
     borrowing get {
       // SAFETY: the pool stays mapped while the pin names it, and the hold keeps the publisher from
       // writing there.
-      let span = unsafe RawSpan(_unsafeStart: start, byteCount: byteCount)
+      let span = unsafe RawSpan(_unsafeStart: attachment.pins[hold].payload, byteCount: byteCount)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
@@ -49,16 +59,7 @@ public struct FrameLease: ~Copyable, Sendable {
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // SAFETY: as in `bytes`; the closure must not let the pointer out, as its name says.
-    try unsafe body(UnsafeRawBufferPointer(start: start, count: byteCount))
-  }
-
-  /// SAFETY: slot and size were checked against the pool when the frame was pinned.
-  private var start: UnsafeRawPointer {
-    guard let base = unsafe attachment.pins[hold].base else {
-      preconditionFailure("a frame is pinned without a pool")
-    }
-    let slot = Int(attachment.pins[hold].descriptor.slot)
-    return unsafe base + slot * attachment.pins[hold].slotBytes
+    try unsafe body(UnsafeRawBufferPointer(start: attachment.pins[hold].payload, count: byteCount))
   }
 
   deinit { attachment.release(hold) }

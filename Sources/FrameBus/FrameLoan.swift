@@ -59,19 +59,18 @@ public struct FrameLoan: ~Copyable {
   public var offsetInPool: Int { core.ring.loans[index].slot * byteCapacity }
 
   /// Makes the frame visible to all subscribers.
-  /// - Parameter byteCount: bytes of payload; nil for the format's. Of a picture with planes, no
-  ///   fewer than the format's.
+  /// - Parameter byteCount: bytes of payload; nil for the format's. Of a picture with planes no
+  ///   fewer than that, of everything else no more, and of raw sound whole sample frames.
   /// - Returns: the frame's number.
   /// - Complexity: O(subscribers). Never blocks; at most one system call while somebody sleeps on
   ///   the futex, and one more for each subscriber that waits on a descriptor.
   @discardableResult
   public consuming func publish(byteCount: Int? = nil) -> SequenceNumber {
-    let whole = core.ring.loans[index].format.byteCount
-    let byteCount = byteCount ?? whole
-    let least = core.ring.loans[index].format.planes.isEmpty ? 0 : whole
+    let byteCount = byteCount ?? core.ring.loans[index].format.byteCount
     precondition(
-      byteCount >= least && byteCount <= byteCapacity,
-      "\(byteCount) bytes of a frame of \(least) in a slot of \(byteCapacity)")
+      core.ring.loans[index].format.payloadRule.admits(UInt64(byteCount))
+        && byteCount <= byteCapacity,
+      "\(byteCount) bytes of a frame of \(format.byteCount) in a slot of \(byteCapacity)")
     isOut = false
     return core.publish(loan: index, byteCount: byteCount)
   }

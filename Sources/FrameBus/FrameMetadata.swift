@@ -1,113 +1,56 @@
 import CFrameLayout
 import Platform
 
-/// A rectangle of pixels.
-public struct PixelRect: Hashable, Sendable {
-  public var x: Int
-  public var y: Int
-  public var width: Int
-  public var height: Int
-
-  public init(x: Int, y: Int, width: Int, height: Int) {
-    self.x = x
-    self.y = y
-    self.width = width
-    self.height = height
-  }
-
-  /// Four 16-bit numbers, x lowest; what exceeds them is cut off.
-  var packed: UInt64 {
-    [height, width, y, x].reduce(0) { $0 << 16 | UInt64(UInt16(clamping: $1)) }
-  }
-
-  init(packed: UInt64) {
-    func part(_ index: Int) -> Int { Int(packed >> (16 * index) & 0xffff) }
-    self.init(x: part(0), y: part(1), width: part(2), height: part(3))
-  }
-}
-
-/// What changed since the frame before: up to four rectangles, or everything.
-public struct DamageRegion: Hashable, Sendable {
-  private var words: (UInt64, UInt64, UInt64, UInt64)
-  private var count: UInt16
-
-  public static let full = DamageRegion(count: UInt16(FB_DAMAGE_FULL))
-
-  private init(count: UInt16) {
-    words = (0, 0, 0, 0)
-    self.count = count
-  }
-
-  /// More than four rectangles become their bounding box; none means that nothing changed.
-  public init(_ rects: [PixelRect]) {
-    self.init(count: UInt16(min(rects.count, Int(FB_MAXIMUM_DAMAGE))))
-    if rects.count > Int(FB_MAXIMUM_DAMAGE) {
-      let left = rects.map(\.x).min() ?? 0
-      let top = rects.map(\.y).min() ?? 0
-      let right = rects.map { $0.x + $0.width }.max() ?? 0
-      let bottom = rects.map { $0.y + $0.height }.max() ?? 0
-      self = DamageRegion([PixelRect(x: left, y: top, width: right - left, height: bottom - top)])
-      return
-    }
-    func word(_ index: Int) -> UInt64 { index < rects.count ? rects[index].packed : 0 }
-    words = (word(0), word(1), word(2), word(3))
-  }
-
-  public var isFull: Bool { count == UInt16(FB_DAMAGE_FULL) }
-
-  /// The rectangles; none when the region is full.
-  public var rects: [PixelRect] {
-    let all = [words.0, words.1, words.2, words.3]
-    return isFull ? [] : all.prefix(Int(count)).map(PixelRect.init(packed:))
-  }
-
-  public static func == (left: Self, right: Self) -> Bool {
-    left.words == right.words && left.count == right.count
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(count)
-    hasher.combine(words.0)
-  }
-
-  func store(into descriptor: inout fb_descriptor) {
-    descriptor.damage_count = count
-    descriptor.damage = words
-  }
-
-  init(_ descriptor: fb_descriptor) {
-    words = descriptor.damage
-    let claimed = descriptor.damage_count
-    count = claimed <= UInt16(FB_MAXIMUM_DAMAGE) ? claimed : UInt16(FB_DAMAGE_FULL)
-  }
-}
-
+/// Facts about a frame, a bit each. Bits that are not named here are carried all the same.
 public struct FrameFlags: OptionSet, Hashable, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  public static let keyFrame = FrameFlags(rawValue: 1 << 0)
-  /// Time or content jumps before this frame.
-  public static let discontinuity = FrameFlags(rawValue: 1 << 1)
-  public static let silence = FrameFlags(rawValue: 1 << 2)
-  public static let protected = FrameFlags(rawValue: 1 << 3)
+  private init(_ flag: Int) { rawValue = UInt32(flag) }
+
+  /// Can be decoded without any frame before it. Raw frames can, and need not say so.
+  public static let keyFrame = FrameFlags(FB_FLAG_KEY_FRAME)
+  /// Time or content jumps before this frame, as after a pause or a seek.
+  public static let discontinuity = FrameFlags(FB_FLAG_DISCONTINUITY)
+  /// Sound of which every sample is 0.
+  public static let silence = FrameFlags(FB_FLAG_SILENCE)
+  /// Parts of the picture were blanked because they are not to be recorded.
+  public static let protected = FrameFlags(FB_FLAG_PROTECTED)
   /// The same picture as the frame before.
-  public static let repeated = FrameFlags(rawValue: 1 << 4)
+  public static let repeated = FrameFlags(FB_FLAG_REPEATED)
+  /// No other frame needs it to be decoded: the one to leave out first.
+  public static let droppable = FrameFlags(FB_FLAG_DROPPABLE)
+  /// What a decoder must have first, such as parameter sets; no picture and no sound by itself.
+  public static let configuration = FrameFlags(FB_FLAG_CONFIGURATION)
+
+  /// The bus's own: the descriptor has a checksum. Never seen in metadata.
+  static let checksummed = FrameFlags(FB_FLAG_CHECKSUMMED)
 }
 
 /// What travels beside a frame's bytes.
+///
+/// Times are in nanoseconds. Those of this machine are `CLOCK_MONOTONIC`'s, one clock for all
+/// processes and streams; so differences between them are latencies, and sound and pictures of two
+/// streams meet by their PTS.
 public struct FrameMetadata: Hashable, Sendable {
-  /// When the frame is to be shown, in nanoseconds of the stream's clock; for live sources
-  /// `CLOCK_MONOTONIC`. Unchanged from capture to upload.
+  /// When the frame is to be shown or heard, the first sample of it where there are many. For live
+  /// sources `CLOCK_MONOTONIC`; for others a clock of the source's own that begins anywhere. Grows
+  /// from frame to frame, but for encoded frames, which come in the order of decoding. Nothing on
+  /// the way changes it.
   public var ptsNs: Int64
-  /// 0 where it is not known.
+  /// How long the frame is shown or heard; 0 where that is not known.
   public var durationNs: UInt64 = 0
-  /// When the source had the frame, `CLOCK_MONOTONIC`.
+  /// When the source had the frame, `CLOCK_MONOTONIC`; 0 where it was not captured but read.
   public var capturedAtNs: UInt64
   public var flags: FrameFlags = []
-  /// 1…8 as in TIFF and EXIF; 1 is upright.
-  public var orientation: UInt8 = 1
+  public var orientation = Orientation.up
+  /// The part of the picture to show, in pixels of the picture in memory; nil for all of it.
   public var crop: PixelRect?
+  /// What changed since the frame published before, in pixels of the picture in memory.
+  ///
+  /// A publisher that cannot tell says `.full`, as the default is. One that can counts from the
+  /// last frame it *published*: what changed for a loan that it dropped belongs to the next one.
+  /// What the slot held before does not count: all of it must be filled.
   public var damage = DamageRegion.full
 
   public init(ptsNs: Int64, capturedAtNs: UInt64) {
@@ -122,23 +65,47 @@ public struct FrameMetadata: Hashable, Sendable {
     FrameMetadata(ptsNs: Int64(nowNs), capturedAtNs: nowNs)
   }
 
+  /// The part of a picture of this format that is to be shown, as it lies in memory.
+  public func visibleRect(of format: FrameFormat) -> PixelRect {
+    crop ?? format.bounds
+  }
+
+  /// The width and height at which a picture of this format is shown, cropped and upright.
+  public func uprightBounds(of format: FrameFormat) -> PixelRect {
+    let visible = visibleRect(of: format)
+    let whole = PixelRect(x: 0, y: 0, width: visible.width, height: visible.height)
+    return orientation.upright(whole, width: visible.width, height: visible.height)
+  }
+}
+
+extension FrameFormat {
+  /// All of the picture.
+  public var bounds: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
+}
+
+extension FrameMetadata {
   func store(into descriptor: inout fb_descriptor) {
     descriptor.pts_ns = ptsNs
     descriptor.duration_ns = durationNs
     descriptor.captured_at_ns = capturedAtNs
-    descriptor.flags = flags.rawValue
-    descriptor.orientation = UInt16(orientation)
-    descriptor.crop = crop?.packed ?? 0
+    descriptor.flags = flags.subtracting(.checksummed).rawValue
+    descriptor.orientation = UInt16(orientation.rawValue)
+    descriptor.crop = crop?.intersection(.board).packed ?? 0
     damage.store(into: &descriptor)
   }
 
-  package init(_ descriptor: fb_descriptor) {
+  /// What another process wrote: rectangles are cut to the picture, so that they can be used as
+  /// they are; an orientation that there is not is upright.
+  package init(_ descriptor: fb_descriptor, of format: FrameFormat) {
     ptsNs = descriptor.pts_ns
     durationNs = descriptor.duration_ns
     capturedAtNs = descriptor.captured_at_ns
-    flags = FrameFlags(rawValue: descriptor.flags)
-    orientation = (1...8).contains(descriptor.orientation) ? UInt8(descriptor.orientation) : 1
-    crop = descriptor.crop == 0 ? nil : PixelRect(packed: descriptor.crop)
-    damage = DamageRegion(descriptor)
+    flags = FrameFlags(rawValue: descriptor.flags).subtracting(.checksummed)
+    orientation = Orientation(rawValue: UInt8(clamping: descriptor.orientation)) ?? .up
+    if descriptor.crop != 0 {
+      let crop = PixelRect(packed: descriptor.crop).intersection(format.bounds)
+      self.crop = crop.isEmpty ? nil : crop
+    }
+    damage = DamageRegion(descriptor).clipped(to: format.bounds)
   }
 }

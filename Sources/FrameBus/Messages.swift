@@ -11,6 +11,12 @@ extension fb_message_header {
   }
 }
 
+extension fb_short_message {
+  init(_ kind: Int, value: UInt64 = 0) {
+    self.init(header: fb_message_header(kind), value: value)
+  }
+}
+
 /// `FRMBUS01`. A macro with a suffix does not reach Swift.
 let FB_MAGIC_WORD: UInt64 = 0x3130_5355_424d_5246
 

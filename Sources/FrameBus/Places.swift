@@ -11,10 +11,16 @@ final class Places: Sendable {
 
   private let pages: PageRow
   private let taken = Atomic<UInt64>(0)
+  /// Those of the taken places whose subscriber said that it is there.
+  private let seated = Atomic<UInt64>(0)
   private let lossless = Atomic<UInt64>(0)
   /// Granted hold words, a byte a place.
   private let granted: [Atomic8]
   private let stallLimits: [Atomic64]
+  /// What the hold words of an evicted place named when it was evicted, those of each place after
+  /// the other.
+  private let frozen: [Atomic64]
+  private let evicted = Atomic<UInt64>(0)
   /// How many subscribers each place has had.
   private let tenancies: [Atomic64]
 
@@ -26,6 +32,7 @@ final class Places: Sendable {
     pages = try PageRow(count: Self.count)
     granted = (0..<Self.count).map { _ in Atomic8() }
     stallLimits = (0..<Self.count).map { _ in Atomic64() }
+    frozen = (0..<Self.count * Int(FB_MAXIMUM_HOLDS)).map { _ in Atomic64() }
     tenancies = (0..<Self.count).map { _ in Atomic64() }
   }
 
@@ -46,11 +53,37 @@ final class Places: Sendable {
     taken.bitwiseOr(1 << UInt64(place), ordering: .sequentiallyConsistent)
   }
 
+  /// Control plane: counts a subscriber that has taken its place.
+  func seat(_ place: Int) {
+    seated.bitwiseOr(1 << UInt64(place), ordering: .releasing)
+  }
+
+  /// Control plane: from now on honours no holds of a subscriber but those that it has at this
+  /// moment. After a full fence after the subscriber could see that it is evicted.
+  func evict(_ place: Int) {
+    let bit = UInt64(1) << UInt64(place)
+    lossless.bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
+    seated.bitwiseAnd(~bit, ordering: .releasing)
+    for index in 0..<grantedHolds(place) {
+      // SYNC hold/evict: acquire; after the caller's full fence.
+      // Relaxed: published by the store to `evicted` below.
+      let sequence = page(place).hold(index).loadAcquiring()
+      frozenHold(place, index).value.store(sequence, ordering: .relaxed)
+    }
+    evicted.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+  }
+
+  private func frozenHold(_ place: Int, _ index: Int) -> Atomic64 {
+    frozen[place * Int(FB_MAXIMUM_HOLDS) + index]
+  }
+
   /// Control plane: forgets a subscriber, and with it everything it held.
   func leave(_ place: Int) {
     let others = ~(UInt64(1) << UInt64(place))
     lossless.bitwiseAnd(others, ordering: .sequentiallyConsistent)
+    seated.bitwiseAnd(others, ordering: .releasing)
     taken.bitwiseAnd(others, ordering: .sequentiallyConsistent)
+    evicted.bitwiseAnd(others, ordering: .sequentiallyConsistent)
     // A page that cannot be unmapped stays readable, and nobody looks at it any more.
     try? pages.empty(place)
   }
@@ -70,6 +103,7 @@ final class Places: Sendable {
   var losslessMask: UInt64 { lossless.load(ordering: .sequentiallyConsistent) }
 
   var takenCount: Int { takenMask.nonzeroBitCount }
+  var seatedMask: UInt64 { seated.load(ordering: .acquiring) }
 
   @inline(__always)
   func page(_ place: Int) -> SubscriberPage {
@@ -86,16 +120,23 @@ final class Places: Sendable {
   func tenancy(_ place: Int) -> UInt64 { tenancies[place].value.load(ordering: .relaxed) }
 
   /// Adds the sequence numbers that granted hold words name now. Never more than the hold quota.
-  func addHeldSequences(to held: inout [UInt64]) {
+  func addHeldSequences(to held: inout FixedList<UInt64>) {
+    let evictedMask = evicted.load(ordering: .sequentiallyConsistent)
     for place in SetBits(takenMask) {
       let page = page(place)
+      let isEvicted = evictedMask >> UInt64(place) & 1 != 0
       for index in 0..<grantedHolds(place) {
         // SYNC hold/reuse, the reading side: after the caller's full fence; pairs with the
         // subscriber's store of the word before its own full fence.
         // SYNC hold/release: acquire; pairs with the releasing store in `Attachment.release`, which
         // comes after that subscriber's last read of the slot.
         let sequence = page.hold(index).loadAcquiring()
-        if sequence != 0 { held.append(sequence) }
+        guard sequence != 0 else { continue }
+        // Relaxed: ordered by the load of `evicted`.
+        if isEvicted, frozenHold(place, index).value.load(ordering: .relaxed) != sequence {
+          continue
+        }
+        held.append(sequence)
       }
     }
   }

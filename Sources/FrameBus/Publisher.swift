@@ -48,7 +48,8 @@ public struct Publisher: ~Copyable {
   /// Loans the next free slot, waiting for lossless subscribers as long as they get on.
   ///
   /// A subscriber that receives nothing for the `losslessStallLimit`, or for the shorter deadline
-  /// it asked for, loses its lossless delivery, and the publisher goes on.
+  /// it asked for, or that has cost the whole `losslessStallBudget`, loses its lossless delivery,
+  /// and the publisher goes on.
   public mutating func loan(
     waitingUntil deadline: Deadline, stop: StopSignal? = nil
   ) throws(LoanError) -> FrameLoan {
@@ -61,7 +62,9 @@ public struct Publisher: ~Copyable {
     }
   }
 
-  public var subscriberCount: Int { core.places.takenCount }
+  /// How many subscribers there are now. One that has yet to map the stream's memory does not
+  /// count, because it may be gone.
+  public var subscriberCount: Int { core.places.seatedMask.nonzeroBitCount }
 
   /// How many subscribers have come since the start. A source that publishes only changes looks at
   /// it to give each newcomer a frame.
@@ -75,7 +78,7 @@ public struct Publisher: ~Copyable {
   public func waitForSubscriber(until deadline: Deadline, stop: StopSignal? = nil) -> Bool {
     while true {
       let change = core.changes.load()
-      if core.places.takenMask != 0 { return true }
+      if core.places.seatedMask != 0 { return true }
       if deadline.isPast || stop?.isRaised == true { return false }
       // SAFETY: watches only words of this process.
       unsafe sleepOnFutexes(
@@ -84,7 +87,21 @@ public struct Publisher: ~Copyable {
   }
 
   /// Ends the stream. Subscribers read what was published and then see the reason.
-  public consuming func finish(_ reason: FinishReason) { core.finish(reason) }
+  public consuming func finish(_ reason: FinishReason) { core.set(.finished(reason)) }
+
+  /// Says that no frames come until `resume`, so that subscribers know a silence from a failure. A
+  /// loan that is out may still be published.
+  public mutating func pause(_ reason: PauseReason = .requested) { core.set(.paused(reason)) }
+
+  public mutating func resume() { core.set(.live) }
+
+  /// What the subscribers say about themselves: the highest utilization, and the highest frame rate
+  /// that any of them wants. Advice from other processes, kept within bounds and not more.
+  public var feedback: Feedback {
+    SetBits(core.places.seatedMask).reduce(Feedback()) { highest, place in
+      highest.merged(with: core.places.page(place).feedback())
+    }
+  }
 
   deinit { server.end() }
 }
@@ -113,6 +130,7 @@ extension PublisherCore {
       crashPoint(.waitEnded)
     }
     atomicMemoryFence(ordering: .sequentiallyConsistent)
+    let budgetNs = options.losslessStallBudget?.clampedNanoseconds
     var patience: [Int: Patience] = [:]
     while true {
       let change = changes.load()
@@ -132,15 +150,20 @@ extension PublisherCore {
         patience[place] = Patience(
           tenancy: tenancy, leastLag: lag, end: .afterNs(places.stallLimitNs(place)))
       }
-      let end = patience[place]?.end ?? .now
+      var end = patience[place]?.end ?? .now
+      if let budgetNs {
+        end = min(end, .afterNs(ring.stalls.leftNs(of: budgetNs, at: place, tenancy: tenancy)))
+      }
       if end.isPast {
         server.endLossless(place, of: tenancy)
         continue
       }
+      let startNs = monotonicNowNs()
       // SAFETY: the page row is mapped as long as self.
       unsafe sleepOnFutexes(
         shared: places.page(place).progress.futex, expecting: progress,
         privates: (changes, change), stop?.word, until: min(deadline, end))
+      ring.stalls.spend(monotonicNowNs() - startNs, at: place, tenancy: tenancy)
     }
   }
 }

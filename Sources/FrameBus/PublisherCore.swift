@@ -26,12 +26,19 @@ import Synchronization
     var pool: Pool
     var slots: SlotTable
     var loans: LoanLedger
+    var isPaused = false
+    var stalls = StallAccounts()
+    /// The newest key frame's sequence number.
+    var keyFrame: UInt64 = 0
     var format: FrameFormat
     /// Counts the changes of `format`.
     var formatVersion: UInt64 = 1
     var formatEpoch: UInt64 = 0
     /// The format of the newest epoch. Another one's record is written with its first frame.
     var writtenFormat: FrameFormat
+    /// Whether each frame of it can be understood without another, as a raw picture: then all are
+    /// key frames, whatever their flags.
+    var standsAlone = false
     /// The version of `format` that was written, or 0.
     var writtenVersion: UInt64 = 0
   }
@@ -142,6 +149,7 @@ import Synchronization
   /// of the frame `ringDepth` before the one to come is already marked invalid.
   private func write(_ format: FrameFormat) {
     ring.writtenFormat = format
+    ring.standsAlone = !format.planes.isEmpty
     ring.formatEpoch += 1
     let epoch = ring.formatEpoch
     board.format(epoch: epoch).store(format.record(epoch: epoch))
@@ -166,6 +174,7 @@ import Synchronization
     guard ring.loans.outCount < options.maxLoans else {
       throw .tooManyLoans(maxLoans: options.maxLoans)
     }
+    guard !ring.isPaused else { throw .paused }
     if let blocker = firstBlocker() {
       throw .backpressure(subscriber: blocker.place, lagFrames: blocker.lag)
     }
@@ -174,9 +183,12 @@ import Synchronization
     // second look is of other moments; that all of very many went wrong is a bug.
     for _ in 0..<1000 {
       if let slot = takeSlot() {
-        let index = ring.loans.enter(
-          slot, of: ring.pool, ring.format, version: ring.formatVersion)
+        let index = ring.loans.enter(slot, of: ring.pool)
         crashPoint(.loaned)
+        if ring.loans[index].formatVersion != ring.formatVersion {
+          ring.loans[index].format = ring.format
+          ring.loans[index].formatVersion = ring.formatVersion
+        }
         return FrameLoan(core: self, index: index)
       }
     }
@@ -217,6 +229,7 @@ import Synchronization
   /// Makes a filled slot visible as the next frame, and wakes who sleeps.
   func publish(loan index: Int, byteCount: Int) -> SequenceNumber {
     let sequence = ring.next
+    let checksum = options.checksums ? checksum(ofLoan: index, byteCount: byteCount) : nil
     let nowNs = monotonicNowNs()
     var descriptor = fb_descriptor()
     (ring.loans[index].metadata ?? .now(nowNs)).store(into: &descriptor)
@@ -224,6 +237,7 @@ import Synchronization
     descriptor.slot = UInt32(ring.loans[index].slot)
     descriptor.payload_bytes = UInt64(byteCount)
     descriptor.published_at_ns = nowNs
+    descriptor.set(checksum)
 
     // SYNC descriptor/seqlock: 0 marks the descriptor invalid before any of its fields change; the
     // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
@@ -233,6 +247,10 @@ import Synchronization
     atomicMemoryFence(ordering: .releasing)
     if ring.loans[index].formatVersion != ring.writtenVersion { writeFormat(ofLoan: index) }
     descriptor.format_epoch = ring.formatEpoch
+    if ring.standsAlone || descriptor.flags & FrameFlags.keyFrame.rawValue != 0 {
+      ring.keyFrame = sequence
+    }
+    descriptor.key_frame = ring.keyFrame
     board.descriptor(of: sequence).store(descriptor, from: 1)
     crashPoint(.descriptorWritten)
     // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in
@@ -254,6 +272,14 @@ import Synchronization
     return SequenceNumber(rawValue: sequence)
   }
 
+  private func checksum(ofLoan index: Int, byteCount: Int) -> UInt32 {
+    let offset = ring.loans[index].slot * ring.loans[index].slotBytes
+    // SAFETY: a loan's slot lies in its pool, and `byteCount` within the slot.
+    let bytes = unsafe RawSpan(
+      _unsafeStart: ring.loans[index].pool.mapping.base + offset, byteCount: byteCount)
+    return Checksum.crc32c(bytes)
+  }
+
   /// Takes back a loan that will not be published.
   func abandon(loan index: Int) {
     if ring.loans[index].pool === ring.pool { ring.slots.giveBack(ring.loans[index].slot) }
@@ -273,7 +299,7 @@ import Synchronization
     // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
     // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
     // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next look at the mask of
-    // lossless places; pairs with the fence in `StreamServer.seat`.
+    // lossless places; pairs with the fence in `StreamServer.welcome`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     var futexSleeps = false
     var bellMask: UInt64 = 0
@@ -295,14 +321,22 @@ import Synchronization
     crashPoint(.bellsRung)
   }
 
-  /// Says that no frame will follow. What was published stays readable for who is attached.
-  func finish(_ reason: FinishReason) {
-    // Relaxed: ordered by the state's release.
-    board.finishReason.storeRelaxed(reason.rawValue)
+  /// Says how it stands with the stream. What was published stays readable for who is attached.
+  func set(_ state: StreamState) {
+    let (word, reason) =
+      switch state {
+      case .live: (FB_STATE_LIVE, UInt32(0))
+      case .paused(let reason): (FB_STATE_PAUSED, reason.rawValue)
+      case .finished(let reason): (FB_STATE_FINISHED, reason.rawValue)
+      }
+    ring.isPaused = word == FB_STATE_PAUSED
+    // Relaxed: ordered by the state's release. Who reads the reason of one state and the word of
+    // another is told so by the next look.
+    board.finishReason.storeRelaxed(reason)
     crashPoint(.reasonWritten)
-    // SYNC finish: pairs with the acquiring load in `Attachment.finishReason`.
-    board.state.storeReleasing(UInt32(FB_STATE_FINISHED))
-    crashPoint(.stateFinished)
+    // SYNC state: release; pairs with the acquiring load in `Attachment.state`.
+    board.state.storeReleasing(UInt32(word))
+    crashPoint(.stateShown)
     wakeSleepers()
   }
 }

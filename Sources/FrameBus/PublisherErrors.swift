@@ -40,6 +40,8 @@ public enum LoanError: Error, Hashable, Sendable, CustomStringConvertible {
   case backpressure(subscriber: Int, lagFrames: UInt64)
   /// As many loans are out as the publisher was made for.
   case tooManyLoans(maxLoans: Int)
+  /// The stream is paused; `resume` it first.
+  case paused
   case timedOut
   case stopped
 
@@ -50,26 +52,9 @@ public enum LoanError: Error, Hashable, Sendable, CustomStringConvertible {
         + "with loan(waitingUntil:), or look with `framebus streams`"
     case .tooManyLoans(let maxLoans):
       "\(maxLoans) loans are out, and maxLoans is \(maxLoans); publish or drop one first"
+    case .paused: "the stream is paused; resume it before the next loan"
     case .timedOut: "no slot became free before the deadline"
     case .stopped: "stopped while waiting for a slot"
-    }
-  }
-}
-
-/// Why a stream ended, as its publisher said it.
-public enum FinishReason: UInt32, Hashable, Sendable, CustomStringConvertible {
-  /// The source has no more frames.
-  case ended = 1
-  /// The publisher was asked to stop.
-  case stopped = 2
-  /// The source failed; its log says why.
-  case failed = 3
-
-  public var description: String {
-    switch self {
-    case .ended: "ended"
-    case .stopped: "stopped"
-    case .failed: "failed"
     }
   }
 }

@@ -12,11 +12,20 @@ public struct PublisherOptions: Sendable {
   /// Frames that all subscribers together may hold, at least 64. Memory is only taken for slots
   /// that are used.
   public var holdQuota = 128
+  /// Subscribers that one user may have at once, 1…64; users other than the publisher's own at
+  /// most 32. The same share of the `holdQuota` is the most that they hold together.
+  public var placesPerUser = 56
   /// Whether a subscriber may ask that the publisher wait for it. Not for live sources.
   public var allowsLossless = false
   /// How long a lossless subscriber may hold the publisher up without receiving anything, before
   /// its lossless delivery ends.
   public var losslessStallLimit: Duration = .seconds(10)
+  /// How long a lossless subscriber may hold the publisher up in all, before its lossless delivery
+  /// ends; nil for ever, as is right for files.
+  public var losslessStallBudget: Duration? = .seconds(30)
+  /// Whether each frame carries the CRC-32C of its bytes, which `SubscriberOptions
+  /// .verifiesChecksums` looks at. Reads the frame once more, in `publish`.
+  public var checksums = false
   /// Called with each new pool before it is sealed against further writable mappings.
   public var poolWillSeal: (@Sendable (PoolDescriptor) throws -> Void)?
 
@@ -35,6 +44,9 @@ public struct PublisherOptions: Sendable {
       throw .wrongOptions(
         "ringDepth is \(ringDepth) and maxLoans \(maxLoans); a lossless stream needs a deeper ring "
           + "than it has loans")
+    }
+    guard (1...Places.count).contains(placesPerUser) else {
+      throw .wrongOptions("placesPerUser is \(placesPerUser); use 1 to \(Places.count)")
     }
     let quotas = Int(FB_MAXIMUM_SUBSCRIBERS)...Int(FB_MAXIMUM_SUBSCRIBERS * FB_MAXIMUM_HOLDS)
     guard quotas.contains(holdQuota) else {

@@ -2,74 +2,53 @@ import AppGroup
 import CFrameLayout
 import Platform
 
-/// Finds a stream's publisher in the group and attaches to it: connect, hello, welcome.
+/// How a subscriber and a publisher meet: connect, hello, welcome, seated. Never blocks.
 struct Rendezvous: Sendable {
   let stream: StreamName
   let group: AppGroup
   let hello: fb_hello
 
-  /// A publisher's control plane answers within microseconds; one that takes longer is stopped.
-  private static let patience: Duration = .seconds(10)
-
-  /// Attaches as soon as there is a publisher to attach to.
-  func attach(
-    doorbell: Doorbell, until deadline: Deadline, retryInterval: Duration, stop: StopSignal?
-  ) throws(SubscriberError) -> Attachment {
-    var watch: DirectoryWatch?
-    defer { withExtendedLifetime(watch) {} }
-    while true {
-      let bell = doorbell.word.load()
-      do throws(SubscriberError) {
-        return try attach(doorbell: doorbell, stop: stop)
-      } catch {
-        guard error.mayPass, !deadline.isPast else { throw error }
-        if stop?.isRaised == true { throw .stopped }
-        // Made late, so that it costs nothing where the publisher is there; then look once more.
-        if watch == nil, let made = watchForPublishers(doorbell) {
-          watch = made
-          continue
-        }
-        doorbell.sleep(since: bell, stop: stop, until: min(deadline, .after(retryInterval)))
-      }
-    }
-  }
-
-  /// Rings when a publisher may have come. Nil if this user has as many watches as one may have;
-  /// then only looking again and again helps, which all who wait do besides.
-  func watchForPublishers(_ doorbell: Doorbell) -> DirectoryWatch? {
-    try? DirectoryWatch(group.streamsPath) { doorbell.ring() }
-  }
-
-  /// Attaches to the publisher there is now.
-  func attach(
-    doorbell: Doorbell, stop: StopSignal?
-  ) throws(SubscriberError) -> Attachment {
-    let socket = try connect(to: StreamFiles(stream, in: group).socketPath)
-    guard socket.send(hello) == .sent else { throw .noSuchStream(stream) }
+  /// Says hello to the publisher there is now.
+  func request(
+    _ doorbell: Doorbell, answeredBy deadline: Deadline
+  ) throws(SubscriberError) -> Request {
+    let socket = SharedSocket(try connect(to: StreamFiles(stream, in: group).socketPath))
+    guard socket.messages.send(hello) == .sent else { throw .noSuchStream(stream) }
     crashPoint(.helloSent)
-    var message = try answer(from: socket, stop: stop)
-    crashPoint(.welcomed)
-    guard let header = message.header else {
+    do throws(SystemError) {
+      return try Request(over: socket, doorbell, answeredBy: deadline)
+    } catch { throw .system(error) }
+  }
+
+  /// Makes an attachment of what a publisher answered.
+  func attachment(
+    from answer: consuming Message, over socket: SharedSocket, _ doorbell: Doorbell
+  ) throws(SubscriberError) -> Attachment {
+    guard let header = answer.header else {
       // The end of the connection: the publisher went meanwhile.
-      throw message.isEmpty ? .noSuchStream(stream) : .untrusted(stream, "it answers garbage")
+      throw answer.isEmpty ? .noSuchStream(stream) : .untrusted(stream, "it answers garbage")
     }
     if header.kind == UInt32(FB_MESSAGE_REFUSED) {
-      throw .refused(stream, refusal(in: message, header))
+      throw .refused(stream, refusal(in: answer, header))
     }
-    guard let welcome = message.record(fb_welcome(), kind: Int(FB_MESSAGE_WELCOME)),
-      !message.isTruncated
+    guard let welcome = answer.record(fb_welcome(), kind: Int(FB_MESSAGE_WELCOME)),
+      !answer.isTruncated
     else { throw .untrusted(stream, "it answers garbage") }
     do {
       let loop = try EventLoop.shared()
       let attachment = try Attachment(
-        welcome, &message, from: socket, stream: stream, doorbell: doorbell, loop: loop)
+        welcome, &answer, from: socket, stream: stream, doorbell: doorbell, loop: loop)
+      crashPoint(.welcomed)
       try attachment.watch()
-      crashPoint(.attached)
+      guard attachment.takePlace() else { throw SubscriberError.noSuchStream(stream) }
+      crashPoint(.seated)
       return attachment
     } catch let error as Attachment.Untrusted {
       throw .untrusted(stream, error.reason)
     } catch let error as SystemError {
       throw .system(error)
+    } catch let error as SubscriberError {
+      throw error
     } catch {
       throw .untrusted(stream, "\(error)")
     }
@@ -104,22 +83,6 @@ struct Rendezvous: Sendable {
       if error.isFullQueue { throw .noAnswer(stream) }
       throw error.isAbsence
         ? .noSuchStream(stream) : error.isAccessRefusal ? .notAllowed(path: path) : .system(error)
-    }
-  }
-
-  private func answer(
-    from socket: borrowing MessageSocket, stop: StopSignal?
-  ) throws(SubscriberError) -> Message {
-    let deadline = Deadline.after(Self.patience)
-    while true {
-      do throws(SystemError) {
-        if let message = try Message(from: socket) { return message }
-      } catch {
-        throw .noSuchStream(stream)
-      }
-      if !socket.waitUntilReadable(until: deadline, stop: stop) {
-        throw stop?.isRaised == true ? .stopped : .noAnswer(stream)
-      }
     }
   }
 }

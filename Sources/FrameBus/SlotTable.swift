@@ -1,3 +1,5 @@
+import CFrameLayout
+
 /// Which slots of a pool are free, and when a published one becomes free again. Private to the
 /// publisher; nothing here is shared.
 ///
@@ -5,44 +7,46 @@
 /// `ringDepth` frames later. From then on no subscriber can newly pin it, and once no hold word
 /// names n it is free. Free slots are handed out last in, first out, because the slot used most
 /// recently is still in the processor's cache.
-struct SlotTable {
+struct SlotTable: ~Copyable {
   let slotCount: Int
   /// How many slots leave the window before the hold words are looked at, when there are fresh
   /// slots to use instead: looking costs a fence and a cache line a subscriber, and touching
   /// another slot costs its size.
   private let scanBatch: Int
 
-  private struct Retired {
+  struct Retired: BitwiseCopyable {
     let slot: Int
     let sequence: UInt64
   }
 
-  private var free: [Int] = []
+  private var free: FixedList<Int>
   /// Slots `fresh..<slotCount` were never used.
   private var fresh = 0
-  /// The frame at `sequence % ringDepth`, while its descriptor stands.
-  private var window: [Retired?]
+  /// The slots of the frames whose descriptors stand, in the order of publishing, with `newest` the
+  /// last; −1 for another pool's.
+  private var window: FixedList<Int>
+  private var newest = 0
   /// Out of the window, perhaps held; oldest first.
-  private var retired: [Retired] = []
+  private var retired: FixedList<Retired>
   /// What the hold words named when they were last looked at. Kept for its memory.
-  private var held: [UInt64] = []
+  private var held: FixedList<UInt64>
 
   init(slotCount: Int, slotBytes: Int, ringDepth: Int) {
     self.slotCount = slotCount
-    window = Array(repeating: nil, count: ringDepth)
+    window = FixedList(repeating: -1, count: ringDepth)
     scanBatch = max(1, min(32, 65_536 / slotBytes))
-    free.reserveCapacity(slotCount)
-    retired.reserveCapacity(slotCount)
-    held.reserveCapacity(slotCount)
+    free = FixedList(capacity: slotCount)
+    retired = FixedList(capacity: slotCount)
+    held = FixedList(capacity: Int(FB_MAXIMUM_SUBSCRIBERS * FB_MAXIMUM_HOLDS))
   }
 
   /// A slot that nobody else can reach, or nil if all are loaned, in the window or held.
   /// - Parameter addHeld: adds what the hold words name now; called at most once, after the
   ///   descriptors of all retired slots were overwritten.
-  mutating func take(addHeld: (inout [UInt64]) -> Void) -> Int? {
+  mutating func take(addHeld: (inout FixedList<UInt64>) -> Void) -> Int? {
     if let slot = free.popLast() { return slot }
     if retired.count >= scanBatch || fresh == slotCount {
-      held.removeAll(keepingCapacity: true)
+      held.removeAll()
       addHeld(&held)
       reclaim()
       if let slot = free.popLast() { return slot }
@@ -57,23 +61,33 @@ struct SlotTable {
 
   /// Notes that a slot was published, which overwrote the descriptor of `sequence − ringDepth`.
   mutating func publish(_ slot: Int, as sequence: UInt64) {
-    replaceWindow(at: sequence, with: Retired(slot: slot, sequence: sequence))
+    replaceOldest(with: slot, sequence)
   }
 
   /// Notes that another pool's slot was published as this number.
-  mutating func skip(_ sequence: UInt64) { replaceWindow(at: sequence, with: nil) }
+  mutating func skip(_ sequence: UInt64) { replaceOldest(with: -1, sequence) }
 
-  private mutating func replaceWindow(at sequence: UInt64, with frame: Retired?) {
-    let index = Int(sequence % UInt64(window.count))
-    if let leaving = window[index] { retired.append(leaving) }
-    window[index] = frame
+  @inline(__always)
+  private mutating func replaceOldest(with slot: Int, _ sequence: UInt64) {
+    newest = newest + 1 == window.count ? 0 : newest + 1
+    let leaving = window[newest]
+    if leaving >= 0 {
+      retired.append(Retired(slot: leaving, sequence: sequence - UInt64(window.count)))
+    }
+    window[newest] = slot
   }
 
   private mutating func reclaim() {
-    retired.removeAll { frame in
-      let isFree = !held.contains(frame.sequence)
-      if isFree { free.append(frame.slot) }
-      return isFree
+    var kept = 0
+    for index in 0..<retired.count {
+      let frame = retired[index]
+      if held.contains(where: { $0 == frame.sequence }) {
+        retired[kept] = frame
+        kept += 1
+      } else {
+        free.append(frame.slot)
+      }
     }
+    retired.removeLast(retired.count - kept)
   }
 }

@@ -9,30 +9,29 @@ import Synchronization
 /// Whatever a peer sends is copied once and checked; whoever breaks the protocol is disconnected.
 /// No peer can make it wait: all sockets are non-blocking, and who says nothing is dropped.
 final class StreamServer: @unchecked Sendable {  // because its mutable state is the loop thread's
-  private let core: PublisherCore
+  let core: PublisherCore
+  let loop: EventLoop
   private let group: AppGroup
-  private let loop: EventLoop
   private let listener: ListeningSocket
   private let joins = Atomic<UInt64>(0)
 
   // Touched on the loop's thread alone.
   private var lock: FileLock?
   private var listening: EventLoop.Token?
-  private var connections: [Int32: Connection] = [:]
-  private var holdsLeft: Int
+  private(set) var connections: [Int32: Connection] = [:]
   /// The pools that attached subscribers may need, newest last, at most two.
-  private var pools: [Pool]
+  private(set) var pools: [Pool]
 
   /// Connections that may be open without having said hello.
   private static let maximumStrangers = 64
-  private static let patienceForHello: Duration = .seconds(3)
+  /// How long a peer may take to say what it has to say next.
+  static let patience: Duration = .seconds(3)
   /// How long to leave alone what failed for want of resources.
-  private static let rest: Duration = .milliseconds(100)
+  static let rest: Duration = .milliseconds(100)
 
   init(_ core: PublisherCore, in group: AppGroup) throws(PublisherError) {
     self.core = core
     self.group = group
-    holdsLeft = core.options.holdQuota
     pools = [core.ring.pool]
     let files = StreamFiles(core.stream, in: group)
     let longest = (files.socketPath + ListeningSocket.temporarySuffix).utf8.count
@@ -88,11 +87,12 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     loop.enqueue { [weak self] in
       guard let self else { return }
       pools = pools.suffix(1) + [pool]
-      for connection in connections.values where connection.place != nil {
+      for connection in connections.values where connection.place != nil && !connection.isEvicted {
         // The two newest are all that a frame in the ring can lie in.
         connection.owedPools = connection.owedPools.suffix(1) + [pool]
         flush(connection)
       }
+      noteRetainedMemory()
     }
   }
 
@@ -142,7 +142,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     }
     dropSurplusStrangers()
     let connection = Connection(
-      socket, peer: peer, loop: loop, helloDeadline: .after(Self.patienceForHello))
+      socket, peer: peer, loop: loop, helloDeadline: .after(Self.patience))
     connections[connection.id] = connection
     let handler: EventLoop.Handler = { [weak self, weak connection] events in
       guard let self, let connection else { return }
@@ -157,10 +157,21 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     handle(connection, .readable)
   }
 
+  /// Makes room at the door at the cost of who takes most of it: the oldest stranger goes of the
+  /// process that has most, of the user that has most. So a crowd pushes out its own.
   private func dropSurplusStrangers() {
     let strangers = connections.values.filter { $0.place == nil }
     guard strangers.count >= Self.maximumStrangers else { return }
-    if let oldest = strangers.min(by: { $0.helloDeadline < $1.helloDeadline }) { drop(oldest) }
+    let ofUser = Self.largestGroup(of: strangers) { Int64($0.peer.uid) }
+    let ofProcess = Self.largestGroup(of: ofUser) { Int64($0.peer.pid) }
+    if let oldest = ofProcess.min(by: { $0.helloDeadline < $1.helloDeadline }) { drop(oldest) }
+  }
+
+  private static func largestGroup(
+    of connections: [Connection], by key: (Connection) -> Int64
+  ) -> [Connection] {
+    let groups = Dictionary(grouping: connections, by: key)
+    return groups.values.max { $0.count < $1.count } ?? []
   }
 
   private func handle(_ connection: Connection, _ events: EventLoop.Events) {
@@ -169,36 +180,53 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       let message: Message?
       do { message = try Message(from: connection.socket) } catch { return drop(connection) }
       guard let message else { break }
-      guard answer(message, from: connection) else { return drop(connection) }
+      switch answer(message, from: connection) {
+      case .stays: continue
+      case .leaves: return drop(connection)
+      case .breaksProtocol:
+        // Relaxed: one writer, a statistic.
+        core.board.rejected.storeRelaxed(core.board.rejected.loadRelaxed() &+ 1)
+        crashPoint(.rejectionCounted)
+        return drop(connection)
+      }
     }
     if events.isHangUp || connection.peerHasEnded { return drop(connection) }
     flush(connection)
   }
 
-  /// - Returns: false if the connection is to end.
-  private func answer(_ message: borrowing Message, from connection: Connection) -> Bool {
+  /// What becomes of a connection by a message.
+  private enum Outcome { case stays, leaves, breaksProtocol }
+
+  private func answer(_ message: borrowing Message, from connection: Connection) -> Outcome {
+    // The end of a connection reads as an empty message, again and again.
+    if message.isEmpty, let next = try? Message(from: connection.socket), next.isEmpty {
+      return .leaves
+    }
     guard !message.isTruncated, message.descriptorCount == 0, let header = message.header else {
-      return false
+      return .breaksProtocol
     }
     switch Int(header.kind) {
     case Int(FB_MESSAGE_HELLO):
-      guard connection.place == nil else { return false }
+      guard connection.place == nil else { return .breaksProtocol }
       guard header.abi_version == UInt32(FB_ABI_VERSION) else {
         refuse(connection.socket, Int(FB_REFUSED_VERSION), value: UInt32(FB_ABI_VERSION))
-        return false
+        return .leaves
       }
       guard let hello = message.record(fb_hello(), kind: Int(FB_MESSAGE_HELLO)) else {
-        return false
+        return .breaksProtocol
       }
-      return admit(connection, hello)
+      return admit(connection, hello) ? .stays : .leaves
+    case Int(FB_MESSAGE_SEATED): return seat(connection) ? .stays : .breaksProtocol
     case Int(FB_MESSAGE_POOL_ACK):
-      connection.unacknowledgedPools = max(0, connection.unacknowledgedPools - 1)
-      return connection.place != nil
+      guard connection.unacknowledgedPools > 0 else { return .breaksProtocol }
+      connection.unacknowledgedPools -= 1
+      connection.acknowledgedPools += 1
+      return .stays
     case Int(FB_MESSAGE_INSPECT):
-      guard connection.place == nil else { return false }
+      guard connection.place == nil else { return .breaksProtocol }
       _ = connection.socket.send(status())
-      return true
-    default: return false
+      return .stays
+    default: return .breaksProtocol
     }
   }
 
@@ -210,7 +238,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     _ = socket.send(refusal)
   }
 
-  private func drop(_ connection: Connection) {
+  func drop(_ connection: Connection) {
     connections.removeValue(forKey: connection.id)
     guard let place = connection.place else { return }
     connection.place = nil
@@ -220,15 +248,16 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     // Relaxed: read for people.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
     crashPoint(.placeFreed)
-    holdsLeft += connection.holds
+    noteChange()
+  }
+
+  /// Wakes a publisher that waits for a subscriber to come, or to get on.
+  func noteChange() {
     core.changes.increment()
     core.changes.wakeAll()
   }
 
   // MARK: Subscribers
-
-  /// Most places, and holds, that users other than the publisher's may take each.
-  private static let maximumPlacesOfOneGuest = 32
 
   /// - Returns: false if the connection was refused.
   private func admit(_ connection: Connection, _ hello: fb_hello) -> Bool {
@@ -246,25 +275,25 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       refuse(connection.socket, Int(FB_REFUSED_LOSSLESS), value: 0)
       return false
     }
-    let place = (~core.places.takenMask).trailingZeroBitCount
-    guard place < Places.count else {
+    let seats = connections.values.filter { $0.place != nil }.map {
+      Quota.Seat(uid: $0.peer.uid, holds: $0.holds)
+    }
+    let uid = connection.peer.uid
+    switch Quota(options).answer(
+      asked: Int(hello.holds), uid: uid, isOwner: uid == currentUserID(), besides: seats)
+    {
+    case .granted(let holds): connection.holds = holds
+    case .full:
       refuse(connection.socket, Int(FB_REFUSED_FULL), value: UInt32(Places.count))
       return false
-    }
-    let placesOfUser = connections.values.count {
-      $0.place != nil && $0.peer.uid == connection.peer.uid
-    }
-    guard connection.peer.uid == currentUserID() || placesOfUser < Self.maximumPlacesOfOneGuest
-    else {
-      refuse(connection.socket, Int(FB_REFUSED_BUSY), value: UInt32(placesOfUser))
+    case .busy(let taken):
+      refuse(connection.socket, Int(FB_REFUSED_BUSY), value: UInt32(taken))
       return false
     }
-    // One hold stays for each place that is still free, so that all 64 can be taken.
-    let spare = holdsLeft - (Places.count - core.places.takenCount - 1)
-    connection.holds = min(Int(hello.holds), spare)
+    let place = (~core.places.takenMask).trailingZeroBitCount
     let limit = isLossless ? stallLimitNs(asked: hello.lossless_deadline_ns) : nil
     do {
-      try seat(connection, at: place, losslessStallLimitNs: limit)
+      try welcome(connection, at: place, losslessStallLimitNs: limit)
       return true
     } catch {
       refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
@@ -276,7 +305,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     min(asked, core.options.losslessStallLimit.clampedNanoseconds)
   }
 
-  private func seat(
+  /// Offers a place, and all the memory there is to see from it.
+  private func welcome(
     _ connection: Connection, at place: Int, losslessStallLimitNs: UInt64?
   ) throws(SystemError) {
     let page = try MemoryFile(named: "framebus-page", byteCount: PageRow.pageBytes)
@@ -304,7 +334,6 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
     crashPoint(.placeListed)
-    holdsLeft -= connection.holds
     core.bells.hang(connection.socket.descriptor.number, at: place)
 
     guard let pool = pools.last else { return }
@@ -329,39 +358,23 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       throw SystemError.last("sendmsg")
     }
     crashPoint(.welcomeSent)
+    // Who hangs up before it has read this is noticed; who is stopped, or never answers, is not.
+    loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
+      guard let self, let connection, !connection.isSeated else { return }
+      drop(connection)
+    }
+  }
+
+  /// The answer to a welcome: somebody is there to read.
+  /// - Returns: false if nothing was offered, or the answer came before.
+  private func seat(_ connection: Connection) -> Bool {
+    guard let place = connection.place, !connection.isSeated else { return false }
+    connection.isSeated = true
+    core.places.seat(place)
+    crashPoint(.placeSeated)
     joins.wrappingAdd(1, ordering: .releasing)
-    core.changes.increment()
-    core.changes.wakeAll()
-  }
-
-  /// Sends the pools that a subscriber is owed. One that leaves two unacknowledged is evicted.
-  private func flush(_ connection: Connection) {
-    while let pool = connection.owedPools.first {
-      guard connection.unacknowledgedPools < 2 else { return drop(connection) }
-      let message = fb_pool_message(
-        header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description)
-      switch connection.socket.send(message, descriptors: [pool.file.descriptor.number]) {
-      case .sent:
-        crashPoint(.poolSent)
-        connection.owedPools.removeFirst()
-        connection.unacknowledgedPools += 1
-      case .wouldBlock: return connection.watchForRoom(true)
-      case .shortOfResources: return flushLater(connection)
-      case .disconnected: return drop(connection)
-      }
-    }
-    connection.watchForRoom(false)
-  }
-
-  private func flushLater(_ connection: Connection) {
-    connection.watchForRoom(false)
-    guard !connection.isToBeFlushed else { return }
-    connection.isToBeFlushed = true
-    loop.schedule(at: .after(Self.rest)) { [weak self, weak connection] in
-      guard let self, let connection, connection.place != nil else { return }
-      connection.isToBeFlushed = false
-      flush(connection)
-    }
+    noteChange()
+    return true
   }
 
   // MARK: Status
@@ -380,7 +393,13 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     // SYNC status/format: pairs with the release in `PublisherCore.write`.
     let epoch = board.formatEpoch.loadAcquiring()
     board.format(epoch: epoch).load(into: &status.format)
-    let seated = connections.values.compactMap { connection in
+    noteRetainedMemory()
+    status.wake_ups = board.wakeUps.loadRelaxed()
+    status.lossless_ended = board.losslessEnded.loadRelaxed()
+    status.evictions = board.evictions.loadRelaxed()
+    status.rejected = board.rejected.loadRelaxed()
+    status.retained_bytes = board.retainedBytes.loadRelaxed()
+    let seated = connections.values.filter(\.isSeated).compactMap { connection in
       connection.place.map { (place: $0, connection: connection) }
     }
     let rows = seated.sorted { $0.place < $1.place }.map { row(of: $0.connection, at: $0.place) }

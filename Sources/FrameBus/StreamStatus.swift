@@ -5,7 +5,7 @@ import Platform
 /// What flows in one stream, as its publisher's control plane reports it. Asking disturbs nobody
 /// on the hot path.
 public struct StreamStatus: Hashable, Sendable {
-  public enum State: String, Hashable, Sendable { case starting, live, finished }
+  public enum State: String, Hashable, Sendable { case starting, live, paused, finished }
 
   public struct Subscriber: Hashable, Sendable {
     public let id: Int
@@ -41,6 +41,7 @@ public struct StreamStatus: Hashable, Sendable {
     state =
       switch Int(status.state) {
       case Int(FB_STATE_LIVE): .live
+      case Int(FB_STATE_PAUSED): .paused
       case Int(FB_STATE_FINISHED): .finished
       default: .starting
       }
@@ -93,7 +94,7 @@ private func inspect(
   let rendezvous = Rendezvous(stream: stream, group: group, hello: fb_hello())
   let path = StreamFiles(stream, in: group).socketPath
   guard let socket = try? rendezvous.connect(to: path) else { return nil }
-  let request = fb_short_message(header: fb_message_header(Int(FB_MESSAGE_INSPECT)), value: 0)
+  let request = fb_short_message(Int(FB_MESSAGE_INSPECT))
   guard socket.send(request) == .sent, socket.waitUntilReadable(until: deadline),
     let message = try? Message(from: socket),
     let status = message.record(fb_status(), kind: Int(FB_MESSAGE_STATUS))

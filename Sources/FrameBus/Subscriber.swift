@@ -19,55 +19,77 @@ public enum Reception: ~Copyable, Sendable {
 public struct Subscriber: ~Copyable, Sendable {
   let options: SubscriberOptions
   let doorbell: Doorbell
-  private let rendezvous: Rendezvous
-  /// While there is no publisher: rings when something appears in the streams' directory. A user
-  /// may have few of these (inotify(7)), so none is kept for longer.
-  private var watch: DirectoryWatch?
+  private var search: PublisherSearch
 
   var attachment: Attachment?
   private var ending: FinishReason?
-  /// The last sequence number received or given up, in the attachment's generation.
+  /// The last sequence number received or given up, in the generation below.
   var position: UInt64 = 0
+  private var generationOfPosition: UInt64?
+  var damageHistory = DamageHistory()
   /// Drops of the generation since the last frame handed out.
-  private var droppedSince: UInt64 = 0
+  var droppedSince: UInt64 = 0
+  /// Whether only a key frame may come next.
+  var awaitsKeyFrame = false
   private var losslessEndSeen = false
+  private var pauseSeen = false
   /// Whether wake-ups of this attachment were lost on the way.
   var futexCannotBeTrusted = false
 
   /// Frames received, of all generations.
-  public private(set) var receivedCount: UInt64 = 0
-  /// Frames this subscriber will never see, of all generations.
-  public private(set) var droppedCount: UInt64 = 0
+  public internal(set) var receivedCount: UInt64 = 0
+  var drops = DropCounts()
 
   /// How willing `next` is to spin before it sleeps, learnt from how long frames took to come.
   var spin = SpinBudget()
 
-  /// Attaches to a stream.
-  /// - Parameter deadline: how long to wait for a publisher; by default it must be there.
+  /// Told to the publisher, whoever it is. Change it as rarely as it is worth reading.
+  public var feedback = Feedback() {
+    didSet { attachment?.page.store(feedback) }
+  }
+
+  /// Attaches to a stream. Blocks the thread until the publisher has answered.
+  /// - Parameters:
+  ///   - deadline: how long to wait for a publisher and for its answer. Without one the publisher
+  ///     must be there, and has ten seconds to answer.
+  ///   - stop: ends the wait from another thread.
   /// - Throws: ``SubscriberError/noSuchStream(_:)`` when there is none, and what a publisher
   ///   refuses for.
   public init(
     _ stream: StreamName, in group: AppGroup, options: SubscriberOptions = SubscriberOptions(),
-    waitingForPublisherUntil deadline: Deadline = .now, stop: StopSignal? = nil
+    waitingForPublisherUntil deadline: Deadline? = nil, stop: StopSignal? = nil
   ) throws(SubscriberError) {
     try options.check()
-    let rendezvous = Rendezvous(stream: stream, group: group, hello: options.hello)
     let doorbell = Doorbell()
-    let attachment = try rendezvous.attach(
-      doorbell: doorbell, until: deadline, retryInterval: Self.retryInterval, stop: stop)
+    var search = PublisherSearch(
+      Rendezvous(stream: stream, group: group, hello: options.hello), doorbell)
+    let attachment = try search.run(until: deadline, stop: stop)
     self.options = options
-    self.rendezvous = rendezvous
     self.doorbell = doorbell
+    self.search = search
     attach(to: attachment)
   }
 
   /// How often a publisher is looked for that announced itself in no way we can see.
-  static let retryInterval: Duration = .milliseconds(500)
+  static var retryInterval: Duration { PublisherSearch.retryInterval }
 
   /// The stream's generation, the number of its current publisher; nil while there is none.
   public var generation: UInt64? { attachment?.generation }
   /// How many leases can be held at once now.
   public var grantedHolds: Int { attachment?.grantedHolds ?? 0 }
+
+  // MARK: Account
+
+  /// Frames this subscriber will never see, of all generations. With those received they add up to
+  /// all that were published since it began.
+  public var droppedCount: UInt64 { drops.total }
+  public func droppedCount(by reason: DropReason) -> UInt64 { drops[reason] }
+
+  /// Frames published that this subscriber has not come to yet.
+  public var lagFrames: UInt64 {
+    guard let cursor = attachment?.cursor, cursor > position else { return 0 }
+    return cursor - position
+  }
 
   // MARK: Receiving
 
@@ -82,8 +104,8 @@ public struct Subscriber: ~Copyable, Sendable {
     case awaitBell
   }
 
-  /// Receives a frame if one is to be had now. Never blocks while the publisher lives; attaching to
-  /// its successor takes until that answers, ten seconds at most.
+  /// Receives a frame if one is to be had now. Never blocks: while there is no publisher, each call
+  /// takes the search for one a step further.
   /// - Returns: nil when there is nothing new.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
@@ -100,33 +122,109 @@ public struct Subscriber: ~Copyable, Sendable {
 
   mutating func step() throws(ReceiveError) -> Step {
     if let ending { return .finished(ending) }
-    guard let attachment else { return try reattach() }
-    // Asked before looking, so that what was published before the end is not overlooked.
-    let isGone = attachment.isGone
-    let reason = attachment.finishReason
+    guard let attachment else { return try attachAnew() }
+    let seen = Seen(attachment)
     if attachment.cursor > position {
+      noteResumption(attachment)
       let step = try receive(from: attachment)
       if case .frame = step { return step }
-      if case .awaitBell = step, !isGone { return step }
+      if case .awaitBell = step, !seen.isGone { return step }
     }
-    if let reason {
+    return try conclude(attachment, seen)
+  }
+
+  /// Copies a frame's bytes if one is to be had now, without a lease: no hold, no full fence, and
+  /// nothing to release. Never blocks.
+  ///
+  /// Right for payloads of a few kilobytes, such as sound, sensor values and control data. The bytes
+  /// are copied first and then it is made sure that they were not overwritten meanwhile, so a large
+  /// frame of a fast publisher may never be had this way: what was overwritten is given up, and the
+  /// next one is tried, a bounded number of times. A lease is right for everything else.
+  /// - Parameter buffer: at least the frame's payload long. What lies behind the payload stays.
+  /// - Returns: nil when there is nothing new; then the buffer may hold bytes of no frame at all.
+  /// - Throws: ``ReceiveError/bufferTooSmall(frameBytes:)``; that frame is tried again next time.
+  public mutating func copyNext(
+    into buffer: inout MutableRawSpan
+  ) throws(ReceiveError) -> CopiedFrame? {
+    guard ending == nil else { return nil }
+    guard let attachment else {
+      _ = try attachAnew()
+      return nil
+    }
+    let seen = Seen(attachment)
+    if attachment.cursor > position {
+      noteResumption(attachment)
+      switch try copy(from: attachment, into: &buffer) {
+      case .copied(let frame): return frame
+      case .awaitsPool where !seen.isGone: return nil
+      case .awaitsPool, .nothing: break
+      }
+    }
+    _ = try conclude(attachment, seen)
+    return nil
+  }
+
+  // MARK: The publisher's state
+
+  /// What is asked before looking for a frame, so that none published before it is overlooked.
+  private struct Seen {
+    let isGone: Bool
+    let state: StreamState
+
+    init(_ attachment: Attachment) {
+      isGone = attachment.isGone
+      state = attachment.state
+    }
+  }
+
+  /// Goes on where no frame was found.
+  private mutating func conclude(
+    _ attachment: Attachment, _ seen: Seen
+  ) throws(ReceiveError) -> Step {
+    if case .finished(let reason) = seen.state {
       ending = reason
       return .finished(reason)
     }
-    guard isGone else { return .nothing }
-    self.attachment = nil
-    crashPoint(.detached)
-    options.onEvent?(.publisherGone)
-    return try reattach()
+    if seen.isGone { return try leave(.publisherGone) }
+    if attachment.isEvicted { return try leave(.evicted) }
+    if case .paused(let reason) = seen.state {
+      if !pauseSeen { options.onEvent?(.paused(reason)) }
+      pauseSeen = true
+    } else {
+      noteResumption(attachment)
+    }
+    return .nothing
   }
 
-  /// Looks for a successor, once.
-  private mutating func reattach() throws(ReceiveError) -> Step {
-    // Before looking, so that a successor who comes right after is not overlooked.
-    if watch == nil { watch = rendezvous.watchForPublishers(doorbell) }
+  /// After a pause: whether it is over. What comes after it was published after it ended.
+  private mutating func noteResumption(_ attachment: Attachment) {
+    guard pauseSeen, case .live = attachment.state else { return }
+    pauseSeen = false
+    options.onEvent?(.resumed)
+  }
+
+  mutating func noteLosslessEnd() {
+    if !losslessEndSeen { options.onEvent?(.losslessEnded) }
+    losslessEndSeen = true
+  }
+
+  /// Gives the attachment up. It lives on in its leases.
+  private mutating func leave(_ event: StreamEvent) throws(ReceiveError) -> Step {
+    attachment = nil
+    crashPoint(.detached)
+    options.onEvent?(event)
+    return try attachAnew()
+  }
+
+  // MARK: Attaching
+
+  /// Takes the search for a publisher a step further.
+  private mutating func attachAnew() throws(ReceiveError) -> Step {
     do throws(SubscriberError) {
-      attach(to: try rendezvous.attach(doorbell: doorbell, stop: nil))
-      if let generation { options.onEvent?(.publisherBack(generation: generation)) }
+      search.listen()
+      guard let attachment = try search.advance() else { return .awaitBell }
+      attach(to: attachment)
+      options.onEvent?(.publisherBack(generation: attachment.generation))
       return .nothing
     } catch {
       if error.mayPass { return .awaitBell }
@@ -141,134 +239,44 @@ public struct Subscriber: ~Copyable, Sendable {
 
   private mutating func attach(to attachment: Attachment) {
     self.attachment = attachment
-    watch = nil
-    droppedSince = 0
     losslessEndSeen = false
+    pauseSeen = false
     futexCannotBeTrusted = false
+    // The same publisher's stream goes on where we were.
+    if attachment.generation != generationOfPosition || attachment.firstCursor < position {
+      generationOfPosition = attachment.generation
+      droppedSince = 0
+      damageHistory = DamageHistory()
+      begin(attachment)
+    } else if attachment.firstCursor - position > UInt64(attachment.ringDepth) {
+      // Before a lossless publisher waits for what it has long overwritten.
+      giveUpLapped(through: attachment.firstCursor - UInt64(attachment.ringDepth), attachment)
+    }
+    attachment.introduce(options.policy, feedback, drops)
+    note(attachment)
+  }
+
+  /// Moves to where the options say that a stream begins.
+  private mutating func begin(_ attachment: Attachment) {
     let first = attachment.firstCursor
+    if case .keyFrameAware = options.policy { awaitsKeyFrame = true }
     switch options.start {
     case .next: position = first
     case .newest: position = first > 0 ? first - 1 : 0
     case .oldest:
       let depth = UInt64(attachment.ringDepth)
       position = first > depth ? first - depth : 0
-    }
-    advance(attachment)
-  }
-
-  private mutating func receive(from attachment: Attachment) throws(ReceiveError) -> Step {
-    // What could not be pinned will never be again, though the cursor does not show it until its
-    // successor is published. A publisher that stopped or died in between must not keep us from
-    // the frames that still stand.
-    var overwritten = position
-    // The publisher may lap us between choosing a frame and pinning it; not for ever.
-    for _ in 0..<64 {
-      let cursor = attachment.cursor
-      // Frames that were passed over move the position too.
-      let last = max(position, overwritten)
-      guard let sequence = choose(cursor, after: last, attachment) else { return .nothing }
-      guard let hold = attachment.takeHold() else {
-        throw .holdsExhausted(granted: attachment.grantedHolds)
-      }
-      guard attachment.pin(sequence, with: hold) else {
-        attachment.release(hold)
-        overwritten = sequence
-        continue
-      }
-      let outcome: Step
-      do throws(ReceiveError) {
-        outcome = try unwrap(hold, attachment)
-      } catch {
-        attachment.release(hold)
-        throw error
-      }
-      if case .frame = outcome { return outcome }
-      attachment.release(hold)
-      if case .awaitBell = outcome { return outcome }
-    }
-    return .nothing
-  }
-
-  /// The frame to receive next, or nil if there is none yet.
-  private func choose(
-    _ cursor: UInt64, after last: UInt64, _ attachment: Attachment
-  ) -> UInt64? {
-    // A cursor behind us is a publisher that breaks the protocol: to us nothing is new.
-    guard cursor > last else { return nil }
-    let depth = UInt64(attachment.ringDepth)
-    let oldest = cursor > depth ? cursor - depth + 1 : 1
-    switch options.policy {
-    case .latest: return cursor
-    case .keepLatest(let count):
-      let kept = cursor > UInt64(count) ? cursor - UInt64(count) + 1 : 1
-      return max(last + 1, oldest, kept)
-    case .lossless: return max(last + 1, oldest)
+    case .keyFrame:
+      awaitsKeyFrame = true
+      let key = attachment.newestKeyFrame(upTo: first)
+      position = key.map { $0 - 1 } ?? first
     }
   }
 
-  /// Checks what a pinned frame's descriptor says against our own mappings, and counts the frame.
-  /// `.nothing` means that it was passed over; the hold is still the caller's unless a frame is
-  /// returned.
-  private mutating func unwrap(_ hold: Int, _ attachment: Attachment) throws(ReceiveError) -> Step {
-    let sequence = attachment.pins[hold].descriptor.sequence
-    let generation = attachment.pins[hold].descriptor.pool_generation
-    if attachment.pins[hold].poolGeneration != generation || generation == 0 {
-      guard let found = attachment.pool(generation) else {
-        if attachment.awaitsPool(generation) { return .awaitBell }
-        // A frame in memory from before we came.
-        skip(to: sequence, attachment)
-        return .nothing
-      }
-      attachment.pins[hold].pool = found
-      attachment.forgetPools(otherThan: generation)
-    }
-    let payloadBytes = attachment.pins[hold].descriptor.payload_bytes
-    guard attachment.pins[hold].descriptor.slot < attachment.pins[hold].slotCount,
-      payloadBytes <= UInt64(attachment.pins[hold].slotBytes)
-    else { throw .untrusted(attachment.stream, "a frame does not lie in its pool") }
-    let epoch = attachment.pins[hold].descriptor.format_epoch
-    if attachment.pins[hold].formatEpoch != epoch || epoch == 0 {
-      switch attachment.format(epoch: epoch, of: sequence) {
-      case .lapped: return .nothing
-      case .malformed: throw .untrusted(attachment.stream, "a frame's format is malformed")
-      case .found(let format):
-        attachment.pins[hold].format = format
-        attachment.pins[hold].formatEpoch = epoch
-      }
-    }
-    guard attachment.pins[hold].leastPayloadBytes <= payloadBytes
-    else { throw .untrusted(attachment.stream, "a frame is shorter than its format") }
-
-    // Statistics wrap where a hostile publisher's numbers are too large to add up.
-    let dropped = droppedSince &+ (sequence - position - 1)
-    count(drops: sequence - position - 1, attachment)
-    droppedSince = 0
-    position = sequence
-    receivedCount += 1
-    advance(attachment)
-    attachment.pins[hold].droppedBefore = dropped
-    return .frame(hold: hold)
-  }
-
-  private mutating func skip(to sequence: UInt64, _ attachment: Attachment) {
-    count(drops: sequence - position, attachment)
-    droppedSince &+= sequence - position
-    position = sequence
-    advance(attachment)
-  }
-
-  private mutating func count(drops dropped: UInt64, _ attachment: Attachment) {
-    guard dropped > 0 else { return }
-    droppedCount &+= dropped
-    if options.policy.isLossless, !losslessEndSeen, attachment.losslessHasEnded {
-      losslessEndSeen = true
-      options.onEvent?(.losslessEnded)
-    }
-  }
-
-  private func advance(_ attachment: Attachment) {
+  /// Writes into the page how far this subscriber came.
+  func note(_ attachment: Attachment) {
     attachment.advance(
-      to: position, received: receivedCount, dropped: droppedCount,
+      to: position, received: receivedCount, dropped: drops.total,
       isLossless: options.policy.isLossless)
   }
 }

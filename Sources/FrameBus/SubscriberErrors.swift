@@ -99,6 +99,8 @@ public enum SubscriberError: Error, Hashable, Sendable, CustomStringConvertible 
 public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   /// As many leases are held as were granted.
   case holdsExhausted(granted: Int)
+  /// The buffer for `copyNext` is shorter than the frame.
+  case bufferTooSmall(frameBytes: Int)
   /// The publisher's successor sends this subscriber away.
   case refused(StreamName, Refusal)
   case untrusted(StreamName, String)
@@ -109,6 +111,8 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
     case .holdsExhausted(let granted):
       "all \(granted) granted leases are held; release one first, or ask for more with "
         + "SubscriberOptions.holds"
+    case .bufferTooSmall(let frameBytes):
+      "the frame has \(frameBytes) bytes, more than the buffer; give copyNext a larger one"
     case .refused(let stream, let refusal): SubscriberError.refused(stream, refusal).description
     case .untrusted(let stream, let why): SubscriberError.untrusted(stream, why).description
     case .system(let error): "\(error)"

@@ -11,8 +11,25 @@ public enum SubscriberPolicy: Hashable, Sendable {
   /// Every frame. The publisher waits, if it offers that, as long as frames are received within
   /// the deadline.
   case lossless(deadline: Duration)
+  /// In order, those whose sequence number is a multiple of this. So all who ask for the same see
+  /// the same frames, whenever they came and whatever they missed.
+  case everyNth(Int)
+  /// For encoded streams: in order, and after any gap from the next key frame on, because what lies
+  /// between cannot be decoded.
+  case keyFrameAware
 
   var isLossless: Bool { if case .lossless = self { true } else { false } }
+
+  /// Its number on the wire and in the page.
+  var code: Int {
+    switch self {
+    case .latest: Int(FB_POLICY_LATEST)
+    case .keepLatest: Int(FB_POLICY_KEEP_LATEST)
+    case .lossless: Int(FB_POLICY_LOSSLESS)
+    case .everyNth: Int(FB_POLICY_EVERY_NTH)
+    case .keyFrameAware: Int(FB_POLICY_KEY_FRAME_AWARE)
+    }
+  }
 }
 
 /// Where in the stream a subscriber begins.
@@ -23,15 +40,23 @@ public enum StartingPoint: Hashable, Sendable {
   case newest
   /// With the oldest frame that is still there.
   case oldest
+  /// With the newest key frame that is still there, else with the next one that comes.
+  case keyFrame
 }
 
 public enum StreamEvent: Hashable, Sendable {
   /// The publisher went without a word. Frames received before stay valid.
   case publisherGone
-  /// A successor publishes; sequence numbers begin anew.
+  /// A publisher is there again. A successor's sequence numbers begin anew; the same one's go on.
   case publisherBack(generation: UInt64)
   /// This subscriber was too slow; from now on frames can be dropped.
   case losslessEnded
+  /// This subscriber did not take the memory it was sent, and lost its place. Frames received
+  /// before stay valid; it attaches anew by itself.
+  case evicted
+  /// No frames come until `resumed`; those before this were received.
+  case paused(PauseReason)
+  case resumed
 }
 
 public struct SubscriberOptions: Sendable {
@@ -39,6 +64,10 @@ public struct SubscriberOptions: Sendable {
   public var start = StartingPoint.newest
   /// Leases held at once, 1…16. Fewer may be granted.
   public var holds = 1
+  /// Whether frames that carry a checksum are read and compared with it before they are received.
+  /// One that differs is dropped, as `FB_DROP_CORRUPT`, and the next one is tried; frames without
+  /// are received as they are (`FrameLease.checksum` tells).
+  public var verifiesChecksums = false
   /// Called on the thread that receives.
   public var onEvent: (@Sendable (StreamEvent) -> Void)?
 
@@ -48,8 +77,12 @@ public struct SubscriberOptions: Sendable {
     guard (1...Int(FB_MAXIMUM_HOLDS)).contains(holds) else {
       throw .wrongOptions("holds is \(holds); use 1 to \(FB_MAXIMUM_HOLDS)")
     }
-    if case .keepLatest(let count) = policy, count < 1 {
+    switch policy {
+    case .keepLatest(let count) where count < 1:
       throw .wrongOptions("keepLatest(\(count)) keeps nothing; use 1 or more")
+    case .everyNth(let count) where count < 1:
+      throw .wrongOptions("everyNth(\(count)) names no frame; use 1 or more")
+    default: break
     }
   }
 
@@ -57,12 +90,13 @@ public struct SubscriberOptions: Sendable {
     var hello = fb_hello()
     hello.header = fb_message_header(Int(FB_MESSAGE_HELLO))
     hello.holds = UInt32(holds)
+    hello.policy = UInt32(policy.code)
     switch policy {
-    case .latest: break
     case .keepLatest(let count): hello.keep_latest = UInt64(count)
     case .lossless(let deadline):
       hello.is_lossless = 1
       hello.lossless_deadline_ns = deadline.clampedNanoseconds
+    case .latest, .everyNth, .keyFrameAware: break
     }
     return hello
   }

@@ -13,6 +13,8 @@ package final class EventLoop: Sendable {
     package static let readable = Events(rawValue: EPOLLIN.rawValue)
     package static let writable = Events(rawValue: EPOLLOUT.rawValue)
     package static let hangUp = Events(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
+    /// Together with others: the first of them is the last that is reported.
+    package static let once = Events(rawValue: EPOLLONESHOT.rawValue)
     /// Whether the peer hung up in either way; `contains` would ask for both at once.
     package var isHangUp: Bool { !isDisjoint(with: .hangUp) }
   }

@@ -128,6 +128,15 @@ package struct MessageSocket: ~Copyable, Sendable {
   }
 }
 
+/// A socket with several owners; closed when the last one goes.
+package final class SharedSocket: Sendable {
+  package let messages: MessageSocket
+
+  package init(_ socket: consuming MessageSocket) { messages = socket }
+
+  package var number: Int32 { messages.descriptor.number }
+}
+
 /// Waits for one descriptor to become readable, giving up at the deadline or when the second is.
 package func poll(_ first: Int32, _ stop: Int32?, until deadline: Deadline) -> Bool {
   while true {

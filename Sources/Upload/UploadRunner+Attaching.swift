@@ -11,14 +11,14 @@ extension UploadRunner {
   /// Subscribes, and waits for the stream if it does not exist yet.
   /// - Returns: nil when the signal was raised first.
   func attach(holds: Int) throws(UploadError) -> Attachment? {
-    var deadline = Deadline.now
+    var deadline: Deadline?
     while true {
       do throws(SubscriberError) {
         return try subscribe(holds: holds, until: deadline)
       } catch {
         switch error {
         case .stopped: return nil
-        case .noSuchStream where plan.waitsForStream && deadline == .now:
+        case .noSuchStream where plan.waitsForStream && deadline == nil:
           report(.waitingForStream(plan.stream))
           deadline = .never
         default: throw .cannotSubscribe(error)
@@ -30,7 +30,7 @@ extension UploadRunner {
   /// Without a policy of the user's: every frame if the publisher waits for its subscribers, as a
   /// file's does; else the newest, as of a screen.
   private func subscribe(
-    holds: Int, until deadline: Deadline
+    holds: Int, until deadline: Deadline?
   ) throws(SubscriberError) -> Attachment {
     if let policy = plan.policy { return try subscribe(policy, holds: holds, until: deadline) }
     do throws(SubscriberError) {
@@ -43,7 +43,7 @@ extension UploadRunner {
   }
 
   private func subscribe(
-    _ policy: DeliveryPolicy, holds: Int, until deadline: Deadline
+    _ policy: DeliveryPolicy, holds: Int, until deadline: Deadline?
   ) throws(SubscriberError) -> Attachment {
     var options = SubscriberOptions()
     options.policy = policy.subscriberPolicy
@@ -56,6 +56,8 @@ extension UploadRunner {
       case .publisherGone: report(.publisherGone)
       case .publisherBack: report(.publisherBack)
       case .losslessEnded: report(.losslessEnded)
+      // Nothing that a person would act on: frames come again by themselves.
+      case .evicted, .paused, .resumed: break
       }
     }
     let subscriber = try Subscriber(

@@ -21,10 +21,10 @@
     /// GStreamer's name of it; nil leaves the choice to GStreamer.
     var colorimetry: String? {
       switch self {
-      case .unspecified: nil
       case .bt601: "bt601"
       case .bt709: "bt709"
       case .sRGB: "sRGB"
+      default: nil
       }
     }
   }

@@ -47,6 +47,30 @@ import Testing
     }
   }
 
+  /// Windows come, move, change their looks and go while the pointer moves over them.
+  @Test(arguments: [["--backend", "shm"], ["--backend", "socket"]])
+  func aPictureRedrawnOnlyWhereDamagedIsTheWholePicture(backend: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let capture = try world.capture("--fps", "60", backend[0], backend[1])
+      var subscriber = try world.subscriber()
+      guard var picture = try subscriber.take() else { throw HarnessError("no frame came") }
+      var partialCount = 0
+      for step in 1...12 {
+        let logo = try world.screen.show("xlogo", ["-geometry", "60x40+\(step * 20)+\(step * 15)"])
+        try world.movePointer(x: step * 22, y: step * 16)
+        while let frame = try subscriber.take(within: .milliseconds(200)) {
+          picture.redraw(frame.damage, from: frame)
+          #expect(picture.bytes == frame.bytes, "step \(step): \(frame.damage.rects)")
+          partialCount += frame.damage.isFull ? 0 : 1
+        }
+        withExtendedLifetime(logo) {}
+      }
+      #expect(partialCount >= 12)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test func aNewcomerGetsAFrameAlthoughNothingChanges() throws {
     try withWatchdog {
       let world = try ScreenWorld()
@@ -55,7 +79,8 @@ import Testing
       #expect(try first.take() != nil)
       while try first.take(within: .milliseconds(300)) != nil {}
       var second = try world.subscriber(start: .next)
-      #expect(try second.take() != nil)
+      #expect(try second.take()?.damage.isFull == true)
+      #expect(try first.take()?.damage.isEmpty == true)
       try capture.end(with: SIGTERM)
     }
   }

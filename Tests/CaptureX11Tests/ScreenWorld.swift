@@ -85,14 +85,26 @@ struct TakenFrame {
   let width: Int
   let height: Int
   let damage: DamageRegion
-  let bytes: [UInt8]
+  private(set) var bytes: [UInt8]
 
   init(_ lease: borrowing FrameLease) {
     width = lease.format.width
     height = lease.format.height
-    damage = lease.metadata.damage
+    damage = lease.damage
     // SAFETY: the bytes are copied while the lease lives.
     bytes = unsafe lease.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// Takes over what lies in a region, from a picture of the same size.
+  mutating func redraw(_ region: DamageRegion, from other: TakenFrame) {
+    let everything = PixelRect(x: 0, y: 0, width: width, height: height)
+    for rect in region.isFull ? [everything] : region.rects {
+      for y in rect.y..<(rect.y + rect.height) {
+        let start = (y * width + rect.x) * 4
+        let row = start..<(start + rect.width * 4)
+        bytes.replaceSubrange(row, with: other.bytes[row])
+      }
+    }
   }
 
   /// The pixel as 0xRRGGBB.

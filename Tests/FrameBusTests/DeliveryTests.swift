@@ -14,10 +14,10 @@ import Testing
     loan.metadata.ptsNs = -5
     loan.metadata.capturedAtNs = 7
     loan.metadata.durationNs = 8
-    loan.metadata.orientation = 6
+    loan.metadata.orientation = .right
     loan.metadata.flags = [.keyFrame, .protected]
-    loan.metadata.crop = PixelRect(x: 1, y: 2, width: 3, height: 4)
-    loan.metadata.damage = DamageRegion([PixelRect(x: 5, y: 6, width: 7, height: 8)])
+    loan.metadata.crop = PixelRect(x: 1, y: 2, width: 3, height: 2)
+    loan.metadata.damage = DamageRegion([PixelRect(x: 5, y: 1, width: 7, height: 3)])
     let sent = loan.metadata
     #expect(loan.publish().rawValue == 1)
     guard let lease = try subscriber.poll() else {

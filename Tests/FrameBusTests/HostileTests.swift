@@ -1,9 +1,11 @@
 import AppGroup
+import CFrameLayout
 import Foundation
-import FrameBus
 import Platform
 import TestSupport
 import Testing
+
+@testable import FrameBus
 
 /// Peers that break the protocol on purpose, as processes of their own (`hostile_peer.py`).
 @Suite(.serialized) struct HostileTests {
@@ -20,6 +22,22 @@ import Testing
     }
   }
 
+  @Test func aSubscriberThatNeverAnswersItsWelcomeIsNotCountedAndIsDropped() throws {
+    let world = try World()
+    let publisher = try world.publisher { $0.placesPerUser = 64 }
+    let peer = try HostilePeer("undecided", in: world)
+    try peer.program.waitForOutput("ready")
+    let came = publisher.waitForSubscriber(until: .after(.milliseconds(50)))
+    #expect(!came)
+    #expect(publisher.subscriberCount == 0)
+    #expect(publisher.joinCount == 0)
+    #expect(try listStreams(in: world.group).first?.subscribers == [])
+    try peer.program.waitForOutput("done")
+    // The place is free again.
+    let crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
+    try waitUntil("all are seated") { publisher.subscriberCount == crowd.count }
+  }
+
   @Test func aSilentCrowdIsBoundedAndLetsOthersIn() throws {
     let world = try World()
     var publisher = try world.publisher()
@@ -30,6 +48,22 @@ import Testing
     #expect(try ProcessFacts.own.descriptorCount < before + 64 * 2 + 16)
     try publishNumbered(&publisher)
     #expect(try receivedNumber(&subscriber) == 1)
+  }
+
+  @Test func aCrowdAtTheDoorPushesOutItsOwn() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    let peer = try HostilePeer("besiegers", in: world)
+    try peer.program.waitForOutput("ready")
+    try waitUntil("a connection that takes its time has said hello") {
+      guard let socket = try? MessageSocket.connect(to: world.socketPath) else { return false }
+      // Long enough for more than 64 others.
+      sleep(until: .after(.milliseconds(200)))
+      _ = socket.send(SubscriberOptions().hello)
+      guard socket.waitUntilReadable(until: .after(.seconds(3))) else { return false }
+      return (try? Message(from: socket))?.header?.kind == UInt32(FB_MESSAGE_WELCOME)
+    }
+    withExtendedLifetime(publisher.subscriberCount) {}
   }
 
   @Test func pagesFullOfLiesPinNoMoreThanTheirGrant() throws {
@@ -151,12 +185,13 @@ struct HostilePeer {
   init(_ role: String, in world: World) throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../Tools/hostile_peer.py").standardized.path
-    let socket = "\(world.group.streamsPath)/\(world.stream).sock"
-    program = try RunningProgram("/usr/bin/python3", [script, role, socket])
+    program = try RunningProgram("/usr/bin/python3", [script, role, world.socketPath])
   }
 }
 
 extension World {
+  var socketPath: String { "\(group.streamsPath)/\(stream).sock" }
+
   /// One that keeps trying for a while.
   func patientSubscriber() throws -> Subscriber {
     try Subscriber(stream, in: group, waitingForPublisherUntil: .after(.seconds(20)))

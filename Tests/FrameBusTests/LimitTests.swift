@@ -1,14 +1,15 @@
-import FrameBus
 import Platform
 import TestSupport
 import Testing
 
+@testable import FrameBus
+
 @Suite struct LimitTests {
   @Test func sixtyFourSubscribersFitAndTheNextIsToldSo() throws {
     let world = try World()
-    var publisher = try world.publisher()
+    var publisher = try world.publisher { $0.placesPerUser = 64 }
     let crowd = try (0..<64).map { _ in Shelf(try world.subscriber { $0.holds = 16 }) }
-    #expect(publisher.subscriberCount == 64)
+    try waitUntil("all are seated") { publisher.subscriberCount == 64 }
     #expect(throws: SubscriberError.refused(world.stream, .full(places: 64))) {
       _ = try world.subscriber()
     }
@@ -21,7 +22,7 @@ import Testing
 
   @Test func aPlaceThatBecomesFreeIsTakenByTheNext() throws {
     let world = try World()
-    let publisher = try world.publisher()
+    let publisher = try world.publisher { $0.placesPerUser = 64 }
     var crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
     crowd.removeLast()
     var options = SubscriberOptions()
@@ -30,12 +31,52 @@ import Testing
       world.stream, in: world.group, options: options,
       waitingForPublisherUntil: .after(.seconds(30)))
     #expect(next.grantedHolds == 4)
-    #expect(publisher.subscriberCount == 64)
+    try waitUntil("it is seated") { publisher.subscriberCount == 64 }
+  }
+
+  @Test func oneUserCannotTakeAllPlaces() throws {
+    let world = try World()
+    let publisher = try world.publisher { $0.placesPerUser = 3 }
+    let crowd = try (0..<3).map { _ in Shelf(try world.subscriber { $0.holds = 16 }) }
+    #expect(throws: SubscriberError.refused(world.stream, .busy(taken: 3))) {
+      _ = try world.subscriber()
+    }
+    // 3 of 64 places, and so 6 of 128 holds.
+    #expect(crowd.map(\.grantedHolds) == [4, 1, 1])
+    withExtendedLifetime(publisher.subscriberCount) {}
+  }
+
+  @Test func aQuotaLeavesAHoldForEveryPlaceThatIsFree() {
+    var options = PublisherOptions()
+    for holdQuota in [64, 65, 128, 1024] {
+      options.holdQuota = holdQuota
+      let quota = Quota(options)
+      var seats: [Quota.Seat] = []
+      // Two guests fill the stream, the second after the first was sent away.
+      for uid: UInt32 in [1, 2] {
+        while case .granted(let holds) = quota.answer(
+          asked: 16, uid: uid, isOwner: false, besides: seats)
+        {
+          #expect(holds >= 1)
+          seats.append(Quota.Seat(uid: uid, holds: holds))
+        }
+      }
+      #expect(seats.count == 64)
+      #expect(seats.reduce(0) { $0 + $1.holds } <= holdQuota)
+      #expect(quota.answer(asked: 1, uid: 3, isOwner: true, besides: seats) == .full)
+      let first = seats.filter { $0.uid == 1 }
+      #expect(
+        quota.answer(asked: 1, uid: 1, isOwner: false, besides: first) == .busy(taken: 32))
+      #expect(first.reduce(0) { $0 + $1.holds } <= holdQuota / 2)
+    }
   }
 
   @Test func everyGrantedHoldCanBeUsedAndALoanStillSucceeds() throws {
     let world = try World()
-    var publisher = try world.publisher { $0.holdQuota = 64 }
+    var publisher = try world.publisher {
+      $0.holdQuota = 64
+      $0.placesPerUser = 64
+    }
     let crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
     for shelf in crowd {
       try publishNumbered(&publisher)

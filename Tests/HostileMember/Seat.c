@@ -109,9 +109,8 @@ _Bool try_seat(struct seat *seat, const char *path, unsigned holds) {
   seat->board = map_file(seat->files[0], PROT_READ, &seat->board_bytes);
   seat->page = map_file(seat->files[1], PROT_READ | PROT_WRITE, &page_bytes);
   seat->pool = map_file(seat->files[2], PROT_READ, &seat->pool_bytes);
-  struct fb_message_header seated = header_of(FB_MESSAGE_SEATED);
-  (void)seated;
-  return 1;
+  struct fb_short_message seated = {.header = header_of(FB_MESSAGE_SEATED)};
+  return send_with(seat->socket, &seated, sizeof seated, NULL, 0) >= 0;
 }
 
 void take_seat(struct seat *seat, const char *path, unsigned holds) {

@@ -21,7 +21,7 @@ struct CrashTrial: CustomStringConvertible {
     do {
       let watchdog = try Watchdog(description, after: .seconds(180))
       return try withExtendedLifetime(watchdog) {
-        try Result(of: try side == .publisher ? killPublisher() : killSubscriber())
+        try Result(of: try side == .subscriber ? killSubscriber() : killPublisher())
       }
     } catch { throw ProofError("\(self): \(error)") }
   }
@@ -126,8 +126,18 @@ struct CrashTrial: CustomStringConvertible {
     let audience = try Audience(world, role)
     let victim = try world.start(
       "publish",
-      ["role=\(role)", "frames=60", "intervalUs=500", "changeEvery=10", "stallMs=30"],
+      [
+        "role=\(role)", "frames=\(side == .evictor ? 10_000 : 60)", "intervalUs=500",
+        "changeEvery=10", "growths=\(side == .evictor ? 40 : 1)", "stallMs=30",
+      ],
       dying: choice)
+    // It maps what it was welcomed with, and takes nothing that comes after.
+    var sitter: RunningProgram?
+    if side == .evictor {
+      try victim.waitForOutput("publishing")
+      sitter = try RunningProgram("HostileMember", ["seat", world.socketPath])
+    }
+    defer { withExtendedLifetime(sitter) {} }
     while victim.process.status == nil { visit(world) }
     var successor = try world.publisher(role, step: 2)
     try waitUntil("the audience has a frame of the successor, or saw the victim's end") {
@@ -143,14 +153,23 @@ struct CrashTrial: CustomStringConvertible {
     return try victim.finish()
   }
 
-  /// Somebody comes, receives a frame perhaps, and goes; who is lossless dawdles and pays for it.
+  /// Somebody talks nonsense, and somebody comes, receives a frame perhaps, and goes; who is lossless dawdles and pays for it.
   private func visit(_ world: ProofWorld) {
+    try? MessageSocket.connect(to: world.socketPath).sendGarbage()
     guard let subscriber = try? world.subscriber(role) else {
       return sleep(until: .after(.milliseconds(1)))
     }
     let visitor = Auditor(subscriber)
     if role == .lossless { sleep(until: .after(.milliseconds(50))) }
     _ = try? visitor.receive(until: .after(.milliseconds(20)))
+  }
+}
+
+extension MessageSocket {
+  fileprivate borrowing func sendGarbage() {
+    var garbage: UInt64 = 7
+    // SAFETY: the span does not outlive the word.
+    unsafe withUnsafeBytes(of: &garbage) { _ = send(unsafe RawSpan(_unsafeBytes: $0)) }
   }
 }
 

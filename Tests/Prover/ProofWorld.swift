@@ -36,7 +36,7 @@ struct ProofWorld {
   }
 
   func subscriber(
-    _ role: Role, holds: Int = 1, start: StartingPoint = .newest, until deadline: Deadline = .now
+    _ role: Role, holds: Int = 1, start: StartingPoint = .newest, until deadline: Deadline? = nil
   ) throws -> Subscriber {
     var options = role.subscriberOptions(holds: holds)
     options.start = start

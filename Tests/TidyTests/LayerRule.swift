@@ -9,7 +9,7 @@ enum LayerRule {
   static let allowed: [String: Set<String>] = [
     "Platform": ["Glibc", "CLinuxShims"],
     "AppGroup": ["Platform"],
-    "FrameBus": ["Platform", "AppGroup", "CFrameLayout"],
+    "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),

@@ -14,7 +14,8 @@ import struct
 import sys
 
 MAGIC = 0x31305355424D5246
-HELLO, WELCOME, POOL, ACK, BELL, INSPECT = 1, 2, 4, 5, 6, 7
+HELLO, WELCOME, POOL, ACK, BELL, INSPECT, SEATED = 1, 2, 4, 5, 6, 7, 9
+VERSION = 2
 AT_CURSOR, AT_WAKE, AT_STATE, BOARD_BYTES = 128, 136, 32, 512
 AT_POSITION, AT_WAITING, AT_PROGRESS = 128, 136, 140
 SYS_FUTEX, FUTEX_WAKE, FUTEX_REQUEUE = 202, 1, 3
@@ -26,7 +27,7 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p] + [ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
 
 
-def header(kind, version=1):
+def header(kind, version=VERSION):
     return struct.pack("<QII", MAGIC, version, kind)
 
 
@@ -44,11 +45,13 @@ def connect():
 class Seat:
     """A subscriber's place, with its page as plain memory."""
 
-    def __init__(self, **wishes):
+    def __init__(self, answers=True, **wishes):
         self.socket = connect()
         self.socket.send(hello(**wishes))
         message, files, _, _ = socket.recv_fds(self.socket, 4096, 8)
         assert struct.unpack_from("<I", message, 12)[0] == WELCOME, message
+        if answers:
+            self.socket.send(header(SEATED) + bytes(8))
         self.depth = struct.unpack_from("<I", message, 40)[0]
         self.board = mmap.mmap(files[0], 0, mmap.MAP_SHARED, mmap.PROT_READ)
         self.page = mmap.mmap(files[1], 4096)
@@ -65,6 +68,7 @@ def garbage():
     messages = [b"", b"\0", hello()[:40], hello() + b"\0", header(99), header(ACK), header(BELL)]
     messages += [header(POOL).ljust(32, b"\0"), header(WELCOME).ljust(128, b"\xff"), b"x" * 5000]
     messages += [random.randbytes(random.randrange(1, 5000)) for _ in range(50)]
+    messages.append(header(SEATED) + bytes(8))
     for message in messages:
         peer = connect()
         peer.send(message)
@@ -76,9 +80,10 @@ def garbage():
             expect_end(peer)
         except PermissionError:
             pass  # a kernel that refuses descriptors on behalf of the listener
-    seat = Seat()
-    seat.socket.send(hello())
-    expect_end(seat.socket)
+    for message in (hello(), header(SEATED) + bytes(8)):
+        seat = Seat()
+        seat.socket.send(message)
+        expect_end(seat.socket)
     print("done", flush=True)
 
 
@@ -90,10 +95,18 @@ def expect_end(peer):
         pass
 
 
+def undecided():
+    """Takes the welcome and never says whether it will stay."""
+    seat = Seat(answers=False)
+    ready()
+    expect_end(seat.socket)
+    print("done", flush=True)
+
+
 def strangers():
     """A crowd that connects and says nothing."""
     crowd = []
-    for _ in range(3000):
+    for _ in range(10_000):
         try:
             peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             peer.setblocking(False)
@@ -104,6 +117,21 @@ def strangers():
         crowd = crowd[-500:]
     ready()
     wait_for_ever()
+
+
+def besiegers():
+    """A crowd at the door that never thins out."""
+    crowd = []
+    ready()
+    while True:
+        try:
+            peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            peer.setblocking(False)
+            peer.connect(PATH)
+            crowd.append(peer)
+        except BlockingIOError:
+            os.sched_yield()
+        crowd = crowd[-500:]
 
 
 def inspectors():
@@ -187,7 +215,7 @@ class FakePublisher:
     def __init__(self):
         self.files = [self.memory(4096), self.memory(4096), self.memory(8192)]
         self.board = mmap.mmap(self.files[0], 4096)
-        start = struct.pack("<QIIQII", MAGIC, 1, 2, 77, os.getpid(), 0)
+        start = struct.pack("<QIIQII", MAGIC, VERSION, 2, 77, os.getpid(), 0)
         self.board[: len(start)] = start
         struct.pack_into("<I", self.board, AT_STATE, 1)
 

@@ -33,43 +33,56 @@ struct fb_descriptor {
   uint64_t captured_at_ns;
   uint64_t published_at_ns;
   // second line
-  uint32_t flags;
+  uint32_t flags;         // FB_FLAG_*
   uint16_t orientation;   // 1…8 as in TIFF and EXIF
   uint16_t damage_count;  // 0…4, or FB_DAMAGE_FULL
   uint64_t crop;          // four 16-bit numbers: x, y, width, height, from the low end
   uint64_t damage[FB_MAXIMUM_DAMAGE];
-  uint32_t crc32c;        // of the payload, if the flags say so
+  uint32_t crc32c;        // of the payload, with FB_FLAG_CHECKSUMMED
   uint32_t reserved;
   uint64_t key_frame;     // the newest key frame's sequence number, this one's or older; 0: none
 };
 enum { FB_DAMAGE_FULL = 0xffff };
+enum {
+  FB_FLAG_KEY_FRAME = 1 << 0,
+  FB_FLAG_DISCONTINUITY = 1 << 1,
+  FB_FLAG_SILENCE = 1 << 2,
+  FB_FLAG_PROTECTED = 1 << 3,
+  FB_FLAG_REPEATED = 1 << 4,
+  FB_FLAG_DROPPABLE = 1 << 5,
+  FB_FLAG_CONFIGURATION = 1 << 6,
+  FB_FLAG_CHECKSUMMED = 1 << 30,
+};
 _Static_assert(sizeof(struct fb_descriptor) == 2 * FB_LINE_BYTES, "two lines");
 _Static_assert(offsetof(struct fb_descriptor, published_at_ns) == 56, "first line");
 _Static_assert(offsetof(struct fb_descriptor, flags) == 64, "second line");
+_Static_assert(offsetof(struct fb_descriptor, crc32c) == 112, "behind the damage");
 
 // What the bytes of a frame mean; one per format epoch, so that a frame need not repeat it.
 struct fb_format {
   uint64_t epoch;
-  uint32_t kind;
+  uint32_t kind;          // 1 video, 2 app sound, 3 microphone, 4 data
   uint32_t fourcc;
   uint32_t width;
   uint32_t height;
   uint64_t byte_count;
   uint32_t plane_count;
-  uint32_t color_space;
+  uint32_t color_space;   // H.273: primaries, transfer, matrix, range, from the low byte
   uint32_t rate_numerator;
   uint32_t rate_denominator;
   uint32_t plane_offsets[FB_MAXIMUM_PLANES];
   uint32_t plane_strides[FB_MAXIMUM_PLANES];
   // Sound only.
-  uint32_t sample_format;
+  uint32_t sample_format;  // as SampleFormat numbers them
   uint32_t sample_rate;
   uint32_t channel_count;
   uint32_t is_interleaved;
-  uint64_t channel_mask;
+  uint64_t channel_mask;   // as in WAVEFORMATEXTENSIBLE
   uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct fb_format) == 2 * FB_LINE_BYTES, "two lines");
+_Static_assert(offsetof(struct fb_format, plane_strides) == 64, "second line");
+_Static_assert(offsetof(struct fb_format, channel_mask) == 96, "end of sound");
 
 // The board: written by the publisher alone, mapped read-only by subscribers. After it come
 // `ring_depth` descriptors and then `ring_depth` formats.
@@ -313,6 +326,7 @@ enum {
   FB_BOARD_BYTES = sizeof(struct fb_board),
   FB_DESCRIPTOR_BYTES = sizeof(struct fb_descriptor),
   FB_FORMAT_BYTES = sizeof(struct fb_format),
+  FB_AT_KEY_FRAME = offsetof(struct fb_descriptor, key_frame),
   FB_AT_POSITION = offsetof(struct fb_page, position),
   FB_AT_WAITING = offsetof(struct fb_page, waiting),
   FB_AT_PROGRESS = offsetof(struct fb_page, progress),
@@ -322,6 +336,6 @@ enum {
   FB_AT_POLICY = offsetof(struct fb_page, policy),
   FB_AT_WAIT = offsetof(struct fb_page, wait),
   FB_AT_UTILIZATION = offsetof(struct fb_page, utilization),
-  FB_AT_WANTED_RATE = offsetof(struct fb_page, wanted_rate_numerator),
+  FB_AT_WANTED_RATE = offsetof(struct fb_page, wanted_rate_numerator),  // and the denominator
   FB_AT_LATENCIES = offsetof(struct fb_page, latencies),
 };

@@ -48,6 +48,10 @@ import Platform
   var wakeUps: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_WAKE_UPS)) }
   var losslessEnded: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_LOSSLESS_ENDED)) }
 
+  var evictions: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_EVICTIONS)) }
+  var rejected: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_REJECTED)) }
+  var retainedBytes: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_RETAINED_BYTES)) }
+
   func place(_ index: Int) -> SharedWord32 {
     precondition(index < Int(FB_MAXIMUM_SUBSCRIBERS))
     return unsafe SharedWord32(base, at: Int(FB_AT_PLACES) + index * 4)
@@ -57,6 +61,11 @@ import Platform
   @inline(__always)
   func descriptorSequence(of sequence: UInt64) -> SharedWord64 {
     unsafe SharedWord64(base, at: descriptorOffset(of: sequence))
+  }
+
+  /// The word of a descriptor that names the newest key frame.
+  func keyFrame(of sequence: UInt64) -> SharedWord64 {
+    unsafe SharedWord64(base, at: descriptorOffset(of: sequence) + Int(FB_AT_KEY_FRAME))
   }
 
   /// The place on the board where a sequence number's descriptor lies.

@@ -43,21 +43,15 @@
     @inline(__always) unsafeMutableAddress { unsafe records + index }
   }
 
-  /// Enters a loan of a slot. There must be a record left.
+  /// Enters a loan of a slot, in the format that the record had last. There must be one left.
   @inline(__always)
-  mutating func enter(
-    _ slot: Int, of pool: Pool, _ format: borrowing FrameFormat, version: UInt64
-  ) -> Int {
+  mutating func enter(_ slot: Int, of pool: Pool) -> Int {
     precondition(outCount < capacity, "loan \(outCount) out of \(capacity)")
     let index = firstFree
     firstFree = self[index].nextFree
     outCount += 1
     self[index].slot = slot
     if self[index].pool !== pool { self[index].pool = pool }
-    if self[index].formatVersion != version {
-      self[index].format = copy format
-      self[index].formatVersion = version
-    }
     self[index].metadata = nil
     return index
   }

@@ -1,12 +1,11 @@
 import CFrameLayout
 
-/// What a subscriber has pinned: one record for each hold word.
+/// What a subscriber has pinned: one record for each hold word, and one for copies.
 ///
 /// A lease is a number in this ledger. A record is written by the subscriber while its hold word is
-/// free and read through the lease afterwards; pool and format stay from one frame to the next, so a
-/// frame like the one before it touches no reference count.
-@safe struct PinLedger: ~Copyable, @unchecked Sendable {  // because a free record has one user, and
-  // a pinned one is not written
+/// free and read through the lease afterwards. Pool and format stay from one frame to the next, so
+/// a frame like the one before it touches no reference count.
+@safe struct PinLedger: ~Copyable, @unchecked Sendable {  // because leased records are not written
   @safe struct Record {
     /// As it was when the frame was pinned, in memory of our own.
     var descriptor = fb_descriptor()
@@ -23,23 +22,41 @@ import CFrameLayout
     private(set) var slotCount: UInt32 = 0
     private(set) var slotBytes = 0
     /// SAFETY: nil, or where `pool` is mapped.
-    private(set) var base: UnsafeRawPointer?
+    private var base: UnsafeRawPointer?
     var format: FrameFormat? {
-      didSet {
-        let planesBytes = format.map { $0.planes.isEmpty ? 0 : UInt64($0.byteCount) }
-        leastPayloadBytes = planesBytes ?? 0
-      }
+      didSet { payloadRule = format?.payloadRule ?? .none }
     }
     /// The epoch of that format, or 0.
     var formatEpoch: UInt64 = 0
-    /// Below it a payload would not hold the format's planes.
-    private(set) var leastPayloadBytes: UInt64 = 0
+    private(set) var payloadRule = PayloadRule.none
+    /// What changed since the frame that was received before.
+    var damage = DamageRegion.full
     var droppedBefore: UInt64 = 0
+
+    /// Where the frame begins.
+    /// SAFETY: as long as the record is leased its pool stays, and slot and size were checked
+    /// against it when the frame was pinned.
+    var payload: UnsafeRawPointer {
+      guard let base = unsafe base else { preconditionFailure("a pinned frame has no pool") }
+      return unsafe base + Int(descriptor.slot) * slotBytes
+    }
+
+    /// Copies the bytes of a frame that nothing keeps from being overwritten meanwhile.
+    func copyPayload(into buffer: inout MutableRawSpan) {
+      guard let pool else { preconditionFailure("a frame was found without its pool") }
+      // SAFETY: slot and size were checked against the pool when the frame was found.
+      let bytes = unsafe SharedBytes(
+        pool.mapping.base, at: Int(descriptor.slot) * slotBytes,
+        byteCount: Int(descriptor.payload_bytes))
+      bytes.copy(into: &buffer)
+    }
   }
 
-  /// SAFETY: a record for each hold word there can be, initialised in init and freed in deinit.
+  /// SAFETY: `count` records, initialised in init and freed in deinit.
   private let records: UnsafeMutablePointer<Record>
-  private static let count = Int(FB_MAXIMUM_HOLDS)
+  /// The record of the frame that is copied without a hold.
+  static let copied = Int(FB_MAXIMUM_HOLDS)
+  private static let count = copied + 1
 
   init() {
     unsafe records = .allocate(capacity: Self.count)

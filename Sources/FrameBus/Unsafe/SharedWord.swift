@@ -89,3 +89,34 @@ import Synchronization
     }
   }
 }
+
+/// Bytes of shared memory that are copied word by word, as a `SharedRecord` is.
+@safe struct SharedBytes {
+  /// SAFETY: aligned to 8, `byteCount` bytes, rounded up to whole words, inside a mapping that the
+  /// owner keeps alive.
+  private let base: UnsafeMutableRawPointer
+  private let byteCount: Int
+
+  @unsafe init(_ base: UnsafeMutableRawPointer, at offset: Int, byteCount: Int) {
+    unsafe self.base = base + offset
+    self.byteCount = byteCount
+  }
+
+  /// Copies all of it to the beginning of a buffer that is at least as long.
+  func copy(into buffer: inout MutableRawSpan) {
+    precondition(buffer.byteCount >= byteCount, "\(byteCount) bytes into \(buffer.byteCount)")
+    unsafe buffer.withUnsafeMutableBytes { target in
+      for offset in stride(from: 0, to: byteCount & ~7, by: 8) {
+        // Relaxed, here and below: the caller's look at a sequence number orders these loads.
+        let word = unsafe SharedWord64(base, at: offset).loadRelaxed()
+        unsafe target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+      }
+      guard byteCount % 8 > 0 else { return }
+      let rest = byteCount & ~7
+      let word = unsafe SharedWord64(base, at: rest).loadRelaxed()
+      for index in 0..<(byteCount % 8) {
+        unsafe target[rest + index] = UInt8(truncatingIfNeeded: word >> (8 * UInt64(index)))
+      }
+    }
+  }
+}

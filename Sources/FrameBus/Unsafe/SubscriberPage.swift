@@ -32,4 +32,16 @@ import Platform
   var progress: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_PROGRESS)) }
   var received: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_RECEIVED)) }
   var dropped: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_DROPPED)) }
+  @inline(__always)
+  func drops(_ reason: DropReason) -> SharedWord64 {
+    unsafe SharedWord64(base, at: Int(FB_AT_DROPS) + reason.rawValue * 8)
+  }
+  var policy: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_POLICY)) }
+  var utilization: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_UTILIZATION)) }
+  var wantedRateNumerator: SharedWord32 {
+    unsafe SharedWord32(base, at: Int(FB_AT_WANTED_RATE))
+  }
+  var wantedRateDenominator: SharedWord32 {
+    unsafe SharedWord32(base, at: Int(FB_AT_WANTED_RATE) + 4)
+  }
 }

@@ -1,0 +1,140 @@
+#include "CChecksum.h"
+
+#include <pthread.h>
+#include <string.h>
+
+// Between calls a checksum is inverted; `state` is the bare register. Bytes are taken lowest bit
+// first, so a little-endian word is eight bytes at once.
+
+/// The polynomial 0x1EDC6F41, lowest bit first.
+static const uint32_t polynomial = 0x82F63B78;
+
+/// byte_table[k][b]: the state that byte `b` and `k` zero bytes after it make of 0.
+static uint32_t byte_table[8][256];
+
+/// The instruction takes three cycles, and one can begin each cycle: so three lanes of this many
+/// bytes are taken at once, and their states joined. A page each lets the processor fetch ahead.
+enum { LANE_BYTES = 4096 };
+
+/// lane_table[k][b]: what LANE_BYTES zero bytes make of the state `b << 8 * k`.
+static uint32_t lane_table[4][256];
+
+static uint64_t load(const uint8_t *bytes) {
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+/// Eight bytes a turn, one look into each table.
+static uint32_t extend_by_table(uint32_t state, const uint8_t *bytes, size_t count) {
+  for (; count >= 8; bytes += 8, count -= 8) {
+    uint64_t word = load(bytes) ^ state;
+    state = 0;
+    for (int k = 0; k < 8; k++) state ^= byte_table[7 - k][word >> (8 * k) & 0xff];
+  }
+  for (; count > 0; bytes++, count--) state = state >> 8 ^ byte_table[0][(state ^ *bytes) & 0xff];
+  return state;
+}
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <nmmintrin.h>
+#define ACCELERATED __attribute__((target("sse4.2")))
+ACCELERATED static inline uint32_t take_byte(uint32_t state, uint8_t byte) {
+  return _mm_crc32_u8(state, byte);
+}
+ACCELERATED static inline uint32_t take_word(uint32_t state, uint64_t word) {
+  return (uint32_t)_mm_crc32_u64(state, word);
+}
+bool fb_crc32c_is_accelerated(void) {
+  unsigned eax, ebx, ecx = 0, edx;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx & bit_SSE4_2;
+}
+#elif defined(__aarch64__)
+#include <arm_acle.h>
+#include <sys/auxv.h>
+#ifndef HWCAP_CRC32
+#define HWCAP_CRC32 (1 << 7)
+#endif
+#define ACCELERATED __attribute__((target("crc")))
+ACCELERATED static inline uint32_t take_byte(uint32_t state, uint8_t byte) {
+  return __crc32cb(state, byte);
+}
+ACCELERATED static inline uint32_t take_word(uint32_t state, uint64_t word) {
+  return __crc32cd(state, word);
+}
+bool fb_crc32c_is_accelerated(void) { return getauxval(AT_HWCAP) & HWCAP_CRC32; }
+#else
+bool fb_crc32c_is_accelerated(void) { return false; }
+#endif
+
+#ifdef ACCELERATED
+/// What LANE_BYTES zero bytes make of a state.
+static inline uint32_t skip_lane(uint32_t state) {
+  return lane_table[0][state & 0xff] ^ lane_table[1][state >> 8 & 0xff] ^
+         lane_table[2][state >> 16 & 0xff] ^ lane_table[3][state >> 24];
+}
+
+ACCELERATED static uint32_t extend_accelerated(uint32_t state, const uint8_t *bytes, size_t count) {
+  for (; count >= 3 * LANE_BYTES; bytes += 3 * LANE_BYTES, count -= 3 * LANE_BYTES) {
+    uint32_t second = 0, third = 0;
+    for (size_t at = 0; at < LANE_BYTES; at += 8) {
+      state = take_word(state, load(bytes + at));
+      second = take_word(second, load(bytes + LANE_BYTES + at));
+      third = take_word(third, load(bytes + 2 * LANE_BYTES + at));
+    }
+    // A checksum is linear: that of two parts is the first one's, taken over as many zeros as the
+    // second has bytes, xor the second one's.
+    state = skip_lane(skip_lane(state) ^ second) ^ third;
+  }
+  for (; count >= 8; bytes += 8, count -= 8) state = take_word(state, load(bytes));
+  for (; count > 0; bytes++, count--) state = take_byte(state, *bytes);
+  return state;
+}
+#endif
+
+static uint32_t (*extend)(uint32_t state, const uint8_t *bytes, size_t count);
+
+static void prepare(void) {
+  for (uint32_t byte = 0; byte < 256; byte++) {
+    uint32_t state = byte;
+    for (int bit = 0; bit < 8; bit++) state = state >> 1 ^ (state & 1 ? polynomial : 0);
+    byte_table[0][byte] = state;
+  }
+  for (int k = 1; k < 8; k++) {
+    for (int byte = 0; byte < 256; byte++) {
+      uint32_t state = byte_table[k - 1][byte];
+      byte_table[k][byte] = state >> 8 ^ byte_table[0][state & 0xff];
+    }
+  }
+  extend = extend_by_table;
+#ifdef ACCELERATED
+  if (!fb_crc32c_is_accelerated()) return;
+  extend = extend_accelerated;
+  static const uint8_t zeros[LANE_BYTES];
+  for (int k = 0; k < 4; k++) {
+    // Each entry is the xor of those of its bits, which stand before it.
+    for (uint32_t byte = 1; byte < 256; byte++) {
+      uint32_t rest = byte & (byte - 1);
+      lane_table[k][byte] =
+          rest ? lane_table[k][rest] ^ lane_table[k][byte ^ rest]
+               : extend_by_table(byte << 8 * k, zeros, LANE_BYTES);
+    }
+  }
+#endif
+}
+
+static void prepare_once(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare);
+}
+
+uint32_t fb_crc32c(uint32_t before, const void *bytes, size_t byteCount) {
+  prepare_once();
+  return ~extend(~before, bytes, byteCount);
+}
+
+uint32_t fb_crc32c_by_table(uint32_t before, const void *bytes, size_t byteCount) {
+  prepare_once();
+  return ~extend_by_table(~before, bytes, byteCount);
+}

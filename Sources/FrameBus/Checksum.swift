@@ -1,0 +1,39 @@
+import CChecksum
+import CFrameLayout
+
+/// CRC-32C of a frame's bytes: found by the publisher when it publishes, looked at by subscribers
+/// that want to.
+///
+/// It tells of bytes that changed by accident after they were published: a source that writes too
+/// late, memory that fails. It is no protection against a publisher that means harm, which may
+/// change bytes and checksum at any time.
+package enum Checksum {
+  /// - Parameter before: the checksum of the bytes that come before these.
+  package static func crc32c(_ bytes: RawSpan, after before: UInt32 = 0) -> UInt32 {
+    // SAFETY: reads the span's bytes, within the call.
+    unsafe bytes.withUnsafeBytes { unsafe fb_crc32c(before, $0.baseAddress, $0.count) }
+  }
+}
+
+extension fb_descriptor {
+  mutating func set(_ checksum: UInt32?) {
+    guard let checksum else { return }
+    crc32c = checksum
+    flags |= FrameFlags.checksummed.rawValue
+  }
+
+  var checksum: UInt32? {
+    FrameFlags(rawValue: flags).contains(.checksummed) ? crc32c : nil
+  }
+}
+
+extension PinLedger.Record {
+  /// Whether the frame, whose place in its pool was checked, is as its checksum says. One without
+  /// is.
+  var isIntact: Bool {
+    guard let checksum = descriptor.checksum else { return true }
+    // SAFETY: slot and size were checked against the pool, which stays mapped while this names it.
+    let bytes = unsafe RawSpan(_unsafeStart: payload, byteCount: Int(descriptor.payload_bytes))
+    return Checksum.crc32c(bytes) == checksum
+  }
+}

@@ -1,0 +1,121 @@
+/// How numbers become colours, in the code points of ITU-T H.273 (ISO/IEC 23091-2), which H.264,
+/// HEVC, AV1, MP4 and PNG use too. Points that are not named here are carried all the same.
+public struct ColorSpace: Hashable, Sendable {
+  /// Which red, green, blue and white (H.273, table 2).
+  public struct Primaries: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let bt709 = Primaries(rawValue: 1)
+    public static let unspecified = Primaries(rawValue: 2)
+    /// BT.601 with 625 lines, PAL.
+    public static let bt470bg = Primaries(rawValue: 5)
+    /// BT.601 with 525 lines, NTSC.
+    public static let smpte170m = Primaries(rawValue: 6)
+    public static let bt2020 = Primaries(rawValue: 9)
+    public static let displayP3 = Primaries(rawValue: 12)
+  }
+
+  /// How light becomes a number (H.273, table 3).
+  public struct Transfer: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let bt709 = Transfer(rawValue: 1)
+    public static let unspecified = Transfer(rawValue: 2)
+    public static let smpte170m = Transfer(rawValue: 6)
+    public static let linear = Transfer(rawValue: 8)
+    public static let sRGB = Transfer(rawValue: 13)
+    /// SMPTE ST 2084.
+    public static let pq = Transfer(rawValue: 16)
+    /// ARIB STD-B67.
+    public static let hlg = Transfer(rawValue: 18)
+  }
+
+  /// How red, green and blue become luma and chroma (H.273, table 4).
+  public struct Matrix: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// They do not: the picture is RGB.
+    public static let identity = Matrix(rawValue: 0)
+    public static let bt709 = Matrix(rawValue: 1)
+    public static let unspecified = Matrix(rawValue: 2)
+    public static let bt470bg = Matrix(rawValue: 5)
+    public static let smpte170m = Matrix(rawValue: 6)
+    /// BT.2020 with non-constant luminance.
+    public static let bt2020 = Matrix(rawValue: 9)
+  }
+
+  public enum Range: UInt8, Hashable, Sendable {
+    case unspecified
+    /// 16 to 235 for 8-bit luma, to 240 for chroma.
+    case limited
+    /// All numbers.
+    case full
+  }
+
+  public var primaries: Primaries
+  public var transfer: Transfer
+  public var matrix: Matrix
+  public var range: Range
+
+  public init(primaries: Primaries, transfer: Transfer, matrix: Matrix, range: Range) {
+    self.primaries = primaries
+    self.transfer = transfer
+    self.matrix = matrix
+    self.range = range
+  }
+
+  public static let unspecified = ColorSpace(
+    primaries: .unspecified, transfer: .unspecified, matrix: .unspecified, range: .unspecified)
+  /// What computers draw: RGB.
+  public static let sRGB = ColorSpace(
+    primaries: .bt709, transfer: .sRGB, matrix: .identity, range: .full)
+  /// Standard-definition video, with the primaries of 525 lines.
+  public static let bt601 = ColorSpace(
+    primaries: .smpte170m, transfer: .smpte170m, matrix: .smpte170m, range: .limited)
+  /// High-definition video.
+  public static let bt709 = ColorSpace(
+    primaries: .bt709, transfer: .bt709, matrix: .bt709, range: .limited)
+  /// What JPEG files and most cameras deliver: sRGB by the matrix of BT.601.
+  public static let jpeg = ColorSpace(
+    primaries: .bt709, transfer: .sRGB, matrix: .smpte170m, range: .full)
+  /// High dynamic range with absolute brightness, HDR10.
+  public static let bt2100PQ = ColorSpace(
+    primaries: .bt2020, transfer: .pq, matrix: .bt2020, range: .limited)
+  /// High dynamic range that older screens can show.
+  public static let bt2100HLG = ColorSpace(
+    primaries: .bt2020, transfer: .hlg, matrix: .bt2020, range: .limited)
+}
+
+extension ColorSpace {
+  /// From the low end: primaries, transfer, matrix, range, a byte each.
+  var packed: UInt32 {
+    UInt32(primaries.rawValue) | UInt32(transfer.rawValue) << 8 | UInt32(matrix.rawValue) << 16
+      | UInt32(range.rawValue) << 24
+  }
+
+  /// 0, which says nothing, is unspecified; so is a range that there is not.
+  init(packed: UInt32) {
+    func byte(_ index: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: packed >> (8 * index)) }
+    self.init(
+      primaries: Primaries(rawValue: byte(0)), transfer: Transfer(rawValue: byte(1)),
+      matrix: Matrix(rawValue: byte(2)), range: Range(rawValue: byte(3)) ?? .unspecified)
+    if packed == 0 { self = .unspecified }
+  }
+}
+
+extension ColorSpace: CustomStringConvertible {
+  /// A name where there is one, otherwise primaries/transfer/matrix by their numbers, as
+  /// `1/13/6 full`.
+  public var description: String {
+    let named: [(ColorSpace, String)] = [
+      (.unspecified, "unspecified"), (.sRGB, "sRGB"), (.bt601, "bt601"), (.bt709, "bt709"),
+      (.jpeg, "jpeg"), (.bt2100PQ, "bt2100-pq"), (.bt2100HLG, "bt2100-hlg"),
+    ]
+    if let name = named.first(where: { $0.0 == self })?.1 { return name }
+    let points = "\(primaries.rawValue)/\(transfer.rawValue)/\(matrix.rawValue)"
+    return range == .unspecified ? points : "\(points) \(range)"
+  }
+}

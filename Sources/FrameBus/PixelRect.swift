@@ -1,0 +1,61 @@
+/// A rectangle of pixels, from its top left corner. Empty where a side is not above 0.
+public struct PixelRect: Hashable, Sendable {
+  public var x: Int
+  public var y: Int
+  public var width: Int
+  public var height: Int
+
+  public init(x: Int, y: Int, width: Int, height: Int) {
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
+  }
+
+  public var isEmpty: Bool { width <= 0 || height <= 0 }
+
+  /// Whether all of another rectangle lies inside.
+  public func contains(_ other: PixelRect) -> Bool {
+    other.isEmpty || intersection(other) == other
+  }
+
+  /// What lies in both; all 0 where nothing does.
+  public func intersection(_ other: PixelRect) -> PixelRect {
+    let left = max(x, other.x)
+    let top = max(y, other.y)
+    let right = min(x.saturatingAdd(width), other.x.saturatingAdd(other.width))
+    let bottom = min(y.saturatingAdd(height), other.y.saturatingAdd(other.height))
+    guard left < right, top < bottom else { return PixelRect(x: 0, y: 0, width: 0, height: 0) }
+    return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+  }
+
+  /// The smallest rectangle around both, neither of them empty.
+  func spanning(_ other: PixelRect) -> PixelRect {
+    let left = min(x, other.x)
+    let top = min(y, other.y)
+    let right = max(x + width, other.x + other.width)
+    let bottom = max(y + height, other.y + other.height)
+    return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+  }
+
+  var area: Int { width * height }
+
+  /// All that coordinates on the board can name.
+  static let board = PixelRect(
+    x: 0, y: 0, width: FrameFormat.maximumSide, height: FrameFormat.maximumSide)
+
+  /// Four 16-bit numbers, x lowest. Must lie inside `board`.
+  var packed: UInt64 { [height, width, y, x].reduce(0) { $0 << 16 | UInt64(UInt16($1)) } }
+
+  init(packed: UInt64) {
+    func part(_ index: Int) -> Int { Int(packed >> (16 * index) & 0xffff) }
+    self.init(x: part(0), y: part(1), width: part(2), height: part(3))
+  }
+}
+
+extension Int {
+  fileprivate func saturatingAdd(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other > 0 ? .max : .min) : sum
+  }
+}

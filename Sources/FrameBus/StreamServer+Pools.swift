@@ -1,0 +1,90 @@
+import CFrameLayout
+import Platform
+import Synchronization
+
+/// New pools on their way to the subscribers, and the end of those who do not take them.
+extension StreamServer {
+  /// Pools that a subscriber may leave unacknowledged. Each is memory that it keeps alive.
+  private static let maximumUnacknowledgedPools = 2
+
+  /// Sends the pools that a subscriber is owed.
+  func flush(_ connection: Connection) {
+    while let pool = connection.owedPools.first {
+      guard connection.unacknowledgedPools < Self.maximumUnacknowledgedPools else {
+        return giveNotice(connection)
+      }
+      let message = fb_pool_message(
+        header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description)
+      switch connection.socket.send(message, descriptors: [pool.file.descriptor.number]) {
+      case .sent:
+        crashPoint(.poolSent)
+        connection.owedPools.removeFirst()
+        connection.unacknowledgedPools += 1
+      case .wouldBlock: return connection.watchForRoom(true)
+      case .shortOfResources: return flushLater(connection)
+      case .disconnected: return drop(connection)
+      }
+    }
+    connection.watchForRoom(false)
+  }
+
+  private func flushLater(_ connection: Connection) {
+    connection.watchForRoom(false)
+    guard !connection.isToBeFlushed else { return }
+    connection.isToBeFlushed = true
+    loop.schedule(at: .after(Self.rest)) { [weak self, weak connection] in
+      guard let self, let connection, connection.place != nil else { return }
+      connection.isToBeFlushed = false
+      flush(connection)
+    }
+  }
+
+  /// Evicts a subscriber that takes none of the pools it was sent while we are patient.
+  private func giveNotice(_ connection: Connection) {
+    connection.watchForRoom(false)
+    guard !connection.isOnNotice else { return }
+    connection.isOnNotice = true
+    let acknowledged = connection.acknowledgedPools
+    loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
+      guard let self, let connection, let place = connection.place else { return }
+      connection.isOnNotice = false
+      if connection.acknowledgedPools == acknowledged {
+        evict(connection, from: place)
+      } else {
+        flush(connection)
+      }
+    }
+  }
+
+  /// Ends a subscriber's delivery: it gets no more pools, no longer counts, and what it pins from
+  /// now on is not honoured. What it holds already is, until it is released or its connection ends.
+  private func evict(_ connection: Connection, from place: Int) {
+    connection.isEvicted = true
+    connection.owedPools = []
+    // SYNC hold/evict: Dekker. Our store of the place, this fence, our look at the holds; pairs with
+    // the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too late.
+    // Relaxed: the fence orders it.
+    core.board.place(place).storeRelaxed(UInt32(FB_PLACE_EVICTED))
+    crashPoint(.evictionShown)
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    core.places.evict(place)
+    crashPoint(.placeEvicted)
+    // Relaxed: one writer, a statistic.
+    core.board.evictions.storeRelaxed(core.board.evictions.loadRelaxed() &+ 1)
+    crashPoint(.evictionCounted)
+    core.bells.ring(1 << UInt64(place))
+    noteChange()
+  }
+
+  /// Memory of the pools that are kept for frames to come and for subscribers that are owed them.
+  func noteRetainedMemory() {
+    var kept: [ObjectIdentifier: Pool] = [:]
+    for pool in pools + connections.values.flatMap(\.owedPools) {
+      kept[ObjectIdentifier(pool)] = pool
+    }
+    // Relaxed: one writer, for people.
+    core.board.retainedBytes.storeRelaxed(
+      kept.values.reduce(0) { $0 + UInt64(clamping: $1.file.allocatedByteCount()) })
+    crashPoint(.retentionShown)
+  }
+}

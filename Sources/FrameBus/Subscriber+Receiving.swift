@@ -1,0 +1,133 @@
+import CFrameLayout
+
+// From a sequence number to a frame: pinned for a lease, or copied without a hold.
+extension Subscriber {
+  /// The publisher may lap us between choosing a frame and having it; not for ever.
+  private static let maximumTries = 64
+
+  /// What a frame's descriptor turned out to be, held against our own mappings.
+  private enum Verdict {
+    case whole
+    /// Its memory has yet to arrive.
+    case awaitsPool
+    case dropped(DropReason)
+  }
+
+  mutating func receive(from attachment: Attachment) throws(ReceiveError) -> Step {
+    let start = position
+    defer { if position != start { note(attachment) } }
+    for _ in 0..<Self.maximumTries {
+      // What was found overwritten is given up, also where a publisher that stopped or died in
+      // between keeps the cursor from showing it: it must not keep us from what still stands.
+      guard !attachment.isEvicted, let sequence = choose(attachment) else { return .nothing }
+      guard let hold = attachment.takeHold() else {
+        throw .holdsExhausted(granted: attachment.grantedHolds)
+      }
+      guard attachment.pin(sequence, with: hold) else {
+        attachment.release(hold)
+        if !attachment.isEvicted { giveUpLapped(through: sequence, attachment) }
+        continue
+      }
+      let verdict: Verdict
+      do throws(ReceiveError) {
+        verdict = try judge(hold, attachment)
+      } catch {
+        attachment.release(hold)
+        throw error
+      }
+      switch verdict {
+      case .whole:
+        take(sequence, hold, attachment)
+        return .frame(hold: hold)
+      case .awaitsPool:
+        attachment.release(hold)
+        return .awaitBell
+      case .dropped(let reason):
+        attachment.release(hold)
+        giveUp(through: sequence, reason, attachment)
+      }
+    }
+    return .nothing
+  }
+
+  enum CopyStep {
+    case copied(CopiedFrame)
+    case awaitsPool
+    case nothing
+  }
+
+  mutating func copy(
+    from attachment: Attachment, into buffer: inout MutableRawSpan
+  ) throws(ReceiveError) -> CopyStep {
+    let start = position
+    defer { if position != start { note(attachment) } }
+    for _ in 0..<Self.maximumTries {
+      guard !attachment.isEvicted, let sequence = choose(attachment) else { return .nothing }
+      guard attachment.look(at: sequence, for: PinLedger.copied) else {
+        giveUpLapped(through: sequence, attachment)
+        continue
+      }
+      switch try judge(PinLedger.copied, attachment) {
+      case .whole: break
+      case .awaitsPool: return .awaitsPool
+      case .dropped(let reason):
+        giveUp(through: sequence, reason, attachment)
+        continue
+      }
+      let byteCount = Int(attachment.pins[PinLedger.copied].descriptor.payload_bytes)
+      guard byteCount <= buffer.byteCount else { throw .bufferTooSmall(frameBytes: byteCount) }
+      attachment.pins[PinLedger.copied].copyPayload(into: &buffer)
+      guard attachment.stillStands(sequence) else {
+        giveUpLapped(through: sequence, attachment)
+        continue
+      }
+      take(sequence, PinLedger.copied, attachment)
+      return .copied(
+        CopiedFrame(attachment.pins[PinLedger.copied], generation: attachment.generation))
+    }
+    return .nothing
+  }
+
+  /// Counts the frame after `position` as received.
+  private mutating func take(_ sequence: UInt64, _ hold: Int, _ attachment: Attachment) {
+    attachment.pins[hold].droppedBefore = droppedSince
+    attachment.pins[hold].damage = damageHistory.advance(to: attachment.pins[hold].descriptor) {
+      attachment.standingDescriptor(of: $0)
+    }
+    droppedSince = 0
+    position = sequence
+    receivedCount += 1
+    awaitsKeyFrame = false
+  }
+
+  /// Checks what the descriptor in a record of the ledger says against our own mappings.
+  private func judge(_ hold: Int, _ attachment: Attachment) throws(ReceiveError) -> Verdict {
+    let generation = attachment.pins[hold].descriptor.pool_generation
+    if attachment.pins[hold].poolGeneration != generation || generation == 0 {
+      guard let found = attachment.pool(generation) else {
+        return attachment.awaitsPool(generation) ? .awaitsPool : .dropped(.unreachable)
+      }
+      attachment.pins[hold].pool = found
+      attachment.forgetPools(otherThan: generation)
+    }
+    let payloadBytes = attachment.pins[hold].descriptor.payload_bytes
+    guard attachment.pins[hold].descriptor.slot < attachment.pins[hold].slotCount,
+      payloadBytes <= UInt64(attachment.pins[hold].slotBytes)
+    else { throw .untrusted(attachment.stream, "a frame does not lie in its pool") }
+    let epoch = attachment.pins[hold].descriptor.format_epoch
+    if attachment.pins[hold].formatEpoch != epoch || epoch == 0 {
+      let sequence = attachment.pins[hold].descriptor.sequence
+      switch attachment.format(epoch: epoch, of: sequence) {
+      case .lapped: return .dropped(.lapped)
+      case .malformed: throw .untrusted(attachment.stream, "a frame's format is malformed")
+      case .found(let format):
+        attachment.pins[hold].format = format
+        attachment.pins[hold].formatEpoch = epoch
+      }
+    }
+    guard attachment.pins[hold].payloadRule.admits(payloadBytes)
+    else { throw .untrusted(attachment.stream, "a frame has not as many bytes as its format") }
+    if options.verifiesChecksums, !attachment.pins[hold].isIntact { return .dropped(.corrupt) }
+    return .whole
+  }
+}
