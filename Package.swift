@@ -8,10 +8,10 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Upload  UploadGStreamer*
-//   L3  FrameBus
+//   L3  FrameBus  GroupSemaphores
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CLinuxShims  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -36,7 +36,7 @@ func fuzzer(_ name: String) -> Target {
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup"]),
+    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -61,6 +61,7 @@ let package = Package(
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
@@ -84,6 +85,9 @@ let package = Package(
     .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
       name: "FrameBus", dependencies: ["AppGroup", "CChecksum", "CFrameLayout", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
       swiftSettings: strict),
 
     // L4: media
@@ -116,7 +120,8 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "AppGroup", "FrameBus", "Platform", argumentParser,
+        "Bench", "CommandLineSupport", "AppGroup", "FrameBus", "GroupSemaphores", "Platform",
+        argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -181,6 +186,19 @@ let package = Package(
         "FrameBus", "AppGroup", "Platform", "TestSupport", "Prover", "HostileMember",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "GroupSemaphoresTests",
+      dependencies: [
+        "GroupSemaphores", "AppGroup", "Platform", "CSemaphoreLayout", "TestSupport",
+        "SemaphoreWorker", "SemaphorePeer",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "SemaphoreWorker", dependencies: ["GroupSemaphores", "AppGroup", "Platform"],
+      path: "Tests/SemaphoreWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
+      cSettings: strictC),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

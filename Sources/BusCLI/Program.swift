@@ -17,6 +17,7 @@ import CommandLineSupport
       UploadCommand.self,
       StreamsCommand.self,
       SnapshotCommand.self,
+      Semaphore.self,
       BenchCommand.self,
       DoctorCommand.self,
     ])
