@@ -50,6 +50,9 @@ let package = Package(
       name: "CrashPoints",
       description: "For the tests alone: named points at which a process can be made to die."),
     .trait(
+      name: "ThreadSanitizer",
+      description: "For the tests alone: what ThreadSanitizer cannot see is done so that it can."),
+    .trait(
       name: "Fuzzing",
       description: "For the tests alone: the programs of Fuzz/ make up inputs (scripts/fuzz)."),
     .default(enabledTraits: ["Media"]),

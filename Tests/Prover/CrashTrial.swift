@@ -153,7 +153,8 @@ struct CrashTrial: CustomStringConvertible {
     return try victim.finish()
   }
 
-  /// Somebody talks nonsense, and somebody comes, receives a frame perhaps, and goes; who is lossless dawdles and pays for it.
+  /// Somebody talks nonsense, and somebody comes, receives a frame perhaps, and goes; who is
+  /// lossless dawdles and pays for it.
   private func visit(_ world: ProofWorld) {
     try? MessageSocket.connect(to: world.socketPath).sendGarbage()
     guard let subscriber = try? world.subscriber(role) else {

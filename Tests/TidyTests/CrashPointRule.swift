@@ -16,7 +16,8 @@ enum CrashPointRule {
     else { return [] }
     return file.code.indices.compactMap { line in
       let code = file.code[line]
-      guard stores.contains(where: code.contains),
+      // What is stored `into` a record of the process's own is no store that others see.
+      guard stores.contains(where: code.contains), !code.contains(".store(into:"),
         !exempt.contains(where: { code.contains($0.store) })
       else { return nil }
       let next = file.code[line...].dropFirst().prefix(reach)
