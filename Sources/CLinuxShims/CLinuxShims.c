@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -297,4 +298,24 @@ const void *linux_thread_owner(void) { return threadOwner; }
 int linux_processor_count(void) {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+int linux_terminal_size(int descriptor, unsigned *columns, unsigned *rows) {
+  struct winsize size;
+  int result = ioctl(descriptor, TIOCGWINSZ, &size);
+  if (result == 0) {
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+  }
+  return result;
+}
+
+int linux_set_direct(int descriptor, bool isDirect) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) return flags;
+  return fcntl(descriptor, F_SETFL, isDirect ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
+int linux_allocate(int descriptor, uint64_t offset, uint64_t byteCount) {
+  return fallocate(descriptor, 0, (off_t)offset, (off_t)byteCount);
 }

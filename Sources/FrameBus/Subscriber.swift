@@ -44,6 +44,9 @@ public struct Subscriber: ~Copyable, Sendable {
   public internal(set) var receivedCount: UInt64 = 0
   var drops = DropCounts()
 
+  /// Times some frames on their way here, for `framebus top`.
+  var latency = LatencySampler()
+
   /// How long `next` spins before it sleeps, learnt from how long frames took to come.
   var spinBudget = SpinBudget()
 
@@ -144,10 +147,11 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Copies a frame's bytes if one is to be had now, without a lease: no hold, no full fence, and
   /// nothing to release. Never blocks.
   ///
-  /// Right for payloads of a few kilobytes, such as sound, sensor values and control data. The bytes
-  /// are copied first and then it is made sure that they were not overwritten meanwhile, so a large
-  /// frame of a fast publisher may never be had this way: what was overwritten is given up, and the
-  /// next one is tried, a bounded number of times. A lease is right for everything else.
+  /// Right for payloads of a few kilobytes, such as sound, sensor values and control data. The
+  /// bytes are copied first, and then it is made sure that they were not overwritten meanwhile. So
+  /// a large frame of a fast publisher may never be had this way: what was overwritten is given up,
+  /// and the next one is tried, a bounded number of times. A lease is right for everything else,
+  /// and where the bytes need not be copied at all.
   /// - Parameter buffer: at least the frame's payload long. What lies behind the payload stays.
   /// - Returns: nil when there is nothing new; then the buffer may hold bytes of no frame at all.
   /// - Throws: ``ReceiveError/bufferTooSmall(frameBytes:)``; that frame is tried again next time.
@@ -211,6 +215,16 @@ public struct Subscriber: ~Copyable, Sendable {
     options.onEvent?(.resumed)
   }
 
+  /// Whether the publisher said something about its stream that was not told yet. Who is about to
+  /// sleep asks, as for a newer cursor.
+  func hasUntoldState(_ attachment: Attachment) -> Bool {
+    switch attachment.state {
+    case .live: pauseSeen
+    case .paused: !pauseSeen
+    case .finished: true
+    }
+  }
+
   mutating func noteLosslessEnd() {
     if !losslessEndSeen { options.onEvent?(.losslessEnded) }
     losslessEndSeen = true
@@ -219,6 +233,7 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Gives the attachment up. It lives on in its leases.
   private mutating func leave(_ event: StreamEvent) throws(ReceiveError) -> Step {
     attachment = nil
+    crashPoint(.detached)
     options.onEvent?(event)
     return try attachAnew()
   }

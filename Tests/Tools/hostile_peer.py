@@ -14,12 +14,14 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 MAGIC = 0x31305355424D5246
 HELLO, WELCOME, POOL, ACK, LOOK, INSPECT, SEATED = 1, 2, 4, 5, 6, 7, 9
 VERSION = 2
 AT_CURSOR, AT_WAKE, AT_STATE, BOARD_BYTES = 128, 136, 32, 512
 AT_POSITION, AT_WAITING, AT_PROGRESS = 128, 136, 140
+AT_PLACES, PLACE_EVICTED = 256, 4
 SYS_FUTEX, FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_WAIT_REQUEUE_PI = 202, 1, 3, 11
 WAITING_FUTEX, WAITING_BELL = 1, 2
 if os.uname().machine == "aarch64":
@@ -55,10 +57,12 @@ class Seat:
         assert struct.unpack_from("<I", message, 12)[0] == WELCOME, message
         if answers:
             self.socket.send(header(SEATED) + bytes(8))
+        self.place = struct.unpack_from("<I", message, 16)[0]
         self.files = files
         self.depth = struct.unpack_from("<I", message, 40)[0]
         self.board = mmap.mmap(files[0], 0, mmap.MAP_SHARED, mmap.PROT_READ)
         self.page = mmap.mmap(files[1], 4096)
+        self.pool = mmap.mmap(files[2], 0, mmap.MAP_SHARED, mmap.PROT_READ)
         self.board_address = libc.mmap(None, 4096, 1, 1, files[0], 0)
         self.page_address = libc.mmap(None, 4096, 3, 1, files[1], 0)
 
@@ -175,6 +179,71 @@ def wavering():
         struct.pack_into("<I", seat.page, AT_PROGRESS, turn % 2**32)
         address = ctypes.c_void_p(seat.page_address + AT_PROGRESS)
         libc.syscall(SYS_FUTEX, address, FUTEX_WAKE, 1, None, None, 0)
+
+
+def crawler():
+    """A lossless subscriber that gets on by one frame now and then."""
+    seat = Seat(lossless=1, deadline=2**63)
+    position = seat.cursor()
+    ready()
+    turn = 0
+    while True:
+        if seat.cursor() > position:
+            time.sleep(0.03)
+            position += 1
+            turn += 1
+            struct.pack_into("<Q", seat.page, AT_POSITION, position)
+            struct.pack_into("<I", seat.page, AT_PROGRESS, turn % 2**32)
+            address = ctypes.c_void_p(seat.page_address + AT_PROGRESS)
+            libc.syscall(SYS_FUTEX, address, FUTEX_WAKE, 1, None, None, 0)
+        os.sched_yield()
+
+
+def miser():
+    """Acknowledges no pool, holds the frame that is there, and then everything it can."""
+    seat = Seat(holds=16)
+    ready()
+    while seat.cursor() == 0:
+        os.sched_yield()
+    place = seat.place
+    held = seat.cursor()
+    struct.pack_into("<Q", seat.page, 0, held)
+    print("holding", held, flush=True)
+    while struct.unpack_from("<I", seat.board, AT_PLACES + 4 * place)[0] != PLACE_EVICTED:
+        os.sched_yield()
+    print("evicted", flush=True)
+    while True:
+        near = [max(0, seat.cursor() - index) for index in range(15)]
+        seat.page[8:128] = struct.pack("<15Q", *near)
+
+
+def deserter():
+    """Holds a frame, forks a child that goes on reading with the socket open, and execs."""
+    seat = Seat()
+    while seat.cursor() == 0:
+        os.sched_yield()
+    struct.pack_into("<Q", seat.page, 0, seat.cursor())
+    parent = os.getpid()
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            sum(seat.pool[:65536])
+        # Lives on for a while, and with it the connection.
+        time.sleep(20)
+        os._exit(0)
+    ready()
+    os.execvp("sleep", ["sleep", "1000"])
+
+
+def quitter():
+    """Takes a place, holds a frame, closes the socket and goes on reading; again and again."""
+    ready()
+    while True:
+        seat = Seat(holds=4)
+        for turn in range(4):
+            struct.pack_into("<Q", seat.page, 8 * turn, max(0, seat.cursor() - turn))
+        sum(seat.pool[:4096])
+        seat.socket.close()
+        sum(seat.pool[:4096])
 
 
 def thief():

@@ -114,6 +114,13 @@ void linux_set_thread_owner(const void *owner);
 const void *linux_thread_owner(void);
 /// sched_getaffinity(2): how many processors the calling thread may run on, at least 1.
 int linux_processor_count(void);
+/// fcntl(2), F_SETFL: O_DIRECT, which needs _GNU_SOURCE, on an open file.
+int linux_set_direct(int descriptor, bool isDirect);
+/// fallocate(2), mode 0; unlike posix_fallocate(3) it never writes where the file system cannot.
+int linux_allocate(int descriptor, uint64_t offset, uint64_t byteCount);
+
+/// ioctl_tty(2), TIOCGWINSZ: the size of a terminal in characters; 0 of each where it is unknown.
+int linux_terminal_size(int descriptor, unsigned *columns, unsigned *rows);
 
 /// The processor's hint for a spin loop.
 static inline void linux_spin_hint(void) {

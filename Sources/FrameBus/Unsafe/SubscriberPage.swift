@@ -16,7 +16,7 @@ import Platform
   @inline(__always)
   @unsafe init(_ row: borrowing PageRow, place: Int) {
     precondition(place < row.count, "place \(place) out of \(row.count)")
-    unsafe base = row.base + place * PageRow.pageBytes
+    unsafe base = row.address(of: place)
   }
 
   @inline(__always)
@@ -44,5 +44,18 @@ import Platform
   }
   var wantedRateDenominator: SharedWord32 {
     unsafe SharedWord32(base, at: Int(FB_AT_WANTED_RATE) + 4)
+  }
+
+  @inline(__always)
+  func latency(_ bucket: Int) -> SharedWord32 {
+    precondition(bucket < Int(FB_LATENCY_BUCKETS), "bucket \(bucket) of \(FB_LATENCY_BUCKETS)")
+    return unsafe SharedWord32(base, at: Int(FB_AT_LATENCIES) + bucket * 4)
+  }
+
+  /// The page as it is at this moment, for statistics: its words do not belong together.
+  func copy() -> fb_page {
+    var page = fb_page()
+    unsafe SharedRecord(base, at: 0, byteCount: MemoryLayout<fb_page>.size).load(into: &page)
+    return page
   }
 }
