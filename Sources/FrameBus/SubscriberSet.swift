@@ -12,7 +12,7 @@ import Platform
 /// while case .frame(let member, let lease) = try set.next() { … }
 /// ```
 public struct SubscriberSet: ~Copyable, Sendable {
-  /// Subscribers in one set. Each takes about four descriptors of the process.
+  /// Subscribers in one set. Each takes at least three descriptors of the process.
   public static let maximumCount = 1024
 
   /// Names a subscriber in its set; never reused there.
