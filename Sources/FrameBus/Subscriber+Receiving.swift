@@ -73,6 +73,10 @@ extension Subscriber {
       switch try judge(PinLedger.copied, attachment) {
       case .whole: break
       case .awaitsPool: return .awaitsPool
+      // Bytes that are overwritten while they are summed up are not corrupt.
+      case .dropped where !attachment.stillStands(sequence):
+        giveUpLapped(through: sequence, attachment)
+        continue
       case .dropped(let reason):
         giveUp(through: sequence, reason, attachment)
         continue
@@ -106,6 +110,9 @@ extension Subscriber {
     position = sequence
     receivedCount += 1
     awaitsKeyFrame = false
+    latency.note(
+      sequence, publishedAtNs: attachment.pins[hold].descriptor.published_at_ns,
+      in: attachment.page)
   }
 
   /// Checks what the descriptor in a record of the ledger says against our own mappings.
