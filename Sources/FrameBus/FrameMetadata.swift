@@ -83,6 +83,16 @@ extension FrameFormat {
   public var bounds: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
 }
 
+extension fb_descriptor {
+  /// What `FrameMetadata.now` says, where no field was set before.
+  mutating func setCaptured(at nowNs: UInt64) {
+    pts_ns = Int64(nowNs)
+    captured_at_ns = nowNs
+    orientation = UInt16(Orientation.up.rawValue)
+    damage_count = UInt16(FB_DAMAGE_FULL)
+  }
+}
+
 extension FrameMetadata {
   func store(into descriptor: inout fb_descriptor) {
     descriptor.pts_ns = ptsNs
@@ -96,7 +106,7 @@ extension FrameMetadata {
 
   /// What another process wrote: rectangles are cut to the picture, so that they can be used as
   /// they are; an orientation that there is not is upright.
-  init(_ descriptor: fb_descriptor, of format: FrameFormat) {
+  package init(_ descriptor: fb_descriptor, of format: FrameFormat) {
     ptsNs = descriptor.pts_ns
     durationNs = descriptor.duration_ns
     capturedAtNs = descriptor.captured_at_ns
