@@ -45,6 +45,7 @@ extension Subscriber {
     eventSource?.listen(to: attachment.bell)
     // Relaxed: for people.
     attachment.page.wait.storeRelaxed(options.wait.rawValue)
+    crashPoint(.waitKindShown)
   }
 
   /// Whether there is something to look at since the last look, which found nothing.
