@@ -26,6 +26,10 @@ final class Attachment: Sendable {
   /// Hold words that are free, a bit each. Of this process alone.
   private let freeHolds: Atomic<UInt64>
 
+  /// Rung for a frame while this subscriber waits on a descriptor.
+  let bell: BellSocket
+  /// Posted for a frame while this subscriber waits for that, if it asked for one.
+  let semaphore: WakeSemaphore?
   // Last, so that it is closed last: the publisher takes its end for the end of all holds.
   private let line: PublisherLine
 
@@ -40,10 +44,11 @@ final class Attachment: Sendable {
       welcome.place < UInt32(FB_MAXIMUM_SUBSCRIBERS),
       (1...UInt32(FB_MAXIMUM_HOLDS)).contains(welcome.holds)
     else { throw Untrusted("its welcome has numbers out of range") }
-    guard message.descriptorCount == 3,
+    guard (4...5).contains(message.descriptorCount),
       let boardMemory = message.takeDescriptor(),
       let pageMemory = message.takeDescriptor(),
-      let poolMemory = message.takeDescriptor()
+      let poolMemory = message.takeDescriptor(),
+      let bellSocket = message.takeDescriptor()
     else { throw Untrusted("its welcome lacks memory") }
     guard
       let boardFile = MemoryFile(
@@ -54,6 +59,18 @@ final class Attachment: Sendable {
     else { throw Untrusted("its memory is not sealed as it must be") }
     guard let pool = PoolView(welcome.pool, memory: poolMemory) else {
       throw Untrusted("its pool is not sealed as it must be")
+    }
+    guard let bell = BellSocket(received: bellSocket) else {
+      throw Untrusted("its bell is not a socket")
+    }
+    self.bell = bell
+    if let memory = message.takeDescriptor() {
+      guard let semaphore = WakeSemaphore(received: memory) else {
+        throw Untrusted("its semaphore is not sealed as it must be")
+      }
+      self.semaphore = semaphore
+    } else {
+      semaphore = nil
     }
     // SAFETY: both mappings live as long as self.
     board = unsafe Board(boardMapping, ringDepth: depth)
@@ -87,6 +104,9 @@ final class Attachment: Sendable {
 
   /// Begins to listen for messages and for the publisher's death.
   func watch() throws(SystemError) { try line.watch() }
+
+  /// Called when the bell's ringer is gone, which the publisher alone can be.
+  func endWithBell() { line.endWithBell() }
 
   deinit { line.end() }
 

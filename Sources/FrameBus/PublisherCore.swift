@@ -13,7 +13,7 @@ import Synchronization
   let boardFile: MemoryFile
   let board: Board
   let places: Places
-  let bells: Bells
+  let waker: Waker
   /// Bumped when a subscriber arrives, leaves or is no longer lossless.
   let changes = PrivateFutexWord()
 
@@ -56,7 +56,6 @@ import Synchronization
   ) throws(PublisherError) {
     self.stream = stream
     self.options = options
-    bells = Bells()
     let pool = try Self.makePool(stream: stream, generation: 1, format: format, options: options)
     do throws(SystemError) {
       places = try Places()
@@ -65,6 +64,7 @@ import Synchronization
       boardMapping = try Mapping(boardFile, .readAndWrite)
       // SAFETY: the mapping lives as long as self.
       board = unsafe Board(boardMapping, ringDepth: options.ringDepth)
+      waker = Waker(board)
       board.setHeader(Self.header(stream: stream, ringDepth: options.ringDepth))
       try boardFile.add([.size, .futureWrites, .seals])
     } catch { throw .system(error) }
@@ -251,6 +251,8 @@ import Synchronization
     // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in
     // `Attachment.pin`. The frame's bytes and all fields happen before.
     board.descriptorSequence(of: sequence).storeReleasing(sequence)
+    // Relaxed: one writer, a statistic; it shares the cursor's line.
+    board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
 
@@ -279,34 +281,6 @@ import Synchronization
     ring.loans.strike(index)
     // Relaxed: one writer, a statistic.
     board.abandoned.storeRelaxed(board.abandoned.loadRelaxed() &+ 1)
-  }
-
-  /// Wakes every subscriber that said it would sleep: one system call for all that sleep on the
-  /// futex, one for each that waits on a descriptor.
-  func wakeSleepers() {
-    // Relaxed load: this thread is the word's one writer.
-    // SYNC wake/sleep: release, so that who sees the new word sees the new cursor.
-    board.wake.storeReleasing(board.wake.loadRelaxed() &+ 1)
-    // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
-    // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
-    // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next look at the mask of
-    // lossless places; pairs with the fence in `StreamServer.welcome`.
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-    var futexSleeps = false
-    var bellMask: UInt64 = 0
-    for place in SetBits(places.takenMask) {
-      // Relaxed: ordered by the fence above.
-      switch Int(places.page(place).waiting.loadRelaxed()) {
-      case Int(FB_WAITING_FUTEX): futexSleeps = true
-      case Int(FB_WAITING_BELL): bellMask |= 1 << UInt64(place)
-      default: break
-      }
-    }
-    guard futexSleeps || bellMask != 0 else { return }
-    // Relaxed: one writer, a statistic.
-    board.wakeUps.storeRelaxed(board.wakeUps.loadRelaxed() &+ 1)
-    if futexSleeps { unsafe Platform.wakeSleepers(on: board.wake.futex) }
-    if bellMask != 0 { bells.ring(bellMask) }
   }
 
   /// Says how it stands with the stream. What was published stays readable for who is attached.

@@ -68,7 +68,7 @@ extension StreamServer {
     core.places.evict(place)
     // Relaxed: one writer, a statistic.
     core.board.evictions.storeRelaxed(core.board.evictions.loadRelaxed() &+ 1)
-    core.bells.ring(1 << UInt64(place))
+    _ = connection.socket.send(fb_short_message(Int(FB_MESSAGE_LOOK)))
     noteChange()
   }
 

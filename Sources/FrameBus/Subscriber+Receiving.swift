@@ -102,6 +102,9 @@ extension Subscriber {
     position = sequence
     receivedCount += 1
     awaitsKeyFrame = false
+    latency.note(
+      sequence, publishedAtNs: attachment.pins[hold].descriptor.published_at_ns,
+      in: attachment.page)
   }
 
   /// Checks what the descriptor in a record of the ledger says against our own mappings.

@@ -99,7 +99,7 @@ func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Setti
 }
 
 /// Every word of a frame must be the same number, and not 0.
-private func check(_ lease: borrowing FrameLease) {
+func check(_ lease: borrowing FrameLease) {
   let bytes = lease.bytes
   let first = bytes.unsafeLoad0()
   for offset in stride(from: 0, to: bytes.byteCount & ~7, by: 8) {
