@@ -22,28 +22,24 @@ public let benchSuites: [any BenchSuite] = [
 /// What one call of `framebus bench` asks of each suite.
 public struct BenchRun: Sendable {
   /// How long each subject is measured in each round; nil for what the suite thinks fit.
-  public let seconds: Int?
+  public let seconds: Double?
   /// How often all subjects take their turn.
   public let rounds: Int
   /// Whether programs of others are measured too, where they are installed.
   public let hasPeers: Bool
-  /// Only to see that everything runs: the figures mean nothing.
-  public let isQuick: Bool
   let terminal: Terminal
   let stop: StopSignal
 
   /// How long a suite measures that counts in whole seconds.
-  func seconds(or fallback: Int) -> Int { isQuick ? 1 : seconds ?? fallback }
+  func wholeSeconds(or fallback: Int) -> Int { seconds.map { Int($0.rounded(.up)) } ?? fallback }
 
   /// - Parameter stop: ends the run early; what was started is stopped, and ``Interrupted`` thrown.
   package init(
-    seconds: Int?, rounds: Int, hasPeers: Bool, isQuick: Bool = false, terminal: Terminal,
-    stop: StopSignal
+    seconds: Double?, rounds: Int, hasPeers: Bool, terminal: Terminal, stop: StopSignal
   ) {
     self.seconds = seconds
     self.rounds = rounds
     self.hasPeers = hasPeers
-    self.isQuick = isQuick
     self.terminal = terminal
     self.stop = stop
   }

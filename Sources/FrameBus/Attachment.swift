@@ -187,6 +187,7 @@ final class Attachment: Sendable {
     // SYNC hold/release: release; pairs with the acquiring load in `Places.addHeldSequences`. All
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)
+    crashPoint(.released)
     freeHolds.bitwiseOr(1 << UInt64(hold), ordering: .releasing)
   }
 
@@ -202,9 +203,11 @@ final class Attachment: Sendable {
     // SYNC hold/evict: Dekker. Our store of the hold, this fence, our look at the place; pairs with
     // the fence in `StreamServer.evict` between its store of the place and its look at the holds.
     word.storeReleasing(sequence)
+    crashPoint(.holdTaken)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     if look(at: sequence, for: hold), !isEvicted { return true }
     word.storeReleasing(0)
+    crashPoint(.holdWithdrawn)
     return false
   }
 
@@ -270,6 +273,7 @@ final class Attachment: Sendable {
   func introduce(_ policy: SubscriberPolicy, _ feedback: Feedback, _ drops: DropCounts) {
     // Relaxed: for people.
     page.policy.storeRelaxed(UInt32(policy.code))
+    crashPoint(.policyShown)
     page.store(feedback)
     for reason in DropReason.allCases { noteDrops(drops, reason) }
   }
@@ -278,6 +282,7 @@ final class Attachment: Sendable {
   func noteDrops(_ drops: DropCounts, _ reason: DropReason) {
     // Relaxed: statistics.
     page.drops(reason).storeRelaxed(drops[reason])
+    crashPoint(.dropsShown)
   }
 
   /// Notes that everything up to a sequence number has been received or given up.
@@ -285,17 +290,22 @@ final class Attachment: Sendable {
     // SYNC position/overwrite: release; pairs with the acquiring load in
     // `PublisherCore.firstBlocker`. The descriptor's copy happens before it may be overwritten.
     page.position.storeReleasing(position)
+    crashPoint(.advanced)
     // Relaxed: statistics.
     page.received.storeRelaxed(received)
+    crashPoint(.receivedShown)
     page.dropped.storeRelaxed(dropped)
+    crashPoint(.droppedShown)
     guard isLossless else { return }
     // SYNC progress: Dekker; pairs with the fence in `PublisherCore.waitForLossless`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     // Relaxed: ordered by the fence; then this thread is the word's one writer.
     guard board.publisherWaiting.loadRelaxed() != 0 else { return }
     page.progress.storeReleasing(page.progress.loadRelaxed() &+ 1)
+    crashPoint(.progressBumped)
     // SAFETY: the page is mapped as long as self.
     unsafe wakeSleepers(on: page.progress.futex)
+    crashPoint(.publisherWoken)
   }
 
   /// Announces that this subscriber is about to sleep.
@@ -304,6 +314,7 @@ final class Attachment: Sendable {
     // SYNC wake/sleep: Dekker. Our store of `waiting`, fence, our load of `wake` and after it of
     // the cursor; pairs with the fence in `PublisherCore.wakeSleepers`. Relaxed: the fence orders.
     page.waiting.storeRelaxed(UInt32(how))
+    crashPoint(.waitingShown)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     // Acquire: who sees the new `wake` sees the new cursor.
     return board.wake.loadAcquiring()
@@ -312,5 +323,6 @@ final class Attachment: Sendable {
   func endSleep() {
     // Relaxed: a wake-up too many is harmless.
     page.waiting.storeRelaxed(UInt32(FB_WAITING_NOT))
+    crashPoint(.sleepEnded)
   }
 }

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 
 /// What a subscriber's event descriptor is made of: the bell of its present attachment, which the
 /// publisher rings, and a counter that its own process raises for everything else. Both lie in one
@@ -6,6 +7,7 @@ import Platform
 final class EventSource: Sendable {
   let counter: EventCounter
   private let members: ReadySet
+  private let willBeRaised = Atomic<Bool>(false)
 
   /// - Returns: nil for subscribers that wait in another way.
   init?(for wait: WaitKind) throws(SubscriberError) {
@@ -24,6 +26,15 @@ final class EventSource: Sendable {
     // Without memory for this the counter is left, which is raised at each publisher's end.
     try? members.add(bell.number)
     counter.raise()
+  }
+
+  /// Makes it readable in a while, for who waits for something that may come unseen.
+  func raiseLater() {
+    guard !willBeRaised.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    _ = try? EventLoop.shared().schedule(at: .after(Subscriber.retryInterval)) { [weak self] in
+      self?.willBeRaised.store(false, ordering: .sequentiallyConsistent)
+      self?.counter.raise()
+    }
   }
 
   /// Makes the descriptor silent until something new happens: to be called before a last look.

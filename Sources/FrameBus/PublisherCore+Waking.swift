@@ -9,6 +9,7 @@ extension PublisherCore {
     // Relaxed load: this thread is the word's one writer.
     // SYNC wake/sleep: release, so that who sees the new word sees the new cursor.
     board.wake.storeReleasing(board.wake.loadRelaxed() &+ 1)
+    crashPoint(.wakeBumped)
     // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
     // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
     // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next look at the mask of
@@ -27,6 +28,7 @@ extension PublisherCore {
     guard !sleepers.isEmpty else { return }
     // Relaxed: one writer, a statistic.
     board.wakeUps.storeRelaxed(board.wakeUps.loadRelaxed() &+ 1)
+    crashPoint(.wakeUpCounted)
     waker.wake(sleepers)
   }
 }

@@ -66,6 +66,7 @@ import Synchronization
       board = unsafe Board(boardMapping, ringDepth: options.ringDepth)
       waker = Waker(board)
       board.setHeader(Self.header(stream: stream, ringDepth: options.ringDepth))
+      crashPoint(.headerWritten)
       try boardFile.add([.size, .futureWrites, .seals])
     } catch { throw .system(error) }
     let slots = SlotTable(
@@ -79,7 +80,9 @@ import Synchronization
     write(format)
     // Relaxed: the rendezvous orders both before any subscriber maps the board.
     board.poolGeneration.storeRelaxed(pool.generation)
+    crashPoint(.poolShown)
     board.state.storeRelaxed(UInt32(FB_STATE_LIVE))
+    crashPoint(.stateLive)
   }
 
   deinit {
@@ -133,6 +136,7 @@ import Synchronization
         slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
       // Relaxed: shown in `framebus streams`; descriptors name their pool themselves.
       board.poolGeneration.storeRelaxed(pool.generation)
+      crashPoint(.poolShown)
       newPool = pool
     }
     ring.format = format
@@ -149,9 +153,11 @@ import Synchronization
     ring.formatEpoch += 1
     let epoch = ring.formatEpoch
     board.format(epoch: epoch).store(format.record(epoch: epoch))
+    crashPoint(.formatWritten)
     // SYNC status/format: pairs with the acquiring load in `StreamServer.status`. Subscribers come
     // to the record by a descriptor, whose own release orders it.
     board.formatEpoch.storeReleasing(epoch)
+    crashPoint(.formatShown)
   }
 
   /// Sees to it that the newest epoch is of a loan's format.
@@ -178,6 +184,7 @@ import Synchronization
     for _ in 0..<1000 {
       if let slot = takeSlot() {
         let index = ring.loans.enter(slot, of: ring.pool)
+        crashPoint(.loaned)
         if ring.loans[index].formatVersion != ring.formatVersion {
           ring.loans[index].format = ring.format
           ring.loans[index].formatVersion = ring.formatVersion
@@ -240,21 +247,28 @@ import Synchronization
     // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
     // `Attachment.pin` before the sequence is read again. Relaxed: the fence orders it.
     board.descriptorSequence(of: sequence).storeRelaxed(0)
+    crashPoint(.descriptorInvalid)
     atomicMemoryFence(ordering: .releasing)
-    if ring.loans[index].formatVersion != ring.writtenVersion { writeFormat(ofLoan: index) }
+    let version = ring.loans[index].formatVersion
+    // 0 is every format that a loan was given of its own, not one of them.
+    if version == 0 || version != ring.writtenVersion { writeFormat(ofLoan: index) }
     descriptor.format_epoch = ring.formatEpoch
     if ring.standsAlone || descriptor.flags & FrameFlags.keyFrame.rawValue != 0 {
       ring.keyFrame = sequence
     }
     descriptor.key_frame = ring.keyFrame
     board.descriptor(of: sequence).store(descriptor, from: 1)
+    crashPoint(.descriptorWritten)
     // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in
     // `Attachment.pin`. The frame's bytes and all fields happen before.
     board.descriptorSequence(of: sequence).storeReleasing(sequence)
+    crashPoint(.sequenceShown)
     // Relaxed: one writer, a statistic; it shares the cursor's line.
     board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
+    crashPoint(.bytesCounted)
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
+    crashPoint(.cursorMoved)
 
     ring.next = sequence + 1
     if ring.loans[index].pool === ring.pool {
@@ -281,6 +295,7 @@ import Synchronization
     ring.loans.strike(index)
     // Relaxed: one writer, a statistic.
     board.abandoned.storeRelaxed(board.abandoned.loadRelaxed() &+ 1)
+    crashPoint(.abandonCounted)
   }
 
   /// Says how it stands with the stream. What was published stays readable for who is attached.
@@ -295,8 +310,10 @@ import Synchronization
     // Relaxed: ordered by the state's release. Who reads the reason of one state and the word of
     // another is told so by the next look.
     board.finishReason.storeRelaxed(reason)
+    crashPoint(.reasonWritten)
     // SYNC state: release; pairs with the acquiring load in `Attachment.state`.
     board.state.storeReleasing(UInt32(word))
+    crashPoint(.stateShown)
     wakeSleepers()
   }
 }

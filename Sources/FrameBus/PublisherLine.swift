@@ -78,8 +78,10 @@ final class PublisherLine: Sendable {
       pools.withLock { $0 = $0.suffix(1) + [pool] }
       // Relaxed: only decides how early an old pool is unmapped.
       newest.store(pool.generation, ordering: .relaxed)
+      crashPoint(.poolMapped)
       let acknowledgement = fb_short_message(
         Int(FB_MESSAGE_POOL_ACK), value: UInt64(pool.generation))
+      defer { crashPoint(.poolAcknowledged) }
       return socket.messages.send(acknowledgement) == .sent
     default: return false
     }

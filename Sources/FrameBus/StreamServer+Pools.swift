@@ -17,6 +17,7 @@ extension StreamServer {
         header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description)
       switch connection.socket.send(message, descriptors: [pool.file.descriptor.number]) {
       case .sent:
+        crashPoint(.poolSent)
         connection.owedPools.removeFirst()
         connection.unacknowledgedPools += 1
       case .wouldBlock: return connection.watchForRoom(true)
@@ -64,10 +65,13 @@ extension StreamServer {
     // with the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too
     // late. Relaxed: the fence orders it.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_EVICTED))
+    crashPoint(.evictionShown)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     core.places.evict(place)
+    crashPoint(.placeEvicted)
     // Relaxed: one writer, a statistic.
     core.board.evictions.storeRelaxed(core.board.evictions.loadRelaxed() &+ 1)
+    crashPoint(.evictionCounted)
     _ = connection.socket.send(fb_short_message(Int(FB_MESSAGE_LOOK)))
     noteChange()
   }
@@ -81,5 +85,6 @@ extension StreamServer {
     // Relaxed: one writer, for people.
     core.board.retainedBytes.storeRelaxed(
       kept.values.reduce(0) { $0 + UInt64(clamping: $1.file.allocatedByteCount()) })
+    crashPoint(.retentionShown)
   }
 }

@@ -34,7 +34,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     self.group = group
     pools = [core.ring.pool]
     let files = StreamFiles(core.stream, in: group)
-    let longest = files.socketPath.utf8.count + String(currentProcessID()).utf8.count + 1
+    let longest = (files.socketPath + ListeningSocket.temporarySuffix).utf8.count
     guard longest <= maximumSocketPathBytes else {
       throw .socketPathTooLong(path: files.socketPath, bytes: longest)
     }
@@ -44,9 +44,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
         until: .now)
       guard let lock else { throw StreamServer.isTaken }
       self.lock = consume lock
+      crashPoint(.lockTaken)
       loop = try EventLoop.shared()
       // Anybody may connect; the kernel says who did, and the group's manifest decides.
       listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
+      crashPoint(.socketBound)
       listening = nil
       listening = try loop.add(listener.descriptor.number, .readable) { [weak self] _ in
         self?.acceptAll()
@@ -103,7 +105,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       // Relaxed: the publishing thread goes on after this, and so does the gap by which the
       // subscriber comes to look.
       core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
+      crashPoint(.losslessEndShown)
       core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
+      crashPoint(.losslessEndCounted)
     }
   }
 
@@ -183,6 +187,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       case .breaksProtocol:
         // Relaxed: one writer, a statistic.
         core.board.rejected.storeRelaxed(core.board.rejected.loadRelaxed() &+ 1)
+        crashPoint(.rejectionCounted)
         return drop(connection)
       }
     }
@@ -247,8 +252,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connection.place = nil
     core.waker.bells.takeDown(place)
     core.places.leave(place)
+    crashPoint(.placeLeft)
     // Relaxed: read for people.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
+    crashPoint(.placeFreed)
     noteChange()
   }
 
@@ -329,15 +336,18 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       try page.initialize(from: unsafe RawSpan(_unsafeBytes: bytes))
     }
     try page.add([.size, .seals])
+    crashPoint(.positionPreset)
     let isLossless = losslessStallLimitNs != nil
     // Before the publishing thread can write there that lossless delivery has ended. Relaxed:
     // ordered by the taking of the place.
     core.board.place(place).storeRelaxed(
       UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
+    crashPoint(.placeShown)
     // On the list before the descriptors leave, so that no hold can be overlooked.
     try core.places.take(
       place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
+    crashPoint(.placeListed)
     core.waker.bells.hang(socket: bell.ringing.number, connection.semaphore, at: place)
 
     guard let pool = pools.last else { return }
@@ -363,6 +373,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
       throw SystemError.last("sendmsg")
     }
+    crashPoint(.welcomeSent)
     // Who hangs up before it has read this is noticed; who is stopped, or never answers, is not.
     loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
       guard let self, let connection, !connection.isSeated else { return }
@@ -376,6 +387,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     guard let place = connection.place, !connection.isSeated else { return false }
     connection.isSeated = true
     core.places.seat(place)
+    crashPoint(.placeSeated)
     joins.wrappingAdd(1, ordering: .releasing)
     noteChange()
     return true

@@ -37,8 +37,13 @@ extension Subscriber {
     // descriptor has no moment at which its user says so.
     _ = attachment?.prepareToSleep(Int32(FB_WAITING_BELL))
     let last = try step()
+    switch last {
     // Another frame may lie behind this one, for which no bell would come.
-    if case .frame = last { eventSource.counter.raise() }
+    case .frame: eventSource.counter.raise()
+    // The user's own loop has no deadline for looking again.
+    case .awaitBell: eventSource.raiseLater()
+    case .nothing, .finished: break
+    }
     return last
   }
 }

@@ -49,12 +49,7 @@ extension Subscriber {
 
   /// Whether there is something to look at since the last look, which found nothing.
   func hasNews(_ attachment: Attachment) -> Bool {
-    if attachment.cursor > position { return true }
-    return switch attachment.state {
-    case .live: pauseSeen
-    case .paused: !pauseSeen
-    case .finished: true
-    }
+    attachment.cursor > position || hasUntoldState(attachment)
   }
 
   private mutating func sleepForFrame(

@@ -223,6 +223,7 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Gives the attachment up. It lives on in its leases.
   private mutating func leave(_ event: StreamEvent) throws(ReceiveError) -> Step {
     attachment = nil
+    crashPoint(.detached)
     options.onEvent?(event)
     return try attachAnew()
   }

@@ -82,7 +82,7 @@ public struct SubscriberOptions: Sendable {
   /// How the thread that receives sleeps until there is a frame.
   public var wait = WaitKind.futex
   /// Whether frames that carry a checksum are read and compared with it before they are received.
-  /// One that differs is dropped, as `FB_DROP_CORRUPT`, and the next one is tried; frames without
+  /// One that differs is dropped as `DropReason.corrupt`, and the next one is tried; frames without
   /// are received as they are (`FrameLease.checksum` tells).
   public var verifiesChecksums = false
   /// Called on the thread that receives.

@@ -32,7 +32,9 @@ final class Waker: Sendable {
   func wake(_ sleepers: Sleepers) {
     guard sleepers.count <= Self.few else { return wakeLater(sleepers) }
     var left = bells.ringQuickly(sleepers)
+    crashPoint(.bellsRung)
     if sleepers.onFutex > 0, futexPace.isSlow || !wakeFewOnFutex() { left.onFutex = 1 }
+    crashPoint(.sleepersWoken)
     if !left.isEmpty { wakeLater(left) }
   }
 

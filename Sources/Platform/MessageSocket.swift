@@ -155,13 +155,15 @@ private func makeSocket() throws(SystemError) -> Descriptor {
 /// A `SOCK_SEQPACKET` Unix socket that accepts connections.
 package struct ListeningSocket: ~Copyable, Sendable {
   package let descriptor: Descriptor
+  package static let temporarySuffix = ".new"
 
   /// Binds under a temporary name and renames into place, so that whoever finds the path finds a
-  /// socket that already listens, and a predecessor's leftover is replaced in one step.
+  /// socket that already listens, and a predecessor's leftover is replaced in one step. The caller
+  /// is the only one who makes this socket; whoever died while making it left nothing for long.
   package init(at path: String, mode: UInt32) throws(SystemError) {
     let descriptor = try makeSocket()
     let number = descriptor.number
-    let temporary = "\(path).\(getpid())"
+    let temporary = path + Self.temporarySuffix
     // SAFETY: here and below, the kernel reads the paths during the calls only.
     unsafe unlink(temporary)
     _ = try retryingInterrupts("bind", path: temporary) {

@@ -10,6 +10,8 @@ import Testing
     "cpu_ns_per_frame", "samples",
   ]
 
+  private let brief = ["--seconds", "0.15", "--rounds", "1"]
+
   private let latencies = [
     "polling latency 64 B at 20 kHz", "polling latency 8.3 MB at 20 kHz",
     "event latency 64 B at 1 kHz", "event latency 3.1 MB at 60 Hz",
@@ -26,7 +28,7 @@ import Testing
   ]
 
   private func records(_ arguments: [String]) throws -> [[String: Any]] {
-    let program = try RunningProgram("framebus", ["bench"] + arguments + ["--quick", "--json"])
+    let program = try RunningProgram("framebus", ["bench"] + arguments + brief + ["--json"])
     let result = try program.finish()
     #expect(result.status == .exited(0), "\(program.transcript)")
     let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
@@ -83,7 +85,7 @@ import Testing
   @Test func aPeerThatIsNotInstalledIsSaidSo() throws {
     let root = try TemporaryRoot()
     let result = try run(
-      "framebus", ["bench", "ring", "--quick", "--peers"], environment: ["PATH": root.path])
+      "framebus", ["bench", "ring", "--peers"] + brief, environment: ["PATH": root.path])
     #expect(result.status == .exited(0), "\(result.errors)")
     let remedy =
       "skipped iceoryx: there is no program iox-roudi; install it: apt-get install iceoryx"

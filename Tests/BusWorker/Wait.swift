@@ -5,9 +5,10 @@ import Platform
 /// Waits for frames in one way, and says what comes of it.
 ///
 /// Settings: `wait` (futex, spin, semaphore, eventDescriptor), `by` (`thread`; `poll`: by poll(2) on
-/// the event descriptor; `task`; `executor`: a task on an executor of its own; `set` and `setTask`:
-/// with a subscriber of the stream `quiet` beside), `tell` (1: say each wait and each frame),
-/// `deadlineMs` (of each wait). SIGTERM raises its stop signal, or cancels its task.
+/// the event descriptor; `task`; `executor`: a task on an executor of its own; `sequence`: a task
+/// over shared leases; `set` and `setTask`: with a subscriber of the stream `quiet` beside), `tell`
+/// (1: say each wait and each frame), `deadlineMs` (of each wait). SIGTERM raises its stop signal,
+/// or cancels its task.
 @MainActor func waitForFrames(
   _ stream: StreamName, _ group: AppGroup, _ settings: Settings
 ) async throws {
@@ -35,6 +36,12 @@ import Platform
   case "poll": try waitByPoll(try subscriber(stream), witness, stop)
   case "set": try wait(try set(), witness, stop)
   case "task": try await untilCancelled(stop) { try await wait(try subscriber(stream), witness) }
+  case "sequence":
+    try await untilCancelled(stop) {
+      _ = witness.begin()
+      for try await frame in try subscriber(stream).sharedFrames() { witness.see(frame.lease) }
+      say("finished ended")
+    }
   case "setTask": try await untilCancelled(stop) { try await wait(try set(), witness) }
   case "executor":
     let executor = try FrameExecutor()

@@ -212,10 +212,9 @@ import Testing
 struct HostilePeer {
   let program: RunningProgram
 
-  init(_ role: String, in world: World) throws {
-    let script = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../Tools/hostile_peer.py").standardized.path
-    program = try RunningProgram("/usr/bin/python3", [script, role, world.socketPath])
+  init(_ role: String, in world: World, _ arguments: [String] = []) throws {
+    program = try RunningProgram(
+      "/usr/bin/python3", [pathOfTool("hostile_peer.py"), role, world.socketPath] + arguments)
   }
 }
 
@@ -233,6 +232,12 @@ func wholeNumber(in bytes: RawSpan) -> UInt64? {
     guard word == first else { return nil }
   }
   return first
+}
+
+/// A file of Tests/Tools.
+func pathOfTool(_ name: String) -> String {
+  URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Tools/\(name)")
+    .standardized.path
 }
 
 extension World {

@@ -36,7 +36,7 @@ struct Way: Sendable, CustomTestStringConvertible {
     quiet = try world.worker("publish", stream: "quiet", "halfway=1", "lossless=1")
   }
 
-  @Test(arguments: Way.all)
+  @Test(arguments: Way.all + [Way(wait: "futex", by: "sequence")])
   func everyFrameOfAnotherProcessIsReceivedInOrder(_ way: Way) throws {
     let publisher = try world.worker("publish", "lossless=1", "wait=1", "frames=200")
     let waiter = try start(way)
@@ -114,6 +114,18 @@ struct Way: Sendable, CustomTestStringConvertible {
     publisher.process.send(signal: SIGSTOP)
     try waitForSleep(waiter, way)
     _ = try publisher.end(with: SIGKILL)
+    try waiter.waitForOutput("event publisherGone")
+  }
+
+  /// The socket does not end, but the process does.
+  @Test(arguments: Way.all)
+  func theDeathOfAPublisherWhoseChildKeepsItsSocketsIsNoticedWhileAsleep(_ way: Way) throws {
+    let publisher = try HostilePeer("parent", in: world)
+    try publisher.program.waitForOutput("ready")
+    let waiter = try start(way)
+    try publisher.program.waitForOutput("forked")
+    try waitForSleep(waiter, way)
+    publisher.program.process.send(signal: SIGKILL)
     try waiter.waitForOutput("event publisherGone")
   }
 

@@ -35,6 +35,21 @@ package struct ProcessFacts: Sendable {
   }
 
   package var residentBytes: Int { get throws { try statusField("VmRSS") * 1024 } }
+  /// Memory of the bus's memory files that this process has mapped, whoever filled it.
+  package var memoryFileBytes: Int {
+    get throws {
+      var isMemoryFile = false
+      return try text("smaps").split(separator: "\n").reduce(0) { sum, line in
+        // A mapping's own line has its addresses, the lines below it its figures.
+        if line.contains("-"), !line.contains(":  ") {
+          isMemoryFile = line.contains("memfd:framebus")
+        }
+        guard isMemoryFile, line.hasPrefix("Rss:") else { return sum }
+        let words = line.split(whereSeparator: \.isWhitespace)
+        return sum + (Int(words[1]) ?? 0) * 1024
+      }
+    }
+  }
   package var threadCount: Int { get throws { try statusField("Threads") } }
 
   /// What each thread does, as in proc_pid_stat(5): `R` runs, `S` sleeps.

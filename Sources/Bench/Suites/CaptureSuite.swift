@@ -30,7 +30,7 @@ struct CaptureSuite: BenchSuite {
     let turns = subjects.map {
       CaptureTurn(
         subject: $0, scene: scene, serverID: screen.server.process.processID, run: run,
-        seconds: run.seconds(or: Self.defaultSeconds))
+        seconds: run.wholeSeconds(or: Self.defaultSeconds))
     }
     let findings = try measure(turns, run)
     if let error = content.errorIfEnded() { throw error }
@@ -136,7 +136,7 @@ struct CaptureSuite: BenchSuite {
     }
     let heading =
       "\(name): \(scenario) to nowhere, \(run.rounds) rounds of "
-      + "\(run.seconds(or: Self.defaultSeconds)) s each, median (least–most)"
+      + "\(run.wholeSeconds(or: Self.defaultSeconds)) s each, median (least–most)"
     return BenchReport(records: records, lines: [heading, ""] + table.lines)
   }
 }

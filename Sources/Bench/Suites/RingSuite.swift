@@ -9,7 +9,7 @@ struct RingSuite: BenchSuite {
   func run(_ run: BenchRun) throws -> BenchReport {
     let subjects = try RingSubjects(run)
     defer { subjects.end() }
-    let duration: Duration = run.isQuick ? .milliseconds(150) : .seconds(run.seconds ?? 1)
+    let duration: Duration = .seconds(run.seconds ?? 1)
     let rows = try run.rows(of: RingScenario.timed, subjects.all) { scenario, subject in
       try RingTurn(subject: subject, scenario: scenario, duration: duration, stop: run.stop)
         .measure()
@@ -25,7 +25,8 @@ struct RingCallsSuite: BenchSuite {
   let name = "ring-calls"
 
   /// What starts and ends a turn is in both its lengths alike; the difference is frames alone.
-  private static let lengths: (short: Duration, long: Duration) = (.seconds(1), .seconds(3))
+  private static let shortSeconds = 1.0
+  private static let lengthening = 3
 
   func run(_ run: BenchRun) throws -> BenchReport {
     guard let strace = programInPath(named: "strace") else {
@@ -33,15 +34,15 @@ struct RingCallsSuite: BenchSuite {
     }
     let subjects = try RingSubjects(run)
     defer { subjects.end() }
-    let scale = run.isQuick ? 10 : 1
+    let short: Duration = .seconds(run.seconds ?? Self.shortSeconds)
     let rows = try run.rows(of: RingScenario.counted, subjects.all) { scenario, subject in
       func count(_ length: Duration) throws -> RingFinding {
         let turn = RingTurn(
-          subject: subject, scenario: scenario, duration: length / scale, stop: run.stop)
+          subject: subject, scenario: scenario, duration: length, stop: run.stop)
         return try measure(turn, strace)
       }
-      let short = try count(Self.lengths.short)
-      return try count(Self.lengths.long).subtracting(short)
+      let start = try count(short)
+      return try count(short * Self.lengthening).subtracting(start)
     }
     let heading = "\(name): \(run.rounds) rounds, median (least–most)"
     return RingReport(suite: name, heading: heading, rows: rows).report

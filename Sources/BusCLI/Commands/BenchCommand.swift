@@ -26,16 +26,15 @@ struct BenchCommand: ParsableCommand {
     help: ArgumentHelp(
       "How long each subject is measured in a round; by default what the suite thinks fit.",
       valueName: "n"))
-  var seconds: Int?
+  var seconds: Double?
 
   @Option(help: ArgumentHelp("How often all subjects take their turn.", valueName: "n"))
   var rounds = 5
 
-  @Flag(help: "One short round, to see that everything runs. Its figures mean nothing.")
-  var quick = false
-
   func validate() throws {
-    guard (1...3600).contains(seconds ?? 1) else { throw ValidationError("--seconds is 1 to 3600") }
+    guard (0.1...3600).contains(seconds ?? 1) else {
+      throw ValidationError("--seconds is 0.1 to 3600")
+    }
     guard (1...1000).contains(rounds) else { throw ValidationError("--rounds is 1 to 1000") }
     let names = benchSuites.map(\.name)
     for suite in suites where suite != "all" && !names.contains(suite) {
@@ -52,8 +51,7 @@ struct BenchCommand: ParsableCommand {
       terminal.warn("this is a debug build: build with -c release for figures that mean something")
     #endif
     let run = BenchRun(
-      seconds: seconds, rounds: quick ? 1 : rounds, hasPeers: peers, isQuick: quick,
-      terminal: terminal, stop: signals.stop)
+      seconds: seconds, rounds: rounds, hasPeers: peers, terminal: terminal, stop: signals.stop)
     var records: [BenchRecord] = []
     for suite in benchSuites where suites.contains("all") || suites.contains(suite.name) {
       do {

@@ -16,7 +16,7 @@ import Platform
   @inline(__always)
   @unsafe init(_ row: borrowing PageRow, place: Int) {
     precondition(place < row.count, "place \(place) out of \(row.count)")
-    unsafe base = row.base + place * PageRow.pageBytes
+    unsafe base = row.address(of: place)
   }
 
   @inline(__always)
