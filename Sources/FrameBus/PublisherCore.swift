@@ -237,7 +237,9 @@ import Synchronization
     // `Attachment.pin` before the sequence is read again. Relaxed: the fence orders it.
     board.descriptorSequence(of: sequence).storeRelaxed(0)
     atomicMemoryFence(ordering: .releasing)
-    if ring.loans[index].formatVersion != ring.writtenVersion { writeFormat(ofLoan: index) }
+    let version = ring.loans[index].formatVersion
+    // 0 is every format that a loan was given of its own, not one of them.
+    if version == 0 || version != ring.writtenVersion { writeFormat(ofLoan: index) }
     descriptor.format_epoch = ring.formatEpoch
     if ring.standsAlone || descriptor.flags & FrameFlags.keyFrame.rawValue != 0 {
       ring.keyFrame = sequence

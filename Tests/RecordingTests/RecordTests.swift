@@ -51,7 +51,7 @@ import Testing
     let numbers = index.entries.map { Int($0.sequence) }
     try expectNumbers(numbers, in: player.output.bytes)
     // Frames end in any order, but no more are missing than were under way.
-    #expect(numbers.last ?? 0 - numbers.count < 16)
+    #expect((numbers.last ?? 0) - numbers.count < 16)
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 0)] as [(Int32, Int32)])
