@@ -8,10 +8,10 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//   L3  FrameBus
+//   L3  FrameBus  GroupSemaphores
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -29,7 +29,7 @@ let argumentParser: Target.Dependency = .product(
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup"]),
+    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -48,6 +48,7 @@ let package = Package(
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .target(
       name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
@@ -73,6 +74,9 @@ let package = Package(
     .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
       name: "FrameBus", dependencies: ["AppGroup", "CChecksum", "CFrameLayout", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
       swiftSettings: strict),
 
     // L4: media
@@ -107,7 +111,8 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus", "Platform",
+        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus",
+        "GroupSemaphores", "Platform",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -152,6 +157,19 @@ let package = Package(
     .executableTarget(
       name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
       path: "Tests/BusWorker", swiftSettings: strict),
+    .testTarget(
+      name: "GroupSemaphoresTests",
+      dependencies: [
+        "GroupSemaphores", "AppGroup", "Platform", "CSemaphoreLayout", "TestSupport",
+        "SemaphoreWorker", "SemaphorePeer",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "SemaphoreWorker", dependencies: ["GroupSemaphores", "AppGroup", "Platform"],
+      path: "Tests/SemaphoreWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
+      cSettings: strictC),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -105,7 +105,7 @@ extension AppGroup {
     let run = try RunDirectory.open(of: id, manifest, in: place, isLocked: true)
     // Permissions first: where the file system has no lists, the manifest stays as it was.
     try permissions.apply(toContainer: container.directory)
-    try permissions.apply(toRun: run.directory, streams: run.streams)
+    try permissions.apply(toRun: run)
     try attempt("cannot write the manifest") { () throws(SystemError) in
       let isPlain = permissions.reading.isPlain
       try container.directory.replaceFile(

@@ -22,6 +22,8 @@ public struct AppGroup: Sendable {
   /// Sockets and locks of streams. Members who may publish may write here; it is sticky, so that
   /// none can replace another's.
   public let streamsPath: String
+  /// Named semaphores, with the same permissions.
+  public let semaphoresPath: String
   /// The user who decides about the group.
   public let ownerID: UInt32
   private let membership: Membership
@@ -83,6 +85,7 @@ public struct AppGroup: Sendable {
     containerPath = container.directory.path
     runPath = run.directory.path
     streamsPath = run.streams.path
+    semaphoresPath = run.semaphores.path
     membership = Membership(container, read)
   }
 

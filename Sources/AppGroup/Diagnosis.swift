@@ -125,7 +125,7 @@ private struct Diagnosis {
   ) throws(GroupError) {
     let wanted = Permissions(manifest, ownerID: container.place.ownerID)
     let isRight = try attempt("cannot read permissions") { () throws(SystemError) in
-      try wanted.areSet(onContainer: container.directory, run: run.directory, streams: run.streams)
+      try wanted.areSet(onContainer: container.directory, run: run)
     }
     if isRight { return note("permissions", "directories let in whom the manifest names") }
     let holder = manifest.roles.lazy.compactMap { role, holders in

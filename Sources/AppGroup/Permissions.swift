@@ -7,12 +7,12 @@ struct Permissions {
   let looking: AccessList
   /// On the manifest.
   let reading: AccessList
-  /// On `streams`: who may publish may make and replace entries; `streams` is sticky, so only
-  /// their own.
+  /// On `streams` and `semaphores`: who may publish may make and replace entries; they are sticky,
+  /// so only their own.
   let publishing: AccessList
-  /// What entries of `streams` get, as far as the mode they are made with lets it: connecting to a
-  /// socket takes permission to write to it, so sockets are given mode 0666; lock files are made
-  /// with mode 0600, which leaves them to their owner.
+  /// What entries of these get, as far as the mode they are made with lets it: connecting to a
+  /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are
+  /// made with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
   let connecting: AccessList
 
   init(_ manifest: Manifest, ownerID: UInt32) {
@@ -43,10 +43,16 @@ struct Permissions {
     try set(looking, .access, on: container, plainMode: 0o700)
   }
 
-  func apply(toRun run: borrowing Directory, streams: borrowing Directory) throws(GroupError) {
-    try set(looking, .access, on: run, plainMode: 0o700)
-    try set(publishing, .access, on: streams, plainMode: 0o1700)
-    try set(connecting, .inherited, on: streams, plainMode: nil)
+  func apply(toRun run: borrowing RunDirectory) throws(GroupError) {
+    try set(looking, .access, on: run.directory, plainMode: 0o700)
+    try apply(toShared: run.streams)
+    try apply(toShared: run.semaphores)
+  }
+
+  /// Sets the permissions of a directory in which members make entries.
+  func apply(toShared directory: borrowing Directory) throws(GroupError) {
+    try set(publishing, .access, on: directory, plainMode: 0o1700)
+    try set(connecting, .inherited, on: directory, plainMode: nil)
   }
 
   private func set(
@@ -72,13 +78,18 @@ struct Permissions {
 
   /// Whether the directories have exactly these access lists.
   func areSet(
-    onContainer container: borrowing Directory, run: borrowing Directory,
-    streams: borrowing Directory
+    onContainer container: borrowing Directory, run: borrowing RunDirectory
   ) throws(SystemError) -> Bool {
-    guard try Self.has(looking, .access, container), try Self.has(looking, .access, run),
-      try Self.has(publishing, .access, streams)
+    guard try Self.has(looking, .access, container),
+      try Self.has(looking, .access, run.directory)
     else { return false }
-    return try Self.has(connecting, .inherited, streams)
+    guard try areSet(onShared: run.streams) else { return false }
+    return try areSet(onShared: run.semaphores)
+  }
+
+  private func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
+    guard try Self.has(publishing, .access, directory) else { return false }
+    return try Self.has(connecting, .inherited, directory)
   }
 
   private static func has(

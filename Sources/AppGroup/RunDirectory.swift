@@ -1,12 +1,15 @@
 import Platform
 
-/// The volatile directory of one group: `ID` with `streams` in it. It goes at reboot; whoever
-/// owns the group makes it again by opening the group.
+/// The volatile directory of one group: `ID` with `streams` and `semaphores` in it, in which
+/// members may make entries. It goes at reboot; whoever owns the group makes it again by opening
+/// the group.
 struct RunDirectory: ~Copyable {
   let directory: Directory
   let streams: Directory
+  let semaphores: Directory
 
   static let streamsName = "streams"
+  private static let semaphoresName = "semaphores"
 
   /// What a stream's socket needs besides its name: a slash, `.sock`, and the suffix of the
   /// temporary name that it is bound under.
@@ -57,43 +60,82 @@ struct RunDirectory: ~Copyable {
     return made
   }
 
+  /// - Returns: nil if it is not there, or one of its directories is not.
   private static func opened(
     _ id: GroupID, in parent: borrowing Directory, _ place: Place
   ) throws(GroupError) -> RunDirectory? {
-    guard let directory = try openGroupDirectory(id, in: parent, place) else { return nil }
-    let streams: Directory
+    guard let directory = try openGroupDirectory(id, in: parent, place),
+      let streams = try openShared(streamsName, in: directory, place),
+      let semaphores = try openShared(semaphoresName, in: directory, place)
+    else { return nil }
+    return RunDirectory(directory: directory, streams: streams, semaphores: semaphores)
+  }
+
+  private static func openShared(
+    _ name: String, in directory: borrowing Directory, _ place: Place
+  ) throws(GroupError) -> Directory? {
+    let shared: Directory
     do {
-      streams = try directory.openDirectory(streamsName)
+      shared = try directory.openDirectory(name)
     } catch {
       if error.isMissing { return nil }
-      throw .failed("cannot open the streams of the group \(id)", error)
+      throw .failed("cannot open \(directory.path(of: name))", error)
     }
-    try requireOwned(streams, by: place.ownerID, isShared: true)
-    return RunDirectory(directory: directory, streams: streams)
+    try requireOwned(shared, by: place.ownerID, isShared: true)
+    return shared
   }
 
   /// Makes the directory under a temporary name and puts it in place as a whole, so that a death
-  /// in between leaves nothing that anyone would take for it.
+  /// in between leaves nothing that anyone would take for it. One of an earlier version, which
+  /// lacks `semaphores`, may be in use and gets it in the same way.
   private static func make(
     _ id: GroupID, _ manifest: Manifest, in parent: borrowing Directory, _ place: Place
   ) throws(GroupError) {
-    let name = id.description
     try sweep(parent)
-    let temporary = temporaryName(prefix: temporaryPrefix)
-    let what = "cannot make \(parent.path(of: name))"
-    let made = try attempt(what) { () throws(SystemError) in
-      try parent.makeDirectory(temporary, mode: 0o700)
+    let name = id.description
+    let permissions = Permissions(manifest, ownerID: place.ownerID)
+    if let present = try openGroupDirectory(id, in: parent, place),
+      try openShared(streamsName, in: present, place) != nil
+    {
+      try sweep(present)
+      try putInPlace(semaphoresName, in: present) { temporary throws(GroupError) in
+        try permissions.apply(toShared: makeShared(temporary, in: present, place))
+      }
+      return
     }
-    let streams = try attempt(what) { () throws(SystemError) in
-      let streams = try made.makeDirectory(streamsName, mode: 0o1700)
+    try putInPlace(name, in: parent) { temporary throws(GroupError) in
+      let made = try attempt("cannot make \(name)") { () throws(SystemError) in
+        let made = try parent.makeDirectory(temporary, mode: 0o700)
+        try give(made, to: place.ownerID)
+        return made
+      }
+      let streams = try makeShared(streamsName, in: made, place)
+      let semaphores = try makeShared(semaphoresName, in: made, place)
+      try permissions.apply(
+        toRun: RunDirectory(directory: made, streams: streams, semaphores: semaphores))
+    }
+  }
+
+  private static func makeShared(
+    _ name: String, in directory: borrowing Directory, _ place: Place
+  ) throws(GroupError) -> Directory {
+    try attempt("cannot make \(directory.path(of: name))") { () throws(SystemError) in
+      let made = try directory.makeDirectory(name, mode: 0o1700)
       try give(made, to: place.ownerID)
-      try give(streams, to: place.ownerID)
-      return streams
+      return made
     }
+  }
+
+  /// Has an entry made under a temporary name, which then becomes its own.
+  private static func putInPlace(
+    _ name: String, in parent: borrowing Directory,
+    _ make: (_ temporary: String) throws(GroupError) -> Void
+  ) throws(GroupError) {
+    let temporary = temporaryName(prefix: temporaryPrefix)
     do {
-      try Permissions(manifest, ownerID: place.ownerID).apply(toRun: made, streams: streams)
-      try attempt(what) { () throws(SystemError) in
-        // What is there can only be one without `streams`: keep nothing of it.
+      try make(temporary)
+      try attempt("cannot make \(parent.path(of: name))") { () throws(SystemError) in
+        // What is there can only be a part of what was just made: keep nothing of it.
         try parent.removeTree(name)
         try parent.rename(temporary, to: name, replacing: false)
       }

@@ -86,6 +86,10 @@ long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
                  deadlineNs == UINT64_MAX ? NULL : &deadline, CLOCK_MONOTONIC);
 }
 
+long linux_futex_wake(const uint32_t *word, int count) {
+  return syscall(SYS_futex, word, FUTEX_WAKE, count);
+}
+
 long linux_futex_wake_all(const uint32_t *word, bool isPrivate) {
   return syscall(SYS_futex, word, isPrivate ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, INT_MAX);
 }
@@ -244,6 +248,19 @@ int linux_lock_exclusively(int descriptor) {
 int linux_unlock(int descriptor) {
   struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
   return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+static int set_byte_lock(int descriptor, int64_t offset, short type) {
+  struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int linux_lock_byte(int descriptor, int64_t offset) {
+  return set_byte_lock(descriptor, offset, F_WRLCK);
+}
+
+int linux_unlock_byte(int descriptor, int64_t offset) {
+  return set_byte_lock(descriptor, offset, F_UNLCK);
 }
 
 bool linux_is_locked(int descriptor) {

@@ -225,7 +225,11 @@ import Synchronization
     let checksum = options.checksums ? checksum(ofLoan: index, byteCount: byteCount) : nil
     let nowNs = monotonicNowNs()
     var descriptor = fb_descriptor()
-    (ring.loans[index].metadata ?? .now(nowNs)).store(into: &descriptor)
+    if ring.loans[index].hasMetadata {
+      ring.loans[index].metadata.store(into: &descriptor)
+    } else {
+      descriptor.setCaptured(at: nowNs)
+    }
     descriptor.pool_generation = ring.loans[index].pool.generation
     descriptor.slot = UInt32(ring.loans[index].slot)
     descriptor.payload_bytes = UInt64(byteCount)

@@ -92,4 +92,29 @@ extension Directory {
   package borrowing func openForLooking(_ name: String) throws(SystemError) -> Descriptor {
     try open(name, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
   }
+
+  /// Makes a file of so many zeros, on storage that is its own (`posix_fallocate(3)`), so that no
+  /// later write through a mapping runs out of space.
+  /// - Parameters:
+  ///   - mode: permission bits; an inherited access control list, or else the umask, may take some
+  ///     away.
+  ///   - ownerID: a user to give it to; nil keeps the calling one.
+  package borrowing func makeFile(
+    _ name: String, byteCount: Int, mode: UInt32, ownerID: UInt32? = nil
+  ) throws(SystemError) -> Descriptor {
+    let path = path(of: name)
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let file = try open(name, flags: flags, mode: mode)
+    do throws(SystemError) {
+      let code = posix_fallocate(file.number, 0, byteCount)
+      if code != 0 { throw SystemError(code: code, operation: "posix_fallocate", path: path) }
+      if let ownerID, fchown(file.number, ownerID, .max) != 0 {
+        throw SystemError.last("fchown", path: path)
+      }
+    } catch {
+      try? removeFile(name)
+      throw error
+    }
+    return file
+  }
 }

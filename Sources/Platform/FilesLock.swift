@@ -47,6 +47,21 @@ package struct FileLock: ~Copyable, Sendable {
   package borrowing func isHeldUntilHere() {}
 }
 
+extension Descriptor {
+  /// Takes a lock on one byte of the file, which need not be there; held until it is ended, or the
+  /// last process that has this very open file dies or closes it.
+  /// - Returns: false if another opening of the file, in this process or another, holds it.
+  package borrowing func lockByte(_ offset: Int) throws(SystemError) -> Bool {
+    while linux_lock_byte(number, Int64(offset)) != 0 {
+      if errno == EAGAIN || errno == EACCES { return false }
+      if errno != EINTR { throw .last("fcntl F_OFD_SETLK") }
+    }
+    return true
+  }
+
+  package borrowing func unlockByte(_ offset: Int) { _ = linux_unlock_byte(number, Int64(offset)) }
+}
+
 /// Whether another process holds a lock on the file, without touching the lock.
 package func isLockedByAnother(_ file: borrowing Descriptor) -> Bool {
   linux_is_locked(file.number)

@@ -26,11 +26,11 @@ package final class PrivateFutexWord: Sendable {
 /// - Returns: false if the deadline passed and nobody woke the caller before.
 /// - Parameters:
 ///   - shared: a word in a mapping that outlives the call.
-///   - privates: words of this process, each with the value it must still have.
+///   - privates: a word of this process, with the value it must still have.
 @discardableResult
 @unsafe package func sleepOnFutexes(
   shared: UnsafePointer<UInt32>?, expecting value: UInt32,
-  privates: (first: PrivateFutexWord, expecting: UInt32), _ stop: PrivateFutexWord? = nil,
+  privates: (first: PrivateFutexWord, expecting: UInt32)?, _ stop: PrivateFutexWord? = nil,
   until deadline: Deadline
 ) -> Bool {
   var waits: InlineArray<3, linux_futex_wait> = unsafe InlineArray(repeating: linux_futex_wait())
@@ -40,7 +40,7 @@ package final class PrivateFutexWord: Sendable {
     count += 1
   }
   if let shared = unsafe shared { unsafe watch(shared, value, isPrivate: false) }
-  unsafe watch(privates.first.address, privates.expecting, isPrivate: true)
+  if let privates { unsafe watch(privates.first.address, privates.expecting, isPrivate: true) }
   if let stop { unsafe watch(stop.address, 0, isPrivate: true) }
   let watched = UInt32(count)
   return unsafe waits.span.withUnsafeBufferPointer {

@@ -111,6 +111,25 @@ import Testing
     }
   }
 
+  @Test func loansWithFormatsOfTheirOwnKeepThem() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.ringDepth = 4 }
+    var subscriber = try world.subscriber(.keepLatest(4))
+    for height in 1...4 {
+      var loan = try publisher.loan()
+      loan.format = try .video(.xrgb8888, width: 64, height: height)
+      loan.publish()
+    }
+    for height in 1...4 {
+      guard let lease = try subscriber.poll() else {
+        Issue.record("no frame")
+        return
+      }
+      #expect(lease.format.height == height)
+      #expect(lease.byteCount == 64 * 4 * height)
+    }
+  }
+
   @Test func layoutsAreGStreamersOwn() throws {
     let odd = try FrameFormat.video(.yuv420, width: 639, height: 479)
     #expect(odd.planes.map(\.stride) == [640, 320, 320])

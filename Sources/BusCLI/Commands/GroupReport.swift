@@ -46,8 +46,15 @@ struct GroupReport: Encodable {
     }
     let own = ownRoles.isEmpty ? "no member" : ownRoles.joined(separator: ", ")
     rows.append(("you", "\(userName(you.uid)): \(own)"))
-    let width = rows.map(\.0.count).max() ?? 0
-    for (label, text) in rows { global.terminal.print("\(label.padded(to: width))  \(text)") }
+    global.terminal.printRows(rows)
+  }
+}
+
+extension Terminal {
+  /// Writes labels and texts in two columns.
+  func printRows(_ rows: [(label: String, text: String)]) {
+    let width = rows.map(\.label.count).max() ?? 0
+    for (label, text) in rows { print("\(label.padded(to: width))  \(text)") }
   }
 }
 

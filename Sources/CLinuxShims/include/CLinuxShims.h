@@ -3,6 +3,8 @@
 // headers. Each function returns what the system call returns and sets errno; each names its
 // manual page. No policy lives here: Platform gives these calls types and errors.
 #pragma once
+#include "LinuxGuard.h"
+#include "LinuxSemaphore.h"
 #include "LinuxSpawn.h"
 
 #include <stdbool.h>
@@ -46,7 +48,8 @@ struct linux_futex_wait {
 /// UINT64_MAX. At most 8 words.
 long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
                           uint64_t deadlineNs);
-/// futex(2), FUTEX_WAKE: all sleepers.
+/// futex(2), FUTEX_WAKE: some sleepers, in whichever process; all sleepers.
+long linux_futex_wake(const uint32_t *word, int count);
 long linux_futex_wake_all(const uint32_t *word, bool isPrivate);
 
 /// unix(7): sendmsg(2) with MSG_DONTWAIT | MSG_NOSIGNAL and up to 8 descriptors (SCM_RIGHTS).
@@ -86,6 +89,9 @@ int linux_pidfd_send_signal(int pidfd, int signal);
 int linux_lock_exclusively(int descriptor);
 /// fcntl(2), F_OFD_SETLK: ends the lock of this open file, whoever else has it open too.
 int linux_unlock(int descriptor);
+/// The same for one byte of the file, which need not be there.
+int linux_lock_byte(int descriptor, int64_t offset);
+int linux_unlock_byte(int descriptor, int64_t offset);
 
 /// open(2), O_PATH: a descriptor that only names a file; the constant needs _GNU_SOURCE.
 static const int LINUX_O_PATH = 010000000;

@@ -1,0 +1,61 @@
+import AppGroup
+import Platform
+
+/// What can be told about a semaphore at one moment.
+public struct SemaphoreStatus: Hashable, Sendable {
+  /// Who holds counts of a recoverable semaphore.
+  public struct Holder: Hashable, Sendable {
+    /// As it says itself.
+    public let processID: Int32
+    public let count: Int
+  }
+
+  public let name: SemaphoreName
+  /// The count that could be taken now.
+  public let value: Int
+  public let initialValue: Int
+  public let maximumValue: Int
+  public let isRecoverable: Bool
+  /// The user who made it.
+  public let ownerID: UInt32
+  public let holders: [Holder]
+  /// Counts of a recoverable semaphore that were taken for good.
+  public let takenCount: Int
+}
+
+/// One entry of a list of semaphores: it may be unusable.
+public struct ListedSemaphore: Sendable {
+  public let name: SemaphoreName
+  public let status: SemaphoreStatus?
+  /// Why there is no status.
+  public let problem: String?
+}
+
+extension GroupSemaphore {
+  /// Tells about this semaphore, after giving back what dead processes held.
+  public func status() throws(SemaphoreError) -> SemaphoreStatus {
+    let value = try value()
+    let held = isRecoverable ? file.heldPermits().sorted { $0.key < $1.key } : []
+    let status = SemaphoreStatus(
+      name: name, value: value, initialValue: file.initialValue, maximumValue: maximumValue,
+      isRecoverable: isRecoverable, ownerID: file.ownerID,
+      holders: held.map {
+        .init(processID: file.processID(ofPlace: $0.key), count: $0.value)
+      },
+      takenCount: isRecoverable ? file.permits(SemaphoreFile.Permit.taken) : 0)
+    try file.requireWhole()
+    return status
+  }
+
+  /// All semaphores of a group, unusable ones among them, sorted by name.
+  public static func list(in group: AppGroup) throws(SemaphoreFileError) -> [ListedSemaphore] {
+    try SemaphoreFile.names(in: group).map { name in
+      do {
+        let status = try open(name, in: group).status()
+        return ListedSemaphore(name: name, status: status, problem: nil)
+      } catch {
+        return ListedSemaphore(name: name, status: nil, problem: "\(error)")
+      }
+    }
+  }
+}

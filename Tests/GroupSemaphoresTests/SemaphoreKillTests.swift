@@ -1,0 +1,178 @@
+import GroupSemaphores
+import Platform
+import TestSupport
+import Testing
+
+/// SIGKILL at every numbered step (docs/design/semaphores.md): no count of a recoverable semaphore
+/// is lost, none is made up, and whoever waits gets on.
+@Suite(.serialized) struct SemaphoreKillTests {
+  private static let total = 3
+
+  @Test(arguments: [SemaphoreStep.placeLocked, .seated, .permitTaken])
+  func aTakerKilledAt(_ step: SemaphoreStep) throws {
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(Self.total, recoverable: true)
+    for _ in 1...Self.total { #expect(try semaphore.tryWait()) }
+    let waiter = try world.worker("hold")
+    try waiter.waitUntilAsleep()
+    let victim = try world.worker("hold", "killAt=\(step.rawValue)")
+    if step == .permitTaken {
+      // Then the only free one is the victim's or the waiter's.
+      try victim.waitForOutput("waiting")
+      try semaphore.post()
+      try semaphore.post()
+    }
+    try expectKilled(victim, at: step)
+    if step != .permitTaken { try semaphore.post() }
+    try waiter.waitForOutput("holding")
+    try waiter.end(with: 9)
+    try expectAllBack(world, semaphore)
+  }
+
+  @Test(arguments: [SemaphoreStep.permitFreed, .bellRung])
+  func aPosterKilledAt(_ step: SemaphoreStep) throws {
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(Self.total - 1, recoverable: true)
+    for _ in 1..<Self.total { #expect(try semaphore.tryWait()) }
+    let waiter = try world.worker("hold")
+    try waiter.waitUntilAsleep()
+    let victim = try world.worker("post", "killAt=\(step.rawValue)")
+    try expectKilled(victim, at: step)
+    try waiter.waitForOutput("holding")
+    try waiter.end(with: 9)
+    try expectAllBack(world, semaphore)
+  }
+
+  @Test(arguments: [SemaphoreStep.permitFreed, .bellRung])
+  func aHolderKilledWhilePostingAt(_ step: SemaphoreStep) throws {
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(Self.total, recoverable: true)
+    let victim = try world.worker("hold", "killAt=\(step.rawValue)", "count=2", "post=2")
+    try expectKilled(victim, at: step)
+    try expectAllBack(world, semaphore)
+  }
+
+  /// One that gives back what a dead holder held dies itself, at each step of it.
+  @Test(arguments: [
+    (SemaphoreStep.deathFound, 1), (.permitFreed, 1), (.permitFreed, 2), (.permitFreed, 3),
+    (.bellRung, 1), (.deadForgotten, 1),
+  ])
+  func aHelperKilledAt(_ step: SemaphoreStep, _ nth: Int) throws {
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(Self.total, recoverable: true)
+    let holder = try world.worker("hold", "count=\(Self.total)")
+    try holder.waitForOutput("holding")
+    try holder.end(with: 9)
+    let helper = try world.worker("look", "killAt=\(step.rawValue)", "nth=\(nth)")
+    try expectKilled(helper, at: step)
+    try expectAllBack(world, semaphore)
+  }
+
+  /// The same by one that comes to the dead holder's very place.
+  @Test(arguments: [
+    (SemaphoreStep.placeLocked, 1), (.permitFreed, 2), (.bellRung, 1), (.seated, 1),
+  ])
+  func aSuccessorKilledAt(_ step: SemaphoreStep, _ nth: Int) throws {
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(Self.total, recoverable: true)
+    let holder = try world.worker("hold", "count=\(Self.total)")
+    try holder.waitForOutput("holding")
+    try holder.end(with: 9)
+    let successor = try world.worker("hold", "killAt=\(step.rawValue)", "nth=\(nth)")
+    try expectKilled(successor, at: step)
+    try expectAllBack(world, semaphore)
+  }
+
+  @Test(arguments: [SemaphoreStep.fileMade, .fileWritten, .fileNamed], [false, true])
+  func aMakerKilledAt(_ step: SemaphoreStep, recoverable: Bool) throws {
+    let world = try SemaphoreWorld()
+    let maker = try world.worker(
+      "make", "value=2", "recover=\(recoverable ? 1 : 0)", "killAt=\(step.rawValue)")
+    try expectKilled(maker, at: step)
+    if step == .fileNamed {
+      #expect(try world.open().value() == 2)
+    } else {
+      #expect(try GroupSemaphore.list(in: world.group).isEmpty)
+      #expect(try world.make(2, recoverable: recoverable).value() == 2)
+    }
+  }
+
+  @Test func aSleepingWaiterNoticesTheDeathOfTheHolder() throws {
+    let world = try SemaphoreWorld()
+    _ = try world.make(1, recoverable: true)
+    let holder = try world.worker("hold")
+    try holder.waitForOutput("holding")
+    let waiters = try (1...3).map { _ in try world.worker("hold") }
+    for waiter in waiters { try waiter.waitUntilAsleep() }
+    // The count goes from one to the next, each killed while it holds it.
+    try holder.end(with: 9)
+    var rest = waiters
+    while !rest.isEmpty {
+      try waitUntil("a waiter holds the count") {
+        rest.contains { $0.output.text.contains("holding") }
+      }
+      let index = try #require(rest.firstIndex { $0.output.text.contains("holding") })
+      #expect(rest.count { $0.output.text.contains("holding") } == 1)
+      try rest.remove(at: index).end(with: 9)
+    }
+    #expect(try world.open().wait(until: .after(.seconds(60))) == .taken)
+  }
+
+  @Test func aDeadHolderOfAPlainSemaphoreKeepsItsCountAsPosixHasIt() throws {
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(1)
+    let victim = try world.worker("hold", "killAt=\(SemaphoreStep.countTaken.rawValue)")
+    try expectKilled(victim, at: .countTaken)
+    #expect(try semaphore.wait(until: .after(.milliseconds(600))) == .timedOut)
+    // Nothing is stuck: whoever knows better posts.
+    try semaphore.post()
+    #expect(try semaphore.tryWait())
+  }
+
+  @Test func aPosterOfAPlainSemaphoreKilledBeforeItWakesAnyoneLeavesTheCountToBeTaken() throws {
+    let world = try SemaphoreWorld()
+    _ = try world.make(0)
+    let waiter = try world.worker("hold")
+    try waiter.waitUntilAsleep()
+    let poster = try world.worker("post", "killAt=\(SemaphoreStep.countPosted.rawValue)")
+    try expectKilled(poster, at: .countPosted)
+    try waiter.waitForOutput("holding")
+  }
+
+  @Test func afterRandomKillsEveryCountIsThere() throws {
+    let seed = TestSeed(for: "afterRandomKillsEveryCountIsThere")
+    var random = seed.generator
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(Self.total, recoverable: true)
+    var workers = try (1...6).map { try world.worker("work", "seed=\($0)") }
+    for round in 1...40 {
+      let index = Int.random(in: 0..<workers.count, using: &random)
+      try workers[index].waitForOutput("working")
+      sleep(until: .after(.microseconds(Int.random(in: 0...3000, using: &random))))
+      try workers[index].end(with: 9)
+      workers[index] = try world.worker("work", "seed=\(100 + round)")
+    }
+    for worker in workers { try worker.end(with: 9) }
+    #expect(try semaphore.value() == Self.total, "\(seed.replay)")
+    #expect(try semaphore.status().holders == [], "\(seed.replay)")
+  }
+
+  // MARK: What must be true afterwards
+
+  private func expectKilled(_ victim: RunningProgram, at step: SemaphoreStep) throws {
+    try victim.waitForOutput("killed at \(step)")
+    #expect(try victim.finish().status == .killed(signal: 9))
+  }
+
+  /// Once nobody holds any, all are there, for everyone.
+  private func expectAllBack(
+    _ world: SemaphoreWorld, _ semaphore: GroupSemaphore
+  ) throws {
+    while semaphore.heldCount > 0 { try semaphore.post() }
+    #expect(try world.open().value() == Self.total)
+    #expect(try semaphore.status().holders == [])
+    let last = try world.worker("hold", "count=\(Self.total)", "post=\(Self.total)")
+    #expect(try last.finish().output.hasSuffix("posted\n"))
+    #expect(try semaphore.value() == Self.total)
+  }
+}

@@ -1,0 +1,60 @@
+import AppGroup
+import GroupSemaphores
+import Platform
+import TestSupport
+
+/// A group in a temporary root, and short ways to use a semaphore in it.
+struct SemaphoreWorld {
+  let root: TemporaryRoot
+  let group: AppGroup
+  let name: SemaphoreName
+
+  static let groupName = "org.example.test"
+
+  init(_ name: String = "gate") throws {
+    root = try TemporaryRoot()
+    group = try AppGroup.create(GroupID(Self.groupName), root: root.path)
+    self.name = try SemaphoreName(name)
+  }
+
+  func make(_ value: Int = 1, recoverable: Bool = false) throws -> GroupSemaphore {
+    try GroupSemaphore.create(name, in: group, initialValue: value, recoverable: recoverable)
+  }
+
+  func open() throws -> GroupSemaphore { try GroupSemaphore.open(name, in: group) }
+
+  /// The semaphore's file.
+  var path: String { "\(group.semaphoresPath)/\(name).semaphore" }
+
+  /// Starts a `SemaphoreWorker` in this world.
+  func worker(_ role: String, _ settings: String...) throws -> RunningProgram {
+    try RunningProgram(
+      "SemaphoreWorker", [role, root.path, Self.groupName, name.text] + settings)
+  }
+
+  /// Starts the C program on the semaphore's file.
+  func peer(_ arguments: String...) throws -> RunningProgram {
+    try RunningProgram("SemaphorePeer", [path] + arguments)
+  }
+}
+
+extension RunningProgram {
+  /// Waits until the process sleeps in `futex_waitv(2)`, as its kernel stack's own file tells, and
+  /// so until a waiter waits.
+  func waitUntilAsleep() throws {
+    try waitForOutput("waiting")
+    try waitUntil("\(name) sleeps") {
+      let call = try? TestSupport.output(of: "cat", ["/proc/\(processID)/syscall"])
+      return ["449 ", "202 "].contains { call?.hasPrefix($0) == true }
+    }
+  }
+}
+
+/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
+func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
+  let deadline = Deadline.after(.seconds(60))
+  while try !condition() {
+    if deadline.isPast { throw HarnessError("waited a minute until \(what)") }
+    sleep(until: .after(.milliseconds(1)))
+  }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import GroupSemaphores
+
+/// What wakes a sleeper at once. (A waiter would look again by itself before long; these do not.)
+@Suite struct SleepingTests {
+  enum Cause: CaseIterable { case post, postByC, stop, removal }
+
+  @Test(arguments: Cause.allCases, [false, true])
+  func aSleeperIsWokenBy(_ cause: Cause, recoverable: Bool) throws {
+    // C programs know plain semaphores only.
+    if cause == .postByC && recoverable { return }
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(0, recoverable: recoverable)
+    let stop = try StopSignal()
+    let woken = try StopSignal()
+    let name = "sleeper" + String(UInt32.random(in: 0...(.max)), radix: 36)
+    try startThread(named: name) {
+      if recoverable {
+        semaphore.file.sleepForPermit(since: semaphore.file.bell, stop: stop, until: .never)
+      } else {
+        semaphore.file.sleepForPosixCount(stop: stop, until: .never)
+      }
+      woken.raise()
+    }
+    try waitUntil("the thread sleeps") { try isAsleep(threadNamed: name) }
+    switch cause {
+    case .post: try semaphore.post()
+    case .postByC: try world.peer("post").finish()
+    case .stop: stop.raise()
+    case .removal: try GroupSemaphore.remove(world.name, in: world.group)
+    }
+    #expect(try waitUntilReadable([woken.descriptorNumber], until: .after(.seconds(60))) == [true])
+  }
+
+  /// Whether a thread of this process is in `futex_waitv(2)`, whose number is 449 everywhere.
+  private func isAsleep(threadNamed name: String) throws -> Bool {
+    let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+    return tasks.contains { task in
+      let folder = "/proc/self/task/\(task)"
+      let names = try? String(contentsOfFile: folder + "/comm", encoding: .utf8)
+      let call = try? String(contentsOfFile: folder + "/syscall", encoding: .utf8)
+      return names == name + "\n" && call?.hasPrefix("449 ") == true
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import AppGroup
+import GroupSemaphores
+import Platform
+import Synchronization
+
+/// A member of a group that a test can kill: `SemaphoreWorker ROLE ROOT GROUP NAME key=value…`. It
+/// says on standard output what it does, a line at a time.
+///
+/// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there.
+@main
+struct Program {
+  static func main() {
+    do { try run() } catch {
+      say("error \(error)")
+      exitProcess(1)
+    }
+  }
+
+  private static func run() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 5 else { fatalError("usage: SemaphoreWorker ROLE ROOT GROUP NAME …") }
+    let settings = Settings(arguments.dropFirst(5))
+    let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
+    let name = try SemaphoreName(arguments[4])
+    let onStep = crash(at: settings.number("killAt", 0), nth: settings.number("nth", 1))
+    if arguments[1] == "make" { return try make(name, group, settings, onStep) }
+    let semaphore = try GroupSemaphore.open(name, in: group, onStep: onStep)
+    switch arguments[1] {
+    case "hold": try hold(semaphore, settings)
+    case "post": try semaphore.post()
+    case "look": say("value \(try semaphore.value())")
+    case "work": try work(semaphore, settings)
+    default: fatalError("no role \(arguments[1])")
+    }
+  }
+
+  private static func crash(at step: Int, nth: Int) -> OnStep {
+    guard let step = SemaphoreStep(rawValue: step) else { return nil }
+    let reached = Mutex(0)
+    let selfWatch = ProcessWatch(currentProcessID())
+    return { now in
+      guard now == step else { return }
+      let times = reached.withLock {
+        $0 += 1
+        return $0
+      }
+      guard times == nth else { return }
+      say("killed at \(now)")
+      selfWatch?.send(signal: Signal.kill)
+      sleep(until: .never)
+    }
+  }
+}
+
+/// Settings: `value`, `recover`.
+private func make(
+  _ name: SemaphoreName, _ group: AppGroup, _ settings: Settings, _ onStep: OnStep
+) throws {
+  let made = try GroupSemaphore.create(
+    name, in: group, initialValue: settings.number("value", 1),
+    recoverable: settings.number("recover", 0) == 1, onStep: onStep)
+  say("made \(made.name)")
+}
+
+/// Takes counts and keeps them. Settings: `count`, `timeoutMs`, `post` (how many to give back).
+private func hold(_ semaphore: GroupSemaphore, _ settings: Settings) throws {
+  let deadline = Deadline.after(.milliseconds(settings.number("timeoutMs", 60_000)))
+  say("waiting")
+  for _ in 0..<settings.number("count", 1) {
+    guard try semaphore.wait(until: deadline) == .taken else { return say("timed out") }
+  }
+  say("holding")
+  let posts = settings.number("post", 0)
+  for _ in 0..<posts { try semaphore.post() }
+  if posts > 0 { say("posted") } else { sleep(until: .never) }
+}
+
+/// Takes and posts as fast as it can, until it is killed. Settings: `seed`.
+private func work(_ semaphore: GroupSemaphore, _ settings: Settings) throws {
+  var seed = UInt64(settings.number("seed", 1))
+  say("working")
+  while true {
+    seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    for _ in 0...(seed >> 40 & 1) {
+      guard try semaphore.wait(until: .after(.milliseconds(20))) == .taken else { continue }
+    }
+    while semaphore.heldCount > 0 { try semaphore.post() }
+  }
+}
+
+struct Settings {
+  private var values: [String: String] = [:]
+
+  init(_ arguments: ArraySlice<String>) {
+    for argument in arguments {
+      let parts = argument.split(separator: "=", maxSplits: 1)
+      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
+    }
+  }
+
+  func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
+}
+
+func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

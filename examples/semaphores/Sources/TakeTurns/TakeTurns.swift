@@ -1,0 +1,27 @@
+import AppGroup
+import GroupSemaphores
+
+/// Works in turns with every other process that runs this program. Kill one while it works: the
+/// others go on.
+@main struct TakeTurns {
+  static func main() async throws {
+    let turn = try openOrCreate(SemaphoreName("turn"), in: AppGroup.open(.local))
+    for round in 1...10 {
+      guard try turn.wait(until: .after(.seconds(60))) == .taken else { break }
+      print("round \(round): my turn")
+      try await Task.sleep(for: .seconds(1))
+      try turn.post()
+    }
+  }
+
+  /// Whoever comes first makes it.
+  static func openOrCreate(
+    _ name: SemaphoreName, in group: AppGroup
+  ) throws -> GroupSemaphore {
+    do {
+      return try GroupSemaphore.create(name, in: group, initialValue: 1, recoverable: true)
+    } catch SemaphoreFileError.exists {
+      return try GroupSemaphore.open(name, in: group)
+    }
+  }
+}
