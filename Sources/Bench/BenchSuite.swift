@@ -15,7 +15,7 @@ public protocol BenchSuite: Sendable {
 }
 
 /// Every suite there is, in the order in which `framebus bench all` runs them.
-public let benchSuites: [any BenchSuite] = [CaptureSuite()]
+public let benchSuites: [any BenchSuite] = [CaptureSuite(), RecordSuite()]
 
 /// What one call of `framebus bench` asks of each suite.
 public struct BenchRun: Sendable {

@@ -90,11 +90,11 @@ import Testing
     let whole = Set(try RecordingIndex(parsing: bytes).entries)
     for _ in 0..<3000 {
       var damaged = bytes
-      for _ in 0..<Int.random(in: 1...20, using: &generator) {
+      for _ in 0..<Int.random(in: 1...20, using: &generator) where !damaged.isEmpty {
         let offset = Int.random(in: 0..<damaged.count, using: &generator)
         switch Int.random(in: 0..<5, using: &generator) {
         case 0: damaged[offset] = UInt8.random(in: 0...255, using: &generator)
-        case 1: damaged.removeLast(min(damaged.count - 1, offset))
+        case 1: damaged.removeLast(offset)
         case 2:
           for index in offset..<min(offset + 16, damaged.count) { damaged[index] = 0xff }
         case 3:
