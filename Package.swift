@@ -26,6 +26,13 @@ func media(_ name: String) -> Target.Dependency {
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
+func fuzzer(_ name: String) -> Target {
+  .executableTarget(
+    name: "Fuzz\(name)",
+    dependencies: ["FrameBus", "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
+    path: "Fuzz/\(name)", swiftSettings: strict)
+}
+
 let package = Package(
   name: "FrameBus",
   products: [
@@ -39,6 +46,15 @@ let package = Package(
     .trait(
       name: "Media",
       description: "Screen capture (XCB) and encoding (GStreamer). The core never needs it."),
+    .trait(
+      name: "CrashPoints",
+      description: "For the tests alone: named points at which a process can be made to die."),
+    .trait(
+      name: "ThreadSanitizer",
+      description: "For the tests alone: what ThreadSanitizer cannot see is done so that it can."),
+    .trait(
+      name: "Fuzzing",
+      description: "For the tests alone: the programs of Fuzz/ make up inputs (scripts/fuzz)."),
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
@@ -142,6 +158,22 @@ let package = Package(
     .executableTarget(
       name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
       cSettings: strictC + [.define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))]),
+    .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
+    .executableTarget(
+      name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
+      path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
+
+    // Fuzzing of all that reads what another process wrote: one program a parser
+    .target(
+      name: "CFuzzer", path: "Fuzz/CFuzzer",
+      cSettings: strictC + [.define("FUZZING", .when(traits: ["Fuzzing"]))]),
+    .target(
+      name: "FuzzSupport", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
+      path: "Fuzz/Support", swiftSettings: strict),
+    fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
 
     // Tests, of real processes
     .target(
@@ -157,6 +189,18 @@ let package = Package(
     .executableTarget(
       name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
       path: "Tests/BusWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "Prover", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
+      path: "Tests/Prover", swiftSettings: strict),
+    .executableTarget(
+      name: "HostileMember", dependencies: ["CFrameLayout"], path: "Tests/HostileMember",
+      cSettings: strictC),
+    .testTarget(
+      name: "ProofTests",
+      dependencies: [
+        "FrameBus", "AppGroup", "Platform", "TestSupport", "Prover", "HostileMember",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "GroupSemaphoresTests",
       dependencies: [
@@ -235,8 +279,8 @@ let package = Package(
     .testTarget(
       name: "BenchTests",
       dependencies: [
-        "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "CaptureProgram",
-        "UploadProgram",
+        "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
+        "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),
   ],

@@ -26,6 +26,10 @@ final class Attachment: Sendable {
   /// Hold words that are free, a bit each. Of this process alone.
   private let freeHolds: Atomic<UInt64>
 
+  /// Rung for a frame while this subscriber waits on a descriptor.
+  let bell: BellSocket
+  /// Posted for a frame while this subscriber waits for that, if it asked for one.
+  let semaphore: WakeSemaphore?
   // Last, so that it is closed last: the publisher takes its end for the end of all holds.
   private let line: PublisherLine
 
@@ -40,10 +44,11 @@ final class Attachment: Sendable {
       welcome.place < UInt32(FB_MAXIMUM_SUBSCRIBERS),
       (1...UInt32(FB_MAXIMUM_HOLDS)).contains(welcome.holds)
     else { throw Untrusted("its welcome has numbers out of range") }
-    guard message.descriptorCount == 3,
+    guard (4...5).contains(message.descriptorCount),
       let boardMemory = message.takeDescriptor(),
       let pageMemory = message.takeDescriptor(),
-      let poolMemory = message.takeDescriptor()
+      let poolMemory = message.takeDescriptor(),
+      let bellSocket = message.takeDescriptor()
     else { throw Untrusted("its welcome lacks memory") }
     guard
       let boardFile = MemoryFile(
@@ -54,6 +59,18 @@ final class Attachment: Sendable {
     else { throw Untrusted("its memory is not sealed as it must be") }
     guard let pool = PoolView(welcome.pool, memory: poolMemory) else {
       throw Untrusted("its pool is not sealed as it must be")
+    }
+    guard let bell = BellSocket(received: bellSocket) else {
+      throw Untrusted("its bell is not a socket")
+    }
+    self.bell = bell
+    if let memory = message.takeDescriptor() {
+      guard let semaphore = WakeSemaphore(received: memory) else {
+        throw Untrusted("its semaphore is not sealed as it must be")
+      }
+      self.semaphore = semaphore
+    } else {
+      semaphore = nil
     }
     // SAFETY: both mappings live as long as self.
     board = unsafe Board(boardMapping, ringDepth: depth)
@@ -87,6 +104,9 @@ final class Attachment: Sendable {
 
   /// Begins to listen for messages and for the publisher's death.
   func watch() throws(SystemError) { try line.watch() }
+
+  /// Called when the bell's ringer is gone, which the publisher alone can be.
+  func endWithBell() { line.endWithBell() }
 
   deinit { line.end() }
 
@@ -167,6 +187,7 @@ final class Attachment: Sendable {
     // SYNC hold/release: release; pairs with the acquiring load in `Places.addHeldSequences`. All
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)
+    crashPoint(.released)
     freeHolds.bitwiseOr(1 << UInt64(hold), ordering: .releasing)
   }
 
@@ -182,9 +203,11 @@ final class Attachment: Sendable {
     // SYNC hold/evict: Dekker. Our store of the hold, this fence, our look at the place; pairs with
     // the fence in `StreamServer.evict` between its store of the place and its look at the holds.
     word.storeReleasing(sequence)
+    crashPoint(.holdTaken)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     if look(at: sequence, for: hold), !isEvicted { return true }
     word.storeReleasing(0)
+    crashPoint(.holdWithdrawn)
     return false
   }
 
@@ -250,6 +273,7 @@ final class Attachment: Sendable {
   func introduce(_ policy: SubscriberPolicy, _ feedback: Feedback, _ drops: DropCounts) {
     // Relaxed: for people.
     page.policy.storeRelaxed(UInt32(policy.code))
+    crashPoint(.policyShown)
     page.store(feedback)
     for reason in DropReason.allCases { noteDrops(drops, reason) }
   }
@@ -258,6 +282,7 @@ final class Attachment: Sendable {
   func noteDrops(_ drops: DropCounts, _ reason: DropReason) {
     // Relaxed: statistics.
     page.drops(reason).storeRelaxed(drops[reason])
+    crashPoint(.dropsShown)
   }
 
   /// Notes that everything up to a sequence number has been received or given up.
@@ -265,17 +290,22 @@ final class Attachment: Sendable {
     // SYNC position/overwrite: release; pairs with the acquiring load in
     // `PublisherCore.firstBlocker`. The descriptor's copy happens before it may be overwritten.
     page.position.storeReleasing(position)
+    crashPoint(.advanced)
     // Relaxed: statistics.
     page.received.storeRelaxed(received)
+    crashPoint(.receivedShown)
     page.dropped.storeRelaxed(dropped)
+    crashPoint(.droppedShown)
     guard isLossless else { return }
     // SYNC progress: Dekker; pairs with the fence in `PublisherCore.waitForLossless`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     // Relaxed: ordered by the fence; then this thread is the word's one writer.
     guard board.publisherWaiting.loadRelaxed() != 0 else { return }
     page.progress.storeReleasing(page.progress.loadRelaxed() &+ 1)
+    crashPoint(.progressBumped)
     // SAFETY: the page is mapped as long as self.
     unsafe wakeSleepers(on: page.progress.futex)
+    crashPoint(.publisherWoken)
   }
 
   /// Announces that this subscriber is about to sleep.
@@ -284,6 +314,7 @@ final class Attachment: Sendable {
     // SYNC wake/sleep: Dekker. Our store of `waiting`, fence, our load of `wake` and after it of
     // the cursor; pairs with the fence in `PublisherCore.wakeSleepers`. Relaxed: the fence orders.
     page.waiting.storeRelaxed(UInt32(how))
+    crashPoint(.waitingShown)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     // Acquire: who sees the new `wake` sees the new cursor.
     return board.wake.loadAcquiring()
@@ -292,5 +323,6 @@ final class Attachment: Sendable {
   func endSleep() {
     // Relaxed: a wake-up too many is harmless.
     page.waiting.storeRelaxed(UInt32(FB_WAITING_NOT))
+    crashPoint(.sleepEnded)
   }
 }

@@ -37,13 +37,17 @@ extension SubscriberPage {
     let thousandths = (feedback.utilization * Self.wholeUtilization).rounded()
     utilization.storeRelaxed(
       thousandths >= 0 ? UInt32(min(thousandths, Self.wholeUtilization)) : 0)
+    crashPoint(.utilizationShown)
     let rate = feedback.wantedRate
     wantedRateNumerator.storeRelaxed(UInt32(clamping: rate?.numerator ?? 0))
+    crashPoint(.rateNumeratorShown)
     wantedRateDenominator.storeRelaxed(UInt32(clamping: rate?.denominator ?? 0))
+    crashPoint(.rateDenominatorShown)
   }
 
   /// The publisher's side, who believes nothing: what is out of range was not said.
   func feedback() -> Feedback {
+    // Relaxed: as above.
     let thousandths = utilization.loadRelaxed()
     let numerator = Int(wantedRateNumerator.loadRelaxed())
     let denominator = Int(wantedRateDenominator.loadRelaxed())

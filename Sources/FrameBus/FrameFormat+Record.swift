@@ -2,7 +2,7 @@ import CFrameLayout
 
 extension FrameFormat {
   /// The record on the board.
-  func record(epoch: UInt64) -> fb_format {
+  package func record(epoch: UInt64) -> fb_format {
     var record = fb_format()
     record.epoch = epoch
     record.kind = kind.rawValue
@@ -23,7 +23,7 @@ extension FrameFormat {
   }
 
   /// A format from another process's record, or nil if it breaks a rule.
-  init?(_ record: fb_format) {
+  package init?(_ record: fb_format) {
     guard let kind = Kind(rawValue: record.kind),
       record.plane_count <= UInt32(FB_MAXIMUM_PLANES),
       record.byte_count <= UInt64(Self.maximumByteCount)
@@ -55,7 +55,7 @@ extension AudioFormat {
   }
 
   /// Nil where there is no sound: all is 0.
-  init?(_ record: fb_format) throws(FrameFormatError) {
+  package init?(_ record: fb_format) throws(FrameFormatError) {
     if record.sample_format == 0, record.sample_rate == 0, record.channel_count == 0 { return nil }
     guard let sampleFormat = SampleFormat(rawValue: record.sample_format) else {
       throw .wrongSound(

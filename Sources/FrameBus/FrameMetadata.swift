@@ -106,7 +106,7 @@ extension FrameMetadata {
 
   /// What another process wrote: rectangles are cut to the picture, so that they can be used as
   /// they are; an orientation that there is not is upright.
-  init(_ descriptor: fb_descriptor, of format: FrameFormat) {
+  package init(_ descriptor: fb_descriptor, of format: FrameFormat) {
     ptsNs = descriptor.pts_ns
     durationNs = descriptor.duration_ns
     capturedAtNs = descriptor.captured_at_ns

@@ -44,6 +44,7 @@ final class Pool: Sendable {
       do { try willSeal(description) } catch { throw .poolRefused(error) }
     }
     do throws(SystemError) { try file.add([.futureWrites, .seals]) } catch { throw .system(error) }
+    crashPoint(.poolMade)
   }
 
   var description: fb_pool_description {

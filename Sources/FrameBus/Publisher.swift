@@ -123,8 +123,12 @@ extension PublisherCore {
     // subscriber's store of its position, fence, its load of `publisherWaiting`
     // (Attachment.advance). Relaxed: the fence orders it.
     board.publisherWaiting.storeRelaxed(1)
+    crashPoint(.waitShown)
     // Relaxed: a late wake-up finds nobody, which is harmless.
-    defer { board.publisherWaiting.storeRelaxed(0) }
+    defer {
+      board.publisherWaiting.storeRelaxed(0)
+      crashPoint(.waitEnded)
+    }
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     let budgetNs = options.losslessStallBudget?.clampedNanoseconds
     var patience: [Int: Patience] = [:]

@@ -13,7 +13,7 @@ import Synchronization
   let boardFile: MemoryFile
   let board: Board
   let places: Places
-  let bells: Bells
+  let waker: Waker
   /// Bumped when a subscriber arrives, leaves or is no longer lossless.
   let changes = PrivateFutexWord()
 
@@ -56,7 +56,6 @@ import Synchronization
   ) throws(PublisherError) {
     self.stream = stream
     self.options = options
-    bells = Bells()
     let pool = try Self.makePool(stream: stream, generation: 1, format: format, options: options)
     do throws(SystemError) {
       places = try Places()
@@ -65,7 +64,9 @@ import Synchronization
       boardMapping = try Mapping(boardFile, .readAndWrite)
       // SAFETY: the mapping lives as long as self.
       board = unsafe Board(boardMapping, ringDepth: options.ringDepth)
+      waker = Waker(board)
       board.setHeader(Self.header(stream: stream, ringDepth: options.ringDepth))
+      crashPoint(.headerWritten)
       try boardFile.add([.size, .futureWrites, .seals])
     } catch { throw .system(error) }
     let slots = SlotTable(
@@ -79,7 +80,9 @@ import Synchronization
     write(format)
     // Relaxed: the rendezvous orders both before any subscriber maps the board.
     board.poolGeneration.storeRelaxed(pool.generation)
+    crashPoint(.poolShown)
     board.state.storeRelaxed(UInt32(FB_STATE_LIVE))
+    crashPoint(.stateLive)
   }
 
   deinit {
@@ -133,6 +136,7 @@ import Synchronization
         slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
       // Relaxed: shown in `framebus streams`; descriptors name their pool themselves.
       board.poolGeneration.storeRelaxed(pool.generation)
+      crashPoint(.poolShown)
       newPool = pool
     }
     ring.format = format
@@ -149,9 +153,11 @@ import Synchronization
     ring.formatEpoch += 1
     let epoch = ring.formatEpoch
     board.format(epoch: epoch).store(format.record(epoch: epoch))
+    crashPoint(.formatWritten)
     // SYNC status/format: pairs with the acquiring load in `StreamServer.status`. Subscribers come
     // to the record by a descriptor, whose own release orders it.
     board.formatEpoch.storeReleasing(epoch)
+    crashPoint(.formatShown)
   }
 
   /// Sees to it that the newest epoch is of a loan's format.
@@ -178,6 +184,7 @@ import Synchronization
     for _ in 0..<1000 {
       if let slot = takeSlot() {
         let index = ring.loans.enter(slot, of: ring.pool)
+        crashPoint(.loaned)
         if ring.loans[index].formatVersion != ring.formatVersion {
           ring.loans[index].format = ring.format
           ring.loans[index].formatVersion = ring.formatVersion
@@ -240,6 +247,7 @@ import Synchronization
     // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
     // `Attachment.pin` before the sequence is read again. Relaxed: the fence orders it.
     board.descriptorSequence(of: sequence).storeRelaxed(0)
+    crashPoint(.descriptorInvalid)
     atomicMemoryFence(ordering: .releasing)
     let version = ring.loans[index].formatVersion
     // 0 is every format that a loan was given of its own, not one of them.
@@ -250,13 +258,17 @@ import Synchronization
     }
     descriptor.key_frame = ring.keyFrame
     board.descriptor(of: sequence).store(descriptor, from: 1)
+    crashPoint(.descriptorWritten)
     // SYNC descriptor/fields: release; pairs with the acquiring load of the sequence in
     // `Attachment.pin`. The frame's bytes and all fields happen before.
     board.descriptorSequence(of: sequence).storeReleasing(sequence)
+    crashPoint(.sequenceShown)
     // Relaxed: one writer, a statistic; it shares the cursor's line.
     board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
+    crashPoint(.bytesCounted)
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
+    crashPoint(.cursorMoved)
 
     ring.next = sequence + 1
     if ring.loans[index].pool === ring.pool {
@@ -283,34 +295,7 @@ import Synchronization
     ring.loans.strike(index)
     // Relaxed: one writer, a statistic.
     board.abandoned.storeRelaxed(board.abandoned.loadRelaxed() &+ 1)
-  }
-
-  /// Wakes every subscriber that said it would sleep: one system call for all that sleep on the
-  /// futex, one for each that waits on a descriptor.
-  func wakeSleepers() {
-    // Relaxed load: this thread is the word's one writer.
-    // SYNC wake/sleep: release, so that who sees the new word sees the new cursor.
-    board.wake.storeReleasing(board.wake.loadRelaxed() &+ 1)
-    // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
-    // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
-    // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next look at the mask of
-    // lossless places; pairs with the fence in `StreamServer.welcome`.
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-    var futexSleeps = false
-    var bellMask: UInt64 = 0
-    for place in SetBits(places.takenMask) {
-      // Relaxed: ordered by the fence above.
-      switch Int(places.page(place).waiting.loadRelaxed()) {
-      case Int(FB_WAITING_FUTEX): futexSleeps = true
-      case Int(FB_WAITING_BELL): bellMask |= 1 << UInt64(place)
-      default: break
-      }
-    }
-    guard futexSleeps || bellMask != 0 else { return }
-    // Relaxed: one writer, a statistic.
-    board.wakeUps.storeRelaxed(board.wakeUps.loadRelaxed() &+ 1)
-    if futexSleeps { unsafe Platform.wakeSleepers(on: board.wake.futex) }
-    if bellMask != 0 { bells.ring(bellMask) }
+    crashPoint(.abandonCounted)
   }
 
   /// Says how it stands with the stream. What was published stays readable for who is attached.
@@ -325,8 +310,10 @@ import Synchronization
     // Relaxed: ordered by the state's release. Who reads the reason of one state and the word of
     // another is told so by the next look.
     board.finishReason.storeRelaxed(reason)
+    crashPoint(.reasonWritten)
     // SYNC state: release; pairs with the acquiring load in `Attachment.state`.
     board.state.storeReleasing(UInt32(word))
+    crashPoint(.stateShown)
     wakeSleepers()
   }
 }

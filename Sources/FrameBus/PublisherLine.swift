@@ -69,7 +69,7 @@ final class PublisherLine: Sendable {
   private func accept(_ message: consuming Message) -> Bool {
     guard !message.isTruncated, let header = message.header else { return false }
     switch Int(header.kind) {
-    case Int(FB_MESSAGE_BELL): return message.descriptorCount == 0
+    case Int(FB_MESSAGE_LOOK): return message.descriptorCount == 0
     case Int(FB_MESSAGE_POOL):
       guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
         let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
@@ -78,12 +78,17 @@ final class PublisherLine: Sendable {
       pools.withLock { $0 = $0.suffix(1) + [pool] }
       // Relaxed: only decides how early an old pool is unmapped.
       newest.store(pool.generation, ordering: .relaxed)
+      crashPoint(.poolMapped)
       let acknowledgement = fb_short_message(
         Int(FB_MESSAGE_POOL_ACK), value: UInt64(pool.generation))
+      defer { crashPoint(.poolAcknowledged) }
       return socket.messages.send(acknowledgement) == .sent
     default: return false
     }
   }
+
+  /// Called when the bell's ringer is gone, which the publisher alone can be.
+  func endWithBell() { loop.enqueue { [self] in handle(.hangUp) } }
 
   /// Stops listening. After the publisher's death the socket stays readable for ever, and nothing
   /// more is to be learned from it.

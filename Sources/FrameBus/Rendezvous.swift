@@ -14,6 +14,7 @@ struct Rendezvous: Sendable {
   ) throws(SubscriberError) -> Request {
     let socket = SharedSocket(try connect(to: StreamFiles(stream, in: group).socketPath))
     guard socket.messages.send(hello) == .sent else { throw .noSuchStream(stream) }
+    crashPoint(.helloSent)
     do throws(SystemError) {
       return try Request(over: socket, doorbell, answeredBy: deadline)
     } catch { throw .system(error) }
@@ -37,8 +38,10 @@ struct Rendezvous: Sendable {
       let loop = try EventLoop.shared()
       let attachment = try Attachment(
         welcome, &answer, from: socket, stream: stream, doorbell: doorbell, loop: loop)
+      crashPoint(.welcomed)
       try attachment.watch()
       guard attachment.takePlace() else { throw SubscriberError.noSuchStream(stream) }
+      crashPoint(.seated)
       return attachment
     } catch let error as Attachment.Untrusted {
       throw .untrusted(stream, error.reason)

@@ -14,7 +14,7 @@ struct SlotTable: ~Copyable {
   /// another slot costs its size.
   private let scanBatch: Int
 
-  private struct Retired: BitwiseCopyable {
+  struct Retired: BitwiseCopyable {
     let slot: Int
     let sequence: UInt64
   }

@@ -17,6 +17,7 @@ extension StreamServer {
         header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description)
       switch connection.socket.send(message, descriptors: [pool.file.descriptor.number]) {
       case .sent:
+        crashPoint(.poolSent)
         connection.owedPools.removeFirst()
         connection.unacknowledgedPools += 1
       case .wouldBlock: return connection.watchForRoom(true)
@@ -60,15 +61,18 @@ extension StreamServer {
   private func evict(_ connection: Connection, from place: Int) {
     connection.isEvicted = true
     connection.owedPools = []
-    // SYNC hold/evict: Dekker. Our store of the place, this fence, our look at the holds; pairs with
-    // the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too late.
-    // Relaxed: the fence orders it.
+    // SYNC hold/evict: Dekker. Our store of the place, this fence, our look at the holds; pairs
+    // with the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too
+    // late. Relaxed: the fence orders it.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_EVICTED))
+    crashPoint(.evictionShown)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     core.places.evict(place)
+    crashPoint(.placeEvicted)
     // Relaxed: one writer, a statistic.
     core.board.evictions.storeRelaxed(core.board.evictions.loadRelaxed() &+ 1)
-    core.bells.ring(1 << UInt64(place))
+    crashPoint(.evictionCounted)
+    _ = connection.socket.send(fb_short_message(Int(FB_MESSAGE_LOOK)))
     noteChange()
   }
 
@@ -81,5 +85,6 @@ extension StreamServer {
     // Relaxed: one writer, for people.
     core.board.retainedBytes.storeRelaxed(
       kept.values.reduce(0) { $0 + UInt64(clamping: $1.file.allocatedByteCount()) })
+    crashPoint(.retentionShown)
   }
 }

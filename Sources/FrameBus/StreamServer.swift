@@ -34,7 +34,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     self.group = group
     pools = [core.ring.pool]
     let files = StreamFiles(core.stream, in: group)
-    let longest = files.socketPath.utf8.count + String(currentProcessID()).utf8.count + 1
+    let longest = (files.socketPath + ListeningSocket.temporarySuffix).utf8.count
     guard longest <= maximumSocketPathBytes else {
       throw .socketPathTooLong(path: files.socketPath, bytes: longest)
     }
@@ -44,9 +44,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
         until: .now)
       guard let lock else { throw StreamServer.isTaken }
       self.lock = consume lock
+      crashPoint(.lockTaken)
       loop = try EventLoop.shared()
       // Anybody may connect; the kernel says who did, and the group's manifest decides.
       listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
+      crashPoint(.socketBound)
       listening = nil
       listening = try loop.add(listener.descriptor.number, .readable) { [weak self] _ in
         self?.acceptAll()
@@ -72,6 +74,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       listening = nil
       // A loan may outlive the server: it must not ring sockets that are closed.
       for connection in connections.values { drop(connection) }
+      core.waker.end()
       lock = nil
     }
   }
@@ -102,7 +105,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       // Relaxed: the publishing thread goes on after this, and so does the gap by which the
       // subscriber comes to look.
       core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
+      crashPoint(.losslessEndShown)
       core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
+      crashPoint(.losslessEndCounted)
     }
   }
 
@@ -182,6 +187,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       case .breaksProtocol:
         // Relaxed: one writer, a statistic.
         core.board.rejected.storeRelaxed(core.board.rejected.loadRelaxed() &+ 1)
+        crashPoint(.rejectionCounted)
         return drop(connection)
       }
     }
@@ -244,10 +250,12 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connections.removeValue(forKey: connection.id)
     guard let place = connection.place else { return }
     connection.place = nil
-    core.bells.hang(nil, at: place)
+    core.waker.bells.takeDown(place)
     core.places.leave(place)
+    crashPoint(.placeLeft)
     // Relaxed: read for people.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
+    crashPoint(.placeFreed)
     noteChange()
   }
 
@@ -262,7 +270,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   /// - Returns: false if the connection was refused.
   private func admit(_ connection: Connection, _ hello: fb_hello) -> Bool {
     let options = core.options
-    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds) else {
+    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds),
+      hello.wait <= UInt32(FB_WAIT_EVENT_DESCRIPTOR)
+    else {
       refuse(connection.socket, Int(FB_REFUSED_MALFORMED), value: UInt32(FB_MAXIMUM_HOLDS))
       return false
     }
@@ -293,7 +303,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     let place = (~core.places.takenMask).trailingZeroBitCount
     let limit = isLossless ? stallLimitNs(asked: hello.lossless_deadline_ns) : nil
     do {
-      try welcome(connection, at: place, losslessStallLimitNs: limit)
+      try welcome(connection, at: place, wait: hello.wait, losslessStallLimitNs: limit)
       return true
     } catch {
       refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
@@ -307,8 +317,12 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   /// Offers a place, and all the memory there is to see from it.
   private func welcome(
-    _ connection: Connection, at place: Int, losslessStallLimitNs: UInt64?
+    _ connection: Connection, at place: Int, wait: UInt32, losslessStallLimitNs: UInt64?
   ) throws(SystemError) {
+    try core.waker.start(keeping: core)
+    let bell = try BellPair()
+    connection.bell = bell.ringing
+    if wait == UInt32(FB_WAIT_SEMAPHORE) { connection.semaphore = try WakeSemaphore() }
     let page = try MemoryFile(named: "framebus-page", byteCount: PageRow.pageBytes)
     // SYNC cursor/publish: acquire.
     let before = core.board.cursor.loadAcquiring()
@@ -322,16 +336,19 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       try page.initialize(from: unsafe RawSpan(_unsafeBytes: bytes))
     }
     try page.add([.size, .seals])
+    crashPoint(.positionPreset)
     let isLossless = losslessStallLimitNs != nil
     // Before the publishing thread can write there that lossless delivery has ended. Relaxed:
     // ordered by the taking of the place.
     core.board.place(place).storeRelaxed(
       UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
+    crashPoint(.placeShown)
     // On the list before the descriptors leave, so that no hold can be overlooked.
     try core.places.take(
       place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
-    core.bells.hang(connection.socket.descriptor.number, at: place)
+    crashPoint(.placeListed)
+    core.waker.bells.hang(socket: bell.ringing.number, connection.semaphore, at: place)
 
     guard let pool = pools.last else { return }
     var welcome = fb_welcome()
@@ -348,12 +365,15 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     welcome.generation = core.board.header().generation
     welcome.ring_depth = UInt32(core.options.ringDepth)
     welcome.pool = pool.description
-    let descriptors = [
+    var descriptors = [
       core.boardFile.descriptor.number, page.descriptor.number, pool.file.descriptor.number,
+      bell.hearing.number,
     ]
+    if let semaphore = connection.semaphore { descriptors.append(semaphore.number) }
     guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
       throw SystemError.last("sendmsg")
     }
+    crashPoint(.welcomeSent)
     // Who hangs up before it has read this is noticed; who is stopped, or never answers, is not.
     loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
       guard let self, let connection, !connection.isSeated else { return }
@@ -367,6 +387,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     guard let place = connection.place, !connection.isSeated else { return false }
     connection.isSeated = true
     core.places.seat(place)
+    crashPoint(.placeSeated)
     joins.wrappingAdd(1, ordering: .releasing)
     noteChange()
     return true

@@ -32,7 +32,7 @@ public struct StreamStatus: Hashable, Sendable {
   public let owed: Int
   public let subscribers: [SubscriberStatus]
 
-  init(_ name: StreamName, _ status: fb_status, _ subscribers: [fb_subscriber_details]) {
+  package init(_ name: StreamName, _ status: fb_status, _ subscribers: [fb_subscriber_details]) {
     self.name = name
     state =
       switch Int(status.state) {

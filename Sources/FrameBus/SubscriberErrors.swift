@@ -12,7 +12,7 @@ public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
   case malformed
   case outOfResources(SystemError)
 
-  init(_ refusal: fb_refusal) {
+  package init(_ refusal: fb_refusal) {
     let value = Int(refusal.value)
     switch Int(refusal.reason) {
     case Int(FB_REFUSED_VERSION): self = .version(publisher: value, mine: Int(FB_ABI_VERSION))

@@ -14,10 +14,7 @@ import Glibc
 
   package init(_ file: borrowing MemoryFile, _ access: Access) throws(SystemError) {
     let protection = access == .read ? PROT_READ : PROT_READ | PROT_WRITE
-    // SAFETY: a fresh shared mapping at an address that the kernel chooses.
-    let address = unsafe mmap(
-      nil, file.byteCount, protection, MAP_SHARED, file.descriptor.number, 0)
-    guard let address = unsafe address, unsafe address != MAP_FAILED else { throw .last("mmap") }
+    let address = try unsafe mapShared(file, protection)
     unsafe base = address
     byteCount = file.byteCount
     unsafe linux_keep_from_children(address, byteCount)
@@ -31,50 +28,23 @@ import Glibc
     _ = unsafe linux_populate_writable(base + range.lowerBound, range.count)
   }
 
-  deinit { unsafe munmap(base, byteCount) }
+  deinit { unsafe unmapShared(base, byteCount) }
 }
 
-/// A row of places for one-page mappings at fixed addresses. An empty place reads as zeros, so a
-/// thread may read any place at any time while another fills or empties it.
-@safe package struct PageRow: ~Copyable, @unchecked Sendable {  // because the address never changes
-  package static let pageBytes = 4096
-
-  /// SAFETY: `count` pages, mapped at every moment until deinit: places are replaced in one
-  /// `mmap(2)` with MAP_FIXED, never unmapped in between.
-  @unsafe package let base: UnsafeMutableRawPointer
-  package let count: Int
-
-  package init(count: Int) throws(SystemError) {
+#if !ThreadSanitizer
+  /// Maps a memory file at an address that the kernel chooses.
+  private func mapShared(
+    _ file: borrowing MemoryFile, _ protection: Int32
+  ) throws(SystemError) -> UnsafeMutableRawPointer {
+    // SAFETY: a fresh mapping replaces nothing.
     let address = unsafe mmap(
-      nil, count * Self.pageBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      nil, file.byteCount, protection, MAP_SHARED, file.descriptor.number, 0)
     guard let address = unsafe address, unsafe address != MAP_FAILED else { throw .last("mmap") }
-    unsafe base = address
-    self.count = count
-    unsafe linux_keep_from_children(address, count * Self.pageBytes)
+    return unsafe address
   }
 
-  /// Maps the file's one page read-only at a place.
-  package borrowing func fill(_ place: Int, with file: borrowing MemoryFile) throws(SystemError) {
-    precondition(file.byteCount == Self.pageBytes, "\(file.byteCount) bytes in a page")
-    try replace(place, flags: MAP_SHARED, descriptor: file.descriptor.number)
+  /// SAFETY: the caller gives back what `mapShared` gave it, once.
+  private func unmapShared(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
+    unsafe munmap(address, byteCount)
   }
-
-  /// Gives a place back to zeros.
-  package borrowing func empty(_ place: Int) throws(SystemError) {
-    try replace(place, flags: MAP_PRIVATE | MAP_ANONYMOUS, descriptor: -1)
-  }
-
-  private borrowing func replace(
-    _ place: Int, flags: Int32, descriptor: Int32
-  ) throws(SystemError) {
-    precondition(place < count, "place \(place) out of \(count)")
-    // SAFETY: the address lies inside our own reservation, so nothing else is replaced.
-    let address = unsafe base + place * Self.pageBytes
-    let result = unsafe mmap(
-      address, Self.pageBytes, PROT_READ, flags | MAP_FIXED, descriptor, 0)
-    guard unsafe result != MAP_FAILED else { throw .last("mmap") }
-    unsafe linux_keep_from_children(address, Self.pageBytes)
-  }
-
-  deinit { unsafe munmap(base, count * Self.pageBytes) }
-}
+#endif

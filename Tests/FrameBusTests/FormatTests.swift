@@ -111,22 +111,15 @@ import Testing
     }
   }
 
-  @Test func loansWithFormatsOfTheirOwnKeepThem() throws {
+  @Test func loansOneAfterTheOtherKeepTheFormatsTheyWereGiven() throws {
     let world = try World()
-    var publisher = try world.publisher { $0.ringDepth = 4 }
-    var subscriber = try world.subscriber(.keepLatest(4))
-    for height in 1...4 {
+    var publisher = try world.publisher(width: 64, height: 64)
+    var subscriber = try world.subscriber(.keepLatest(2))
+    for width in [64, 32, 16, 16, 64, 48] {
       var loan = try publisher.loan()
-      loan.format = try .video(.xrgb8888, width: 64, height: height)
+      loan.format = try .video(.xrgb8888, width: width, height: 64)
       loan.publish()
-    }
-    for height in 1...4 {
-      guard let lease = try subscriber.poll() else {
-        Issue.record("no frame")
-        return
-      }
-      #expect(lease.format.height == height)
-      #expect(lease.byteCount == 64 * 4 * height)
+      #expect(try subscriber.poll()?.format.width == width)
     }
   }
 

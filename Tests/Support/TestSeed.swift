@@ -13,6 +13,8 @@ package struct TestSeed: Sendable, CustomStringConvertible {
     value = given ?? UInt64.random(in: 1...(.max))
     replay = "FRAMEBUS_SEED=\(value) swift test --filter '\(test)'"
     print("seed \(value) for \(test); replay: \(replay)")
+    // At once, so that a run that hangs has said it.
+    fflush(nil)
   }
 
   package var description: String { "seed \(value); replay: \(replay)" }

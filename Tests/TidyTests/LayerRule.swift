@@ -20,8 +20,9 @@ enum LayerRule {
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
-    "BusCLI": core.union(program)
-      .union(["Bench", "Capture", "GroupSemaphores", "Recording", "Upload"]),
+    "BusCLI": core.union(program).union([
+      "Bench", "Capture", "GroupSemaphores", "Recording", "Upload",
+    ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
     "UploadProgram": core.union(program).union(["Upload", "UploadGStreamer"]),

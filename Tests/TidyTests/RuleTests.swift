@@ -126,6 +126,14 @@ import Testing
     #expect(CommentRules.checkPairs([one, one]).isEmpty)
   }
 
+  @Test func aSharedStoreWithoutACrashPointIsFound() {
+    let text = "board.cursor.storeReleasing(1)\nboard.format(epoch: 1).store(record)\n"
+    #expect(CrashPointRule.check(swift(text)).map(\.line) == [1, 2])
+    #expect(CrashPointRule.check(swift(text + "crashPoint(.cursorMoved)\n")).isEmpty)
+    #expect(CrashPointRule.check(swift("metadata(of: a).store(into: &descriptor)\n")).isEmpty)
+    #expect(CrashPointRule.check(swift("gone.store(true, ordering: .releasing)\n")).isEmpty)
+  }
+
   @Test func aSilencedCheckWithoutAReasonIsFound() {
     let text = "final class Pool: @unchecked Sendable {}\n"
     #expect(CommentRules.checkBecause(swift(text)).count == 1)

@@ -42,6 +42,10 @@ import Testing
     expectNone(CommentRules.checkPairs(files))
   }
 
+  @Test func everySharedStoreHasACrashPoint() {
+    expectNone(files.flatMap(CrashPointRule.check))
+  }
+
   @Test func everySilencedCheckSaysBecause() {
     expectNone(files.flatMap(CommentRules.checkBecause))
   }

@@ -196,7 +196,7 @@ enum {
   FB_MESSAGE_REFUSED = 3,
   FB_MESSAGE_POOL = 4,      // descriptor: pool
   FB_MESSAGE_POOL_ACK = 5,
-  FB_MESSAGE_BELL = 6,
+  FB_MESSAGE_LOOK = 6,  // a short message: the board says something new about the subscriber
   FB_MESSAGE_INSPECT = 7,
   FB_MESSAGE_STATUS = 8,
   FB_MESSAGE_SEATED = 9,             // answer to WELCOME

@@ -71,6 +71,7 @@ import Synchronization
         // Relaxed: the caller's sequence number orders these stores.
         let word = unsafe bytes.load(fromByteOffset: index * 8, as: UInt64.self)
         unsafe SharedWord64(base, at: index * 8).storeRelaxed(word)
+        crashPoint(.recordWord)
       }
     }
   }

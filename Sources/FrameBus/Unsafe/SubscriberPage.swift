@@ -16,7 +16,7 @@ import Platform
   @inline(__always)
   @unsafe init(_ row: borrowing PageRow, place: Int) {
     precondition(place < row.count, "place \(place) out of \(row.count)")
-    unsafe base = row.base + place * PageRow.pageBytes
+    unsafe base = row.address(of: place)
   }
 
   @inline(__always)
@@ -29,6 +29,7 @@ import Platform
   var position: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_POSITION)) }
   @inline(__always)
   var waiting: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_WAITING)) }
+  var wait: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_WAIT)) }
   var progress: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_PROGRESS)) }
   var received: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_RECEIVED)) }
   var dropped: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_DROPPED)) }

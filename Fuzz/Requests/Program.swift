@@ -1,0 +1,101 @@
+import CFrameLayout
+import CFuzzer
+import FrameBus
+import FuzzSupport
+import Platform
+
+/// What a publisher's control plane is sent, by a real socket: packets of any content with
+/// descriptors beside them, some from one who has said a proper hello before.
+///
+/// An input is a byte that says whether hello comes first, and packets: two bytes of length, one of
+/// flags, the bytes.
+@main
+struct Program {
+  static func main() {
+    exitProcess(
+      unsafe fuzzer_run { bytes, count in
+        // SAFETY: libFuzzer says how many bytes there are.
+        var input = unsafe FuzzInput(bytes, count: count)
+        Program.stage.play(&input)
+        return 0
+      })
+  }
+
+  private static let stage = Stage()
+}
+
+private final class Stage: @unchecked Sendable {  // because one thread plays
+  private let world = FuzzWorld()
+  private var publisher: Publisher
+  private let unwanted: MemoryFile
+
+  init() {
+    do {
+      var options = PublisherOptions()
+      options.allowsLossless = true
+      publisher = try Publisher(
+        world.stream, in: world.group, format: try .video(.xrgb8888, width: 16, height: 4),
+        options: options)
+      unwanted = try MemoryFile(named: "unwanted", byteCount: 4096)
+    } catch { fatalError("no publisher to fuzz: \(error)") }
+  }
+
+  func play(_ input: inout FuzzInput) {
+    guard let socket = try? MessageSocket.connect(to: world.socketPath) else {
+      fatalError("the publisher accepts nobody")
+    }
+    if input.byte() & 1 != 0 { _ = socket.send(bytes: Self.hello) }
+    while !input.isEmpty {
+      let count = Int(input.number(bytes: 2)) % 4200
+      let flags = input.byte()
+      let descriptors = Array(repeating: unwanted.descriptor.number, count: Int(flags % 4))
+      _ = socket.send(bytes: input.bytes(count), descriptors: descriptors)
+    }
+    // It is one byte too short for anything: the end of this conversation.
+    while socket.send(bytes: [0]) == .wouldBlock { drain(socket) }
+    drainUntilEnd(socket)
+    publish()
+  }
+
+  /// Reads what is there.
+  /// - Returns: false at the end of the connection.
+  @discardableResult
+  private func drain(_ socket: borrowing MessageSocket) -> Bool {
+    var buffer = InlineArray<4096, UInt8>(repeating: 0)
+    var elements = buffer.mutableSpan
+    // SAFETY: bytes have no value that is not allowed.
+    var span = unsafe elements.mutableBytes
+    while true {
+      do {
+        guard let received = try socket.receive(into: &span) else { return true }
+        if received.byteCount == 0 { return false }
+      } catch { return false }
+    }
+  }
+
+  private func drainUntilEnd(_ socket: borrowing MessageSocket) {
+    while drain(socket) {
+      guard socket.waitUntilReadable(until: .after(.seconds(20))) else {
+        fatalError("the publisher keeps a connection that broke the protocol")
+      }
+    }
+  }
+
+  /// The publishing thread goes on, whatever was said.
+  private func publish() {
+    do { try publisher.loan(waitingUntil: .after(.seconds(20))).publish() } catch {
+      fatalError("no loan: \(error)")
+    }
+  }
+
+  private static var hello: [UInt8] {
+    let header = fb_message_header(
+      magic: 0x3130_5355_424d_5246, abi_version: UInt32(FB_ABI_VERSION),
+      kind: UInt32(FB_MESSAGE_HELLO))
+    var hello = fb_hello()
+    hello.header = header
+    hello.holds = 1
+    // SAFETY: the bytes are copied at once.
+    return unsafe withUnsafeBytes(of: hello) { unsafe Array($0) }
+  }
+}

@@ -1,0 +1,57 @@
+import CLinuxShims
+import Glibc
+
+#if !ThreadSanitizer
+  /// A row of places for one-page mappings at fixed addresses. An empty place reads as zeros, so a
+  /// thread may read any place at any time while another fills or empties it.
+  @safe package struct PageRow: ~Copyable, @unchecked Sendable {
+    // because the address never changes
+
+    package static let pageBytes = 4096
+
+    /// SAFETY: `count` pages, mapped at every moment until deinit: places are replaced in one
+    /// `mmap(2)` with MAP_FIXED, never unmapped in between.
+    private let base: UnsafeMutableRawPointer
+    package let count: Int
+
+    package init(count: Int) throws(SystemError) {
+      let address = unsafe mmap(
+        nil, count * Self.pageBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      guard let address = unsafe address, unsafe address != MAP_FAILED else { throw .last("mmap") }
+      unsafe base = address
+      self.count = count
+      unsafe linux_keep_from_children(address, count * Self.pageBytes)
+    }
+
+    /// Where a place begins: its page's address for as long as the row lives.
+    @inline(__always)
+    @unsafe package borrowing func address(of place: Int) -> UnsafeMutableRawPointer {
+      unsafe base + place * Self.pageBytes
+    }
+
+    /// Maps the file's one page read-only at a place.
+    package borrowing func fill(_ place: Int, with file: borrowing MemoryFile) throws(SystemError) {
+      precondition(file.byteCount == Self.pageBytes, "\(file.byteCount) bytes in a page")
+      try replace(place, flags: MAP_SHARED, descriptor: file.descriptor.number)
+    }
+
+    /// Gives a place back to zeros.
+    package borrowing func empty(_ place: Int) throws(SystemError) {
+      try replace(place, flags: MAP_PRIVATE | MAP_ANONYMOUS, descriptor: -1)
+    }
+
+    private borrowing func replace(
+      _ place: Int, flags: Int32, descriptor: Int32
+    ) throws(SystemError) {
+      precondition(place < count, "place \(place) out of \(count)")
+      // SAFETY: the address lies inside our own reservation, so nothing else is replaced.
+      let address = unsafe base + place * Self.pageBytes
+      let result = unsafe mmap(
+        address, Self.pageBytes, PROT_READ, flags | MAP_FIXED, descriptor, 0)
+      guard unsafe result != MAP_FAILED else { throw .last("mmap") }
+      unsafe linux_keep_from_children(address, Self.pageBytes)
+    }
+
+    deinit { unsafe munmap(base, count * Self.pageBytes) }
+  }
+#endif

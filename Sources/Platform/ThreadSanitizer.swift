@@ -1,0 +1,147 @@
+#if ThreadSanitizer
+  import CLinuxShims
+  import Glibc
+  import Synchronization
+
+  // For runs under ThreadSanitizer, with publisher and subscribers in one process. It knows memory
+  // by its address, so each memory file is mapped once a process, whoever asks for it; and it does
+  // not see what Swift's Mutex asks the kernel for, so locks are those of pthreads.
+
+  /// As Synchronization.Mutex, which the modules that lock shadow with it.
+  @safe package struct VisibleMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    // because the value is only reached under the lock
+
+    /// SAFETY: allocated in init, freed in deinit, the value touched under the lock alone.
+    private let value: UnsafeMutablePointer<Value>
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+
+    package init(_ value: consuming sending Value) {
+      unsafe self.value = .allocate(capacity: 1)
+      unsafe self.value.initialize(to: value)
+      unsafe lock = .allocate(capacity: 1)
+      unsafe lock.initialize(to: pthread_mutex_t())
+      unsafe pthread_mutex_init(lock, nil)
+    }
+
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      unsafe pthread_mutex_lock(lock)
+      defer { unsafe pthread_mutex_unlock(lock) }
+      return try unsafe body(&value.pointee)
+    }
+
+    deinit {
+      unsafe pthread_mutex_destroy(lock)
+      unsafe lock.deallocate()
+      unsafe value.deinitialize(count: 1)
+      unsafe value.deallocate()
+    }
+  }
+
+  typealias Mutex<Value: ~Copyable> = VisibleMutex<Value>
+
+  /// The memory files this process has mapped.
+  private let mappings = VisibleMutex<[SharedMapping]>([])
+
+  private struct SharedMapping {
+    let file: FileIdentity
+    let address: UInt
+    var users: Int
+  }
+
+  private struct FileIdentity: Equatable {
+    let device: UInt
+    let inode: UInt
+
+    init(_ descriptor: Int32) {
+      var status = stat()
+      unsafe fstat(descriptor, &status)
+      (device, inode) = (UInt(status.st_dev), UInt(status.st_ino))
+    }
+  }
+
+  /// The mapping that this process has of a memory file, or a new one.
+  func mapShared(
+    _ file: borrowing MemoryFile, _ protection: Int32
+  ) throws(SystemError) -> UnsafeMutableRawPointer {
+    let (number, byteCount) = (file.descriptor.number, file.byteCount)
+    let identity = FileIdentity(number)
+    let address = mappings.withLock { mappings -> UInt in
+      if let index = mappings.firstIndex(where: { $0.file == identity }) {
+        mappings[index].users += 1
+        return mappings[index].address
+      }
+      // Pages are written by one side and read by the other: who comes first maps for both. What is
+      // sealed against that, or another process's, is mapped as asked.
+      // SAFETY: fresh mappings replace nothing.
+      var address = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
+      if unsafe address == MAP_FAILED {
+        unsafe address = mmap(nil, byteCount, protection, MAP_SHARED, number, 0)
+      }
+      guard unsafe address != MAP_FAILED else { return 0 }
+      let bits = UInt(bitPattern: address)
+      mappings.append(SharedMapping(file: identity, address: bits, users: 1))
+      return bits
+    }
+    guard let address = unsafe UnsafeMutableRawPointer(bitPattern: address) else {
+      throw .last("mmap")
+    }
+    return unsafe address
+  }
+
+  /// SAFETY: the caller gives back what `mapShared` gave it, once.
+  func unmapShared(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
+    mappings.withLock { mappings in
+      let bits = UInt(bitPattern: address)
+      guard let index = mappings.firstIndex(where: { $0.address == bits }) else { return }
+      mappings[index].users -= 1
+      guard mappings[index].users == 0 else { return }
+      mappings.remove(at: index)
+      // SAFETY: the last user gave it back.
+      unsafe munmap(address, byteCount)
+    }
+  }
+
+  /// As PageRow, whose places lie here where the subscriber of this process has its page.
+  @safe package final class PageRow: @unchecked Sendable {  // because its places are atomic
+    package static let pageBytes = 4096
+    package let count: Int
+    /// SAFETY: reads as zeros; never unmapped, like all pages that were once in a place, because
+    /// the publishing thread may be reading there.
+    private let empty: UInt
+    private let places: [Place]
+
+    private final class Place: Sendable {
+      let address: Atomic<UInt>
+      init(_ address: UInt) { self.address = Atomic(address) }
+    }
+
+    package init(count: Int) throws(SystemError) {
+      let empty = unsafe mmap(
+        nil, Self.pageBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      guard unsafe empty != MAP_FAILED else { throw .last("mmap") }
+      let bits = UInt(bitPattern: empty)
+      self.count = count
+      self.empty = bits
+      places = (0..<count).map { _ in Place(bits) }
+    }
+
+    @unsafe package func address(of place: Int) -> UnsafeMutableRawPointer {
+      let bits = places[place].address.load(ordering: .acquiring)
+      guard let address = unsafe UnsafeMutableRawPointer(bitPattern: bits) else {
+        preconditionFailure("place \(place) lies nowhere")
+      }
+      return unsafe address
+    }
+
+    package func fill(_ place: Int, with file: borrowing MemoryFile) throws(SystemError) {
+      let address = try unsafe mapShared(file, PROT_READ)
+      places[place].address.store(UInt(bitPattern: address), ordering: .releasing)
+    }
+
+    package func empty(_ place: Int) throws(SystemError) {
+      places[place].address.store(empty, ordering: .releasing)
+    }
+  }
+#endif

@@ -1,0 +1,44 @@
+import FrameBus
+import TestSupport
+import Testing
+
+// Each of these is a part of Prover, which does the work in a process of its own, where nothing
+// else opens descriptors or starts threads. scripts/soak runs the same for longer.
+
+/// A process of the bus is killed at each of its crash points, and no other suffers: every frame
+/// whole, every slot and descriptor back, every frame accounted for.
+@Suite(
+  .enabled(
+    if: crashPointsAreCompiled, "built without crash points: swift test --traits CrashPoints"))
+struct CrashTests {
+  @Test func whoeverDiesAtAnyCrashPointHarmsNobodyElse() throws {
+    let output = try prove("crash", within: .seconds(900))
+    #expect(output.contains("died at each of \(CrashPoint.allCases.count) points"))
+  }
+}
+
+@Suite struct SoakTests {
+  @Test func randomKillsAndStopsTearNoFrame() throws {
+    #expect(try prove("soak", "seconds=30").contains("0 torn"))
+  }
+}
+
+@Suite struct SiegeTests {
+  @Test func hostileMembersHarmNobodyElse() throws {
+    #expect(try prove("siege", "seconds=1").contains("withstood scribble, "))
+  }
+}
+
+@Suite struct CycleTests {
+  @Test func nothingIsLeftOfFiveHundredKilledSubscribers() throws {
+    #expect(try prove("cycles", "count=500").contains("500 subscribers killed"))
+  }
+}
+
+/// What Prover says when it has found nothing wrong.
+private func prove(_ arguments: String..., within limit: Duration = .seconds(300)) throws -> String
+{
+  let result = try run("Prover", arguments, within: limit)
+  #expect(result.status == .exited(0), "\(result.output)\(result.errors)")
+  return result.output
+}

@@ -1,0 +1,116 @@
+import AppGroup
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+/// Every way around the seals, tried by a member of the group that is another user
+/// (`HostileMember seals`), and what the kernel answers to each.
+@Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
+struct SealTests {
+  @Test func aMemberFindsNoWayAroundTheSeals() throws {
+    let root = try TemporaryRoot(mode: 0o755)
+    let user = try TestUser()
+    let id = try GroupID("org.example.seals")
+    _ = try AppGroup.create(id, root: root.path)
+    try AppGroup.grant(.extension, to: .user(user.uid), in: id, root: root.path)
+    let group = try AppGroup.open(id, root: root.path)
+    let stream = try StreamName("screen")
+    var publisher = try Publisher(
+      stream, in: group, format: try .video(.xrgb8888, width: 64, height: 16))
+    var subscriber = try Subscriber(stream, in: group)
+    try publishFilled(&publisher, with: 0x5a)
+    guard let lease = try subscriber.poll() else { throw HarnessError("no frame to guard") }
+
+    let attacker = try user.start(
+      "HostileMember", ["seals", "\(group.streamsPath)/\(stream).sock"])
+    let result = try attacker.finish()
+    #expect(result.output.hasSuffix("all tried\n"), "\(result.output)\(result.errors)")
+    let answers = try result.output.split(separator: "\n").dropLast().map(Answer.init)
+    for answer in answers {
+      let expected = answer.expected
+      #expect(expected.contains(answer.kernel), "\(answer.target) \(answer.attempt)")
+    }
+    for attempt in Answer.ofMemory.keys where !Answer.mayBeMissing.contains(attempt) {
+      let targets = answers.filter { $0.attempt == attempt }.map(\.target)
+      #expect(Set(targets).isSuperset(of: ["board", "pool"]), "\(attempt) was not tried")
+    }
+    #expect(answers.count { $0.target == "publisher" } == Answer.ofPublisher.count)
+    let isWhole = isFilled(lease, with: 0x5a)
+    #expect(isWhole)
+    try publishFilled(&publisher, with: 0xa5)
+  }
+
+  private func publishFilled(_ publisher: inout Publisher, with byte: UInt8) throws {
+    var loan = try publisher.loan()
+    var bytes = loan.bytes
+    for offset in 0..<bytes.byteCount {
+      bytes.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+    }
+    loan.publish()
+  }
+
+  private func isFilled(_ lease: borrowing FrameLease, with byte: UInt8) -> Bool {
+    // SAFETY: the pointer is not used after the closure.
+    unsafe lease.withUnsafeBytes { bytes in unsafe bytes.allSatisfy { $0 == byte } }
+  }
+}
+
+/// One line of the attacker: what it tried, and what the kernel said.
+private struct Answer {
+  let target: Substring
+  let attempt: String
+  let kernel: Substring
+
+  init(_ line: Substring) throws {
+    let words = line.split(separator: " ")
+    guard words.count == 3 else { throw HarnessError("a line of no answer: \(line)") }
+    (target, attempt, kernel) = (words[0], String(words[1]), words[2])
+  }
+
+  /// What the kernel may answer; more than one where kernels differ.
+  var expected: [Substring] {
+    switch target {
+    case "publisher": Self.ofPublisher[attempt] ?? []
+    // The page is its own: it may empty it, and not take it away.
+    case "page" where attempt == "fallocate-punch": ["done"]
+    default: Self.ofMemory[attempt] ?? []
+    }
+  }
+
+  /// On board and pool, whose memory is the publisher's alone.
+  static let ofMemory: [String: [Substring]] = [
+    "mmap-shared-writable": ["EPERM"], "write": ["EPERM"], "pwritev2": ["EPERM"],
+    "shrink": ["EPERM"], "grow": ["EPERM"], "fallocate-grow": ["EPERM"],
+    "fallocate-punch": ["EPERM"], "fallocate-zero": ["EOPNOTSUPP", "EPERM"],
+    "fallocate-collapse": ["EOPNOTSUPP", "EPERM"], "add-seals": ["EPERM"], "chmod": ["EPERM"],
+    // A description of its own that may write would be worth something if writing were not sealed.
+    "reopen": ["done", "EACCES"], "reopened-write": ["EPERM"], "reopened-mmap": ["EPERM"],
+    "reopen-truncating": ["EPERM"],
+    "mprotect": ["EACCES"], "madvise-remove": ["EACCES"],
+    "madvise-populate-write": ["EINVAL", "EFAULT"],
+    "read-into": ["EFAULT"], "futex-wake-op": ["EFAULT"], "futex-lock-pi": ["EFAULT"],
+    "process_vm_writev-self": ["EFAULT"], "proc-self-mem": ["EIO", "EFAULT"],
+    "mremap-copy": ["done"], "mremap-mprotect": ["EACCES"],
+    // A copy of its own, which nobody else sees.
+    "mmap-private": ["done"], "mmap-private-seen-by-others": ["EACCES"],
+    "madvise-remove-private": ["EACCES", "EINVAL"],
+    "userfaultfd": ["done", "EPERM", "ENOSYS"], "userfaultfd-register": ["EPERM"],
+    "userfaultfd-copy": ["ENOENT"],
+    "splice-into": ["EPERM"], "vmsplice": ["done"], "splice-from": ["done"],
+    "pipes-seen-by-others": ["EACCES"],
+    "third-party-mmap": ["EPERM"], "third-party-write": ["EPERM"],
+  ]
+  static let mayBeMissing: Set = [
+    "reopened-write", "reopened-mmap", "reopen-truncating", "userfaultfd-register",
+    "userfaultfd-copy",
+  ]
+
+  /// On the publisher's process. One of the same user may do all of this: a group whose members
+  /// shall not trust each other gives them users of their own.
+  static let ofPublisher: [String: [Substring]] = [
+    "ptrace": ["EPERM"], "proc-mem": ["EACCES"], "proc-fd": ["EACCES"], "proc-maps": ["EACCES"],
+    "process_vm_writev": ["EPERM"], "pidfd_getfd": ["EPERM"],
+    "process_madvise": ["EACCES", "EPERM", "ENOSYS"], "kill": ["EPERM"],
+  ]
+}

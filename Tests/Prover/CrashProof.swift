@@ -1,0 +1,87 @@
+import FrameBus
+import TestSupport
+
+/// Dies at every crash point, on both sides of a stream, in every role, and has everybody else
+/// checked each time.
+///
+/// Settings: `side` (one of the sides below; all), `role` (all), `point` (all), `passes` (how
+/// many passes of a point to die at, the first one always among them).
+struct CrashProof {
+  enum Side: String, CaseIterable {
+    case publisher, subscriber
+    /// A publisher that evicts who takes no new pools, which it does after seconds.
+    case evictor
+
+    var roles: [Role] { self == .evictor ? [.latest] : Role.allCases }
+    var points: [CrashPoint] {
+      self == .evictor ? [.evictionShown, .placeEvicted, .evictionCounted] : CrashPoint.allCases
+    }
+  }
+
+  private let sides: [Side]
+  private let roles: [Role]
+  private let points: [CrashPoint]
+  private let passes: Int
+  private let seed = TestSeed(for: "CrashTests")
+
+  init(_ settings: Settings) throws {
+    guard crashPointsAreCompiled else {
+      throw ProofError("this build has no crash points: build with --traits CrashPoints")
+    }
+    sides = try settings.choice("side", of: Side.allCases)
+    roles = try settings.choice("role", of: Role.allCases)
+    points = try settings.choice("point", of: CrashPoint.allCases)
+    passes = settings.number("passes", 2)
+  }
+
+  func run() throws {
+    var generator = seed.generator
+    var reached: Set<CrashPoint> = []
+    var before: Resources?
+    for side in sides {
+      for role in roles where side.roles.contains(role) {
+        let census = try CrashTrial(side: side, role: role, choice: nil).run().passes
+        // That was the first trial, which made all that a process makes once.
+        let baseline = try before ?? .settled(of: .own)
+        before = baseline
+        var killed = 0
+        for point in points where side.points.contains(point) {
+          guard let count = census[point.rawValue] else { continue }
+          for choice in choices(point, outOf: count, &generator) {
+            let trial = CrashTrial(side: side, role: role, choice: choice)
+            let result = try trial.run()
+            try expect(baseline, of: .own, after: trial.description)
+            guard result.wasKilled else { continue }
+            killed += 1
+            reached.insert(point)
+          }
+        }
+        say("\(side) \(role): \(census.count) points passed, \(killed) kills, all accounts settled")
+      }
+    }
+    let missed = points.filter { !reached.contains($0) }
+    guard missed.isEmpty else { throw ProofError("nobody died at \(missed); \(seed)") }
+    say("died at each of \(points.count) points")
+  }
+
+  /// The first pass, and others at random: not the last ones, as no two runs are the same.
+  private func choices(
+    _ point: CrashPoint, outOf count: Int, _ generator: inout SeededGenerator
+  ) -> [CrashChoice] {
+    let others = (1..<max(passes, 1)).map { _ in
+      Int.random(in: 1...max(1, count / 2), using: &generator)
+    }
+    return Set([1] + others).sorted().map { CrashChoice(point: point, pass: $0) }
+  }
+}
+
+extension Settings {
+  /// The one that is named, or all.
+  func choice<Choice: RawRepresentable<String>>(
+    _ key: String, of all: [Choice]
+  ) throws -> [Choice] {
+    guard let text = try? text(key) else { return all }
+    guard let choice = Choice(rawValue: text) else { throw ProofError("no \(key) “\(text)”") }
+    return [choice]
+  }
+}

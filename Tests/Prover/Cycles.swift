@@ -1,0 +1,97 @@
+import FrameBus
+import Platform
+import TestSupport
+
+/// A small child attaches, holds a frame and is killed, again and again: afterwards the publisher
+/// occupies what it did before. The same for publishers that die under one subscriber.
+///
+/// Settings: `count` (of subscribers; a tenth as many publishers die).
+struct Cycles {
+  private let count: Int
+
+  init(_ settings: Settings) { count = settings.number("count", 500) }
+
+  func run() throws {
+    try killSubscribers()
+    try killPublishers()
+  }
+
+  private func killSubscribers() throws {
+    let world = try ProofWorld()
+    let publisher = try world.start("publish", ["role=latest", "intervalUs=2000"])
+    try publisher.waitForOutput("publishing")
+    let facts = ProcessFacts(publisher.processID)
+    func cycle() throws {
+      let child = try RunningProgram("HostileMember", ["seat", world.socketPath])
+      try child.waitForOutput("ready")
+      _ = try child.end(with: Signal.kill)
+    }
+    // The first make what is made once.
+    for _ in 0..<20 { try cycle() }
+    let before = try Resources.settled(of: facts)
+    let entries = try world.entries()
+    let memoryBefore = try MemoryUse(of: facts)
+    for _ in 0..<count { try cycle() }
+    try expect(before, of: facts, after: "\(count) subscribers")
+    let memory = try MemoryUse(of: facts)
+    try memory.expectNoMore(than: memoryBefore, after: "\(count) subscribers")
+    guard try world.entries() == entries else {
+      throw ProofError("the container has \(try world.entries()), before it had \(entries)")
+    }
+    say("\(count) subscribers killed: \(before); \(memory), before \(memoryBefore)")
+    guard try publisher.end(with: Signal.terminate).status.isSuccess else {
+      throw ProofError("the publisher: \(publisher.transcript)")
+    }
+  }
+
+  private func killPublishers() throws {
+    let world = try ProofWorld()
+    let subscriber = try world.start("subscribe", ["role=keepLatest"])
+    let facts = ProcessFacts(subscriber.processID)
+    func cycle() throws {
+      let publisher = try world.start("publish", ["role=keepLatest", "intervalUs=100"])
+      try publisher.waitForOutput("publishing")
+      try waitUntil("the subscriber has come") {
+        try listStreams(in: world.group).first?.subscribers.first?.received ?? 0 > 0
+      }
+      _ = try publisher.end(with: Signal.kill)
+    }
+    for _ in 0..<5 { try cycle() }
+    let before = try Resources.settled(of: facts)
+    let entries = try world.entries()
+    let memoryBefore = try MemoryUse(of: facts)
+    let publishers = max(count / 10, 1)
+    for _ in 0..<publishers { try cycle() }
+    try expect(before, of: facts, after: "\(publishers) publishers")
+    let memory = try MemoryUse(of: facts)
+    try memory.expectNoMore(than: memoryBefore, after: "\(publishers) publishers")
+    guard try world.entries() == entries else {
+      throw ProofError("the container has \(try world.entries()), before it had \(entries)")
+    }
+    say("\(publishers) publishers killed: \(before); \(memory), before \(memoryBefore)")
+  }
+}
+
+/// What a process has of the machine's memory: its own, and that of the memory files it maps.
+struct MemoryUse: CustomStringConvertible {
+  let residentBytes: Int
+  let memoryFileBytes: Int
+
+  init(of facts: ProcessFacts) throws {
+    residentBytes = try facts.residentBytes
+    memoryFileBytes = try facts.memoryFileBytes
+  }
+
+  /// An allocator that settles takes some pages more; a leak of a page a cycle takes megabytes.
+  private static let settlingBytes = 1 << 20
+
+  func expectNoMore(than before: MemoryUse, after what: String) throws(ProofError) {
+    guard residentBytes <= before.residentBytes + Self.settlingBytes,
+      memoryFileBytes <= before.memoryFileBytes + Self.settlingBytes
+    else { throw ProofError("after \(what): \(self); before: \(before)") }
+  }
+
+  var description: String {
+    "\(residentBytes >> 10) KiB resident, \(memoryFileBytes >> 10) KiB of memory files"
+  }
+}

@@ -1,0 +1,65 @@
+import AppGroup
+import FrameBus
+import Platform
+import TestSupport
+
+/// Proves by force that the frame bus survives its processes: `Prover PART key=value…`.
+///
+/// Parts that judge: `crash` (dies at every crash point), `soak` (random kills and stops), `siege`
+/// (hostile members), `cycles` (resources after many). Parts that are judged: `publish`,
+/// `subscribe`. What is wrong is said on
+/// standard error, and the status is 1.
+@main
+struct Program {
+  static func main() {
+    do { try run() } catch {
+      try? writeFully(Array("\(error)\n".utf8), to: 2)
+      exitProcess(1)
+    }
+  }
+
+  private static func run() throws {
+    let part = CommandLine.arguments.dropFirst().first ?? ""
+    let settings = Settings(CommandLine.arguments.dropFirst(2))
+    switch part {
+    case "publish": try publishProof(settings)
+    case "subscribe": try subscribeProof(settings)
+    case "crash": try CrashProof(settings).run()
+    case "soak": try Soak(settings).run()
+    case "siege": try Siege(settings).run()
+    case "cycles": try Cycles(settings).run()
+    default: throw ProofError("no part “\(part)”")
+    }
+  }
+}
+
+struct Settings {
+  private var values: [String: String] = [:]
+
+  init(_ arguments: ArraySlice<String>) {
+    for argument in arguments {
+      let parts = argument.split(separator: "=", maxSplits: 1)
+      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
+    }
+  }
+
+  func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
+
+  func text(_ key: String) throws -> String {
+    guard let text = values[key] else { throw ProofError("say \(key)=…") }
+    return text
+  }
+
+  func world() throws -> ProofWorld {
+    try ProofWorld(rootPath: try text("root"), stream: try text("stream"))
+  }
+
+  func role() throws -> Role {
+    guard let role = Role(rawValue: try text("role")) else {
+      throw ProofError("no role \(try text("role"))")
+    }
+    return role
+  }
+}
+
+func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }
