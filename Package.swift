@@ -7,11 +7,11 @@ import PackageDescription
 //
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Upload  UploadGStreamer*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
 //   L3  FrameBus  GroupSemaphores
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -66,6 +66,8 @@ let package = Package(
     .target(name: "CFrameLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
+    .target(
+      name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
     .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
       providers: [
@@ -84,7 +86,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
-    .target(name: "Platform", dependencies: ["CLinuxShims"], swiftSettings: strict),
+    .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
     .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
     .target(
       name: "FrameBus", dependencies: ["AppGroup", "CChecksum", "CFrameLayout", "Platform"],
@@ -106,6 +108,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
+      name: "Recording", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+    .target(
       name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
       name: "UploadGStreamer",
@@ -123,7 +127,8 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "AppGroup", "FrameBus", "GroupSemaphores", "Platform",
+        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus",
+        "GroupSemaphores", "Platform",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -153,6 +158,13 @@ let package = Package(
     .executableTarget(
       name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
       cSettings: strictC + [.define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))]),
+    .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
+    .executableTarget(
+      name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
+      path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
 
     // Fuzzing of all that reads what another process wrote: one program a parser
     .target(
@@ -219,6 +231,13 @@ let package = Package(
     .testTarget(
       name: "CLITests", dependencies: ["TestSupport", "Platform", "BusCLI"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RecordingTests",
+      dependencies: [
+        "TestSupport", "Recording", "Capture", "AppGroup", "FrameBus", "Platform", "BusCLI",
+        "BusWorker", "CaptureProgram",
+      ],
+      swiftSettings: strict),
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
       path: "Tests/UploadTestPublisher", swiftSettings: strict),
@@ -260,8 +279,8 @@ let package = Package(
     .testTarget(
       name: "BenchTests",
       dependencies: [
-        "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "CaptureProgram",
-        "UploadProgram",
+        "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
+        "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),
   ],

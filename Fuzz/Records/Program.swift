@@ -36,7 +36,7 @@ struct Program {
       var record = fb_status()
       input.fill(&record)
       guard let stream = try? StreamName("screen") else { return }
-      let status = StreamStatus(stream, record)
+      let status = StreamStatus(stream, record, [])
       precondition(status.subscribers.count <= Int(FB_MAXIMUM_SUBSCRIBERS))
       _ = "\(status)"
     default:

@@ -15,12 +15,14 @@ public protocol BenchSuite: Sendable {
 }
 
 /// Every suite there is, in the order in which `framebus bench all` runs them.
-public let benchSuites: [any BenchSuite] = [CaptureSuite()]
+public let benchSuites: [any BenchSuite] = [
+  RingSuite(), RingCallsSuite(), CaptureSuite(),
+]
 
 /// What one call of `framebus bench` asks of each suite.
 public struct BenchRun: Sendable {
-  /// How long each subject is measured in each round.
-  public let seconds: Int
+  /// How long each subject is measured in each round; nil for what the suite thinks fit.
+  public let seconds: Double?
   /// How often all subjects take their turn.
   public let rounds: Int
   /// Whether programs of others are measured too, where they are installed.
@@ -28,9 +30,12 @@ public struct BenchRun: Sendable {
   let terminal: Terminal
   let stop: StopSignal
 
+  /// How long a suite measures that counts in whole seconds.
+  func wholeSeconds(or fallback: Int) -> Int { seconds.map { Int($0.rounded(.up)) } ?? fallback }
+
   /// - Parameter stop: ends the run early; what was started is stopped, and ``Interrupted`` thrown.
   package init(
-    seconds: Int, rounds: Int, hasPeers: Bool, terminal: Terminal, stop: StopSignal
+    seconds: Double?, rounds: Int, hasPeers: Bool, terminal: Terminal, stop: StopSignal
   ) {
     self.seconds = seconds
     self.rounds = rounds
@@ -58,6 +63,8 @@ public struct BenchRecord: Encodable, Sendable {
   public var p999_ns: UInt64?
   public var per_second: Double?
   public var cpu_ns_per_frame: UInt64?
+  /// Written only where it was counted.
+  public var syscalls_per_frame: Double?
   public let samples: Int
 
   init(suite: String, scenario: String, subject: String, samples: Int) {
@@ -69,6 +76,7 @@ public struct BenchRecord: Encodable, Sendable {
 
   private enum Key: String, CodingKey {
     case suite, scenario, subject, p50_ns, p99_ns, p999_ns, per_second, cpu_ns_per_frame, samples
+    case syscalls_per_frame
   }
 
   /// Written out, because a synthesised coder leaves out what is nil.
@@ -83,5 +91,6 @@ public struct BenchRecord: Encodable, Sendable {
     try container.encode(per_second, forKey: .per_second)
     try container.encode(cpu_ns_per_frame, forKey: .cpu_ns_per_frame)
     try container.encode(samples, forKey: .samples)
+    try container.encodeIfPresent(syscalls_per_frame, forKey: .syscalls_per_frame)
   }
 }

@@ -7,8 +7,10 @@
 #include <linux/futex.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -68,12 +70,12 @@ int linux_populate_writable(void *address, size_t byteCount) {
 
 long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
                           uint64_t deadlineNs) {
-  struct futex_waitv vector[MAXIMUM_WAITS];
-  if (count > MAXIMUM_WAITS) {
+  struct futex_waitv vector[LINUX_MAXIMUM_WAITS];
+  if (count > LINUX_MAXIMUM_WAITS) {
     errno = EINVAL;
     return -1;
   }
-  memset(vector, 0, sizeof vector);
+  memset(vector, 0, count * sizeof vector[0]);
   for (unsigned i = 0; i < count; i++) {
     vector[i].uaddr = (uintptr_t)waits[i].word;
     vector[i].val = waits[i].expected;
@@ -85,12 +87,26 @@ long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
                  deadlineNs == UINT64_MAX ? NULL : &deadline, CLOCK_MONOTONIC);
 }
 
-long linux_futex_wake(const uint32_t *word, int count) {
-  return syscall(SYS_futex, word, FUTEX_WAKE, count);
+long linux_futex_wake(const uint32_t *word, int count, bool isPrivate) {
+  return syscall(SYS_futex, word, isPrivate ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, count);
 }
 
-long linux_futex_wake_all(const uint32_t *word, bool isPrivate) {
-  return syscall(SYS_futex, word, isPrivate ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, INT_MAX);
+int linux_one_way_socket_pair(int ends[2]) {
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) return -1;
+  // The other end then has EPIPE for whatever it sends, descriptors among it.
+  if (shutdown(ends[0], SHUT_RD) == 0) return 0;
+  close(ends[0]);
+  close(ends[1]);
+  return -1;
+}
+
+bool linux_is_stream_socket(int descriptor) {
+  int domain = 0, type = 0;
+  socklen_t length = sizeof domain;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &length) < 0) return false;
+  length = sizeof type;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) < 0) return false;
+  return domain == AF_UNIX && type == SOCK_STREAM;
 }
 
 ssize_t linux_send_message(int socket, const void *bytes, size_t byteCount,
@@ -272,3 +288,34 @@ int linux_rename(int directory, const char *name, const char *newName, bool isRe
 }
 
 int linux_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
+
+static _Thread_local const void *threadOwner;
+
+void linux_set_thread_owner(const void *owner) { threadOwner = owner; }
+
+const void *linux_thread_owner(void) { return threadOwner; }
+
+int linux_processor_count(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+int linux_terminal_size(int descriptor, unsigned *columns, unsigned *rows) {
+  struct winsize size;
+  int result = ioctl(descriptor, TIOCGWINSZ, &size);
+  if (result == 0) {
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+  }
+  return result;
+}
+
+int linux_set_direct(int descriptor, bool isDirect) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) return flags;
+  return fcntl(descriptor, F_SETFL, isDirect ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
+int linux_allocate(int descriptor, uint64_t offset, uint64_t byteCount) {
+  return fallocate(descriptor, 0, (off_t)offset, (off_t)byteCount);
+}

@@ -2,35 +2,10 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// A pool as a subscriber maps it: read-only.
-final class PoolView: Sendable {
-  let generation: UInt32
-  let slotCount: Int
-  let slotBytes: Int
-  let mapping: Mapping
-
-  /// The largest slot, so that no sum of offsets overflows.
-  static let maximumSlotBytes = 1 << 39
-
-  /// - Returns: nil if the numbers are out of range or the memory could be shrunk under our feet.
-  init?(_ description: fb_pool_description, memory: consuming Descriptor) {
-    guard description.slot_count > 0, description.slot_bytes > 0,
-      description.slot_bytes % UInt64(PageRow.pageBytes) == 0,
-      description.slot_bytes <= UInt64(Self.maximumSlotBytes)
-    else { return nil }
-    generation = description.generation
-    slotCount = Int(description.slot_count)
-    slotBytes = Int(description.slot_bytes)
-    let byteCount = slotCount.multipliedReportingOverflow(by: slotBytes)
-    guard !byteCount.overflow,
-      let file = MemoryFile(received: memory, byteCount: byteCount.partialValue),
-      let mapping = try? Mapping(file, .read)
-    else { return nil }
-    self.mapping = mapping
-  }
-}
-
-/// A subscriber's connection to one generation of a stream: its mappings, its place, its socket.
+/// A subscriber's place in one generation of a stream: its mappings, and its line to the publisher.
+///
+/// It is retained and released with each frame, so nothing may refer to it weakly: that would make
+/// both several times slower.
 ///
 /// It lives as long as the last lease made from it. What the publisher wrote is not believed: all
 /// of it is copied, checked, and only then used.
@@ -48,22 +23,15 @@ final class Attachment: Sendable {
   let pins = PinLedger()
   private let boardMapping: Mapping
   private let pageMapping: Mapping
-  private let pools: Mutex<[PoolView]>
   /// Hold words that are free, a bit each. Of this process alone.
   private let freeHolds: Atomic<UInt64>
-  private let newestPool: Atomic<UInt32>
-  private let gone = Atomic<Bool>(false)
 
-  private let doorbell: Doorbell
-  private let loop: EventLoop
-  private let registration = Mutex<Registration>(Registration())
-  private struct Registration {
-    var socket: EventLoop.Token?
-    var process: EventLoop.Token?
-  }
-  private let process: SharedDescriptor?
+  /// Rung for a frame while this subscriber waits on a descriptor.
+  let bell: BellSocket
+  /// Posted for a frame while this subscriber waits for that, if it asked for one.
+  let semaphore: WakeSemaphore?
   // Last, so that it is closed last: the publisher takes its end for the end of all holds.
-  private let socket: SharedSocket
+  private let line: PublisherLine
 
   /// Takes over what a welcome brought, after checking it.
   /// - Throws: a sentence that says what was wrong with it.
@@ -76,10 +44,11 @@ final class Attachment: Sendable {
       welcome.place < UInt32(FB_MAXIMUM_SUBSCRIBERS),
       (1...UInt32(FB_MAXIMUM_HOLDS)).contains(welcome.holds)
     else { throw Untrusted("its welcome has numbers out of range") }
-    guard message.descriptorCount == 3,
+    guard (4...5).contains(message.descriptorCount),
       let boardMemory = message.takeDescriptor(),
       let pageMemory = message.takeDescriptor(),
-      let poolMemory = message.takeDescriptor()
+      let poolMemory = message.takeDescriptor(),
+      let bellSocket = message.takeDescriptor()
     else { throw Untrusted("its welcome lacks memory") }
     guard
       let boardFile = MemoryFile(
@@ -91,13 +60,23 @@ final class Attachment: Sendable {
     guard let pool = PoolView(welcome.pool, memory: poolMemory) else {
       throw Untrusted("its pool is not sealed as it must be")
     }
+    guard let bell = BellSocket(received: bellSocket) else {
+      throw Untrusted("its bell is not a socket")
+    }
+    self.bell = bell
+    if let memory = message.takeDescriptor() {
+      guard let semaphore = WakeSemaphore(received: memory) else {
+        throw Untrusted("its semaphore is not sealed as it must be")
+      }
+      self.semaphore = semaphore
+    } else {
+      semaphore = nil
+    }
     // SAFETY: both mappings live as long as self.
     board = unsafe Board(boardMapping, ringDepth: depth)
     page = unsafe SubscriberPage(pageMapping)
     self.boardMapping = boardMapping
     self.pageMapping = pageMapping
-    pools = Mutex([pool])
-    newestPool = Atomic(pool.generation)
     self.stream = stream
     generation = welcome.generation
     ringDepth = depth
@@ -105,10 +84,7 @@ final class Attachment: Sendable {
     grantedHolds = Int(welcome.holds)
     firstCursor = welcome.cursor
     freeHolds = Atomic((1 << UInt64(welcome.holds)) - 1)
-    self.doorbell = doorbell
-    self.loop = loop
-    process = socket.messages.peerProcess()
-    self.socket = socket
+    line = PublisherLine(socket, pool, doorbell: doorbell, loop: loop)
     let header = board.header()
     guard header.magic == FB_MAGIC_WORD, header.abi_version == UInt32(FB_ABI_VERSION),
       header.ring_depth == UInt32(depth)
@@ -124,83 +100,18 @@ final class Attachment: Sendable {
   /// Takes the place: only now does the publisher count this subscriber, and may begin to publish
   /// for it.
   /// - Returns: false if the publisher has gone, or has given the place up.
-  func takePlace() -> Bool {
-    socket.messages.send(fb_short_message(Int(FB_MESSAGE_SEATED))) == .sent
-  }
+  func takePlace() -> Bool { line.takePlace() }
 
   /// Begins to listen for messages and for the publisher's death.
-  func watch() throws(SystemError) {
-    let handler: EventLoop.Handler = { [weak self] events in self?.handle(events) }
-    let socketToken = try loop.add(socket.number, .readable, handler)
-    registration.withLock { $0.socket = socketToken }
-    guard let number = process?.number else { return }
-    let processToken = try loop.add(number, .readable) { _ in handler(.hangUp) }
-    registration.withLock { $0.process = processToken }
-  }
+  func watch() throws(SystemError) { try line.watch() }
 
-  deinit {
-    let tokens = registration.withLock { $0 }
-    if let token = tokens.socket { loop.remove(token, socket.number) }
-    if let token = tokens.process, let number = process?.number { loop.remove(token, number) }
-  }
+  /// Called when the bell's ringer is gone, which the publisher alone can be.
+  func endWithBell() { line.endWithBell() }
 
-  // MARK: The loop thread
-
-  private func handle(_ events: EventLoop.Events) {
-    // After a hang-up this is the last look: a pool may lie behind all the bells that fit into the
-    // socket. Bounded even then, should another process still hold the publisher's end and talk.
-    for _ in 0..<(events.isHangUp ? 4096 : 16) {
-      let message: Message?
-      // A publisher that died before it read all we said is an error first (ECONNRESET), and what
-      // it said before comes after that.
-      do { message = try Message(from: socket.messages) } catch { continue }
-      guard let message else { break }
-      guard accept(message) else {
-        end()
-        break
-      }
-    }
-    if events.isHangUp { end() }
-    doorbell.ring()
-  }
-
-  /// - Returns: false if the publisher broke the protocol, or ended the connection.
-  private func accept(_ message: consuming Message) -> Bool {
-    guard !message.isTruncated, let header = message.header else { return false }
-    switch Int(header.kind) {
-    case Int(FB_MESSAGE_BELL): return message.descriptorCount == 0
-    case Int(FB_MESSAGE_POOL):
-      guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
-        let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
-      else { return false }
-      // Two are enough: the one before may still be in the ring, older ones cannot.
-      pools.withLock { $0 = $0.suffix(1) + [pool] }
-      // Relaxed: only decides how early an old pool is unmapped.
-      newestPool.store(pool.generation, ordering: .relaxed)
-      crashPoint(.poolMapped)
-      let acknowledgement = fb_short_message(
-        Int(FB_MESSAGE_POOL_ACK), value: UInt64(pool.generation))
-      defer { crashPoint(.poolAcknowledged) }
-      return socket.messages.send(acknowledgement) == .sent
-    default: return false
-    }
-  }
-
-  private func end() {
-    // The socket stays readable for ever now; nothing more is to be learned from it.
-    let tokens = registration.withLock { registration in
-      defer { registration = Registration() }
-      return registration
-    }
-    if let token = tokens.socket { loop.remove(token, socket.number) }
-    if let token = tokens.process, let number = process?.number { loop.remove(token, number) }
-    gone.store(true, ordering: .releasing)
-  }
-
-  // MARK: The subscriber
+  deinit { line.end() }
 
   /// Whether the publisher has gone, one way or another. What it published can still be read.
-  var isGone: Bool { gone.load(ordering: .acquiring) }
+  var isGone: Bool { line.isGone }
 
   /// The newest published sequence number.
   @inline(__always)
@@ -240,14 +151,10 @@ final class Attachment: Sendable {
     board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
   }
 
-  func pool(_ generation: UInt32) -> PoolView? {
-    pools.withLock { pools in pools.first { $0.generation == generation } }
-  }
+  func pool(_ generation: UInt32) -> PoolView? { line.pool(generation) }
 
   /// Whether a pool of this generation is still to come.
-  func awaitsPool(_ generation: UInt32) -> Bool {
-    pools.withLock { pools in pools.allSatisfy { $0.generation < generation } }
-  }
+  func awaitsPool(_ generation: UInt32) -> Bool { line.awaitsPool(generation) }
 
   /// A free hold word, or nil.
   func takeHold() -> Int? {
@@ -275,8 +182,8 @@ final class Attachment: Sendable {
 
   /// Lets a frame go, and its hold word with it.
   func release(_ hold: Int) {
-    // Relaxed: as where it is stored. An old pool is unmapped with its last lease.
-    if pins[hold].poolGeneration != newestPool.load(ordering: .relaxed) { pins[hold].pool = nil }
+    // An old pool is unmapped with its last lease.
+    if pins[hold].poolGeneration != line.newestPool { pins[hold].pool = nil }
     // SYNC hold/release: release; pairs with the acquiring load in `Places.addHeldSequences`. All
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)

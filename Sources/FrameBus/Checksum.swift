@@ -28,12 +28,18 @@ extension fb_descriptor {
 }
 
 extension PinLedger.Record {
-  /// Whether the frame, whose place in its pool was checked, is as its checksum says. One without
-  /// is.
+  /// Whether the pinned frame is as its checksum says. One without is.
   var isIntact: Bool {
     guard let checksum = descriptor.checksum else { return true }
-    // SAFETY: slot and size were checked against the pool, which stays mapped while this names it.
-    let bytes = unsafe RawSpan(_unsafeStart: payload, byteCount: Int(descriptor.payload_bytes))
+    // SAFETY: `payload` has as many bytes, as long as the frame is pinned.
+    let bytes = unsafe RawSpan(
+      _unsafeStart: payload, byteCount: Int(descriptor.payload_bytes))
     return Checksum.crc32c(bytes) == checksum
+  }
+
+  /// Whether the start of a buffer, which the frame was copied to, is as its checksum says.
+  func isIntact(as copy: borrowing MutableRawSpan) -> Bool {
+    guard let checksum = descriptor.checksum else { return true }
+    return Checksum.crc32c(copy.bytes.extracting(first: Int(descriptor.payload_bytes))) == checksum
   }
 }

@@ -11,6 +11,9 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   var holds = 0
   /// Whether it has answered that offer: until then nobody may be there to read.
   var isSeated = false
+  /// What wakes it, hung at its place.
+  var bell: SharedDescriptor?
+  var semaphore: WakeSemaphore?
   /// Pools still to be sent, and sent but not yet mapped by the peer.
   var owedPools: [Pool] = []
   var unacknowledgedPools = 0

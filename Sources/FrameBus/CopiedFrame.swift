@@ -7,6 +7,8 @@ public struct CopiedFrame: Hashable, Sendable {
   public let metadata: FrameMetadata
   /// What changed since the frame that this subscriber received before.
   public let damage: DamageRegion
+  /// CRC-32C of the bytes, if the publisher gives one.
+  public let checksum: UInt32?
   /// When the publisher made it visible, `CLOCK_MONOTONIC`.
   public let publishedAtNs: UInt64
   /// Frames between the one received before and this one that this subscriber will never see.
@@ -24,7 +26,8 @@ extension CopiedFrame {
     self.generation = generation
     sequence = SequenceNumber(rawValue: record.descriptor.sequence)
     metadata = FrameMetadata(record.descriptor, of: format)
-    damage = record.damage
+    damage = record.damage.clipped(to: format.bounds)
+    checksum = record.descriptor.checksum
     publishedAtNs = record.descriptor.published_at_ns
     droppedBefore = record.droppedBefore
     byteCount = Int(record.descriptor.payload_bytes)

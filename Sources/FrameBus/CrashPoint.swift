@@ -20,8 +20,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   // Its formats.
   case formatWritten, formatShown
   // Loan and publish.
-  case loaned, descriptorInvalid, descriptorWritten, sequenceShown, cursorMoved, wakeBumped
-  case wakeUpCounted, sleepersWoken, bellsRung, abandonCounted
+  case loaned, descriptorInvalid, descriptorWritten, sequenceShown, bytesCounted
+  case cursorMoved, wakeBumped, wakeUpCounted, sleepersWoken, bellsRung, abandonCounted
   // Waiting for lossless subscribers.
   case waitShown, waitEnded, losslessEndShown, losslessEndCounted
   // Its control plane: who comes, who goes, and what they are sent.

@@ -15,9 +15,9 @@ struct DamageHistory {
   ) -> DamageRegion {
     defer { last = (frame.sequence, frame.format_epoch) }
     // Epochs only grow, so equal ones at both ends are equal in between.
-    guard let last, last.formatEpoch == frame.format_epoch, last.sequence < frame.sequence else {
-      return .full
-    }
+    guard let last, last.formatEpoch == frame.format_epoch, last.sequence < frame.sequence,
+      frame.sequence - last.sequence <= UInt64(FB_MAXIMUM_RING_DEPTH)
+    else { return .full }
     var region = frame.changes
     // The oldest first: it is the next to be overwritten.
     var sequence = last.sequence + 1

@@ -47,6 +47,7 @@ extension SubscriberPage {
 
   /// The publisher's side, who believes nothing: what is out of range was not said.
   func feedback() -> Feedback {
+    // Relaxed: as above.
     let thousandths = utilization.loadRelaxed()
     let numerator = Int(wantedRateNumerator.loadRelaxed())
     let denominator = Int(wantedRateDenominator.loadRelaxed())

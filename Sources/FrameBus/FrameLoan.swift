@@ -29,12 +29,15 @@ public struct FrameLoan: ~Copyable {
   /// or, if it never is, when the frame is published.
   public var metadata: FrameMetadata {
     get {
-      if let metadata = core.ring.loans[index].metadata { return metadata }
-      let metadata = FrameMetadata.now()
-      core.ring.loans[index].metadata = metadata
-      return metadata
+      if !core.ring.loans[index].hasMetadata { set(.now()) }
+      return core.ring.loans[index].metadata
     }
-    set { core.ring.loans[index].metadata = newValue }
+    set { set(newValue) }
+  }
+
+  private func set(_ metadata: FrameMetadata) {
+    core.ring.loans[index].metadata = metadata
+    core.ring.loans[index].hasMetadata = true
   }
 
   /// Bytes that fit into the slot.

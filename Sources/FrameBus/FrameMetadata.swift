@@ -83,6 +83,16 @@ extension FrameFormat {
   public var bounds: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
 }
 
+extension fb_descriptor {
+  /// What `FrameMetadata.now` says, where no field was set before.
+  mutating func setCaptured(at nowNs: UInt64) {
+    pts_ns = Int64(nowNs)
+    captured_at_ns = nowNs
+    orientation = UInt16(Orientation.up.rawValue)
+    damage_count = UInt16(FB_DAMAGE_FULL)
+  }
+}
+
 extension FrameMetadata {
   func store(into descriptor: inout fb_descriptor) {
     descriptor.pts_ns = ptsNs

@@ -13,7 +13,7 @@ import Synchronization
   let boardFile: MemoryFile
   let board: Board
   let places: Places
-  let bells: Bells
+  let waker: Waker
   /// Bumped when a subscriber arrives, leaves or is no longer lossless.
   let changes = PrivateFutexWord()
 
@@ -56,7 +56,6 @@ import Synchronization
   ) throws(PublisherError) {
     self.stream = stream
     self.options = options
-    bells = Bells()
     let pool = try Self.makePool(stream: stream, generation: 1, format: format, options: options)
     do throws(SystemError) {
       places = try Places()
@@ -65,6 +64,7 @@ import Synchronization
       boardMapping = try Mapping(boardFile, .readAndWrite)
       // SAFETY: the mapping lives as long as self.
       board = unsafe Board(boardMapping, ringDepth: options.ringDepth)
+      waker = Waker(board)
       board.setHeader(Self.header(stream: stream, ringDepth: options.ringDepth))
       crashPoint(.headerWritten)
       try boardFile.add([.size, .futureWrites, .seals])
@@ -232,7 +232,11 @@ import Synchronization
     let checksum = options.checksums ? checksum(ofLoan: index, byteCount: byteCount) : nil
     let nowNs = monotonicNowNs()
     var descriptor = fb_descriptor()
-    (ring.loans[index].metadata ?? .now(nowNs)).store(into: &descriptor)
+    if ring.loans[index].hasMetadata {
+      ring.loans[index].metadata.store(into: &descriptor)
+    } else {
+      descriptor.setCaptured(at: nowNs)
+    }
     descriptor.pool_generation = ring.loans[index].pool.generation
     descriptor.slot = UInt32(ring.loans[index].slot)
     descriptor.payload_bytes = UInt64(byteCount)
@@ -245,7 +249,9 @@ import Synchronization
     board.descriptorSequence(of: sequence).storeRelaxed(0)
     crashPoint(.descriptorInvalid)
     atomicMemoryFence(ordering: .releasing)
-    if ring.loans[index].formatVersion != ring.writtenVersion { writeFormat(ofLoan: index) }
+    let version = ring.loans[index].formatVersion
+    // 0 is every format that a loan was given of its own, not one of them.
+    if version == 0 || version != ring.writtenVersion { writeFormat(ofLoan: index) }
     descriptor.format_epoch = ring.formatEpoch
     if ring.standsAlone || descriptor.flags & FrameFlags.keyFrame.rawValue != 0 {
       ring.keyFrame = sequence
@@ -257,6 +263,9 @@ import Synchronization
     // `Attachment.pin`. The frame's bytes and all fields happen before.
     board.descriptorSequence(of: sequence).storeReleasing(sequence)
     crashPoint(.sequenceShown)
+    // Relaxed: one writer, a statistic; it shares the cursor's line.
+    board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
+    crashPoint(.bytesCounted)
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
     crashPoint(.cursorMoved)
@@ -287,38 +296,6 @@ import Synchronization
     // Relaxed: one writer, a statistic.
     board.abandoned.storeRelaxed(board.abandoned.loadRelaxed() &+ 1)
     crashPoint(.abandonCounted)
-  }
-
-  /// Wakes every subscriber that said it would sleep: one system call for all that sleep on the
-  /// futex, one for each that waits on a descriptor.
-  func wakeSleepers() {
-    // Relaxed load: this thread is the word's one writer.
-    // SYNC wake/sleep: release, so that who sees the new word sees the new cursor.
-    board.wake.storeReleasing(board.wake.loadRelaxed() &+ 1)
-    crashPoint(.wakeBumped)
-    // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
-    // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
-    // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next look at the mask of
-    // lossless places; pairs with the fence in `StreamServer.welcome`.
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-    var futexSleeps = false
-    var bellMask: UInt64 = 0
-    for place in SetBits(places.takenMask) {
-      // Relaxed: ordered by the fence above.
-      switch Int(places.page(place).waiting.loadRelaxed()) {
-      case Int(FB_WAITING_FUTEX): futexSleeps = true
-      case Int(FB_WAITING_BELL): bellMask |= 1 << UInt64(place)
-      default: break
-      }
-    }
-    guard futexSleeps || bellMask != 0 else { return }
-    // Relaxed: one writer, a statistic.
-    board.wakeUps.storeRelaxed(board.wakeUps.loadRelaxed() &+ 1)
-    crashPoint(.wakeUpCounted)
-    if futexSleeps { unsafe Platform.wakeSleepers(on: board.wake.futex) }
-    crashPoint(.sleepersWoken)
-    if bellMask != 0 { bells.ring(bellMask) }
-    crashPoint(.bellsRung)
   }
 
   /// Says how it stands with the stream. What was published stays readable for who is attached.

@@ -3,9 +3,9 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// The search for a stream's publisher: looks for it, says hello, takes its answer. A step at a time
-/// and never blocking, so that whoever receives can do so without a publisher too; the doorbell
-/// rings when there is a step to take.
+/// The search for a stream's publisher: looks for it, says hello, takes its answer. A step at a
+/// time and never blocking, so that whoever receives can do so without a publisher too; the
+/// doorbell rings when there is a step to take.
 struct PublisherSearch: ~Copyable, Sendable {
   /// How often a publisher is looked for that announced itself in no way we can see.
   static let retryInterval: Duration = .milliseconds(500)
@@ -17,6 +17,7 @@ struct PublisherSearch: ~Copyable, Sendable {
   /// Rings when something appears in the streams' directory. A user may have few of these
   /// (inotify(7)), so none is kept for longer than the search.
   private var watch: DirectoryWatch?
+  private var listens = false
   private var request: Request?
   /// Looking costs system calls: it waits until the bell has rung, or for a while.
   private var bellOfLastLook: UInt32?
@@ -30,11 +31,12 @@ struct PublisherSearch: ~Copyable, Sendable {
   /// From now on the bell rings when a publisher may have come. Where this user has as many watches
   /// as one may have, only looking again and again helps.
   mutating func listen() {
-    guard watch == nil else { return }
+    guard !listens else { return }
+    listens = true
     let doorbell = doorbell
     watch = try? DirectoryWatch(rendezvous.group.streamsPath) { doorbell.ring() }
     // One that came before the watch is found by looking once more.
-    if watch != nil { bellOfLastLook = nil }
+    bellOfLastLook = nil
   }
 
   /// Takes a step. Never blocks.
@@ -63,6 +65,7 @@ struct PublisherSearch: ~Copyable, Sendable {
     request.end()
     let attachment = try rendezvous.attachment(from: message, over: request.socket, doorbell)
     watch = nil
+    listens = false
     return attachment
   }
 
@@ -88,9 +91,9 @@ struct PublisherSearch: ~Copyable, Sendable {
       if stop?.isRaised == true { throw .stopped }
       if end.isPast { throw failure }
       // Made late, so that it costs nothing where the publisher is there; then it looks once more.
-      if request == nil, watch == nil {
+      if request == nil, !listens {
         listen()
-        if watch != nil { continue }
+        continue
       }
       doorbell.sleep(since: bell, stop: stop, until: min(end, .after(Self.retryInterval)))
     }

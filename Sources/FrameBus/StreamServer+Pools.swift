@@ -61,9 +61,9 @@ extension StreamServer {
   private func evict(_ connection: Connection, from place: Int) {
     connection.isEvicted = true
     connection.owedPools = []
-    // SYNC hold/evict: Dekker. Our store of the place, this fence, our look at the holds; pairs with
-    // the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too late.
-    // Relaxed: the fence orders it.
+    // SYNC hold/evict: Dekker. Our store of the place, this fence, our look at the holds; pairs
+    // with the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too
+    // late. Relaxed: the fence orders it.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_EVICTED))
     crashPoint(.evictionShown)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
@@ -72,7 +72,7 @@ extension StreamServer {
     // Relaxed: one writer, a statistic.
     core.board.evictions.storeRelaxed(core.board.evictions.loadRelaxed() &+ 1)
     crashPoint(.evictionCounted)
-    core.bells.ring(1 << UInt64(place))
+    _ = connection.socket.send(fb_short_message(Int(FB_MESSAGE_LOOK)))
     noteChange()
   }
 

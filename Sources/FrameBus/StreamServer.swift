@@ -74,6 +74,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       listening = nil
       // A loan may outlive the server: it must not ring sockets that are closed.
       for connection in connections.values { drop(connection) }
+      core.waker.end()
       lock = nil
     }
   }
@@ -226,6 +227,13 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard connection.place == nil else { return .breaksProtocol }
       _ = connection.socket.send(status())
       return .stays
+    case Int(FB_MESSAGE_INSPECT_SUBSCRIBER):
+      guard connection.place == nil,
+        let question = message.record(
+          fb_short_message(), kind: Int(FB_MESSAGE_INSPECT_SUBSCRIBER))
+      else { return .breaksProtocol }
+      _ = connection.socket.send(details(of: question.value))
+      return .stays
     default: return .breaksProtocol
     }
   }
@@ -242,7 +250,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connections.removeValue(forKey: connection.id)
     guard let place = connection.place else { return }
     connection.place = nil
-    core.bells.hang(nil, at: place)
+    core.waker.bells.takeDown(place)
     core.places.leave(place)
     crashPoint(.placeLeft)
     // Relaxed: read for people.
@@ -262,7 +270,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   /// - Returns: false if the connection was refused.
   private func admit(_ connection: Connection, _ hello: fb_hello) -> Bool {
     let options = core.options
-    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds) else {
+    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds),
+      hello.wait <= UInt32(FB_WAIT_EVENT_DESCRIPTOR)
+    else {
       refuse(connection.socket, Int(FB_REFUSED_MALFORMED), value: UInt32(FB_MAXIMUM_HOLDS))
       return false
     }
@@ -293,7 +303,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     let place = (~core.places.takenMask).trailingZeroBitCount
     let limit = isLossless ? stallLimitNs(asked: hello.lossless_deadline_ns) : nil
     do {
-      try welcome(connection, at: place, losslessStallLimitNs: limit)
+      try welcome(connection, at: place, wait: hello.wait, losslessStallLimitNs: limit)
       return true
     } catch {
       refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
@@ -307,8 +317,12 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   /// Offers a place, and all the memory there is to see from it.
   private func welcome(
-    _ connection: Connection, at place: Int, losslessStallLimitNs: UInt64?
+    _ connection: Connection, at place: Int, wait: UInt32, losslessStallLimitNs: UInt64?
   ) throws(SystemError) {
+    try core.waker.start(keeping: core)
+    let bell = try BellPair()
+    connection.bell = bell.ringing
+    if wait == UInt32(FB_WAIT_SEMAPHORE) { connection.semaphore = try WakeSemaphore() }
     let page = try MemoryFile(named: "framebus-page", byteCount: PageRow.pageBytes)
     // SYNC cursor/publish: acquire.
     let before = core.board.cursor.loadAcquiring()
@@ -334,7 +348,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
     crashPoint(.placeListed)
-    core.bells.hang(connection.socket.descriptor.number, at: place)
+    core.waker.bells.hang(socket: bell.ringing.number, connection.semaphore, at: place)
 
     guard let pool = pools.last else { return }
     var welcome = fb_welcome()
@@ -351,9 +365,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     welcome.generation = core.board.header().generation
     welcome.ring_depth = UInt32(core.options.ringDepth)
     welcome.pool = pool.description
-    let descriptors = [
+    var descriptors = [
       core.boardFile.descriptor.number, page.descriptor.number, pool.file.descriptor.number,
+      bell.hearing.number,
     ]
+    if let semaphore = connection.semaphore { descriptors.append(semaphore.number) }
     guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
       throw SystemError.last("sendmsg")
     }
@@ -375,58 +391,5 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     joins.wrappingAdd(1, ordering: .releasing)
     noteChange()
     return true
-  }
-
-  // MARK: Status
-
-  private func status() -> fb_status {
-    let board = core.board
-    var status = fb_status()
-    status.header = fb_message_header(Int(FB_MESSAGE_STATUS))
-    let header = board.header()
-    status.generation = header.generation
-    status.publisher_pid = header.publisher_pid
-    status.state = header.state
-    status.cursor = header.cursor
-    status.abandoned = header.abandoned
-    if let pool = pools.last { status.pool = pool.description }
-    // SYNC status/format: pairs with the release in `PublisherCore.write`.
-    let epoch = board.formatEpoch.loadAcquiring()
-    board.format(epoch: epoch).load(into: &status.format)
-    noteRetainedMemory()
-    status.wake_ups = board.wakeUps.loadRelaxed()
-    status.lossless_ended = board.losslessEnded.loadRelaxed()
-    status.evictions = board.evictions.loadRelaxed()
-    status.rejected = board.rejected.loadRelaxed()
-    status.retained_bytes = board.retainedBytes.loadRelaxed()
-    let seated = connections.values.filter(\.isSeated).compactMap { connection in
-      connection.place.map { (place: $0, connection: connection) }
-    }
-    let rows = seated.sorted { $0.place < $1.place }.map { row(of: $0.connection, at: $0.place) }
-    status.subscriber_count = UInt32(rows.count)
-    status.owed = UInt32(seated.count { !$0.connection.owedPools.isEmpty })
-    // SAFETY: there are as many rows in the record as places.
-    unsafe withUnsafeMutableBytes(of: &status.subscribers) { bytes in
-      for (index, row) in rows.enumerated() {
-        unsafe bytes.storeBytes(
-          of: row, toByteOffset: index * MemoryLayout<fb_subscriber_status>.stride,
-          as: fb_subscriber_status.self)
-      }
-    }
-    return status
-  }
-
-  private func row(of connection: Connection, at place: Int) -> fb_subscriber_status {
-    let page = core.places.page(place)
-    var row = fb_subscriber_status()
-    row.id = UInt32(place)
-    row.pid = UInt32(connection.peer.pid)
-    // Relaxed: statistics in the subscriber's own words.
-    row.place = core.board.place(place).loadRelaxed()
-    row.held = UInt32((0..<connection.holds).count { page.hold($0).loadRelaxed() != 0 })
-    row.position = page.position.loadRelaxed()
-    row.received = page.received.loadRelaxed()
-    row.dropped = page.dropped.loadRelaxed()
-    return row
   }
 }

@@ -1,25 +1,9 @@
-import AppGroup
 import CFrameLayout
 import Platform
 
-/// What flows in one stream, as its publisher's control plane reports it. Asking disturbs nobody
-/// on the hot path.
+/// What flows in one stream, as its publisher's control plane reports it.
 public struct StreamStatus: Hashable, Sendable {
   public enum State: String, Hashable, Sendable { case starting, live, paused, finished }
-
-  public struct Subscriber: Hashable, Sendable {
-    public let id: Int
-    public let pid: Int32
-    /// The last frame received or given up.
-    public let position: UInt64
-    /// Frames published that it has not come to yet.
-    public let lag: UInt64
-    /// Frames it holds now.
-    public let held: Int
-    public let received: UInt64
-    public let dropped: UInt64
-    public let isLossless: Bool
-  }
 
   public let name: StreamName
   public let state: State
@@ -28,15 +12,27 @@ public struct StreamStatus: Hashable, Sendable {
   public let publisherPID: Int32
   /// The newest sequence number, which is also how many frames were published.
   public let cursor: UInt64
+  /// Payload of all frames published.
+  public let publishedBytes: UInt64
+  /// Loans that were not published.
   public let abandoned: UInt64
   public let format: FrameFormat?
   public let slots: Int
   public let slotBytes: Int
+  /// Memory of the pools that are alive.
+  public let retainedBytes: UInt64
+  /// How often a publish found somebody asleep.
+  public let wakeUps: UInt64
+  /// Subscribers that lost their lossless delivery.
+  public let losslessEnded: UInt64
+  public let evictions: UInt64
+  /// Connections that ended for what they sent.
+  public let rejected: UInt64
   /// Subscribers that a new pool could not be sent to yet.
   public let owed: Int
-  public let subscribers: [Subscriber]
+  public let subscribers: [SubscriberStatus]
 
-  package init(_ name: StreamName, _ status: fb_status) {
+  package init(_ name: StreamName, _ status: fb_status, _ subscribers: [fb_subscriber_details]) {
     self.name = name
     state =
       switch Int(status.state) {
@@ -48,56 +44,88 @@ public struct StreamStatus: Hashable, Sendable {
     generation = status.generation
     publisherPID = Int32(truncatingIfNeeded: status.publisher_pid)
     cursor = status.cursor
+    publishedBytes = status.published_bytes
     abandoned = status.abandoned
     format = FrameFormat(status.format)
     slots = Int(status.pool.slot_count)
     slotBytes = Int(clamping: status.pool.slot_bytes)
+    retainedBytes = status.retained_bytes
+    wakeUps = status.wake_ups
+    losslessEnded = status.lossless_ended
+    evictions = status.evictions
+    rejected = status.rejected
     owed = Int(status.owed)
-    let count = min(Int(status.subscriber_count), Int(FB_MAXIMUM_SUBSCRIBERS))
-    var rows = status.subscribers
+    self.subscribers = subscribers.map { SubscriberStatus($0, cursor: status.cursor) }
+  }
+}
+
+/// One subscriber of a stream. Its figures are its own words, copied by the publisher.
+public struct SubscriberStatus: Hashable, Sendable {
+  public enum Policy: String, Hashable, Sendable, CaseIterable {
+    case latest, keepLatest, lossless, everyNth, keyFrameAware
+  }
+
+  public enum Wait: String, Hashable, Sendable, CaseIterable {
+    case futex, spin, semaphore, eventDescriptor
+  }
+
+  public let id: Int
+  public let pid: Int32
+  /// The last frame received or given up.
+  public let position: UInt64
+  /// Frames published that it has not come to yet.
+  public let lag: UInt64
+  /// Frames it holds now.
+  public let held: Int
+  public let received: UInt64
+  public let dropped: UInt64
+  /// The same by reason, in the order of `DropReason.allCases`.
+  public let drops: [UInt64]
+  /// Nil for one that this version does not know.
+  public let policy: Policy?
+  public let wait: Wait?
+  /// Whether the publisher waits for it.
+  public let isLossless: Bool
+  /// How busy it says it is, in thousandths.
+  public let utilization: Int
+  /// From publish to receive, since it began.
+  public let latencies: LatencyCounts
+
+  public func dropped(for reason: DropReason) -> UInt64 {
+    DropReason.allCases.firstIndex(of: reason).map { drops[$0] } ?? 0
+  }
+
+  init(_ details: fb_subscriber_details, cursor: UInt64) {
+    let row = details.subscriber
+    id = Int(row.id)
+    pid = Int32(truncatingIfNeeded: row.pid)
+    position = row.position
+    lag = cursor > row.position ? cursor - row.position : 0
+    held = Int(row.held)
+    received = row.received
+    dropped = row.dropped
+    let reasons = details.drops
+    drops = [reasons.0, reasons.1, reasons.2, reasons.3, reasons.4, reasons.5]
+    policy = Policy.allCases.dropFirst(Int(details.policy)).first
+    wait = Wait.allCases.dropFirst(Int(details.wait)).first
+    isLossless = row.place == UInt32(FB_PLACE_LOSSLESS)
+    utilization = Int(details.utilization)
+    latencies = LatencyCounts(details)
+  }
+}
+
+extension fb_status {
+  /// The ids of the subscribers it lists, at most as many as it has room for.
+  var subscriberIDs: [UInt32] {
+    let count = min(Int(subscriber_count), Int(FB_MAXIMUM_SUBSCRIBERS))
     // SAFETY: `count` is at most the number of rows in the record.
-    let subscribers = unsafe withUnsafeBytes(of: &rows) { bytes in
+    return unsafe withUnsafeBytes(of: subscribers) { bytes in
       (0..<count).map { index in
         unsafe bytes.load(
           fromByteOffset: index * MemoryLayout<fb_subscriber_status>.stride,
-          as: fb_subscriber_status.self)
+          as: fb_subscriber_status.self
+        ).id
       }
     }
-    self.subscribers = subscribers.map { row in
-      Subscriber(
-        id: Int(row.id), pid: Int32(truncatingIfNeeded: row.pid), position: row.position,
-        lag: status.cursor > row.position ? status.cursor - row.position : 0,
-        held: Int(row.held), received: row.received, dropped: row.dropped,
-        isLossless: row.place == UInt32(FB_PLACE_LOSSLESS))
-    }
   }
-}
-
-/// The streams of a group that have a living publisher, by name.
-/// - Parameter patience: how long to wait for one that does not answer; it is left out.
-public func listStreams(
-  in group: AppGroup, patience: Duration = .seconds(1)
-) throws(SystemError) -> [StreamStatus] {
-  let directory = try Directory(path: group.streamsPath)
-  return try directory.names().sorted().compactMap { file in
-    guard file.hasSuffix(StreamFiles.socketSuffix),
-      let stream = try? StreamName(String(file.dropLast(StreamFiles.socketSuffix.count)))
-    else { return nil }
-    return inspect(stream, in: group, until: .after(patience))
-  }
-}
-
-/// Asks one publisher. Nil if it has gone, or does not answer.
-private func inspect(
-  _ stream: StreamName, in group: AppGroup, until deadline: Deadline
-) -> StreamStatus? {
-  let rendezvous = Rendezvous(stream: stream, group: group, hello: fb_hello())
-  let path = StreamFiles(stream, in: group).socketPath
-  guard let socket = try? rendezvous.connect(to: path) else { return nil }
-  let request = fb_short_message(Int(FB_MESSAGE_INSPECT))
-  guard socket.send(request) == .sent, socket.waitUntilReadable(until: deadline),
-    let message = try? Message(from: socket),
-    let status = message.record(fb_status(), kind: Int(FB_MESSAGE_STATUS))
-  else { return nil }
-  return StreamStatus(stream, status)
 }

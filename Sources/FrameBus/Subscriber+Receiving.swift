@@ -36,6 +36,9 @@ extension Subscriber {
         throw error
       }
       switch verdict {
+      case .whole where options.verifiesChecksums && !attachment.pins[hold].isIntact:
+        attachment.release(hold)
+        giveUp(through: sequence, .corrupt, attachment)
       case .whole:
         take(sequence, hold, attachment)
         return .frame(hold: hold)
@@ -70,6 +73,10 @@ extension Subscriber {
       switch try judge(PinLedger.copied, attachment) {
       case .whole: break
       case .awaitsPool: return .awaitsPool
+      // Bytes that are overwritten while they are summed up are not corrupt.
+      case .dropped where !attachment.stillStands(sequence):
+        giveUpLapped(through: sequence, attachment)
+        continue
       case .dropped(let reason):
         giveUp(through: sequence, reason, attachment)
         continue
@@ -79,6 +86,11 @@ extension Subscriber {
       attachment.pins[PinLedger.copied].copyPayload(into: &buffer)
       guard attachment.stillStands(sequence) else {
         giveUpLapped(through: sequence, attachment)
+        continue
+      }
+      // Only now: what was copied may have been overwritten meanwhile.
+      if options.verifiesChecksums, !attachment.pins[PinLedger.copied].isIntact(as: buffer) {
+        giveUp(through: sequence, .corrupt, attachment)
         continue
       }
       take(sequence, PinLedger.copied, attachment)
@@ -98,6 +110,9 @@ extension Subscriber {
     position = sequence
     receivedCount += 1
     awaitsKeyFrame = false
+    latency.note(
+      sequence, publishedAtNs: attachment.pins[hold].descriptor.published_at_ns,
+      in: attachment.page)
   }
 
   /// Checks what the descriptor in a record of the ledger says against our own mappings.
@@ -127,7 +142,6 @@ extension Subscriber {
     }
     guard attachment.pins[hold].payloadRule.admits(payloadBytes)
     else { throw .untrusted(attachment.stream, "a frame has not as many bytes as its format") }
-    if options.verifiesChecksums, !attachment.pins[hold].isIntact { return .dropped(.corrupt) }
     return .whole
   }
 }

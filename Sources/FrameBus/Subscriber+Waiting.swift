@@ -2,19 +2,25 @@ import CFrameLayout
 import Platform
 
 extension Subscriber {
-  /// Waits for the next frame, asleep on a futex after a short spin. Blocks the thread.
+  /// Waits for the next frame, in the way that the options say. Blocks the thread.
+  ///
+  /// It ends with the next frame, the end of the stream, the deadline or the signal, whichever comes
+  /// first; a frame that is there comes before all others. The publisher's death, at which it wakes
+  /// up, ends nothing: the wait goes on for its successor.
+  ///
+  /// Cost: none but a few loads while frames come faster than a core falls asleep; otherwise one
+  /// system call to sleep on the futex, one on the semaphore, two on the descriptor.
   /// - Parameters:
   ///   - deadline: when to give up.
   ///   - stop: ends the wait from another thread.
-  /// - Throws: only what keeps this subscriber from receiving at all. The publisher's death is no
-  ///   error: the wait goes on for its successor.
+  /// - Throws: only what keeps this subscriber from receiving at all.
   public mutating func next(
     until deadline: Deadline = .never, stop: StopSignal? = nil
   ) throws(ReceiveError) -> Reception {
     while true {
       // Read before looking, so that a ring in between is noticed.
       let bell = doorbell.word.load()
-      switch try step() {
+      switch try lookAndArm() {
       case .frame(let hold): return .frame(lease(hold))
       case .finished(let reason): return .finished(reason)
       case .nothing:
@@ -33,19 +39,39 @@ extension Subscriber {
     return deadline.isPast ? .timedOut : nil
   }
 
-  private mutating func sleepForFrame(_ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?)
-  {
+  /// What an attachment is told of how this subscriber waits, and what of it is waited for.
+  mutating func prepareToWait(for attachment: Attachment) {
+    bellWatch = nil
+    eventSource?.listen(to: attachment.bell)
+    // Relaxed: for people.
+    attachment.page.wait.storeRelaxed(options.wait.rawValue)
+  }
+
+  /// Whether there is something to look at since the last look, which found nothing.
+  func hasNews(_ attachment: Attachment) -> Bool {
+    attachment.cursor > position || hasUntoldState(attachment)
+  }
+
+  private mutating func sleepForFrame(
+    _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
+  ) {
     guard let attachment else { return }
-    for _ in 0..<spin.turns {
-      if attachment.cursor > position { return spin.succeeded() }
-      spinHint()
+    switch options.wait {
+    case .futex: sleepOnFutex(attachment, bell, until: deadline, stop)
+    case .spin: spin(attachment, bell, until: deadline, stop)
+    case .semaphore: sleepOnSemaphore(attachment, bell, until: deadline, stop)
+    case .eventDescriptor: waitOnDescriptor(until: deadline, stop)
     }
-    spin.failed()
-    let how = futexCannotBeTrusted ? FB_WAITING_BELL : FB_WAITING_FUTEX
-    let wake = attachment.prepareToSleep(Int32(how))
+  }
+
+  private mutating func sleepOnFutex(
+    _ attachment: Attachment, _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
+  ) {
+    if spinBudget.spin(until: { attachment.cursor > position }) { return }
+    if futexCannotBeTrusted { return waitForBell(attachment, bell, until: deadline, stop) }
+    let wake = attachment.prepareToSleep(Int32(FB_WAITING_FUTEX))
     defer { attachment.endSleep() }
-    guard attachment.cursor <= position, attachment.finishReason == nil else { return }
-    if futexCannotBeTrusted { return doorbell.sleep(since: bell, stop: stop, until: deadline) }
+    guard !hasNews(attachment) else { return }
     // SAFETY: the board is mapped as long as the attachment.
     let wasWoken = unsafe sleepOnFutexes(
       shared: attachment.board.wake.futex, expecting: wake,
@@ -55,56 +81,71 @@ extension Subscriber {
   }
 
   /// How long to sleep on the shared futex without looking. Whoever maps the board, if only for
-  /// reading, can move its sleepers to a word of its own (`FUTEX_CMP_REQUEUE`), where no publisher
-  /// wakes them. A subscriber that this happens to waits for its bell from then on, which is its
-  /// own socket. One that mistakes a late wake-up for a theft loses nothing but speed.
-  private static let longestSleep: Duration = .milliseconds(250)
+  /// reading, can move its sleepers to a word of its own (`FUTEX_CMP_REQUEUE`), or wait there in a
+  /// way that makes waking fail (`FUTEX_WAIT_REQUEUE_PI`). A subscriber that this happens to waits
+  /// for its bell from then on, which is its own. One that mistakes a late wake-up for a theft loses
+  /// nothing but speed.
+  static let longestSleep: Duration = .milliseconds(250)
 
-  /// Waits for the next frame without blocking a thread: the publisher rings a socket that the
-  /// process's event loop watches.
-  /// - Returns: nil when the stream finished or the task was cancelled.
-  public mutating func next() async throws(ReceiveError) -> FrameLease? {
-    while !Task.isCancelled {
-      let bell = doorbell.word.load()
-      switch try step() {
-      case .frame(let hold): return lease(hold)
-      case .finished: return nil
-      case .nothing:
-        guard let attachment else { continue }
-        _ = attachment.prepareToSleep(Int32(FB_WAITING_BELL))
-        if attachment.cursor <= position, attachment.finishReason == nil {
-          await suspend(since: bell)
-        }
-        attachment.endSleep()
-      case .awaitBell:
-        ringLater()
-        await suspend(since: bell)
+  private mutating func spin(
+    _ attachment: Attachment, _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
+  ) {
+    while doorbell.word.load() == bell, !hasNews(attachment), expired(deadline, stop) == nil {
+      for _ in 0..<256 {
+        if attachment.cursor > position { return }
+        spinHint()
       }
-    }
-    return nil
-  }
-
-  private func suspend(since bell: UInt32) async {
-    let doorbell = doorbell
-    await withTaskCancellationHandler {
-      await doorbell.waitSuspended(since: bell)
-    } onCancel: {
-      doorbell.ring()
+      // Who waits for this processor, perhaps the publisher, comes first.
+      yieldProcessor()
     }
   }
 
-  /// Looks again in a while, in case a successor appeared unseen.
-  private func ringLater() {
+  private mutating func sleepOnSemaphore(
+    _ attachment: Attachment, _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
+  ) {
+    if spinBudget.spin(until: { attachment.cursor > position }) { return }
+    // A publisher that sent no semaphore has to ring the bell.
+    guard let semaphore = attachment.semaphore else {
+      return waitForBell(attachment, bell, until: deadline, stop)
+    }
+    _ = attachment.prepareToSleep(Int32(FB_WAITING_SEMAPHORE))
+    defer { attachment.endSleep() }
+    guard !hasNews(attachment) else { return }
     let doorbell = doorbell
-    try? EventLoop.shared().schedule(at: .after(Self.retryInterval)) { doorbell.ring() }
+    guard let stop else {
+      return doorbell.sleep(on: semaphore, since: bell, until: deadline)
+    }
+    stop.observed(by: { doorbell.ring() }) {
+      doorbell.sleep(on: semaphore, since: bell, until: deadline)
+    }
   }
-}
 
-extension Doorbell {
-  /// Sleeps, blocking the thread, until the bell has rung since `seen` was read.
-  func sleep(since seen: UInt32, stop: StopSignal?, until deadline: Deadline) {
-    // SAFETY: watches only words of this process.
-    unsafe sleepOnFutexes(
-      shared: nil, expecting: 0, privates: (word, seen), stop?.word, until: deadline)
+  private func waitOnDescriptor(until deadline: Deadline, _ stop: StopSignal?) {
+    guard let eventSource else { return }
+    _ = Platform.poll(eventSource.number, stop?.descriptorNumber, until: deadline)
+  }
+
+  /// Waits for the bell, which an event loop hears for this thread.
+  private mutating func waitForBell(
+    _ attachment: Attachment, _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
+  ) {
+    let isHeard = listen(to: attachment, on: try? EventLoop.shared())
+    _ = attachment.prepareToSleep(Int32(FB_WAITING_BELL))
+    defer { attachment.endSleep() }
+    guard !hasNews(attachment) else { return }
+    let end = isHeard ? deadline : min(deadline, .after(Self.longestSleep))
+    doorbell.sleep(since: bell, stop: stop, until: end)
+  }
+
+  /// Has a loop hear the attachment's bell, and silences the bell before a last look.
+  /// - Returns: false if no loop can hear it.
+  mutating func listen(to attachment: Attachment, on loop: EventLoop?) -> Bool {
+    if bellWatch == nil || bellWatch?.loop !== loop {
+      bellWatch = loop.flatMap { BellWatch(attachment.bell, $0, doorbell) }
+    }
+    guard let bellWatch else { return false }
+    // SYNC bell/silence: as in `lookAndArm`.
+    if !bellWatch.silence() { attachment.endWithBell() }
+    return true
   }
 }

@@ -19,6 +19,8 @@ public enum Reception: ~Copyable, Sendable {
 public struct Subscriber: ~Copyable, Sendable {
   let options: SubscriberOptions
   let doorbell: Doorbell
+  /// What is behind `eventDescriptor`, for subscribers that wait on it.
+  let eventSource: EventSource?
   private var search: PublisherSearch
 
   var attachment: Attachment?
@@ -32,16 +34,21 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Whether only a key frame may come next.
   var awaitsKeyFrame = false
   private var losslessEndSeen = false
-  private var pauseSeen = false
+  private(set) var pauseSeen = false
   /// Whether wake-ups of this attachment were lost on the way.
-  var futexCannotBeTrusted = false
+  package internal(set) var futexCannotBeTrusted = false
+  /// Where a task last waited for this attachment's bell.
+  var bellWatch: BellWatch?
 
   /// Frames received, of all generations.
   public internal(set) var receivedCount: UInt64 = 0
   var drops = DropCounts()
 
-  /// How willing `next` is to spin before it sleeps, learnt from how long frames took to come.
-  var spin = SpinBudget()
+  /// Times some frames on their way here, for `framebus top`.
+  var latency = LatencySampler()
+
+  /// How long `next` spins before it sleeps, learnt from how long frames took to come.
+  var spinBudget = SpinBudget()
 
   /// Told to the publisher, whoever it is. Change it as rarely as it is worth reading.
   public var feedback = Feedback() {
@@ -60,12 +67,14 @@ public struct Subscriber: ~Copyable, Sendable {
     waitingForPublisherUntil deadline: Deadline? = nil, stop: StopSignal? = nil
   ) throws(SubscriberError) {
     try options.check()
-    let doorbell = Doorbell()
+    let eventSource = try EventSource(for: options.wait)
+    let doorbell = Doorbell(eventSource?.counter)
     var search = PublisherSearch(
       Rendezvous(stream: stream, group: group, hello: options.hello), doorbell)
     let attachment = try search.run(until: deadline, stop: stop)
     self.options = options
     self.doorbell = doorbell
+    self.eventSource = eventSource
     self.search = search
     attach(to: attachment)
   }
@@ -73,6 +82,8 @@ public struct Subscriber: ~Copyable, Sendable {
   /// How often a publisher is looked for that announced itself in no way we can see.
   static var retryInterval: Duration { PublisherSearch.retryInterval }
 
+  /// Why the stream ended, once all that was published has been offered.
+  public var finishReason: FinishReason? { ending }
   /// The stream's generation, the number of its current publisher; nil while there is none.
   public var generation: UInt64? { attachment?.generation }
   /// How many leases can be held at once now.
@@ -109,7 +120,7 @@ public struct Subscriber: ~Copyable, Sendable {
   /// - Returns: nil when there is nothing new.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
-    guard case .frame(let hold) = try step() else { return nil }
+    guard case .frame(let hold) = try lookAndArm() else { return nil }
     return lease(hold)
   }
 
@@ -136,10 +147,11 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Copies a frame's bytes if one is to be had now, without a lease: no hold, no full fence, and
   /// nothing to release. Never blocks.
   ///
-  /// Right for payloads of a few kilobytes, such as sound, sensor values and control data. The bytes
-  /// are copied first and then it is made sure that they were not overwritten meanwhile, so a large
-  /// frame of a fast publisher may never be had this way: what was overwritten is given up, and the
-  /// next one is tried, a bounded number of times. A lease is right for everything else.
+  /// Right for payloads of a few kilobytes, such as sound, sensor values and control data. The
+  /// bytes are copied first, and then it is made sure that they were not overwritten meanwhile. So
+  /// a large frame of a fast publisher may never be had this way: what was overwritten is given up,
+  /// and the next one is tried, a bounded number of times. A lease is right for everything else,
+  /// and where the bytes need not be copied at all.
   /// - Parameter buffer: at least the frame's payload long. What lies behind the payload stays.
   /// - Returns: nil when there is nothing new; then the buffer may hold bytes of no frame at all.
   /// - Throws: ``ReceiveError/bufferTooSmall(frameBytes:)``; that frame is tried again next time.
@@ -203,6 +215,16 @@ public struct Subscriber: ~Copyable, Sendable {
     options.onEvent?(.resumed)
   }
 
+  /// Whether the publisher said something about its stream that was not told yet. Who is about to
+  /// sleep asks, as for a newer cursor.
+  func hasUntoldState(_ attachment: Attachment) -> Bool {
+    switch attachment.state {
+    case .live: pauseSeen
+    case .paused: !pauseSeen
+    case .finished: true
+    }
+  }
+
   mutating func noteLosslessEnd() {
     if !losslessEndSeen { options.onEvent?(.losslessEnded) }
     losslessEndSeen = true
@@ -242,6 +264,7 @@ public struct Subscriber: ~Copyable, Sendable {
     losslessEndSeen = false
     pauseSeen = false
     futexCannotBeTrusted = false
+    prepareToWait(for: attachment)
     // The same publisher's stream goes on where we were.
     if attachment.generation != generationOfPosition || attachment.firstCursor < position {
       generationOfPosition = attachment.generation

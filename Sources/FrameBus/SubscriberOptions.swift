@@ -44,6 +44,21 @@ public enum StartingPoint: Hashable, Sendable {
   case keyFrame
 }
 
+/// How a thread waits for the next frame. All kinds notice the publisher's death, a stop signal and
+/// their deadline while asleep. Tasks (`next() async`) always wait for the bell.
+public enum WaitKind: UInt32, Hashable, Sendable, CaseIterable {
+  /// Sleeps on one word that all such subscribers share, after a short spin where frames come fast:
+  /// a single system call of the publisher wakes them all.
+  case futex = 0
+  /// Never sleeps: the quickest, at the price of a whole processor.
+  case spin = 1
+  /// Sleeps on a POSIX semaphore of its own, after a short spin as above.
+  case semaphore = 2
+  /// Waits on a descriptor, `Subscriber.eventDescriptor`, which a program's own event loop may wait
+  /// on instead.
+  case eventDescriptor = 3
+}
+
 public enum StreamEvent: Hashable, Sendable {
   /// The publisher went without a word. Frames received before stay valid.
   case publisherGone
@@ -64,8 +79,10 @@ public struct SubscriberOptions: Sendable {
   public var start = StartingPoint.newest
   /// Leases held at once, 1…16. Fewer may be granted.
   public var holds = 1
+  /// How the thread that receives sleeps until there is a frame.
+  public var wait = WaitKind.futex
   /// Whether frames that carry a checksum are read and compared with it before they are received.
-  /// One that differs is dropped, as `FB_DROP_CORRUPT`, and the next one is tried; frames without
+  /// One that differs is dropped as `DropReason.corrupt`, and the next one is tried; frames without
   /// are received as they are (`FrameLease.checksum` tells).
   public var verifiesChecksums = false
   /// Called on the thread that receives.
@@ -91,6 +108,7 @@ public struct SubscriberOptions: Sendable {
     hello.header = fb_message_header(Int(FB_MESSAGE_HELLO))
     hello.holds = UInt32(holds)
     hello.policy = UInt32(policy.code)
+    hello.wait = wait.rawValue
     switch policy {
     case .keepLatest(let count): hello.keep_latest = UInt64(count)
     case .lossless(let deadline):

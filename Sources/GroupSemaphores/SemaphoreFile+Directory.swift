@@ -61,7 +61,7 @@ extension SemaphoreFile {
         try directory.status(of: fileName(name))
       }
       guard let found else { throw .unknown(name) }
-      try requireTrusted(found, path, group)
+      try requireFile(found, path)
       let descriptor = try attempt { () throws(SystemError) in
         try directory.openForLooking(fileName(name))
       }
@@ -119,6 +119,13 @@ extension SemaphoreFile {
     }
   }
 
+  private static func requireFile(
+    _ status: FileStatus, _ path: String
+  ) throws(SemaphoreFileError) {
+    if status.kind == .file { return }
+    throw .untrusted(path: path, why: "it is a \(status.kind.rawValue), no file")
+  }
+
   /// Only members who may make semaphores could have made it, and no further name leads to it.
   private static func requireTrusted(
     _ status: FileStatus, _ path: String, _ group: AppGroup
@@ -126,7 +133,7 @@ extension SemaphoreFile {
     func refuse(_ why: String) throws(SemaphoreFileError) {
       throw .untrusted(path: path, why: why)
     }
-    if status.kind != .file { try refuse("it is a \(status.kind.rawValue), no file") }
+    try requireFile(status, path)
     if status.linkCount > 1 { try refuse("it has \(status.linkCount) names (hard links)") }
     if status.byteCount != byteCount {
       try refuse("it has \(status.byteCount) bytes, not \(byteCount)")

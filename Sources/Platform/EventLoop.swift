@@ -2,10 +2,10 @@ import CLinuxShims
 import Glibc
 import Synchronization
 
-/// One thread that waits on descriptors with `epoll(7)` and calls their handlers.
+/// One thread that waits on descriptors with `epoll(7)`, calls their handlers, and runs jobs.
 ///
-/// The bus's control plane runs on it: accepting, hellos, hang-ups, new pools. Handlers never
-/// block. A process has one, started at first use.
+/// The bus's control plane runs on one that the process shares: accepting, hellos, hang-ups, new
+/// pools. Its handlers never block. A loop of one's own may run anything.
 package final class EventLoop: Sendable {
   package struct Events: OptionSet, Sendable {
     package let rawValue: UInt32
@@ -13,30 +13,37 @@ package final class EventLoop: Sendable {
     package static let readable = Events(rawValue: EPOLLIN.rawValue)
     package static let writable = Events(rawValue: EPOLLOUT.rawValue)
     package static let hangUp = Events(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
+    /// Told once each time something arrives, not again and again while it lies there.
+    package static let atArrival = Events(rawValue: EPOLLET.rawValue)
     /// Together with others: the first of them is the last that is reported.
     package static let once = Events(rawValue: EPOLLONESHOT.rawValue)
     /// Whether the peer hung up in either way; `contains` would ask for both at once.
     package var isHangUp: Bool { !isDisjoint(with: .hangUp) }
   }
 
-  /// Names one registration; never reused.
+  /// Names one registration or timer; never reused.
   package struct Token: Hashable, Sendable { fileprivate let id: UInt64 }
 
   package typealias Handler = @Sendable (Events) -> Void
+  package typealias Job = @Sendable () -> Void
 
   private struct State {
     var nextID: UInt64 = 1
     var handlers: [UInt64: Handler] = [:]
-    var timers: [(deadline: UInt64, id: UInt64, work: @Sendable () -> Void)] = []
-    var jobs: [@Sendable () -> Void] = []
+    var timers: [(deadline: Deadline, id: UInt64, work: Job)] = []
+    var jobs: [Job] = []
+    /// The registration whose handler runs, and how many threads wait for its end.
     var running: UInt64 = 0
-    var thread: pthread_t = 0
+    var removers = 0
+    /// Whether the thread sleeps, or is about to, and has yet to be woken.
+    var isAsleep = false
+    var isEnding = false
   }
 
   private let epoll: Descriptor
-  private let wake: Descriptor
+  private let wake: EventCounter
   private let state = Mutex(State())
-  /// Counts the handlers that have returned; who removes a running one sleeps on it.
+  /// Changes when a handler has returned that somebody waits for.
   private let turns = PrivateFutexWord()
 
   private static let instance = Mutex<EventLoop?>(nil)
@@ -46,8 +53,7 @@ package final class EventLoop: Sendable {
     let result: Result<EventLoop, SystemError> = instance.withLock { instance in
       if let instance { return .success(instance) }
       do throws(SystemError) {
-        let loop = try EventLoop()
-        try loop.start()
+        let loop = try EventLoop(named: "framebus-loop")
         instance = loop
         return .success(loop)
       } catch { return .failure(error) }
@@ -55,12 +61,32 @@ package final class EventLoop: Sendable {
     return try result.get()
   }
 
-  private init() throws(SystemError) {
+  /// The loop on whose thread this is called, if it is one's.
+  package static var current: EventLoop? {
+    // SAFETY: a loop's thread keeps the loop that it names.
+    unsafe linux_thread_owner().map {
+      unsafe Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue()
+    }
+  }
+
+  private var isCurrent: Bool {
+    unsafe linux_thread_owner() == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Starts a loop, which runs until `end`.
+  /// - Parameter name: its thread's, at most 15 bytes.
+  package init(named name: String) throws(SystemError) {
     epoll = Descriptor(
       owning: try retryingInterrupts("epoll_create1") { epoll_create1(O_CLOEXEC) })
-    wake = Descriptor(
-      owning: try retryingInterrupts("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
+    wake = try EventCounter()
     try control(EPOLL_CTL_ADD, wake.number, .readable, id: 0)
+    try startThread(named: name) { [self] in run() }
+  }
+
+  /// Ends the thread, after the jobs that it has been given.
+  package func end() {
+    state.withLock { $0.isEnding = true }
+    enqueue {}
   }
 
   /// Calls the handler on the loop's thread whenever one of the events holds, or the peer hangs up.
@@ -91,33 +117,40 @@ package final class EventLoop: Sendable {
   /// from the handler, and never runs again.
   package func remove(_ token: Token, _ descriptor: Int32) {
     try? control(EPOLL_CTL_DEL, descriptor, [], id: token.id)
+    let isHere = isCurrent
+    var isWaiting = false
     while true {
       let turn = turns.load()
-      let isElsewhere = state.withLock { state in
+      let isRunning = state.withLock { state in
         state.handlers.removeValue(forKey: token.id)
-        return state.running == token.id && pthread_equal(state.thread, pthread_self()) == 0
+        let isRunning = state.running == token.id && !isHere
+        if isRunning != isWaiting { state.removers += isRunning ? 1 : -1 }
+        isWaiting = isRunning
+        return isRunning
       }
-      if !isElsewhere { return }
+      if !isRunning { return }
       // SAFETY: watches only a word of this object.
-      unsafe sleepOnFutexes(
-        shared: nil, expecting: 0, privates: (turns, turn), until: .never)
+      unsafe sleepOnFutexes(shared: nil, expecting: 0, privates: (turns, turn), until: .never)
     }
   }
 
-  /// Runs work on the loop's thread soon.
-  package func enqueue(_ work: @escaping @Sendable () -> Void) {
-    state.withLock { $0.jobs.append(work) }
-    var one: UInt64 = 1
-    unsafe write(wake.number, &one, 8)
+  /// Runs a job on the loop's thread soon; at once after what runs there now, if called from it.
+  package func enqueue(_ job: @escaping Job) {
+    let isHere = isCurrent
+    let mustWake = state.withLock { state in
+      state.jobs.append(job)
+      defer { state.isAsleep = false }
+      return state.isAsleep && !isHere
+    }
+    if mustWake { wake.raise() }
   }
 
-  /// Runs work on the loop's thread and waits for its end.
-  package func performAndWait(_ work: @escaping @Sendable () -> Void) {
-    let isHere = state.withLock { pthread_equal($0.thread, pthread_self()) != 0 }
-    if isHere { return work() }
+  /// Runs a job on the loop's thread and waits for its end.
+  package func performAndWait(_ job: @escaping Job) {
+    if isCurrent { return job() }
     let done = PrivateFutexWord()
     enqueue {
-      work()
+      job()
       done.store(1)
       done.wakeAll()
     }
@@ -127,37 +160,32 @@ package final class EventLoop: Sendable {
     }
   }
 
-  /// Runs work on the loop's thread at a moment.
-  package func schedule(at deadline: Deadline, _ work: @escaping @Sendable () -> Void) {
-    state.withLock { state in
-      state.timers.append((deadline.monotonicNs, state.nextID, work))
+  /// Runs a job on the loop's thread at a moment, unless it is cancelled before.
+  @discardableResult
+  package func schedule(at deadline: Deadline, _ job: @escaping Job) -> Token {
+    let id = state.withLock { state in
+      let id = state.nextID
       state.nextID += 1
+      state.timers.append((deadline, id, job))
+      return id
     }
     enqueue {}
+    return Token(id: id)
+  }
+
+  /// Cancels a timer. Its job may be running now.
+  package func cancel(_ timer: Token) {
+    state.withLock { $0.timers.removeAll { $0.id == timer.id } }
   }
 
   // MARK: The thread
 
-  private func start() throws(SystemError) {
-    var thread: pthread_t = 0
-    // SAFETY: the reference retained here is taken back by the thread, which never ends.
-    let result = unsafe pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument = unsafe argument else { return nil }
-        let loop = unsafe Unmanaged<EventLoop>.fromOpaque(argument).takeRetainedValue()
-        unsafe linux_name_thread("framebus-loop")
-        loop.run()
-      }, Unmanaged.passRetained(self).toOpaque())
-    if result != 0 { throw SystemError(code: result, operation: "pthread_create") }
-    state.withLock { $0.thread = thread }
-  }
-
-  private func run() -> Never {
+  private func run() {
+    unsafe linux_set_thread_owner(Unmanaged.passUnretained(self).toOpaque())
     // SAFETY: epoll_event counts as unsafe for its union, of which only u64 is ever used.
     var events = unsafe [epoll_event](repeating: epoll_event(), count: 32)
-    while true {
-      let timeout = runTimers()
+    while !runJobs() {
+      let timeout = fallAsleep(unless: runTimers())
       let count = unsafe events.withUnsafeMutableBufferPointer {
         unsafe epoll_wait(epoll.number, $0.baseAddress, Int32($0.count), timeout)
       }
@@ -165,10 +193,36 @@ package final class EventLoop: Sendable {
         unsafe dispatch(id: events[index].data.u64, Events(rawValue: events[index].events))
       }
     }
+    linux_set_thread_owner(nil)
+  }
+
+  /// Runs the jobs there are and those that come of them: a task goes on in several steps. Bounded,
+  /// so that the descriptors have their turn.
+  /// - Returns: whether the loop has ended.
+  private func runJobs() -> Bool {
+    for _ in 0..<64 {
+      let jobs = state.withLock { state in
+        defer { state.jobs = [] }
+        state.isAsleep = false
+        return state.jobs
+      }
+      if jobs.isEmpty { return state.withLock { $0.isEnding } }
+      for job in jobs { job() }
+    }
+    return false
+  }
+
+  /// How long to sleep now: not at all if there are jobs, and at most until the next timer.
+  private func fallAsleep(unless nextTimer: Deadline) -> Int32 {
+    let hasJobs = state.withLock { state in
+      state.isAsleep = state.jobs.isEmpty
+      return !state.isAsleep
+    }
+    return hasJobs ? 0 : nextTimer.milliseconds
   }
 
   private func dispatch(id: UInt64, _ events: Events) {
-    if id == 0 { return runJobs() }
+    if id == 0 { return wake.lower() }
     let handler = state.withLock { state in
       let handler = state.handlers[id]
       if handler != nil { state.running = id }
@@ -176,37 +230,25 @@ package final class EventLoop: Sendable {
     }
     guard let handler else { return }
     handler(events)
-    finishTurn()
-  }
-
-  private func finishTurn() {
-    state.withLock { $0.running = 0 }
+    let isAwaited = state.withLock { state in
+      state.running = 0
+      return state.removers > 0
+    }
+    guard isAwaited else { return }
     turns.increment()
     turns.wakeAll()
   }
 
-  private func runJobs() {
-    var count: UInt64 = 0
-    unsafe read(wake.number, &count, 8)
-    let jobs = state.withLock { state in
-      let jobs = state.jobs
-      state.jobs = []
-      return jobs
-    }
-    for job in jobs { job() }
-  }
-
-  /// Runs what is due. Returns the milliseconds until the next timer, or −1.
-  private func runTimers() -> Int32 {
-    let now = monotonicNowNs()
-    let (due, next) = state.withLock { state in
+  /// Runs what is due. Returns when the next timer is.
+  private func runTimers() -> Deadline {
+    let now = Deadline(monotonicNs: monotonicNowNs())
+    let due = state.withLock { state in
       let due = state.timers.filter { $0.deadline <= now }
-      state.timers.removeAll { $0.deadline <= now }
-      return (due, state.timers.map(\.deadline).min())
+      if !due.isEmpty { state.timers.removeAll { $0.deadline <= now } }
+      return due
     }
     for timer in due { timer.work() }
-    if !due.isEmpty { return 0 }
-    return next.map { Int32(clamping: ($0 - now) / 1_000_000 + 1) } ?? -1
+    return state.withLock { $0.timers.map(\.deadline).min() } ?? .never
   }
 
   private func control(

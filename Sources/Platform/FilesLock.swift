@@ -52,11 +52,9 @@ extension Descriptor {
   /// last process that has this very open file dies or closes it.
   /// - Returns: false if another opening of the file, in this process or another, holds it.
   package borrowing func lockByte(_ offset: Int) throws(SystemError) -> Bool {
-    while linux_lock_byte(number, Int64(offset)) != 0 {
-      if errno == EAGAIN || errno == EACCES { return false }
-      if errno != EINTR { throw .last("fcntl F_OFD_SETLK") }
-    }
-    return true
+    if linux_lock_byte(number, Int64(offset)) == 0 { return true }
+    if errno == EAGAIN || errno == EACCES { return false }
+    throw .last("fcntl F_OFD_SETLK")
   }
 
   package borrowing func unlockByte(_ offset: Int) { _ = linux_unlock_byte(number, Int64(offset)) }

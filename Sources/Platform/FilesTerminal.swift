@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 
 /// Writes all bytes to a descriptor, waiting as long as it takes.
@@ -21,6 +22,22 @@ package func writeFully(_ bytes: [UInt8], to number: Int32) throws(SystemError) 
 
 /// Whether a descriptor is a terminal (`isatty(3)`).
 package func isTerminal(_ number: Int32) -> Bool { isatty(number) == 1 }
+
+/// A terminal's size in characters.
+package struct TerminalSize: Hashable, Sendable {
+  package let columns: Int
+  package let rows: Int
+
+  /// - Returns: nil for what is no terminal, or does not know.
+  package init?(of number: Int32) {
+    var (columns, rows): (UInt32, UInt32) = (0, 0)
+    guard unsafe linux_terminal_size(number, &columns, &rows) == 0, columns > 0, rows > 0 else {
+      return nil
+    }
+    self.columns = Int(columns)
+    self.rows = Int(rows)
+  }
+}
 
 /// Ends the process without running deferred work (`exit(3)`).
 package func exitProcess(_ status: Int32) -> Never { exit(status) }

@@ -11,7 +11,7 @@ package final class PrivateFutexWord: Sendable {
   package func load() -> UInt32 { value.load(ordering: .acquiring) }
   package func store(_ new: UInt32) { value.store(new, ordering: .releasing) }
   package func increment() { value.wrappingAdd(1, ordering: .acquiringAndReleasing) }
-  package func wakeAll() { unsafe linux_futex_wake_all(address, true) }
+  package func wakeAll() { unsafe linux_futex_wake(address, .max, true) }
 
   /// SAFETY: an `Atomic` stored in a class instance has a stable address for the instance's life.
   package var address: UnsafePointer<UInt32> {
@@ -49,9 +49,51 @@ package final class PrivateFutexWord: Sendable {
   }
 }
 
-/// Wakes every process that sleeps on a word of a shared mapping.
-@unsafe package func wakeSleepers(on word: UnsafePointer<UInt32>) {
-  unsafe linux_futex_wake_all(word, false)
+/// Wakes who sleeps on a word of a shared mapping, in whatever process.
+/// - Returns: how many there were, at most the limit.
+@discardableResult
+@unsafe package func wakeSleepers(
+  on word: UnsafePointer<UInt32>, atMost limit: Int32 = .max
+) -> Int {
+  unsafe linux_futex_wake(word, limit, false)
+}
+
+/// Many words to sleep on at once: `futex_waitv(2)`. Reused from sleep to sleep, so that sleeping
+/// allocates nothing.
+@safe package struct FutexWaits: ~Copyable, @unchecked Sendable {  // because only the words it
+  // points to are shared
+  /// As many words as the kernel takes.
+  package static let maximumCount = Int(LINUX_MAXIMUM_WAITS)
+
+  /// SAFETY: whoever adds a word keeps it for the length of each sleep.
+  private var waits: [linux_futex_wait] = unsafe []
+
+  package init() {}
+
+  package mutating func removeAll() { unsafe waits.removeAll(keepingCapacity: true) }
+
+  /// The word lies in a mapping that outlives the sleep.
+  @unsafe package mutating func add(shared word: UnsafePointer<UInt32>, expecting value: UInt32) {
+    // SAFETY: the kernel reads the word during the sleep, which the caller's mapping outlives.
+    unsafe waits.append(linux_futex_wait(word: word, expected: value, isPrivate: false))
+  }
+
+  /// The word outlives the sleep.
+  package mutating func add(_ word: PrivateFutexWord, expecting value: UInt32) {
+    // SAFETY: as above; the caller keeps the object.
+    unsafe waits.append(linux_futex_wait(word: word.address, expected: value, isPrivate: true))
+  }
+
+  /// Sleeps until a word no longer has its expected value and is woken, or the deadline passes. May
+  /// return early.
+  /// - Returns: false if the deadline passed and nobody woke the caller before.
+  package borrowing func sleep(until deadline: Deadline) -> Bool {
+    // SAFETY: whoever added a word keeps it during the sleep.
+    unsafe waits.withUnsafeBufferPointer {
+      unsafe linux_futex_wait_any($0.baseAddress, UInt32($0.count), deadline.monotonicNs) >= 0
+        || errno != ETIMEDOUT
+    }
+  }
 }
 
 /// The processor's hint for a spin loop.
@@ -60,3 +102,9 @@ package func spinHint() { linux_spin_hint() }
 
 /// This process's number and user.
 package func currentProcessID() -> Int32 { getpid() }
+
+/// How many processors the calling thread may run on (`sched_getaffinity(2)`).
+package func processorCount() -> Int { Int(linux_processor_count()) }
+
+/// Lets other threads that want this processor run first (`sched_yield(2)`).
+package func yieldProcessor() { sched_yield() }

@@ -102,7 +102,7 @@ import Synchronization
 
   /// Wakes sleepers, in whichever process.
   package func wake(_ count: Int, at offset: Int) {
-    _ = unsafe linux_futex_wake(futex(offset), Int32(clamping: count))
+    _ = unsafe linux_futex_wake(futex(offset), Int32(clamping: count), false)
   }
 
   private func futex(_ offset: Int) -> UnsafePointer<UInt32> {

@@ -11,7 +11,7 @@ public struct PeerCredentials: Hashable, Sendable {
 /// A connected `SOCK_SEQPACKET` Unix socket: whole messages, in order, with descriptors beside
 /// them. Nothing here ever blocks.
 package struct MessageSocket: ~Copyable, Sendable {
-  package static let maximumDescriptors = 4
+  package static let maximumDescriptors = 5
 
   package enum SendResult: Sendable {
     case sent
@@ -93,7 +93,7 @@ package struct MessageSocket: ~Copyable, Sendable {
   package borrowing func receive(
     into buffer: inout MutableRawSpan
   ) throws(SystemError) -> Received? {
-    var descriptors: InlineArray<4, Int32> = InlineArray(repeating: -1)
+    var descriptors: InlineArray<5, Int32> = InlineArray(repeating: -1)
     var count: UInt32 = 0
     var isTruncated = false
     // SAFETY: the call writes at most as many bytes and numbers as the counts it is given.
@@ -197,11 +197,3 @@ package struct ListeningSocket: ~Copyable, Sendable {
 
 /// The longest path that a socket address can hold: `unix(7)`, sun_path less its closing zero.
 package let maximumSocketPathBytes = 107
-
-/// Sends a message on a descriptor that somebody else owns, if there is room for it.
-package func sendWithoutBlocking<Message: BitwiseCopyable>(_ message: Message, to socket: Int32) {
-  // SAFETY: the bytes live for the length of the call.
-  unsafe withUnsafeBytes(of: message) { bytes in
-    _ = unsafe linux_send_message(socket, bytes.baseAddress, bytes.count, nil, 0)
-  }
-}

@@ -7,6 +7,7 @@ import Synchronization
 public final class StopSignal: Sendable {
   package let word: PrivateFutexWord
   private let event: Descriptor
+  private let observers = Mutex<[UInt64: @Sendable () -> Void]>([:])
 
   public init() throws(SystemError) {
     word = PrivateFutexWord()
@@ -24,5 +25,23 @@ public final class StopSignal: Sendable {
     word.wakeAll()
     var one: UInt64 = 1
     unsafe write(event.number, &one, 8)
+    // The lock is held, so that no observer is called after it has been removed.
+    observers.withLock { for observer in $0.values { observer() } }
+  }
+
+  /// Runs a wait that watches neither word nor descriptor. Meanwhile, when the signal is raised,
+  /// the observer is called on the raising thread, or on this one if it is raised already.
+  package func observed<Result>(
+    by observer: @escaping @Sendable () -> Void, during wait: () -> Result
+  ) -> Result {
+    let id = observers.withLock { observers in
+      let id = (observers.keys.max() ?? 0) + 1
+      observers[id] = observer
+      return id
+    }
+    defer { observers.withLock { _ = $0.removeValue(forKey: id) } }
+    // Asked after the observer was added: one of both sides sees the other.
+    if isRaised { observer() }
+    return wait()
   }
 }

@@ -68,5 +68,7 @@ extension SystemError {
   package var isMissing: Bool { code == ENOENT }
   /// Whether something stood where only a directory, not a link, is accepted.
   package var isNoDirectory: Bool { code == ENOTDIR || code == ELOOP }
+  /// Whether what was written to has no reader left.
+  package var isBrokenPipe: Bool { code == EPIPE }
   package var isUnsupported: Bool { code == EOPNOTSUPP }
 }

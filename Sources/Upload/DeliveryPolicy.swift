@@ -41,7 +41,7 @@ public enum DeliveryPolicy: Hashable, Sendable, CustomStringConvertible {
 
   var isLossless: Bool { if case .lossless = self { true } else { false } }
 
-  var subscriberPolicy: SubscriberPolicy {
+  package var subscriberPolicy: SubscriberPolicy {
     switch self {
     case .latest: .latest
     case .keepLatest(let count): .keepLatest(count)

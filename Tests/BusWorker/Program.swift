@@ -6,14 +6,14 @@ import Platform
 /// It says on standard output what it does, a line at a time.
 @main
 struct Program {
-  static func main() async {
+  @MainActor static func main() async {
     do { try await run() } catch {
       say("error \(error)")
       exitProcess(1)
     }
   }
 
-  private static func run() async throws {
+  @MainActor private static func run() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 5 else { fatalError("usage: BusWorker ROLE ROOT GROUP STREAM …") }
     let settings = Settings(arguments.dropFirst(5))
@@ -22,6 +22,7 @@ struct Program {
     switch arguments[1] {
     case "publish": try publish(stream, group, settings)
     case "subscribe": try subscribe(stream, group, settings)
+    case "wait": try await waitForFrames(stream, group, settings)
     case "suspend": try await receiveSuspended(stream, group, settings)
     default: fatalError("no role \(arguments[1])")
     }

@@ -6,7 +6,8 @@ import Platform
 ///
 /// Settings: `width`, `height`, `frames` (0: for ever), `intervalUs`, `lossless` (0/1),
 /// `halfway` (a frame in which to stop half filled, and wait to be killed), `depth`,
-/// `wait` (1: for the first subscriber), `grow` (a frame from which on the picture is twice as
+/// `wait` (1: for the first subscriber), `pauseUs` (pauses of a random length up to this, spent
+/// awake), `grow` (a frame from which on the picture is twice as
 /// wide).
 func publish(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   var options = PublisherOptions()
@@ -22,6 +23,7 @@ func publish(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) thro
   if settings.number("wait", 0) == 1 { _ = publisher.waitForSubscriber(until: .never) }
   let frames = settings.number("frames", 0)
   let interval = UInt64(settings.number("intervalUs", 1000)) * 1000
+  let pauseNs = UInt64(settings.number("pauseUs", 0)) * 1000
   var due = monotonicNowNs()
   var number: UInt64 = 0
   while frames == 0 || number < UInt64(frames) {
@@ -39,8 +41,13 @@ func publish(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) thro
     loan.metadata.ptsNs = Int64(number) * 1_000_000
     loan.publish()
     if number == 1 || number.isMultiple(of: 100) { say("published \(number)") }
-    due += interval
-    sleep(until: Deadline(monotonicNs: due))
+    if pauseNs > 0 {
+      let end = monotonicNowNs() + UInt64.random(in: 0...pauseNs)
+      while monotonicNowNs() < end { spinHint() }
+    } else {
+      due += interval
+      sleep(until: Deadline(monotonicNs: due))
+    }
   }
   publisher.finish(.ended)
   say("finished")

@@ -5,8 +5,10 @@ import Platform
 /// Receives frames and checks that each is whole.
 ///
 /// Settings: `policy` (latest, keep:N, lossless), `frames` (how many to receive), `holds`, `hold`
-/// (1: keep the first frame until killed), `delayUs` (per frame), `waitMs` (for the publisher),
-/// `log` (1: say each frame's PTS, and do not check its words).
+/// (1: keep the first frame until killed), `keep` (1: hold the first frame and check it again with
+/// each other), `hangUp` (after so many frames, cut the connection behind the bus's back),
+/// `delayUs` (per frame), `waitMs` (for the publisher), `log` (1: say each frame's PTS, and do not
+/// check its words).
 func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   var options = SubscriberOptions()
   options.holds = settings.number("holds", 1)
@@ -23,6 +25,8 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
   say("attached \(stream)")
   let wanted = settings.number("frames", 0)
   let delay = settings.number("delayUs", 0)
+  var kept: FrameLease?
+  var newest = (generation: UInt64(0), sequence: UInt64(0))
   var count = 0
   while wanted == 0 || count < wanted {
     switch try subscriber.next() {
@@ -31,6 +35,15 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
         say("pts \(lease.metadata.ptsNs)")
       } else {
         check(lease)
+      }
+      let this = (generation: lease.generation, sequence: lease.sequence.rawValue)
+      if this.generation == newest.generation, this.sequence <= newest.sequence {
+        say("AGAIN sequence \(lease.sequence)")
+      }
+      newest = this
+      if let first = kept.take() {
+        check(first)
+        kept = consume first
       }
       if delay > 0 {
         sleep(until: .after(.microseconds(delay)))
@@ -45,6 +58,8 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
         say("holding \(lease.sequence)")
         sleep(until: .never)
       }
+      if count == settings.number("hangUp", 0) { try hangUpAllSockets() }
+      if count == 1, settings.number("keep", 0) == 1 { kept = consume lease }
     case .finished(let reason):
       say("finished \(reason) received \(count) dropped \(subscriber.droppedCount)")
       return
@@ -56,7 +71,7 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
 
 /// Receives from several subscribers of one stream at once, each in a task, on however few threads.
 ///
-/// Settings: `tasks`.
+/// Settings: `tasks`, `tick` (1: besides, a task that says so often that it has its turn).
 func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) async throws {
   var options = SubscriberOptions()
   options.policy = .lossless(deadline: .seconds(30))
@@ -72,11 +87,19 @@ func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Setti
         return subscriber.receivedCount
       })
   }
+  if settings.number("tick", 0) == 1 {
+    Task {
+      for turn in 1... {
+        try await Task.sleep(for: .milliseconds(20))
+        say("tick \(turn)")
+      }
+    }
+  }
   for task in tasks { say("received \(try await task.value)") }
 }
 
 /// Every word of a frame must be the same number, and not 0.
-private func check(_ lease: borrowing FrameLease) {
+func check(_ lease: borrowing FrameLease) {
   let bytes = lease.bytes
   let first = bytes.unsafeLoad0()
   for offset in stride(from: 0, to: bytes.byteCount & ~7, by: 8) {

@@ -100,6 +100,7 @@ import Testing
       $0.poolWillSeal = { try lateWriter.map($0) }
     }
     var careful = try world.subscriber(.keepLatest(3)) { $0.verifiesChecksums = true }
+    var copying = try world.subscriber(.keepLatest(3)) { $0.verifiesChecksums = true }
     var trusting = try world.subscriber(.keepLatest(3))
     var loan = try publisher.loan()
     let offset = loan.offsetInPool
@@ -113,7 +114,13 @@ import Testing
     }
     #expect(lease.sequence.rawValue == 2)
     #expect(lease.droppedBefore == 1)
-    #expect(careful.droppedCount == 1)
+    #expect(careful.droppedCount(by: .corrupt) == 1)
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    var span = buffer.mutableSpan
+    // SAFETY: any bits are a byte.
+    var bytes = unsafe span.mutableBytes
+    #expect(try copying.copyNext(into: &bytes)?.sequence.rawValue == 2)
+    #expect(copying.droppedCount(by: .corrupt) == 1)
     #expect(try careful.poll() == nil)
     #expect(try trusting.poll()?.sequence.rawValue == 1)
   }

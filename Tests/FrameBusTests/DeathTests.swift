@@ -56,23 +56,27 @@ import Testing
   @Test func aStoppedSubscriberStallsNobodyAndGoesOnLater() throws {
     let world = try World()
     var publisher = try world.publisher()
-    let stopped = try world.worker("subscribe", "frames=3")
+    let stopped = try world.worker("subscribe", "frames=3", "holds=2", "keep=1")
     let came = publisher.waitForSubscriber(until: .after(.seconds(60)))
     #expect(came)
-    stopped.process.send(signal: 19)
-    var other = try world.subscriber(.keepLatest(2))
-    for expected in 1...1000 {
+    try publishWhole(&publisher)
+    try stopped.waitForOutput("received 1 ")
+    try stop(stopped)
+    var other = try world.subscriber(.keepLatest(2)) { $0.start = .next }
+    try waitUntil("both are seated") { publisher.subscriberCount == 2 }
+    for expected in 2...1000 {
       try publishWhole(&publisher)
       #expect(try receivedNumber(&other) == UInt64(expected))
     }
     stopped.process.send(signal: 18)
-    // It wakes up to the newest frame, and needs two more.
+    // It wakes up to the newest frame, and needs one more; what it held is as it was.
     try waitUntil("the continued subscriber is done") {
       try publishWhole(&publisher)
       return publisher.subscriberCount == 1
     }
     let result = try stopped.finish()
-    #expect(result.output.contains("done received 3"))
+    #expect(result.output.contains("done received 3"), "\(result.output)")
+    #expect(!result.output.hasSuffix("dropped 0\n"))
   }
 
   @Test func killedProcessesLeaveNothingBehind() throws {

@@ -111,6 +111,18 @@ import Testing
     }
   }
 
+  @Test func loansOneAfterTheOtherKeepTheFormatsTheyWereGiven() throws {
+    let world = try World()
+    var publisher = try world.publisher(width: 64, height: 64)
+    var subscriber = try world.subscriber(.keepLatest(2))
+    for width in [64, 32, 16, 16, 64, 48] {
+      var loan = try publisher.loan()
+      loan.format = try .video(.xrgb8888, width: width, height: 64)
+      loan.publish()
+      #expect(try subscriber.poll()?.format.width == width)
+    }
+  }
+
   @Test func layoutsAreGStreamersOwn() throws {
     let odd = try FrameFormat.video(.yuv420, width: 639, height: 479)
     #expect(odd.planes.map(\.stride) == [640, 320, 320])

@@ -15,6 +15,7 @@ import Testing
     var subscriber = try world.subscriber()
     let before = try ProcessFacts.own.descriptorCount
     #expect(try HostilePeer("garbage", in: world).program.finish().output.contains("done"))
+    #expect(try listStreams(in: world.group).first?.rejected ?? 0 > 50)
     try publishNumbered(&publisher)
     #expect(try receivedNumber(&subscriber) == 1)
     try waitUntil("the connections are gone") {
@@ -91,6 +92,35 @@ import Testing
       loan.publish()
     }
     #expect(try listStreams(in: world.group).first?.subscribers.first?.isLossless == false)
+  }
+
+  @Test func aSubscriberThatForksAndExecsTearsNobodysFrames() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.holdQuota = 64 }
+    let peer = try HostilePeer("deserter", in: world)
+    try waitUntil("it has its place") { publisher.subscriberCount == 1 }
+    try publishWhole(&publisher)
+    try peer.program.waitForOutput("ready")
+    var other = try world.subscriber(.keepLatest(2)) { $0.start = .next }
+    for expected in 2...2000 {
+      try publishWhole(&publisher)
+      #expect(try receivedWhole(&other) == UInt64(expected))
+    }
+    _ = peer.program.process.end(with: 9)
+    // Its child still has the socket, but it was the parent's place.
+    try waitUntil("the place is free") { publisher.subscriberCount == 1 }
+  }
+
+  @Test func subscribersThatHangUpWhileTheyReadTearNobodysFrames() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.holdQuota = 64 }
+    let peer = try HostilePeer("quitter", in: world)
+    try peer.program.waitForOutput("ready")
+    var other = try world.subscriber(.keepLatest(2))
+    for expected in 1...5000 {
+      try publishWhole(&publisher)
+      #expect(try receivedWhole(&other) == UInt64(expected))
+    }
   }
 
   @Test func aSleeperWhoseWakeUpsAreStolenStillReceives() throws {
@@ -182,11 +212,32 @@ import Testing
 struct HostilePeer {
   let program: RunningProgram
 
-  init(_ role: String, in world: World) throws {
-    let script = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../Tools/hostile_peer.py").standardized.path
-    program = try RunningProgram("/usr/bin/python3", [script, role, world.socketPath])
+  init(_ role: String, in world: World, _ arguments: [String] = []) throws {
+    program = try RunningProgram(
+      "/usr/bin/python3", [pathOfTool("hostile_peer.py"), role, world.socketPath] + arguments)
   }
+}
+
+/// The number that every word of the next frame must be.
+func receivedWhole(_ subscriber: inout Subscriber) throws -> UInt64? {
+  guard let lease = try subscriber.poll() else { return nil }
+  return wholeNumber(in: lease.bytes)
+}
+
+func wholeNumber(in bytes: RawSpan) -> UInt64? {
+  // SAFETY: inside the bytes, which are words, as the loop says.
+  let first = unsafe bytes.unsafeLoad(as: UInt64.self)
+  for offset in stride(from: 0, to: bytes.byteCount & ~7, by: 8) {
+    let word = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt64.self)
+    guard word == first else { return nil }
+  }
+  return first
+}
+
+/// A file of Tests/Tools.
+func pathOfTool(_ name: String) -> String {
+  URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Tools/\(name)")
+    .standardized.path
 }
 
 extension World {

@@ -54,6 +54,36 @@ import Testing
     #expect(try listStreams(in: world.group).first?.subscribers.first?.isLossless == false)
   }
 
+  @Test func oneThatCrawlsSpendsItsBudgetAndThenLosesLosslessDelivery() throws {
+    let world = try World()
+    var publisher = try world.publisher {
+      $0.allowsLossless = true
+      $0.losslessStallBudget = .milliseconds(500)
+    }
+    let peer = try HostilePeer("crawler", in: world)
+    try peer.program.waitForOutput("ready")
+    try waitUntil("its budget is spent") {
+      let loan = try publisher.loan(waitingUntil: .never)
+      loan.publish()
+      return try listStreams(in: world.group).first?.subscribers.first?.isLossless == false
+    }
+  }
+
+  @Test func withoutABudgetOneThatCrawlsIsWaitedForAsLongAsItGetsOn() throws {
+    let world = try World()
+    var publisher = try world.publisher {
+      $0.allowsLossless = true
+      $0.losslessStallBudget = nil
+    }
+    let peer = try HostilePeer("crawler", in: world)
+    try peer.program.waitForOutput("ready")
+    for _ in 1...40 {
+      let loan = try publisher.loan(waitingUntil: .never)
+      loan.publish()
+    }
+    #expect(try listStreams(in: world.group).first?.subscribers.first?.isLossless == true)
+  }
+
   @Test func aKilledLosslessSubscriberReleasesAWaitingPublisher() throws {
     let world = try World()
     let publisher = try world.worker(

@@ -40,8 +40,19 @@ struct World {
 
   /// Starts a `BusWorker` in this world.
   func worker(_ role: String, _ settings: String...) throws -> RunningProgram {
+    try worker(role, settings: settings)
+  }
+
+  /// Starts a `BusWorker` for another stream of this world.
+  func worker(_ role: String, stream: String, _ settings: String...) throws -> RunningProgram {
+    try worker(role, stream: stream, settings: settings)
+  }
+
+  func worker(
+    _ role: String, stream: String? = nil, settings: [String]
+  ) throws -> RunningProgram {
     try RunningProgram(
-      "BusWorker", [role, root.path, Self.groupName, stream.text] + settings)
+      "BusWorker", [role, root.path, Self.groupName, stream ?? self.stream.text] + settings)
   }
 }
 

@@ -1,7 +1,8 @@
-import GroupSemaphores
 import Platform
 import TestSupport
 import Testing
+
+@testable import GroupSemaphores
 
 /// SIGKILL at every numbered step (docs/design/semaphores.md): no count of a recoverable semaphore
 /// is lost, none is made up, and whoever waits gets on.
@@ -80,6 +81,20 @@ import Testing
     try holder.end(with: 9)
     let successor = try world.worker("hold", "killAt=\(step.rawValue)", "nth=\(nth)")
     try expectKilled(successor, at: step)
+    try expectAllBack(world, semaphore)
+  }
+
+  @Test func whoComesToADeadHoldersPlaceHoldsOnlyWhatItTakes() throws {
+    let world = try SemaphoreWorld()
+    let semaphore = try world.make(Self.total, recoverable: true)
+    let holder = try world.worker("hold", "count=\(Self.total)")
+    try holder.waitForOutput("holding")
+    try holder.end(with: 9)
+    let successor = try world.worker("hold")
+    try successor.waitForOutput("holding")
+    #expect(
+      try semaphore.status().holders == [.init(processID: successor.processID, count: 1)])
+    try successor.end(with: 9)
     try expectAllBack(world, semaphore)
   }
 

@@ -64,7 +64,7 @@ private func make(
 
 /// Takes counts and keeps them. Settings: `count`, `timeoutMs`, `post` (how many to give back).
 private func hold(_ semaphore: GroupSemaphore, _ settings: Settings) throws {
-  let deadline = Deadline.after(.milliseconds(settings.number("timeoutMs", 60_000)))
+  let deadline = Deadline.after(.milliseconds(settings.number("timeoutMs", 600_000)))
   say("waiting")
   for _ in 0..<settings.number("count", 1) {
     guard try semaphore.wait(until: deadline) == .taken else { return say("timed out") }

@@ -52,6 +52,22 @@ package struct ProcessFacts: Sendable {
   }
   package var threadCount: Int { get throws { try statusField("Threads") } }
 
+  /// What each thread does, as in proc_pid_stat(5): `R` runs, `S` sleeps.
+  package var threadStates: [String] {
+    get throws {
+      try threads.map { try $0.statFields[0] }
+    }
+  }
+
+  /// The process's threads, each with facts of its own.
+  package var threads: [ProcessFacts] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task").compactMap {
+        Int32($0).map(ProcessFacts.init)
+      }
+    }
+  }
+
   /// Processor time used, in clock ticks of 10 ms.
   package var userTicks: Int { get throws { try statField(14) } }
   package var systemTicks: Int { get throws { try statField(15) } }
@@ -79,11 +95,18 @@ package struct ProcessFacts: Sendable {
     throw HarnessError("no \(name) in /proc/\(processID)/\(file)")
   }
 
-  /// Fields are counted from 1, as proc(5) does; the second is a name that may hold spaces.
+  /// From the third on: the second is a name that may hold spaces.
+  private var statFields: [String] {
+    get throws {
+      let line = try text("stat")
+      let afterName = line[(line.lastIndex(of: ")") ?? line.startIndex)...].dropFirst()
+      return afterName.split(separator: " ").map(String.init)
+    }
+  }
+
+  /// Fields are counted from 1, as proc(5) does.
   private func statField(_ index: Int) throws -> Int {
-    let line = try text("stat")
-    let afterName = line[(line.lastIndex(of: ")") ?? line.startIndex)...].dropFirst()
-    let fields = afterName.split(separator: " ")
+    let fields = try statFields
     guard index >= 3, fields.count > index - 3, let value = Int(fields[index - 3]) else {
       throw HarnessError("no field \(index) in /proc/\(processID)/stat")
     }

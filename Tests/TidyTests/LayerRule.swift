@@ -7,19 +7,22 @@ enum LayerRule {
   ]
 
   static let allowed: [String: Set<String>] = [
-    "Platform": ["Glibc", "CLinuxShims"],
+    "Platform": ["Glibc", "CLinuxShims", "CURing"],
     "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
+    "Recording": core,
     "Upload": core,
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
-    "BusCLI": core.union(program).union(["Bench", "Capture", "GroupSemaphores", "Upload"]),
+    "BusCLI": core.union(program).union([
+      "Bench", "Capture", "GroupSemaphores", "Recording", "Upload",
+    ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
     "UploadProgram": core.union(program).union(["Upload", "UploadGStreamer"]),

@@ -1,6 +1,6 @@
-"""Peers that do not keep the frame bus's protocol, for HostileTests.
+"""Peers that do not keep the frame bus's protocol, for HostileTests and WakingTests.
 
-usage: hostile_peer.py ROLE SOCKET
+usage: hostile_peer.py ROLE SOCKET [ARGUMENT…]
 Each role says "ready" once it is at work, and goes on until it is killed unless it says "done".
 """
 import ctypes
@@ -11,14 +11,19 @@ import random
 import signal
 import socket
 import struct
+import subprocess
 import sys
+import threading
+import time
 
 MAGIC = 0x31305355424D5246
-HELLO, WELCOME, POOL, ACK, BELL, INSPECT, SEATED = 1, 2, 4, 5, 6, 7, 9
+HELLO, WELCOME, POOL, ACK, LOOK, INSPECT, SEATED = 1, 2, 4, 5, 6, 7, 9
 VERSION = 2
 AT_CURSOR, AT_WAKE, AT_STATE, BOARD_BYTES = 128, 136, 32, 512
 AT_POSITION, AT_WAITING, AT_PROGRESS = 128, 136, 140
-SYS_FUTEX, FUTEX_WAKE, FUTEX_REQUEUE = 202, 1, 3
+AT_PLACES, PLACE_EVICTED = 256, 4
+SYS_FUTEX, FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_WAIT_REQUEUE_PI = 202, 1, 3, 11
+WAITING_FUTEX, WAITING_BELL = 1, 2
 if os.uname().machine == "aarch64":
     SYS_FUTEX = 98
 PATH = sys.argv[2]
@@ -52,9 +57,12 @@ class Seat:
         assert struct.unpack_from("<I", message, 12)[0] == WELCOME, message
         if answers:
             self.socket.send(header(SEATED) + bytes(8))
+        self.place = struct.unpack_from("<I", message, 16)[0]
+        self.files = files
         self.depth = struct.unpack_from("<I", message, 40)[0]
         self.board = mmap.mmap(files[0], 0, mmap.MAP_SHARED, mmap.PROT_READ)
         self.page = mmap.mmap(files[1], 4096)
+        self.pool = mmap.mmap(files[2], 0, mmap.MAP_SHARED, mmap.PROT_READ)
         self.board_address = libc.mmap(None, 4096, 1, 1, files[0], 0)
         self.page_address = libc.mmap(None, 4096, 3, 1, files[1], 0)
 
@@ -65,7 +73,7 @@ class Seat:
 def garbage():
     """Every one of these must end the connection."""
     random.seed(7)
-    messages = [b"", b"\0", hello()[:40], hello() + b"\0", header(99), header(ACK), header(BELL)]
+    messages = [b"", b"\0", hello()[:40], hello() + b"\0", header(99), header(ACK), header(LOOK)]
     messages += [header(POOL).ljust(32, b"\0"), header(WELCOME).ljust(128, b"\xff"), b"x" * 5000]
     messages += [random.randbytes(random.randrange(1, 5000)) for _ in range(50)]
     messages.append(header(SEATED) + bytes(8))
@@ -173,6 +181,71 @@ def wavering():
         libc.syscall(SYS_FUTEX, address, FUTEX_WAKE, 1, None, None, 0)
 
 
+def crawler():
+    """A lossless subscriber that gets on by one frame now and then."""
+    seat = Seat(lossless=1, deadline=2**63)
+    position = seat.cursor()
+    ready()
+    turn = 0
+    while True:
+        if seat.cursor() > position:
+            time.sleep(0.03)
+            position += 1
+            turn += 1
+            struct.pack_into("<Q", seat.page, AT_POSITION, position)
+            struct.pack_into("<I", seat.page, AT_PROGRESS, turn % 2**32)
+            address = ctypes.c_void_p(seat.page_address + AT_PROGRESS)
+            libc.syscall(SYS_FUTEX, address, FUTEX_WAKE, 1, None, None, 0)
+        os.sched_yield()
+
+
+def miser():
+    """Acknowledges no pool, holds the frame that is there, and then everything it can."""
+    seat = Seat(holds=16)
+    ready()
+    while seat.cursor() == 0:
+        os.sched_yield()
+    place = seat.place
+    held = seat.cursor()
+    struct.pack_into("<Q", seat.page, 0, held)
+    print("holding", held, flush=True)
+    while struct.unpack_from("<I", seat.board, AT_PLACES + 4 * place)[0] != PLACE_EVICTED:
+        os.sched_yield()
+    print("evicted", flush=True)
+    while True:
+        near = [max(0, seat.cursor() - index) for index in range(15)]
+        seat.page[8:128] = struct.pack("<15Q", *near)
+
+
+def deserter():
+    """Holds a frame, forks a child that goes on reading with the socket open, and execs."""
+    seat = Seat()
+    while seat.cursor() == 0:
+        os.sched_yield()
+    struct.pack_into("<Q", seat.page, 0, seat.cursor())
+    parent = os.getpid()
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            sum(seat.pool[:65536])
+        # Lives on for a while, and with it the connection.
+        time.sleep(20)
+        os._exit(0)
+    ready()
+    os.execvp("sleep", ["sleep", "1000"])
+
+
+def quitter():
+    """Takes a place, holds a frame, closes the socket and goes on reading; again and again."""
+    ready()
+    while True:
+        seat = Seat(holds=4)
+        for turn in range(4):
+            struct.pack_into("<Q", seat.page, 8 * turn, max(0, seat.cursor() - turn))
+        sum(seat.pool[:4096])
+        seat.socket.close()
+        sum(seat.pool[:4096])
+
+
 def thief():
     """Moves whoever sleeps on the board's wake word to a word of its own."""
     seat = Seat()
@@ -182,6 +255,81 @@ def thief():
             SYS_FUTEX, ctypes.c_void_p(seat.board_address + AT_WAKE), FUTEX_REQUEUE, 0,
             ctypes.c_long(1000), ctypes.c_void_p(seat.page_address + 2048), 0)
         os.sched_yield()
+
+
+def poisoner():
+    """Waits on the wake word as only who will be requeued may: a wake-up that meets it fails."""
+    seat = Seat()
+
+    def wait():
+        while True:
+            libc.syscall(
+                SYS_FUTEX, ctypes.c_void_p(seat.board_address + AT_WAKE), FUTEX_WAIT_REQUEUE_PI,
+                struct.unpack_from("<I", seat.board, AT_WAKE)[0], None,
+                ctypes.c_void_p(seat.page_address + 2048), 0)
+
+    for _ in range(4):
+        threading.Thread(target=wait, daemon=True).start()
+    ready()
+    wait_for_ever()
+
+
+def crowd():
+    """Thousands of threads that sleep where the publisher wakes: crowd.c, made from a seat.
+
+    Arguments: the program, futex or poll, how many threads.
+    """
+    seat = Seat()
+    program, where, count = sys.argv[3:6]
+    descriptor = seat.files[0] if where == "futex" else seat.files[3]
+    if where == "poll":
+        struct.pack_into("<I", seat.page, AT_WAITING, WAITING_BELL)
+    threads = subprocess.Popen(
+        [program, where, str(descriptor), count], pass_fds=[descriptor], stdout=subprocess.PIPE,
+        preexec_fn=lambda: libc.prctl(1, signal.SIGKILL))
+    assert threads.stdout.readline() == b"ready\n"
+    ready()
+    wait_for_ever()
+
+
+def bellringers():
+    """Seats that always want their bell, and never hear it, or play with its socket."""
+    random.seed(7)
+    seats = [Seat() for _ in range(4)]
+    bells = [socket.socket(fileno=seat.files[3]) for seat in seats]
+    for seat in seats:
+        struct.pack_into("<I", seat.page, AT_WAITING, WAITING_BELL)
+    bells[1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    bells[1].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    bells[2].shutdown(socket.SHUT_RDWR)
+    bells[3].close()
+    for bell in bells[:2]:
+        try:
+            bell.send(b"x")
+            print("could ring back", flush=True)
+        except BrokenPipeError:
+            pass
+    ready()
+    wait_for_ever()
+
+
+def parent():
+    """A publisher that forks: the child keeps all its sockets open when the parent is killed."""
+    listener = listen()
+    ready()
+    peer, _ = listener.accept()
+    fake = FakePublisher()
+    peer.recv(4096)
+    fake.welcome(peer)
+    peer.recv(4096)
+    if os.fork() == 0:
+        os.closerange(0, 3)
+        # Until the subscriber has gone.
+        while peer.recv(4096):
+            pass
+        os._exit(0)
+    print("forked", flush=True)
+    wait_for_ever()
 
 
 def deaf():
@@ -213,7 +361,8 @@ class FakePublisher:
     """The memory of a stream of two slots of a page each, and what its welcome says."""
 
     def __init__(self):
-        self.files = [self.memory(4096), self.memory(4096), self.memory(8192)]
+        self.bell, hearing = socket.socketpair()
+        self.files = [self.memory(4096), self.memory(4096), self.memory(8192), hearing.detach()]
         self.board = mmap.mmap(self.files[0], 4096)
         start = struct.pack("<QIIQII", MAGIC, VERSION, 2, 77, os.getpid(), 0)
         self.board[: len(start)] = start
@@ -284,7 +433,7 @@ def chatterbox():
     subscriber = struct.unpack("iII", credentials)[0]
     os.kill(subscriber, signal.SIGSTOP)
     for _ in range(100):
-        peer.send(header(BELL) + bytes(8))
+        peer.send(header(LOOK) + bytes(8))
     message = header(POOL) + struct.pack("<IIQ", 2, 2, 4096)
     socket.send_fds(peer, [message], [fake.memory(8192)])
     fake.write(1, pool=2)

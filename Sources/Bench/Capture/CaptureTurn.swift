@@ -28,12 +28,13 @@ struct CaptureTurn {
   let scene: CaptureScene
   let serverID: Int32
   let run: BenchRun
+  let seconds: Int
 
   /// How long starting may take, and stopping for a while, on a busy machine.
   private static let patience = 60
 
   func measure() throws -> CaptureFinding {
-    let sampler = try FrameSampler(serverID: serverID, seconds: run.seconds)
+    let sampler = try FrameSampler(serverID: serverID, seconds: seconds)
     var started: [StartedProgram] = []
     defer { stop(started) }
     for (index, program) in subject.programs.enumerated() {
@@ -57,13 +58,13 @@ struct CaptureTurn {
     let watched =
       [sampler.done.descriptorNumber, run.stop.descriptorNumber]
       + started.map(\.process.descriptorNumber)
-    let limit = Deadline.after(.seconds(run.seconds + Self.patience))
+    let limit = Deadline.after(.seconds(seconds + Self.patience))
     let ready = try waitUntilReadable(watched, until: limit)
     if ready[1] { throw Interrupted() }
     if ready[0] { return }
     for program in started { if let error = program.errorIfEnded() { throw error } }
     throw NoFrames(
-      subject: subject.name, seconds: run.seconds + Self.patience,
+      subject: subject.name, seconds: seconds + Self.patience,
       lastWords: started.last?.lastWords ?? "")
   }
 

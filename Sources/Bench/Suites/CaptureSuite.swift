@@ -10,6 +10,7 @@ struct CaptureSuite: BenchSuite {
   private static let width = 1920
   private static let height = 1080
   private static let framesPerSecond = 60
+  private static let defaultSeconds = 5
 
   func run(_ run: BenchRun) throws -> BenchReport {
     let folder = try TemporaryFolder(prefix: "framebus-bench-")
@@ -28,7 +29,8 @@ struct CaptureSuite: BenchSuite {
     if run.hasPeers { subjects += installed(scene.peers, run.terminal) }
     let turns = subjects.map {
       CaptureTurn(
-        subject: $0, scene: scene, serverID: screen.server.process.processID, run: run)
+        subject: $0, scene: scene, serverID: screen.server.process.processID, run: run,
+        seconds: run.wholeSeconds(or: Self.defaultSeconds))
     }
     let findings = try measure(turns, run)
     if let error = content.errorIfEnded() { throw error }
@@ -133,8 +135,8 @@ struct CaptureSuite: BenchSuite {
       ])
     }
     let heading =
-      "\(name): \(scenario) to nowhere, \(run.rounds) rounds of \(run.seconds) s each, "
-      + "median (least–most)"
+      "\(name): \(scenario) to nowhere, \(run.rounds) rounds of "
+      + "\(run.wholeSeconds(or: Self.defaultSeconds)) s each, median (least–most)"
     return BenchReport(records: records, lines: [heading, ""] + table.lines)
   }
 }

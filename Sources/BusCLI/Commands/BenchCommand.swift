@@ -22,14 +22,19 @@ struct BenchCommand: ParsableCommand {
   @Flag(help: "Measure other programs too, where they are installed.")
   var peers = false
 
-  @Option(help: ArgumentHelp("How long each subject is measured in a round.", valueName: "n"))
-  var seconds = 5
+  @Option(
+    help: ArgumentHelp(
+      "How long each subject is measured in a round; by default what the suite thinks fit.",
+      valueName: "n"))
+  var seconds: Double?
 
   @Option(help: ArgumentHelp("How often all subjects take their turn.", valueName: "n"))
   var rounds = 5
 
   func validate() throws {
-    guard (1...3600).contains(seconds) else { throw ValidationError("--seconds is 1 to 3600") }
+    guard (0.1...3600).contains(seconds ?? 1) else {
+      throw ValidationError("--seconds is 0.1 to 3600")
+    }
     guard (1...1000).contains(rounds) else { throw ValidationError("--rounds is 1 to 1000") }
     let names = benchSuites.map(\.name)
     for suite in suites where suite != "all" && !names.contains(suite) {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineSupport
-import FrameBus
 
 /// `framebus snapshot`: the newest frame of a stream as a picture, by the uploader.
 struct SnapshotCommand: ParsableCommand {
@@ -16,11 +15,7 @@ struct SnapshotCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    do {
-      _ = try StreamName(streamText)
-    } catch {
-      throw UsageError("\(error)")
-    }
+    _ = try streamName(streamText)
     try RoleProgram("framebus-upload").run(
       global.arguments + ["--stream=\(streamText)", "png:\(path)"])
   }

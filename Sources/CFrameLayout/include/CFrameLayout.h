@@ -105,7 +105,8 @@ struct fb_board {
   uint64_t cursor;
   uint32_t wake;
   uint32_t reserved1;
-  uint64_t reserved2[6];
+  uint64_t published_bytes;  // payload of all frames up to the cursor
+  uint64_t reserved2[5];
 
   // Rarely written.
   uint64_t format_epoch;
@@ -195,7 +196,7 @@ enum {
   FB_MESSAGE_REFUSED = 3,
   FB_MESSAGE_POOL = 4,      // descriptor: pool
   FB_MESSAGE_POOL_ACK = 5,
-  FB_MESSAGE_BELL = 6,
+  FB_MESSAGE_LOOK = 6,  // a short message: the board says something new about the subscriber
   FB_MESSAGE_INSPECT = 7,
   FB_MESSAGE_STATUS = 8,
   FB_MESSAGE_SEATED = 9,             // answer to WELCOME
@@ -302,6 +303,7 @@ struct fb_status {
   uint64_t evictions;
   uint64_t rejected;
   uint64_t retained_bytes;
+  uint64_t published_bytes;
   struct fb_format format;
   struct fb_subscriber_status subscribers[FB_MAXIMUM_SUBSCRIBERS];
 };
@@ -313,6 +315,7 @@ enum {
   FB_AT_FINISH_REASON = offsetof(struct fb_board, finish_reason),
   FB_AT_CURSOR = offsetof(struct fb_board, cursor),
   FB_AT_WAKE = offsetof(struct fb_board, wake),
+  FB_AT_PUBLISHED_BYTES = offsetof(struct fb_board, published_bytes),
   FB_AT_FORMAT_EPOCH = offsetof(struct fb_board, format_epoch),
   FB_AT_POOL_GENERATION = offsetof(struct fb_board, pool_generation),
   FB_AT_PUBLISHER_WAITING = offsetof(struct fb_board, publisher_waiting),

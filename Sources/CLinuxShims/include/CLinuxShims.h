@@ -45,12 +45,18 @@ struct linux_futex_wait {
   bool isPrivate;
 };
 /// futex_waitv(2) (Linux 5.16) until an absolute CLOCK_MONOTONIC time, or for ever if it is
-/// UINT64_MAX. At most 8 words.
+/// UINT64_MAX. At most LINUX_MAXIMUM_WAITS words, as many as the kernel takes.
+enum { LINUX_MAXIMUM_WAITS = 128 };
 long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
                           uint64_t deadlineNs);
-/// futex(2), FUTEX_WAKE: some sleepers, in whichever process; all sleepers.
-long linux_futex_wake(const uint32_t *word, int count);
-long linux_futex_wake_all(const uint32_t *word, bool isPrivate);
+/// futex(2), FUTEX_WAKE: at most so many sleepers. Returns how many there were.
+long linux_futex_wake(const uint32_t *word, int count, bool isPrivate);
+
+/// socketpair(2): two connected SOCK_STREAM ends that never block, of which the second can only be
+/// read, and the first only be written to: shutdown(2).
+int linux_one_way_socket_pair(int ends[2]);
+/// Whether the descriptor is a stream socket of unix(7).
+bool linux_is_stream_socket(int descriptor);
 
 /// unix(7): sendmsg(2) with MSG_DONTWAIT | MSG_NOSIGNAL and up to 8 descriptors (SCM_RIGHTS).
 ssize_t linux_send_message(int socket, const void *bytes, size_t byteCount,
@@ -102,6 +108,19 @@ int linux_rename(int directory, const char *name, const char *newName, bool isRe
 
 /// prctl(2), PR_SET_NAME: the calling thread's name, at most 15 bytes.
 int linux_name_thread(const char *name);
+
+/// An address that belongs to the calling thread, NULL until it is set.
+void linux_set_thread_owner(const void *owner);
+const void *linux_thread_owner(void);
+/// sched_getaffinity(2): how many processors the calling thread may run on, at least 1.
+int linux_processor_count(void);
+/// fcntl(2), F_SETFL: O_DIRECT, which needs _GNU_SOURCE, on an open file.
+int linux_set_direct(int descriptor, bool isDirect);
+/// fallocate(2), mode 0; unlike posix_fallocate(3) it never writes where the file system cannot.
+int linux_allocate(int descriptor, uint64_t offset, uint64_t byteCount);
+
+/// ioctl_tty(2), TIOCGWINSZ: the size of a terminal in characters; 0 of each where it is unknown.
+int linux_terminal_size(int descriptor, unsigned *columns, unsigned *rows);
 
 /// The processor's hint for a spin loop.
 static inline void linux_spin_hint(void) {

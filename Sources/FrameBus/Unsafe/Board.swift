@@ -37,6 +37,9 @@ import Platform
 
   @inline(__always) var cursor: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_CURSOR)) }
   @inline(__always) var wake: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_WAKE)) }
+  @inline(__always) var publishedBytes: SharedWord64 {
+    unsafe SharedWord64(base, at: Int(FB_AT_PUBLISHED_BYTES))
+  }
   var state: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_STATE)) }
   var finishReason: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_FINISH_REASON)) }
   var formatEpoch: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_FORMAT_EPOCH)) }

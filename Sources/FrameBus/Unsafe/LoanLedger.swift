@@ -12,8 +12,9 @@
     var format: FrameFormat
     /// The publisher's version of that format; 0 if the loan was given one of its own.
     var formatVersion: UInt64 = 0
-    /// Nil until it is looked at or set.
-    var metadata: FrameMetadata?
+    /// Means nothing until it is looked at or set.
+    var metadata = FrameMetadata.now(0)
+    var hasMetadata = false
     fileprivate var nextFree: Int
   }
 
@@ -52,7 +53,7 @@
     outCount += 1
     self[index].slot = slot
     if self[index].pool !== pool { self[index].pool = pool }
-    self[index].metadata = nil
+    self[index].hasMetadata = false
     return index
   }
 

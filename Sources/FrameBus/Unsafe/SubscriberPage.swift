@@ -29,6 +29,7 @@ import Platform
   var position: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_POSITION)) }
   @inline(__always)
   var waiting: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_WAITING)) }
+  var wait: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_WAIT)) }
   var progress: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_PROGRESS)) }
   var received: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_RECEIVED)) }
   var dropped: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_DROPPED)) }
@@ -43,5 +44,18 @@ import Platform
   }
   var wantedRateDenominator: SharedWord32 {
     unsafe SharedWord32(base, at: Int(FB_AT_WANTED_RATE) + 4)
+  }
+
+  @inline(__always)
+  func latency(_ bucket: Int) -> SharedWord32 {
+    precondition(bucket < Int(FB_LATENCY_BUCKETS), "bucket \(bucket) of \(FB_LATENCY_BUCKETS)")
+    return unsafe SharedWord32(base, at: Int(FB_AT_LATENCIES) + bucket * 4)
+  }
+
+  /// The page as it is at this moment, for statistics: its words do not belong together.
+  func copy() -> fb_page {
+    var page = fb_page()
+    unsafe SharedRecord(base, at: 0, byteCount: MemoryLayout<fb_page>.size).load(into: &page)
+    return page
   }
 }

@@ -1,0 +1,192 @@
+// What the programs of `framebus bench ring` have in common, so that they differ only in how a
+// frame goes from one process to the other: the job, the pacing, the clock, the bytes, the figures.
+//
+//   PROGRAM publish|subscribe PLACE key=value…
+//
+// A publisher says "ready" once subscribers can attach, and waits for a byte on descriptor 3. A
+// subscriber says "ready" once it is attached. When the time is over, the publisher sends end
+// frames until descriptor 3 is closed; a subscriber ends at the first of them, or, if it idles,
+// when its descriptor 3 is closed. At its end each program writes its figures in one line.
+//
+//   ring_job job = ring_job_from(argc, argv);
+//
+//   ring_publishing *run = ring_begin_publishing(&job);    // says ready, waits for the byte
+//   while (ring_next(run)) { slot = loan(); ring_write(run, slot); publish(slot); }
+//   while (ring_unreleased(run)) { slot = loan(); ring_write_end(slot); publish(slot); }
+//   ring_report_publishing(run);
+//
+//   ring_receiving *run = ring_begin_receiving(&job);      // says ready
+//   if (ring_idles(run)) …                                 // stays attached, receives nothing
+//   do { frame = receive(); } while (ring_take(run, frame));
+//   ring_report_receiving(run);
+
+#ifndef RING_KIT_H
+#define RING_KIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a program is told to do.
+typedef struct {
+  bool publishes;
+  /// A directory of this run where both sides meet.
+  const char *place;
+  /// Of a frame; at least sizeof(ring_head).
+  size_t bytes;
+  /// Between two frames; 0 for as fast as they go.
+  uint64_t interval_ns;
+  uint64_t duration_ns;
+  /// How many subscribers there will be.
+  unsigned subscribers;
+  /// Frames that may be under way, where a program can choose.
+  unsigned depth;
+  /// Both sides spin for each other; else they sleep.
+  bool polls;
+  /// A publisher that paces itself spins until the next frame is due, also if it does not poll.
+  bool spins;
+  /// All bytes are written and summed; else the first words alone.
+  bool fills;
+  /// Every frame arrives; the publisher waits for its subscribers.
+  bool lossless;
+  /// The subscribers attach and do nothing; the publisher takes the time of its calls.
+  bool idles;
+} ring_job;
+
+/// How each frame begins.
+typedef struct {
+  /// Of the monotonic clock, taken when the frame was filled, or one of those below.
+  uint64_t stamp;
+  /// From 1.
+  uint64_t number;
+} ring_head;
+
+enum { RING_END = 0, RING_WARM_UP = 1, RING_UNTIMED = 2 };
+
+/// Counts of values: exact below 256, then 128 steps to each doubling (0.8 %).
+enum { RING_BUCKETS = 256 + 128 * 32 };
+
+typedef struct {
+  const ring_job *job;
+  uint64_t number;
+  uint64_t due_ns;
+  uint64_t begin_ns;
+  uint64_t end_ns;
+  uint64_t lap_ns;
+  uint64_t lap_mask;
+  uint64_t first;
+  uint64_t cpu_ns;
+  bool is_warm;
+  uint64_t buckets[RING_BUCKETS];
+} ring_publishing;
+
+typedef struct {
+  const ring_job *job;
+  uint64_t frames;
+  uint64_t lost;
+  uint64_t last;
+  uint64_t cpu_ns;
+  uint64_t buckets[RING_BUCKETS];
+} ring_receiving;
+
+/// Ends the program when the arguments are wrong.
+ring_job ring_job_from(int count, char *const *arguments);
+
+/// A path in the job's place; the caller frees it.
+char *ring_path(const ring_job *job, const char *name);
+
+/// Ends the program: `error: WHAT: errno's text`.
+void ring_fail(const char *what);
+
+/// Writes a line that says what this program measures: the name and version of a library.
+void ring_say_version(const char *version);
+
+ring_publishing *ring_begin_publishing(const ring_job *job);
+ring_receiving *ring_begin_receiving(const ring_job *job);
+
+/// True after it has waited, attached and idle, for the end; false if the job is to receive.
+bool ring_idles(ring_receiving *run);
+
+/// Waits 10 ms; false once all subscribers have ended, or at once if they idle.
+bool ring_unreleased(ring_publishing *run);
+
+void ring_report_publishing(ring_publishing *run);
+void ring_report_receiving(ring_receiving *run);
+
+// The parts of the inline functions that are not on the way of every frame.
+bool ring_pace(ring_publishing *run);
+bool ring_lap(ring_publishing *run);
+void ring_fill(void *frame, size_t bytes, uint64_t number);
+void ring_check_sum(const void *frame, size_t bytes, uint64_t number);
+void ring_lose(ring_receiving *run, uint64_t number);
+
+static inline uint64_t ring_now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/// The processor's hint for a spin loop.
+static inline void ring_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/// Waits until the next frame is due; false when the time is over.
+static inline bool ring_next(ring_publishing *run) {
+  run->number++;
+  if (run->job->interval_ns != 0) return ring_pace(run);
+  return (run->number & run->lap_mask) != 0 || ring_lap(run);
+}
+
+/// Writes the frame, and last of all the time. What follows is the transport's.
+static inline void ring_write(const ring_publishing *run, void *slot) {
+  ring_head *head = (ring_head *)slot;
+  if (run->job->fills) ring_fill(slot, run->job->bytes, run->number);
+  head->number = run->number;
+  if (!run->is_warm) {
+    head->stamp = RING_WARM_UP;
+  } else {
+    head->stamp = run->job->interval_ns == 0 ? (uint64_t)RING_UNTIMED : ring_now_ns();
+  }
+}
+
+static inline void ring_write_end(void *slot) { ((ring_head *)slot)->stamp = RING_END; }
+
+static inline void ring_count(uint64_t *buckets, uint64_t value) {
+  if (value < 256) {
+    buckets[value]++;
+    return;
+  }
+  unsigned doublings = 63u - (unsigned)__builtin_clzll(value) - 7u;
+  uint64_t bucket = 128u * doublings + (value >> doublings);
+  buckets[bucket < RING_BUCKETS ? bucket : RING_BUCKETS - 1]++;
+}
+
+/// Notes that a frame can be read now; false if it is the end.
+static inline bool ring_take(ring_receiving *run, const void *frame) {
+  const ring_head *head = (const ring_head *)frame;
+  uint64_t stamp = head->stamp;
+  if (stamp == RING_END) return false;
+  if (stamp > RING_UNTIMED) ring_count(run->buckets, ring_now_ns() - stamp);
+  if (stamp != RING_WARM_UP) run->frames++;
+  uint64_t number = head->number;
+  if (number != run->last + 1) ring_lose(run, number);
+  run->last = number;
+  if (run->job->fills) ring_check_sum(frame, run->job->bytes, number);
+  return true;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,100 @@
+/// What one process of a turn counted: the lines that RingKit writes at its end.
+struct RingFigures: Hashable, Sendable {
+  /// The library that the process used, and how the program was compiled.
+  var version = ""
+  var frames = 0
+  /// Frames between the first and the last received that did not arrive.
+  var lost = 0
+  var elapsedNs: UInt64 = 0
+  var processorNs: UInt64 = 0
+  /// How often each value was measured, from the least.
+  var values: [Value] = []
+
+  struct Value: Hashable, Sendable {
+    let ns: UInt64
+    let count: Int
+  }
+
+  init() {}
+
+  /// - Returns: nil if the text has no figures.
+  init?(in output: String) {
+    let lines = output.split(separator: "\n")
+    guard let line = lines.last(where: { $0.hasPrefix("figures ") }) else { return nil }
+    let version = lines.first { $0.hasPrefix("version ") } ?? ""
+    self.version = String(version.dropFirst("version ".count))
+    for field in line.split(separator: " ").dropFirst() {
+      let parts = field.split(separator: "=", omittingEmptySubsequences: false)
+      guard parts.count == 2 else { return nil }
+      switch parts[0] {
+      case "frames": frames = Int(parts[1]) ?? 0
+      case "lost": lost = Int(parts[1]) ?? 0
+      case "elapsed_ns": elapsedNs = UInt64(parts[1]) ?? 0
+      case "cpu_ns": processorNs = UInt64(parts[1]) ?? 0
+      case "values":
+        values = parts[1].split(separator: ",").compactMap { value in
+          let pair = value.split(separator: ":")
+          guard pair.count == 2, let ns = UInt64(pair[0]), let count = Int(pair[1])
+          else { return nil }
+          return Value(ns: ns, count: count)
+        }
+      default: return nil
+      }
+    }
+  }
+}
+
+/// What one subject showed in one scenario and one round.
+struct RingFinding: Sendable {
+  private(set) var frames: Int
+  let framesPerSecond: Double
+  let processorNsPerFrame: Double
+  /// Of all processes that measured, in order.
+  private let values: [RingFigures.Value]
+  let samples: Int
+  /// Where the kernel's calls are counted: those of the publisher and, on average, a subscriber.
+  var callCount = 0.0
+  let version: String
+
+  /// Less says nothing of one in a thousand.
+  private static let samplesForP999 = 10_000
+
+  init(publisher: RingFigures, subscribers: [RingFigures], measure: RingScenario.Measure) {
+    let received = subscribers.map(\.frames).reduce(0, +) / max(1, subscribers.count)
+    frames = measure == .cost ? publisher.frames : received
+    framesPerSecond = Double(frames) * 1e9 / Double(max(1, publisher.elapsedNs))
+    let processorNs = ([publisher] + subscribers).map(\.processorNs).reduce(0, +)
+    processorNsPerFrame = Double(processorNs) / Double(max(1, frames))
+    values = ([publisher] + subscribers).flatMap(\.values).sorted { $0.ns < $1.ns }
+    version = publisher.version
+    samples = measure == .rate ? frames : values.map(\.count).reduce(0, +)
+  }
+
+  /// The frames and calls that a longer turn had more than a shorter one.
+  func subtracting(_ shorter: RingFinding) -> RingFinding {
+    var difference = self
+    difference.frames -= shorter.frames
+    difference.callCount -= shorter.callCount
+    return difference
+  }
+
+  /// A publisher warms up for an eighth of its time, with frames that are not in the count.
+  var callsPerFrame: Double? {
+    frames > 0 ? max(0, callCount) / (Double(frames) * 1.125) : nil
+  }
+
+  var p50: Double? { percentile(0.5) }
+  var p99: Double? { percentile(0.99) }
+  var p999: Double? { samples < Self.samplesForP999 ? nil : percentile(0.999) }
+
+  /// The least value that so many of all do not exceed.
+  private func percentile(_ part: Double) -> Double? {
+    let wanted = part * Double(values.map(\.count).reduce(0, +))
+    var seen = 0
+    for value in values {
+      seen += value.count
+      if Double(seen) >= wanted { return Double(value.ns) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,125 @@
+import CommandLineSupport
+
+/// What the rounds of a ring suite came to, for programs and for readers.
+struct RingReport {
+  let suite: String
+  let heading: String
+  let rows: [RingRow]
+
+  var report: BenchReport {
+    BenchReport(
+      records: rows.flatMap(records), lines: [heading, ""] + rows.flatMap(lines) + versions)
+  }
+
+  /// What each subject was made of.
+  private var versions: [String] {
+    var table = TextTable(["subject", "version"])
+    var known: Set<String> = []
+    for column in rows.flatMap(\.findings) where known.insert(column.subject.name).inserted {
+      table.add([column.subject.name, column.rounds.first?.version ?? ""])
+    }
+    return table.lines
+  }
+
+  // MARK: Records
+
+  private func records(of row: RingRow) -> [BenchRecord] {
+    row.findings.map { column in
+      let measure = row.scenario.measure
+      var record = BenchRecord(
+        suite: suite, scenario: row.scenario.name, subject: column.subject.name,
+        samples: column.rounds.map(\.samples).reduce(0, +))
+      switch measure {
+      case .latency, .cost:
+        record.p50_ns = whole(column, \.p50)
+        record.p99_ns = whole(column, \.p99)
+        record.p999_ns = whole(column, \.p999)
+        record.per_second = thousandths(column, \.framesPerSecond)
+      case .rate: record.per_second = thousandths(column, \.framesPerSecond)
+      case .calls: record.syscalls_per_frame = thousandths(column, \.callsPerFrame)
+      }
+      // Who spins uses all there is.
+      if measure != .calls, !row.scenario.traits.contains(.polls) {
+        record.cpu_ns_per_frame = whole(column, \.processorNsPerFrame)
+      }
+      return record
+    }
+  }
+
+  private func spread(
+    _ column: RingRow.Column, _ figure: (RingFinding) -> Double?
+  ) -> Spread? {
+    let values = column.rounds.compactMap(figure)
+    return values.count == column.rounds.count && !values.isEmpty ? Spread(values) : nil
+  }
+
+  private func whole(_ column: RingRow.Column, _ figure: (RingFinding) -> Double?) -> UInt64? {
+    spread(column, figure).map { UInt64($0.median.rounded()) }
+  }
+
+  private func thousandths(
+    _ column: RingRow.Column, _ figure: (RingFinding) -> Double?
+  ) -> Double? {
+    spread(column, figure).map { ($0.median * 1000).rounded() / 1000 }
+  }
+
+  // MARK: Lines
+
+  private func lines(of row: RingRow) -> [String] {
+    let measure = row.scenario.measure
+    var headings = ["subject", measure.heading, "× limit", "× iceoryx"]
+    let hasTail = measure == .latency || measure == .cost
+    if hasTail { headings += ["p99", "p99.9"] }
+    let hasProcessorTime = measure != .calls && !row.scenario.traits.contains(.polls)
+    if hasProcessorTime { headings.append("CPU ns a frame") }
+    var table = TextTable(headings)
+    for column in row.findings {
+      var cells = [
+        column.subject.name, text(column, measure.figure, places: measure.places),
+        ratio(column, to: "limit", in: row), ratio(column, to: "iceoryx", in: row),
+      ]
+      if hasTail { cells += [text(column, \.p99), text(column, \.p999)] }
+      if hasProcessorTime { cells.append(text(column, \.processorNsPerFrame)) }
+      table.add(cells)
+    }
+    return [row.scenario.name, ""] + table.lines + [""]
+  }
+
+  private func text(
+    _ column: RingRow.Column, _ figure: (RingFinding) -> Double?, places: Int = 0
+  ) -> String {
+    spread(column, figure)?.text(places: places) ?? ""
+  }
+
+  /// Of the row's own figure, within a round: a busy moment of the machine weighs on both.
+  private func ratio(_ column: RingRow.Column, to name: String, in row: RingRow) -> String {
+    let figure = row.scenario.measure.figure
+    guard let other = row.findings.first(where: { $0.subject.name == name }) else { return "" }
+    let ratios = zip(column.rounds, other.rounds).compactMap { own, other -> Double? in
+      guard let own = figure(own), let other = figure(other), other > 0 else { return nil }
+      return own / other
+    }
+    return ratios.isEmpty ? "" : Spread(ratios).text(places: 2)
+  }
+}
+
+extension RingScenario.Measure {
+  /// What a row is about, and what its ratios are of.
+  var figure: @Sendable (RingFinding) -> Double? {
+    switch self {
+    case .latency, .cost: { $0.p50 }
+    case .rate: { $0.framesPerSecond }
+    case .calls: { $0.callsPerFrame }
+    }
+  }
+
+  var heading: String {
+    switch self {
+    case .latency, .cost: "p50 ns"
+    case .rate: "frames/s"
+    case .calls: "calls a frame"
+    }
+  }
+
+  var places: Int { self == .calls ? 2 : 0 }
+}

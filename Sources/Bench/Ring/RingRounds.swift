@@ -1,0 +1,92 @@
+import CommandLineSupport
+import Platform
+
+/// What each subject showed in one scenario, one finding a round.
+struct RingRow: Sendable {
+  let scenario: RingScenario
+  var findings: [Column] = []
+
+  struct Column: Sendable {
+    let subject: RingSubject
+    var rounds: [RingFinding]
+  }
+}
+
+/// The subjects that are here, with what must run beside them.
+struct RingSubjects {
+  let all: [RingSubject]
+  private let daemons: [StartedProgram]
+
+  init(_ run: BenchRun) throws {
+    var all = [try RingSubject.framebus(), try RingSubject.limit()]
+    var daemons: [StartedProgram] = []
+    for peer in run.hasPeers ? RingSubject.Peer.allCases : [] {
+      do {
+        let subject = try RingSubject.peer(peer)
+        if let daemon = subject.daemon { daemons.append(try Self.start(daemon, run.stop)) }
+        all.append(subject)
+      } catch  where !run.stop.isRaised {
+        run.terminal.say("skipped \(error)")
+      }
+    }
+    self.all = all
+    self.daemons = daemons
+  }
+
+  func end() { for daemon in daemons { daemon.stop() } }
+
+  private static func start(
+    _ daemon: RingSubject.Daemon, _ stop: StopSignal
+  ) throws -> StartedProgram {
+    let greeted = try StopSignal()
+    let program = try StartedProgram(daemon.name, daemon.path, daemon.arguments) { line in
+      if line.contains(daemon.greeting) { greeted.raise() }
+    }
+    let watched = [
+      greeted.descriptorNumber, stop.descriptorNumber, program.process.descriptorNumber,
+    ]
+    let found = try waitUntilReadable(watched, until: .after(.seconds(30)))
+    if found[0] { return program }
+    defer { program.stop() }
+    if found[1] { throw Interrupted() }
+    throw program.errorIfEnded() ?? StuckProcess(name: daemon.name, failure: "does not get ready")
+  }
+}
+
+extension BenchRun {
+  /// Every subject in every scenario, once a round.
+  func rows(
+    of scenarios: [RingScenario], _ subjects: [RingSubject],
+    measure: (RingScenario, RingSubject) throws -> RingFinding
+  ) throws -> [RingRow] {
+    var rows = scenarios.map { scenario in
+      RingRow(
+        scenario: scenario,
+        findings: subjects.filter { $0.canTake(scenario) }.map {
+          RingRow.Column(subject: $0, rounds: [])
+        })
+    }
+    defer { terminal.endProgress() }
+    for round in 0..<rounds {
+      for row in rows.indices {
+        let scenario = rows[row].scenario
+        // There and back, so that none always follows the same.
+        let columns = rows[row].findings.indices
+        for column in round % 2 == 0 ? Array(columns) : columns.reversed() {
+          let subject = rows[row].findings[column].subject
+          // One that failed is left out from then on.
+          guard rows[row].findings[column].rounds.count == round else { continue }
+          terminal.progress("round \(round + 1) of \(rounds): \(scenario.name): \(subject.name)")
+          do {
+            rows[row].findings[column].rounds.append(try measure(scenario, subject))
+          } catch  where subject.isPeer && !stop.isRaised {
+            terminal.say("skipped \(subject.name), \(scenario.name): \(error)")
+          }
+        }
+      }
+    }
+    // What was not measured in each round cannot be compared.
+    for row in rows.indices { rows[row].findings.removeAll { $0.rounds.count < rounds } }
+    return rows
+  }
+}

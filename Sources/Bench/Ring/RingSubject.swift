@@ -1,0 +1,105 @@
+import CommandLineSupport
+import Platform
+
+/// A way to bring frames from one process to others: a program that takes the arguments of
+/// RingKit.h, once as publisher and once as each subscriber.
+struct RingSubject: Sendable {
+  let name: String
+  let path: String
+  /// What runs besides, for all turns of the subject.
+  var daemon: Daemon?
+  /// Whether a subscriber can look without waiting.
+  var canPoll = true
+  /// Whether its frames lie in shared memory, so that their size costs nothing.
+  var sharesMemory = true
+  /// Whether a publisher goes on while subscribers receive nothing.
+  var ignoresIdle = true
+
+  struct Daemon: Sendable {
+    let name: String
+    let path: String
+    let arguments: [String]
+    /// What it says when it is ready.
+    let greeting: String
+  }
+
+  /// Others may be missing or broken; what is ours may not.
+  var isPeer: Bool { name != "framebus" && name != "limit" }
+
+  func canTake(_ scenario: RingScenario) -> Bool {
+    if scenario.traits.contains(.polls), !canPoll { return false }
+    if scenario.traits.contains(.idles), !ignoresIdle { return false }
+    // 8.3 MB copied 20,000 times a second is more than memory can do.
+    let isFast = scenario.framesPerSecond > 1000 && scenario.bytes > RingScenario.smallBytes
+    return sharesMemory || !isFast
+  }
+
+  static func framebus() throws(MissingSubject) -> RingSubject {
+    RingSubject(name: "framebus", path: try own("BusRing", for: "framebus"))
+  }
+
+  static func limit() throws(MissingSubject) -> RingSubject {
+    RingSubject(name: "limit", path: try own("BareRing", for: "limit"))
+  }
+
+  /// Programs of others.
+  enum Peer: CaseIterable {
+    case iceoryx, gstreamer, zeroMQ, socket
+  }
+
+  static func peer(_ peer: Peer) throws(MissingSubject) -> RingSubject {
+    switch peer {
+    case .iceoryx: try iceoryx()
+    case .gstreamer: try gstreamer()
+    case .zeroMQ: try zeroMQ()
+    case .socket: try socket()
+    }
+  }
+
+  private static func iceoryx() throws(MissingSubject) -> RingSubject {
+    let name = "iceoryx"
+    guard let roudi = programInPath(named: "iox-roudi") else {
+      throw MissingSubject(
+        subject: name, program: "iox-roudi", remedy: "install it: apt-get install iceoryx")
+    }
+    let path = try program("IceoryxRing", for: name)
+    let daemon = Daemon(
+      name: "iox-roudi", path: roudi, arguments: ["-c", path + ".toml"],
+      greeting: "RouDi is ready for clients")
+    return RingSubject(name: name, path: path, daemon: daemon)
+  }
+
+  private static func gstreamer() throws(MissingSubject) -> RingSubject {
+    RingSubject(
+      name: "gstreamer-shm", path: try program("GStreamerRing", for: "gstreamer-shm"),
+      canPoll: false, ignoresIdle: false)
+  }
+
+  private static func zeroMQ() throws(MissingSubject) -> RingSubject {
+    RingSubject(
+      name: "zeromq", path: try program("ZeroMQRing", for: "zeromq"), sharesMemory: false,
+      ignoresIdle: false)
+  }
+
+  private static func socket() throws(MissingSubject) -> RingSubject {
+    RingSubject(
+      name: "socket", path: try program("SocketRing", for: "socket"), sharesMemory: false,
+      ignoresIdle: false)
+  }
+
+  private static func own(
+    _ program: String, for name: String
+  ) throws(MissingSubject) -> String {
+    if let path = siblingProgram(named: program) { return path }
+    throw MissingSubject(
+      subject: name, program: program,
+      remedy: "build it: swift build -c release --product \(program)")
+  }
+
+  private static func program(
+    _ program: String, for name: String
+  ) throws(MissingSubject) -> String {
+    if let path = siblingProgram(named: program) { return path }
+    throw MissingSubject(subject: name, program: program, remedy: "build it: scripts/peers")
+  }
+}

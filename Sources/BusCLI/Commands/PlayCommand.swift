@@ -1,0 +1,174 @@
+import ArgumentParser
+import CommandLineSupport
+import FrameBus
+import Platform
+import Recording
+
+/// `framebus play`: a stream or a recording as y4m on standard output, or as a stream again.
+struct PlayCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "play",
+    abstract: "Write a stream or a recording to standard output as y4m.",
+    discussion: """
+      As in `framebus play screen | ffplay -`. Planar YUV and grey pictures go over byte by byte; \
+      semi-planar and packed YUV are laid out anew; RGB becomes 4:4:4 by BT.601 with video levels. \
+      y4m has one size and layout: playing ends with an error where a stream changes them. A \
+      recording plays as fast as it is read, or with --realtime at the pace of its time stamps.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "What to play: a recording if there is a file of that name, else a stream.",
+      valueName: "stream-or-file"))
+  var source: String
+
+  @Option(help: ArgumentHelp("Begin with the recording's frame N, from 1.", valueName: "n"))
+  var from: Int?
+
+  @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
+  var frames: Int?
+
+  @Flag(help: "Play a recording at the pace of its time stamps.")
+  var realtime = false
+
+  @Flag(help: "Write the frames' bytes as they are, of whatever kind, one after the other.")
+  var raw = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Publish a recording as this stream, from when the first subscriber comes.",
+      valueName: "name"))
+  var toStream: String?
+
+  @OptionGroup var global: GlobalOptions
+
+  func validate() throws {
+    if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
+    if let from, from < 1 { throw ValidationError("--from \(from): use 1 or more") }
+    if toStream != nil, raw {
+      throw ValidationError("--raw is for standard output, and --to-stream is not; leave one out")
+    }
+  }
+
+  func run() throws {
+    let target = try toStream.map(streamName)
+    // First of all, so that no thread is without it.
+    let signals = try SignalWatcher()
+    do {
+      if OutputFile(source).exists || source.contains("/") {
+        try play(RecordingReader(path: source), to: target, stop: signals.stop)
+      } else {
+        try playStream(try liveSource(), stop: signals.stop)
+      }
+    } catch PlayError.noReader {
+      // Whoever reads us has seen enough.
+    }
+    try endBySignal(signals)
+  }
+
+  // MARK: A stream
+
+  private func liveSource() throws -> StreamName {
+    for (name, isGiven) in [
+      ("--from", from != nil), ("--realtime", realtime), ("--to-stream", toStream != nil),
+    ] where isGiven {
+      throw UsageError("\(name) is for recordings, and there is no file \(source)")
+    }
+    return try streamName(source)
+  }
+
+  private func playStream(_ name: StreamName, stop: StopSignal) throws {
+    var stream = try WholeStream(
+      name, in: try global.openGroup(creatingLocal: true), WholeStream.Wishes(),
+      waitingForPublisherUntil: nil, stop: stop)
+    var output = PictureOutput(isRaw: raw)
+    defer { tellOfDrops(stream.droppedCount) }
+    var left = frames ?? .max
+    while left > 0 {
+      switch try stream.next(until: .never, stop: stop) {
+      case .frame(let lease):
+        try output.write(lease.format, lease.bytes)
+        left -= 1
+      case .timedOut: continue
+      case .stopped: return
+      case .finished(let reason):
+        if reason == .failed { throw PublisherFailed(stream: name) }
+        return
+      }
+    }
+  }
+
+  private func tellOfDrops(_ count: UInt64) {
+    if count > 0 { global.terminal.say("\(count) frames dropped: whoever reads was too slow") }
+  }
+
+  // MARK: A recording
+
+  private func play(_ reader: RecordingReader, to target: StreamName?, stop: StopSignal) throws {
+    if !reader.index.isFinished {
+      global.terminal.say(
+        "the recording was not finished: \(reader.index.count) whole frames were found in it")
+    }
+    let first = from ?? 1
+    guard first <= reader.index.count else {
+      throw NothingToPlay(path: source, count: reader.index.count)
+    }
+    let numbers = first...min(reader.index.count, first + (frames ?? reader.index.count) - 1)
+    if let target {
+      try publish(numbers, of: reader, as: target, stop: stop)
+    } else {
+      try write(numbers, of: reader, stop: stop)
+    }
+  }
+
+  private func write(
+    _ numbers: ClosedRange<Int>, of reader: RecordingReader, stop: StopSignal
+  ) throws {
+    var output = PictureOutput(isRaw: raw)
+    var clock = PlaybackClock()
+    for number in numbers {
+      let frame = try reader.frame(number)
+      guard waitUntilDue(frame, &clock, stop) else { return }
+      try output.write(frame, of: reader)
+    }
+  }
+
+  private func publish(
+    _ numbers: ClosedRange<Int>, of reader: RecordingReader, as target: StreamName,
+    stop: StopSignal
+  ) throws {
+    let group = try global.openGroup(creatingLocal: true)
+    var publisher = try Republisher(target, in: group, first: try reader.frame(numbers.lowerBound))
+    guard publisher.waitForSubscriber(stop: stop) else { return publisher.finish(.stopped) }
+    var clock = PlaybackClock()
+    for number in numbers {
+      let frame = try reader.frame(number)
+      guard waitUntilDue(frame, &clock, stop),
+        try publisher.publish(frame, from: reader, stop: stop)
+      else { return publisher.finish(.stopped) }
+    }
+    publisher.finish(.ended)
+  }
+
+  /// - Returns: false when the signal was raised first.
+  private func waitUntilDue(
+    _ frame: RecordedFrame, _ clock: inout PlaybackClock, _ stop: StopSignal
+  ) -> Bool {
+    guard realtime else { return !stop.isRaised }
+    let due = clock.due(ptsNs: frame.metadata.ptsNs, nowNs: monotonicNowNs())
+    _ = try? firstReadable(stop.descriptorNumber, until: due)
+    return !stop.isRaised
+  }
+}
+
+/// The recording has no such frame.
+private struct NothingToPlay: Error, CustomStringConvertible {
+  let path: String
+  let count: Int
+
+  var description: String {
+    count == 0
+      ? "\(path) has no whole frame"
+      : "\(path) has \(count) frames; begin with --from 1 to \(count)"
+  }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import CommandLineSupport
+import FrameBus
+import Platform
+import Recording
+
+/// `framebus record`: a stream's frames in a file, as they are.
+struct RecordCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "record",
+    abstract: "Record a stream's frames in a file, as they are.",
+    discussion: """
+      Every frame is kept if the publisher waits for its subscribers, as files do; a live \
+      publisher is never held up: what the disk is too slow for is dropped, and counted. Frames \
+      go from their slots straight to the disk where the file system allows it. `framebus play \
+      FILE` plays the recording, also one whose recorder was killed. An existing file is replaced.
+      """)
+
+  @Argument(help: ArgumentHelp("The stream to record.", valueName: "stream"))
+  var streamText: String
+
+  @Argument(help: ArgumentHelp("The file to write.", valueName: "file"))
+  var path: String
+
+  @Option(
+    help: ArgumentHelp(
+      "latest, keep:N or lossless[:SECONDS] (default: lossless from a file, else all that the "
+        + "stream keeps).", valueName: "policy"))
+  var policy: String?
+
+  @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
+  var frames: Int?
+
+  @Option(help: ArgumentHelp("Stop S seconds after the first frame.", valueName: "s"))
+  var duration: Double?
+
+  @OptionGroup var global: GlobalOptions
+
+  func validate() throws {
+    if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
+    if let duration, !(duration > 0 && duration <= 1e9) {
+      throw ValidationError("--duration \(duration): use seconds, more than 0")
+    }
+  }
+
+  func run() throws {
+    var plan = RecordingPlan(stream: try streamName(streamText), path: path)
+    plan.policy = try policy.map(subscriberPolicy)
+    plan.frameLimit = frames
+    plan.duration = duration.map { .seconds($0) }
+    // First of all, so that no thread is without it.
+    let signals = try SignalWatcher()
+    let display = RecordingDisplay(global.terminal)
+    let summary: RecordingSummary
+    do {
+      let recorder = try Recorder(
+        plan, in: try global.openGroup(creatingLocal: true), stop: signals.stop,
+        report: { display.show($0) })
+      summary = try recorder.run()
+    } catch RecordingError.cannotSubscribe(.stopped) {
+      return try endBySignal(signals)
+    } catch {
+      display.end()
+      throw error
+    }
+    display.end()
+    if global.json {
+      try global.terminal.printJSON(RecordingRecord(plan, summary), onOneLine: true)
+    } else {
+      global.terminal.say("\(path): " + RecordingDisplay.line(summary.figures, since: nil))
+    }
+    try endBySignal(signals)
+    if summary.end == .publisherFailed { throw PublisherFailed(stream: plan.stream) }
+  }
+}
+
+/// Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
+func endBySignal(_ signals: SignalWatcher) throws {
+  if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+}
+
+/// The stream ended by its publisher's failure. What came before it is complete.
+struct PublisherFailed: Error, CustomStringConvertible {
+  let stream: StreamName
+
+  var description: String {
+    "the publisher of “\(stream)” failed; see its own messages, and start it again"
+  }
+}
+
+/// The summary as scripts read it.
+private struct RecordingRecord: Encodable {
+  let stream: String
+  let output: String
+  let frames: UInt64
+  let bytes: UInt64
+  let drops: UInt64
+  let fps: Double
+  let bytes_per_second: Double
+  let elapsed_ns: UInt64
+  /// Whether the page cache was left out.
+  let isDirect: Bool
+  /// Whether several frames were under way at once.
+  let usesRing: Bool
+  let end: String
+
+  init(_ plan: RecordingPlan, _ summary: RecordingSummary) {
+    let figures = summary.figures
+    stream = plan.stream.text
+    output = plan.path
+    frames = figures.frames
+    bytes = figures.byteCount
+    drops = figures.dropped
+    fps = (figures.framesPerSecond() * 1000).rounded() / 1000
+    bytes_per_second = figures.bytesPerSecond().rounded()
+    elapsed_ns = figures.elapsedNs
+    isDirect = figures.isDirect
+    usesRing = figures.ringRefusal == nil
+    end = summary.end.rawValue
+  }
+}

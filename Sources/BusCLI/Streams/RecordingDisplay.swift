@@ -1,0 +1,76 @@
+import CommandLineSupport
+import FrameBus
+import Recording
+import Synchronization
+
+/// Shows how a recording goes on standard error.
+final class RecordingDisplay: Sendable {
+  private struct State {
+    var earlier: RecordingFigures?
+    var hasToldOfPageCache = false
+    /// Whether the cursor stands behind a progress line.
+    var isMidLine = false
+  }
+
+  private let terminal: Terminal
+  private let state = Mutex(State())
+
+  init(_ terminal: Terminal) { self.terminal = terminal }
+
+  func show(_ report: RecordingReport) {
+    switch report {
+    case .waitingForStream(let stream):
+      say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
+    case .event(.publisherGone): say("the publisher is gone; waiting for it to come back")
+    case .event(.publisherBack): say("the publisher is back")
+    case .event(.losslessEnded):
+      end()
+      terminal.warn("too slow for every frame: the publisher goes on without waiting")
+    case .event(.evicted): say("the publisher sent this recorder away; attaching again")
+    case .event(.paused(let reason)): say("paused: \(reason)")
+    case .event(.resumed): say("resumed")
+    case .progress(let figures): show(figures)
+    }
+  }
+
+  /// Ends a redrawn line, before other output.
+  func end() {
+    let wasMidLine = state.withLock { state in
+      defer { state.isMidLine = false }
+      return state.isMidLine
+    }
+    if wasMidLine { terminal.endProgress() }
+  }
+
+  private func say(_ line: String) {
+    end()
+    terminal.say(line)
+  }
+
+  private func show(_ figures: RecordingFigures) {
+    let (earlier, tellsOfPageCache) = state.withLock { state in
+      defer {
+        state.earlier = figures
+        if !figures.isDirect { state.hasToldOfPageCache = true }
+      }
+      return (state.earlier, !figures.isDirect && !state.hasToldOfPageCache)
+    }
+    if earlier == nil, let refusal = figures.ringRefusal {
+      say(
+        "io_uring is not to be had (\(refusal.reason)): frames are written one after the other; "
+          + "see `framebus doctor`")
+    }
+    if tellsOfPageCache {
+      say("the file system takes no direct writes: frames go through the page cache")
+    }
+    guard let earlier else { return }
+    terminal.progress(Self.line(figures, since: earlier))
+    state.withLock { $0.isMidLine = true }
+  }
+
+  static func line(_ figures: RecordingFigures, since earlier: RecordingFigures?) -> String {
+    let rate = figures.framesPerSecond(since: earlier).text(places: 1)
+    let speed = (figures.bytesPerSecond(since: earlier) / 1e6).text(places: 1)
+    return "\(figures.frames) frames, \(rate) fps, \(speed) MB/s, \(figures.dropped) drops"
+  }
+}

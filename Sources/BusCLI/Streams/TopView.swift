@@ -1,0 +1,118 @@
+import CommandLineSupport
+import FrameBus
+
+/// The lines that `framebus top` shows.
+struct TopView {
+  let lines: [Screen.Line]
+
+  init(_ activities: [StreamActivity]) {
+    lines =
+      activities.isEmpty
+      ? [Screen.Line("no stream; start one, as with `framebus capture screen`")]
+      : activities.flatMap(Self.lines)
+  }
+
+  private static func lines(_ activity: StreamActivity) -> [Screen.Line] {
+    guard case .answered(let status) = activity.report else {
+      return [Screen.Line(silentLine(activity.report), .alarm)]
+    }
+    var parts = [status.name.text, status.state.rawValue, status.formatText]
+    parts.append("\(activity.framesPerSecond.text(places: 1)) fps")
+    parts.append("\((activity.bytesPerSecond / 1e6).text(places: 1)) MB/s")
+    parts.append("pid \(status.publisherPID)")
+    if status.evictions > 0 { parts.append("\(status.evictions) evicted") }
+    if status.owed > 0 { parts.append("\(status.owed) owed memory") }
+    let heading = Screen.Line(parts.joined(separator: "  "), .heading)
+    guard !activity.subscribers.isEmpty else {
+      return [heading, Screen.Line("  no subscriber")]
+    }
+    var table = TextTable(["  id", "pid", "policy", "fps", "lag", "held", "p50", "p99", "drops"])
+    for subscriber in activity.subscribers { table.add(row(subscriber)) }
+    let alarms = [false] + activity.subscribers.map { $0.drops.contains { $0 > 0 } }
+    return [heading] + zip(table.lines, alarms).map { Screen.Line($0, $1 ? .alarm : .plain) }
+  }
+
+  static func silentLine(_ report: StreamReport) -> String {
+    guard case .silent(let name, let pid) = report else { return "" }
+    return "\(name)  not answering: its publisher, pid \(pid), is stopped or very busy"
+  }
+
+  private static func row(_ activity: SubscriberActivity) -> [String] {
+    let status = activity.status
+    let reasons = zip(DropReason.allCases, activity.drops).filter { $0.1 > 0 }
+    return [
+      "  \(status.id)", "\(status.pid)", status.policy?.rawValue ?? "?",
+      activity.framesPerSecond.text(places: 1), "\(status.lag)", "\(status.held)",
+      time(activity.latencies.quantileNs(0.5)), time(activity.latencies.quantileNs(0.99)),
+      reasons.isEmpty ? "0" : reasons.map { "\($0.1) \($0.0)" }.joined(separator: ", "),
+    ]
+  }
+
+  private static func time(_ ns: UInt64?) -> String {
+    guard let ns else { return "–" }
+    return switch ns {
+    case ..<1000: "\(ns) ns"
+    case ..<10_000_000: "\((Double(ns) / 1e3).text(places: ns < 100_000 ? 1 : 0)) µs"
+    default: "\((Double(ns) / 1e6).text(places: 0)) ms"
+    }
+  }
+}
+
+extension StreamStatus {
+  /// For people.
+  var formatText: String { format?.text ?? "no format yet" }
+}
+
+/// One look as scripts read it.
+struct TopRecord: Encodable {
+  struct Stream: Encodable {
+    let name: String
+    let state: String
+    let publisher: StreamRecord.Publisher
+    let fps: Double
+    let bytes_per_second: Double
+    let subscribers: [Subscriber]
+  }
+
+  struct Subscriber: Encodable {
+    let id: Int
+    let pid: Int32
+    let policy: String?
+    let fps: Double
+    let lag: UInt64
+    let held: Int
+    /// Of the frames received since the look before; left out if there were none.
+    let p50_ns: UInt64?
+    let p99_ns: UInt64?
+    let dropsByReason: [String: UInt64]
+  }
+
+  let seconds: Double
+  let streams: [Stream]
+
+  init(_ activities: [StreamActivity], seconds: Double) {
+    self.seconds = seconds.rounded(places: 3)
+    streams = activities.map { activity in
+      let stream = StreamRecord(activity.report)
+      return Stream(
+        name: stream.name, state: stream.state, publisher: stream.publisher,
+        fps: activity.framesPerSecond.rounded(places: 3),
+        bytes_per_second: activity.bytesPerSecond.rounded(),
+        subscribers: activity.subscribers.map { subscriber in
+          Subscriber(
+            id: subscriber.status.id, pid: subscriber.status.pid,
+            policy: subscriber.status.policy?.rawValue,
+            fps: subscriber.framesPerSecond.rounded(places: 3), lag: subscriber.status.lag,
+            held: subscriber.status.held, p50_ns: subscriber.latencies.quantileNs(0.5),
+            p99_ns: subscriber.latencies.quantileNs(0.99), dropsByReason: subscriber.drops.byReason)
+        })
+    }
+  }
+}
+
+extension Double {
+  fileprivate func rounded(places: Int) -> Double {
+    let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
+    return (self * scale).rounded() / scale
+  }
+}

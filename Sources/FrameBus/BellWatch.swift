@@ -1,0 +1,38 @@
+import Platform
+import Synchronization
+
+/// A bell that an event loop hears for a task, or for a thread that sleeps on a futex.
+final class BellWatch: Sendable {
+  let loop: EventLoop
+  private let bell: BellSocket
+  private let token: EventLoop.Token
+  private let heard: Heard
+
+  /// Whether the bell may have rung since it was silenced.
+  private final class Heard: Sendable { let flag = Atomic<Bool>(true) }
+
+  /// - Returns: nil if the loop cannot watch it.
+  init?(_ bell: BellSocket, _ loop: EventLoop, _ doorbell: Doorbell) {
+    let heard = Heard()
+    let handler: EventLoop.Handler = { _ in
+      heard.flag.store(true, ordering: .sequentiallyConsistent)
+      doorbell.hear()
+    }
+    // At arrival only: whoever waits silences the bell itself, and stale bells wake nobody.
+    guard let token = try? loop.add(bell.number, [.readable, .atArrival], handler) else {
+      return nil
+    }
+    self.loop = loop
+    self.bell = bell
+    self.token = token
+    self.heard = heard
+  }
+
+  /// - Returns: false if the bell's ringer has gone.
+  func silence() -> Bool {
+    guard heard.flag.exchange(false, ordering: .sequentiallyConsistent) else { return true }
+    return bell.silence()
+  }
+
+  deinit { loop.remove(token, bell.number) }
+}

@@ -1,0 +1,30 @@
+import CFrameLayout
+import Platform
+
+/// A pool as a subscriber maps it: read-only.
+final class PoolView: Sendable {
+  let generation: UInt32
+  let slotCount: Int
+  let slotBytes: Int
+  let mapping: Mapping
+
+  /// The largest slot, so that no sum of offsets overflows.
+  static let maximumSlotBytes = 1 << 39
+
+  /// - Returns: nil if the numbers are out of range or the memory could be shrunk under our feet.
+  init?(_ description: fb_pool_description, memory: consuming Descriptor) {
+    guard description.slot_count > 0, description.slot_bytes > 0,
+      description.slot_bytes % UInt64(PageRow.pageBytes) == 0,
+      description.slot_bytes <= UInt64(Self.maximumSlotBytes)
+    else { return nil }
+    generation = description.generation
+    slotCount = Int(description.slot_count)
+    slotBytes = Int(description.slot_bytes)
+    let byteCount = slotCount.multipliedReportingOverflow(by: slotBytes)
+    guard !byteCount.overflow,
+      let file = MemoryFile(received: memory, byteCount: byteCount.partialValue),
+      let mapping = try? Mapping(file, .read)
+    else { return nil }
+    self.mapping = mapping
+  }
+}

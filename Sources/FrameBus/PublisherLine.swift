@@ -1,0 +1,122 @@
+import CFrameLayout
+import Platform
+import Synchronization
+
+/// A subscriber's end of the control connection: the pools that come over it, and the publisher's
+/// death. The loop's thread works it; the subscriber asks what came of it.
+final class PublisherLine: Sendable {
+  private let pools: Mutex<[PoolView]>
+  private let newest: Atomic<UInt32>
+  private let gone = Atomic<Bool>(false)
+  private let doorbell: Doorbell
+  private let loop: EventLoop
+  private let registration = Mutex<Registration>(Registration())
+  private struct Registration {
+    var socket: EventLoop.Token?
+    var process: EventLoop.Token?
+  }
+  private let process: SharedDescriptor?
+  private let socket: SharedSocket
+
+  init(_ socket: SharedSocket, _ pool: PoolView, doorbell: Doorbell, loop: EventLoop) {
+    pools = Mutex([pool])
+    newest = Atomic(pool.generation)
+    self.doorbell = doorbell
+    self.loop = loop
+    self.socket = socket
+    process = socket.messages.peerProcess()
+  }
+
+  /// Takes the place: only now does the publisher count this subscriber, and may begin to publish
+  /// for it.
+  /// - Returns: false if the publisher has gone, or has given the place up.
+  func takePlace() -> Bool {
+    socket.messages.send(fb_short_message(Int(FB_MESSAGE_SEATED))) == .sent
+  }
+
+  /// Begins to listen for messages and for the publisher's death. The loop keeps the line until its
+  /// end.
+  func watch() throws(SystemError) {
+    let handler: EventLoop.Handler = { [self] events in handle(events) }
+    let socketToken = try loop.add(socket.number, .readable, handler)
+    registration.withLock { $0.socket = socketToken }
+    guard let number = process?.number else { return }
+    let processToken = try loop.add(number, .readable) { _ in handler(.hangUp) }
+    registration.withLock { $0.process = processToken }
+  }
+
+  // MARK: The loop thread
+
+  private func handle(_ events: EventLoop.Events) {
+    // After a hang-up this is the last look: a pool may lie behind all the bells that fit into the
+    // socket. Bounded even then, should another process still hold the publisher's end and talk.
+    for _ in 0..<(events.isHangUp ? 4096 : 16) {
+      let message: Message?
+      // A publisher that died before it read all we said is an error first (ECONNRESET), and what
+      // it said before comes after that.
+      do { message = try Message(from: socket.messages) } catch { continue }
+      guard let message else { break }
+      guard accept(message) else {
+        end()
+        break
+      }
+    }
+    if events.isHangUp { end() }
+    doorbell.ring()
+  }
+
+  /// - Returns: false if the publisher broke the protocol, or ended the connection.
+  private func accept(_ message: consuming Message) -> Bool {
+    guard !message.isTruncated, let header = message.header else { return false }
+    switch Int(header.kind) {
+    case Int(FB_MESSAGE_LOOK): return message.descriptorCount == 0
+    case Int(FB_MESSAGE_POOL):
+      guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
+        let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
+      else { return false }
+      // Two are enough: the one before may still be in the ring, older ones cannot.
+      pools.withLock { $0 = $0.suffix(1) + [pool] }
+      // Relaxed: only decides how early an old pool is unmapped.
+      newest.store(pool.generation, ordering: .relaxed)
+      crashPoint(.poolMapped)
+      let acknowledgement = fb_short_message(
+        Int(FB_MESSAGE_POOL_ACK), value: UInt64(pool.generation))
+      defer { crashPoint(.poolAcknowledged) }
+      return socket.messages.send(acknowledgement) == .sent
+    default: return false
+    }
+  }
+
+  /// Called when the bell's ringer is gone, which the publisher alone can be.
+  func endWithBell() { loop.enqueue { [self] in handle(.hangUp) } }
+
+  /// Stops listening. After the publisher's death the socket stays readable for ever, and nothing
+  /// more is to be learned from it.
+  func end() {
+    let tokens = registration.withLock { registration in
+      defer { registration = Registration() }
+      return registration
+    }
+    if let token = tokens.socket { loop.remove(token, socket.number) }
+    if let token = tokens.process, let number = process?.number { loop.remove(token, number) }
+    gone.store(true, ordering: .releasing)
+  }
+
+  // MARK: The subscriber
+
+  /// Whether the publisher has gone, one way or another.
+  var isGone: Bool { gone.load(ordering: .acquiring) }
+
+  func pool(_ generation: UInt32) -> PoolView? {
+    pools.withLock { pools in pools.first { $0.generation == generation } }
+  }
+
+  /// Whether a pool of this generation is still to come.
+  func awaitsPool(_ generation: UInt32) -> Bool {
+    pools.withLock { pools in pools.allSatisfy { $0.generation < generation } }
+  }
+
+  /// The generation of the newest pool.
+  // Relaxed: only decides how early an old pool is unmapped.
+  var newestPool: UInt32 { newest.load(ordering: .relaxed) }
+}

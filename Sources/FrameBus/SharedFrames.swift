@@ -1,0 +1,45 @@
+/// A lease that can be passed about and kept in collections: counted, and released with its last
+/// reference, on whatever thread that goes.
+public final class SharedLease: Sendable {
+  public let lease: FrameLease
+
+  public init(_ lease: consuming FrameLease) { self.lease = lease }
+}
+
+/// The frames of a subscriber as an asynchronous sequence: `for try await frame in
+/// subscriber.sharedFrames()`. It ends with the stream, or with its task's cancellation.
+///
+/// Its elements are class instances, one allocated for each frame, because a sequence's elements
+/// must be copyable. `Subscriber.next()` gives the same without that.
+public struct SharedFrames: AsyncSequence, Sendable {
+  public typealias Element = SharedLease
+  public typealias Failure = ReceiveError
+
+  /// Where the subscriber lies, which is used by the one iterator.
+  fileprivate final class Box: @unchecked Sendable {  // because one iteration at a time uses it
+    var subscriber: Subscriber
+    init(_ subscriber: consuming Subscriber) { self.subscriber = subscriber }
+  }
+  private let box: Box
+
+  init(_ subscriber: consuming Subscriber) { box = Box(subscriber) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let box: Box
+
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ReceiveError) -> SharedLease? {
+      guard let lease = try await box.subscriber.next() else { return nil }
+      return SharedLease(lease)
+    }
+  }
+
+  /// There is one subscriber behind all iterators: use one at a time.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(box: box) }
+}
+
+extension Subscriber {
+  /// Its frames as an asynchronous sequence.
+  public consuming func sharedFrames() -> SharedFrames { SharedFrames(self) }
+}

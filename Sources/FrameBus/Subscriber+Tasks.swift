@@ -1,0 +1,83 @@
+import CFrameLayout
+import Platform
+
+extension Subscriber {
+  /// Waits for the next frame without blocking a thread: the publisher rings a socket that an event
+  /// loop watches, and the task is resumed.
+  ///
+  /// On a ``FrameExecutor`` the task goes on at once, on the thread that heard the bell. Elsewhere
+  /// the process's own loop hears it, and the task goes on where it belongs, which takes a switch of
+  /// threads. Cancelling the task ends the wait.
+  /// - Returns: nil when the stream finished or the task was cancelled.
+  nonisolated(nonsending)
+    public mutating func next() async throws(ReceiveError) -> FrameLease?
+  {
+    guard case .frame(let lease) = try await next(until: .never) else { return nil }
+    return lease
+  }
+
+  /// As `next()`, and gives up at a deadline.
+  /// - Returns: `.stopped` if the task was cancelled.
+  nonisolated(nonsending)
+    public mutating func next(until deadline: Deadline) async throws(ReceiveError) -> Reception
+  {
+    while !Task.isCancelled {
+      let bell = doorbell.word.load()
+      switch try lookAndArm() {
+      case .frame(let hold): return .frame(lease(hold))
+      case .finished(let reason): return .finished(reason)
+      case .nothing:
+        if deadline.isPast { return .timedOut }
+        await sleepForBell(since: bell, until: deadline)
+      case .awaitBell:
+        if deadline.isPast { return .timedOut }
+        await doorbell.suspend(since: bell, until: min(deadline, .after(Self.retryInterval)))
+      }
+    }
+    return .stopped
+  }
+
+  nonisolated(nonsending)
+    private mutating func sleepForBell(since bell: UInt32, until deadline: Deadline) async
+  {
+    guard let attachment else { return }
+    let isHeard = listen(to: attachment, on: EventLoop.current ?? (try? EventLoop.shared()))
+    _ = attachment.prepareToSleep(Int32(FB_WAITING_BELL))
+    if !hasNews(attachment) {
+      let end = isHeard ? deadline : min(deadline, .after(Self.longestSleep))
+      await doorbell.suspend(since: bell, until: end)
+    }
+    if eventSource == nil { attachment.endSleep() }
+  }
+}
+
+extension Doorbell {
+  /// Suspends the task until the bell has rung since `seen` was read, the deadline has passed, or
+  /// the task is cancelled.
+  nonisolated(nonsending)
+    func suspend(since seen: UInt32, until deadline: Deadline) async
+  {
+    var alarm: Alarm?
+    if deadline != .never { alarm = Alarm(self, at: deadline) }
+    await withTaskCancellationHandler {
+      await suspend(since: seen)
+    } onCancel: {
+      ring()
+    }
+    alarm?.cancel()
+  }
+
+  /// Rings at a moment, unless it is cancelled before.
+  private struct Alarm {
+    private let loop: EventLoop
+    private let timer: EventLoop.Token
+
+    init?(_ doorbell: Doorbell, at deadline: Deadline) {
+      guard let loop = EventLoop.current ?? (try? EventLoop.shared()) else { return nil }
+      self.loop = loop
+      timer = loop.schedule(at: deadline) { doorbell.ring() }
+    }
+
+    func cancel() { loop.cancel(timer) }
+  }
+}

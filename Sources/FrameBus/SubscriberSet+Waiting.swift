@@ -1,0 +1,137 @@
+import CFrameLayout
+import Platform
+
+extension SubscriberSet {
+  /// Waits for the next frame of any member. Blocks the thread.
+  ///
+  /// Members that all wait by `.futex` sleep on all their words in one system call, up to 126 of
+  /// them; members that all wait by `.spin` are spun over. All other sets wait for bells, of which
+  /// the publishers ring one each.
+  /// - Parameters:
+  ///   - deadline: when to give up.
+  ///   - stop: ends the wait from another thread.
+  public mutating func next(
+    until deadline: Deadline = .never, stop: StopSignal? = nil
+  ) throws(MemberError) -> Arrival {
+    while true {
+      // Read before looking, so that a ring in between is noticed.
+      let bell = hub.word.load()
+      if let found = try look() { return found }
+      if stop?.isRaised == true { return .stopped }
+      if deadline.isPast { return .timedOut }
+      sleep(since: bell, until: min(deadline, retryDeadline), stop)
+    }
+  }
+
+  /// As the other `next`, without blocking a thread: see `Subscriber.next`. Cancelling the task ends
+  /// the wait with `.stopped`.
+  nonisolated(nonsending)
+    public mutating func next(
+      until deadline: Deadline = .never
+    ) async throws(MemberError) -> Arrival
+  {
+    while !Task.isCancelled {
+      let bell = hub.word.load()
+      if let found = try look() { return found }
+      if deadline.isPast { return .timedOut }
+      let end = min(deadline, retryDeadline)
+      let loop = EventLoop.current ?? (try? EventLoop.shared())
+      var isHeard = true
+      for seat in seats {
+        guard let attachment = seat.attachment else { continue }
+        if seat.subscriber?.listen(to: attachment, on: loop) != true { isHeard = false }
+      }
+      announce(FB_WAITING_BELL)
+      if !hasNews {
+        await hub.suspend(
+          since: bell, until: isHeard ? end : min(end, .after(Subscriber.longestSleep)))
+      }
+      endSleep()
+    }
+    return .stopped
+  }
+
+  /// When to look again, in case the publisher that a member waits for came unseen.
+  private var retryDeadline: Deadline {
+    seats.contains(where: \.awaitsBell) ? .after(Subscriber.retryInterval) : .never
+  }
+
+  private var hasNews: Bool { seats.contains(where: \.hasNews) }
+
+  private mutating func sleep(since bell: UInt32, until deadline: Deadline, _ stop: StopSignal?) {
+    let seats = self.seats
+    if seats.allSatisfy({ $0.subscriber?.options.wait == .spin }) {
+      return spin(since: bell, until: deadline, stop)
+    }
+    if spinBudget.spin(until: { seats.contains(where: \.hasFrame) }) { return }
+    if sleepsOnFutex {
+      sleepOnFutexes(since: bell, until: deadline, stop)
+    } else if let stop {
+      let hub = hub
+      stop.observed(by: { hub.ring() }) { waitForBells(since: bell, until: deadline) }
+    } else {
+      waitForBells(since: bell, until: deadline)
+    }
+  }
+
+  /// Two words more are the hub's and the signal's.
+  private var sleepsOnFutex: Bool {
+    seats.count <= FutexWaits.maximumCount - 2
+      && seats.allSatisfy {
+        $0.subscriber?.options.wait == .futex && $0.subscriber?.futexCannotBeTrusted == false
+      }
+  }
+
+  private func spin(since bell: UInt32, until deadline: Deadline, _ stop: StopSignal?) {
+    while hub.word.load() == bell, stop?.isRaised != true, !deadline.isPast, !hasNews {
+      for _ in 0..<64 {
+        if seats.contains(where: \.hasFrame) { return }
+        spinHint()
+      }
+      yieldProcessor()
+    }
+  }
+
+  private mutating func sleepOnFutexes(
+    since bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
+  ) {
+    words.removeAll()
+    for seat in seats {
+      guard let attachment = seat.attachment else { continue }
+      let wake = attachment.prepareToSleep(Int32(FB_WAITING_FUTEX))
+      // SAFETY: the seat keeps the attachment, and that the board's mapping, during the sleep.
+      unsafe words.add(shared: attachment.board.wake.futex, expecting: wake)
+    }
+    defer { endSleep() }
+    guard !hasNews else { return }
+    words.add(hub.word, expecting: bell)
+    if let stop { words.add(stop.word, expecting: 0) }
+    guard !words.sleep(until: min(deadline, .after(Subscriber.longestSleep))) else { return }
+    // Who has a frame, and nobody woke us, was stolen from.
+    for seat in seats where seat.hasFrame { seat.subscriber?.futexCannotBeTrusted = true }
+  }
+
+  private func waitForBells(since bell: UInt32, until deadline: Deadline) {
+    for seat in seats { seat.hold(in: bells) }
+    announce(FB_WAITING_BELL)
+    if !hasNews, hub.word.load() == bell {
+      bells.wait(until: deadline) { tag in
+        // SYNC bell/silence: silenced after the wait and before the next look, as in `lookAndArm`.
+        if tag == 0 {
+          hubEvent.lower()
+        } else {
+          seats.first { $0.member.id == tag }?.silence(in: bells)
+        }
+      }
+    }
+    endSleep()
+  }
+
+  private func announce(_ how: some FixedWidthInteger) {
+    for seat in seats { _ = seat.attachment?.prepareToSleep(Int32(how)) }
+  }
+
+  private func endSleep() {
+    for seat in seats where seat.subscriber?.eventSource == nil { seat.attachment?.endSleep() }
+  }
+}

@@ -1,0 +1,145 @@
+import Glibc
+
+/// Writes records into a `BlockFile`, several at a time by io_uring, or one after the other where
+/// that is not permitted.
+///
+/// A record is a block, its head, and a body behind it. The head is written only once the body is
+/// there whole: who finds a head may rely on its body, whatever became of the writer's process. The
+/// body is written from where it lies; only its last bytes, less than a block, are copied.
+package struct BlockWriter: ~Copyable {
+  package var file: BlockFile
+  /// Records that may be under way at once.
+  package let depth: Int
+  /// Why there is no ring; nil if there is one.
+  package let ringRefusal: SystemError?
+
+  private let ring: Ring?
+  /// Two blocks a record under way: its head, and the end of its body.
+  private let scratch: BlockMemory
+  private var slots: [Slot]
+  /// Records that were written at once, for want of a ring.
+  private var finished: [Completion] = []
+
+  /// A record's end.
+  package struct Completion: Sendable {
+    package let token: Int
+    /// Nil if it is in the file whole.
+    package let error: SystemError?
+  }
+
+  /// Where a record's parts lie while they are written.
+  @safe private struct Slot {
+    var isTaken = false
+    var offset: UInt64 = 0
+    /// SAFETY: the caller of `write` keeps the body alive; the scratch lives as long as self.
+    var body: [iovec] = unsafe []
+    var wasCutShort = false
+    var bodyBytes = 0
+  }
+
+  /// - Parameter depth: 1…64.
+  package init(_ file: consuming BlockFile, depth: Int) throws(SystemError) {
+    precondition((1...64).contains(depth), "a depth of \(depth)")
+    self.file = file
+    self.depth = depth
+    scratch = try BlockMemory(count: 2 * depth)
+    slots = (0..<depth).map { _ in Slot() }
+    do throws(SystemError) {
+      ring = try Ring(entries: 2 * depth)
+      ringRefusal = nil
+    } catch {
+      ring = nil
+      ringRefusal = error
+    }
+  }
+
+  /// Records under way, or finished and not asked for.
+  package var inFlight: Int { slots.count { $0.isTaken } }
+
+  /// Begins to write a record.
+  /// - Parameters:
+  ///   - head: at most a block; the rest of its block is zeros.
+  ///   - body: at a page's beginning. Stays as it is, and mapped, until its completion.
+  ///   - offset: where in the file the head goes.
+  /// - Returns: the token of its completion.
+  @unsafe package mutating func write(
+    head: [UInt8], body: UnsafeRawBufferPointer, at offset: UInt64
+  ) throws(SystemError) -> Int {
+    guard let token = slots.firstIndex(where: { !$0.isTaken }) else {
+      preconditionFailure("\(depth) records are under way, as many as may be")
+    }
+    unsafe prepare(token, head, body, offset)
+    if let ring {
+      unsafe try ring.write(
+        slots[token].body, at: offset + blockBytes, then: scratch[2 * token], at: offset,
+        to: file.number, token: UInt64(token))
+    } else {
+      finished.append(Completion(token: token, error: writeAtOnce(token)))
+    }
+    return token
+  }
+
+  /// The next record that has ended, or nil if there is none.
+  /// - Parameter isWaiting: waits for one, if any is under way.
+  package mutating func nextCompletion(isWaiting: Bool) throws(SystemError) -> Completion? {
+    if let completion = finished.popLast() {
+      slots[completion.token].isTaken = false
+      return completion
+    }
+    guard let ring, inFlight > 0 else { return nil }
+    while let event = try ring.next(isWaiting: isWaiting) {
+      let token = Int(event.token / 2)
+      if event.token % 2 == 0 {
+        slots[token].wasCutShort = Int(event.result) != slots[token].bodyBytes
+        continue
+      }
+      let isWhole = !slots[token].wasCutShort && Int(event.result) == BlockFile.blockBytes
+      // What was cut short is written again by plain calls, which end it or say why they cannot.
+      let completion = Completion(token: token, error: isWhole ? nil : writeAtOnce(token))
+      slots[token].isTaken = false
+      return completion
+    }
+    return nil
+  }
+
+  private var blockBytes: UInt64 { UInt64(BlockFile.blockBytes) }
+
+  /// SAFETY: the body's memory is the caller's promise; the scratch has two blocks a token.
+  @unsafe private mutating func prepare(
+    _ token: Int, _ head: [UInt8], _ body: UnsafeRawBufferPointer, _ offset: UInt64
+  ) {
+    precondition(head.count <= BlockFile.blockBytes, "a head of \(head.count) bytes")
+    let whole = body.count / BlockFile.blockBytes * BlockFile.blockBytes
+    unsafe head.withUnsafeBytes { unsafe scratch.fill(2 * token, from: $0) }
+    unsafe slots[token].body.removeAll(keepingCapacity: true)
+    if whole > 0 {
+      let start = unsafe UnsafeMutableRawPointer(mutating: body.baseAddress)
+      unsafe slots[token].body.append(iovec(iov_base: start, iov_len: whole))
+    }
+    if whole < body.count {
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: body[whole...])
+      unsafe scratch.fill(2 * token + 1, from: rest)
+      unsafe slots[token].body.append(scratch[2 * token + 1])
+    }
+    slots[token].bodyBytes = unsafe slots[token].body.reduce(0) { unsafe $0 + $1.iov_len }
+    slots[token].offset = offset
+    slots[token].wasCutShort = false
+    slots[token].isTaken = true
+  }
+
+  private mutating func writeAtOnce(_ token: Int) -> SystemError? {
+    let slot = slots[token]
+    // SAFETY: as in `prepare`.
+    do throws(SystemError) {
+      unsafe try file.write(slot.body, at: slot.offset + blockBytes)
+      unsafe try file.write([scratch[2 * token]], at: slot.offset)
+      return nil
+    } catch { return error }
+  }
+
+  /// Ends the writing.
+  package consuming func takeFile() -> BlockFile {
+    precondition(inFlight == 0, "\(inFlight) records are under way")
+    return file
+  }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// A file that is read at explicit places: pread(2).
+package final class ReadableFile: Sendable {
+  package let path: String
+  package let byteCount: Int
+  private let descriptor: Descriptor
+
+  /// - Throws: also where there is something other than a file.
+  package init(path: String) throws(SystemError) {
+    // O_NONBLOCK: a named pipe that nobody writes would block here.
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
+    // SAFETY: the kernel reads the path during the call only.
+    let descriptor = Descriptor(
+      owning: try retryingInterrupts("open", path: path) { unsafe open(path, flags) })
+    let status = try fileStatus(of: descriptor, path: path)
+    guard status.kind == .file else {
+      throw SystemError(code: EINVAL, operation: "open", path: path)
+    }
+    self.path = path
+    byteCount = status.byteCount
+    self.descriptor = descriptor
+  }
+
+  /// Reads so many bytes to the beginning of a span, or fewer where the file ends.
+  /// - Returns: how many bytes were read.
+  package func read(
+    _ count: Int, into span: inout MutableRawSpan, at offset: Int
+  ) throws(SystemError) -> Int {
+    precondition(count <= span.byteCount, "\(count) bytes in a span of \(span.byteCount)")
+    // SAFETY: the kernel writes within the span, during the calls.
+    return try unsafe span.withUnsafeMutableBytes { (bytes) throws(SystemError) in
+      var filled = 0
+      while filled < count {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<count])
+        let count = unsafe pread(
+          descriptor.number, rest.baseAddress, rest.count, off_t(offset + filled))
+        if count == 0 { break }
+        if count > 0 {
+          filled += count
+        } else if errno != EINTR {
+          throw .last("pread", path: path)
+        }
+      }
+      return filled
+    }
+  }
+
+  /// Reads so many bytes, or fewer where the file ends.
+  package func bytes(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: max(0, min(count, byteCount - offset)))
+    var elements = bytes.mutableSpan
+    // SAFETY: bytes have no value that is not allowed.
+    var span = unsafe elements.mutableBytes
+    let filled = try read(span.byteCount, into: &span, at: offset)
+    bytes.removeLast(bytes.count - filled)
+    return bytes
+  }
+}

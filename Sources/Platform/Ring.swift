@@ -1,0 +1,51 @@
+import CURing
+import Glibc
+
+/// An io_uring(7) for writes to files. One thread at a time uses it.
+@safe final class Ring {
+  /// SAFETY: made in init, freed in deinit.
+  private let ring: OpaquePointer
+
+  /// A finished write: which, and the bytes written or a negative errno.
+  struct Event {
+    let token: UInt64
+    let result: Int32
+  }
+
+  /// - Throws: `EPERM` where a policy forbids it (kernel.io_uring_disabled, seccomp), `ENOSYS`
+  ///   where the kernel has none, `ENOMEM` where RLIMIT_MEMLOCK is too low for an old kernel.
+  init(entries: Int) throws(SystemError) {
+    var code: Int32 = 0
+    guard let ring = unsafe fb_ring_create(UInt32(entries), &code) else {
+      throw SystemError(code: -code, operation: "io_uring_setup")
+    }
+    unsafe self.ring = ring
+  }
+
+  /// Begins two writes of which the second waits until the first has ended whole. Their events have
+  /// the tokens `2 * token` and `2 * token + 1`.
+  /// SAFETY: the caller keeps the memory of both alive until their events.
+  @unsafe func write(
+    _ parts: [iovec], at offset: UInt64, then last: iovec, at lastOffset: UInt64, to file: Int32,
+    token: UInt64
+  ) throws(SystemError) {
+    var last = unsafe last
+    let code = unsafe parts.withUnsafeBufferPointer { parts in
+      unsafe fb_ring_write(
+        ring, file, token, parts.baseAddress, UInt32(parts.count), offset, &last, lastOffset)
+    }
+    guard code == 0 else { throw SystemError(code: -code, operation: "io_uring_enter") }
+  }
+
+  /// The next event; nil if there is none.
+  /// - Parameter isWaiting: something must be under way then.
+  func next(isWaiting: Bool) throws(SystemError) -> Event? {
+    var token: UInt64 = 0
+    var result: Int32 = 0
+    let code = unsafe fb_ring_next(ring, isWaiting, &token, &result)
+    guard code >= 0 else { throw SystemError(code: -code, operation: "io_uring_enter") }
+    return code == 0 ? nil : Event(token: token, result: result)
+  }
+
+  deinit { unsafe fb_ring_free(ring) }
+}

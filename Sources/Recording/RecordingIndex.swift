@@ -1,0 +1,146 @@
+import FrameBus
+import Platform
+
+/// Where the frames of a recording begin. A recording that was finished has it at its end; of one
+/// that was not, or is damaged, it is found by looking for the frames.
+public struct RecordingIndex: Hashable, Sendable {
+  struct Entry: Hashable, Sendable {
+    let offset: UInt64
+    let sequence: UInt64
+
+    static let byteCount = 16
+  }
+
+  let head: FileHead
+  let entries: [Entry]
+  /// Whether the recorder came to its end.
+  public let isFinished: Bool
+  /// Frames that the recorder never saw; nil if it never came to say.
+  public let dropped: UInt64?
+
+  public var count: Int { entries.count }
+  public var stream: StreamName { head.stream }
+
+  /// Parses a whole recording that lies in memory. Any bytes will do: what is no recording throws.
+  public init(parsing bytes: [UInt8]) throws(RecordingReadError) {
+    try self.init(
+      RecordingBytes(byteCount: bytes.count) { (offset, count) throws(SystemError) in
+        let start = min(offset, bytes.count)
+        return Array(bytes[start..<min(start + count, bytes.count)])
+      })
+  }
+
+  init(of file: ReadableFile) throws(RecordingReadError) {
+    try self.init(
+      RecordingBytes(byteCount: file.byteCount) { (offset, count) throws(SystemError) in
+        try file.bytes(at: offset, count: count)
+      })
+  }
+
+  private init(_ file: RecordingBytes) throws(RecordingReadError) {
+    head = try FileHead(file.read(0, HeadBlock.blockBytes)[...])
+    if let end = try file.end(of: head.id), let stored = try file.storedEntries(end) {
+      entries = stored
+      isFinished = true
+      dropped = end.dropped
+    } else {
+      entries = try file.foundEntries(of: head.id)
+      isFinished = false
+      dropped = nil
+    }
+  }
+}
+
+extension [RecordingIndex.Entry] {
+  /// As they stand in the file.
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count * Element.byteCount)
+    for entry in self {
+      for word in [entry.offset, entry.sequence] {
+        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * UInt64(index)))) }
+      }
+    }
+    return bytes
+  }
+}
+
+/// The bytes of a recording, wherever they lie.
+private struct RecordingBytes {
+  private static let windowBytes = 256 * HeadBlock.blockBytes
+
+  let byteCount: Int
+  private let source: (_ offset: Int, _ count: Int) throws(SystemError) -> [UInt8]
+
+  init(
+    byteCount: Int,
+    _ source: @escaping (_ offset: Int, _ count: Int) throws(SystemError) -> [UInt8]
+  ) {
+    self.byteCount = byteCount
+    self.source = source
+  }
+
+  /// Reads so many bytes, or fewer where the file ends.
+  func read(_ offset: Int, _ count: Int) throws(RecordingReadError) -> [UInt8] {
+    do throws(SystemError) { return try source(offset, count) } catch { throw .system(error) }
+  }
+
+  /// The last block, if it says that the recording was finished.
+  func end(of file: HeadBlock.FileID) throws(RecordingReadError) -> FileEnd? {
+    let offset = byteCount - HeadBlock.blockBytes
+    guard offset > 0, offset % HeadBlock.blockBytes == 0 else { return nil }
+    return FileEnd(try read(offset, HeadBlock.blockBytes)[...], of: file, at: UInt64(offset))
+  }
+
+  /// The index at the end; nil if it is not what its checksum says, or names what cannot be.
+  func storedEntries(_ end: FileEnd) throws(RecordingReadError) -> [RecordingIndex.Entry]? {
+    let size = RecordingIndex.Entry.byteCount
+    guard end.indexOffset >= UInt64(HeadBlock.blockBytes), end.indexOffset <= end.offset,
+      end.entryCount <= (end.offset - end.indexOffset) / UInt64(size)
+    else { return nil }
+    let bytes = try read(Int(end.indexOffset), Int(end.entryCount) * size)
+    guard bytes.count == Int(end.entryCount) * size,
+      checksum(of: bytes[...]) == end.indexChecksum
+    else { return nil }
+    var entries: [RecordingIndex.Entry] = []
+    entries.reserveCapacity(Int(end.entryCount))
+    var least = UInt64(HeadBlock.blockBytes)
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      let entry = RecordingIndex.Entry(
+        offset: bytes[...].word(at: start), sequence: bytes[...].word(at: start + 8))
+      guard entry.offset >= least, entry.offset < end.indexOffset else { return nil }
+      least = entry.offset + UInt64(HeadBlock.blockBytes)
+      entries.append(entry)
+    }
+    return entries
+  }
+
+  /// Every whole frame of the file. Where none begins, the next block is looked at: a recorder that
+  /// was killed leaves gaps of frames that it had not written whole.
+  func foundEntries(of file: HeadBlock.FileID) throws(RecordingReadError) -> [RecordingIndex.Entry]
+  {
+    var entries: [RecordingIndex.Entry] = []
+    var window: [UInt8] = []
+    var windowStart = 0
+    var offset = HeadBlock.blockBytes
+    var isSearching = false
+    while offset + HeadBlock.byteCount + 8 <= byteCount {
+      if offset + HeadBlock.blockBytes > windowStart + window.count {
+        windowStart = offset
+        // From frame to frame it is one block each; only a search reads on.
+        window = try read(offset, isSearching ? Self.windowBytes : HeadBlock.blockBytes)
+      }
+      let block = window.dropFirst(offset - windowStart)
+      if let frame = RecordedFrame(block, of: file, at: UInt64(offset), fileBytes: byteCount) {
+        entries.append(
+          RecordingIndex.Entry(offset: UInt64(offset), sequence: frame.sequence.rawValue))
+        offset = Int(frame.end)
+        isSearching = false
+      } else {
+        offset += HeadBlock.blockBytes
+        isSearching = true
+      }
+    }
+    return entries
+  }
+}

@@ -1,0 +1,40 @@
+import FrameBus
+import Platform
+
+/// Reads a recording, frame by frame.
+public final class RecordingReader: Sendable {
+  public let index: RecordingIndex
+  private let file: ReadableFile
+
+  public init(path: String) throws(RecordingReadError) {
+    do throws(SystemError) { file = try ReadableFile(path: path) } catch { throw .system(error) }
+    index = try RecordingIndex(of: file)
+  }
+
+  /// - Parameter number: `1...index.count`.
+  public func frame(_ number: Int) throws(RecordingReadError) -> RecordedFrame {
+    precondition((1...index.count).contains(number), "frame \(number) of \(index.count)")
+    let offset = index.entries[number - 1].offset
+    let block: [UInt8]
+    do throws(SystemError) {
+      block = try file.bytes(at: Int(offset), count: HeadBlock.blockBytes)
+    } catch { throw .system(error) }
+    guard
+      let frame = RecordedFrame(
+        block[...], of: index.head.id, at: offset, fileBytes: file.byteCount)
+    else { throw .damaged(frame: number) }
+    return frame
+  }
+
+  /// Reads a frame's bytes to the beginning of the span, which has room for them.
+  public func readBytes(
+    of frame: RecordedFrame, into span: inout MutableRawSpan
+  ) throws(RecordingReadError) {
+    let count: Int
+    do throws(SystemError) {
+      count = try file.read(frame.byteCount, into: &span, at: Int(frame.bodyOffset))
+    } catch { throw .system(error) }
+    // The file was as long as this frame when it was opened.
+    guard count == frame.byteCount else { throw .damaged(frame: Int(frame.sequence.rawValue)) }
+  }
+}

@@ -1,0 +1,96 @@
+import AppGroup
+import FrameBus
+import Platform
+
+/// A subscriber that wants all of a stream: lossless where the publisher grants it, as one that
+/// reads a file does; else in order, dropping only what has left the ring.
+package struct WholeStream: ~Copyable {
+  package private(set) var subscriber: Subscriber
+  private let stream: StreamName
+  private let group: AppGroup
+  private let wishes: Wishes
+  /// Of subscriptions before the present one.
+  private var earlierDrops: UInt64 = 0
+
+  package struct Wishes: Sendable {
+    /// Nil for the one that loses least.
+    package var policy: SubscriberPolicy?
+    package var holds = 1
+    package var onEvent: (@Sendable (StreamEvent) -> Void)?
+
+    package init() {}
+  }
+
+  /// How long a publisher that grants lossless delivery waits for us.
+  private static let patience: Duration = .seconds(10)
+
+  package init(
+    _ stream: StreamName, in group: AppGroup, _ wishes: Wishes,
+    waitingForPublisherUntil deadline: Deadline?, stop: StopSignal
+  ) throws(SubscriberError) {
+    self.stream = stream
+    self.group = group
+    self.wishes = wishes
+    subscriber = try Self.attach(stream, group, wishes, until: deadline, stop)
+  }
+
+  package var droppedCount: UInt64 { earlierDrops + subscriber.droppedCount }
+
+  /// - Throws: ``ReceiveError/holdsExhausted(granted:)`` among others; the rest is the end.
+  package mutating func next(
+    until deadline: Deadline, stop: StopSignal
+  ) throws(ReceiveError) -> Reception {
+    do throws(ReceiveError) {
+      return try subscriber.next(until: deadline, stop: stop)
+    } catch {
+      // A successor with a shallower ring, or one that is live after one that waited for us.
+      guard wishes.policy == nil, case .refused(_, let refusal) = error, refusal.isAboutPolicy
+      else { throw error }
+      earlierDrops += subscriber.droppedCount
+      do throws(SubscriberError) {
+        subscriber = try Self.attach(stream, group, wishes, until: nil, stop)
+      } catch { throw .refused(stream, refusal) }
+      return .timedOut
+    }
+  }
+
+  private static func attach(
+    _ stream: StreamName, _ group: AppGroup, _ wishes: Wishes, until deadline: Deadline?,
+    _ stop: StopSignal
+  ) throws(SubscriberError) -> Subscriber {
+    var options = SubscriberOptions()
+    options.holds = wishes.holds
+    options.onEvent = wishes.onEvent
+    options.policy = wishes.policy ?? .lossless(deadline: patience)
+    while true {
+      if case .lossless = options.policy {
+        options.start = .oldest
+      } else {
+        options.start = .newest
+      }
+      do throws(SubscriberError) {
+        return try Subscriber(
+          stream, in: group, options: options, waitingForPublisherUntil: deadline, stop: stop)
+      } catch {
+        guard wishes.policy == nil, case .refused(_, let refusal) = error else { throw error }
+        switch refusal {
+        case .losslessNotOffered: options.policy = .keepLatest(Self.more)
+        case .ringTooShallow(let depth): options.policy = .keepLatest(depth)
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// More than any ring has: the refusal says how many this one has.
+  private static let more = 1025
+}
+
+extension Refusal {
+  fileprivate var isAboutPolicy: Bool {
+    switch self {
+    case .losslessNotOffered, .ringTooShallow: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// `framebus bench ring` as a user runs it. No figure is judged: speed is not a test's business.
+@Suite(.serialized) struct RingBenchTests {
+  private let keys: Set = [
+    "suite", "scenario", "subject", "p50_ns", "p99_ns", "p999_ns", "per_second",
+    "cpu_ns_per_frame", "samples",
+  ]
+
+  private let brief = ["--seconds", "0.15", "--rounds", "1"]
+
+  private let latencies = [
+    "polling latency 64 B at 20 kHz", "polling latency 8.3 MB at 20 kHz",
+    "event latency 64 B at 1 kHz", "event latency 3.1 MB at 60 Hz",
+    "event latency 8.3 MB at 60 Hz", "4 event-driven subscribers, 64 B at 1 kHz",
+    "8 event-driven subscribers, 64 B at 1 kHz",
+  ]
+  private let rates = [
+    "polling rate 64 B", "polling rate 64 B, lossless", "event rate 64 B",
+    "3.1 MB filled and summed", "8.3 MB filled and summed",
+  ]
+  private let costs = [0, 1, 8].map { "publish cost, idle subscribers: \($0)" }
+  private let calls = [
+    "system calls, awake", "system calls, 1 asleep", "system calls, 8 asleep",
+  ]
+
+  private func records(_ arguments: [String]) throws -> [[String: Any]] {
+    let program = try RunningProgram("framebus", ["bench"] + arguments + brief + ["--json"])
+    let result = try program.finish()
+    #expect(result.status == .exited(0), "\(program.transcript)")
+    let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    return try #require(object as? [[String: Any]])
+  }
+
+  private func scenarios(of subject: String, in records: [[String: Any]]) -> Set<String> {
+    Set(
+      records.filter { $0["subject"] as? String == subject }
+        .compactMap { $0["scenario"] as? String })
+  }
+
+  @Test func everyRowHasFiguresOfTheBusAndOfTheBareRing() throws {
+    let records = try records(["ring"])
+    let all = Set(latencies + rates + costs)
+    for subject in ["framebus", "limit"] {
+      #expect(scenarios(of: subject, in: records) == all)
+    }
+    #expect(records.count == 2 * all.count)
+    for record in records {
+      #expect(Set(record.keys) == keys, "\(record)")
+      #expect(record["suite"] as? String == "ring")
+      #expect(try #require(record["samples"] as? Int) > 0, "\(record)")
+      #expect(try #require(record["per_second"] as? Double) > 0, "\(record)")
+      let scenario = try #require(record["scenario"] as? String)
+      if rates.contains(scenario) {
+        #expect(record["p50_ns"] is NSNull && record["p99_ns"] is NSNull, "\(record)")
+      } else {
+        let middle = try #require(record["p50_ns"] as? Int, "\(record)")
+        let late = try #require(record["p99_ns"] as? Int, "\(record)")
+        #expect(middle > 0 && late >= middle, "\(record)")
+      }
+      let isPolled = scenario.hasPrefix("polling")
+      #expect((record["cpu_ns_per_frame"] is NSNull) == isPolled, "\(record)")
+      if latencies.contains(scenario) { #expect(record["p999_ns"] is NSNull, "\(record)") }
+    }
+  }
+
+  /// The one figure of the suite that is exact: nothing on the way of a frame calls the kernel
+  /// while nobody sleeps.
+  @Test func systemCallsAreCountedForTheBusAndTheBareRing() throws {
+    let records = try records(["ring-calls"])
+    for subject in ["framebus", "limit"] {
+      #expect(scenarios(of: subject, in: records) == Set(calls))
+    }
+    for record in records {
+      #expect(Set(record.keys) == keys.union(["syscalls_per_frame"]), "\(record)")
+      let count = try #require(record["syscalls_per_frame"] as? Double, "\(record)")
+      let isAwake = record["scenario"] as? String == "system calls, awake"
+      #expect(isAwake ? count < 1 : count > 0.5, "\(record)")
+    }
+  }
+
+  @Test func aPeerThatIsNotInstalledIsSaidSo() throws {
+    let root = try TemporaryRoot()
+    let result = try run(
+      "framebus", ["bench", "ring", "--peers"] + brief, environment: ["PATH": root.path])
+    #expect(result.status == .exited(0), "\(result.errors)")
+    let remedy =
+      "skipped iceoryx: there is no program iox-roudi; install it: apt-get install iceoryx"
+    #expect(result.errors.contains(remedy), "\(result.errors)")
+  }
+
+  @Test func ctrlCStopsEverythingItStarted() throws {
+    let program = try RunningProgram("framebus", ["bench", "ring", "--seconds", "600"])
+    let limit = Deadline.after(.seconds(60))
+    var started: [Int32] = []
+    while started.isEmpty, !limit.isPast { started = try children(of: program.processID) }
+    #expect(!started.isEmpty)
+    #expect(try program.end(with: SIGINT).status == .exited(130), "\(program.transcript)")
+    for processID in started {
+      #expect(kill(processID, 0) == -1 && errno == ESRCH, "process \(processID) is left")
+    }
+  }
+
+  private func children(of processID: Int32) throws -> [Int32] {
+    let path = "/proc/\(processID)/task/\(processID)/children"
+    return try String(contentsOfFile: path, encoding: .utf8).split(separator: " ")
+      .compactMap { Int32($0) }
+  }
+}

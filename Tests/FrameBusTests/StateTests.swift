@@ -1,0 +1,96 @@
+import FrameBus
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+/// What publisher and subscriber tell each other beside frames.
+@Suite struct StateTests {
+  @Test func aPauseIsToldBetweenTheFramesBeforeAndAfter() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let told = Story()
+    var subscriber = try world.subscriber(.keepLatest(2)) {
+      $0.onEvent = { told.add("\($0)") }
+    }
+    func receive() throws {
+      while let number = try receivedNumber(&subscriber) { told.add("frame \(number)") }
+    }
+    try publishNumbered(&publisher)
+    publisher.pause(.transition)
+    #expect(throws: LoanError.paused) { _ = try publisher.loan() }
+    #expect(try listStreams(in: world.group).first?.state == .paused)
+    try receive()
+    try receive()
+    publisher.resume()
+    try publishNumbered(&publisher)
+    try receive()
+    publisher.pause()
+    publisher.resume()
+    try publishNumbered(&publisher)
+    try receive()
+    #expect(try listStreams(in: world.group).first?.state == .live)
+    #expect(
+      told.lines == ["frame 1", "paused(transition)", "resumed", "frame 2", "frame 3"],
+      "a pause that nobody looked at is no event")
+  }
+
+  @Test func aSleeperIsToldOfAPause() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let worker = try world.worker("subscribe")
+    try waitUntil("it is seated") { publisher.subscriberCount == 1 }
+    publisher.pause(.unavailable)
+    try worker.waitForOutput("event paused(unavailable)")
+    publisher.resume()
+    try worker.waitForOutput("event resumed")
+    publisher.pause()
+    try worker.waitForOutput("event paused(requested)")
+    publisher.finish(.stopped)
+    try worker.waitForOutput("finished stopped")
+  }
+
+  @Test func thePublisherHearsTheMostThatItsSubscribersSay() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    var first = try world.subscriber()
+    var second = try world.subscriber()
+    try waitUntil("both are seated") { publisher.subscriberCount == 2 }
+    #expect(publisher.feedback == Feedback())
+    first.feedback = Feedback(utilization: 0.25, wantedRate: FrameRate(30))
+    second.feedback = Feedback(utilization: 0.5, wantedRate: FrameRate(24000, 1001))
+    #expect(publisher.feedback == Feedback(utilization: 0.5, wantedRate: FrameRate(30)))
+    first.feedback = Feedback(utilization: 7, wantedRate: FrameRate(1_000_000))
+    #expect(
+      publisher.feedback == Feedback(utilization: 1, wantedRate: FrameRate(24000, 1001)),
+      "what is out of range is bounded, or was not said")
+    first.feedback = Feedback(utilization: .nan, wantedRate: FrameRate(-1))
+    #expect(publisher.feedback.utilization == 0.5)
+  }
+
+  @Test func feedbackFullOfLiesStaysInBounds() throws {
+    let world = try World()
+    let publisher = try world.publisher()
+    let peer = try HostilePeer("pages", in: world)
+    try peer.program.waitForOutput("ready")
+    for _ in 1...100_000 {
+      let feedback = publisher.feedback
+      guard (0...1).contains(feedback.utilization) else {
+        Issue.record("utilization \(feedback.utilization)")
+        return
+      }
+      guard let rate = feedback.wantedRate else { continue }
+      guard rate.denominator > 0, rate.numerator / rate.denominator <= Feedback.maximumRate else {
+        Issue.record("rate \(rate)")
+        return
+      }
+    }
+  }
+}
+
+/// Lines in the order in which they were added.
+private final class Story: Sendable {
+  private let added = Mutex<[String]>([])
+  func add(_ line: String) { added.withLock { $0.append(line) } }
+  var lines: [String] { added.withLock { $0 } }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+/// What waking costs the publisher, and what those who sleep can do to it.
+@Suite(.serialized) struct WakingTests {
+  @Test(.enabled(if: SystemCalls.canBeTraced, "strace is missing: apt install strace"))
+  func sleepersOnTheFutexCostThePublisherOneSystemCallAFrameHoweverMany() throws {
+    for count in [1, 4, 12] {
+      let world = try World()
+      let publisher = try world.worker("publish", "lossless=1", "intervalUs=20000")
+      try publisher.waitForOutput("publishing")
+      let subscribers = try (0..<count).map { _ in try world.worker("wait", "tell=1") }
+      for subscriber in subscribers { try subscriber.waitForOutput("frame ") }
+      let calls = try SystemCalls(of: publisher, during: { try frames(50, of: world) })
+      // A wake-up can be spared when somebody has yet to fall asleep, and a subscriber that falls
+      // asleep anew needs no other.
+      #expect((40...60).contains(calls.count("futex", thread: publisher.processID)), "\(calls)")
+      #expect(calls.count("sendto", thread: publisher.processID) == 0)
+      let own = try SystemCalls(of: subscribers[0], during: { try frames(50, of: world) })
+      #expect((40...70).contains(own.count("futex_waitv", thread: subscribers[0].processID)))
+      #expect(own.count("futex", thread: subscribers[0].processID) == 0)
+    }
+  }
+
+  @Test(.enabled(if: SystemCalls.canBeTraced, "strace is missing: apt install strace"))
+  func whileNobodySleepsThereAreNoSystemCallsToWakeOrToWait() throws {
+    let world = try World()
+    let publisher = try world.worker("publish", "lossless=1", "intervalUs=2000")
+    try publisher.waitForOutput("publishing")
+    let subscriber = try world.worker("wait", "wait=spin", "tell=1")
+    try subscriber.waitForOutput("frame ")
+    let calls = try SystemCalls(of: publisher, during: { try frames(200, of: world) })
+    #expect(calls.count("futex", thread: publisher.processID) == 0, "\(calls)")
+    #expect(calls.count("sendto", thread: publisher.processID) == 0)
+  }
+
+  /// Eight thousand threads of a member sleep where the publisher wakes. Waking them takes
+  /// milliseconds, and so is not the publishing thread's to do.
+  @Test(
+    .enabled(if: SystemCalls.canBeTraced, "strace is missing: apt install strace"),
+    arguments: ["futex", "poll"])
+  func aCrowdOfSleepersIsLeftToTheWakeThread(_ place: String) throws {
+    let world = try World()
+    let publisher = try world.worker("publish", "lossless=1", "intervalUs=200000")
+    try publisher.waitForOutput("publishing")
+    let subscriber = try world.worker("wait", "tell=1")
+    try subscriber.waitForOutput("frame ")
+    let folder = try TemporaryRoot()
+    try output(
+      of: "cc",
+      ["-O1", "-pthread", "-o", folder.file("crowd"), pathOfTool("crowd.c")])
+    let crowd = try HostilePeer("crowd", in: world, [folder.file("crowd"), place, "8000"])
+    try crowd.program.waitForOutput("ready")
+    // The first ring of a crowded bell shows that it is slow.
+    try frames(3, of: world)
+    let before = subscriber.output.text.count
+    let calls = try SystemCalls(of: publisher, during: { try frames(10, of: world) })
+    let waking = place == "futex" ? "futex" : "sendto"
+    // Its own wake thread is woken by a futex too, but by one of its own process.
+    #expect(calls.sharedCount(waking, thread: publisher.processID) == 0, "\(calls)")
+    #expect(calls.sharedCount(waking) >= 8, "\(calls)")
+    #expect(subscriber.output.text.count > before, "frames arrive meanwhile")
+  }
+
+  @Test func aSleeperBesideOneWhoMakesWakingFailStillReceives() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let peer = try HostilePeer("poisoner", in: world)
+    try peer.program.waitForOutput("ready")
+    let sleeper = Shelf(try world.subscriber(.keepLatest(2)))
+    let numbers = Channel<UInt64>()
+    try startThread(named: "sleeper") {
+      while let number = sleeper.nextNumber() { numbers.send(number) }
+      numbers.send(0)
+    }
+    for expected in 1...5 {
+      try publishNumbered(&publisher)
+      #expect(try numbers.receive(within: .seconds(20)) == UInt64(expected))
+    }
+    publisher.finish(.ended)
+    #expect(try numbers.receive() == 0)
+  }
+
+  @Test func bellsThatAreNeverHeardStallNobody() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let peer = try HostilePeer("bellringers", in: world)
+    try peer.program.waitForOutput("ready")
+    var subscriber = try world.subscriber(.keepLatest(2)) { $0.wait = .eventDescriptor }
+    for expected in 1...5_000 {
+      try publishNumbered(&publisher)
+      #expect(try receivedNumber(&subscriber) == UInt64(expected))
+      #expect(try receivedNumber(&subscriber) == nil)
+    }
+    #expect(!peer.program.output.text.contains("could ring back"))
+  }
+
+  @Test func asleepOrAwakeTheEventDescriptorTellsTheTruth() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.ringDepth = 8 }
+    var subscriber = try world.subscriber(.keepLatest(8)) { $0.wait = .eventDescriptor }
+    let number = subscriber.eventDescriptor
+    let descriptor = try #require(number)
+    func isReadable() throws -> Bool {
+      try waitUntilReadable([descriptor], until: .now) == [true]
+    }
+    #expect(try isReadable(), "there may be frames already")
+    for expected in 1...3 { #expect(try receivedNumber(&subscriber) == nil, "\(expected)") }
+    #expect(try !isReadable())
+    for _ in 1...4 { try publishNumbered(&publisher) }
+    for expected in 1...4 {
+      #expect(try isReadable())
+      #expect(try receivedNumber(&subscriber) == UInt64(expected))
+    }
+    #expect(try receivedNumber(&subscriber) == nil)
+    #expect(try !isReadable())
+    publisher.finish(.ended)
+    #expect(try isReadable())
+    #expect(try receivedNumber(&subscriber) == nil)
+    #expect(subscriber.finishReason == .ended)
+    #expect(try isReadable(), "an end stays an end")
+  }
+
+  /// Goes on for so many frames of whoever publishes.
+  private func frames(_ count: UInt64, of world: World) throws {
+    let start = try listStreams(in: world.group).first?.cursor ?? 0
+    try waitUntil("\(count) frames are published") {
+      try listStreams(in: world.group).first?.cursor ?? 0 >= start + count
+    }
+  }
+}
+
+/// The system calls that a process makes, counted from outside by strace.
+struct SystemCalls: CustomStringConvertible {
+  private let lines: [Substring]
+
+  static var canBeTraced: Bool { programInPath(named: "strace") != nil }
+
+  init(of program: RunningProgram, during body: () throws -> Void) throws {
+    let folder = try TemporaryRoot()
+    let strace = try RunningProgram(
+      "strace",
+      ["-f", "-e", "trace=futex,futex_waitv,sendto", "-o", folder.file("calls"), "-p"]
+        + ["\(program.processID)"])
+    try strace.waitForErrors("attached")
+    try body()
+    // It lets go of the process in its own time.
+    _ = try strace.end(with: SIGINT)
+    let text = try String(contentsOfFile: folder.file("calls"), encoding: .utf8)
+    lines = text.split(separator: "\n")
+  }
+
+  /// Calls of one thread, or of all.
+  func count(_ call: String, thread: Int32? = nil) -> Int { calls(call, thread).count }
+
+  /// Less those that only this process can hear.
+  func sharedCount(_ call: String, thread: Int32? = nil) -> Int {
+    calls(call, thread).count { !$0.contains("_PRIVATE") }
+  }
+
+  private func calls(_ call: String, _ thread: Int32?) -> [Substring] {
+    lines.filter { line in
+      let words = line.split(separator: " ", maxSplits: 1)
+      guard words.count == 2, words[1].drop(while: { $0 == " " }).hasPrefix("\(call)(") else {
+        return false
+      }
+      return thread == nil || Int32(words[0]) == thread
+    }
+  }
+
+  var description: String { lines.prefix(100).joined(separator: "\n") }
+}

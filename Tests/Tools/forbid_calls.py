@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Runs a program under a seccomp filter that refuses what some machines refuse.
+
+usage: forbid_calls.py ring|direct PROGRAM ARGUMENT…
+  ring    io_uring_setup(2) fails with EPERM
+  direct  fcntl(2) with F_SETFL and O_DIRECT fails with EINVAL
+"""
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+
+LOAD, JUMP_EQUAL, JUMP_SET, RETURN = 0x20, 0x15, 0x45, 0x06
+ALLOW, ERRNO = 0x7FFF0000, 0x00050000
+IO_URING_SETUP = 425
+MACHINES = {"x86_64": (72, 0o40000), "aarch64": (25, 0o200000)}
+FCNTL, O_DIRECT = MACHINES[platform.machine()]
+F_SETFL = 4
+AT_NUMBER, AT_ARGUMENTS = 0, 16
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+
+
+def step(code, value, matched=0, missed=0):
+    return struct.pack("HBBI", code, matched, missed, value)
+
+
+FILTERS = {
+    "ring": [
+        step(LOAD, AT_NUMBER),
+        step(JUMP_EQUAL, IO_URING_SETUP, 0, 1),
+        step(RETURN, ERRNO | errno.EPERM),
+        step(RETURN, ALLOW),
+    ],
+    "direct": [
+        step(LOAD, AT_NUMBER),
+        step(JUMP_EQUAL, FCNTL, 0, 5),
+        step(LOAD, AT_ARGUMENTS + 8),
+        step(JUMP_EQUAL, F_SETFL, 0, 3),
+        step(LOAD, AT_ARGUMENTS + 16),
+        step(JUMP_SET, O_DIRECT, 0, 1),
+        step(RETURN, ERRNO | errno.EINVAL),
+        step(RETURN, ALLOW),
+    ],
+}
+
+
+class Program(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_ushort), ("steps", ctypes.c_char_p)]
+
+
+steps = FILTERS[sys.argv[1]]
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+    sys.exit(f"PR_SET_NO_NEW_PRIVS: {os.strerror(ctypes.get_errno())}")
+program = Program(len(steps), b"".join(steps))
+if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program)) != 0:
+    sys.exit(f"PR_SET_SECCOMP: {os.strerror(ctypes.get_errno())}")
+os.execv(sys.argv[2], sys.argv[2:])
