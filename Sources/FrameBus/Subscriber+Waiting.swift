@@ -50,7 +50,12 @@ extension Subscriber {
 
   /// Whether there is something to look at since the last look, which found nothing.
   func hasNews(_ attachment: Attachment) -> Bool {
-    attachment.cursor > position || hasUntoldState(attachment)
+    if attachment.cursor > position { return true }
+    return switch attachment.state {
+    case .live: pauseSeen
+    case .paused: !pauseSeen
+    case .finished: true
+    }
   }
 
   private mutating func sleepForFrame(
