@@ -150,8 +150,8 @@ extension Subscriber {
       bellWatch = loop.flatMap { BellWatch(attachment.bell, $0, doorbell) }
     }
     guard let bellWatch else { return false }
-    // SYNC bell/silence: as in `lookAndArm`.
-    if !bellWatch.silence() { attachment.endWithBell() }
+    // SYNC bell/silence: as in `lookAndArm`, which has done it for who has an event descriptor.
+    if eventSource == nil, !bellWatch.silence() { attachment.endWithBell() }
     return true
   }
 }

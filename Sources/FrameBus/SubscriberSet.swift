@@ -167,6 +167,8 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
   }
 
   func silence(in bells: ReadySet) {
+    // Its own event descriptor has to tell of what may lie there, should it leave the set now.
+    subscriber?.eventSource?.counter.raise()
     guard let heldBell, !heldBell.silence() else { return }
     bells.remove(heldBell.number)
     subscriber?.attachment?.endWithBell()
