@@ -25,7 +25,7 @@ struct RecordSuite: BenchSuite {
     _ = try AppGroup.create(.local, root: folder.path)
     let input = folder.path + "/in.y4m"
     let output = folder.path + "/out"
-    let frames = Self.framesPerSecond * run.seconds
+    let frames = Self.framesPerSecond * run.wholeSeconds(or: 5)
     try writeFilm(of: frames, to: input)
     var subjects = [
       Subject(name: "framebus") { try record(input, to: output, in: folder.path) },
