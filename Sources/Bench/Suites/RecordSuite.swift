@@ -12,6 +12,8 @@ struct RecordSuite: BenchSuite {
   private static let frameBytes = width * height * 3 / 2
   private static let framesPerSecond = 30
 
+  private static let defaultSeconds = 2
+
   /// Bytes a second, one figure a round.
   private struct Subject {
     let name: String
@@ -25,7 +27,7 @@ struct RecordSuite: BenchSuite {
     _ = try AppGroup.create(.local, root: folder.path)
     let input = folder.path + "/in.y4m"
     let output = folder.path + "/out"
-    let frames = Self.framesPerSecond * run.wholeSeconds(or: 5)
+    let frames = Self.framesPerSecond * run.wholeSeconds(or: Self.defaultSeconds)
     try writeFilm(of: frames, to: input)
     var subjects = [
       Subject(name: "framebus") { try record(input, to: output, in: folder.path) },

@@ -141,7 +141,7 @@ _Static_assert(sizeof(struct fb_board) == 512, "descriptors begin on a line of t
 struct fb_page {
   uint64_t holds[FB_MAXIMUM_HOLDS];
   uint64_t position;
-  uint32_t waiting;   // FB_WAITING_*
+  uint32_t reserved2;
   uint32_t progress;  // futex word: a lossless publisher sleeps on it
   uint32_t policy;    // FB_POLICY_*, for people
   uint32_t wait;      // FB_WAIT_*, for people
@@ -156,6 +156,10 @@ struct fb_page {
   uint64_t drops[FB_DROP_REASONS];  // the same by reason, FB_DROP_*
   // Frames by the time from publish to receive; docs/design/frame-ring.md says which.
   uint32_t latencies[FB_LATENCY_BUCKETS];
+  // On a line that is written only around a sleep: the publisher reads it for each frame, and finds
+  // it in its own cache while nobody sleeps.
+  uint32_t waiting;  // FB_WAITING_*
+  uint32_t reserved3[15];
 };
 enum {
   FB_WAITING_NOT = 0,
@@ -182,7 +186,8 @@ enum {
 _Static_assert(offsetof(struct fb_page, position) == 128, "position line");
 _Static_assert(offsetof(struct fb_page, received) == 192, "statistics line");
 _Static_assert(offsetof(struct fb_page, latencies) == 256, "latencies");
-_Static_assert(sizeof(struct fb_page) == 768, "page");
+_Static_assert(offsetof(struct fb_page, waiting) == 768, "waiting line");
+_Static_assert(sizeof(struct fb_page) == 832, "page");
 
 // Control messages on the SOCK_SEQPACKET connection, each one packet of exactly its size.
 struct fb_message_header {
