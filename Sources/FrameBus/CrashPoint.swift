@@ -37,6 +37,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   case holdTaken, holdWithdrawn, released
   // What it tells of itself.
   case advanced, receivedShown, droppedShown, dropsShown, progressBumped, publisherWoken
+  case latencyCounted
   case utilizationShown, rateNumeratorShown, rateDenominatorShown
   case waitingShown, sleepEnded
   // New memory, and a publisher that went.

@@ -39,5 +39,6 @@ struct LatencySampler {
     let word = page.latency(LatencyCounts.bucket(of: nowNs - publishedAtNs))
     // Relaxed: one writer, a statistic. Wraps: readers take differences.
     word.storeRelaxed(word.loadRelaxed() &+ weight)
+    crashPoint(.latencyCounted)
   }
 }

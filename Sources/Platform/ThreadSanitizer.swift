@@ -31,6 +31,15 @@
       return try unsafe body(&value.pointee)
     }
 
+    /// - Returns: nil if somebody else has the lock.
+    package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard unsafe pthread_mutex_trylock(lock) == 0 else { return nil }
+      defer { unsafe pthread_mutex_unlock(lock) }
+      return try unsafe body(&value.pointee)
+    }
+
     deinit {
       unsafe pthread_mutex_destroy(lock)
       unsafe lock.deallocate()

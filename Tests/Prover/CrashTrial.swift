@@ -124,13 +124,12 @@ struct CrashTrial: CustomStringConvertible {
   private func killPublisher() throws -> ProgramResult {
     let world = try ProofWorld()
     let audience = try Audience(world, role)
+    let settings =
+      side == .evictor
+      ? ["frames=900", "intervalUs=5000", "growths=3", "subscribers=2"]
+      : ["frames=60", "intervalUs=500", "stallMs=30"]
     let victim = try world.start(
-      "publish",
-      [
-        "role=\(role)", "frames=\(side == .evictor ? 10_000 : 60)", "intervalUs=500",
-        "changeEvery=10", "growths=\(side == .evictor ? 40 : 1)", "stallMs=30",
-      ],
-      dying: choice)
+      "publish", ["role=\(role)", "changeEvery=10"] + settings, dying: choice)
     // It maps what it was welcomed with, and takes nothing that comes after.
     var sitter: RunningProgram?
     if side == .evictor {

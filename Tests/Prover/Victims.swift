@@ -9,7 +9,7 @@ import Platform
 ///
 /// Settings: `role`; `frames` (0: until SIGTERM); `intervalUs`; `stallMs` (limit of lossless
 /// subscribers); `changeEvery` (frames of one format; 0: one for ever); `growths` (how often a
-/// format may be larger than any before it).
+/// format may be larger than any before it); `subscribers` (how many to wait for at first).
 func publishProof(_ settings: Settings) throws {
   let signals = try SignalWatcher()
   let world = try settings.world()
@@ -19,6 +19,8 @@ func publishProof(_ settings: Settings) throws {
   var publisher = try Publisher(
     world.stream, in: world.group, format: try proofFormat(step: 0), options: options)
   say("publishing")
+  let awaited = settings.number("subscribers", 0)
+  try waitUntil("\(awaited) have come") { publisher.subscriberCount >= awaited }
   let frames = UInt64(settings.number("frames", 0))
   let interval = Duration.microseconds(settings.number("intervalUs", 500))
   let changeEvery = UInt64(settings.number("changeEvery", 0))
