@@ -197,6 +197,10 @@ final class Attachment: Sendable {
   @inline(__always)
   func pin(_ sequence: UInt64, with hold: Int) -> Bool {
     let word = page.hold(hold)
+    // Descriptor and frame travel from the publisher's cache at once, not one after the other.
+    board.prefetchDescriptor(of: sequence)
+    // Relaxed: a hint. Where the frame really is its descriptor says.
+    pins[hold].prefetch(slot: board.newestSlot.loadRelaxed())
     // SYNC hold/reuse, the reading side: our store of the hold, this fence, our look at the
     // descriptor. Pairs with the fence in `PublisherCore.loan` between the overwriting of the
     // descriptor and its look at the holds. The one of us that comes second sees the other.

@@ -5,8 +5,8 @@ import Synchronization
 /// semaphore if it asked for one.
 ///
 /// Ringing never blocks, but what it costs is in the hands of the peer: thousands of threads that
-/// poll its end all wake up at once. So each ring is timed, and a place whose ring took long is left
-/// to the wake thread until its rings have been quick again for a while.
+/// poll its end all wake up at once. So each ring is timed, and a place whose ring took long is
+/// left to the wake thread until its rings have been quick again for a while.
 final class Bells: Sendable {
   /// What is hung at a place. Both stay their owner's, who takes them down before they go.
   private struct Bell {
@@ -56,6 +56,8 @@ final class Bells: Sendable {
   }
 
   private func ring(_ bell: Bell, _ place: Int, _ sleepers: Sleepers) {
+    // SYNC bell/silence: rung after the frame's cursor was stored; pairs with the last look after
+    // the bells were taken out (Subscriber.lookAndArm).
     let start = monotonicNowNs()
     if sleepers.bells & 1 << UInt64(place) != 0, bell.socket >= 0 { ringBell(bell.socket) }
     if sleepers.semaphores & 1 << UInt64(place) != 0 { bell.semaphore?.post() }

@@ -24,7 +24,8 @@ final class Doorbell: Sendable {
 
   init(_ event: EventCounter? = nil) { self.event = event }
 
-  /// Rings another one instead, of who waits for several subscribers at once; nil for none any more.
+  /// Rings another one instead, of who waits for several subscribers at once; nil for none any
+  /// more.
   func forward(to hub: Doorbell?) { state.withLock { $0.hub = hub } }
 
   func ring() {

@@ -1,7 +1,7 @@
 import Platform
 
-/// A thread of its own that runs tasks and hears the bells of their subscribers, so that a task that
-/// waits for a frame goes on where the bell was heard, without a switch of threads.
+/// A thread of its own that runs tasks and hears the bells of their subscribers, so that a task
+/// that waits for a frame goes on where the bell was heard, without a switch of threads.
 ///
 /// ```swift
 /// let executor = try FrameExecutor()
@@ -10,9 +10,9 @@ import Platform
 /// }
 /// ```
 ///
-/// An actor may run on it as well, as its `unownedExecutor`. Between two waits its tasks may compute
-/// as long as they like; the tasks of one executor take turns. It is not the process's own event
-/// loop, because that serves publishers and must never wait for anybody's tasks.
+/// An actor may run on it as well, as its `unownedExecutor`. Between two waits its tasks may
+/// compute as long as they like; the tasks of one executor take turns. It is not the process's own
+/// event loop, because that serves publishers and must never wait for anybody's tasks.
 ///
 /// Keep it for as long as tasks prefer it or actors run on it; its thread ends after it.
 public final class FrameExecutor: TaskExecutor, SerialExecutor {

@@ -185,6 +185,8 @@ import Synchronization
       if let slot = takeSlot() {
         let index = ring.loans.enter(slot, of: ring.pool)
         crashPoint(.loaned)
+        // It is fetched while the frame is filled, so that publishing need not wait for it.
+        board.prefetchDescriptorForWriting(of: ring.next)
         if ring.loans[index].formatVersion != ring.formatVersion {
           ring.loans[index].format = ring.format
           ring.loans[index].formatVersion = ring.formatVersion
@@ -266,6 +268,8 @@ import Synchronization
     // Relaxed: one writer, a statistic; it shares the cursor's line.
     board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
     crashPoint(.bytesCounted)
+    // Relaxed: a hint to who sees the cursor move.
+    board.newestSlot.storeRelaxed(descriptor.slot)
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
     crashPoint(.cursorMoved)

@@ -3,10 +3,10 @@ import Platform
 /// How long a waiter spins before it sleeps.
 ///
 /// Spinning pays only when the next frame comes sooner than a sleeping core wakes (20…60 µs), and
-/// only on a core that nobody else wants. The budget grows while spinning succeeds and shrinks while
-/// it fails, so that a 60 fps stream costs next to none and a fast one no wake-ups. A spin that took
-/// much longer than its turns do was interrupted: somebody else wants this core, perhaps the
-/// publisher, and for a while there is no spinning at all. Nor is there on a single core.
+/// only on a core that nobody else wants. The budget grows while spinning succeeds and shrinks
+/// while it fails, so that a 60 fps stream costs next to none and a fast one no wake-ups. A spin
+/// that took much longer than its turns do was interrupted: somebody else wants this core, perhaps
+/// the publisher, and for a while there is no spinning at all. Nor is there on a single core.
 struct SpinBudget {
   private static let least = 16
   private static let most = 4096

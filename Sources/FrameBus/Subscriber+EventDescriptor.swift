@@ -6,14 +6,14 @@ extension Subscriber {
   /// subscriber's whole life; nil unless its options ask for `.eventDescriptor`.
   ///
   /// It is readable when there may be a frame, when the stream has ended, when the publisher has
-  /// died, and when a new one may have come. It is level-triggered: it stays readable until `poll()`
-  /// has returned nil, so the rule is to wait for it, then to call `poll()` until that returns nil,
-  /// or at least once. It can be readable without need. An edge-triggered wait must call `poll()`
-  /// until it returns nil. It can only be waited on: reading from it fails, and closing it is the
-  /// subscriber's own.
+  /// died, and when a new one may have come. It is level-triggered: it stays readable until
+  /// `poll()` has returned nil, so the rule is to wait for it, then to call `poll()` until that
+  /// returns nil, or at least once. It can be readable without need. An edge-triggered wait must
+  /// call `poll()` until it returns nil. It can only be waited on: reading from it fails, and
+  /// closing it is the subscriber's own.
   ///
-  /// Cost: one system call of the publisher for each frame from the first `poll()` that returned nil
-  /// on, and one or two of this process for each `poll()` that returns nil.
+  /// Cost: one system call of the publisher for each frame from the first `poll()` that returned
+  /// nil on, and one or two of this process for each `poll()` that returns nil.
   public var eventDescriptor: Int32? { eventSource?.number }
 
   /// One look; who waits on a descriptor is sure to be told of all that this has not seen.
@@ -29,9 +29,9 @@ extension Subscriber {
     case .frame, .finished: return first
     case .nothing, .awaitBell: break
     }
-    // SYNC bell/silence: the bells are taken out, then comes the last look. Pairs with the ring that
-    // follows each publish (Bells.ring): what was published before a bell that is taken out here is
-    // seen by that look, and any other bell is still to come.
+    // SYNC bell/silence: the bells are taken out, then comes the last look. Pairs with the ring
+    // that follows each publish (Bells.ring): what was published before a bell that is taken out
+    // here is seen by that look, and any other bell is still to come.
     if !eventSource.silence(attachment?.bell) { attachment?.endWithBell() }
     // From the first time on the publisher rings for every frame, whether or not somebody sleeps: a
     // descriptor has no moment at which its user says so.

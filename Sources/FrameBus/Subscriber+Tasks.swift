@@ -6,8 +6,8 @@ extension Subscriber {
   /// loop watches, and the task is resumed.
   ///
   /// On a ``FrameExecutor`` the task goes on at once, on the thread that heard the bell. Elsewhere
-  /// the process's own loop hears it, and the task goes on where it belongs, which takes a switch of
-  /// threads. Cancelling the task ends the wait.
+  /// the process's own loop hears it, and the task goes on where it belongs, which takes a switch
+  /// of threads. Cancelling the task ends the wait.
   /// - Returns: nil when the stream finished or the task was cancelled.
   nonisolated(nonsending)
     public mutating func next() async throws(ReceiveError) -> FrameLease?

@@ -4,9 +4,9 @@ import Platform
 extension Subscriber {
   /// Waits for the next frame, in the way that the options say. Blocks the thread.
   ///
-  /// It ends with the next frame, the end of the stream, the deadline or the signal, whichever comes
-  /// first; a frame that is there comes before all others. The publisher's death, at which it wakes
-  /// up, ends nothing: the wait goes on for its successor.
+  /// It ends with the next frame, the end of the stream, the deadline or the signal, whichever
+  /// comes first; a frame that is there comes before all others. The publisher's death, at which it
+  /// wakes up, ends nothing: the wait goes on for its successor.
   ///
   /// Cost: none but a few loads while frames come faster than a core falls asleep; otherwise one
   /// system call to sleep on the futex, one on the semaphore, two on the descriptor.
@@ -89,8 +89,8 @@ extension Subscriber {
   /// How long to sleep on the shared futex without looking. Whoever maps the board, if only for
   /// reading, can move its sleepers to a word of its own (`FUTEX_CMP_REQUEUE`), or wait there in a
   /// way that makes waking fail (`FUTEX_WAIT_REQUEUE_PI`). A subscriber that this happens to waits
-  /// for its bell from then on, which is its own. One that mistakes a late wake-up for a theft loses
-  /// nothing but speed.
+  /// for its bell from then on, which is its own. One that mistakes a late wake-up for a theft
+  /// loses nothing but speed.
   static let longestSleep: Duration = .milliseconds(250)
 
   private mutating func spin(
@@ -150,8 +150,8 @@ extension Subscriber {
       bellWatch = loop.flatMap { BellWatch(attachment.bell, $0, doorbell) }
     }
     guard let bellWatch else { return false }
-    // SYNC bell/silence: as in `lookAndArm`.
-    if !bellWatch.silence() { attachment.endWithBell() }
+    // SYNC bell/silence: as in `lookAndArm`, which has done it for who has an event descriptor.
+    if eventSource == nil, !bellWatch.silence() { attachment.endWithBell() }
     return true
   }
 }

@@ -23,8 +23,8 @@ extension SubscriberSet {
     }
   }
 
-  /// As the other `next`, without blocking a thread: see `Subscriber.next`. Cancelling the task ends
-  /// the wait with `.stopped`.
+  /// As the other `next`, without blocking a thread: see `Subscriber.next`. Cancelling the task
+  /// ends the wait with `.stopped`.
   nonisolated(nonsending)
     public mutating func next(
       until deadline: Deadline = .never

@@ -12,7 +12,7 @@ import Platform
 /// while case .frame(let member, let lease) = try set.next() { … }
 /// ```
 public struct SubscriberSet: ~Copyable, Sendable {
-  /// Subscribers in one set. Each takes about four descriptors of the process.
+  /// Subscribers in one set. Each takes at least three descriptors of the process.
   public static let maximumCount = 1024
 
   /// Names a subscriber in its set; never reused there.
@@ -167,6 +167,8 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
   }
 
   func silence(in bells: ReadySet) {
+    // Its own event descriptor has to tell of what may lie there, should it leave the set now.
+    subscriber?.eventSource?.counter.raise()
     guard let heldBell, !heldBell.silence() else { return }
     bells.remove(heldBell.number)
     subscriber?.attachment?.endWithBell()

@@ -5,8 +5,8 @@ import Glibc
 /// another sleeps. What bytes they are, and how many, means nothing.
 ///
 /// A socket, because no other descriptor lets its reader have so little power over its writer: an
-/// eventfd or a pipe is one file with one set of flags, which the peer could make blocking and fill.
-/// The hearing end can only be read, so that nothing and no descriptor can come back.
+/// eventfd or a pipe is one file with one set of flags, which the peer could make blocking and
+/// fill. The hearing end can only be read, so that nothing and no descriptor can come back.
 package struct BellPair: ~Copyable {
   package let ringing: SharedDescriptor
   package let hearing: Descriptor

@@ -34,10 +34,14 @@ import Glibc
   package var number: Int32 { file.descriptor.number }
 
   /// Lets one wait end. Never blocks.
-  package func post() { unsafe linux_semaphore_post(mapping.base) }
+  package func post() {
+    // SAFETY: the mapping lives as long as self, and is as large as the C side wants it.
+    unsafe linux_semaphore_post(mapping.base)
+  }
 
   /// Waits for a post. May return early, as when a signal came.
   package func wait(until deadline: Deadline) {
+    // SAFETY: as in `post`.
     unsafe linux_semaphore_wait(mapping.base, deadline.monotonicNs)
   }
 }

@@ -44,8 +44,8 @@ struct Settings {
   func text(_ key: String, _ fallback: String) -> String { values[key] ?? fallback }
 }
 
-/// Runs a task to its end, blocking the thread. An asynchronous `main` would give the main thread to
-/// Dispatch, which does not keep signals blocked.
+/// Runs a task to its end, blocking the thread. An asynchronous `main` would give the main thread
+/// to Dispatch, which does not keep signals blocked.
 func runTask(
   on executor: FrameExecutor? = nil, stop: StopSignal? = nil,
   _ body: @escaping @Sendable () async throws -> Void

@@ -4,11 +4,11 @@ import Platform
 
 /// Waits for frames in one way, and says what comes of it.
 ///
-/// Settings: `wait` (futex, spin, semaphore, eventDescriptor), `by` (`thread`; `poll`: by poll(2) on
-/// the event descriptor; `task`; `executor`: a task on an executor of its own; `sequence`: a task
-/// over shared leases; `set` and `setTask`: with a subscriber of the stream `quiet` beside), `tell`
-/// (1: say each wait and each frame), `deadlineMs` (of each wait). SIGTERM raises its stop signal,
-/// or cancels its task.
+/// Settings: `wait` (futex, spin, semaphore, eventDescriptor), `by` (`thread`; `poll`: by poll(2)
+/// on the event descriptor; `task`; `executor`: a task on an executor of its own; `sequence`: a
+/// task over shared leases; `set` and `setTask`: with a subscriber of the stream `quiet` beside),
+/// `tell` (1: say each wait and each frame), `deadlineMs` (of each wait). SIGTERM raises its stop
+/// signal, or cancels its task.
 func waitForFrames(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   let stop = try SignalWatcher().stop
   let kind = try waitKind(named: settings.text("wait", "futex"))

@@ -61,7 +61,7 @@ struct RingFinding: Sendable {
 
   init(publisher: RingFigures, subscribers: [RingFigures], measure: RingScenario.Measure) {
     let received = subscribers.map(\.frames).reduce(0, +) / max(1, subscribers.count)
-    frames = measure == .cost ? publisher.frames : received
+    frames = measure == .cost || measure == .calls ? publisher.frames : received
     framesPerSecond = Double(frames) * 1e9 / Double(max(1, publisher.elapsedNs))
     let processorNs = ([publisher] + subscribers).map(\.processorNs).reduce(0, +)
     processorNsPerFrame = Double(processorNs) / Double(max(1, frames))

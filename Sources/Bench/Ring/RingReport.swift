@@ -15,7 +15,7 @@ struct RingReport {
   private var versions: [String] {
     var table = TextTable(["subject", "version"])
     var known: Set<String> = []
-    for column in rows.flatMap(\.findings) where known.insert(column.subject.name).inserted {
+    for column in rows.flatMap(\.columns) where known.insert(column.subject.name).inserted {
       table.add([column.subject.name, column.rounds.first?.version ?? ""])
     }
     return table.lines
@@ -24,7 +24,7 @@ struct RingReport {
   // MARK: Records
 
   private func records(of row: RingRow) -> [BenchRecord] {
-    row.findings.map { column in
+    row.columns.map { column in
       let measure = row.scenario.measure
       var record = BenchRecord(
         suite: suite, scenario: row.scenario.name, subject: column.subject.name,
@@ -73,7 +73,7 @@ struct RingReport {
     let hasProcessorTime = measure != .calls && !row.scenario.traits.contains(.polls)
     if hasProcessorTime { headings.append("CPU ns a frame") }
     var table = TextTable(headings)
-    for column in row.findings {
+    for column in row.columns {
       var cells = [
         column.subject.name, text(column, measure.figure, places: measure.places),
         ratio(column, to: "limit", in: row), ratio(column, to: "iceoryx", in: row),
@@ -94,7 +94,7 @@ struct RingReport {
   /// Of the row's own figure, within a round: a busy moment of the machine weighs on both.
   private func ratio(_ column: RingRow.Column, to name: String, in row: RingRow) -> String {
     let figure = row.scenario.measure.figure
-    guard let other = row.findings.first(where: { $0.subject.name == name }) else { return "" }
+    guard let other = row.columns.first(where: { $0.subject.name == name }) else { return "" }
     let ratios = zip(column.rounds, other.rounds).compactMap { own, other -> Double? in
       guard let own = figure(own), let other = figure(other), other > 0 else { return nil }
       return own / other

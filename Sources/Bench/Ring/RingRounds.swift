@@ -1,10 +1,10 @@
 import CommandLineSupport
 import Platform
 
-/// What each subject showed in one scenario, one finding a round.
+/// What the subjects showed in one scenario, one finding a round each.
 struct RingRow: Sendable {
   let scenario: RingScenario
-  var findings: [Column] = []
+  var columns: [Column] = []
 
   struct Column: Sendable {
     let subject: RingSubject
@@ -62,7 +62,7 @@ extension BenchRun {
     var rows = scenarios.map { scenario in
       RingRow(
         scenario: scenario,
-        findings: subjects.filter { $0.canTake(scenario) }.map {
+        columns: subjects.filter { $0.canTake(scenario) }.map {
           RingRow.Column(subject: $0, rounds: [])
         })
     }
@@ -71,14 +71,14 @@ extension BenchRun {
       for row in rows.indices {
         let scenario = rows[row].scenario
         // There and back, so that none always follows the same.
-        let columns = rows[row].findings.indices
-        for column in round % 2 == 0 ? Array(columns) : columns.reversed() {
-          let subject = rows[row].findings[column].subject
+        let indices = rows[row].columns.indices
+        for column in round % 2 == 0 ? Array(indices) : indices.reversed() {
+          let subject = rows[row].columns[column].subject
           // One that failed is left out from then on.
-          guard rows[row].findings[column].rounds.count == round else { continue }
+          guard rows[row].columns[column].rounds.count == round else { continue }
           terminal.progress("round \(round + 1) of \(rounds): \(scenario.name): \(subject.name)")
           do {
-            rows[row].findings[column].rounds.append(try measure(scenario, subject))
+            rows[row].columns[column].rounds.append(try measure(scenario, subject))
           } catch  where subject.isPeer && !stop.isRaised {
             terminal.say("skipped \(subject.name), \(scenario.name): \(error)")
           }
@@ -86,7 +86,7 @@ extension BenchRun {
       }
     }
     // What was not measured in each round cannot be compared.
-    for row in rows.indices { rows[row].findings.removeAll { $0.rounds.count < rounds } }
+    for row in rows.indices { rows[row].columns.removeAll { $0.rounds.count < rounds } }
     return rows
   }
 }

@@ -106,7 +106,9 @@ struct fb_board {
   uint32_t wake;
   uint32_t reserved1;
   uint64_t published_bytes;  // payload of all frames up to the cursor
-  uint64_t reserved2[5];
+  uint32_t newest_slot;      // where to fetch the newest frame from while its descriptor is fetched
+  uint32_t reserved4;
+  uint64_t reserved2[4];
 
   // Rarely written.
   uint64_t format_epoch;
@@ -319,6 +321,7 @@ enum {
   FB_AT_STATE = offsetof(struct fb_board, state),
   FB_AT_FINISH_REASON = offsetof(struct fb_board, finish_reason),
   FB_AT_CURSOR = offsetof(struct fb_board, cursor),
+  FB_AT_NEWEST_SLOT = offsetof(struct fb_board, newest_slot),
   FB_AT_WAKE = offsetof(struct fb_board, wake),
   FB_AT_PUBLISHED_BYTES = offsetof(struct fb_board, published_bytes),
   FB_AT_FORMAT_EPOCH = offsetof(struct fb_board, format_epoch),
@@ -347,3 +350,17 @@ enum {
   FB_AT_WANTED_RATE = offsetof(struct fb_page, wanted_rate_numerator),  // and the denominator
   FB_AT_LATENCIES = offsetof(struct fb_page, latencies),
 };
+
+// Hints to the processor, which fetches a line without anybody waiting for it. Here, so that they
+// are inlined into what knows the layout.
+static inline void fb_prefetch(const void *address) { __builtin_prefetch(address, 0, 3); }
+
+static inline void fb_prefetch_for_writing(const void *address) {
+#if defined(__x86_64__)
+  // The builtin is the hint for reading where the compiler is not told of a processor that has
+  // this one; one that has it not takes it for nothing.
+  __asm__ volatile("prefetchw %0" ::"m"(*(const char *)address));
+#else
+  __builtin_prefetch(address, 1, 3);
+#endif
+}

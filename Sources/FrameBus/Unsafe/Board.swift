@@ -40,6 +40,8 @@ import Platform
   @inline(__always) var publishedBytes: SharedWord64 {
     unsafe SharedWord64(base, at: Int(FB_AT_PUBLISHED_BYTES))
   }
+  @inline(__always)
+  var newestSlot: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_NEWEST_SLOT)) }
   var state: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_STATE)) }
   var finishReason: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_FINISH_REASON)) }
   var formatEpoch: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_FORMAT_EPOCH)) }
@@ -76,6 +78,22 @@ import Platform
   func descriptor(of sequence: UInt64) -> SharedRecord {
     unsafe SharedRecord(
       base, at: descriptorOffset(of: sequence), byteCount: Int(FB_DESCRIPTOR_BYTES))
+  }
+
+  /// Has both lines of a descriptor fetched, to be read.
+  @inline(__always)
+  func prefetchDescriptor(of sequence: UInt64) {
+    let start = unsafe base + descriptorOffset(of: sequence)
+    unsafe fb_prefetch(start)
+    unsafe fb_prefetch(start + Int(FB_LINE_BYTES))
+  }
+
+  /// The same, to be written: the subscribers' copies of the lines are taken from them.
+  @inline(__always)
+  func prefetchDescriptorForWriting(of sequence: UInt64) {
+    let start = unsafe base + descriptorOffset(of: sequence)
+    unsafe fb_prefetch_for_writing(start)
+    unsafe fb_prefetch_for_writing(start + Int(FB_LINE_BYTES))
   }
 
   /// The place on the board where a format epoch's record lies.

@@ -41,6 +41,13 @@ import CFrameLayout
       return unsafe base + Int(descriptor.slot) * slotBytes
     }
 
+    /// Has the beginning of a slot fetched, should it be one of the pool that the record knows.
+    @inline(__always)
+    func prefetch(slot: UInt32) {
+      guard slot < slotCount, let base = unsafe base else { return }
+      unsafe fb_prefetch(base + Int(slot) * slotBytes)
+    }
+
     /// Copies the bytes of a frame that nothing keeps from being overwritten meanwhile.
     func copyPayload(into buffer: inout MutableRawSpan) {
       guard let pool else { preconditionFailure("a frame was found without its pool") }
