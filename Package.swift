@@ -26,10 +26,10 @@ func media(_ name: String) -> Target.Dependency {
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
-func fuzzer(_ name: String) -> Target {
+func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target {
   .executableTarget(
     name: "Fuzz\(name)",
-    dependencies: ["FrameBus", "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
+    dependencies: [module, "Platform", "CFrameLayout", "CFuzzer", "FuzzSupport"],
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
@@ -174,6 +174,7 @@ let package = Package(
       name: "FuzzSupport", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
+    fuzzer("Recordings", of: "Recording"),
 
     // Tests, of real processes
     .target(

@@ -11,6 +11,7 @@ final class FakePublisher: @unchecked Sendable {  // because `said` alone is sha
   private let boardFile: MemoryFile
   private let pageFile: MemoryFile
   private let poolFile: MemoryFile
+  private let bell: BellPair
   private let board: Mapping
   private let said = Mutex<(welcome: [UInt8], pool: [UInt8])>(([], []))
 
@@ -23,12 +24,27 @@ final class FakePublisher: @unchecked Sendable {  // because `said` alone is sha
       boardFile = try MemoryFile(named: "board", byteCount: Self.boardBytes)
       pageFile = try MemoryFile(named: "page", byteCount: 4096)
       poolFile = try MemoryFile(named: "pool", byteCount: 8192)
+      bell = try BellPair()
       board = try Mapping(boardFile, .readAndWrite)
       try boardFile.add(.size)
       try pageFile.add(.size)
       try poolFile.add(.size)
       try startThread(named: "fake publisher") { [self] in serve() }
     } catch { fatalError("no fake publisher: \(error)") }
+    checkThatTheTruthIsBelieved()
+  }
+
+  /// What is right at first must be received, or every input would be refused at the door.
+  private func checkThatTheTruthIsBelieved() {
+    begin()
+    do {
+      var options = SubscriberOptions()
+      options.start = .oldest
+      var subscriber = try Subscriber(world.stream, in: world.group, options: options)
+      guard try subscriber.poll() != nil else {
+        fatalError("the fake publisher's frame is missing")
+      }
+    } catch { fatalError("the fake publisher is not believed: \(error)") }
   }
 
   // MARK: One input
@@ -151,6 +167,7 @@ final class FakePublisher: @unchecked Sendable {  // because `said` alone is sha
         bytes: welcome,
         descriptors: [
           boardFile.descriptor.number, pageFile.descriptor.number, poolFile.descriptor.number,
+          bell.hearing.number,
         ])
       _ = socket.send(bytes: pool, descriptors: [poolFile.descriptor.number])
       guest = consume socket
