@@ -32,7 +32,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   case reasonWritten, stateShown
 
   // The subscriber's arrival.
-  case helloSent, welcomed, seated, policyShown
+  case helloSent, welcomed, seated, waitKindShown, policyShown
   // Pin and release.
   case holdTaken, holdWithdrawn, released
   // What it tells of itself.

@@ -45,11 +45,17 @@ extension Subscriber {
     eventSource?.listen(to: attachment.bell)
     // Relaxed: for people.
     attachment.page.wait.storeRelaxed(options.wait.rawValue)
+    crashPoint(.waitKindShown)
   }
 
   /// Whether there is something to look at since the last look, which found nothing.
   func hasNews(_ attachment: Attachment) -> Bool {
-    attachment.cursor > position || hasUntoldState(attachment)
+    if attachment.cursor > position { return true }
+    return switch attachment.state {
+    case .live: pauseSeen
+    case .paused: !pauseSeen
+    case .finished: true
+    }
   }
 
   private mutating func sleepForFrame(

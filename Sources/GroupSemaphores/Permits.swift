@@ -29,11 +29,12 @@ extension SemaphoreFile {
     _ old: UInt32, to new: UInt32, atMost limit: Int = .max, _ onChange: () -> Void = {}
   ) -> Int {
     var count = 0
-    for index in 0..<Self.permitCount where count < limit && permit(index) == old {
+    for index in 0..<Self.permitCount where permit(index) == old {
       // SYNC free/take: release side when it frees, acquire side when it takes.
       guard memory.replace32(old, with: new, at: Int(GS_AT_PERMITS) + index * 4) else { continue }
       count += 1
       onChange()
+      if count == limit { break }
     }
     return count
   }

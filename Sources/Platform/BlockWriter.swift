@@ -70,9 +70,14 @@ package struct BlockWriter: ~Copyable {
     }
     unsafe prepare(token, head, body, offset)
     if let ring {
-      unsafe try ring.write(
-        slots[token].body, at: offset + blockBytes, then: scratch[2 * token], at: offset,
-        to: file.number, token: UInt64(token))
+      do throws(SystemError) {
+        unsafe try ring.write(
+          slots[token].body, at: offset + blockBytes, then: scratch[2 * token], at: offset,
+          to: file.number, token: UInt64(token))
+      } catch {
+        slots[token].isTaken = false
+        throw error
+      }
     } else {
       finished.append(Completion(token: token, error: writeAtOnce(token)))
     }
@@ -135,11 +140,5 @@ package struct BlockWriter: ~Copyable {
       unsafe try file.write([scratch[2 * token]], at: slot.offset)
       return nil
     } catch { return error }
-  }
-
-  /// Ends the writing.
-  package consuming func takeFile() -> BlockFile {
-    precondition(inFlight == 0, "\(inFlight) records are under way")
-    return file
   }
 }

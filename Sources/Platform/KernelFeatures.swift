@@ -47,6 +47,14 @@ package enum KernelFeatures {
     return peer >= 0
   }
 
+  /// Why there is no `io_uring(7)` for this process; nil if there is one.
+  package static var ringRefusal: SystemError? {
+    do throws(SystemError) {
+      _ = try Ring(entries: 2)
+      return nil
+    } catch { return error }
+  }
+
   /// How many descriptors this process may have open.
   package static var descriptorLimit: Int {
     var limit = rlimit()

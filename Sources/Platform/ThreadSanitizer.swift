@@ -98,8 +98,14 @@
       mappings[index].users -= 1
       guard mappings[index].users == 0 else { return }
       mappings.remove(at: index)
-      // SAFETY: the last user gave it back.
-      unsafe munmap(address, byteCount)
+      // A page was perhaps in a place, where the publishing thread may be reading: it reads zeros.
+      // SAFETY: the last user gave the memory back; a page stays mapped, as another's.
+      if byteCount == PageRow.pageBytes {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
+        unsafe mmap(address, byteCount, PROT_READ, flags, -1, 0)
+      } else {
+        unsafe munmap(address, byteCount)
+      }
     }
   }
 
@@ -107,8 +113,7 @@
   @safe package final class PageRow: @unchecked Sendable {  // because its places are atomic
     package static let pageBytes = 4096
     package let count: Int
-    /// SAFETY: reads as zeros; never unmapped, like all pages that were once in a place, because
-    /// the publishing thread may be reading there.
+    /// SAFETY: reads as zeros; never unmapped.
     private let empty: UInt
     private let places: [Place]
 
@@ -141,7 +146,11 @@
     }
 
     package func empty(_ place: Int) throws(SystemError) {
-      places[place].address.store(empty, ordering: .releasing)
+      let bits = places[place].address.exchange(empty, ordering: .acquiringAndReleasing)
+      guard bits != empty, let address = unsafe UnsafeMutableRawPointer(bitPattern: bits) else {
+        return
+      }
+      unsafe unmapShared(address, Self.pageBytes)
     }
   }
 #endif

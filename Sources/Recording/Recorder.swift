@@ -106,9 +106,9 @@ public struct Recorder: ~Copyable {
         reportIfDue()
       }
     } catch { failure = error }
-    try finish(&failure)
+    let lateFailure = finish()
     figures.elapsedNs = monotonicNowNs() - (firstFrameNs ?? startedAtNs)
-    if let failure { throw failure }
+    if let failure = failure ?? lateFailure { throw failure }
     return RecordingSummary(figures: figures, end: end ?? .stopped)
   }
 
@@ -170,19 +170,21 @@ public struct Recorder: ~Copyable {
 
   /// Waits for what is under way, and writes the index. After a failure too, as far as it goes:
   /// without an index a player looks for the frames itself.
-  private mutating func finish(_ failure: inout RecordingError?) throws(RecordingError) {
+  /// - Returns: the first thing that failed.
+  private mutating func finish() -> RecordingError? {
+    var failure: RecordingError?
     while writer.inFlight > 0 {
+      let before = writer.inFlight
       do throws(RecordingError) { try collect(isWaiting: true) } catch {
         failure = failure ?? error
+        // A ring that answers no more: what is under way stays unknown.
+        if writer.inFlight == before { break }
       }
     }
     figures.dropped = source.droppedCount
     entries.sort { $0.offset < $1.offset }
-    do throws(SystemError) {
-      try writeIndex()
-    } catch {
-      if failure == nil { failure = .file(error) }
-    }
+    do throws(SystemError) { try writeIndex() } catch { failure = failure ?? .file(error) }
+    return failure
   }
 
   private mutating func writeIndex() throws(SystemError) {

@@ -14,6 +14,8 @@ package struct Republisher: ~Copyable {
     var options = PublisherOptions()
     // As for any file: who subscribes losslessly is waited for.
     options.allowsLossless = true
+    // A file waits for as long as its slowest reader gets on.
+    options.losslessStallBudget = nil
     options.slotBytes = max(1, first.byteCount)
     do throws(PublisherError) {
       publisher = try Publisher(stream, in: group, format: first.format, options: options)

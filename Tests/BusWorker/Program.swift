@@ -1,19 +1,20 @@
 import AppGroup
 import FrameBus
 import Platform
+import Synchronization
 
 /// A publisher or subscriber that a test can kill: `BusWorker ROLE ROOT GROUP STREAM key=value…`.
 /// It says on standard output what it does, a line at a time.
 @main
 struct Program {
-  @MainActor static func main() async {
-    do { try await run() } catch {
+  static func main() {
+    do { try run() } catch {
       say("error \(error)")
       exitProcess(1)
     }
   }
 
-  @MainActor private static func run() async throws {
+  private static func run() throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 5 else { fatalError("usage: BusWorker ROLE ROOT GROUP STREAM …") }
     let settings = Settings(arguments.dropFirst(5))
@@ -22,8 +23,8 @@ struct Program {
     switch arguments[1] {
     case "publish": try publish(stream, group, settings)
     case "subscribe": try subscribe(stream, group, settings)
-    case "wait": try await waitForFrames(stream, group, settings)
-    case "suspend": try await receiveSuspended(stream, group, settings)
+    case "wait": try waitForFrames(stream, group, settings)
+    case "suspend": try receiveSuspended(stream, group, settings)
     default: fatalError("no role \(arguments[1])")
     }
   }
@@ -41,6 +42,25 @@ struct Settings {
 
   func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
   func text(_ key: String, _ fallback: String) -> String { values[key] ?? fallback }
+}
+
+/// Runs a task to its end, blocking the thread. An asynchronous `main` would give the main thread to
+/// Dispatch, which does not keep signals blocked.
+func runTask(
+  on executor: FrameExecutor? = nil, stop: StopSignal? = nil,
+  _ body: @escaping @Sendable () async throws -> Void
+) throws {
+  let ended = try StopSignal()
+  let failure = Mutex<(any Error)?>(nil)
+  let task = Task(executorPreference: executor) {
+    do { try await body() } catch { failure.withLock { $0 = error } }
+    ended.raise()
+  }
+  _ = try waitUntilReadable(
+    [ended.descriptorNumber, (stop ?? ended).descriptorNumber], until: .never)
+  if stop?.isRaised == true { task.cancel() }
+  _ = try waitUntilReadable([ended.descriptorNumber], until: .never)
+  if let error = failure.withLock({ $0 }) { throw error }
 }
 
 func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

@@ -72,7 +72,7 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
 /// Receives from several subscribers of one stream at once, each in a task, on however few threads.
 ///
 /// Settings: `tasks`, `tick` (1: besides, a task that says so often that it has its turn).
-func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) async throws {
+func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   var options = SubscriberOptions()
   options.policy = .lossless(deadline: .seconds(30))
   var tasks: [Task<UInt64, any Error>] = []
@@ -95,7 +95,9 @@ func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Setti
       }
     }
   }
-  for task in tasks { say("received \(try await task.value)") }
+  try runTask { [tasks] in
+    for task in tasks { say("received \(try await task.value)") }
+  }
 }
 
 /// Every word of a frame must be the same number, and not 0.
@@ -112,7 +114,7 @@ func check(_ lease: borrowing FrameLease) {
 }
 
 extension RawSpan {
-  fileprivate func unsafeLoad0() -> UInt64 {
+  func unsafeLoad0() -> UInt64 {
     unsafe unsafeLoad(fromByteOffset: 0, as: UInt64.self)
   }
 }

@@ -9,10 +9,7 @@ import Platform
 /// over shared leases; `set` and `setTask`: with a subscriber of the stream `quiet` beside), `tell`
 /// (1: say each wait and each frame), `deadlineMs` (of each wait). SIGTERM raises its stop signal,
 /// or cancels its task.
-@MainActor func waitForFrames(
-  _ stream: StreamName, _ group: AppGroup, _ settings: Settings
-) async throws {
-  // On the main thread, before there are others.
+func waitForFrames(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   let stop = try SignalWatcher().stop
   let kind = try waitKind(named: settings.text("wait", "futex"))
   let way = settings.text("by", "thread")
@@ -35,17 +32,17 @@ import Platform
   case "thread": try wait(try subscriber(stream), witness, stop)
   case "poll": try waitByPoll(try subscriber(stream), witness, stop)
   case "set": try wait(try set(), witness, stop)
-  case "task": try await untilCancelled(stop) { try await wait(try subscriber(stream), witness) }
+  case "task": try runTask(stop: stop) { try await wait(try subscriber(stream), witness) }
   case "sequence":
-    try await untilCancelled(stop) {
+    try runTask(stop: stop) {
       _ = witness.begin()
       for try await frame in try subscriber(stream).sharedFrames() { witness.see(frame.lease) }
       say("finished ended")
     }
-  case "setTask": try await untilCancelled(stop) { try await wait(try set(), witness) }
+  case "setTask": try runTask(stop: stop) { try await wait(try set(), witness) }
   case "executor":
     let executor = try FrameExecutor()
-    try await untilCancelled(stop, on: executor) {
+    try runTask(on: executor, stop: stop) {
       try await wait(try subscriber(stream), witness)
     }
   default: fatalError("no way \(way)")
@@ -77,7 +74,7 @@ final class Witness: @unchecked Sendable {  // because one thread or task at a t
 
   func see(_ lease: borrowing FrameLease) {
     check(lease)
-    let number = UInt64(lease.metadata.ptsNs) / 1_000_000
+    let number = lease.bytes.unsafeLoad0()
     if lease.generation == generation, number != last + 1 {
       say("OUT OF ORDER: \(number) after \(last)")
       exitProcess(3)
@@ -96,18 +93,6 @@ private func waitKind(named name: String) throws -> WaitKind {
     fatalError("no way to wait \(name)")
   }
   return kind
-}
-
-private func untilCancelled(
-  _ stop: StopSignal, on executor: FrameExecutor? = nil,
-  _ body: @escaping @Sendable () async throws -> Void
-) async throws {
-  let task = Task(executorPreference: executor) { try await body() }
-  try startThread(named: "canceller") {
-    _ = try? waitUntilReadable([stop.descriptorNumber], until: .never)
-    task.cancel()
-  }
-  try await task.value
 }
 
 private func wait(

@@ -66,7 +66,7 @@ import Testing
         }
         withExtendedLifetime(logo) {}
       }
-      #expect(partialCount >= 12)
+      #expect(partialCount > 0)
       try capture.end(with: SIGTERM)
     }
   }

@@ -98,9 +98,13 @@ import Testing
       StreamName("alive"), in: world.group, format: .video(.xrgb8888, width: 8, height: 8))
     worker.process.send(signal: SIGSTOP)
     let inspector = StreamInspector(world.group)
+    let silent = StreamReport.silent(world.stream, publisherPID: worker.processID)
+    try waitUntil("it has stopped") {
+      try inspector.look(patience: .milliseconds(200)).last == silent
+    }
     for _ in 1...200 {
       let reports = try inspector.look(patience: .milliseconds(2))
-      #expect(reports.last == .silent(world.stream, publisherPID: worker.processID))
+      #expect(reports.last == silent)
     }
     worker.process.send(signal: SIGCONT)
     // Had each look left a question, a subscriber would find the door full.

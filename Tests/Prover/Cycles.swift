@@ -20,25 +20,11 @@ struct Cycles {
     let world = try ProofWorld()
     let publisher = try world.start("publish", ["role=latest", "intervalUs=2000"])
     try publisher.waitForOutput("publishing")
-    let facts = ProcessFacts(publisher.processID)
-    func cycle() throws {
+    try expectNoTrace(of: count, "subscribers", in: world, on: publisher) {
       let child = try RunningProgram("HostileMember", ["seat", world.socketPath])
       try child.waitForOutput("ready")
       _ = try child.end(with: Signal.kill)
     }
-    // The first make what is made once.
-    for _ in 0..<20 { try cycle() }
-    let before = try Resources.settled(of: facts)
-    let entries = try world.entries()
-    let memoryBefore = try MemoryUse(of: facts)
-    for _ in 0..<count { try cycle() }
-    try expect(before, of: facts, after: "\(count) subscribers")
-    let memory = try MemoryUse(of: facts)
-    try memory.expectNoMore(than: memoryBefore, after: "\(count) subscribers")
-    guard try world.entries() == entries else {
-      throw ProofError("the container has \(try world.entries()), before it had \(entries)")
-    }
-    say("\(count) subscribers killed: \(before); \(memory), before \(memoryBefore)")
     guard try publisher.end(with: Signal.terminate).status.isSuccess else {
       throw ProofError("the publisher: \(publisher.transcript)")
     }
@@ -47,8 +33,7 @@ struct Cycles {
   private func killPublishers() throws {
     let world = try ProofWorld()
     let subscriber = try world.start("subscribe", ["role=keepLatest"])
-    let facts = ProcessFacts(subscriber.processID)
-    func cycle() throws {
+    try expectNoTrace(of: max(count / 10, 1), "publishers", in: world, on: subscriber) {
       let publisher = try world.start("publish", ["role=keepLatest", "intervalUs=100"])
       try publisher.waitForOutput("publishing")
       try waitUntil("the subscriber has come") {
@@ -56,19 +41,27 @@ struct Cycles {
       }
       _ = try publisher.end(with: Signal.kill)
     }
-    for _ in 0..<5 { try cycle() }
+  }
+
+  /// Repeats a cycle, and compares what a process and the container have afterwards and before.
+  private func expectNoTrace(
+    of count: Int, _ what: String, in world: ProofWorld, on witness: RunningProgram,
+    _ cycle: () throws -> Void
+  ) throws {
+    let facts = ProcessFacts(witness.processID)
+    // The first cycles make what is made once.
+    for _ in 0..<10 { try cycle() }
     let before = try Resources.settled(of: facts)
-    let entries = try world.entries()
     let memoryBefore = try MemoryUse(of: facts)
-    let publishers = max(count / 10, 1)
-    for _ in 0..<publishers { try cycle() }
-    try expect(before, of: facts, after: "\(publishers) publishers")
+    let entries = try world.entries()
+    for _ in 0..<count { try cycle() }
+    try expect(before, of: facts, after: "\(count) \(what)")
     let memory = try MemoryUse(of: facts)
-    try memory.expectNoMore(than: memoryBefore, after: "\(publishers) publishers")
+    try memory.expectNoMore(than: memoryBefore, after: "\(count) \(what)")
     guard try world.entries() == entries else {
       throw ProofError("the container has \(try world.entries()), before it had \(entries)")
     }
-    say("\(publishers) publishers killed: \(before); \(memory), before \(memoryBefore)")
+    say("\(count) \(what) killed: \(before); \(memory), before \(memoryBefore)")
   }
 }
 

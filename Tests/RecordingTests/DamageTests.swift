@@ -15,7 +15,7 @@ import Testing
     var options = PublisherOptions()
     options.allowsLossless = true
     options.checksums = true
-    var publisher = try Publisher(
+    let publisher = try Publisher(
       StreamName("screen"), in: studio.group, format: .video(.xrgb8888, width: 16, height: 4),
       options: options)
     var plan = RecordingPlan(stream: try StreamName("screen"), path: studio.file("a.rec"))
@@ -90,11 +90,11 @@ import Testing
     let whole = Set(try RecordingIndex(parsing: bytes).entries)
     for _ in 0..<3000 {
       var damaged = bytes
-      for _ in 0..<Int.random(in: 1...20, using: &generator) {
+      for _ in 0..<Int.random(in: 1...20, using: &generator) where !damaged.isEmpty {
         let offset = Int.random(in: 0..<damaged.count, using: &generator)
         switch Int.random(in: 0..<5, using: &generator) {
         case 0: damaged[offset] = UInt8.random(in: 0...255, using: &generator)
-        case 1: damaged.removeLast(min(damaged.count - 1, offset))
+        case 1: damaged.removeLast(offset)
         case 2:
           for index in offset..<min(offset + 16, damaged.count) { damaged[index] = 0xff }
         case 3:
@@ -114,21 +114,22 @@ import Testing
     let bytes = try Self.recording()
     let head = try FileHead(bytes[...])
     let entries = try RecordingIndex(parsing: bytes).entries
-    let end = UInt64(bytes.count - HeadBlock.blockBytes)
-    let indexOffset = end - UInt64(HeadBlock.blockBytes)
-    func end(_ count: UInt64, at offset: UInt64, _ checksum: UInt32) -> [UInt8] {
+    let endOffset = UInt64(bytes.count - HeadBlock.blockBytes)
+    let indexOffset = endOffset - UInt64(HeadBlock.blockBytes)
+    func ending(_ count: UInt64, at offset: UInt64, _ checksum: UInt32) -> [UInt8] {
       let lie = FileEnd(
-        offset: end, indexOffset: offset, entryCount: count, dropped: 0, indexChecksum: checksum)
-      return Array(bytes.prefix(Int(end))) + lie.block(of: head.id)
+        offset: endOffset, indexOffset: offset, entryCount: count, dropped: 0,
+        indexChecksum: checksum)
+      return Array(bytes.prefix(Int(endOffset))) + lie.block(of: head.id)
         + [UInt8](repeating: 0, count: HeadBlock.blockBytes - HeadBlock.byteCount - 8)
     }
     let right = checksum(of: entries.bytes[...])
-    #expect(try RecordingIndex(parsing: end(5, at: indexOffset, right)).isFinished)
+    #expect(try RecordingIndex(parsing: ending(5, at: indexOffset, right)).isFinished)
     for (count, offset, sum) in [
-      (.max, indexOffset, right), (5, .max, right), (5, 0, right), (5, end, right),
+      (.max, indexOffset, right), (5, .max, right), (5, 0, right), (5, endOffset, right),
       (5, indexOffset, right ^ 1), (6, indexOffset, right), (1 << 60, 4096, right),
     ] as [(UInt64, UInt64, UInt32)] {
-      let index = try RecordingIndex(parsing: end(count, at: offset, sum))
+      let index = try RecordingIndex(parsing: ending(count, at: offset, sum))
       #expect(!index.isFinished)
       #expect(index.entries == entries)
     }

@@ -41,10 +41,11 @@ import Testing
     let worker = try studio.worker("lossless=1", "depth=4", "wait=1", "intervalUs=0", "stallMs=100")
     let framebus = try pathOfProgram("framebus")
     // A file system of 8 MiB, in a namespace of its own.
+    let small = studio.file("small")
     let script = """
-      mkdir \(studio.file("small")) && mount -t tmpfs -o size=8m tmpfs \(studio.file("small")) || exit 77
-      \(framebus) record screen \(studio.file("small/a.rec")); status=$?
-      \(framebus) play --raw \(studio.file("small/a.rec")) > \(studio.file("played")); exit $status
+      mkdir \(small) && mount -t tmpfs -o size=8m tmpfs \(small) || exit 77
+      \(framebus) record screen \(small)/a.rec; status=$?
+      \(framebus) play --raw \(small)/a.rec > \(studio.file("played")); exit $status
       """
     let recorder = try RunningProgram(
       "unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script],

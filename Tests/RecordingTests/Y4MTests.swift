@@ -54,7 +54,7 @@ import Testing
     let capture = try studio.start(
       ["capture", "test:noise", "--size", "64x48", "--fps", "100", "--frames", "8"])
     try studio.run("record", "screen", studio.file("a.rec"), "--frames", "4")
-    try capture.process.end()
+    capture.process.end()
     let player = try studio.run("play", studio.file("a.rec"))
     let ours = try Y4M(player.output.bytes, frameBytes: 64 * 48 * 3)
     #expect(ours.header == "YUV4MPEG2 W64 H48 F100:1 Ip C444")
@@ -76,7 +76,7 @@ import Testing
     let studio = try Studio()
     let capture = try studio.start(["capture", "test", "--size", "320x240", "--fps", "200"])
     try studio.run("record", "screen", studio.file("a.rec"), "--frames", "60")
-    try capture.process.end()
+    capture.process.end()
     let player = try studio.run("play", studio.file("a.rec"))
     let pictures = try Y4M(player.output.bytes, frameBytes: 320 * 240 * 3).frames
     let reader = try RecordingReader(path: studio.file("a.rec"))

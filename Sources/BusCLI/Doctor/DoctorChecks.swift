@@ -25,10 +25,22 @@ enum DoctorChecks {
       feature(
         "pidfd", KernelFeatures.hasProcessDescriptors, since: "5.3", without: .missing,
         "children cannot be watched safely"),
+      ring(),
       feature(
         "SO_PEERPIDFD", KernelFeatures.hasPeerProcessDescriptor, since: "6.5", without: .limited,
         "a peer's end is seen by its socket alone"),
     ]
+  }
+
+  private static func ring() -> DoctorCheck {
+    guard let refusal = KernelFeatures.ringRefusal else {
+      return DoctorCheck("io_uring", .ok, "there")
+    }
+    return DoctorCheck(
+      "io_uring", .limited,
+      "not to be had (\(refusal.reason)): `framebus record` writes one frame after the other",
+      fix:
+        "`sysctl kernel.io_uring_disabled=0`, and in a container a seccomp profile that allows it")
   }
 
   private static func limits() -> [DoctorCheck] {
