@@ -15,12 +15,12 @@ import Testing
       let subscribers = try (0..<count).map { _ in try world.worker("wait", "tell=1") }
       for subscriber in subscribers { try subscriber.waitForOutput("frame ") }
       let calls = try SystemCalls(of: publisher, during: { try frames(50, of: world) })
-      // A wake-up can be spared when somebody has yet to fall asleep, and a subscriber that falls
-      // asleep anew needs no other.
-      #expect((40...60).contains(calls.count("futex", thread: publisher.processID)), "\(calls)")
+      // Wake-ups and sleeps are spared on a busy machine, where the next frame is there before
+      // everybody sleeps; that there are not many more is what counts.
+      #expect((10...60).contains(calls.count("futex", thread: publisher.processID)), "\(calls)")
       #expect(calls.count("sendto", thread: publisher.processID) == 0)
       let own = try SystemCalls(of: subscribers[0], during: { try frames(50, of: world) })
-      #expect((40...70).contains(own.count("futex_waitv", thread: subscribers[0].processID)))
+      #expect((10...70).contains(own.count("futex_waitv", thread: subscribers[0].processID)))
       #expect(own.count("futex", thread: subscribers[0].processID) == 0)
     }
   }

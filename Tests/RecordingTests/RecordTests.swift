@@ -77,6 +77,11 @@ import Testing
     var now = before
     while now < before + 500 { now = try listStreams(in: studio.group).first?.cursor ?? now }
     recorder.process.send(signal: SIGCONT)
+    // What it missed is counted with the next frame that it receives.
+    var position: UInt64 = 0
+    while position <= now {
+      position = try listStreams(in: studio.group).first?.subscribers.first?.position ?? 0
+    }
     #expect(try recorder.end(with: SIGTERM).status == .exited(0))
     try worker.end(with: SIGKILL)
     let figures = try studio.recordedFigures(recorder)
