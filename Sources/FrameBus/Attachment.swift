@@ -233,9 +233,9 @@ final class Attachment: Sendable {
   @inline(__always)
   func stillStands(_ sequence: UInt64) -> Bool {
     // SYNC descriptor/seqlock: all loads of the copy before this look; pairs with the releasing
-    // fence in `PublisherCore.publish` for the descriptor, and for the payload with the full fence
-    // in `PublisherCore.takeSlot`, which lies between the overwriting of the descriptor and the
-    // first store to the slot. Relaxed: the fence orders it.
+    // fence in `PublisherCore.publish`. That lies between the overwriting of the descriptor and the
+    // stores to its fields, and before the first store to the slot too, which is free only after
+    // that publish. Relaxed: the fence orders it.
     atomicMemoryFence(ordering: .acquiring)
     return board.descriptorSequence(of: sequence).loadRelaxed() == sequence
   }
