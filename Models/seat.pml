@@ -19,8 +19,8 @@
    Rules that a define breaks: COUNTED_EARLY (with the welcome), ANSWERED_EARLY (before the memory
    is mapped), NO_PATIENCE (a welcome that nobody answers stays), BLIND_PATIENCE (it does not ask
    who has answered), SEAT_KEPT (a place that was left still counts), NO_NOTE (the publisher is not
-   woken), LOOK_FIRST (it looks before it reads the word to sleep on), CHANGES_RELAXED (it reads that
-   word without acquire). */
+   woken), LOOK_FIRST (it looks before it reads the word to sleep on), CHANGES_RELAXED (it reads
+   that word without acquire). */
 #ifndef CONNECTIONS
 #define CONNECTIONS 1
 #endif

@@ -146,9 +146,12 @@ final class Attachment: Sendable {
     board.place(place).loadRelaxed() == UInt32(FB_PLACE_EVICTED)
   }
 
+  /// Whether this subscriber has lost lossless delivery. Asked once a gap was seen.
   var losslessHasEnded: Bool {
-    // Relaxed: looked at only after a gap, which the publisher makes later.
-    board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
+    // SYNC end/gap: acquiring; from the descriptor that was found overwritten to the place. Pairs
+    // with the releasing fence in `StreamServer.endLossless`. Relaxed: the fence orders it.
+    atomicMemoryFence(ordering: .acquiring)
+    return board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
   }
 
   func pool(_ generation: UInt32) -> PoolView? { line.pool(generation) }
