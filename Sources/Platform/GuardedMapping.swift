@@ -9,7 +9,8 @@ import Synchronization
 /// Its words are atomic, and reached by offsets that are checked; no pointer leaves this type.
 /// Never inherited by a forked child.
 @safe package struct GuardedMapping: ~Copyable, @unchecked Sendable {
-  // Sendable because the address never changes and every access is atomic.
+  // because the address never changes and every access is atomic
+
   /// SAFETY: valid for `byteCount` bytes until deinit; every offset is checked before use.
   private let base: UnsafeMutableRawPointer
   package let byteCount: Int

@@ -127,15 +127,6 @@ func expect(_ before: Resources, of facts: ProcessFacts, after what: String) thr
   }
 }
 
-/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
-func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-  let deadline = Deadline.after(.seconds(60))
-  while try !condition() {
-    if deadline.isPast { throw ProofError("waited a minute until \(what)") }
-    sleep(until: .after(.microseconds(200)))
-  }
-}
-
 /// The number that follows a word in what a process said.
 func number(after word: Substring, in text: String) throws(ProofError) -> Int {
   let words = text.split(whereSeparator: \.isWhitespace)

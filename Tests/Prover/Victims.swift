@@ -1,6 +1,7 @@
 import AppGroup
 import FrameBus
 import Platform
+import TestSupport
 
 // The parts that are killed: a publisher and a subscriber that keep to the protocol.
 
