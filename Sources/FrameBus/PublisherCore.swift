@@ -282,6 +282,8 @@ import Synchronization
     }
     ring.loans.strike(index)
     wakeSleepers()
+    // Its lines are fetched before the next frame is there, so that publishing need not wait.
+    board.prefetchDescriptorForWriting(of: ring.next)
     return SequenceNumber(rawValue: sequence)
   }
 
