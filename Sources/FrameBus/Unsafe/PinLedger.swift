@@ -30,8 +30,8 @@ import CFrameLayout
     /// The epoch of that format, or 0.
     var formatEpoch: UInt64 = 0
     private(set) var payloadRule = PayloadRule.none
-    /// What changed since the frame that was received before.
-    var damage = DamageRegion.full
+    /// What changed since the frame that was received before; nil: as the descriptor says.
+    var damage: DamageRegion?
     var droppedBefore: UInt64 = 0
 
     /// Where the frame begins.
