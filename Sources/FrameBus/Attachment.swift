@@ -145,9 +145,12 @@ final class Attachment: Sendable {
     board.place(place).loadRelaxed() == UInt32(FB_PLACE_EVICTED)
   }
 
+  /// Whether this subscriber has lost lossless delivery. Asked once a gap was seen.
   var losslessHasEnded: Bool {
-    // Relaxed: looked at only after a gap, which the publisher makes later.
-    board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
+    // SYNC end/gap: acquiring; from the descriptor that was found overwritten to the place. Pairs
+    // with the releasing fence in `StreamServer.endLossless`. Relaxed: the fence orders it.
+    atomicMemoryFence(ordering: .acquiring)
+    return board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
   }
 
   func pool(_ generation: UInt32) -> PoolView? { line.pool(generation) }
@@ -221,9 +224,9 @@ final class Attachment: Sendable {
   @inline(__always)
   func stillStands(_ sequence: UInt64) -> Bool {
     // SYNC descriptor/seqlock: all loads of the copy before this look; pairs with the releasing
-    // fence in `PublisherCore.publish` for the descriptor, and for the payload with the full fence
-    // in `PublisherCore.takeSlot`, which lies between the overwriting of the descriptor and the
-    // first store to the slot. Relaxed: the fence orders it.
+    // fence in `PublisherCore.publish`. That lies between the overwriting of the descriptor and the
+    // stores to its fields, and before the first store to the slot too, which is free only after
+    // that publish. Relaxed: the fence orders it.
     atomicMemoryFence(ordering: .acquiring)
     return board.descriptorSequence(of: sequence).loadRelaxed() == sequence
   }

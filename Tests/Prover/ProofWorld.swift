@@ -32,7 +32,7 @@ struct ProofWorld {
 
   func publisher(_ role: Role, step: Int = 0) throws -> Publisher {
     try Publisher(
-      stream, in: group, format: try proofFormat(step: step), options: role.publisherOptions)
+      stream, in: group, format: try role.format(step: step), options: role.publisherOptions)
   }
 
   func subscriber(
