@@ -23,8 +23,7 @@ final class Attachment: Sendable {
   let pins = PinLedger()
   private let boardMapping: Mapping
   private let pageMapping: Mapping
-  /// Hold words that are free, a bit each. Of this process alone.
-  private let freeHolds: Atomic<UInt64>
+  private let freeHolds: FreeHolds
 
   /// Rung for a frame while this subscriber waits on a descriptor.
   let bell: BellSocket
@@ -83,7 +82,7 @@ final class Attachment: Sendable {
     place = Int(welcome.place)
     grantedHolds = Int(welcome.holds)
     firstCursor = welcome.cursor
-    freeHolds = Atomic((1 << UInt64(welcome.holds)) - 1)
+    freeHolds = FreeHolds(count: grantedHolds)
     line = PublisherLine(socket, pool, doorbell: doorbell, loop: loop)
     let header = board.header()
     guard header.magic == FB_MAGIC_WORD, header.abi_version == UInt32(FB_ABI_VERSION),
@@ -159,28 +158,17 @@ final class Attachment: Sendable {
   /// Whether a pool of this generation is still to come.
   func awaitsPool(_ generation: UInt32) -> Bool { line.awaitsPool(generation) }
 
-  /// A free hold word, or nil.
-  func takeHold() -> Int? {
-    // Relaxed: the exchange below looks again.
-    var free = freeHolds.load(ordering: .relaxed)
-    while free != 0 {
-      let index = free.trailingZeroBitCount
-      // Process-local, several threads: leases may be released anywhere. Acquire: the release that
-      // freed this hold wrote its word before.
-      let result = freeHolds.weakCompareExchange(
-        expected: free, desired: free & ~(1 << UInt64(index)), ordering: .acquiring)
-      if result.exchanged { return index }
-      free = result.original
-    }
-    return nil
-  }
+  /// A free hold word, or nil. For the subscriber, who alone takes them.
+  @inline(__always)
+  func takeHold() -> Int? { freeHolds.take() }
 
   /// Unmaps the pools that only free records of the ledger still name. For the subscriber, who
   /// alone takes holds.
   func forgetPools(otherThan generation: UInt32) {
-    // Acquire: as in `takeHold`.
-    for hold in SetBits(freeHolds.load(ordering: .acquiring) | 1 << UInt64(PinLedger.copied))
-    where pins[hold].poolGeneration != generation { pins[hold].pool = nil }
+    for hold in 0...PinLedger.copied
+    where hold == PinLedger.copied || freeHolds.contains(hold) {
+      if pins[hold].poolGeneration != generation { pins[hold].pool = nil }
+    }
   }
 
   /// Lets a frame go, and its hold word with it.
@@ -191,7 +179,7 @@ final class Attachment: Sendable {
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)
     crashPoint(.released)
-    freeHolds.bitwiseOr(1 << UInt64(hold), ordering: .releasing)
+    freeHolds.giveBack(hold)
   }
 
   /// Tries to pin a frame with a hold word.

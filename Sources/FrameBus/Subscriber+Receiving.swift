@@ -113,8 +113,10 @@ extension Subscriber {
   /// Counts the frame after `position` as received.
   private mutating func take(_ sequence: UInt64, _ hold: Int, _ attachment: Attachment) {
     attachment.pins[hold].droppedBefore = droppedSince
-    attachment.pins[hold].damage = damageHistory.advance(to: attachment.pins[hold].descriptor) {
-      attachment.standingDescriptor(of: $0)
+    let formatEpoch = attachment.pins[hold].descriptor.format_epoch
+    attachment.pins[hold].damage = damageHistory.advance(to: sequence, formatEpoch: formatEpoch) {
+      // This frame's own may have been overwritten by now.
+      $0 == sequence ? attachment.pins[hold].descriptor : attachment.standingDescriptor(of: $0)
     }
     droppedSince = 0
     position = sequence
