@@ -8,10 +8,11 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//   L3  FrameBus  GroupSemaphores
+//   L3  FrameBus  GroupSemaphores  NotifyCenter
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*
+//       CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -36,7 +37,7 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores"]),
+    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores", "NotifyCenter"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -64,6 +65,7 @@ let package = Package(
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CNotifyLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .target(
@@ -93,6 +95,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
       swiftSettings: strict),
 
     // L4: media
@@ -215,6 +220,15 @@ let package = Package(
     .executableTarget(
       name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
       cSettings: strictC),
+    .testTarget(
+      name: "NotifyCenterTests",
+      dependencies: [
+        "NotifyCenter", "AppGroup", "Platform", "CNotifyLayout", "TestSupport", "NotifyWorker",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "NotifyWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      path: "Tests/NotifyWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -24,6 +24,8 @@ public struct AppGroup: Sendable {
   public let streamsPath: String
   /// Named semaphores, with the same permissions.
   public let semaphoresPath: String
+  /// Named notifications: who may post and observe which is told by the permissions of its parts.
+  public let notifyPath: String
   /// The user who decides about the group.
   public let ownerID: UInt32
   private let membership: Membership
@@ -86,6 +88,7 @@ public struct AppGroup: Sendable {
     runPath = run.directory.path
     streamsPath = run.streams.path
     semaphoresPath = run.semaphores.path
+    notifyPath = run.notify.path
     membership = Membership(container, read)
   }
 

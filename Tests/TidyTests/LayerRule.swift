@@ -11,6 +11,7 @@ enum LayerRule {
     "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
+    "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
