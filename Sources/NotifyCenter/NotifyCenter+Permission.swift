@@ -16,12 +16,14 @@ extension NotifyCenter {
     case .user(let uid):
       if uid == currentUserID() { return }
       throw .notAuthorized(
-        name, why: "the name is \(uid.map(userText) ?? "nobody")'s alone; use user.uid."
+        name,
+        why: "the name is \(uid.map(userText) ?? "nobody")'s alone; use user.uid."
           + "\(currentUserID()), or a name without a user")
     case .system:
       if action == .observe || isSystem { return }
       throw .notAuthorized(
-        name, why: "FrameBus alone may \(action.rawValue) names that begin with “framebus.”; "
+        name,
+        why: "FrameBus alone may \(action.rawValue) names that begin with “framebus.”; "
           + "use another name")
     case .group: return
     }
