@@ -26,7 +26,7 @@ public struct AppGroup: Sendable {
   public let semaphoresPath: String
   /// The user who decides about the group.
   public let ownerID: UInt32
-  private let membership: Membership
+  let membership: Membership
 
   /// The longest name of a stream, in bytes, whose socket's path fits (unix(7) allows 107 bytes),
   /// with 16 bytes to spare for a temporary name; 8…48.
