@@ -1,0 +1,58 @@
+import AppGroup
+import Platform
+
+/// Why a call of ``NotifyCenter`` failed.
+public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
+  case invalidName(String, why: String)
+  /// A use of an observation after `cancel`.
+  case cancelled(NotificationName)
+  case invalidSignal(Int32)
+  case notAuthorized(NotificationName, why: String)
+  /// The table of names is full.
+  case tooManyNames(NotificationName, maximum: Int)
+  /// As many observers of this user are there as can be.
+  case tooManyObservers(NotificationName, maximum: Int)
+  /// Another process has been making a name for seconds.
+  case busy(path: String)
+  /// What lies in the group's directory cannot be what FrameBus made.
+  case untrusted(path: String, why: String)
+  case group(GroupError)
+  case system(SystemError)
+
+  /// The number that `notify.h` has for it; 0 would be success.
+  public var status: UInt32 {
+    switch self {
+    case .invalidName: 1
+    case .cancelled: 2
+    case .invalidSignal: 5
+    case .notAuthorized: 7
+    case .group: 9
+    case .tooManyNames, .tooManyObservers, .busy, .untrusted, .system: 1_000_000
+    }
+  }
+
+  public var description: String {
+    switch self {
+    case .invalidName(let text, let why):
+      "“\(text.prefix(80))” cannot be the name of a notification: \(why)"
+    case .cancelled(let name):
+      "the observation of “\(name)” was cancelled; observe the name again"
+    case .invalidSignal(let number):
+      "there is no signal \(number) that a process can be sent; use one of `kill -l`"
+    case .notAuthorized(let name, let why): "“\(name)”: \(why)"
+    case .tooManyNames(let name, let maximum):
+      "no room for “\(name)”: the group has \(maximum) names, as many as it can; use fewer, they "
+        + "stay until the group's run directory goes"
+    case .tooManyObservers(let name, let maximum):
+      "“\(name)” cannot be observed: \(maximum) observers of this user are there, as many as can "
+        + "be; stop some (`framebus notify list` shows who observes)"
+    case .busy(let path):
+      "another process has been adding a name to \(path) for seconds; it may be stopped: find it "
+        + "with `lslocks`"
+    case .untrusted(let path, let why):
+      "\(path) cannot be trusted: \(why); `framebus group doctor` checks the group"
+    case .group(let error): "\(error)"
+    case .system(let error): "\(error)"
+    }
+  }
+}
