@@ -37,6 +37,7 @@ let package = Package(
   name: "FrameBus",
   products: [
     .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores"]),
+    .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -93,6 +94,11 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "NotifyCenter", dependencies: ["AppGroup", "Platform"], swiftSettings: strict),
+    .target(
+      name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
       swiftSettings: strict),
 
     // L4: media
@@ -215,6 +221,23 @@ let package = Package(
     .executableTarget(
       name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
       cSettings: strictC),
+    .testTarget(
+      name: "DarwinNotificationsTests",
+      dependencies: [
+        "DarwinNotifications", "NotifyCenter", "AppGroup", "Platform", "TestSupport",
+        "DarwinWorker",
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "DarwinWorker", dependencies: ["DarwinNotifications", "Platform"],
+      path: "Tests/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "NotifyCenterTests",
+      dependencies: ["NotifyCenter", "AppGroup", "Platform", "TestSupport", "MailboxWorker"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "MailboxWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      path: "Tests/MailboxWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

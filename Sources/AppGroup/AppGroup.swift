@@ -24,6 +24,7 @@ public struct AppGroup: Sendable {
   public let streamsPath: String
   /// Named semaphores, with the same permissions.
   public let semaphoresPath: String
+  package var mailboxesPath: String { streamsPath }
   /// The user who decides about the group.
   public let ownerID: UInt32
   let membership: Membership

@@ -11,6 +11,8 @@ enum LayerRule {
     "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
+    "NotifyCenter": ["Platform", "AppGroup"],
+    "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),

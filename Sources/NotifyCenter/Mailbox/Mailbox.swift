@@ -49,23 +49,23 @@ public struct Mailbox: ~Copyable, Sendable {
   /// - Parameter role: whose right to observe names like this one is asked for.
   /// - Throws: ``MailboxError/taken(_:)`` while there is another owner.
   public init(_ name: MailboxName, in group: AppGroup, as role: Role) throws(MailboxError) {
-    do {
-      try group.require(.observe, role: role, name: name.text)
-    } catch {
-      throw .notPermitted(error)
-    }
-    self.name = name
-    self.group = group
+    try group.require(.observe, as: role, mailbox: name)
     do throws(SystemError) {
-      directory = try Directory(path: group.mailboxesPath)
+      let directory = try Directory(path: group.mailboxesPath)
       let lock = try FileLock.take(
         name.lockName, in: directory, ownerID: currentUserID(), until: .now)
       guard let lock else { throw Self.isTaken }
-      self.lock = lock
       // Anybody may connect; the kernel says who did, and the group's manifest decides.
-      listener = try ListeningSocket(at: directory.reachablePath(of: name.socketName), mode: 0o666)
-      ready = try ReadySet()
+      let listener = try ListeningSocket(
+        at: directory.reachablePath(of: name.socketName), mode: 0o666)
+      let ready = try ReadySet()
       try ready.add(listener.descriptor.number, tag: Self.listenerTag)
+      self.name = name
+      self.group = group
+      self.directory = directory
+      self.lock = lock
+      self.listener = listener
+      self.ready = ready
     } catch {
       if error == Self.isTaken { throw .taken(name) }
       throw error.isAccessRefusal ? .notAllowed(path: group.mailboxesPath) : .system(error)
@@ -136,12 +136,7 @@ public struct Mailbox: ~Copyable, Sendable {
   }
 
   private func reasonToTurnAway(_ peer: PeerCredentials) -> MailboxTurnAway? {
-    let roles = group.roles(uid: peer.uid, gid: peer.gid)
-    let policy = group.notificationPolicy
-    let name = name.text
-    guard roles.contains(where: { policy?.permits(.post, role: $0, name: name) == true }) else {
-      return .role
-    }
+    guard group.permits(.post, peer, mailbox: name) else { return .role }
     let ofUser = correspondents.values.count { $0.peer.uid == peer.uid }
     let isCrowded =
       correspondents.count >= Self.maximumSenderCount || ofUser >= Self.maximumSenderCountOfUser

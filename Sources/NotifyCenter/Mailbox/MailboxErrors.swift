@@ -14,6 +14,8 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The owner let letters go without acknowledging them.
   case returned(MailboxName, count: Int)
   case tooLarge(byteCount: Int)
+  /// This process does not hold the role.
+  case group(GroupError)
   /// The group's policy does not let this role use the mailbox so.
   case notPermitted(NotificationRefusal)
   /// The owner turned this process away.
@@ -43,6 +45,7 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
     case .tooLarge(let byteCount):
       "a letter of \(byteCount) bytes is too large; \(Mailbox.maximumLetterBytes) are the most: send "
         + "several, or put the bytes into a file or a stream and send its name"
+    case .group(let error): "\(error)"
     case .notPermitted(let refusal): "\(refusal)"
     case .turnedAway(let name, .role):
       "the owner of the mailbox \(name) takes no letters from this user; ask the group's owner to "
@@ -66,4 +69,25 @@ public enum MailboxTurnAway: UInt64, Sendable {
   case role = 1
   /// There are as many senders as there can be, altogether or of this user.
   case crowd = 2
+}
+
+extension AppGroup {
+  /// Makes sure that this process holds a role, and that the role may use a mailbox so: sending is
+  /// posting, owning is observing.
+  func require(
+    _ action: NotificationPolicy.Action, as role: Role, mailbox name: MailboxName
+  ) throws(MailboxError) {
+    do { try require(role) } catch { throw .group(error) }
+    do { try require(action, role: role, name: name.text) } catch { throw .notPermitted(error) }
+  }
+
+  /// Whether any role of a user may use a mailbox so.
+  func permits(
+    _ action: NotificationPolicy.Action, _ peer: PeerCredentials, mailbox name: MailboxName
+  ) -> Bool {
+    guard let policy = notificationPolicy else { return false }
+    return roles(uid: peer.uid, gid: peer.gid).contains {
+      policy.permits(action, role: $0, name: name.text)
+    }
+  }
 }

@@ -114,6 +114,7 @@ extension MailboxPacket {
     over socket: borrowing MessageSocket, payload: [UInt8] = []
   ) -> MessageSocket.SendResult {
     let bytes = bytes(before: payload)
-    return socket.send(bytes.span.bytes)
+    // SAFETY: bytes have no padding that could be read uninitialised.
+    return unsafe socket.send(bytes.span.bytes)
   }
 }

@@ -35,6 +35,8 @@ public struct MailboxSender: ~Copyable, Sendable {
   /// Why the connection is no longer good.
   private var failure: MailboxError?
 
+  private static let retryInterval: Duration = .milliseconds(100)
+
   /// Connects to the owner of a mailbox.
   /// - Parameters:
   ///   - role: whose right to post names like this one is asked for.
@@ -43,14 +45,12 @@ public struct MailboxSender: ~Copyable, Sendable {
     to name: MailboxName, in group: AppGroup, as role: Role,
     waitingForOwnerUntil deadline: Deadline = .now, stop: StopSignal? = nil
   ) throws(MailboxError) {
-    do {
-      try group.require(.post, role: role, name: name.text)
-    } catch {
-      throw .notPermitted(error)
-    }
+    try group.require(.post, as: role, mailbox: name)
+    let search = OwnerSearch(name, in: group)
+    let socket = try search.run(until: deadline, stop: stop)
     self.name = name
-    search = OwnerSearch(name, in: group)
-    socket = try search.run(until: deadline, stop: stop)
+    self.search = search
+    self.socket = socket
   }
 
   /// Hands a letter over. When this returns, the letter reaches the owner even if this process dies
@@ -132,9 +132,12 @@ public struct MailboxSender: ~Copyable, Sendable {
       if stop?.isRaised == true || deadline.isPast {
         throw .timedOut(name, unsettledCount: unsettled.count)
       }
-      // A socket without room holds letters that the owner has yet to answer: answers alone make
-      // room, so nothing else is waited for.
-      _ = poll(socket.descriptor.number, stop?.descriptorNumber, until: deadline)
+      // A socket without room holds letters that the owner has yet to answer, so answers are all
+      // that is waited for; but nothing tells when a kernel short of memory has some again.
+      let isHeldUp = unsettled.contains { !$0.isHandedOver }
+      _ = poll(
+        socket.descriptor.number, stop?.descriptorNumber,
+        until: isHeldUp ? min(deadline, .after(Self.retryInterval)) : deadline)
     }
   }
 

@@ -42,11 +42,7 @@ struct OwnerSearch: Sendable {
       let directory = try Directory(path: group.mailboxesPath)
       let socket = try MessageSocket.connect(to: directory.reachablePath(of: name.socketName))
       let peer = try socket.peer()
-      let policy = group.notificationPolicy
-      let roles = group.roles(uid: peer.uid, gid: peer.gid)
-      if roles.contains(where: { policy?.permits(.observe, role: $0, name: name.text) == true }) {
-        return socket
-      }
+      if group.permits(.observe, peer, mailbox: name) { return socket }
       throw SystemError(code: -1, operation: "peer", path: "\(peer.uid)")
     } catch {
       if error.operation == "peer" {
