@@ -8,10 +8,12 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//   L3  FrameBus  GroupSemaphores
+//       DarwinNotifications
+//   L3  FrameBus  GroupSemaphores  NotifyCenter
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*
+//       CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -36,7 +38,8 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores"]),
+    .library(
+      name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores", "NotifyCenter"]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
@@ -65,6 +68,7 @@ let package = Package(
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CNotifyLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .target(
@@ -96,12 +100,13 @@ let package = Package(
       name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
       swiftSettings: strict),
     .target(
-      name: "NotifyCenter", dependencies: ["AppGroup", "Platform"], swiftSettings: strict),
+      name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
+      swiftSettings: strict),
+
+    // L4: other spellings, and media
     .target(
       name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
       swiftSettings: strict),
-
-    // L4: media
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -233,8 +238,14 @@ let package = Package(
       path: "Tests/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
     .testTarget(
       name: "NotifyCenterTests",
-      dependencies: ["NotifyCenter", "AppGroup", "Platform", "TestSupport", "MailboxWorker"],
+      dependencies: [
+        "NotifyCenter", "AppGroup", "Platform", "CNotifyLayout", "TestSupport", "NotifyWorker",
+        "MailboxWorker",
+      ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "NotifyWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      path: "Tests/NotifyWorker", swiftSettings: strict),
     .executableTarget(
       name: "MailboxWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
       path: "Tests/MailboxWorker", swiftSettings: strict),

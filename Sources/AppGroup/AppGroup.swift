@@ -24,7 +24,10 @@ public struct AppGroup: Sendable {
   public let streamsPath: String
   /// Named semaphores, with the same permissions.
   public let semaphoresPath: String
-  package var mailboxesPath: String { streamsPath }
+  /// Named notifications: who may post and observe which is told by the permissions of its parts.
+  public let notifyPath: String
+  /// Mailboxes: their sockets and locks, with the permissions of `streams`.
+  public var mailboxesPath: String { notifyPath + "/" + NotifyPlaces.mailboxesName }
   /// The user who decides about the group.
   public let ownerID: UInt32
   let membership: Membership
@@ -87,6 +90,7 @@ public struct AppGroup: Sendable {
     runPath = run.directory.path
     streamsPath = run.streams.path
     semaphoresPath = run.semaphores.path
+    notifyPath = run.notify.path
     membership = Membership(container, read)
   }
 

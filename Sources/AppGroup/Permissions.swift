@@ -10,7 +10,8 @@ struct Permissions {
   /// On `streams` and `semaphores`: who may publish may make and replace entries; they are sticky,
   /// so only their own.
   let publishing: AccessList
-  /// What entries of these get, as far as the mode they are made with lets it: connecting to a
+  /// On directories in which every member may make entries, sticky as well. And what entries of
+  /// all these get, as far as the mode they are made with lets it: connecting to a
   /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are
   /// made with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
   let connecting: AccessList
@@ -47,6 +48,7 @@ struct Permissions {
     try set(looking, .access, on: run.directory, plainMode: 0o700)
     try apply(toShared: run.streams)
     try apply(toShared: run.semaphores)
+    try NotifyPlaces(self).apply(to: run.notify)
   }
 
   /// Sets the permissions of a directory in which members make entries.
@@ -55,7 +57,13 @@ struct Permissions {
     try set(connecting, .inherited, on: directory, plainMode: nil)
   }
 
-  private func set(
+  /// Sets the permissions of a directory in which all members make entries.
+  func apply(toJoined directory: borrowing Directory) throws(GroupError) {
+    try set(connecting, .access, on: directory, plainMode: 0o1700)
+    try set(connecting, .inherited, on: directory, plainMode: nil)
+  }
+
+  func set(
     _ list: AccessList, _ use: AccessList.Use, on directory: borrowing Directory,
     plainMode: UInt32?
   ) throws(GroupError) {
@@ -84,18 +92,25 @@ struct Permissions {
       try Self.has(looking, .access, run.directory)
     else { return false }
     guard try areSet(onShared: run.streams) else { return false }
-    return try areSet(onShared: run.semaphores)
+    guard try areSet(onShared: run.semaphores) else { return false }
+    return try NotifyPlaces(self).areSet(on: run.notify)
   }
 
-  private func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
+  func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
     guard try Self.has(publishing, .access, directory) else { return false }
     return try Self.has(connecting, .inherited, directory)
   }
 
-  private static func has(
+  static func has(
     _ list: AccessList, _ use: AccessList.Use, _ directory: borrowing Directory
   ) throws(SystemError) -> Bool {
-    let found = try directory.descriptor.accessBytes(use, path: directory.path)
+    try has(list, use, directory.descriptor, directory.path)
+  }
+
+  static func has(
+    _ list: AccessList, _ use: AccessList.Use, _ entry: borrowing Descriptor, _ path: String
+  ) throws(SystemError) -> Bool {
+    let found = try entry.accessBytes(use, path: path)
     return list.isPlain ? found == nil : found == list.bytes
   }
 }

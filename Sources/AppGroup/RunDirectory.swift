@@ -1,12 +1,13 @@
 import Platform
 
 /// The volatile directory of one group: `ID` with `streams` and `semaphores` in it, in which
-/// members may make entries. It goes at reboot; whoever owns the group makes it again by opening
+/// members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it again by opening
 /// the group.
 struct RunDirectory: ~Copyable {
   let directory: Directory
   let streams: Directory
   let semaphores: Directory
+  let notify: Directory
 
   static let streamsName = "streams"
   private static let semaphoresName = "semaphores"
@@ -66,9 +67,11 @@ struct RunDirectory: ~Copyable {
   ) throws(GroupError) -> RunDirectory? {
     guard let directory = try openGroupDirectory(id, in: parent, place),
       let streams = try openShared(streamsName, in: directory, place),
-      let semaphores = try openShared(semaphoresName, in: directory, place)
+      let semaphores = try openShared(semaphoresName, in: directory, place),
+      let notify = try openShared(NotifyPlaces.directoryName, in: directory, place)
     else { return nil }
-    return RunDirectory(directory: directory, streams: streams, semaphores: semaphores)
+    return RunDirectory(
+      directory: directory, streams: streams, semaphores: semaphores, notify: notify)
   }
 
   private static func openShared(
@@ -87,7 +90,7 @@ struct RunDirectory: ~Copyable {
 
   /// Makes the directory under a temporary name and puts it in place as a whole, so that a death
   /// in between leaves nothing that anyone would take for it. One of an earlier version, which
-  /// lacks `semaphores`, may be in use and gets it in the same way.
+  /// lacks some part, may be in use and gets that part in the same way.
   private static func make(
     _ id: GroupID, _ manifest: Manifest, in parent: borrowing Directory, _ place: Place
   ) throws(GroupError) {
@@ -97,11 +100,7 @@ struct RunDirectory: ~Copyable {
     if let present = try openGroupDirectory(id, in: parent, place),
       try openShared(streamsName, in: present, place) != nil
     {
-      try sweep(present)
-      try putInPlace(semaphoresName, in: present) { temporary throws(GroupError) in
-        try permissions.apply(toShared: makeShared(temporary, in: present, place))
-      }
-      return
+      return try complete(present, permissions, place)
     }
     try putInPlace(name, in: parent) { temporary throws(GroupError) in
       let made = try attempt("cannot make \(name)") { () throws(SystemError) in
@@ -111,9 +110,40 @@ struct RunDirectory: ~Copyable {
       }
       let streams = try makeShared(streamsName, in: made, place)
       let semaphores = try makeShared(semaphoresName, in: made, place)
+      let notify = try makeNotify(NotifyPlaces.directoryName, permissions, in: made, place)
       try permissions.apply(
-        toRun: RunDirectory(directory: made, streams: streams, semaphores: semaphores))
+        toRun: RunDirectory(
+          directory: made, streams: streams, semaphores: semaphores, notify: notify))
     }
+  }
+
+  /// Makes what one of an earlier version lacks.
+  private static func complete(
+    _ present: borrowing Directory, _ permissions: Permissions, _ place: Place
+  ) throws(GroupError) {
+    try sweep(present)
+    if try openShared(semaphoresName, in: present, place) == nil {
+      try putInPlace(semaphoresName, in: present) { temporary throws(GroupError) in
+        try permissions.apply(toShared: makeShared(temporary, in: present, place))
+      }
+    }
+    if try openShared(NotifyPlaces.directoryName, in: present, place) == nil {
+      try putInPlace(NotifyPlaces.directoryName, in: present) { temporary throws(GroupError) in
+        _ = try makeNotify(temporary, permissions, in: present, place)
+      }
+    }
+  }
+
+  private static func makeNotify(
+    _ name: String, _ permissions: Permissions, in directory: borrowing Directory, _ place: Place
+  ) throws(GroupError) -> Directory {
+    let made = try attempt("cannot make \(directory.path(of: name))") { () throws(SystemError) in
+      let made = try directory.makeDirectory(name, mode: 0o700)
+      try give(made, to: place.ownerID)
+      return made
+    }
+    try NotifyPlaces(permissions).make(in: made, ownerID: place.ownerID)
+    return made
   }
 
   private static func makeShared(

@@ -26,7 +26,9 @@ public final class NotifyCenter: Sendable {
   }
 
   /// - Parameter isSystem: whether this is FrameBus itself, which may post `framebus.` names.
-  package init(_ group: AppGroup, role: Role, isSystem: Bool) throws(NotifyError) {
+  package init(
+    _ group: AppGroup, role: Role, isSystem: Bool, onStep: OnStep = nil
+  ) throws(NotifyError) {
     do {
       try group.require(role)
     } catch {
@@ -35,7 +37,7 @@ public final class NotifyCenter: Sendable {
     self.group = group
     self.role = role
     self.isSystem = isSystem
-    core = CenterCore(group)
+    core = CenterCore(group, onStep)
   }
 
   // MARK: Posting
@@ -94,15 +96,8 @@ public final class NotifyCenter: Sendable {
 
   /// Observes with a descriptor, for an event loop of the caller's: see ``Observation/descriptor``.
   public func observeByDescriptor(_ name: NotificationName) throws(NotifyError) -> Observation {
-    do {
-      return try observe(name, by: .descriptor(EventCounter()))
-    } catch let error as SystemError {
-      throw .system(error)
-    } catch let error as NotifyError {
-      throw error
-    } catch {
-      fatalError("unexpected \(error)")
-    }
+    let counter = try attempt { () throws(SystemError) in try EventCounter() }
+    return try observe(name, by: .descriptor(counter))
   }
 
   /// Sends this process a signal after posts: `kill(2)`. What came is told by ``Observation/take()``.
@@ -110,7 +105,7 @@ public final class NotifyCenter: Sendable {
   public func observe(
     _ name: NotificationName, bySignal signal: Int32
   ) throws(NotifyError) -> Observation {
-    guard Signal.isValid(signal) else { throw .invalidSignal(signal) }
+    guard Signal.canBeHandled(signal) else { throw .invalidSignal(signal) }
     return try observe(name, by: .signal(signal))
   }
 

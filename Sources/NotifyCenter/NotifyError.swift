@@ -8,12 +8,12 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   case cancelled(NotificationName)
   case invalidSignal(Int32)
   case notAuthorized(NotificationName, why: String)
+  /// The kernel refused.
+  case notPermitted(path: String)
   /// The table of names is full.
   case tooManyNames(NotificationName, maximum: Int)
   /// As many observers of this user are there as can be.
   case tooManyObservers(NotificationName, maximum: Int)
-  /// Another process has been making a name for seconds.
-  case busy(path: String)
   /// What lies in the group's directory cannot be what FrameBus made.
   case untrusted(path: String, why: String)
   case group(GroupError)
@@ -25,9 +25,9 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
     case .invalidName: 1
     case .cancelled: 2
     case .invalidSignal: 5
-    case .notAuthorized: 7
+    case .notAuthorized, .notPermitted: 7
     case .group: 9
-    case .tooManyNames, .tooManyObservers, .busy, .untrusted, .system: 1_000_000
+    case .tooManyNames, .tooManyObservers, .untrusted, .system: 1_000_000
     }
   }
 
@@ -46,13 +46,24 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
     case .tooManyObservers(let name, let maximum):
       "“\(name)” cannot be observed: \(maximum) observers of this user are there, as many as can "
         + "be; stop some (`framebus notify list` shows who observes)"
-    case .busy(let path):
-      "another process has been adding a name to \(path) for seconds; it may be stopped: find it "
-        + "with `lslocks`"
+    case .notPermitted(let path):
+      "no permission to use \(path); ask the group's owner for `framebus group grant ROLE --uid N`"
     case .untrusted(let path, let why):
       "\(path) cannot be trusted: \(why); `framebus group doctor` checks the group"
     case .group(let error): "\(error)"
     case .system(let error): "\(error)"
     }
+  }
+}
+
+/// Makes system calls, and gives a refusal its own case.
+func attempt<Value: ~Copyable>(
+  _ calls: () throws(SystemError) -> Value
+) throws(NotifyError) -> Value {
+  do {
+    return try calls()
+  } catch {
+    if error.isAccessRefusal { throw .notPermitted(path: error.path ?? error.operation) }
+    throw .system(error)
   }
 }

@@ -11,7 +11,7 @@ enum LayerRule {
     "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
-    "NotifyCenter": ["Platform", "AppGroup"],
+    "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
