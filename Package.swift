@@ -139,7 +139,7 @@ let package = Package(
       name: "BusCLI",
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus",
-        "GroupSemaphores", "Platform",
+        "GroupSemaphores", "NotifyCenter", "Platform",
         argumentParser,
       ],
       swiftSettings: strict),

@@ -23,7 +23,7 @@ enum LayerRule {
       .union(["Capture", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "GroupSemaphores", "Recording", "Upload",
+      "Bench", "Capture", "GroupSemaphores", "NotifyCenter", "Recording", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
