@@ -130,7 +130,9 @@ let package = Package(
     // L6: programs
     .target(
       name: "CommandLineSupport",
-      dependencies: ["AppGroup", "Capture", "Platform", "FrameBus", argumentParser],
+      dependencies: [
+        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+      ],
       swiftSettings: strict),
     .target(
       name: "Bench", dependencies: ["CommandLineSupport", "AppGroup", "Platform"],

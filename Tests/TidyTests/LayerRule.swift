@@ -20,7 +20,7 @@ enum LayerRule {
     "Upload": core,
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "Upload"]),
+      .union(["Capture", "NotifyCenter", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
       "Bench", "Capture", "GroupSemaphores", "NotifyCenter", "Recording", "Upload",
