@@ -176,6 +176,15 @@ let package = Package(
       name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
       cSettings: strictC),
     .executableTarget(
+      name: "BareDatagram", dependencies: ["RingKit"], path: "Benchmarks/BareDatagram",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
+      path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
       name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
       path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
 
@@ -317,6 +326,7 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
+        "BareDatagram", "BareFutex", "BusNotify",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

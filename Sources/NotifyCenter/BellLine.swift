@@ -27,7 +27,7 @@ final class BellLine: Sendable {
     }
 
     init(socket: consuming DatagramSocket, tenure: UInt64) {
-      self.socket = socket
+      self.socket = consume socket
       self.tenure = tenure
     }
 

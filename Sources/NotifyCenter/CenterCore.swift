@@ -18,7 +18,9 @@ final class CenterCore: Sendable {
 
   /// - Parameter toWrite: whether to refuse a name that this process may only look at.
   func word(for name: NotificationName, toWrite: Bool) throws(NotifyError) -> NameWord {
-    let word = try state.withLock { state throws(NotifyError) in try word(for: name, &state) }
+    let word = try state.withLock { state throws(NotifyError) -> NameWord in
+      try self.word(for: name, &state)
+    }
     if toWrite, !word.table.isWritable {
       throw .notAuthorized(
         name, why: "this user may look at it, not post it or set its state; ask the group's owner")
@@ -80,7 +82,9 @@ final class CenterCore: Sendable {
   func list() throws(NotifyError) -> [NotificationStatus] {
     var all: [NotificationStatus] = []
     for scope in try place.scopes() {
-      let table = try state.withLock { state throws(NotifyError) in try table(scope, &state) }
+      let table = try state.withLock { state throws(NotifyError) -> NameTable in
+        try self.table(scope, &state)
+      }
       all += table.names().map { NotificationStatus($0.name, ofRow: $0.row, in: table) }
     }
     return all.sorted { $0.name.text < $1.name.text }

@@ -75,8 +75,8 @@ struct TablePlace {
   private func openFile(
     _ name: String, in directory: borrowing Directory, _ ownerID: UInt32
   ) throws(NotifyError) -> OpenFile {
-    let opened = try attempt { () throws(SystemError) in
-      do {
+    let opened = try attempt { () throws(SystemError) -> OpenFile in
+      do throws(SystemError) {
         return OpenFile(file: try directory.openForLooking(name), isWritable: true)
       } catch {
         guard error.isAccessRefusal else { throw error }
