@@ -8,36 +8,44 @@ import NotifyCenter
 ///
 /// A stream is worth more than the news of it: where that cannot be posted, a warning says so.
 public struct StreamAnnouncer: Sendable {
-  private let center: NotifyCenter?
-  private let name: NotificationName?
+  private let news: News?
   private let terminal: Terminal
 
   /// Announces in the role of `--role`, or any other in which this process may publish.
   public init(of stream: StreamName, in group: AppGroup, _ global: GlobalOptions) {
     terminal = global.terminal
     do {
-      let role = try global.role(
-        default: group.ownRoles.first { Role.publishing.contains($0) } ?? .capture)
-      name = try NotificationName("framebus.stream.\(stream)")
-      center = try NotifyCenter(group, role: role, isSystem: true)
+      news = try News(of: stream, in: group, global)
     } catch {
-      (center, name) = (nil, nil)
+      news = nil
       warn(error)
     }
   }
 
   public func announce(_ change: StreamChange) {
-    guard let center, let name else { return }
-    do throws(NotifyError) {
-      // First, so that whoever is told finds it.
-      try center.setState(Self.state(after: change), of: name)
-      try center.post(name)
-    } catch {
-      warn(error)
-    }
+    do { try news?.post(change) } catch { warn(error) }
   }
 
   private func warn(_ error: any Error) { terminal.warn("the stream is not announced: \(error)") }
+}
+
+/// One stream's notification.
+private struct News {
+  let center: NotifyCenter
+  let name: NotificationName
+
+  init(of stream: StreamName, in group: AppGroup, _ global: GlobalOptions) throws {
+    let own = group.ownRoles.first { Role.publishing.contains($0) }
+    center = try NotifyCenter(
+      group, role: try global.role(default: own ?? .capture), isSystem: true)
+    name = try NotificationName("framebus.stream.\(stream)")
+  }
+
+  func post(_ change: StreamChange) throws(NotifyError) {
+    // First, so that whoever is told finds it.
+    try center.setState(Self.state(after: change), of: name)
+    try center.post(name)
+  }
 
   private static func state(after change: StreamChange) -> UInt64 {
     switch change {

@@ -14,7 +14,7 @@ public func CFNotificationCenterAddObserver(
   _ suspensionBehavior: CFNotificationSuspensionBehavior
 ) {
   guard let center, let callBack = unsafe callBack, let name else { return }
-  let number = unsafe UInt(bitPattern: observer)
+  let number = UInt(bitPattern: observer)
   center.observe(name, as: number) { [weak center] in
     // SAFETY: the pointer is only passed on; who added the observer keeps it valid until it is
     // removed.
@@ -41,12 +41,12 @@ public func CFNotificationCenterRemoveObserver(
   _ center: CFNotificationCenter?, _ observer: UnsafeRawPointer?, _ name: CFNotificationName?,
   _ object: UnsafeRawPointer?
 ) {
-  unsafe center?.remove(UInt(bitPattern: observer), name?.rawValue)
+  center?.remove(UInt(bitPattern: observer), name?.rawValue)
 }
 
 /// Removes all that was added with an observer.
 public func CFNotificationCenterRemoveEveryObserver(
   _ center: CFNotificationCenter?, _ observer: UnsafeRawPointer?
 ) {
-  unsafe center?.remove(UInt(bitPattern: observer), nil)
+  center?.remove(UInt(bitPattern: observer), nil)
 }

@@ -167,5 +167,7 @@ import Testing
     // Granting rewrites the manifest, and keeps the policy.
     try framebus("group", "grant", "viewer", "--uid", "1").requireSuccess()
     #expect(try framebus("notify", "post", "stop").status == .exited(1))
+    let shown = try framebus("group", "show", "a.b").output
+    #expect(shown.contains("notifications host  post go.…; set nothing\n"))
   }
 }
