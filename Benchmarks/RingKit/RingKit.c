@@ -244,9 +244,9 @@ void ring_note_last(ring_receiving *run, uint64_t number, uint64_t ns) {
   }
 }
 
-/// Late enough for every subscriber to have had its frame.
+/// Some frames later, so that every subscriber has had its frame.
 void ring_count_last(ring_publishing *run) {
-  uint64_t *last = &run->page->lasts[(run->number + RING_LASTS / 2) % RING_LASTS];
+  uint64_t *last = &run->page->lasts[(run->number - RING_LATER) % RING_LASTS];
   uint64_t ns = __atomic_exchange_n(last, 0, __ATOMIC_RELAXED);
   if (ns > 0) ring_count(run->buckets, ns);
 }

@@ -83,7 +83,7 @@ typedef struct {
   uint64_t lasts[64];
 } ring_page;
 
-enum { RING_LASTS = 64 };
+enum { RING_LASTS = 64, RING_LATER = 8 };
 
 enum { RING_END = 0, RING_WARM_UP = 1, RING_UNTIMED = 2 };
 

@@ -35,6 +35,7 @@ extension RingScenario {
       framesPerSecond: 50, subscribers: 64),
     cost(
       "post, 256 observers, at 20 Hz", framesPerSecond: 20, subscribers: 256, traits: .times),
+    RingScenario(name: "posts to one observer", measure: .posts, bytes: smallBytes),
     RingScenario(
       name: "posts to one busy observer", measure: .posts, bytes: smallBytes, traits: .works),
   ]
@@ -77,6 +78,6 @@ extension RingSubject {
       throw MissingSubject(
         subject: name, program: server, remedy: "install it: apt-get install \(package)")
     }
-    return RingSubject(name: name, path: try self.program(program, for: name))
+    return RingSubject(name: name, path: try self.program(program, for: name), queues: true)
   }
 }
