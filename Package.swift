@@ -8,6 +8,7 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
+//       DarwinNotifications
 //   L3  FrameBus  GroupSemaphores  NotifyCenter
 //   L2  AppGroup
 //   L1  Platform
@@ -37,7 +38,9 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores", "NotifyCenter"]),
+    .library(
+      name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores", "NotifyCenter"]),
+    .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -100,7 +103,10 @@ let package = Package(
       name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
       swiftSettings: strict),
 
-    // L4: media
+    // L4: other spellings, and media
+    .target(
+      name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -124,7 +130,9 @@ let package = Package(
     // L6: programs
     .target(
       name: "CommandLineSupport",
-      dependencies: ["AppGroup", "Capture", "Platform", "FrameBus", argumentParser],
+      dependencies: [
+        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+      ],
       swiftSettings: strict),
     .target(
       name: "Bench", dependencies: ["CommandLineSupport", "AppGroup", "Platform"],
@@ -133,7 +141,7 @@ let package = Package(
       name: "BusCLI",
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus",
-        "GroupSemaphores", "Platform",
+        "GroupSemaphores", "NotifyCenter", "Platform",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -167,6 +175,15 @@ let package = Package(
     .executableTarget(
       name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
       cSettings: strictC),
+    .executableTarget(
+      name: "BareDatagram", dependencies: ["RingKit"], path: "Benchmarks/BareDatagram",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
+      path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
       path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
@@ -221,14 +238,28 @@ let package = Package(
       name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
       cSettings: strictC),
     .testTarget(
+      name: "DarwinNotificationsTests",
+      dependencies: [
+        "DarwinNotifications", "NotifyCenter", "AppGroup", "Platform", "TestSupport",
+        "DarwinWorker",
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "DarwinWorker", dependencies: ["DarwinNotifications", "Platform"],
+      path: "Tests/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
       name: "NotifyCenterTests",
       dependencies: [
         "NotifyCenter", "AppGroup", "Platform", "CNotifyLayout", "TestSupport", "NotifyWorker",
+        "MailboxWorker",
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "NotifyWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
       path: "Tests/NotifyWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "MailboxWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      path: "Tests/MailboxWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
@@ -295,6 +326,7 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
+        "BareDatagram", "BareFutex", "BusNotify",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -8,6 +8,8 @@ import Platform
 /// the business of NotifyCenter.
 struct NotifyPlaces {
   static let directoryName = "notify"
+  /// In which members who may publish make mailboxes, as they make streams in `streams`.
+  static let mailboxesName = "mailboxes"
   private static let usersName = "users"
   private static let rowsName = "rows"
   private static let epochName = "epoch"
@@ -43,6 +45,7 @@ struct NotifyPlaces {
         return made
       }
       _ = try make(Self.usersName, 0o1700, in: directory)
+      _ = try make(Self.mailboxesName, 0o1700, in: directory)
       for table in tables {
         let made = try make(table.name, 0o700, in: directory)
         _ = try make(Self.observersName, 0o1700, in: made)
@@ -57,6 +60,7 @@ struct NotifyPlaces {
   func apply(to directory: borrowing Directory) throws(GroupError) {
     try permissions.set(permissions.looking, .access, on: directory, plainMode: 0o700)
     try permissions.apply(toJoined: open(Self.usersName, in: directory))
+    try permissions.apply(toShared: open(Self.mailboxesName, in: directory))
     for table in tables {
       let inner = try open(table.name, in: directory)
       try permissions.set(permissions.looking, .access, on: inner, plainMode: 0o700)
@@ -78,7 +82,8 @@ struct NotifyPlaces {
       return try Permissions.has(permissions.connecting, .inherited, joined)
     }
     guard try Permissions.has(permissions.looking, .access, directory),
-      try isJoined(Self.usersName, in: directory)
+      try isJoined(Self.usersName, in: directory),
+      try permissions.areSet(onShared: directory.openDirectory(Self.mailboxesName))
     else { return false }
     for table in tables {
       let inner = try directory.openDirectory(table.name)

@@ -96,7 +96,7 @@ struct Permissions {
     return try NotifyPlaces(self).areSet(on: run.notify)
   }
 
-  private func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
+  func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
     guard try Self.has(publishing, .access, directory) else { return false }
     return try Self.has(connecting, .inherited, directory)
   }

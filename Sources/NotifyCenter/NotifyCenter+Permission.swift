@@ -8,8 +8,8 @@ package enum NotifyAction: String, Hashable, Sendable {
 }
 
 extension NotifyCenter {
-  /// Refuses what the name's prefix does not allow. The kernel refuses it too, where users differ:
-  /// each prefix has files of its own (docs/design/notifications.md, Permissions).
+  /// Refuses what the name's prefix, or the manifest's policy for this role, does not allow. What
+  /// the kernel refuses where users differ: docs/design/notifications.md, Permissions.
   func require(_ action: NotifyAction, _ name: NotificationName) throws(NotifyError) {
     switch name.scope {
     case .process: return
@@ -19,13 +19,23 @@ extension NotifyCenter {
         name,
         why: "the name is \(uid.map(userText) ?? "nobody")'s alone; use user.uid."
           + "\(currentUserID()), or a name without a user")
-    case .system:
-      if action == .observe || isSystem { return }
-      throw .notAuthorized(
-        name,
-        why: "FrameBus alone may \(action.rawValue) names that begin with “framebus.”; "
-          + "use another name")
-    case .group: return
+    case .system, .group:
+      do {
+        try group.require(action.rule, role: role, name: name.text, isSystem: isSystem)
+      } catch {
+        throw .refused(error)
+      }
+    }
+  }
+}
+
+extension NotifyAction {
+  /// What the manifest's policy calls it.
+  fileprivate var rule: NotificationPolicy.Action {
+    switch self {
+    case .post: .post
+    case .observe: .observe
+    case .setState: .set
     }
   }
 }

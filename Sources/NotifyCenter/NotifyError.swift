@@ -8,6 +8,8 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   case cancelled(NotificationName)
   case invalidSignal(Int32)
   case notAuthorized(NotificationName, why: String)
+  /// The manifest's policy does not let this role do that.
+  case refused(NotificationRefusal)
   /// The kernel refused.
   case notPermitted(path: String)
   /// The table of names is full.
@@ -25,7 +27,7 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
     case .invalidName: 1
     case .cancelled: 2
     case .invalidSignal: 5
-    case .notAuthorized, .notPermitted: 7
+    case .notAuthorized, .refused, .notPermitted: 7
     case .group: 9
     case .tooManyNames, .tooManyObservers, .untrusted, .system: 1_000_000
     }
@@ -39,6 +41,7 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
       "the observation of “\(name)” was cancelled; observe the name again"
     case .invalidSignal(let number):
       "there is no signal \(number) that a process can be sent; use one of `kill -l`"
+    case .refused(let refusal): "\(refusal)"
     case .notAuthorized(let name, let why): "“\(name)”: \(why)"
     case .tooManyNames(let name, let maximum):
       "no room for “\(name)”: the group has \(maximum) names, as many as it can; use fewer, they "
