@@ -1,8 +1,8 @@
 import Platform
 
 /// The volatile directory of one group: `ID` with `streams` and `semaphores` in it, in which
-/// members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it again by opening
-/// the group.
+/// members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it again
+/// by opening the group.
 struct RunDirectory: ~Copyable {
   let directory: Directory
   let streams: Directory

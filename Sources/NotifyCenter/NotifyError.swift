@@ -54,8 +54,8 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notPermitted(let path):
       "no permission to use \(path); ask the group's owner for `framebus group grant ROLE --uid N`"
     case .missingTable(let path):
-      "\(path) is missing, as after a change of the manifest; the group's owner makes it by opening "
-        + "the group, as with `framebus group show`"
+      "\(path) is missing, as after a change of the manifest; the group's owner makes it by "
+        + "opening the group, as with `framebus group show`"
     case .untrusted(let path, let why):
       "\(path) cannot be trusted: \(why); `framebus group doctor` checks the group"
     case .group(let error): "\(error)"

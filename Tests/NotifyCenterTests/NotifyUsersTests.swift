@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotifyCenter
 
-/// What the kernel keeps users from doing. Only root can create users; elsewhere these tests say so.
+/// What the kernel keeps users from doing. Only root can create users; else these tests say so.
 @Suite(.serialized) struct NotifyUsersTests {
   private func skipped() -> Bool {
     if TestUser.canBeCreated { return false }
