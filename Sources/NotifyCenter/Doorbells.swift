@@ -25,7 +25,8 @@ final class Doorbells: Bells {
   private static let most = 256
   /// How long a directory can be overlooked if a member set the epoch back.
   private static let longestViewNs: UInt64 = 1_000_000_000
-  /// How many the posting thread rings itself.
+  /// How many the posting thread rings itself. Where there are more, it rings none: each wake-up
+  /// may cost it its processor.
   private static let few = 2
 
   init(
@@ -38,18 +39,16 @@ final class Doorbells: Bells {
   }
 
   func ring(row: Int, generation: UInt64, nowNs: UInt64) {
-    var left = Self.few
+    var due: [Ring] = []
     for seats in current(nowNs) {
       seats.forEachObserver(ofRow: row) { seat in
         guard seats.mustRing(seat) else { return }
-        let ring = Ring(seats: seats, seat: seat, row: row, generation: generation)
-        if left > 0, seats.ringQuickly(ring) {
-          left -= 1
-        } else {
-          seats.leave(ring)
-        }
+        due.append(Ring(seats: seats, seat: seat, row: row, generation: generation))
       }
     }
+    if due.isEmpty { return }
+    if due.count <= Self.few { due.removeAll { $0.seats.ringQuickly($0) } }
+    if !due.isEmpty { WakeThread.shared.leave(due) }
   }
 
   func observers(ofRow row: Int) -> [NotificationStatus.Observer] {

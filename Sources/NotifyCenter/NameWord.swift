@@ -8,6 +8,8 @@ final class NameWord: Sendable {
   let table: NameTable
   /// Where the row was last; 0 before it was found.
   private let lastRow = Atomic<Int>(0)
+  /// The same, once this process has made sure that the row bears the name.
+  private let lastNamedRow = Atomic<Int>(0)
   private static let ownPoster =
     UInt64(UInt32(bitPattern: currentProcessID())) | UInt64(currentUserID()) << 32
   /// How often a table may be truncated under one call.
@@ -87,10 +89,11 @@ final class NameWord: Sendable {
   /// The row, which is added if there is none.
   func rowToWrite() throws(NotifyError) -> Int {
     // Relaxed: as above.
-    let last = lastRow.load(ordering: .relaxed)
+    let last = lastNamedRow.load(ordering: .relaxed)
     if last != 0, isOwn(last) { return last }
     if table.memory.isLost { try table.makeWhole() }
     let row = try table.findOrAdd(name)
+    lastNamedRow.store(row, ordering: .relaxed)
     lastRow.store(row, ordering: .relaxed)
     return row
   }

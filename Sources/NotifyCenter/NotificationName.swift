@@ -15,6 +15,7 @@ public struct NotificationName: Hashable, Sendable, CustomStringConvertible {
   public let text: String
   /// FNV-1a of the bytes, never 0: where to look for the name in a table.
   let hash: UInt64
+  let scope: Scope
 
   /// - Throws: ``NotifyError/invalidName(_:why:)``.
   public init(_ text: String) throws(NotifyError) {
@@ -29,6 +30,7 @@ public struct NotificationName: Hashable, Sendable, CustomStringConvertible {
     }
     self.text = text
     self.hash = max(hash, 1)
+    scope = Scope(text)
     if case .user(nil) = scope {
       throw .invalidName(text, why: "after “user.uid.” comes a user's number, as in user.uid.1000")
     }
@@ -41,23 +43,29 @@ public struct NotificationName: Hashable, Sendable, CustomStringConvertible {
     case user(UInt32?)
     case system
     case group
-  }
 
-  private static let userPrefix = "user.uid."
+    private static let userPrefix = "user.uid."
 
-  var scope: Scope {
-    if text.hasPrefix("self.") { return .process }
-    if text.hasPrefix("framebus.") { return .system }
-    guard text.hasPrefix(Self.userPrefix) else { return .group }
-    let digits = text.dropFirst(Self.userPrefix.count).prefix { $0 != "." }
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return .user(nil) }
-    return .user(UInt32(digits))
+    init(_ text: String) {
+      if text.hasPrefix("self.") {
+        self = .process
+      } else if text.hasPrefix("framebus.") {
+        self = .system
+      } else if text.hasPrefix(Self.userPrefix) {
+        let digits = text.dropFirst(Self.userPrefix.count).prefix { $0 != "." }
+        let isNumber = digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        self = .user(isNumber ? UInt32(digits) : nil)
+      } else {
+        self = .group
+      }
+    }
   }
 
   public var description: String { text }
 
   public static func == (left: Self, right: Self) -> Bool {
-    left.hash == right.hash && left.text.utf8.elementsEqual(right.text.utf8)
+    // The hash is of the bytes: it tells names apart that `==` on texts does not.
+    left.hash == right.hash && left.text == right.text
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }

@@ -1,5 +1,6 @@
 import CNotifyLayout
 import Platform
+import Synchronization
 
 /// This center's place among those who observe the names of a table: a socket that its doorbell
 /// rings on, a word that says when it may sleep, and a bit for each name it observes.
@@ -13,6 +14,8 @@ final class Seat: Sendable {
   private let socket: DatagramSocket
   private let socketInode: UInt64
   private let onStep: OnStep
+  /// Whether there may be bits of it that nobody takes back.
+  private let leavesMarks = Atomic<Bool>(false)
 
   /// Takes the first seat that no living process has.
   /// - Returns: nil if all of this directory's are taken.
@@ -80,6 +83,13 @@ final class Seat: Sendable {
   /// For an event loop: readable when the bell has rung.
   var descriptor: Int32 { socket.descriptor.number }
 
+  /// Says that row 0 is observed, or another row of a name that had one. These marks stay until the
+  /// seat has another owner: a ring that they bring comes for nothing.
+  func markForGood(_ row: Int) {
+    leavesMarks.store(true, ordering: .releasing)
+    mark(row)
+  }
+
   /// Says that a row is observed. Look at its generation afterwards: an earlier post may not have
   /// seen this, every later one will.
   func mark(_ row: Int) {
@@ -129,13 +139,14 @@ final class Seat: Sendable {
     return !memory.isLost && status?.inode == socketInode
   }
 
-  /// Leaves in order. No bit of it is set any more.
+  /// Leaves in order.
   deinit {
     if isWhole { try? directory.removeFile("\(number)") }
     onStep?(.socketRemoved)
-    // SYNC seat/own: release side.
+    let isTaken: UInt32 = leavesMarks.load(ordering: .acquiring) ? 1 : 0
+    // SYNC seat/own: release side. Who finds it taken takes the marks back.
     memory.storeReleasing32(
-      0, at: SeatFile.offset(ofSeat: number) + Int(NC_SEAT_AT_IS_TAKEN))
+      isTaken, at: SeatFile.offset(ofSeat: number) + Int(NC_SEAT_AT_IS_TAKEN))
     lock.unlockByte(number)
   }
 }

@@ -94,10 +94,10 @@ final class SeatsView: Sendable {
     return line.connection.withLockIfAvailable { self.ring(ring, line, &$0) } ?? false
   }
 
-  /// Leaves a seat to the wake thread.
-  func leave(_ ring: Ring) {
-    if lines[ring.seat].isLeft.exchange(true, ordering: .sequentiallyConsistent) { return }
-    WakeThread.shared.add(ring)
+  /// Says that the wake thread is going to ring a seat.
+  /// - Returns: false if that was said before.
+  func markLeft(_ seat: Int) -> Bool {
+    !lines[seat].isLeft.exchange(true, ordering: .sequentiallyConsistent)
   }
 
   /// Wake thread: rings a seat that was left to it.

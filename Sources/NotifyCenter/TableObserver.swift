@@ -58,7 +58,7 @@ final class TableObserver: Sendable {
         state.positions[core.name] = state.names.count
         state.names.append(
           Observed(word: core.word, row: row, seen: core.begun, observations: [core]))
-        state.hearing?.seat.mark(row)
+        mark(row, isFirst: true, state)
       }
       if !state.isRechecking { recheckLater() }
       state.isRechecking = true
@@ -77,7 +77,9 @@ final class TableObserver: Sendable {
       state.positions[core.name] = nil
       state.names.swapAt(position, state.names.count - 1)
       state.names.removeLast()
-      if position < state.names.count { state.positions[state.names[position].word.name] = position }
+      if position < state.names.count {
+        state.positions[state.names[position].word.name] = position
+      }
     }
   }
 
@@ -144,7 +146,12 @@ final class TableObserver: Sendable {
     if row != 0, table.hash(ofRow: row) == word.name.hash { return }
     guard let now = table.isWritable ? try? word.rowToWrite() : word.row, now != row else { return }
     state.names[position].row = now
-    state.hearing?.seat.mark(now)
+    mark(now, isFirst: false, state)
+  }
+
+  private func mark(_ row: Int, isFirst: Bool, _ state: borrowing State) {
+    guard let seat = state.hearing?.seat else { return }
+    if isFirst && row != 0 { seat.mark(row) } else { seat.markForGood(row) }
   }
 
   // MARK: Looking without a bell
@@ -174,7 +181,7 @@ final class TableObserver: Sendable {
         let new = try? takeSeat(for: name)
       else { return nil }
       state.hearing = new
-      for observed in state.names { new.seat.mark(observed.row) }
+      for observed in state.names { new.seat.markForGood(observed.row) }
       return old
     }
     if let old { loop.remove(old.token, old.seat.descriptor) }

@@ -25,9 +25,12 @@ final class WakeThread: Sendable {
 
   private init() {}
 
-  func add(_ ring: Ring) {
+  /// Leaves seats to this thread.
+  func leave(_ rings: [Ring]) {
+    let new = rings.filter { $0.seats.markLeft($0.seat) }
+    if new.isEmpty { return }
     let (mustStart, mustWake) = state.withLock { state in
-      state.left.append(ring)
+      state.left += new
       defer {
         state.hasStarted = true
         state.isAsleep = false
@@ -77,7 +80,7 @@ final class WakeThread: Sendable {
         return state.left
       }
       let failed = rings.filter { !$0.seats.ringLeft($0) }
-      for ring in failed { ring.seats.leave(ring) }
+      leave(failed)
       return failed.isEmpty
     }
   }

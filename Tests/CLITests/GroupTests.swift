@@ -96,13 +96,16 @@ import Testing
 
   @Test func aRunDirectoryOfAnEarlierVersionGetsWhatItLacksAndKeepsItsStreams() throws {
     try framebus("group", "create", "a.b").requireSuccess()
-    try FileManager.default.removeItem(atPath: root.file("run/a.b/semaphores"))
+    for part in ["semaphores", "notify"] {
+      try FileManager.default.removeItem(atPath: root.file("run/a.b/\(part)"))
+    }
     try output(of: "touch", [root.file("run/a.b/streams/screen.lock")])
     try framebus("group", "show", "a.b").requireSuccess()
     #expect(try mode(root.file("run/a.b/semaphores")) == "1700")
     #expect(FileManager.default.fileExists(atPath: root.file("run/a.b/streams/screen.lock")))
     #expect(
-      try Directory(path: root.file("run/a.b")).names().sorted() == ["semaphores", "streams"])
+      try Directory(path: root.file("run/a.b")).names() == ["notify", "semaphores", "streams"])
+    #expect(FileManager.default.fileExists(atPath: root.file("run/a.b/notify/names/rows")))
   }
 
   @Test func aRunningStreamKeepsItsGroupFromBeingRemoved() throws {

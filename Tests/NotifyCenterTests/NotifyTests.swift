@@ -11,7 +11,8 @@ import Testing
     let observer = try world.worker("observe", "a.b")
     try observer.waitForOutput("ready")
     #expect(try world.center.post("a.b") == 1)
-    try observer.waitForOutput("delivery 1 of 1 state 0 by \(currentProcessID()) \(currentUserID())")
+    try observer.waitForOutput(
+      "delivery 1 of 1 state 0 by \(currentProcessID()) \(currentUserID())")
     #expect(try world.center.post("a.b") == 2)
     try observer.waitForOutput("delivery 2 of 1")
   }

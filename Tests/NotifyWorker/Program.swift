@@ -57,15 +57,16 @@ struct Program {
   }
 }
 
-/// Settings: `count`, `pauseUs` (between two posts), `hold` (1: stay when done).
+/// Settings: `count`, `pauseUs` and `pauseEvery` so many posts, `hold` (1: stay when done).
 private func post(_ center: NotifyCenter, _ name: NotificationName, _ settings: Settings) throws {
   let poster = try center.poster(of: name)
   let pause = settings.number("pauseUs", 0)
+  let pauseEvery = settings.number("pauseEvery", 1)
   say("ready")
   var generation: UInt64 = 0
-  for _ in 0..<settings.number("count", 1) {
+  for count in 1...settings.number("count", 1) {
     generation = try poster.post()
-    if pause > 0 { sleep(until: .after(.microseconds(pause))) }
+    if pause > 0, count.isMultiple(of: pauseEvery) { sleep(until: .after(.microseconds(pause))) }
   }
   say("posted \(generation)")
   if settings.number("hold", 0) == 1 { sleep(until: .never) }
@@ -92,7 +93,11 @@ private func observe(
           return delivery.isReset || before &+ delivery.coalesced == delivery.generation
         }
         if !isExact { say("wrong \(delivery)") }
-        if until == 0 { say(line(delivery)) } else if delivery.generation >= until { reached.increment() }
+        if until == 0 {
+          say(line(delivery))
+        } else if delivery.generation >= until {
+          reached.increment()
+        }
       })
     if until != 0, begun >= until { reached.increment() }
   }
@@ -105,7 +110,8 @@ private func observe(
 private func line(_ delivery: Delivery) -> String {
   let poster = delivery.poster.map { "by \($0.pid) \($0.uid)" } ?? "by nobody"
   let reset = delivery.isReset ? " reset" : ""
-  return "delivery \(delivery.generation) of \(delivery.coalesced) state \(delivery.state) \(poster)"
+  return
+    "delivery \(delivery.generation) of \(delivery.coalesced) state \(delivery.state) \(poster)"
     + reset
 }
 
