@@ -1,19 +1,31 @@
-/* A subscriber that receives in order and is a whole ring behind, while its publisher dies or stops
-   at any instruction (Subscriber.receive and step).
+/* A subscriber that receives in order and is up to a whole ring behind, while its publisher dies or
+   stops at any instruction, or its connection is cut (Subscriber.receive, giveUpLapped, conclude
+   and attach).
 
-   Invariant: when the publisher is gone and the last look found nothing, every frame that still
-   stands in the ring was received. A frame whose descriptor was marked invalid, but whose
-   successor's number never appeared in the cursor, does not hide those after it.
+   Invariants:
+   I1  when the publisher is gone and the last look found nothing, every frame that still stands in
+       the ring was received: one whose descriptor was marked invalid, but whose successor's number
+       never appeared in the cursor, does not hide those after it;
+   I2  a frame that could not be pinned is given up at once, and none that stood when it was chosen:
+       each up to the position is received or dropped, once, also where the connection was cut
+       meanwhile;
+   I3  the cursor of a welcome to the same generation is never behind the position.
 
-   Rules that a define breaks: NO_OVERWRITTEN (what could not be pinned is tried again until the
-   cursor moves), GONE_ASKED_LATE (the death is asked for after the look). */
+   Bounds: D ring depth, N frames, one cut, FEW tries before the subscriber says that there is
+   nothing. Where the publisher dies after a cut nothing is left to attach to.
+
+   Rules that a define breaks: TRIED_AGAIN (what could not be pinned is tried again until the cursor
+   moves), GONE_ASKED_LATE (the death is asked for after the look), BEGUN_ANEW (attached
+   again, it goes on at the cursor of the welcome). */
 #ifndef D
 #define D 2
 #endif
 #ifndef N
 #define N 4
 #endif
-#define P 2
+#define FEW (D + 1)
+#define P 3
+#define SERVER 2
 #define HL 9
 #define SEQUENCE(n) ((n) % D)
 #define CURSOR D
@@ -21,7 +33,11 @@
 #define OWNER(x) 0
 #include "memory.h"
 
-bool gone;
+#define UNKNOWN 0
+#define RECEIVED 1
+#define DROPPED 2
+bool gone, dead;
+byte fate[N + 1];
 
 proctype publisher() {
   byte n = 1;
@@ -35,54 +51,92 @@ proctype publisher() {
      atomic { store(0, CURSOR, n, REL); n++ }
   :: break
   od;
-  atomic { full_fence(0); tells(0, 1); gone = true }
+  atomic { full_fence(0); tells(0, 1); dead = true; gone = true }
 }
+proctype cut() { gone = true }
 
-proctype subscriber() {
-  byte position, overwritten, cursor, n, word, tries;
-  bool was_gone;
+inline settle(what) {
+  position++;
+  assert(fate[position] == UNKNOWN);                               /* I2 */
+  fate[position] = what
+}
+inline give_up_lapped() {
+  do :: cursor > position + D -> settle(DROPPED) :: else -> break od
+}
+inline look() {
+  tries = 0; found = false;
   do
-  :: was_gone && tries == D + 1 -> break
+  :: tries == FEW || found -> break
   :: else ->
-#ifndef GONE_ASKED_LATE
-     was_gone = gone;
-#endif
-     overwritten = position; tries = 0;
-     do
-     :: tries > D -> break
-     :: tries <= D ->
-        tries++;
+     tries++;
+     atomic {
+       load(1, CURSOR, ACQ, cursor);
+       if :: cursor > position -> give_up_lapped() :: else fi
+     }
+     if
+     :: cursor <= position -> break
+     :: else ->
+        load(1, SEQUENCE(position + 1), ACQ, word);
         atomic {
-          load(1, CURSOR, ACQ, cursor);
-          n = overwritten + 1;
-          if :: cursor > D && n < cursor - D + 1 -> n = cursor - D + 1 :: else fi
-        }
-        if
-        :: cursor <= overwritten -> tries = D + 1; break
-        :: cursor > overwritten ->
-           load(1, SEQUENCE(n), ACQ, word);
-           if
-           :: word == n -> atomic { position = n; tries = 0; break }
-           :: word != n ->
-#ifdef NO_OVERWRITTEN
-              skip
+          if
+          :: word == position + 1 -> settle(RECEIVED); found = true
+#ifndef TRIED_AGAIN
+          :: else -> settle(DROPPED)
 #else
-              overwritten = n
+          :: else
 #endif
-           fi
-        fi
-     od;
-#ifdef GONE_ASKED_LATE
-     was_gone = gone;
-#endif
-     atomic { n = 0; word = 0; cursor = 0; overwritten = 0 }
+          fi;
+          word = 0
+        }
+     fi
   od;
-  /* The frames that stand and were published. */
+  cursor = 0
+}
+/* The same generation again: hello, welcome. */
+inline attach() {
+  atomic { gone = dead };
+  tells(1, SERVER);
+  full_fence(SERVER);
+  load(SERVER, CURSOR, ACQ, cursor);
+  tells(SERVER, 1);
+  assert(cursor >= position);                                      /* I3 */
+#ifdef BEGUN_ANEW
+  position = cursor;
+#endif
+  d_step { give_up_lapped(); cursor = 0 }
+}
+proctype subscriber() {
+  byte position, cursor, word, tries, n;
+  bool was_gone, was_dead, found;
+  do
+  ::
+#ifndef GONE_ASKED_LATE
+     atomic { was_gone = gone; was_dead = dead }
+#endif
+     look();
+#ifdef GONE_ASKED_LATE
+     atomic { was_gone = gone; was_dead = dead }
+#endif
+     if
+     :: found || !was_gone
+     :: !found && was_dead -> break
+     :: !found && was_gone && !was_dead ->
+        if
+        :: dead -> goto alone                      /* Nobody is there to attach to. */
+        :: else -> attach()
+        fi
+     fi
+  od;
+  /* The frames that stand and were published, and those that were come to. */
   n = 1;
   do
   :: n > NEWEST(CURSOR) -> break
-  :: n <= NEWEST(CURSOR) -> assert(n <= position || NEWEST(SEQUENCE(n)) != n); n++
-  od
+  :: n <= NEWEST(CURSOR) ->
+     assert(fate[n] == RECEIVED || NEWEST(SEQUENCE(n)) != n);      /* I1 */
+     assert(fate[n] != UNKNOWN || n > position);                   /* I2 */
+     n++
+  od;
+  alone: skip
 }
 
-init { atomic { start_memory(); run publisher(); run subscriber() } }
+init { atomic { start_memory(); run publisher(); run cut(); run subscriber() } }

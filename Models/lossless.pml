@@ -17,7 +17,8 @@
    Rules that a define breaks: NO_ADVANCE_FENCE, NO_WAIT_FENCE (Dekker, both sides), PROGRESS_LATE
    (progress word read after the position), CHANGES_LATE (the same for `changes`), NO_CHANGES (a
    death wakes nobody), POSITION_EARLY (advanced before the descriptor is copied), IGNORES_LOANS
-   (loans that are out are not counted), NO_STALL_LIMIT, ENDED_LATE (told after the next frame). */
+   (loans that are out are not counted), NO_STALL_LIMIT, ENDED_LATE (told after the next frame),
+   NO_END_FENCE, NO_GAP_FENCE (told, and the gap made, in an order that nothing keeps). */
 #ifndef D
 #define D 2
 #endif
@@ -127,7 +128,10 @@ proctype publisher() {
 #ifdef ENDED_LATE
                    ending = watched
 #else
-                   store(0, PLACE(watched), 1, RLX)
+                   store(0, PLACE(watched), 1, RLX);
+#ifndef NO_END_FENCE
+                   release_fence(0)
+#endif
 #endif
                  }
 #endif
@@ -163,24 +167,30 @@ proctype subscriber(byte me) {
         load(me, SEQUENCE(position + 1), ACQ, word);
         assert(word == position + 1 || !lossless[me]);             /* I1 */
         if
-        :: word == position + 1
-        :: word == 0 -> goto again                   /* the gap shows with a later frame */
-        :: word > position + 1 -> atomic {
+        :: word == position + 1 -> atomic {
+             acquire_fence(me);
+             load(me, SEQUENCE(position + 1), RLX, word);
+             assert(word == position + 1 || !lossless[me])         /* I1 */
+           }
+        :: else
+        fi;
+        if
+        :: word != position + 1 -> atomic {
+             /* Given up at once, with a reason. */
+#ifndef NO_GAP_FENCE
+             acquire_fence(me);
+#endif
              load(me, PLACE(me), RLX, word);
              assert(word == 1)                                     /* I1 */
            };
            break
-        fi;
-        atomic {
-          acquire_fence(me);
-          load(me, SEQUENCE(position + 1), RLX, word);
-          assert(word == position + 1 || !lossless[me]);           /* I1 */
-          if :: word != position + 1 -> goto again :: else fi;
-          position++;
+        :: else -> atomic {
+             position++;
 #ifndef POSITION_EARLY
-          store(me, POSITION(me), position, REL);
+             store(me, POSITION(me), position, REL)
 #endif
-        }
+           }
+        fi;
 #ifndef NO_ADVANCE_FENCE
         full_fence(me);
 #endif
@@ -195,7 +205,7 @@ proctype subscriber(byte me) {
         :: else
         fi
      fi;
-     again: word = 0
+     word = 0
   od
 }
 

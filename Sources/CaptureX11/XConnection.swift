@@ -3,10 +3,9 @@
   import Platform
 
   /// A connection to an X server, closed when its owner goes.
-  ///
-  /// Checked Sendable by hand because libxcb locks around every call, and the pointer never
-  /// changes.
   @safe final class XConnection: @unchecked Sendable {
+    // because libxcb locks around every call, and the pointer never changes
+
     /// SAFETY: open until deinit; users keep this object alive across calls with it.
     @unsafe let pointer: OpaquePointer
     /// The display as the user named it, for messages.

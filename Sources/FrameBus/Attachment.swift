@@ -23,8 +23,7 @@ final class Attachment: Sendable {
   let pins = PinLedger()
   private let boardMapping: Mapping
   private let pageMapping: Mapping
-  /// Hold words that are free, a bit each. Of this process alone.
-  private let freeHolds: Atomic<UInt64>
+  private let freeHolds: FreeHolds
 
   /// Rung for a frame while this subscriber waits on a descriptor.
   let bell: BellSocket
@@ -83,7 +82,7 @@ final class Attachment: Sendable {
     place = Int(welcome.place)
     grantedHolds = Int(welcome.holds)
     firstCursor = welcome.cursor
-    freeHolds = Atomic((1 << UInt64(welcome.holds)) - 1)
+    freeHolds = FreeHolds(count: grantedHolds)
     line = PublisherLine(socket, pool, doorbell: doorbell, loop: loop)
     let header = board.header()
     guard header.magic == FB_MAGIC_WORD, header.abi_version == UInt32(FB_ABI_VERSION),
@@ -146,9 +145,12 @@ final class Attachment: Sendable {
     board.place(place).loadRelaxed() == UInt32(FB_PLACE_EVICTED)
   }
 
+  /// Whether this subscriber has lost lossless delivery. Asked once a gap was seen.
   var losslessHasEnded: Bool {
-    // Relaxed: looked at only after a gap, which the publisher makes later.
-    board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
+    // SYNC end/gap: acquiring; from the descriptor that was found overwritten to the place. Pairs
+    // with the releasing fence in `StreamServer.endLossless`. Relaxed: the fence orders it.
+    atomicMemoryFence(ordering: .acquiring)
+    return board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
   }
 
   func pool(_ generation: UInt32) -> PoolView? { line.pool(generation) }
@@ -156,28 +158,17 @@ final class Attachment: Sendable {
   /// Whether a pool of this generation is still to come.
   func awaitsPool(_ generation: UInt32) -> Bool { line.awaitsPool(generation) }
 
-  /// A free hold word, or nil.
-  func takeHold() -> Int? {
-    // Relaxed: the exchange below looks again.
-    var free = freeHolds.load(ordering: .relaxed)
-    while free != 0 {
-      let index = free.trailingZeroBitCount
-      // Process-local, several threads: leases may be released anywhere. Acquire: the release that
-      // freed this hold wrote its word before.
-      let result = freeHolds.weakCompareExchange(
-        expected: free, desired: free & ~(1 << UInt64(index)), ordering: .acquiring)
-      if result.exchanged { return index }
-      free = result.original
-    }
-    return nil
-  }
+  /// A free hold word, or nil. For the subscriber, who alone takes them.
+  @inline(__always)
+  func takeHold() -> Int? { freeHolds.take() }
 
   /// Unmaps the pools that only free records of the ledger still name. For the subscriber, who
   /// alone takes holds.
   func forgetPools(otherThan generation: UInt32) {
-    // Acquire: as in `takeHold`.
-    for hold in SetBits(freeHolds.load(ordering: .acquiring) | 1 << UInt64(PinLedger.copied))
-    where pins[hold].poolGeneration != generation { pins[hold].pool = nil }
+    for hold in 0...PinLedger.copied
+    where hold == PinLedger.copied || freeHolds.contains(hold) {
+      if pins[hold].poolGeneration != generation { pins[hold].pool = nil }
+    }
   }
 
   /// Lets a frame go, and its hold word with it.
@@ -188,7 +179,7 @@ final class Attachment: Sendable {
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)
     crashPoint(.released)
-    freeHolds.bitwiseOr(1 << UInt64(hold), ordering: .releasing)
+    freeHolds.giveBack(hold)
   }
 
   /// Tries to pin a frame with a hold word.
@@ -233,9 +224,9 @@ final class Attachment: Sendable {
   @inline(__always)
   func stillStands(_ sequence: UInt64) -> Bool {
     // SYNC descriptor/seqlock: all loads of the copy before this look; pairs with the releasing
-    // fence in `PublisherCore.publish` for the descriptor, and for the payload with the full fence
-    // in `PublisherCore.takeSlot`, which lies between the overwriting of the descriptor and the
-    // first store to the slot. Relaxed: the fence orders it.
+    // fence in `PublisherCore.publish`. That lies between the overwriting of the descriptor and the
+    // stores to its fields, and before the first store to the slot too, which is free only after
+    // that publish. Relaxed: the fence orders it.
     atomicMemoryFence(ordering: .acquiring)
     return board.descriptorSequence(of: sequence).loadRelaxed() == sequence
   }

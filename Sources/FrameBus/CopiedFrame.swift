@@ -26,7 +26,7 @@ extension CopiedFrame {
     self.generation = generation
     sequence = SequenceNumber(rawValue: record.descriptor.sequence)
     metadata = FrameMetadata(record.descriptor, of: format)
-    damage = record.damage.clipped(to: format.bounds)
+    damage = record.changes.clipped(to: format.bounds)
     checksum = record.descriptor.checksum
     publishedAtNs = record.descriptor.published_at_ns
     droppedBefore = record.droppedBefore

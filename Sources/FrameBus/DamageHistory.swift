@@ -10,21 +10,28 @@ struct DamageHistory {
   /// said: for the first frame, after a change of format or a discontinuity, and when the
   /// descriptor of a frame between has been overwritten.
   /// - Parameter standing: a copy of a frame's descriptor, if it still stands.
+  /// - Returns: nil where it is what the frame's own descriptor says: no frame lies between.
+  @inline(__always)
   mutating func advance(
-    to frame: fb_descriptor, standing: (UInt64) -> fb_descriptor?
-  ) -> DamageRegion {
-    defer { last = (frame.sequence, frame.format_epoch) }
+    to sequence: UInt64, formatEpoch: UInt64, standing: (UInt64) -> fb_descriptor?
+  ) -> DamageRegion? {
+    let before = last
+    last = (sequence, formatEpoch)
     // Epochs only grow, so equal ones at both ends are equal in between.
-    guard let last, last.formatEpoch == frame.format_epoch, last.sequence < frame.sequence,
-      frame.sequence - last.sequence <= UInt64(FB_MAXIMUM_RING_DEPTH)
-    else { return .full }
-    var region = frame.changes
+    guard let before, before.formatEpoch == formatEpoch else { return .full }
+    if before.sequence &+ 1 == sequence { return nil }
+    return Self.changes(after: before.sequence, through: sequence, standing)
+  }
+
+  private static func changes(
+    after first: UInt64, through last: UInt64, _ standing: (UInt64) -> fb_descriptor?
+  ) -> DamageRegion {
+    guard first < last, last - first <= UInt64(FB_MAXIMUM_RING_DEPTH) else { return .full }
+    var region = DamageRegion.none
     // The oldest first: it is the next to be overwritten.
-    var sequence = last.sequence + 1
-    while sequence < frame.sequence, !region.isFull {
-      guard let skipped = standing(sequence) else { return .full }
-      region.formUnion(skipped.changes)
-      sequence += 1
+    for sequence in first + 1...last where !region.isFull {
+      guard let frame = standing(sequence) else { return .full }
+      region.formUnion(frame.changes)
     }
     return region
   }
@@ -32,9 +39,14 @@ struct DamageHistory {
 
 extension fb_descriptor {
   /// What changed since the frame before.
-  fileprivate var changes: DamageRegion {
+  var changes: DamageRegion {
     FrameFlags(rawValue: flags).contains(.discontinuity) ? .full : DamageRegion(self)
   }
+}
+
+extension PinLedger.Record {
+  /// What changed since the frame that was received before.
+  var changes: DamageRegion { damage ?? descriptor.changes }
 }
 
 extension Attachment {

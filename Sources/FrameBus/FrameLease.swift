@@ -30,7 +30,7 @@ public struct FrameLease: ~Copyable, Sendable {
   /// between: all that must be drawn, converted or encoded anew. `metadata.damage` tells only of
   /// the frame published before.
   public var damage: DamageRegion {
-    attachment.pins[hold].damage.clipped(to: format.bounds)
+    attachment.pins[hold].changes.clipped(to: format.bounds)
   }
   /// CRC-32C of the bytes, if the publisher gives one (`PublisherOptions.checksums`).
   public var checksum: UInt32? { attachment.pins[hold].descriptor.checksum }

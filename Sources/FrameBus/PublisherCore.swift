@@ -232,6 +232,8 @@ import Synchronization
   func publish(loan index: Int, byteCount: Int) -> SequenceNumber {
     let sequence = ring.next
     let checksum = options.checksums ? checksum(ofLoan: index, byteCount: byteCount) : nil
+    // Polling subscribers have it; it is taken back while the descriptor is made.
+    board.prefetchCursorForWriting()
     let nowNs = monotonicNowNs()
     var descriptor = fb_descriptor()
     if ring.loans[index].hasMetadata {
@@ -282,6 +284,8 @@ import Synchronization
     }
     ring.loans.strike(index)
     wakeSleepers()
+    // Its lines are fetched before the next frame is there, so that publishing need not wait.
+    board.prefetchDescriptorForWriting(of: ring.next)
     return SequenceNumber(rawValue: sequence)
   }
 

@@ -102,13 +102,15 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   func endLossless(_ place: Int, of tenancy: UInt64) {
     loop.performAndWait { [core] in
       guard core.places.endLossless(place, of: tenancy) else { return }
-      // Relaxed: the publishing thread goes on after this, and so does the gap by which the
-      // subscriber comes to look.
+      // Relaxed: ordered by the fence below.
       core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
       crashPoint(.losslessEndShown)
       core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
       crashPoint(.losslessEndCounted)
     }
+    // SYNC end/gap: releasing; from the place to the descriptors that are overwritten from here on.
+    // Pairs with the acquiring fence in `Attachment.losslessHasEnded`.
+    atomicMemoryFence(ordering: .releasing)
   }
 
   // MARK: Connections

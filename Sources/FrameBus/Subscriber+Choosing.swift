@@ -5,9 +5,9 @@
 /// and dropped adds up to how far it came.
 extension Subscriber {
   /// Gives up what the ring no longer has and what the policy passes over.
+  /// - Parameter cursor: the newest frame, as last seen: its line is not fetched again.
   /// - Returns: the frame to receive next, which is the one after `position`; nil for none yet.
-  mutating func choose(_ attachment: Attachment) -> UInt64? {
-    let cursor = attachment.cursor
+  mutating func choose(upTo cursor: UInt64, _ attachment: Attachment) -> UInt64? {
     // A cursor behind us is a publisher that breaks the protocol: to us nothing is new.
     guard cursor > position else { return nil }
     let depth = UInt64(attachment.ringDepth)

@@ -13,13 +13,19 @@ extension Subscriber {
     case dropped(DropReason)
   }
 
-  mutating func receive(from attachment: Attachment) throws(ReceiveError) -> Step {
+  /// - Parameter newest: the cursor as the caller has seen it.
+  mutating func receive(
+    from attachment: Attachment, upTo newest: UInt64
+  ) throws(ReceiveError) -> Step {
     let start = position
     defer { if position != start { note(attachment) } }
-    for _ in 0..<Self.maximumTries {
+    for attempt in 0..<Self.maximumTries {
+      let cursor = attempt == 0 ? newest : attachment.cursor
       // What was found overwritten is given up, also where a publisher that stopped or died in
       // between keeps the cursor from showing it: it must not keep us from what still stands.
-      guard !attachment.isEvicted, let sequence = choose(attachment) else { return .nothing }
+      guard !attachment.isEvicted, let sequence = choose(upTo: cursor, attachment) else {
+        return .nothing
+      }
       guard let hold = attachment.takeHold() else {
         throw .holdsExhausted(granted: attachment.grantedHolds)
       }
@@ -59,13 +65,17 @@ extension Subscriber {
     case nothing
   }
 
+  /// - Parameter newest: the cursor as the caller has seen it.
   mutating func copy(
-    from attachment: Attachment, into buffer: inout MutableRawSpan
+    from attachment: Attachment, upTo newest: UInt64, into buffer: inout MutableRawSpan
   ) throws(ReceiveError) -> CopyStep {
     let start = position
     defer { if position != start { note(attachment) } }
-    for _ in 0..<Self.maximumTries {
-      guard !attachment.isEvicted, let sequence = choose(attachment) else { return .nothing }
+    for attempt in 0..<Self.maximumTries {
+      let cursor = attempt == 0 ? newest : attachment.cursor
+      guard !attachment.isEvicted, let sequence = choose(upTo: cursor, attachment) else {
+        return .nothing
+      }
       guard attachment.look(at: sequence, for: PinLedger.copied) else {
         giveUpLapped(through: sequence, attachment)
         continue
@@ -103,8 +113,10 @@ extension Subscriber {
   /// Counts the frame after `position` as received.
   private mutating func take(_ sequence: UInt64, _ hold: Int, _ attachment: Attachment) {
     attachment.pins[hold].droppedBefore = droppedSince
-    attachment.pins[hold].damage = damageHistory.advance(to: attachment.pins[hold].descriptor) {
-      attachment.standingDescriptor(of: $0)
+    let formatEpoch = attachment.pins[hold].descriptor.format_epoch
+    attachment.pins[hold].damage = damageHistory.advance(to: sequence, formatEpoch: formatEpoch) {
+      // This frame's own may have been overwritten by now.
+      $0 == sequence ? attachment.pins[hold].descriptor : attachment.standingDescriptor(of: $0)
     }
     droppedSince = 0
     position = sequence

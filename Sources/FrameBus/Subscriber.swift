@@ -135,9 +135,10 @@ public struct Subscriber: ~Copyable, Sendable {
     if let ending { return .finished(ending) }
     guard let attachment else { return try attachAnew() }
     let seen = Seen(attachment)
-    if attachment.cursor > position {
+    let cursor = attachment.cursor
+    if cursor > position {
       noteResumption(attachment)
-      let step = try receive(from: attachment)
+      let step = try receive(from: attachment, upTo: cursor)
       if case .frame = step { return step }
       if case .awaitBell = step, !seen.isGone { return step }
     }
@@ -164,9 +165,10 @@ public struct Subscriber: ~Copyable, Sendable {
       return nil
     }
     let seen = Seen(attachment)
-    if attachment.cursor > position {
+    let cursor = attachment.cursor
+    if cursor > position {
       noteResumption(attachment)
-      switch try copy(from: attachment, into: &buffer) {
+      switch try copy(from: attachment, upTo: cursor, into: &buffer) {
       case .copied(let frame): return frame
       case .awaitsPool where !seen.isGone: return nil
       case .awaitsPool, .nothing: break

@@ -10,7 +10,8 @@ import Synchronization
 /// a word costs matters: the accessors are inlined into other modules. Never inherited by a forked
 /// child.
 @safe package struct GuardedMapping: ~Copyable, @unchecked Sendable {
-  // Sendable because the address never changes and every access is atomic.
+  // because the address never changes and every access is atomic
+
   /// SAFETY: valid for `byteCount` bytes until deinit; every offset is checked before use.
   @usableFromInline let base: UnsafeMutableRawPointer
   @usableFromInline package let byteCount: Int

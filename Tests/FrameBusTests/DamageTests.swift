@@ -76,9 +76,11 @@ import Testing
     var last: UInt64 = 0
     for sequence in UInt64(1)...6 where received >> (sequence - 1) & 1 == 1 {
       defer { last = sequence }
-      let damage = history.advance(to: frame(sequence, odd, isFormat)) { skipped in
+      let own = frame(sequence, odd, isFormat)
+      let told = history.advance(to: sequence, formatEpoch: own.format_epoch) { skipped in
         skipped + UInt64(depth) > sequence ? frame(skipped, odd, isFormat) : nil
       }
+      let damage = told ?? own.changes
       let since = (last + 1)...sequence
       let isKnown =
         last > 0 && !since.contains(odd) && sequence - last <= UInt64(depth)

@@ -73,15 +73,6 @@ func number(of lease: borrowing FrameLease) -> UInt64 {
   unsafe lease.bytes.unsafeLoad(as: UInt64.self)
 }
 
-/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
-func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-  let deadline = Deadline.after(.seconds(60))
-  while try !condition() {
-    if deadline.isPast { throw HarnessError("waited a minute until \(what)") }
-    sleep(until: .after(.milliseconds(1)))
-  }
-}
-
 /// Values on their way from one thread to another.
 final class Channel<Value: Sendable>: Sendable {
   private let values = Mutex<[Value]>([])

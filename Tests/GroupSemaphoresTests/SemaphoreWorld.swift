@@ -49,12 +49,3 @@ extension RunningProgram {
     }
   }
 }
-
-/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
-func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-  let deadline = Deadline.after(.seconds(60))
-  while try !condition() {
-    if deadline.isPast { throw HarnessError("waited a minute until \(what)") }
-    sleep(until: .after(.milliseconds(1)))
-  }
-}

@@ -17,6 +17,8 @@ final class Auditor: @unchecked Sendable {  // because one thread at a time uses
   enum Outcome { case frame(UInt64), timedOut, finished }
 
   private var subscriber: Subscriber
+  private let role: Role
+  private let tasks: TaskThread?
   private let keeps: Int
   private var kept: [KeptFrame] = []
   private(set) var accounts: [Account] = []
@@ -28,8 +30,14 @@ final class Auditor: @unchecked Sendable {  // because one thread at a time uses
     init(_ lease: consuming FrameLease) { self.lease = lease }
   }
 
-  /// - Parameter keeps: how many of the newest frames to hold, fewer than the granted holds.
-  init(_ subscriber: consuming Subscriber, keeping keeps: Int = 0) {
+  /// - Parameters:
+  ///   - role: how the subscriber receives.
+  ///   - keeps: how many of the newest frames to hold, fewer than the granted holds.
+  init(
+    _ subscriber: consuming Subscriber, as role: Role, keeping keeps: Int = 0
+  ) throws(SystemError) {
+    self.role = role
+    tasks = role == .tasks ? try TaskThread() : nil
     self.keeps = min(keeps, subscriber.grantedHolds - 1)
     self.subscriber = subscriber
   }
@@ -39,7 +47,12 @@ final class Auditor: @unchecked Sendable {  // because one thread at a time uses
 
   /// Receives the next frame, and checks it and those that are kept.
   func receive(until deadline: Deadline) throws -> Outcome {
-    switch try subscriber.next(until: deadline) {
+    guard let tasks else { return try take(try subscriber.next(until: deadline)) }
+    return try tasks.run { [self] in try take(try await subscriber.next(until: deadline)) }
+  }
+
+  private func take(_ reception: consuming Reception) throws -> Outcome {
+    switch consume reception {
     case .frame(let lease):
       let number = lease.sequence.rawValue
       try ProofFrame.check(lease)
@@ -63,6 +76,9 @@ final class Auditor: @unchecked Sendable {  // because one thread at a time uses
 
   private func enter(_ lease: borrowing FrameLease) throws(ProofError) {
     let number = lease.sequence.rawValue
+    guard role.mayReceive(number, after: lease.droppedBefore) else {
+      throw ProofError("frame \(number) after \(lease.droppedBefore) that were dropped: \(role)")
+    }
     if accounts.last?.generation != lease.generation {
       let start = number - 1 - lease.droppedBefore
       accounts.append(Account(generation: lease.generation, start: start, last: start))

@@ -45,7 +45,7 @@ struct CrashProof {
         let baseline = try before ?? .settled(of: .own)
         before = baseline
         var killed = 0
-        for point in points where side.points.contains(point) {
+        for point in points where side.points.contains(point) && role.points.contains(point) {
           guard let count = census[point.rawValue] else { continue }
           for choice in choices(point, outOf: count, &generator) {
             let trial = CrashTrial(side: side, role: role, choice: choice)

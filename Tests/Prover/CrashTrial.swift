@@ -31,12 +31,14 @@ struct CrashTrial: CustomStringConvertible {
   private func killSubscriber() throws -> ProgramResult {
     let world = try ProofWorld()
     var publisher = try world.publisher(role)
-    let witness = Auditor(try world.subscriber(role, holds: 3), keeping: 2)
+    let witness = try Auditor(
+      try world.subscriber(role.witness, holds: 3), as: role.witness, keeping: 2)
     let quota = try world.subscriber(role, holds: 16).grantedHolds
     try waitUntil("the one who asked for the quota has left") { publisher.subscriberCount == 1 }
 
+    let frames = role == role.witness ? 300 : 100
     let victim = try world.start(
-      "subscribe", ["role=\(role)", "frames=300", "holds=3", "delayUs=100"], dying: choice,
+      "subscribe", ["role=\(role)", "frames=\(frames)", "holds=3", "delayUs=100"], dying: choice,
       // Its frame is overwritten meanwhile.
       dawdling: role == .lossless ? nil : .holdTaken)
     try waitUntil("the victim has come or died") {
@@ -47,8 +49,8 @@ struct CrashTrial: CustomStringConvertible {
       count += 1
       // What happens in its life: pictures grow, shrink, and come from another publisher.
       switch count {
-      case 10: try publisher.setFormat(try proofFormat(step: 1))
-      case 20: try publisher.setFormat(try proofFormat(step: 0))
+      case 10: try publisher.setFormat(try role.format(step: 1))
+      case 20: try publisher.setFormat(try role.format(step: 0))
       case 30: publisher = try succeed(publisher, witness, in: world)
       default: break
       }
@@ -100,8 +102,9 @@ struct CrashTrial: CustomStringConvertible {
   private func checkQuota(
     _ quota: Int, _ publisher: inout Publisher, _ witness: Auditor, in world: ProofWorld
   ) throws {
-    let successor = Auditor(
-      try world.subscriber(role, holds: 16, start: .next), keeping: quota - 1)
+    let successor = try Auditor(
+      try world.subscriber(role.witness, holds: 16, start: .next), as: role.witness,
+      keeping: quota - 1)
     guard successor.grantedHolds == quota else {
       throw ProofError("\(successor.grantedHolds) holds granted after a death, \(quota) before")
     }
@@ -125,9 +128,14 @@ struct CrashTrial: CustomStringConvertible {
     let world = try ProofWorld()
     let audience = try Audience(world, role)
     let settings =
-      side == .evictor
-      ? ["frames=900", "intervalUs=5000", "growths=3", "subscribers=2"]
-      : ["frames=60", "intervalUs=500", "stallMs=30"]
+      if side == .evictor {
+        ["frames=900", "intervalUs=5000", "growths=3", "subscribers=2"]
+      } else if role == role.witness {
+        ["frames=60", "intervalUs=500", "stallMs=30"]
+      } else {
+        // Its audience is asleep when it dies, in the way that the role is there for.
+        ["frames=60", "intervalUs=2000", "subscribers=1"]
+      }
     let victim = try world.start(
       "publish", ["role=\(role)", "changeEvery=10"] + settings, dying: choice)
     // It maps what it was welcomed with, and takes nothing that comes after.
@@ -159,7 +167,7 @@ struct CrashTrial: CustomStringConvertible {
     guard let subscriber = try? world.subscriber(role) else {
       return sleep(until: .after(.milliseconds(1)))
     }
-    let visitor = Auditor(subscriber)
+    guard let visitor = try? Auditor(subscriber, as: role) else { return }
     if role == .lossless { sleep(until: .after(.milliseconds(50))) }
     _ = try? visitor.receive(until: .after(.milliseconds(20)))
   }
@@ -208,8 +216,8 @@ private final class Audience: Sendable {
   }
 
   private func attend(_ world: ProofWorld, _ role: Role) throws {
-    let auditor = Auditor(
-      try world.subscriber(role, holds: 3, until: .never), keeping: 2)
+    let auditor = try Auditor(
+      try world.subscriber(role, holds: 3, until: .never), as: role, keeping: 2)
     while case .frame = try auditor.receive(until: .never) {
       state.withLock { $0.height = auditor.height }
     }

@@ -14,7 +14,11 @@ enum ProofFrame {
     }
     bytes.storeBytes(of: number, toByteOffset: 0, as: UInt64.self)
     bytes.storeBytes(of: checksum.value, toByteOffset: 8, as: UInt64.self)
+    if isKey(number) { loan.metadata.flags.insert(.keyFrame) }
   }
+
+  /// Whether a frame is a key frame, where not all are.
+  static func isKey(_ number: UInt64) -> Bool { number % 5 == 1 }
 
   /// - Throws: ``ProofError`` unless the frame is that of its own sequence number, whole.
   static func check(_ lease: borrowing FrameLease) throws(ProofError) {

@@ -32,7 +32,7 @@ struct ProofWorld {
 
   func publisher(_ role: Role, step: Int = 0) throws -> Publisher {
     try Publisher(
-      stream, in: group, format: try proofFormat(step: step), options: role.publisherOptions)
+      stream, in: group, format: try role.format(step: step), options: role.publisherOptions)
   }
 
   func subscriber(
@@ -124,15 +124,6 @@ func expect(_ before: Resources, of facts: ProcessFacts, after what: String) thr
       throw ProofError("after \(what): \(now); before it: \(before)")
     }
     sleep(until: .after(.milliseconds(1)))
-  }
-}
-
-/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
-func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-  let deadline = Deadline.after(.seconds(60))
-  while try !condition() {
-    if deadline.isPast { throw ProofError("waited a minute until \(what)") }
-    sleep(until: .after(.microseconds(200)))
   }
 }
 

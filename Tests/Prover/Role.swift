@@ -4,14 +4,54 @@ import Platform
 /// How a stream is delivered in a trial: both sides follow from it.
 enum Role: String, CaseIterable {
   case latest, keepLatest, lossless
+  /// Waits on a semaphore.
+  case everyNth
+  /// Waits on a descriptor, for frames of which only some are key frames.
+  case keyFrameAware
+  /// Receives as a task.
+  case tasks
 
   static let ringDepth = 4
 
+  /// Those in which every frame reaches who waits for it.
+  static let complete: [Role] = [.latest, .keepLatest, .lossless]
+
+  /// What those receive as who see to it that all is right.
+  var witness: Role { Self.complete.contains(self) ? self : .keepLatest }
+
+  /// Where to die in it: anywhere, or only where it differs from those before.
+  var points: Set<CrashPoint> {
+    guard !Self.complete.contains(self) else { return Set(CrashPoint.allCases) }
+    return [
+      .descriptorInvalid, .cursorMoved, .bellsRung, .waitKindShown, .holdTaken, .released,
+      .advanced, .dropsShown, .waitingShown, .sleepEnded, .detached,
+    ]
+  }
+
   var policy: SubscriberPolicy {
     switch self {
-    case .latest: .latest
+    case .latest, .tasks: .latest
     case .keepLatest: .keepLatest(Self.ringDepth)
     case .lossless: .lossless(deadline: .seconds(30))
+    case .everyNth: .everyNth(3)
+    case .keyFrameAware: .keyFrameAware
+    }
+  }
+
+  /// Whether its policy lets a frame through, where so many before it were dropped.
+  func mayReceive(_ number: UInt64, after dropped: UInt64) -> Bool {
+    switch self {
+    case .latest, .keepLatest, .lossless, .tasks: true
+    case .everyNth: number.isMultiple(of: 3)
+    case .keyFrameAware: dropped == 0 || ProofFrame.isKey(number)
+    }
+  }
+
+  private var wait: WaitKind {
+    switch self {
+    case .everyNth: .semaphore
+    case .keyFrameAware: .eventDescriptor
+    case .latest, .keepLatest, .lossless, .tasks: .futex
     }
   }
 
@@ -27,12 +67,17 @@ enum Role: String, CaseIterable {
   func subscriberOptions(holds: Int) -> SubscriberOptions {
     var options = SubscriberOptions()
     options.policy = policy
+    options.wait = wait
     options.holds = holds
     return options
   }
-}
 
-/// Small pictures first, so that many go by; each step is a larger one.
-func proofFormat(step: Int) throws(FrameFormatError) -> FrameFormat {
-  try .video(.xrgb8888, width: 64, height: step == 0 ? 4 : 32 * step)
+  /// Small pictures first, so that many go by; each step is a larger one.
+  func format(step: Int) throws(FrameFormatError) -> FrameFormat {
+    let picture = try FrameFormat.video(.xrgb8888, width: 64, height: step == 0 ? 4 : 32 * step)
+    guard self == .keyFrameAware else { return picture }
+    return try .encoded(
+      .h264, as: .video, maximumByteCount: picture.byteCount, width: picture.width,
+      height: picture.height)
+  }
 }

@@ -1,6 +1,7 @@
 import AppGroup
 import FrameBus
 import Platform
+import TestSupport
 
 // The parts that are killed: a publisher and a subscriber that keep to the protocol.
 
@@ -17,7 +18,7 @@ func publishProof(_ settings: Settings) throws {
   var options = role.publisherOptions
   options.losslessStallLimit = .milliseconds(settings.number("stallMs", 10_000))
   var publisher = try Publisher(
-    world.stream, in: world.group, format: try proofFormat(step: 0), options: options)
+    world.stream, in: world.group, format: try role.format(step: 0), options: options)
   say("publishing")
   let awaited = settings.number("subscribers", 0)
   try waitUntil("\(awaited) have come") { publisher.subscriberCount >= awaited }
@@ -31,7 +32,7 @@ func publishProof(_ settings: Settings) throws {
       let change = number / changeEvery
       // Up and down: a larger one, then a small one again that fits the slots there are.
       let step = change.isMultiple(of: 2) ? 0 : min(change / 2 + 1, growths)
-      try publisher.setFormat(try proofFormat(step: Int(step)))
+      try publisher.setFormat(try role.format(step: Int(step)))
     }
     do {
       if number.isMultiple(of: 7) {
@@ -55,9 +56,10 @@ func publishProof(_ settings: Settings) throws {
 func subscribeProof(_ settings: Settings) throws {
   let world = try settings.world()
   let role = try settings.role()
-  let auditor = Auditor(
+  let auditor = try Auditor(
     try world.subscriber(
-      role, holds: settings.number("holds", 3), until: .after(.seconds(60))), keeping: 2)
+      role, holds: settings.number("holds", 3), until: .after(.seconds(60))), as: role,
+    keeping: 2)
   say("attached")
   let wanted = settings.number("frames", 0)
   let delay = Duration.microseconds(settings.number("delayUs", 0))

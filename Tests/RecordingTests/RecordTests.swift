@@ -75,12 +75,14 @@ import Testing
     recorder.process.send(signal: SIGSTOP)
     let before = try #require(try listStreams(in: studio.group).first).cursor
     var now = before
-    while now < before + 500 { now = try listStreams(in: studio.group).first?.cursor ?? now }
+    try waitUntil("500 frames are missed") {
+      now = try listStreams(in: studio.group).first?.cursor ?? now
+      return now >= before + 500
+    }
     recorder.process.send(signal: SIGCONT)
     // What it missed is counted with the next frame that it receives.
-    var position: UInt64 = 0
-    while position <= now {
-      position = try listStreams(in: studio.group).first?.subscribers.first?.position ?? 0
+    try waitUntil("it has received one more") {
+      try listStreams(in: studio.group).first?.subscribers.first?.position ?? 0 > now
     }
     #expect(try recorder.end(with: SIGTERM).status == .exited(0))
     try worker.end(with: SIGKILL)

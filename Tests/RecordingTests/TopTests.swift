@@ -144,12 +144,3 @@ import Testing
     return program
   }
 }
-
-/// Looks again and again until a condition holds. Fails after a minute.
-private func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-  let deadline = Deadline.after(.seconds(60))
-  while try !condition() {
-    if deadline.isPast { throw HarnessError("waited a minute until \(what)") }
-    sleep(until: .after(.milliseconds(5)))
-  }
-}

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-  FB_ABI_VERSION = 2,
+  FB_ABI_VERSION = 3,
   FB_MAXIMUM_SUBSCRIBERS = 64,
   FB_MAXIMUM_HOLDS = 16,
   FB_MAXIMUM_PLANES = 4,
@@ -101,14 +101,12 @@ struct fb_board {
   uint64_t reserved0;
   char stream[FB_NAME_BYTES];
 
-  // The hot line, alone.
+  // The hot line, alone. Nothing of it is written after the cursor: subscribers fetch it then.
   uint64_t cursor;
-  uint32_t wake;
-  uint32_t reserved1;
   uint64_t published_bytes;  // payload of all frames up to the cursor
   uint32_t newest_slot;      // where to fetch the newest frame from while its descriptor is fetched
-  uint32_t reserved4;
-  uint64_t reserved2[4];
+  uint32_t reserved1;
+  uint64_t reserved2[5];
 
   // Rarely written.
   uint64_t format_epoch;
@@ -123,6 +121,11 @@ struct fb_board {
 
   // One word a subscriber: FB_PLACE_*.
   uint32_t places[FB_MAXIMUM_SUBSCRIBERS];
+
+  // Futex word, bumped for each frame; only those who are about to sleep read it. In a pair of
+  // lines of its own, because processors fetch lines in pairs.
+  uint32_t wake;
+  uint32_t reserved3[31];
 };
 enum { FB_STATE_STARTING = 0, FB_STATE_LIVE = 1, FB_STATE_FINISHED = 2, FB_STATE_PAUSED = 3 };
 enum {
@@ -136,7 +139,8 @@ _Static_assert(offsetof(struct fb_board, stream) == 64, "name");
 _Static_assert(offsetof(struct fb_board, cursor) == 128, "hot line");
 _Static_assert(offsetof(struct fb_board, format_epoch) == 192, "status line");
 _Static_assert(offsetof(struct fb_board, places) == 256, "places");
-_Static_assert(sizeof(struct fb_board) == 512, "descriptors begin on a line of their own");
+_Static_assert(offsetof(struct fb_board, wake) == 512, "wake lines");
+_Static_assert(sizeof(struct fb_board) == 640, "descriptors begin on a line of their own");
 
 // A subscriber's page: written by that subscriber alone (the publisher sets `position` before it
 // hands the page over), mapped read-only by the publisher, who believes nothing in it.

@@ -88,6 +88,12 @@ import Platform
     unsafe fb_prefetch(start + Int(FB_LINE_BYTES))
   }
 
+  /// Has the hot line fetched, to be written.
+  @inline(__always)
+  func prefetchCursorForWriting() {
+    unsafe fb_prefetch_for_writing(base + Int(FB_AT_CURSOR))
+  }
+
   /// The same, to be written: the subscribers' copies of the lines are taken from them.
   @inline(__always)
   func prefetchDescriptorForWriting(of sequence: UInt64) {

@@ -3,7 +3,8 @@
 /// A loan is a number in this ledger. So what it carries stays where it is when the loan moves, and
 /// a loan like the one before it touches no reference count. For the publishing thread alone.
 @safe struct LoanLedger: ~Copyable {
-  struct Record {
+  /// Never copied: the compiler would do so for a call of a method, references and all.
+  struct Record: ~Copyable {
     fileprivate(set) var pool: Pool {
       didSet { slotBytes = pool.slotBytes }
     }

@@ -6,7 +6,8 @@ import CFrameLayout
 /// free and read through the lease afterwards. Pool and format stay from one frame to the next, so
 /// a frame like the one before it touches no reference count.
 @safe struct PinLedger: ~Copyable, @unchecked Sendable {  // because leased records are not written
-  @safe struct Record {
+  /// Never copied: the compiler would do so for a call of a method, references and all.
+  @safe struct Record: ~Copyable {
     /// As it was when the frame was pinned, in memory of our own.
     var descriptor = fb_descriptor()
     /// Keeps the memory mapped; what is needed of it for each frame stands beside it.
@@ -29,8 +30,8 @@ import CFrameLayout
     /// The epoch of that format, or 0.
     var formatEpoch: UInt64 = 0
     private(set) var payloadRule = PayloadRule.none
-    /// What changed since the frame that was received before.
-    var damage = DamageRegion.full
+    /// What changed since the frame that was received before; nil: as the descriptor says.
+    var damage: DamageRegion?
     var droppedBefore: UInt64 = 0
 
     /// Where the frame begins.
@@ -67,7 +68,7 @@ import CFrameLayout
 
   init() {
     unsafe records = .allocate(capacity: Self.count)
-    unsafe records.initialize(repeating: Record(), count: Self.count)
+    for index in 0..<Self.count { unsafe (records + index).initialize(to: Record()) }
   }
 
   deinit {

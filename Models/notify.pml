@@ -1,0 +1,300 @@
+/* The doorbell hand-shake of notifications: one observer, MATES posters of one uid, who share a
+   `rung`, and with FOREIGN one of another uid, who has none and always sends. Each posts a name of
+   its own; the generations are the truth, the datagrams only wake.
+
+   Observer: register, then over and over: drain the socket, armed + 1, full fence, check all
+   generations, sleep. Poster: generation + 1, full fence, look for the registration; unless rung is
+   what armed is, send, then rung = that armed.
+
+   Invariants, checked when nothing can move any more (`timeout`):
+   I1  the observer has seen every post whose poster lives; no timer was needed for that;
+   I2  after one re-check more (KILL) it has seen all posts.
+
+   A generation and a `rung` have several writers, who use read-modify-writes and plain stores. Each
+   writer has a word of its own here, and a load of `rung` returns what any of them stored: that
+   allows more than one word would. A generation's read-modify-write is no fence but on x86.
+
+   The directory of registrations and the socket are the kernel's: single steps that order all. A
+   poster compares the epoch at each post, and reads the directory only if that is a new one. The
+   socket holds QUEUE datagrams; another one gets EAGAIN. To a mate, whose socket is connected to
+   the observer, that counts as sent. The foreign poster's is not connected: it may get EAGAIN for
+   datagrams that others did not drain, and tries again.
+
+   Bounds: POSTS by each poster, REGISTRATIONS of the observer, who may cancel one whenever it would
+   sleep. KILL: the first poster may be killed between any two steps; the timer goes off once, when
+   all rests.
+
+   Rules that a define breaks: CHECK_FIRST (checked before armed), DRAIN_LATE (drained after armed),
+   RUNG_FIRST (rung before it is sent), RUNG_NEW (rung is what armed is after sending),
+   NO_ARM_FENCE, NO_POST_FENCE (Dekker, both sides), ONE_RUNG (one for all uids, of whom one lies),
+   EAGAIN_COUNTS (from a socket that is not connected, too), NAMED_ONLY (only the names of the
+   datagrams are checked), RESTARTED (a registration counts from 1 in the words of the one before),
+   REGISTERED_LATE (after the check), EPOCH_FIRST (the epoch changed before the directory),
+   EPOCH_LATE (the directory read before the epoch). */
+#ifndef MATES
+#define MATES 2
+#endif
+#ifndef POSTS
+#define POSTS 1
+#endif
+#ifndef REGISTRATIONS
+#define REGISTRATIONS 1
+#endif
+#ifndef QUEUE
+#define QUEUE 1
+#endif
+#ifdef FOREIGN
+#define POSTERS (MATES + 1)
+#else
+#define POSTERS MATES
+#endif
+#define P (1 + POSTERS)
+#define HL 10
+#ifdef RESTARTED
+#define WORDS(r) 0
+#else
+#define WORDS(r) ((r) - 1)
+#endif
+#define EPOCH 0
+#define ARMED(r) (1 + WORDS(r))
+#define GENERATION(p) (REGISTRATIONS + (p))
+#define RUNG(r, p) (REGISTRATIONS + POSTERS * (1 + WORDS(r)) + (p))
+#define LOCS (1 + REGISTRATIONS + POSTERS * (1 + REGISTRATIONS))
+#define OWNER(x) ((x) <= REGISTRATIONS -> 0 : 1 + ((x) - REGISTRATIONS - 1) % POSTERS)
+#include "memory.h"
+
+#ifdef ONE_RUNG
+#define RUNGS POSTERS
+#else
+#define RUNGS MATES
+#endif
+
+byte listed, open;                     /* the directory's registration, and the socket's; 0: none */
+byte queue;
+byte seen[P];
+bool named[P];                         /* whose names the datagrams in the queue have */
+bool may_kill, killed, timer;
+
+/* What a datagram tells of its sender, it tells once it is drained. */
+#ifdef TSO
+inline put(from) { d_step { tells(from, 0); queue++; named[from] = true } }
+inline take() { queue-- }
+#else
+byte mail[P];
+inline put(from) {
+  d_step {
+    q_ = 0;
+    do :: q_ < P -> MAXIMISE(mail[q_], known[from * P + q_]); q_++ :: else -> break od;
+    queue++; named[from] = true
+  }
+}
+inline take() {
+  d_step {
+    q_ = 0;
+    do :: q_ < P -> MAXIMISE(known[q_], mail[q_]); q_++ :: else -> break od;
+    q_ = 0; queue--
+  }
+}
+#endif
+
+inline enlist() {
+#ifdef EPOCH_FIRST
+  increment(0, EPOCH, REL);
+  atomic { open = registration; listed = registration }
+#else
+  atomic { open = registration; listed = registration; increment(0, EPOCH, REL) }
+#endif
+}
+inline drain() { do :: queue > 0 -> take() :: queue == 0 -> break od }
+inline arm() {
+#ifdef RESTARTED
+  atomic { armed++; store(0, ARMED(registration), armed, REL) };
+#else
+  increment(0, ARMED(registration), REL);
+#endif
+#ifndef NO_ARM_FENCE
+  full_fence(0)
+#endif
+}
+inline check() {
+  p = 1; news = false;
+  do
+  :: p <= POSTERS -> atomic {
+#ifdef NAMED_ONLY
+       if
+       :: named[p] || turns == 0 -> load(0, GENERATION(p), ACQ, word)
+       :: else -> word = seen[p]
+       fi;
+       named[p] = false;
+#else
+       load(0, GENERATION(p), ACQ, word);
+#endif
+       if :: word != seen[p] -> seen[p] = word; news = true :: else fi;
+       p++; word = 0
+     }
+  :: else -> break
+  od;
+  p = 0
+}
+proctype observer() {
+  byte registration, armed, p, word, turns;
+  bool news;
+  again: atomic { registration++; armed = 0; turns = 0 };
+#ifndef REGISTERED_LATE
+  enlist();
+#endif
+  do
+  ::
+#ifdef CHECK_FIRST
+     drain();
+     check();
+     arm();
+#else
+#ifdef DRAIN_LATE
+     arm();
+     drain();
+#else
+     drain();
+     arm();
+#endif
+     check();
+#endif
+#ifdef NAMED_ONLY
+     turns = 1;
+#endif
+#ifdef REGISTERED_LATE
+     if :: listed == 0 -> enlist() :: else fi;
+#endif
+     if
+     :: news
+     :: !news ->
+        end_asleep: if
+        :: queue > 0
+        :: atomic { timer -> timer = false }
+        :: registration < REGISTRATIONS ->
+           d_step { open = 0; listed = 0; queue = 0 }
+           goto again
+        fi
+     fi
+  od
+}
+
+inline look_up() {
+#ifdef EPOCH_LATE
+  found = listed;
+#endif
+  load(me, EPOCH, ACQ, word);
+  if
+  :: word != epoch ->
+     epoch = word;
+#ifndef EPOCH_LATE
+     found = listed;
+#endif
+     registration = found
+  :: else
+  fi;
+  atomic { word = 0; found = 0 }
+}
+inline look_rung() {
+  atomic { if :: word = 1 :: RUNGS > 1 -> word = 2 :: RUNGS > 2 -> word = 3 fi };
+  load(me, RUNG(registration, word), RLX, rung)
+}
+inline note_rung() {
+#ifdef RUNG_NEW
+  load(me, ARMED(registration), ACQ, armed);
+#endif
+  store(me, RUNG(registration, me), armed, RLX)
+}
+proctype mate(byte me) {
+  byte n, epoch, registration, found, word, armed, rung;
+  {
+    do
+    :: n == POSTS -> break
+    :: else ->
+       n++;
+       store_agreed(me, GENERATION(me), n);
+#ifndef NO_POST_FENCE
+       full_fence(me);
+#endif
+       look_up();
+       if
+       :: registration == 0
+       :: else ->
+          load(me, ARMED(registration), ACQ, armed);
+          atomic { look_rung(); word = (rung == armed); rung = 0 }
+          if
+          :: word
+          :: else ->
+#ifdef RUNG_FIRST
+             note_rung();
+#endif
+             atomic {
+               if
+               :: open == registration && queue < QUEUE -> put(me)
+               :: open == registration && queue == QUEUE       /* EAGAIN */
+               :: open != registration                         /* ECONNREFUSED */
+               fi
+             }
+#ifndef RUNG_FIRST
+             note_rung()
+#endif
+          fi;
+          atomic { word = 0; armed = 0 }
+       fi
+    od
+  } unless { me == 1 && may_kill -> killed = true }
+}
+proctype foreign(byte me) {
+  byte n, epoch, registration, found, word, armed;
+#ifdef ONE_RUNG
+  look_up();
+  if
+  :: registration -> load(me, ARMED(registration), ACQ, armed); note_rung(); n = POSTS
+  :: else
+  fi;
+#endif
+  do
+  :: n == POSTS -> break
+  :: else ->
+     n++;
+     store_agreed(me, GENERATION(me), n);
+     full_fence(me);
+     look_up();
+     do
+     :: registration == 0 || open != registration -> break
+     :: atomic { registration && open == registration && queue < QUEUE -> put(me); break }
+#ifdef EAGAIN_COUNTS
+     :: registration && open == registration -> break
+#endif
+     od
+  od
+}
+proctype killer() { if :: may_kill = true :: skip fi }
+
+active proctype monitor() {
+  byte p = 1;
+  end: timeout ->
+  do
+  :: p <= POSTERS -> assert(seen[p] == NEWEST(GENERATION(p)) || (p == 1 && killed)); p++   /* I1 */
+  :: else -> break
+  od;
+#ifdef KILL
+  atomic { full_fence(1); tells(1, 0); timer = true };
+  end_rechecked: timeout -> assert(seen[1] == NEWEST(GENERATION(1)))                       /* I2 */
+#endif
+}
+
+init {
+  byte i = 1;
+  atomic {
+    start_memory();
+    run observer();
+    do :: i <= MATES -> run mate(i); i++ :: else -> break od;
+#ifdef FOREIGN
+    run foreign(POSTERS);
+#endif
+#ifdef KILL
+    run killer();
+#endif
+  }
+}

@@ -1,0 +1,12 @@
+import Platform
+
+/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
+package func waitUntil(
+  _ what: String, every pause: Duration = .milliseconds(1), _ condition: () throws -> Bool
+) throws {
+  let deadline = Deadline.after(.seconds(60))
+  while try !condition() {
+    if deadline.isPast { throw HarnessError("waited a minute until \(what)") }
+    sleep(until: .after(pause))
+  }
+}
