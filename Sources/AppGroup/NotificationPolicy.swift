@@ -2,7 +2,8 @@
 ///
 /// Where the manifest says nothing, members may do everything with every name, except that names
 /// beginning with `framebus.` are posted and set by the system's own programs alone. Names that
-/// begin with `self.` stay in their process and are no matter of policy.
+/// begin with `self.` stay in their process, those with `user.uid.N` with user N: both are no
+/// matter of policy.
 public struct NotificationPolicy: Hashable, Sendable {
   public enum Action: String, CaseIterable, Sendable { case post, observe, set }
 
@@ -18,6 +19,11 @@ public struct NotificationPolicy: Hashable, Sendable {
 
   /// What the names may begin with that a role may use so; nil where the manifest does not say.
   public func prefixes(_ action: Action, role: Role) -> [String]? { rules[role]?[action] }
+
+  /// Whether there are names that a role may post or set.
+  func permitsWriting(_ role: Role) -> Bool {
+    prefixes(.post, role: role)?.isEmpty != true || prefixes(.set, role: role)?.isEmpty != true
+  }
 
   /// Whether a role may do something with a name.
   /// - Parameter isSystem: whether one of the system's own programs asks. What it says of itself,

@@ -29,7 +29,7 @@ struct NotifyPlaces {
   init(_ permissions: Permissions) {
     self.permissions = permissions
     tables = [
-      Table(name: "names", writing: permissions.connecting),
+      Table(name: "names", writing: permissions.posting),
       Table(name: "framebus", writing: permissions.publishing),
     ]
   }

@@ -15,28 +15,36 @@ struct Permissions {
   /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are
   /// made with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
   let connecting: AccessList
+  /// On the table of notifications: who may post or set any of them may write in it.
+  let posting: AccessList
 
   init(_ manifest: Manifest, ownerID: UInt32) {
+    let all = manifest.roles
+    publishing = Self.list(ownerID, all) { Role.publishing.contains($0) ? 7 : 5 }
+    looking = Self.list(ownerID, all) { _ in 5 }
+    reading = Self.list(ownerID, all, owner: 6) { _ in 4 }
+    connecting = Self.list(ownerID, all) { _ in 7 }
+    posting = Self.list(ownerID, all) { manifest.notifications.permitsWriting($0) ? 7 : 5 }
+  }
+
+  /// A list in which everybody has what any of their roles permits.
+  private static func list(
+    _ ownerID: UInt32, _ roles: [Role: Manifest.Holders], owner: AccessList.Permissions = 7,
+    _ permissions: (Role) -> AccessList.Permissions
+  ) -> AccessList {
     var users: [UInt32: AccessList.Permissions] = [:]
     var groups: [UInt32: AccessList.Permissions] = [:]
-    for (role, holders) in manifest.roles {
-      let permissions: AccessList.Permissions = Role.publishing.contains(role) ? 7 : 5
-      for uid in holders.uids where uid != ownerID { users[uid, default: 5] |= permissions }
-      for gid in holders.gids { groups[gid, default: 5] |= permissions }
+    for (role, holders) in roles {
+      for uid in holders.uids where uid != ownerID { users[uid, default: 0] |= permissions(role) }
+      for gid in holders.gids { groups[gid, default: 0] |= permissions(role) }
     }
     // The kernel looks at a user's own entry alone: what the groups would add goes in there.
     for uid in users.keys {
       for gid in UserAccount.find(uid)?.groupIDs ?? [] {
-        users[uid, default: 5] |= groups[gid] ?? 0
+        users[uid, default: 0] |= groups[gid] ?? 0
       }
     }
-    publishing = AccessList(owner: 7, users: users, groups: groups)
-    looking = AccessList(
-      owner: 7, users: users.mapValues { _ in 5 }, groups: groups.mapValues { _ in 5 })
-    reading = AccessList(
-      owner: 6, users: users.mapValues { _ in 4 }, groups: groups.mapValues { _ in 4 })
-    connecting = AccessList(
-      owner: 7, users: users.mapValues { _ in 7 }, groups: groups.mapValues { _ in 7 })
+    return AccessList(owner: owner, users: users, groups: groups)
   }
 
   /// Sets the permissions of a container and its manifest's directory entry.

@@ -46,6 +46,30 @@ import Testing
     try observer.end(with: 9)
   }
 
+  /// The policy of a role that posts and sets nothing becomes a permission: also who does not ask
+  /// it cannot write.
+  @Test func aRoleThatMayPostNothingIsKeptFromItByTheKernel() throws {
+    if skipped() { return }
+    let users = try Users()
+    let (world, viewer) = (users.world, users.viewer)
+    let path = world.group.containerPath + "/manifest.toml"
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    try (text + "\n[notifications.viewer]\npost = []\nset = []\n")
+      .write(toFile: path, atomically: false, encoding: .utf8)
+    let (id, root) = (world.group.id, world.root.path)
+    #expect(AppGroup.diagnose(id, root: root).contains { $0.state == .failed })
+    let role = try #require(Role(rawValue: "viewer"))
+    try AppGroup.grant(role, to: .user(viewer.uid), in: id, root: root)
+    #expect(!AppGroup.diagnose(id, root: root).contains { $0.state == .failed })
+    let written = try viewer.run("sh", ["-c", "echo x >> \(world.path("names/rows"))"])
+    #expect(written.errors.contains("Permission denied"))
+    let observer = try world.worker(as: viewer, "observe", "a")
+    try observer.waitForOutput("ready")
+    try world.center.post("a")
+    try observer.waitForOutput("delivery 1 of 1")
+    try observer.end(with: 9)
+  }
+
   @Test func aRoleThatMayNotPublishObservesFramebusNamesAndPostsNone() throws {
     if skipped() { return }
     let users = try Users()
