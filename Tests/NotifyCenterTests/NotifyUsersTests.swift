@@ -75,7 +75,7 @@ import Testing
     let users = try Users()
     let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
     let refused = try world.worker(as: viewer, "post", "framebus.stream.a", "system=1").finish()
-    #expect(refused.output.contains("this user may look at it, not post it"))
+    #expect(refused.output.contains("the role viewer may not post"))
     // It has no row yet: the viewer cannot add one.
     let observer = try world.worker(as: viewer, "observe", "framebus.stream.a")
     try observer.waitForOutput("ready")
