@@ -20,11 +20,6 @@ public struct NotificationPolicy: Hashable, Sendable {
   /// What the names may begin with that a role may use so; nil where the manifest does not say.
   public func prefixes(_ action: Action, role: Role) -> [String]? { rules[role]?[action] }
 
-  /// Whether there are names that a role may post or set.
-  func permitsWriting(_ role: Role) -> Bool {
-    prefixes(.post, role: role)?.isEmpty != true || prefixes(.set, role: role)?.isEmpty != true
-  }
-
   /// Whether a role may do something with a name.
   /// - Parameter isSystem: whether one of the system's own programs asks. What it says of itself,
   ///   such as `framebus.stream.screen`, the roles that may publish streams may post and set.

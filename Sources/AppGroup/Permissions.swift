@@ -3,6 +3,8 @@ import Platform
 /// How a manifest becomes permissions that the kernel enforces. The owner needs none; with no
 /// further member there is no access control list at all.
 struct Permissions {
+  let manifest: Manifest
+  let ownerID: UInt32
   /// On the container and on the run directory: members look, the owner alone changes.
   let looking: AccessList
   /// On the manifest.
@@ -15,28 +17,37 @@ struct Permissions {
   /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are
   /// made with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
   let connecting: AccessList
-  /// On the table of notifications: who may post or set any of them may write in it.
-  let posting: AccessList
 
   init(_ manifest: Manifest, ownerID: UInt32) {
-    let all = manifest.roles
-    publishing = Self.list(ownerID, all) { Role.publishing.contains($0) ? 7 : 5 }
-    looking = Self.list(ownerID, all) { _ in 5 }
-    reading = Self.list(ownerID, all, owner: 6) { _ in 4 }
-    connecting = Self.list(ownerID, all) { _ in 7 }
-    posting = Self.list(ownerID, all) { manifest.notifications.permitsWriting($0) ? 7 : 5 }
+    self.manifest = manifest
+    self.ownerID = ownerID
+    func list(
+      owner: AccessList.Permissions = 7, _ permissions: (Role) -> AccessList.Permissions
+    ) -> AccessList {
+      Self.list(manifest, ownerID, owner: owner, permissions)
+    }
+    publishing = list { Role.publishing.contains($0) ? 7 : 5 }
+    looking = list { _ in 5 }
+    reading = list(owner: 6) { _ in 4 }
+    connecting = list { _ in 7 }
   }
 
-  /// A list in which everybody has what any of their roles permits.
+  /// A list that gives each member what all its roles allow together, and nobody else anything.
+  func list(_ permissions: (Role) -> AccessList.Permissions) -> AccessList {
+    Self.list(manifest, ownerID, owner: 7, permissions)
+  }
+
   private static func list(
-    _ ownerID: UInt32, _ roles: [Role: Manifest.Holders], owner: AccessList.Permissions = 7,
+    _ manifest: Manifest, _ ownerID: UInt32, owner: AccessList.Permissions,
     _ permissions: (Role) -> AccessList.Permissions
   ) -> AccessList {
     var users: [UInt32: AccessList.Permissions] = [:]
     var groups: [UInt32: AccessList.Permissions] = [:]
-    for (role, holders) in roles {
-      for uid in holders.uids where uid != ownerID { users[uid, default: 0] |= permissions(role) }
-      for gid in holders.gids { groups[gid, default: 0] |= permissions(role) }
+    for (role, holders) in manifest.roles {
+      let permissions = permissions(role)
+      if permissions == 0 { continue }
+      for uid in holders.uids where uid != ownerID { users[uid, default: 0] |= permissions }
+      for gid in holders.gids { groups[gid, default: 0] |= permissions }
     }
     // The kernel looks at a user's own entry alone: what the groups would add goes in there.
     for uid in users.keys {
@@ -106,6 +117,11 @@ struct Permissions {
 
   func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
     guard try Self.has(publishing, .access, directory) else { return false }
+    return try Self.has(connecting, .inherited, directory)
+  }
+
+  func areSet(onJoined directory: borrowing Directory) throws(SystemError) -> Bool {
+    guard try Self.has(connecting, .access, directory) else { return false }
     return try Self.has(connecting, .inherited, directory)
   }
 

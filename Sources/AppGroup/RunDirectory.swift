@@ -1,8 +1,8 @@
 import Platform
 
 /// The volatile directory of one group: `ID` with `streams` and `semaphores` in it, in which
-/// members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it again by opening
-/// the group.
+/// members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it again
+/// by opening the group.
 struct RunDirectory: ~Copyable {
   let directory: Directory
   let streams: Directory
@@ -45,7 +45,7 @@ struct RunDirectory: ~Copyable {
     let mayMake = currentUserID() == place.ownerID || currentUserID() == 0
     guard let parent = try place.openRun(isMaking: mayMake) else { throw .missingRun(id, place) }
     try requireShortPath(of: id, in: parent.path)
-    if let found = try opened(id, in: parent, place) { return found }
+    if let found = try opened(id, manifest, mayMake: mayMake, in: parent, place) { return found }
     if !mayMake { throw .missingRun(id, place) }
     if isLocked {
       try make(id, manifest, in: parent, place)
@@ -54,22 +54,27 @@ struct RunDirectory: ~Copyable {
       let lock = try lockState(state, ownerID: place.ownerID)
       defer { lock.isHeldUntilHere() }
       // Another process may have made it while this one waited.
-      if let found = try opened(id, in: parent, place) { return found }
+      if let found = try opened(id, manifest, mayMake: true, in: parent, place) { return found }
       try make(id, manifest, in: parent, place)
     }
-    guard let made = try opened(id, in: parent, place) else { throw .missingRun(id, place) }
+    guard let made = try opened(id, manifest, mayMake: true, in: parent, place) else {
+      throw .missingRun(id, place)
+    }
     return made
   }
 
+  /// - Parameter mayMake: whether tables of names that are missing can be made.
   /// - Returns: nil if it is not there, or one of its directories is not.
   private static func opened(
-    _ id: GroupID, in parent: borrowing Directory, _ place: Place
+    _ id: GroupID, _ manifest: Manifest, mayMake: Bool, in parent: borrowing Directory,
+    _ place: Place
   ) throws(GroupError) -> RunDirectory? {
     guard let directory = try openGroupDirectory(id, in: parent, place),
       let streams = try openShared(streamsName, in: directory, place),
       let semaphores = try openShared(semaphoresName, in: directory, place),
       let notify = try openShared(NotifyPlaces.directoryName, in: directory, place)
     else { return nil }
+    if mayMake, try !NotifyPlaces.missing(manifest.notifications, in: notify).isEmpty { return nil }
     return RunDirectory(
       directory: directory, streams: streams, semaphores: semaphores, notify: notify)
   }
@@ -127,9 +132,16 @@ struct RunDirectory: ~Copyable {
         try permissions.apply(toShared: makeShared(temporary, in: present, place))
       }
     }
-    if try openShared(NotifyPlaces.directoryName, in: present, place) == nil {
-      try putInPlace(NotifyPlaces.directoryName, in: present) { temporary throws(GroupError) in
+    guard let notify = try openShared(NotifyPlaces.directoryName, in: present, place) else {
+      return try putInPlace(NotifyPlaces.directoryName, in: present) {
+        temporary throws(GroupError) in
         _ = try makeNotify(temporary, permissions, in: present, place)
+      }
+    }
+    try sweep(notify)
+    for table in try NotifyPlaces.missing(permissions.manifest.notifications, in: notify) {
+      try putInPlace(table.directoryName, in: notify) { temporary throws(GroupError) in
+        try NotifyPlaces(permissions).make(table, named: temporary, in: notify)
       }
     }
   }
@@ -142,7 +154,7 @@ struct RunDirectory: ~Copyable {
       try give(made, to: place.ownerID)
       return made
     }
-    try NotifyPlaces(permissions).make(in: made, ownerID: place.ownerID)
+    try NotifyPlaces(permissions).make(in: made)
     return made
   }
 

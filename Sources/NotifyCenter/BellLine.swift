@@ -36,6 +36,7 @@ final class BellLine: Sendable {
       socket == nil ? nil : socket!.send(words)
     }
 
+    // Relaxed: a bound, on which nothing else depends.
     deinit { if socket != nil { BellLine.keptConnections.subtract(1, ordering: .relaxed) } }
   }
 

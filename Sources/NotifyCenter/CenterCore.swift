@@ -8,8 +8,8 @@ final class CenterCore: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    var tables: [NotificationName.Scope: NameTable] = [:]
-    var observers: [NotificationName.Scope: TableObserver] = [:]
+    var tables: [TablePlace.Kind: NameTable] = [:]
+    var observers: [ObjectIdentifier: TableObserver] = [:]
     var words: [NotificationName: NameWord] = [:]
     var observations: [ObjectIdentifier: ObservationCore] = [:]
   }
@@ -32,17 +32,17 @@ final class CenterCore: Sendable {
     for name: NotificationName, _ state: inout State
   ) throws(NotifyError) -> NameWord {
     if let word = state.words[name] { return word }
-    let word = NameWord(name, in: try table(name.scope, &state))
+    let word = NameWord(name, in: try table(place.kind(of: name), &state))
     state.words[name] = word
     return word
   }
 
   private func table(
-    _ scope: NotificationName.Scope, _ state: inout State
+    _ kind: TablePlace.Kind, _ state: inout State
   ) throws(NotifyError) -> NameTable {
-    if let table = state.tables[scope] { return table }
-    let table = try place.open(scope)
-    state.tables[scope] = table
+    if let table = state.tables[kind] { return table }
+    let table = try place.open(kind)
+    state.tables[kind] = table
     return table
   }
 
@@ -54,9 +54,9 @@ final class CenterCore: Sendable {
     let word = try word(for: name, toWrite: false)
     if case .check = way { return remember(ObservationCore(word, way, nil, of: self)) }
     let observer = try state.withLock { state throws(NotifyError) in
-      if let observer = state.observers[name.scope] { return observer }
+      if let observer = state.observers[ObjectIdentifier(word.table)] { return observer }
       let observer = try TableObserver(word.table)
-      state.observers[name.scope] = observer
+      state.observers[ObjectIdentifier(word.table)] = observer
       return observer
     }
     let core = ObservationCore(word, way, observer, of: self)
@@ -79,13 +79,18 @@ final class CenterCore: Sendable {
 
   // MARK: Looking
 
+  /// What this process may not look at is left out.
   func list() throws(NotifyError) -> [NotificationStatus] {
     var all: [NotificationStatus] = []
-    for scope in try place.scopes() {
-      let table = try state.withLock { state throws(NotifyError) -> NameTable in
-        try self.table(scope, &state)
+    for kind in try place.kinds() {
+      do throws(NotifyError) {
+        let table = try state.withLock { state throws(NotifyError) -> NameTable in
+          try self.table(kind, &state)
+        }
+        all += table.names().map { NotificationStatus($0.name, ofRow: $0.row, in: table) }
+      } catch .notPermitted {
+        continue
       }
-      all += table.names().map { NotificationStatus($0.name, ofRow: $0.row, in: table) }
     }
     return all.sorted { $0.name.text < $1.name.text }
   }

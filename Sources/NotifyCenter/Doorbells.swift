@@ -3,7 +3,7 @@ import CNotifyLayout
 import Platform
 import Synchronization
 
-/// Rings for the processes that observe the names of one table: the poster's side of the hand-shake.
+/// Rings for the processes that observe names of one table: the poster's side of the hand-shake.
 ///
 /// Each user who observes has a directory here, with a file of seats that this process can only
 /// read. A row's bits there say which seats to ring, a seat's `armed` word whether it may sleep.
@@ -91,8 +91,8 @@ final class Doorbells: Bells {
   }
 }
 
-/// A word that changes whenever a process begins to observe in a table. Every member can write it; a
-/// wrong one costs a look too many, or delays one by a second.
+/// A word that changes whenever a process begins to observe in a table. Every member can write it;
+/// a wrong one costs a look too many, or delays one by a second.
 struct EpochWord: Sendable {
   private let page: EpochPage
 

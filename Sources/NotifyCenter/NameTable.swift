@@ -5,8 +5,8 @@ import Synchronization
 /// The names of one prefix, each a row of a mapped file: who counts posts, and who looks.
 ///
 /// Any member who may post here may write nonsense into the file or truncate it, at any moment. So
-/// nothing is believed that is read there: a hash says whose row it is, at each use; and a file that
-/// lost its bytes is made whole, with all counts at 0 again.
+/// nothing is believed that is read there: a hash says whose row it is, at each use; and a file
+/// that lost its bytes is made whole, with all counts at 0 again.
 final class NameTable: Sendable {
   let path: String
   /// Whether this process may post and set states here.

@@ -72,7 +72,8 @@ final class NameWord: Sendable {
   @inline(__always)
   private func word(_ offset: Int) -> UInt64 {
     guard let row else { return 0 }
-    // SYNC post/observe: the observer's look. SYNC state/look: acquire side.
+    // SYNC post/observe: the observer's look.
+    // SYNC state/look: acquire side.
     return table.memory.loadSequential64(at: NameTable.offset(ofRow: row) + offset)
   }
 

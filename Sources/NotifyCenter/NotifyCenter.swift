@@ -42,8 +42,8 @@ public final class NotifyCenter: Sendable {
 
   // MARK: Posting
 
-  /// Posts a name: whoever observes it is told. Success, if nobody does. When this returns, the post
-  /// is counted, and nothing but the end of the group's run directory can lose it.
+  /// Posts a name: whoever observes it is told. Success, if nobody does. When this returns, the
+  /// post is counted, and nothing but the end of the group's run directory can lose it.
   ///
   /// Never blocks and never waits for an observer. Make a ``Poster`` to post a name often.
   /// - Returns: how often the name has been posted in all.
@@ -100,7 +100,7 @@ public final class NotifyCenter: Sendable {
     return try observe(name, by: .descriptor(counter))
   }
 
-  /// Sends this process a signal after posts: `kill(2)`. What came is told by ``Observation/take()``.
+  /// Sends this process a signal after posts: `kill(2)`. ``Observation/take()`` tells what came.
   /// - Throws: ``NotifyError/invalidSignal(_:)``.
   public func observe(
     _ name: NotificationName, bySignal signal: Int32

@@ -12,6 +12,8 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   case refused(NotificationRefusal)
   /// The kernel refused.
   case notPermitted(path: String)
+  /// The manifest has a prefix whose files nobody has made yet.
+  case missingTable(path: String)
   /// The table of names is full.
   case tooManyNames(NotificationName, maximum: Int)
   /// As many observers of this user are there as can be.
@@ -28,7 +30,7 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
     case .cancelled: 2
     case .invalidSignal: 5
     case .notAuthorized, .refused, .notPermitted: 7
-    case .group: 9
+    case .group, .missingTable: 9
     case .tooManyNames, .tooManyObservers, .untrusted, .system: 1_000_000
     }
   }
@@ -51,6 +53,9 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
         + "be; stop some (`framebus notify list` shows who observes)"
     case .notPermitted(let path):
       "no permission to use \(path); ask the group's owner for `framebus group grant ROLE --uid N`"
+    case .missingTable(let path):
+      "\(path) is missing, as after a change of the manifest; the group's owner makes it by "
+        + "opening the group, as with `framebus group show`"
     case .untrusted(let path, let why):
       "\(path) cannot be trusted: \(why); `framebus group doctor` checks the group"
     case .group(let error): "\(error)"

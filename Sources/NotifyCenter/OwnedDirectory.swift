@@ -1,7 +1,7 @@
 import Platform
 
 /// Directories that users make for themselves where every member may make entries: named by their
-/// user's number, and more than that if another member took that name. Whose one is, its owner says.
+/// user's number, and more than that if another member took that name. The owner says whose it is.
 enum OwnedDirectory {
   private static let temporaryPrefix = ".new-"
 

@@ -125,8 +125,8 @@ final class SeatsView: Sendable {
   }
 
   /// Sends the datagram on the connection there is, or a new one. A full queue has bells enough:
-  /// each connection is to one observer alone, so what fills it lies there unheard. And where nobody
-  /// receives nobody sleeps.
+  /// each connection is to one observer alone, so what fills it lies there unheard. And where
+  /// nobody receives nobody sleeps.
   private func send(_ ring: Ring, _ connection: inout BellLine.Connection) -> Bool {
     let tenure = tenure(ring.seat)
     if connection.tenure == tenure, let result = connection.send(ring.words) {

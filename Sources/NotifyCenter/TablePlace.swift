@@ -11,25 +11,35 @@ struct TablePlace {
   let group: AppGroup
   let onStep: OnStep
 
-  /// Opens the table that names of a scope belong to.
-  func open(_ scope: NotificationName.Scope) throws(NotifyError) -> NameTable {
-    if case .process = scope { return try processTable() }
-    let notify = try attempt { () throws(SystemError) in try Directory(path: group.notifyPath) }
-    switch scope {
-    case .user: return try openOwn(in: notify)
-    case .system: return try open("framebus", in: notify, ownerID: group.ownerID)
-    case .group, .process: return try open("names", in: notify, ownerID: group.ownerID)
+  /// A table, by what its names have in common.
+  enum Kind: Hashable, Sendable {
+    case process
+    case user
+    case group(NotifyTable)
+  }
+
+  func kind(of name: NotificationName) -> Kind {
+    switch name.scope {
+    case .process: .process
+    case .user: .user
+    case .system, .group: .group(group.notifyTable(of: name.text))
     }
   }
 
-  /// The scopes that have names: a user's own only once one was used.
-  func scopes() throws(NotifyError) -> [NotificationName.Scope] {
-    let uid = currentUserID()
+  /// The tables there are: a user's own only once one was used.
+  func kinds() throws(NotifyError) -> [Kind] {
     let own = try attempt { () throws(SystemError) in
       try OwnedDirectory.names(
-        of: uid, in: Directory(path: group.notifyPath).openDirectory("users"))
+        of: currentUserID(), in: Directory(path: group.notifyPath).openDirectory("users"))
     }
-    return [.process, .group, .system] + (own.isEmpty ? [] : [.user(uid)])
+    return [.process] + (own.isEmpty ? [] : [.user]) + group.notifyTables.map(Kind.group)
+  }
+
+  func open(_ kind: Kind) throws(NotifyError) -> NameTable {
+    if kind == .process { return try processTable() }
+    let notify = try attempt { () throws(SystemError) in try Directory(path: group.notifyPath) }
+    guard case .group(let table) = kind else { return try openOwn(in: notify) }
+    return try open(table.directoryName, in: notify, ownerID: group.ownerID)
   }
 
   /// This user's own table, made if there is none.
@@ -54,7 +64,7 @@ struct TablePlace {
   private func open(
     _ name: String, in parent: borrowing Directory, ownerID: UInt32
   ) throws(NotifyError) -> NameTable {
-    let directory = try attempt { () throws(SystemError) in try parent.openDirectory(name) }
+    let directory = try openTable(name, in: parent)
     let epoch = try openFile(Self.epochName, in: directory, ownerID)
     let rows = try openFile(Self.rowsName, in: directory, ownerID)
     let bells = try attempt { () throws(SystemError) in
@@ -64,6 +74,17 @@ struct TablePlace {
     let path = directory.path(of: Self.rowsName)
     return try NameTable(
       rows.file, path: path, isWritable: rows.isWritable, bells: bells, onStep)
+  }
+
+  private func openTable(
+    _ name: String, in parent: borrowing Directory
+  ) throws(NotifyError) -> Directory {
+    do {
+      return try parent.openDirectory(name)
+    } catch {
+      if error.isMissing { throw .missingTable(path: parent.path(of: name)) }
+      throw error.isAccessRefusal ? .notPermitted(path: parent.path(of: name)) : .system(error)
+    }
   }
 
   private struct OpenFile: ~Copyable {

@@ -5,8 +5,8 @@ import Testing
 
 @testable import NotifyCenter
 
-/// What a member who may write the files can do with them, and what it cannot: crash another member,
-/// keep it waiting, or have it lose a post for good.
+/// What a member who may write the files can do with them, and what it cannot: crash another
+/// member, keep it waiting, or have it lose a post for good.
 @Suite(.serialized) struct NotifyHostileTests {
   private var ownSeats: String { "names/observers/\(currentUserID())" }
 

@@ -3,11 +3,10 @@ import NotifyCenter
 import Platform
 import Synchronization
 
-/// A member of a group that a test can kill: `NotifyWorker WORK ROOT GROUP NAME key=value…`. It says
-/// on standard output what it does, a line at a time.
+/// A member of a group that a test can kill: `NotifyWorker WORK ROOT GROUP NAME key=value…`. It
+/// says on standard output what it does, a line at a time.
 ///
-/// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there, counted
-/// from when it said `ready`.
+/// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there.
 @main
 struct Program {
   static func main() {
@@ -72,8 +71,8 @@ private func post(_ center: NotifyCenter, _ name: NotificationName, _ settings: 
   if settings.number("hold", 0) == 1 { sleep(until: .never) }
 }
 
-/// Prints each delivery, or with `until` only the end, when that generation was delivered. Settings:
-/// `until`, `registrations` (of the one name).
+/// Prints each delivery, or with `until` only the end, when that generation was delivered.
+/// Settings: `until`, `registrations` (of the one name).
 private func observe(
   _ center: NotifyCenter, _ name: NotificationName, _ settings: Settings
 ) throws {

@@ -1,7 +1,7 @@
 // The files of named notifications: their ABI, declared once.
 //
-// docs/design/notifications.md draws it and gives the rules. Every word of them may be nonsense that
-// some member wrote. Nothing here has behaviour. Little endian, 64-bit. Any change raises
+// docs/design/notifications.md draws it and gives the rules. Every word of them may be nonsense
+// that some member wrote. Nothing here has behaviour. Little endian, 64-bit. Any change raises
 // NC_ABI_VERSION.
 #pragma once
 #include <stddef.h>
