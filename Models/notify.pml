@@ -1,6 +1,6 @@
-/* The doorbell hand-shake of notifications: one observer, MATES posters of one uid, who share a
-   `rung`, and with FOREIGN one of another uid, who has none and always sends. Each posts a name of
-   its own; the generations are the truth, the datagrams only wake.
+/* The doorbell hand-shake of notifications: one observer, a process with MATES threads that post,
+   who share what they know of the observer, and with OTHER a process of one thread. Each thread
+   posts a name of its own; the generations are the truth, the datagrams only wake.
 
    Observer: register, then over and over: drain the socket, armed + 1, full fence, check all
    generations, sleep. Poster: generation + 1, full fence, look for the registration; unless rung is
@@ -12,24 +12,28 @@
 
    A generation and a `rung` have several writers, who use read-modify-writes and plain stores. Each
    writer has a word of its own here, and a load of `rung` returns what any of them stored: that
-   allows more than one word would. A generation's read-modify-write is no fence but on x86.
+   allows more than one word would. A generation's read-modify-write is no fence but on x86. Where
+   the code has accesses of one order (sequentially consistent) the model has relaxed ones and the
+   fence between them.
 
-   The directory of registrations and the socket are the kernel's: single steps that order all. A
-   poster compares the epoch at each post, and reads the directory only if that is a new one. The
-   socket holds QUEUE datagrams; another one gets EAGAIN. To a mate, whose socket is connected to
-   the observer, that counts as sent. The foreign poster's is not connected: it may get EAGAIN for
-   datagrams that others did not drain, and tries again.
+   The directory of registrations and the socket are the kernel's: single steps. Who is woken by a
+   datagram knows nothing by that of what its sender knew. A poster compares the epoch at each post,
+   and reads the directory only if that is a new one. The socket holds QUEUE datagrams; another one
+   gets EAGAIN, which counts as sent: its sender's socket is connected to this observer alone. A
+   drain is bounded, so it may leave some; then the observer does not sleep. The other process may
+   be refused for what is not in this queue (ENOBUFS, or EAGAIN on a socket that sends to others
+   too), and tries again.
 
-   Bounds: POSTS by each poster, REGISTRATIONS of the observer, who may cancel one whenever it would
-   sleep. KILL: the first poster may be killed between any two steps; the timer goes off once, when
-   all rests.
+   Bounds: POSTS by each thread, REGISTRATIONS of the observer, who may cancel one whenever it would
+   sleep. KILL: the first thread may be killed between any two steps, and leaves its mates, which is
+   worse than the death of all; the timer goes off once, when all rests.
 
    Rules that a define breaks: CHECK_FIRST (checked before armed), DRAIN_LATE (drained after armed),
    RUNG_FIRST (rung before it is sent), RUNG_NEW (rung is what armed is after sending),
-   NO_ARM_FENCE, NO_POST_FENCE (Dekker, both sides), ONE_RUNG (one for all uids, of whom one lies),
-   EAGAIN_COUNTS (from a socket that is not connected, too), NAMED_ONLY (only the names of the
-   datagrams are checked), RESTARTED (a registration counts from 1 in the words of the one before),
-   REGISTERED_LATE (after the check), EPOCH_FIRST (the epoch changed before the directory),
+   NO_ARM_FENCE, NO_POST_FENCE (Dekker, both sides), ONE_RUNG (one for all processes, of whom one
+   lies), EAGAIN_COUNTS (also where it says nothing of this queue), NAMED_ONLY (only the names of
+   the datagrams are checked), RESTARTED (a registration counts from 1 in the words of the one
+   before), REGISTERED_LATE (after the check), EPOCH_FIRST (the epoch changed before the directory),
    EPOCH_LATE (the directory read before the epoch). */
 #ifndef MATES
 #define MATES 2
@@ -43,7 +47,7 @@
 #ifndef QUEUE
 #define QUEUE 1
 #endif
-#ifdef FOREIGN
+#ifdef OTHER
 #define POSTERS (MATES + 1)
 #else
 #define POSTERS MATES
@@ -63,39 +67,13 @@
 #define OWNER(x) ((x) <= REGISTRATIONS -> 0 : 1 + ((x) - REGISTRATIONS - 1) % POSTERS)
 #include "memory.h"
 
-#ifdef ONE_RUNG
-#define RUNGS POSTERS
-#else
-#define RUNGS MATES
-#endif
-
 byte listed, open;                     /* the directory's registration, and the socket's; 0: none */
 byte queue;
 byte seen[P];
 bool named[P];                         /* whose names the datagrams in the queue have */
 bool may_kill, killed, timer;
 
-/* What a datagram tells of its sender, it tells once it is drained. */
-#ifdef TSO
-inline put(from) { d_step { tells(from, 0); queue++; named[from] = true } }
-inline take() { queue-- }
-#else
-byte mail[P];
-inline put(from) {
-  d_step {
-    q_ = 0;
-    do :: q_ < P -> MAXIMISE(mail[q_], known[from * P + q_]); q_++ :: else -> break od;
-    queue++; named[from] = true
-  }
-}
-inline take() {
-  d_step {
-    q_ = 0;
-    do :: q_ < P -> MAXIMISE(known[q_], mail[q_]); q_++ :: else -> break od;
-    q_ = 0; queue--
-  }
-}
-#endif
+inline put(from) { d_step { queue++; named[from] = true } }
 
 inline enlist() {
 #ifdef EPOCH_FIRST
@@ -105,7 +83,7 @@ inline enlist() {
   atomic { open = registration; listed = registration; increment(0, EPOCH, REL) }
 #endif
 }
-inline drain() { do :: queue > 0 -> take() :: queue == 0 -> break od }
+inline drain() { do :: queue > 0 -> queue--; if :: break :: skip fi :: queue == 0 -> break od }
 inline arm() {
 #ifdef RESTARTED
   atomic { armed++; store(0, ARMED(registration), armed, REL) };
@@ -195,8 +173,20 @@ inline look_up() {
   fi;
   atomic { word = 0; found = 0 }
 }
+/* Of its own process, or of all. */
 inline look_rung() {
-  atomic { if :: word = 1 :: RUNGS > 1 -> word = 2 :: RUNGS > 2 -> word = 3 fi };
+  if
+#ifndef ONE_RUNG
+  :: me > MATES -> word = me
+#endif
+  :: me <= MATES -> word = 1
+#if MATES > 1
+  :: me <= MATES -> word = 2
+#endif
+#ifdef ONE_RUNG
+  :: word = POSTERS
+#endif
+  fi;
   load(me, RUNG(registration, word), RLX, rung)
 }
 inline note_rung() {
@@ -205,9 +195,35 @@ inline note_rung() {
 #endif
   store(me, RUNG(registration, me), armed, RLX)
 }
-proctype mate(byte me) {
+/* ECONNREFUSED where the registration is not there any more. */
+inline send() {
+  do
+  :: atomic { open == registration && queue < QUEUE -> put(me); break }
+  :: open != registration || queue == QUEUE -> break
+#ifdef OTHER
+  :: me > MATES && open == registration ->
+#ifdef EAGAIN_COUNTS
+     break
+#else
+     skip
+#endif
+#endif
+  od
+}
+proctype poster(byte me) {
   byte n, epoch, registration, found, word, armed, rung;
   {
+#ifdef ONE_RUNG
+    if
+    :: me > MATES ->
+       look_up();
+       if
+       :: registration -> load(me, ARMED(registration), ACQ, armed); note_rung(); n = POSTS
+       :: else
+       fi
+    :: else
+    fi;
+#endif
     do
     :: n == POSTS -> break
     :: else ->
@@ -227,15 +243,9 @@ proctype mate(byte me) {
           :: else ->
 #ifdef RUNG_FIRST
              note_rung();
-#endif
-             atomic {
-               if
-               :: open == registration && queue < QUEUE -> put(me)
-               :: open == registration && queue == QUEUE       /* EAGAIN */
-               :: open != registration                         /* ECONNREFUSED */
-               fi
-             }
-#ifndef RUNG_FIRST
+             send()
+#else
+             send();
              note_rung()
 #endif
           fi;
@@ -243,31 +253,6 @@ proctype mate(byte me) {
        fi
     od
   } unless { me == 1 && may_kill -> killed = true }
-}
-proctype foreign(byte me) {
-  byte n, epoch, registration, found, word, armed;
-#ifdef ONE_RUNG
-  look_up();
-  if
-  :: registration -> load(me, ARMED(registration), ACQ, armed); note_rung(); n = POSTS
-  :: else
-  fi;
-#endif
-  do
-  :: n == POSTS -> break
-  :: else ->
-     n++;
-     store_agreed(me, GENERATION(me), n);
-     full_fence(me);
-     look_up();
-     do
-     :: registration == 0 || open != registration -> break
-     :: atomic { registration && open == registration && queue < QUEUE -> put(me); break }
-#ifdef EAGAIN_COUNTS
-     :: registration && open == registration -> break
-#endif
-     od
-  od
 }
 proctype killer() { if :: may_kill = true :: skip fi }
 
@@ -289,10 +274,7 @@ init {
   atomic {
     start_memory();
     run observer();
-    do :: i <= MATES -> run mate(i); i++ :: else -> break od;
-#ifdef FOREIGN
-    run foreign(POSTERS);
-#endif
+    do :: i <= POSTERS -> run poster(i); i++ :: else -> break od;
 #ifdef KILL
     run killer();
 #endif
