@@ -196,7 +196,7 @@ let package = Package(
       name: "FuzzSupport", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
-    fuzzer("Recordings", of: "Recording"),
+    fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
 
     // Tests, of real processes
     .target(

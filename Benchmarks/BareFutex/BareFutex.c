@@ -1,5 +1,5 @@
 // A bare futex as a subject of `framebus bench notify`: a word in shared memory that all observers
-// sleep on. It tells no name from another, keeps nobody from the memory, and wakes who cannot use it.
+// sleep on. It tells no name from another and keeps nobody from the memory.
 
 #define _GNU_SOURCE
 #include <limits.h>

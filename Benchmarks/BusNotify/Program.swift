@@ -3,8 +3,8 @@ import NotifyCenter
 import Platform
 import RingKit
 
-// NotifyCenter as a subject of `framebus bench notify`: a user's program, with the public API alone.
-// A post carries no bytes, so the time of a post lies in the page that the programs share.
+// NotifyCenter as a subject of `framebus bench notify`: a user's program, with the public API
+// alone. A post carries no bytes, so the time of a post lies in the page that the programs share.
 
 /// `BusNotify publish|subscribe PLACE key=value…`, as RingKit.h says. PLACE is the root of a group.
 @main

@@ -23,7 +23,8 @@ struct AuditLog {
   /// The directory; a group of a version before it gets it from its owner.
   private static func open(in container: borrowing Container) -> Directory? {
     let ownerID = container.place.ownerID
-    let found = try? container.directory.openDirectory(directoryName)
+    // Members may search it, not list it.
+    let found = try? container.directory.openPassage(directoryName)
     if let found {
       guard let status = try? found.status(), status.ownerID == ownerID else { return nil }
       return found

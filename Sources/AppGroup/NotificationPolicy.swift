@@ -2,7 +2,8 @@
 ///
 /// Where the manifest says nothing, members may do everything with every name, except that names
 /// beginning with `framebus.` are posted and set by the system's own programs alone. Names that
-/// begin with `self.` stay in their process and are no matter of policy.
+/// begin with `self.` stay in their process, those with `user.uid.N` with user N: both are no
+/// matter of policy.
 public struct NotificationPolicy: Hashable, Sendable {
   public enum Action: String, CaseIterable, Sendable { case post, observe, set }
 

@@ -3,8 +3,8 @@ import FrameBus
 import NotifyCenter
 
 /// Posts what becomes of a stream as the notification `framebus.stream.NAME`, whose state says what
-/// it is now: 0 while there is none, else 1, with the width of its pictures from bit 32 on and their
-/// height from bit 48 on.
+/// it is now: 0 while there is none, else 1, with the width of its pictures from bit 32 on and
+/// their height from bit 48 on. A publisher that is killed leaves the state as it was.
 ///
 /// A stream is worth more than the news of it: where that cannot be posted, a warning says so.
 public struct StreamAnnouncer: Sendable {

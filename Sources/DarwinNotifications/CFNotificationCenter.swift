@@ -47,15 +47,13 @@ public final class CFNotificationCenter: Sendable {
 
   /// - Parameter name: nil for every name.
   func remove(_ observer: UInt, _ name: CFString?) {
+    func isMeant(_ registration: Registration) -> Bool {
+      registration.observer == observer
+        && (name == nil || registration.observation.name.text == name)
+    }
     let removed = registrations.withLock { registrations in
-      let kept = registrations.filter {
-        $0.observer != observer || (name != nil && $0.observation.name.text != name)
-      }
-      let removed = registrations.filter { registration in
-        !kept.contains { $0.observation === registration.observation }
-      }
-      registrations = kept
-      return removed
+      defer { registrations.removeAll(where: isMeant) }
+      return registrations.filter(isMeant)
     }
     // Without the lock: this waits for a closure that is running, which may itself add and remove.
     for registration in removed { registration.observation.cancel() }

@@ -1,4 +1,5 @@
 import AppGroup
+import Foundation
 import NotifyCenter
 import Platform
 import TestSupport
@@ -37,12 +38,12 @@ struct MailboxWorld {
     try MessageSocket.connect(to: "\(group.mailboxesPath)/\(name).sock")
   }
 
-  /// Replaces what the manifest says about notifications.
+  /// Replaces what the manifest says about notifications, and leaves its permissions.
   func write(policy: String) throws {
     let path = group.containerPath + "/manifest.toml"
-    let text = try output(of: "cat", [path]).components(separatedBy: "\n[notifications")[0]
-    try Directory(path: group.containerPath).replaceFile(
-      "manifest.toml", with: Array((text + "\n" + policy).utf8), mode: 0o600)
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    let roles = text.components(separatedBy: "\n[notifications")[0]
+    try (roles + "\n" + policy).write(toFile: path, atomically: false, encoding: .utf8)
   }
 }
 

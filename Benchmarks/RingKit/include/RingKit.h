@@ -1,5 +1,6 @@
-// What the programs of `framebus bench ring` and `notify` have in common, so that they differ only in how a
-// frame goes from one process to the other: the job, the pacing, the clock, the bytes, the figures.
+// What the programs of `framebus bench ring` and `bench notify` have in common, so that they differ
+// only in how a frame, or a post, goes from one process to the other: the job, the pacing, the
+// clock, the bytes, the figures.
 //
 //   PROGRAM publish|subscribe PLACE key=value…
 //

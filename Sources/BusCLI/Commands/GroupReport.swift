@@ -16,7 +16,7 @@ struct GroupReport: Encodable {
   private let run: String
   private let streams: String
   private let roles: [String: Holders]
-  /// What the names may begin with that a role may post, observe or set, where the manifest says so.
+  /// What the names may begin with that a role may post, observe or set, where the manifest says.
   private let notifications: [String: [String: [String]]]
   private let you: UserReport
   private let ownRoles: [String]

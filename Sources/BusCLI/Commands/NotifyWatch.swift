@@ -8,8 +8,8 @@ struct NotifyWatch: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Print a line for each delivery of a notification.",
     discussion: """
-      Posts that come faster than they are delivered are delivered as one, which says how many they \
-      were: none is lost. Who posted is known where a delivery stands for one post.
+      Posts that come faster than they are delivered are delivered as one, which says how many \
+      they were: none is lost. Who posted is known where a delivery stands for one post.
       """)
 
   @OptionGroup var choice: NotificationChoice

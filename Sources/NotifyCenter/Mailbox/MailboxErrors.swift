@@ -34,8 +34,8 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
       "nobody owns the mailbox \(name); start the process that does, or wait for it with a later "
         + "deadline"
     case .ownerGone(let name, let count):
-      "the owner of the mailbox \(name) has gone, and \(count) letters were not acknowledged; it may "
-        + "have worked on them: reconnect to send them again, marked as repeated, or take them back"
+      "the owner of the mailbox \(name) has gone, and \(count) letters were not acknowledged; it "
+        + "may have worked on them: reconnect to send them again, marked as repeated, or give up"
     case .timedOut(let name, let count):
       "the owner of the mailbox \(name) still has \(count) letters to acknowledge; give it more "
         + "time, or send less"
@@ -43,8 +43,8 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
       "the owner of the mailbox \(name) returned \(count) letters without acknowledging them; take "
         + "them back with takeReturned"
     case .tooLarge(let byteCount):
-      "a letter of \(byteCount) bytes is too large; \(Mailbox.maximumLetterBytes) are the most: send "
-        + "several, or put the bytes into a file or a stream and send its name"
+      "a letter of \(byteCount) bytes is too large; \(Mailbox.maximumLetterBytes) are the most: "
+        + "send several, or put the bytes into a file or a stream and send its name"
     case .group(let error): "\(error)"
     case .notPermitted(let refusal): "\(refusal)"
     case .turnedAway(let name, .role):
@@ -56,8 +56,7 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
       "no permission for \(path); mailboxes are owned by hosts, captures and extensions, each name "
         + "by one user at a time (`framebus group show` lists roles)"
     case .untrusted(let name, let why):
-      "the owner of the mailbox \(name) cannot be trusted: \(why); see who it is with `framebus group "
-        + "doctor`"
+      "the owner of the mailbox \(name) cannot be trusted: \(why); end it, and start the right one"
     case .system(let error): "\(error); `framebus group doctor` checks the group"
     }
   }

@@ -1,24 +1,19 @@
+import AppGroup
+
 /// The name of one mailbox within a group, such as `commands` or `encoder.0`.
 public struct MailboxName: Hashable, Sendable, CustomStringConvertible {
-  public static let maximumBytes = 48
+  public static let maximumBytes = NameRule.maximumBytes
 
   public let text: String
 
   /// - Parameter text: 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or
   ///   digit, as the names of streams.
   public init(_ text: String) throws(MailboxNameError) {
-    guard (1...Self.maximumBytes).contains(text.utf8.count) else {
-      throw .wrongLength(text, bytes: text.utf8.count)
+    switch NameRule(brokenBy: text) {
+    case .length: throw .wrongLength(text, bytes: text.utf8.count)
+    case .characters: throw .wrongCharacter(text)
+    case nil: self.text = text
     }
-    for (index, byte) in text.utf8.enumerated() {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): continue
-      case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): if index > 0 { continue }
-      default: break
-      }
-      throw .wrongCharacter(text)
-    }
-    self.text = text
   }
 
   public var description: String { text }

@@ -6,8 +6,8 @@ import Platform
 ///       8  sender, u64         16  sequence, u64  24  payload
 ///
 /// What the fields mean: docs/design/mailbox.md.
-struct MailboxPacket {
-  enum Kind: UInt16 {
+package struct MailboxPacket {
+  package enum Kind: UInt16 {
     case letter = 1
     /// A letter that an owner before this one may have worked on.
     case repeatedLetter = 2
@@ -17,7 +17,7 @@ struct MailboxPacket {
     case turnedAway = 5
   }
 
-  static let headerBytes = 24
+  package static let headerBytes = 24
   private static let magic: UInt32 = 0x4c4d_4246
   private static let version: UInt16 = 1
 
@@ -27,7 +27,7 @@ struct MailboxPacket {
   let sequence: UInt64
 
   /// The header, before a payload.
-  func bytes(before payload: [UInt8] = []) -> [UInt8] {
+  package func bytes(before payload: [UInt8] = []) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.headerBytes + payload.count)
     append(Self.magic, to: &bytes)
@@ -45,7 +45,7 @@ struct MailboxPacket {
   }
 
   /// Reads what a peer sent; nil if it is no packet of this protocol.
-  init?(parsing bytes: ArraySlice<UInt8>) {
+  package init?(parsing bytes: ArraySlice<UInt8>) {
     guard bytes.count >= Self.headerBytes else { return nil }
     let start = bytes.startIndex
     guard number(bytes[start..<start + 4]) == UInt64(Self.magic),
