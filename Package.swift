@@ -8,10 +8,12 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//   L3  FrameBus  GroupSemaphores
+//       DarwinNotifications
+//   L3  FrameBus  GroupSemaphores  NotifyCenter
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*
+//       CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -36,7 +38,9 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores"]),
+    .library(
+      name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores", "NotifyCenter"]),
+    .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -64,6 +68,7 @@ let package = Package(
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CNotifyLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .target(
@@ -94,8 +99,14 @@ let package = Package(
     .target(
       name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
+      swiftSettings: strict),
 
-    // L4: media
+    // L4: other spellings, and media
+    .target(
+      name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -119,7 +130,9 @@ let package = Package(
     // L6: programs
     .target(
       name: "CommandLineSupport",
-      dependencies: ["AppGroup", "Capture", "Platform", "FrameBus", argumentParser],
+      dependencies: [
+        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+      ],
       swiftSettings: strict),
     .target(
       name: "Bench", dependencies: ["CommandLineSupport", "AppGroup", "Platform"],
@@ -128,7 +141,7 @@ let package = Package(
       name: "BusCLI",
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus",
-        "GroupSemaphores", "Platform",
+        "GroupSemaphores", "NotifyCenter", "Platform",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -163,6 +176,15 @@ let package = Package(
       name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
       cSettings: strictC),
     .executableTarget(
+      name: "BareDatagram", dependencies: ["RingKit"], path: "Benchmarks/BareDatagram",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
+      path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
       name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
       path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
 
@@ -174,7 +196,7 @@ let package = Package(
       name: "FuzzSupport", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
-    fuzzer("Recordings", of: "Recording"),
+    fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
 
     // Tests, of real processes
     .target(
@@ -215,6 +237,29 @@ let package = Package(
     .executableTarget(
       name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
       cSettings: strictC),
+    .testTarget(
+      name: "DarwinNotificationsTests",
+      dependencies: [
+        "DarwinNotifications", "NotifyCenter", "AppGroup", "Platform", "TestSupport",
+        "DarwinWorker",
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "DarwinWorker", dependencies: ["DarwinNotifications", "Platform"],
+      path: "Tests/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "NotifyCenterTests",
+      dependencies: [
+        "NotifyCenter", "AppGroup", "Platform", "CNotifyLayout", "TestSupport", "NotifyWorker",
+        "MailboxWorker",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "NotifyWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      path: "Tests/NotifyWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "MailboxWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      path: "Tests/MailboxWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
@@ -281,6 +326,7 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
+        "BareDatagram", "BareFutex", "BusNotify",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -11,6 +11,8 @@ enum LayerRule {
     "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
+    "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
+    "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
@@ -18,10 +20,10 @@ enum LayerRule {
     "Upload": core,
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "Upload"]),
+      .union(["Capture", "NotifyCenter", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "GroupSemaphores", "Recording", "Upload",
+      "Bench", "Capture", "GroupSemaphores", "NotifyCenter", "Recording", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
