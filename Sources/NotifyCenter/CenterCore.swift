@@ -5,6 +5,7 @@ import Synchronization
 /// What a center has opened: tables, words, observations.
 final class CenterCore: Sendable {
   private let place: TablePlace
+  private let recheckInterval: Duration
   private let state = Mutex(State())
 
   private struct State {
@@ -14,7 +15,10 @@ final class CenterCore: Sendable {
     var observations: [ObjectIdentifier: ObservationCore] = [:]
   }
 
-  init(_ group: AppGroup, _ onStep: OnStep) { place = TablePlace(group: group, onStep: onStep) }
+  init(_ group: AppGroup, _ recheckInterval: Duration, _ onStep: OnStep) {
+    place = TablePlace(group: group, onStep: onStep)
+    self.recheckInterval = recheckInterval
+  }
 
   /// - Parameter toWrite: whether to refuse a name that this process may only look at.
   func word(for name: NotificationName, toWrite: Bool) throws(NotifyError) -> NameWord {
@@ -55,7 +59,7 @@ final class CenterCore: Sendable {
     if case .check = way { return remember(ObservationCore(word, way, nil, of: self)) }
     let observer = try state.withLock { state throws(NotifyError) in
       if let observer = state.observers[ObjectIdentifier(word.table)] { return observer }
-      let observer = try TableObserver(word.table)
+      let observer = try TableObserver(word.table, recheckInterval)
       state.observers[ObjectIdentifier(word.table)] = observer
       return observer
     }

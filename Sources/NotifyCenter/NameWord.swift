@@ -100,6 +100,8 @@ final class NameWord: Sendable {
   }
 
   private func found() -> Int? {
+    // As when nobody had made the table long yet.
+    if table.memory.isLost { try? table.makeWhole() }
     guard let row = table.find(name) else { return nil }
     // Relaxed: as above.
     lastRow.store(row, ordering: .relaxed)

@@ -25,9 +25,13 @@ public final class NotifyCenter: Sendable {
     try self.init(group, role: role, isSystem: false)
   }
 
-  /// - Parameter isSystem: whether this is FrameBus itself, which may post `framebus.` names.
+  /// - Parameters:
+  ///   - isSystem: whether this is FrameBus itself, which may post `framebus.` names.
+  ///   - recheckInterval: how long an observer waits for a doorbell before it looks by itself: long
+  ///     for tests, which must not pass because of that.
   package init(
-    _ group: AppGroup, role: Role, isSystem: Bool, onStep: OnStep = nil
+    _ group: AppGroup, role: Role, isSystem: Bool, recheckInterval: Duration = .seconds(1),
+    onStep: OnStep = nil
   ) throws(NotifyError) {
     do {
       try group.require(role)
@@ -37,7 +41,7 @@ public final class NotifyCenter: Sendable {
     self.group = group
     self.role = role
     self.isSystem = isSystem
-    core = CenterCore(group, onStep)
+    core = CenterCore(group, recheckInterval, onStep)
   }
 
   // MARK: Posting

@@ -32,10 +32,11 @@ final class TableObserver: Sendable {
   }
 
   /// How long a doorbell that nobody rang can be waited for.
-  private static let recheckInterval: Duration = .seconds(1)
+  private let recheckInterval: Duration
 
-  init(_ table: NameTable) throws(NotifyError) {
+  init(_ table: NameTable, _ recheckInterval: Duration) throws(NotifyError) {
     self.table = table
+    self.recheckInterval = recheckInterval
     loop = try notifyLoop()
     (table.bells as? ProcessBells)?.add(self)
   }
@@ -159,7 +160,7 @@ final class TableObserver: Sendable {
   /// Nobody rings when a poster died between counting and ringing, and when members spoilt the
   /// files.
   private func recheckLater() {
-    loop.schedule(at: .after(Self.recheckInterval)) { [weak self] in self?.recheck() }
+    loop.schedule(at: .after(recheckInterval)) { [weak self] in self?.recheck() }
   }
 
   private func recheck() {

@@ -11,7 +11,7 @@ import Testing
   private var ownSeats: String { "names/observers/\(currentUserID())" }
 
   @Test func aTruncatedTableBeginsAnewAndObserversAreToldSo() throws {
-    let world = try NotifyWorld()
+    let world = try NotifyWorld(rechecks: true)
     let inbox = Inbox()
     let observation = try world.center.observe("a", inbox)
     let observer = try world.worker("observe", "a")
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func aTableTruncatedAgainAndAgainInTheMiddleOfUseKillsNobody() throws {
-    let world = try NotifyWorld()
+    let world = try NotifyWorld(rechecks: true)
     let inbox = Inbox()
     let attacker = try python(
       "print('begun', flush=True)\n"
@@ -61,7 +61,7 @@ import Testing
 
   @Test func nonsenseInAllFilesNeitherCrashesNorKeepsAnyoneWaiting() throws {
     let seed = TestSeed(for: "nonsenseInAllFilesNeitherCrashesNorKeepsAnyoneWaiting")
-    let world = try NotifyWorld()
+    let world = try NotifyWorld(rechecks: true)
     let inbox = Inbox()
     let observation = try world.center.observe("a", inbox)
     let observer = try world.worker("observe", "a")
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func anObserverWhoseSocketIsUnlinkedIsFoundAgain() throws {
-    let world = try NotifyWorld()
+    let world = try NotifyWorld(rechecks: true)
     let observer = try world.worker("observe", "a")
     try observer.waitForOutput("ready")
     try FileManager.default.removeItem(atPath: world.path(ownSeats + "/0"))

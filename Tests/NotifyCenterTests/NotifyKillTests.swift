@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized) struct NotifyKillTests {
   @Test(arguments: [NotifyStep.rowTaken, .rowNamed, .nameTold, .counted, .rung])
   func aPosterKilledAt(_ step: NotifyStep) throws {
-    let world = try NotifyWorld()
+    let world = try NotifyWorld(rechecks: true)
     // One that waits for the row, and one that keeps the wake thread out of it.
     let observer = try world.worker("observe", "a.other")
     try observer.waitForOutput("ready")

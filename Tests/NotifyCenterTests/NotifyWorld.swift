@@ -9,27 +9,41 @@ struct NotifyWorld {
   let root: TemporaryRoot
   let group: AppGroup
   let center: NotifyCenter
+  private let recheckMs: Int
 
   static let groupName = "org.example.test"
 
-  /// - Parameter mode: 0o755 for a root that other users must reach.
-  init(mode: Int = 0o700) throws {
+  /// - Parameters:
+  ///   - mode: 0o755 for a root that other users must reach.
+  ///   - rechecks: whether observers look once a second without having been rung for. Mostly they
+  ///     must not: a test passes because of the hand-shake, or not at all.
+  init(mode: Int = 0o700, rechecks: Bool = false) throws {
+    recheckMs = rechecks ? 1000 : 3_600_000
     root = try TemporaryRoot(mode: mode)
     group = try AppGroup.create(GroupID(Self.groupName), root: root.path)
-    center = try NotifyCenter(group, role: .host)
+    center = try Self.center(of: group, recheckMs)
   }
 
-  func newCenter() throws -> NotifyCenter { try NotifyCenter(group, role: .host) }
+  func newCenter() throws -> NotifyCenter { try Self.center(of: group, recheckMs) }
+
+  private static func center(of group: AppGroup, _ recheckMs: Int) throws -> NotifyCenter {
+    try NotifyCenter(
+      group, role: .host, isSystem: false, recheckInterval: .milliseconds(recheckMs))
+  }
 
   /// Starts a `NotifyWorker` in this world.
   func worker(_ work: String, _ name: String, _ settings: String...) throws -> RunningProgram {
-    try RunningProgram("NotifyWorker", [work, root.path, Self.groupName, name] + settings)
+    try RunningProgram("NotifyWorker", arguments(work, name) + settings)
   }
 
   func worker(
     as user: TestUser, _ work: String, _ name: String, _ settings: String...
   ) throws -> RunningProgram {
-    try user.start("NotifyWorker", [work, root.path, Self.groupName, name] + settings)
+    try user.start("NotifyWorker", arguments(work, name) + settings)
+  }
+
+  private func arguments(_ work: String, _ name: String) -> [String] {
+    [work, root.path, Self.groupName, name, "recheckMs=\(recheckMs)"]
   }
 
   /// The directory of a table.

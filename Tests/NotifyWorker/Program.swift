@@ -7,6 +7,7 @@ import Synchronization
 /// says on standard output what it does, a line at a time.
 ///
 /// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there.
+/// `recheckMs` is how often observers look without having been rung for.
 @main
 struct Program {
   static func main() {
@@ -24,6 +25,7 @@ struct Program {
     let name = try NotificationName(arguments[4])
     let center = try NotifyCenter(
       group, role: group.ownRoles[0], isSystem: settings.number("system", 0) == 1,
+      recheckInterval: settings.recheckInterval,
       onStep: crash(at: settings.number("killAt", 0), nth: settings.number("nth", 1)))
     switch arguments[1] {
     case "post": try post(center, name, settings)
@@ -121,7 +123,8 @@ private func crowd(_ group: AppGroup, _ name: NotificationName, _ settings: Sett
   let count = settings.number("centers", 1)
   var kept: [(NotifyCenter, Observation)] = []
   for _ in 0..<count {
-    let center = try NotifyCenter(group, role: group.ownRoles[0])
+    let center = try NotifyCenter(
+      group, role: group.ownRoles[0], isSystem: false, recheckInterval: settings.recheckInterval)
     let observation = try center.observe(name) {
       if $0.generation >= until { reached.increment() }
     }
@@ -202,6 +205,9 @@ struct Settings {
       if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
     }
   }
+
+  /// Observers wait for their doorbell alone, unless the test wants otherwise.
+  var recheckInterval: Duration { .milliseconds(number("recheckMs", 3_600_000)) }
 
   func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
 }
