@@ -94,18 +94,15 @@ enum DarwinCenterError: Error, CustomStringConvertible {
 /// The center of the group in `FRAMEBUS_GROUP` (below `FRAMEBUS_HOME`, if that is set), else of the
 /// local group; as host if the process may be that, else in the first of its roles.
 private func openDarwinCenter() throws(DarwinCenterError) -> NotifyCenter {
+  var id = GroupID.local
+  if let text = environmentValue("FRAMEBUS_GROUP") {
+    do { id = try GroupID(text) } catch { throw .groupID(error) }
+  }
   let group: AppGroup
   do {
-    let id = try environmentValue("FRAMEBUS_GROUP").map { text throws(GroupIDError) in
-      try GroupID(text)
-    }
-    group = try AppGroup.open(id ?? .local, root: environmentValue("FRAMEBUS_HOME"))
-  } catch let error as GroupIDError {
-    throw .groupID(error)
-  } catch let error as GroupError {
-    throw .group(error)
+    group = try AppGroup.open(id, root: environmentValue("FRAMEBUS_HOME"))
   } catch {
-    fatalError("unexpected \(error)")
+    throw .group(error)
   }
   let roles = group.ownRoles
   do {
