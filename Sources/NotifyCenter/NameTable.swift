@@ -75,6 +75,13 @@ final class NameTable: Sendable {
     throw .tooManyNames(name, maximum: Self.maximumNames)
   }
 
+  /// How many names were added. To be read before looking for a name that had no row: then the name
+  /// is found, or whoever adds it sees who observes row 0.
+  var addedCount: UInt64 {
+    // SYNC post/observe: the look of who waits for a name, in one order with its adder's.
+    memory.loadSequential64(at: Self.offset(ofRow: 0) + Int(NC_ROW_AT_GENERATION))
+  }
+
   private static func candidates(_ name: NotificationName) -> some Sequence<Int> {
     (0..<maximumNames).lazy.map { step in
       1 + Int((name.hash &+ UInt64(step)) % UInt64(maximumNames))

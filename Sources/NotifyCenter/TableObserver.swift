@@ -60,6 +60,8 @@ final class TableObserver: Sendable {
         state.names.append(
           Observed(word: core.word, row: row, seen: core.begun, observations: [core]))
         mark(row, isFirst: true, state)
+        // Added just now: perhaps before row 0 was marked, so nobody will ring for it there.
+        if row == 0 { follow(state.names.count - 1, &state) }
       }
       if !state.isRechecking { recheckLater() }
       state.isRechecking = true
@@ -151,6 +153,7 @@ final class TableObserver: Sendable {
   private func follow(_ position: Int, _ state: inout State) {
     let (word, row) = (state.names[position].word, state.names[position].row)
     if row != 0, table.hash(ofRow: row) == word.name.hash { return }
+    _ = table.addedCount
     guard let now = table.isWritable ? try? word.rowToWrite() : word.row, now != row else { return }
     state.names[position].row = now
     mark(now, isFirst: false, state)
