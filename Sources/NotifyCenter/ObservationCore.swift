@@ -57,10 +57,14 @@ final class ObservationCore: Sendable {
 
   // MARK: Telling
 
-  /// Called on the thread of the closures, after a post.
-  func offer(_ hints: [Seat.Hint]) {
+  /// Called on the thread of the closures, after a post. It is on the way of each delivery in each
+  /// process, which has been asleep: what it touches is cold, so it makes no collections.
+  /// - Parameters:
+  ///   - hints: what datagrams said, of all rows.
+  ///   - row: the one of this name.
+  func offer(_ hints: [Seat.Hint] = [], ofRow row: Int = 0) {
     let call = state.withLock { state in
-      note(hints, &state)
+      note(hints, ofRow: row, &state)
       return tell(&state)
     }
     guard let call else { return }
@@ -99,11 +103,19 @@ final class ObservationCore: Sendable {
     return generation != state.told
   }
 
-  private func note(_ hints: [Seat.Hint], _ state: inout State) {
-    guard let newest = hints.max(by: { $0.generation < $1.generation }) else { return }
-    // Two who say that they made the same post: then nobody knows.
-    let claims = Set(hints.filter { $0.generation == newest.generation }.map(\.sender))
-    state.hint = claims.count == 1 ? newest : nil
+  private func note(_ hints: [Seat.Hint], ofRow row: Int, _ state: inout State) {
+    var newest: Seat.Hint?
+    var isDisputed = false
+    for hint in hints where hint.row == row {
+      if let known = newest, hint.generation <= known.generation {
+        // Two who say that they made the same post: then nobody knows.
+        if hint.generation == known.generation, hint.sender != known.sender { isDisputed = true }
+      } else {
+        newest = hint
+        isDisputed = false
+      }
+    }
+    if let newest { state.hint = isDisputed ? nil : newest }
   }
 
   /// What was posted since the last delivery, as one.
@@ -183,7 +195,7 @@ final class ObservationCore: Sendable {
       state.suspensions = max(0, state.suspensions - 1)
       return state.suspensions == 0
     }
-    if isLast { observer?.enqueue { self.offer([]) } }
+    if isLast { observer?.enqueue { self.offer() } }
   }
 
   func cancel() {

@@ -67,7 +67,7 @@ final class TableObserver: Sendable {
       state.isRechecking = true
     }
     // Posted since it began: perhaps before the mark, so nobody rang.
-    if core.word.generation != core.begun { loop.enqueue { core.offer([]) } }
+    if core.word.generation != core.begun { loop.enqueue { core.offer() } }
   }
 
   func remove(_ core: ObservationCore) {
@@ -123,22 +123,28 @@ final class TableObserver: Sendable {
     }
   }
 
+  /// A name that was posted, and who observes it.
+  private struct Due {
+    let row: Int
+    let observations: [ObservationCore]
+  }
+
   /// Offers what was posted since the last look to those who observe it.
   private func look(_ hints: [Seat.Hint]) {
     let due = state.withLock { state in
-      var due: [(row: Int, observations: [ObservationCore])] = []
+      var due: [Due] = []
       for position in state.names.indices {
         follow(position, &state)
         let generation = state.names[position].word.generation
         guard generation != state.names[position].seen else { continue }
         state.names[position].seen = generation
-        due.append((state.names[position].row, state.names[position].observations))
+        due.append(
+          Due(row: state.names[position].row, observations: state.names[position].observations))
       }
       return due
     }
-    for (row, observations) in due {
-      let own = hints.filter { $0.row == row }
-      for observation in observations { observation.offer(own) }
+    for name in due {
+      for observation in name.observations { observation.offer(hints, ofRow: name.row) }
     }
   }
 
