@@ -275,7 +275,7 @@ let package = Package(
       name: "AppGroupTests", dependencies: ["TestSupport", "AppGroup", "Platform"],
       swiftSettings: strict),
     .testTarget(
-      name: "CLITests", dependencies: ["TestSupport", "Platform", "BusCLI"],
+      name: "CLITests", dependencies: ["TestSupport", "CommandLineSupport", "Platform", "BusCLI"],
       swiftSettings: strict),
     .testTarget(
       name: "RecordingTests",

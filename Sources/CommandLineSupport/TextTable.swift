@@ -1,8 +1,10 @@
 extension Double {
-  /// With exactly so many decimal places, for columns.
+  /// With exactly so many decimal places, for columns. What has too many digits for that, or is no
+  /// finite number, is written as Swift writes it.
   package func text(places: Int) -> String {
     let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
-    let digits = "\(Int((magnitude * scale).rounded()))"
+    guard let units = Int(exactly: (magnitude * scale).rounded()) else { return "\(self)" }
+    let digits = "\(units)"
     let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
     let sign = self < 0 ? "-" : ""
     return places == 0
