@@ -28,6 +28,8 @@ public struct AlreadyReported: Error, Hashable, Sendable {
 /// line that begins with `error:`.
 public func runProgram(_ program: any ParsableCommand.Type) -> Never {
   do {
+    // First of all, so that nothing is opened as standard output.
+    try occupyStandardDescriptors()
     var command = try program.parseAsRoot(hoistedGlobalOptions(CommandLine.arguments.dropFirst()))
     try command.run()
     exitProcess(0)
@@ -47,7 +49,10 @@ public func runProgram(_ program: any ParsableCommand.Type) -> Never {
 private func report(_ error: any Error, of program: any ParsableCommand.Type) -> Int32 {
   let status = program.exitCode(for: error)
   if status == .success {
-    Terminal().print(program.fullMessage(for: error))
+    do { try Terminal().print(program.fullMessage(for: error)) } catch {
+      Terminal().error("\(error)")
+      return 1
+    }
     return 0
   }
   if status == .validationFailure {

@@ -18,42 +18,43 @@ public struct Terminal: Sendable {
   }
 
   /// Writes one line of data to standard output.
-  public func print(_ line: String) { write(line + "\n", to: 1) }
+  /// - Throws: why the line is lost, such as a full disk.
+  public func print(_ line: String) throws(SystemError) { try write(Array((line + "\n").utf8)) }
 
   /// Writes bytes to standard output as they are.
   public func write(_ bytes: [UInt8]) throws(SystemError) { try writeFully(bytes, to: 1) }
 
   /// Says what is being done, on standard error, unless quiet.
   public func say(_ line: String) {
-    if !isQuiet { write(line + "\n", to: 2) }
+    if !isQuiet { tell(line + "\n") }
   }
 
   /// Says a detail, with `--verbose` only.
   public func detail(_ line: String) {
-    if isVerbose { write(line + "\n", to: 2) }
+    if isVerbose { tell(line + "\n") }
   }
 
-  public func warn(_ line: String) { write(coloured("warning: ", 33) + line + "\n", to: 2) }
+  public func warn(_ line: String) { tell(coloured("warning: ", 33) + line + "\n") }
 
-  public func error(_ line: String) { write(coloured("error: ", 31) + line + "\n", to: 2) }
+  public func error(_ line: String) { tell(coloured("error: ", 31) + line + "\n") }
 
   /// Shows how long work goes: redrawn in place on a terminal, else one line each call.
   public func progress(_ line: String) {
     if isQuiet { return }
-    write(isInteractive ? "\r\u{1b}[K" + line : line + "\n", to: 2)
+    tell(isInteractive ? "\r\u{1b}[K" + line : line + "\n")
   }
 
   /// Ends a redrawn progress line, before other output.
   public func endProgress() {
-    if isInteractive && !isQuiet { write("\n", to: 2) }
+    if isInteractive && !isQuiet { tell("\n") }
   }
 
   private func coloured(_ text: String, _ colour: Int) -> String {
     hasColour ? "\u{1b}[1;\(colour)m\(text)\u{1b}[0m" : text
   }
 
-  private func write(_ text: String, to number: Int32) {
-    // A closed terminal or pipe leaves nobody to tell.
-    try? writeFully(Array(text.utf8), to: number)
+  private func tell(_ text: String) {
+    // Without standard error there is nobody to tell.
+    try? writeFully(Array(text.utf8), to: 2)
   }
 }

@@ -20,6 +20,17 @@ package func writeFully(_ bytes: [UInt8], to number: Int32) throws(SystemError) 
   }
 }
 
+/// Opens standard input, output and error where whoever started the program closed them, so that no
+/// file of its own takes their numbers. Reading and writing them fails as on closed ones.
+package func occupyStandardDescriptors() throws(SystemError) {
+  for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 {
+    let useless = number == 0 ? O_WRONLY : O_RDONLY
+    // The lowest free number is this one: those below it are open.
+    // SAFETY: the path is copied for the call.
+    _ = try retryingInterrupts("open", path: "/dev/null") { unsafe open("/dev/null", useless) }
+  }
+}
+
 /// Whether a descriptor is a terminal (`isatty(3)`).
 package func isTerminal(_ number: Int32) -> Bool { isatty(number) == 1 }
 

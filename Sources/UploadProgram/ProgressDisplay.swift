@@ -54,7 +54,7 @@ final class ProgressDisplay: Sendable {
     if asJSON {
       try terminal.printJSON(SummaryRecord(summary), onOneLine: true)
     } else if !terminal.isQuiet {
-      terminal.print("\(summary.output): " + Self.line(summary.progress))
+      try terminal.print("\(summary.output): " + Self.line(summary.progress))
     }
   }
 

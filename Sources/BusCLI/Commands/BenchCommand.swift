@@ -57,7 +57,7 @@ struct BenchCommand: ParsableCommand {
       do {
         let report = try suite.run(run)
         records += report.records
-        if !global.json { for line in report.lines { terminal.print(line) } }
+        if !global.json { for line in report.lines { try terminal.print(line) } }
       } catch {
         // A stop makes whatever was under way fail: that failure is no news.
         if signals.stop.isRaised { throw Interrupted() }

@@ -65,7 +65,7 @@ struct DemoCommand: ParsableCommand {
     if global.json {
       try terminal.printJSON(figures, onOneLine: true)
     } else if !global.quiet {
-      for line in figures.lines { terminal.print(line) }
+      for line in figures.lines { try terminal.print(line) }
     }
     if signals.stop.isRaised { throw Interrupted() }
   }

@@ -16,7 +16,7 @@ struct DoctorCommand: ParsableCommand {
       try global.terminal.printJSON(checks)
     } else {
       for check in checks where !global.quiet || check.status != .ok {
-        global.terminal.print(check.line)
+        try global.terminal.print(check.line)
       }
     }
     let missing = checks.filter { $0.status == .missing }

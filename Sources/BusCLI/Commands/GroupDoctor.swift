@@ -15,17 +15,17 @@ struct GroupDoctor: ParsableCommand {
     if global.json {
       try global.terminal.printJSON(findings.map(FindingReport.init))
     } else {
-      for finding in findings { print(finding) }
+      for finding in findings { try print(finding) }
     }
     if findings.contains(where: { $0.state == .failed }) { throw AlreadyReported() }
   }
 
-  private func print(_ finding: Finding) {
+  private func print(_ finding: Finding) throws {
     if global.quiet && finding.state == .ok { return }
     let terminal = global.terminal
     let state = finding.state.rawValue.padded(to: 7)
-    terminal.print("\(state)  \(finding.check.padded(to: 13))  \(finding.detail)")
-    if let fix = finding.fix { terminal.print("         fix: \(fix)") }
+    try terminal.print("\(state)  \(finding.check.padded(to: 13))  \(finding.detail)")
+    if let fix = finding.fix { try terminal.print("         fix: \(fix)") }
   }
 }
 

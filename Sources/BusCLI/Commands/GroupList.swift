@@ -21,7 +21,7 @@ struct GroupList: ParsableCommand {
       let state =
         group.problem.map { "unusable: \($0)" }
         ?? "you may be \(group.ownRoles.map(\.description).joined(separator: ", "))"
-      global.terminal.print("\(id)  \(group.place.rawValue.padded(to: 6))  \(state)")
+      try global.terminal.print("\(id)  \(group.place.rawValue.padded(to: 6))  \(state)")
     }
   }
 }

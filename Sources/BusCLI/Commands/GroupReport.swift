@@ -69,15 +69,15 @@ struct GroupReport: Encodable {
     }
     let own = ownRoles.isEmpty ? "no member" : ownRoles.joined(separator: ", ")
     rows.append(("you", "\(userName(you.uid)): \(own)"))
-    global.terminal.printRows(rows)
+    try global.terminal.printRows(rows)
   }
 }
 
 extension Terminal {
   /// Writes labels and texts in two columns.
-  func printRows(_ rows: [(label: String, text: String)]) {
+  func printRows(_ rows: [(label: String, text: String)]) throws(SystemError) {
     let width = rows.map(\.label.count).max() ?? 0
-    for (label, text) in rows { print("\(label.padded(to: width))  \(text)") }
+    for (label, text) in rows { try print("\(label.padded(to: width))  \(text)") }
   }
 }
 

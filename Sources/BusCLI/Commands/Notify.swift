@@ -77,7 +77,7 @@ struct NotifyCheck: ParsableCommand {
     if global.json {
       try global.terminal.printJSON(GenerationReport(name, generation))
     } else {
-      global.terminal.print("\(generation)")
+      try global.terminal.print("\(generation)")
     }
     // A smaller generation is a table that began anew: what was posted since is news.
     if generation == since || generation == 0 { throw AlreadyReported() }
@@ -145,6 +145,6 @@ private struct StateReport: Encodable {
 
   func print(to global: GlobalOptions) throws {
     if global.json { return try global.terminal.printJSON(self) }
-    global.terminal.print("\(state)")
+    try global.terminal.print("\(state)")
   }
 }

@@ -21,7 +21,7 @@ struct NotifyList: ParsableCommand {
         status.lastPoster.map { "pid \($0.processID)" } ?? "–", "\(status.observers.count)",
       ])
     }
-    if !all.isEmpty { for line in table.lines { global.terminal.print(line) } }
+    if !all.isEmpty { for line in table.lines { try global.terminal.print(line) } }
   }
 }
 
@@ -40,12 +40,12 @@ struct NotifyDump: ParsableCommand {
     }
     if global.json { return try global.terminal.printJSON(all.map(NotificationReport.init)) }
     for (index, status) in all.enumerated() {
-      if index > 0 { global.terminal.print("") }
-      show(status)
+      if index > 0 { try global.terminal.print("") }
+      try show(status)
     }
   }
 
-  private func show(_ status: NotificationStatus) {
+  private func show(_ status: NotificationStatus) throws {
     var rows = [
       ("name", status.name.text), ("generation", "\(status.generation)"),
       ("state", "\(status.state) (0x\(String(status.state, radix: 16)))"),
@@ -56,7 +56,7 @@ struct NotifyDump: ParsableCommand {
     for observer in status.observers {
       rows.append(("observer", "pid \(observer.processID), \(userName(observer.userID))"))
     }
-    global.terminal.printRows(rows)
+    try global.terminal.printRows(rows)
   }
 }
 

@@ -56,7 +56,7 @@ struct NotifyWatch: ParsableCommand {
     line += "  state \(record.state)"
     if let pid = record.pid, let uid = record.uid { line += "  by pid \(pid), \(userName(uid))" }
     if delivery.isReset { line += "  (counted anew)" }
-    global.terminal.print(line)
+    try global.terminal.print(line)
   }
 }
 

@@ -42,7 +42,7 @@ struct SemaphoreReport: Encodable {
         holders.map { "pid \($0.pid): \($0.count)" } + (taken > 0 ? ["nobody: \(taken)"] : [])
       rows.append(("held by", names.isEmpty ? "nobody" : names.joined(separator: ", ")))
     }
-    global.terminal.printRows(rows)
+    try global.terminal.printRows(rows)
   }
 }
 
@@ -64,7 +64,7 @@ struct SemaphoreList: ParsableCommand {
       let state =
         semaphore.status.map { "count \($0.value)\($0.isRecoverable ? ", recovers" : "")" }
         ?? "unusable: \(semaphore.problem ?? "")"
-      global.terminal.print("\(semaphore.name.text.padded(to: width))  \(state)")
+      try global.terminal.print("\(semaphore.name.text.padded(to: width))  \(state)")
     }
   }
 }

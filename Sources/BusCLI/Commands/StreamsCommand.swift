@@ -16,22 +16,22 @@ struct StreamsCommand: ParsableCommand {
     } else if streams.isEmpty {
       global.terminal.say("no stream; start one, as with `framebus capture screen`")
     } else {
-      for stream in streams { show(stream) }
+      for stream in streams { try show(stream) }
     }
   }
 
-  private func show(_ report: StreamReport) {
+  private func show(_ report: StreamReport) throws {
     let terminal = global.terminal
     guard case .answered(let stream) = report else {
-      return terminal.print(TopView.silentLine(report))
+      return try terminal.print(TopView.silentLine(report))
     }
-    terminal.print(
+    try terminal.print(
       "\(stream.name)  \(stream.state.rawValue)  \(stream.formatText)  "
         + "\(stream.cursor) frames  \(stream.slots) slots of \(stream.slotBytes / 1024) KiB  "
         + "pid \(stream.publisherPID)"
         + (stream.owed > 0 ? "  \(stream.owed) subscribers owed memory" : ""))
     for subscriber in stream.subscribers {
-      terminal.print(
+      try terminal.print(
         "  subscriber \(subscriber.id)  pid \(subscriber.pid)  received \(subscriber.received)  "
           + "dropped \(subscriber.dropped)  lag \(subscriber.lag)  holds \(subscriber.held)"
           + (subscriber.isLossless ? "  lossless" : ""))
