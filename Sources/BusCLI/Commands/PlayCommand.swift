@@ -113,7 +113,7 @@ struct PlayCommand: ParsableCommand {
     guard first <= reader.index.count else {
       throw NothingToPlay(path: source, count: reader.index.count)
     }
-    let numbers = first...min(reader.index.count, first + (frames ?? reader.index.count) - 1)
+    let numbers = first...first + min(reader.index.count - first, (frames ?? .max) - 1)
     if let target {
       try publish(numbers, of: reader, as: target, stop: stop)
     } else {
