@@ -205,7 +205,7 @@ extension FileEnd {
 public enum RecordingReadError: Error, Hashable, Sendable, CustomStringConvertible {
   case notRecording
   case otherVersion(UInt64)
-  /// A frame that the index names is not there, or not whole.
+  /// A frame that the index names is not there, or not whole: its place in the file, from 1.
   case damaged(frame: Int)
   case system(SystemError)
 

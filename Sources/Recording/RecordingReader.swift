@@ -35,6 +35,9 @@ public final class RecordingReader: Sendable {
       count = try file.read(frame.byteCount, into: &span, at: Int(frame.bodyOffset))
     } catch { throw .system(error) }
     // The file was as long as this frame when it was opened.
-    guard count == frame.byteCount else { throw .damaged(frame: Int(frame.sequence.rawValue)) }
+    guard count == frame.byteCount else {
+      let number = index.entries.count { $0.offset <= frame.offset }
+      throw .damaged(frame: number)
+    }
   }
 }
