@@ -275,7 +275,11 @@ let package = Package(
       name: "AppGroupTests", dependencies: ["TestSupport", "AppGroup", "Platform"],
       swiftSettings: strict),
     .testTarget(
-      name: "CLITests", dependencies: ["TestSupport", "CommandLineSupport", "Platform", "BusCLI"],
+      name: "CLITests",
+      dependencies: [
+        "TestSupport", "CommandLineSupport", "Platform", "BusCLI", "CaptureProgram",
+        "UploadProgram",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RecordingTests",

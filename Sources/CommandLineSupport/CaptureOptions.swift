@@ -73,13 +73,13 @@ public struct CaptureOptions: ParsableArguments {
     } catch { throw ValidationError("\(error)") }
   }
 
-  /// What to capture. A source that does not exist is a failure, not a misuse: scripts see 1.
-  public func specification() throws(SourceSpecificationError) -> SourceSpecification {
-    try SourceSpecification(source)
+  /// What to capture.
+  public func specification() throws(UsageError) -> SourceSpecification {
+    do { return try SourceSpecification(source) } catch { throw UsageError("\(error)") }
   }
 
   /// The program that has the source.
-  public func programName() throws(SourceSpecificationError) -> String {
+  public func programName() throws(UsageError) -> String {
     try specification().needsGStreamer ? "framebus-capture-gstreamer" : "framebus-capture"
   }
 

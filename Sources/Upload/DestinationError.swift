@@ -18,6 +18,20 @@ public enum DestinationError: Error, Hashable, Sendable {
   case stalled(output: String)
 }
 
+extension DestinationError {
+  /// Whether the words were wrong, and not what became of them.
+  public var isMisuse: Bool {
+    switch self {
+    case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
+      .malformedBitrate:
+      true
+    case .cannotWrite, .diskFull, .mediaLibraryFailed, .missingElement, .unusablePixelFormat,
+      .unusableSize, .elementFailed, .stalled:
+      false
+    }
+  }
+}
+
 extension DestinationError: CustomStringConvertible {
   public var description: String {
     switch self {

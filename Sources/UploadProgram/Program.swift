@@ -79,8 +79,13 @@ import UploadGStreamer
     #else
       let makers: [any DestinationMaker] = [NullDestinationMaker()]
     #endif
-    let settings = try EncoderSettings(encoder: upload.encoder, bitrate: upload.bitrate)
-    return try DestinationCatalog(makers).make(upload.destination, encoder: settings)
+    do throws(DestinationError) {
+      let settings = try EncoderSettings(encoder: upload.encoder, bitrate: upload.bitrate)
+      return try DestinationCatalog(makers).make(upload.destination, encoder: settings)
+    } catch {
+      if error.isMisuse { throw UsageError("\(error)") }
+      throw error
+    }
   }
 }
 

@@ -180,7 +180,6 @@ private let oddSize = "crop=321:243:0:0:exact=1"
       ("gst:fakesrc ! ! x", "does not understand the pipeline"),
       ("y4m:" + root.file("note.txt"), "no YUV4MPEG2 stream"),
       ("y4m:" + root.file("none.y4m"), "No such file"),
-      ("nothing", "there is no source 'nothing'"),
     ] {
       let result = try capture(source).finish()
       #expect(result.status == .exited(1), "\(source)")

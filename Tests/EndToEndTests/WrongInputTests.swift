@@ -3,35 +3,48 @@ import Platform
 import TestSupport
 import Testing
 
-/// Wrong input: one clear line, status 1, and nothing left behind.
+/// Wrong input: one clear line, status 1 or, for wrong words, 2, and nothing left behind.
 @Suite(.serialized) struct WrongInputTests {
   /// What is asked, and words that the answer must have: what happened, and what to do.
-  static let cases: [(arguments: [String], says: [String])] = [
+  static let failures: [(arguments: [String], says: [String])] = [
     (
       ["streams", "--group=org.example.unknown"], ["org.example.unknown", "framebus group create"]
     ),
     (["capture", "test", "--group=org.example.unknown"], ["org.example.unknown", "create"]),
-    (["capture", "sreen:0"], ["sreen", "screen"]),
     (["capture", "screen:93"], [":93"]),
     (["capture", "file:/nowhere/film.mkv"], ["/nowhere/film.mkv"]),
     (["capture", "y4m:/nowhere/film.y4m"], ["/nowhere/film.y4m"]),
     (["upload", "file:/nowhere/out.mkv"], ["/nowhere"]),
     (["upload", "file:/proc/out.mkv"], ["/proc"]),
-    (["upload", "file:out.avi"], ["mkv", "mp4"]),
-    (["upload", "carrier-pigeon:home"], ["carrier-pigeon"]),
-    (["upload", "whip:https://example.org"], ["whip"]),
     (["snapshot", "screen", "/nowhere/now.png"], ["/nowhere"]),
   ]
 
-  @Test(arguments: cases.indices)
-  func isAnsweredByOneClearLine(_ index: Int) throws {
-    let arguments = Self.cases[index].arguments
-    let says = Self.cases[index].says
+  static let misuses: [(arguments: [String], says: [String])] = [
+    (["capture", "sreen:0"], ["sreen", "screen"]),
+    (["upload", "file:out.avi"], ["mkv", "mp4"]),
+    (["upload", "file:out.mkv", "--encoder", "foo"], ["foo", "x264"]),
+    (["upload", "file:out.mkv", "--encoder", "x264:nope"], ["nope", "ultrafast"]),
+    (["upload", "carrier-pigeon:home"], ["carrier-pigeon"]),
+    (["upload", "whip:https://example.org"], ["whip"]),
+    (["snapshot", "screen", "now.jpg"], ["now.jpg", ".png"]),
+  ]
+
+  @Test(arguments: failures.indices)
+  func whatFailsIsAnsweredByOneClearLine(_ index: Int) throws {
+    try expect(Self.failures[index].arguments, status: 1, says: Self.failures[index].says)
+  }
+
+  @Test(arguments: misuses.indices)
+  func whatIsMisusedIsAnsweredByOneClearLine(_ index: Int) throws {
+    try expect(Self.misuses[index].arguments, status: 2, says: Self.misuses[index].says)
+  }
+
+  private func expect(_ arguments: [String], status: Int32, says: [String]) throws {
     let scene = try Scene()
     let result = try scene.start(
       arguments, environment: ["DISPLAY": nil, "WAYLAND_DISPLAY": nil]
     ).finish()
-    #expect(result.status == .exited(1), "\(arguments): \(result.output)\(result.errors)")
+    #expect(result.status == .exited(status), "\(arguments): \(result.output)\(result.errors)")
     #expect(result.output == "")
     // A slow machine also sees a line of progress.
     let lines = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }

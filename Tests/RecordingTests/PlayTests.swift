@@ -26,6 +26,12 @@ import Testing
     #expect(two.output.bytes.count == 2 * Self.frameBytes)
   }
 
+  @Test func beginningBehindTheLastFrameIsAUsageError() throws {
+    let result = try studio.start(["play", recording, "--from", "6"]).finish()
+    #expect(result.status == .exited(2))
+    #expect(result.errors.hasSuffix("a.rec has 5 frames; begin with --from 1 to 5\n"))
+  }
+
   @Test func aFrameThatIsCutOffMeanwhileIsNamedByItsPlaceWhateverItsNumber() throws {
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: recording)))
     let index = try RecordingIndex(parsing: bytes)

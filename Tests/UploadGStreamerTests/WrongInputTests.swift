@@ -5,25 +5,27 @@
   import TestSupport
   import Testing
 
-  /// Whatever cannot work says why in one line, with status 1, and leaves nothing behind.
+  /// Whatever cannot work says why in one line, with status 1 or, for wrong words, 2, and leaves
+  /// nothing behind.
   @Suite struct WrongInputTests {
     private let bench: Bench
 
     init() throws { bench = try Bench() }
 
     private func expectFailure(
-      _ destination: String, mentioning text: String, environment: [String: String?] = [:],
+      _ destination: String, status: Int32 = 1, mentioning text: String,
+      environment: [String: String?] = [:],
       sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
       let result = try bench.upload(destination, environment: environment).finish()
-      #expect(result.status == .exited(1), sourceLocation: sourceLocation)
+      #expect(result.status == .exited(status), sourceLocation: sourceLocation)
       #expect(result.errors.contains(text), "\(result.errors)", sourceLocation: sourceLocation)
       #expect(result.errors.split(separator: "\n").count == 1, sourceLocation: sourceLocation)
     }
 
     @Test func destinationsThatThisBuildLacksAreNamedWithThoseItHas() throws {
       for destination in ["whip:http://localhost/", "srt:x", "rtmp:x", "hls:x"] {
-        try expectFailure(destination, mentioning: "file:PATH.mkv, file:PATH.mp4")
+        try expectFailure(destination, status: 2, mentioning: "file:PATH.mkv, file:PATH.mp4")
       }
     }
 
@@ -32,9 +34,9 @@
       try FileManager.default.createDirectory(
         atPath: bench.file("folder.mkv"), withIntermediateDirectories: false)
       try expectFailure("file:\(bench.file("folder.mkv"))", mentioning: "Is a directory")
-      try expectFailure("file:\(bench.file("out.avi"))", mentioning: ".mkv or .mp4")
-      try expectFailure("file:\(bench.file("out"))", mentioning: ".mkv or .mp4")
-      try expectFailure("png:\(bench.file("out.jpg"))", mentioning: ".png")
+      try expectFailure("file:\(bench.file("out.avi"))", status: 2, mentioning: ".mkv or .mp4")
+      try expectFailure("file:\(bench.file("out"))", status: 2, mentioning: ".mkv or .mp4")
+      try expectFailure("png:\(bench.file("out.jpg"))", status: 2, mentioning: ".png")
     }
 
     @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))

@@ -110,10 +110,12 @@ struct PlayCommand: ParsableCommand {
         "the recording was not finished: \(reader.index.count) whole frames were found in it")
     }
     let first = from ?? 1
-    guard first <= reader.index.count else {
-      throw NothingToPlay(path: source, count: reader.index.count)
+    let count = reader.index.count
+    if count == 0 { throw NothingToPlay(path: source) }
+    guard first <= count else {
+      throw UsageError("\(source) has \(count) frames; begin with --from 1 to \(count)")
     }
-    let numbers = first...first + min(reader.index.count - first, (frames ?? .max) - 1)
+    let numbers = first...first + min(count - first, (frames ?? .max) - 1)
     if let target {
       try publish(numbers, of: reader, as: target, stop: stop)
     } else {
@@ -164,14 +166,9 @@ struct PlayCommand: ParsableCommand {
   }
 }
 
-/// The recording has no such frame.
+/// The recording has no frame.
 private struct NothingToPlay: Error, CustomStringConvertible {
   let path: String
-  let count: Int
 
-  var description: String {
-    count == 0
-      ? "\(path) has no whole frame"
-      : "\(path) has \(count) frames; begin with --from 1 to \(count)"
-  }
+  var description: String { "\(path) has no whole frame" }
 }
