@@ -45,19 +45,28 @@ public struct GlobalOptions: ParsableArguments {
   }
 
   /// The role of `--role`, else the verb's own.
-  public func role(default role: Role) throws(UsageError) -> Role {
-    guard let roleText else { return role }
+  public func role(default role: Role) throws(UsageError) -> Role { try chosenRole() ?? role }
+
+  private func chosenRole() throws(UsageError) -> Role? {
+    guard let roleText else { return nil }
     guard let chosen = Role(rawValue: roleText) else {
       throw UsageError("\(roleText) is no role; roles are words like host, capture or extension")
     }
     return chosen
   }
 
-  /// Opens the chosen group as a member.
+  /// Opens the chosen group as a member, who may take the role of `--role` if that is given.
   /// - Parameter creatingLocal: makes the local group if it does not exist yet, so that a first
   ///   `framebus demo`, `capture` or `upload` just works. A group of any other name must exist.
   public func openGroup(creatingLocal: Bool = false) throws -> AppGroup {
     let id = try groupID()
+    let role = try chosenRole()
+    let group = try open(id, creatingLocal: creatingLocal)
+    if let role { try group.require(role) }
+    return group
+  }
+
+  private func open(_ id: GroupID, creatingLocal: Bool) throws(GroupError) -> AppGroup {
     do {
       return try AppGroup.open(id, root: root)
     } catch {

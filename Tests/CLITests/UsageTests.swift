@@ -17,4 +17,20 @@ import Testing
     #expect(result.errors.hasPrefix("error: "))
     #expect(try output(of: "ls", [root.path]) == "")
   }
+
+  @Test(arguments: [
+    ["streams"], ["top", "--count", "1"], ["semaphore", "list"], ["notify", "list"],
+    ["capture", "test"], ["upload", "null"], ["record", "screen", "/dev/null"], ["play", "screen"],
+  ])
+  func aRoleIsTakenOnlyByWhoMayTakeIt(_ arguments: [String]) throws {
+    let root = try TemporaryRoot()
+    let place = ["--root", root.path, "--group", "a.b"]
+    try run("framebus", ["group", "create", "a.b", "--root", root.path]).requireSuccess()
+    let refused = try run("framebus", arguments + place + ["--role", "viewer"])
+    #expect(refused.status == .exited(1))
+    #expect(refused.errors.contains("does not hold the role viewer in the group a.b, only"))
+    let wrong = try run("framebus", arguments + place + ["--role", "No Role"])
+    #expect(wrong.status == .exited(2))
+    #expect(wrong.errors.hasPrefix("error: No Role is no role; roles are words like"))
+  }
 }
