@@ -33,6 +33,10 @@ public struct GlobalOptions: ParsableArguments {
 
   public init() {}
 
+  public func validate() throws {
+    if rootText == "" { throw ValidationError("--root: name a directory, or leave it out") }
+  }
+
   public var terminal: Terminal { Terminal(isQuiet: quiet, isVerbose: verbose) }
 
   /// The directory of `--root` or `$FRAMEBUS_HOME`; nil for the usual places.
@@ -57,7 +61,8 @@ public struct GlobalOptions: ParsableArguments {
 
   /// Opens the chosen group as a member, who may take the role of `--role` if that is given.
   /// - Parameter creatingLocal: makes the local group if it does not exist yet, so that a first
-  ///   `framebus demo`, `capture` or `upload` just works. A group of any other name must exist.
+  ///   `framebus capture` or `upload` just works. A group of any other name must exist, and so must
+  ///   the local one for a verb that only looks.
   public func openGroup(creatingLocal: Bool = false) throws -> AppGroup {
     let id = try groupID()
     let role = try chosenRole()

@@ -29,13 +29,14 @@ import UploadGStreamer
     // Before GStreamer starts threads, which must not take the signals.
     let signals = try SignalWatcher()
     let destination = try destination()
-    let group = try global.openGroup(creatingLocal: true)
+    let isSnapshot = destination.frameLimit == 1
+    let group = try global.openGroup(creatingLocal: !isSnapshot)
 
     var plan = UploadPlan(stream: stream)
     plan.policy = policy
     plan.frameLimit = upload.frames
     plan.duration = upload.duration.map { .seconds($0) }
-    if destination.frameLimit == 1 {
+    if isSnapshot {
       plan.policy = policy ?? .latest
       plan.waitsForStream = false
       plan.firstFrameWithin = Self.snapshotPatience

@@ -18,6 +18,29 @@ import Testing
     #expect(try output(of: "ls", [root.path]) == "")
   }
 
+  @Test(arguments: [["streams"], ["group", "list"], ["capture", "test"], ["upload", "null"]])
+  func anEmptyRootIsAUsageError(_ arguments: [String]) throws {
+    let result = try run("framebus", arguments + ["--root", ""])
+    #expect(result.status == .exited(2))
+    #expect(result.errors.hasPrefix("error: --root: name a directory"))
+  }
+
+  @Test(arguments: [
+    ["streams"], ["top", "--count", "1"], ["play", "screen"], ["record", "screen", "x.rec"],
+    ["semaphore", "list"], ["semaphore", "try", "gate"], ["semaphore", "show", "gate"],
+    ["semaphore", "remove", "gate"],
+  ])
+  func whatOnlyLooksMakesNoGroup(_ arguments: [String]) throws {
+    let root = try TemporaryRoot()
+    let result = try run(
+      "framebus", arguments + ["--root", root.path], environment: ["FRAMEBUS_GROUP": nil],
+      directory: root.path)
+    #expect(result.output == "")
+    #expect(try output(of: "ls", [root.path]) == "")
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains("create it with `framebus group create"), "\(result.errors)")
+  }
+
   @Test(arguments: [
     ["streams"], ["top", "--count", "1"], ["semaphore", "list"], ["notify", "list"],
     ["capture", "test"], ["upload", "null"], ["record", "screen", "/dev/null"], ["play", "screen"],

@@ -6,7 +6,10 @@ import TestSupport
 final class Scene: Sendable {
   let root: TemporaryRoot
 
-  init() throws { root = try TemporaryRoot() }
+  init() throws {
+    root = try TemporaryRoot()
+    try output(of: "framebus", ["group", "create", "group.local.framebus", "--root", root.path])
+  }
 
   func file(_ name: String) -> String { root.file(name) }
 

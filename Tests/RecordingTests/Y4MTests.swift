@@ -180,9 +180,11 @@ import Testing
   }
 
   @Test func aStreamThatIsNotThereIsNotWaitedFor() throws {
-    let result = try Studio().start(["play", "nothing"]).finish()
+    let studio = try Studio()
+    let result = try studio.start(["play", "nothing"]).finish()
     #expect(result.status == .exited(1))
     #expect(result.errors.hasPrefix("error: nobody publishes stream “nothing”"))
+    withExtendedLifetime(studio) {}
   }
 
   /// Plays a stream as soon as it is published.

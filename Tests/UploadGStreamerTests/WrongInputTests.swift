@@ -52,6 +52,16 @@
       #expect(result.errors.contains("Permission denied"), "\(result.errors)")
     }
 
+    @Test func aSnapshotMakesNoGroup() throws {
+      let root = try TemporaryRoot()
+      let result = try run(
+        "framebus-upload", ["png:\(root.file("now.png"))", "--root", root.path],
+        environment: ["FRAMEBUS_GROUP": nil])
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("create it with `framebus group create"), "\(result.errors)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: root.path) == [])
+    }
+
     @Test func anExistingFileSurvivesAFailureBeforeTheFirstFrame() throws {
       let path = bench.file("out.mkv")
       try Data("precious".utf8).write(to: URL(fileURLWithPath: path))

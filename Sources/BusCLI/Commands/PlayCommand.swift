@@ -79,7 +79,7 @@ struct PlayCommand: ParsableCommand {
 
   private func playStream(_ name: StreamName, stop: StopSignal) throws {
     var stream = try WholeStream(
-      name, in: try global.openGroup(creatingLocal: true), WholeStream.Wishes(),
+      name, in: try global.openGroup(), WholeStream.Wishes(),
       waitingForPublisherUntil: nil, stop: stop)
     var output = PictureOutput(isRaw: raw)
     defer { tellOfDrops(stream.droppedCount) }

@@ -54,7 +54,7 @@ struct RecordCommand: ParsableCommand {
     let summary: RecordingSummary
     do {
       let recorder = try Recorder(
-        plan, in: try global.openGroup(creatingLocal: true), stop: signals.stop,
+        plan, in: try global.openGroup(), stop: signals.stop,
         report: { display.show($0) })
       summary = try recorder.run()
     } catch RecordingError.cannotSubscribe(.stopped) {

@@ -24,7 +24,7 @@ struct SemaphoreChoice: ParsableArguments {
 
   func opened(_ global: GlobalOptions) throws -> GroupSemaphore {
     let name = try name()
-    return try GroupSemaphore.open(name, in: global.openGroup(creatingLocal: true))
+    return try GroupSemaphore.open(name, in: global.openGroup())
   }
 }
 
@@ -92,7 +92,7 @@ struct SemaphoreRemove: ParsableCommand {
 
   func run() throws {
     let name = try choice.name()
-    try GroupSemaphore.remove(name, in: global.openGroup(creatingLocal: true))
+    try GroupSemaphore.remove(name, in: global.openGroup())
     if global.json {
       try global.terminal.printJSON(["removed": name.text])
     } else {

@@ -54,7 +54,7 @@ struct SemaphoreList: ParsableCommand {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    let semaphores = try GroupSemaphore.list(in: global.openGroup(creatingLocal: true))
+    let semaphores = try GroupSemaphore.list(in: global.openGroup())
     if global.json { return try global.terminal.printJSON(semaphores.map(ListedReport.init)) }
     if semaphores.isEmpty {
       global.terminal.say("no semaphores; `framebus semaphore create NAME` makes one")

@@ -10,7 +10,7 @@ struct StreamsCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let streams = try StreamInspector(try global.openGroup(creatingLocal: true)).look()
+    let streams = try StreamInspector(try global.openGroup()).look()
     if global.json {
       try global.terminal.printJSON(streams.map(StreamRecord.init))
     } else if streams.isEmpty {

@@ -35,7 +35,7 @@ struct TopCommand: ParsableCommand {
     let only = try streamText.map(streamName)
     // First of all, so that no thread is without it.
     let signals = try SignalWatcher()
-    let inspector = StreamInspector(try global.openGroup(creatingLocal: true))
+    let inspector = StreamInspector(try global.openGroup())
     let screen = Screen()
     func look() throws -> [StreamReport] {
       try inspector.look(patience: .seconds(min(1, interval)), stop: signals.stop)
