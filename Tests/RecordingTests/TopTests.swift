@@ -131,6 +131,18 @@ import Testing
     for worker in workers { worker.process.end() }
   }
 
+  @Test(arguments: [[], ["--json"]])
+  func aStreamThatIsNotThereIsAnError(arguments: [String]) throws {
+    let studio = try Studio()
+    let result = try studio.start(["top", "nosuch", "--count", "1"] + arguments).finish()
+    #expect(result.status == .exited(1))
+    #expect(result.output == "")
+    #expect(
+      result.errors
+        == "error: there is no stream “nosuch”; start its publisher, or see `framebus streams`\n")
+    withExtendedLifetime(studio) {}
+  }
+
   @Test(arguments: [["--interval", "0"], ["--count", "0"], ["No Name"]])
   func wrongUsageHasStatus2(arguments: [String]) throws {
     #expect(try Studio().start(["top"] + arguments).finish().status == .exited(2))

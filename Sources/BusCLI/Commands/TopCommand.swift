@@ -43,6 +43,7 @@ struct TopCommand: ParsableCommand {
     }
     var lookedAtNs = monotonicNowNs()
     var earlier = try look()
+    if let only, earlier.isEmpty, !signals.stop.isRaised { throw NoStream(name: only) }
     var looks = 0
     while looks < count ?? .max {
       let due = Deadline(monotonicNs: lookedAtNs + UInt64(interval * 1e9))
@@ -69,6 +70,15 @@ struct TopCommand: ParsableCommand {
     } else {
       try screen.show(TopView(activities).lines)
     }
+  }
+}
+
+/// The stream to watch is not there.
+private struct NoStream: Error, CustomStringConvertible {
+  let name: StreamName
+
+  var description: String {
+    "there is no stream “\(name)”; start its publisher, or see `framebus streams`"
   }
 }
 
