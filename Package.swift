@@ -8,10 +8,11 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//   L3  FrameBus  GroupSemaphores
+//   L3  FrameBus  GroupSemaphores  CredentialStore
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CSodium  CURing  CXCB*
+//       CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -36,7 +37,7 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores"]),
+    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -69,6 +70,8 @@ let package = Package(
     .target(
       name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
     .systemLibrary(
+      name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
       providers: [
         .apt([
@@ -93,6 +96,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "CredentialStore", dependencies: ["AppGroup", "CSodium", "Platform"],
       swiftSettings: strict),
 
     // L4: media
@@ -127,8 +133,8 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus",
-        "GroupSemaphores", "Platform",
+        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
+        "FrameBus", "GroupSemaphores", "Platform",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -215,6 +221,10 @@ let package = Package(
     .executableTarget(
       name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
       cSettings: strictC),
+    .testTarget(
+      name: "CredentialStoreTests",
+      dependencies: ["CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI"],
+      exclude: ["Vectors"], swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -21,6 +21,7 @@ import CommandLineSupport
       RecordCommand.self,
       PlayCommand.self,
       Semaphore.self,
+      Credential.self,
       BenchCommand.self,
       DoctorCommand.self,
     ])

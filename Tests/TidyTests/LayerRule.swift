@@ -10,6 +10,7 @@ enum LayerRule {
     "Platform": ["Glibc", "CLinuxShims", "CURing"],
     "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
+    "CredentialStore": ["Platform", "AppGroup", "CSodium"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
@@ -21,7 +22,7 @@ enum LayerRule {
       .union(["Capture", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "GroupSemaphores", "Recording", "Upload",
+      "Bench", "Capture", "CredentialStore", "GroupSemaphores", "Recording", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
