@@ -37,7 +37,8 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
 let package = Package(
   name: "FrameBus",
   products: [
-    .library(name: "FrameBus", targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores"]),
+    .library(
+      name: "FrameBus", targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),

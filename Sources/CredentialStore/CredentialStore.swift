@@ -28,6 +28,17 @@ public final class CredentialStore: Sendable {
     let status: FileStatus
   }
 
+  /// Whether the group has a store.
+  public static func exists(in group: AppGroup) throws(CredentialError) -> Bool {
+    do {
+      return try StoreFiles(in: group, isMaking: false).indexStatus() != nil
+    } catch CredentialError.noStore {
+      return false
+    } catch {
+      throw error
+    }
+  }
+
   /// Makes the store of a group, which its owner alone can.
   /// - Parameter passphrase: protects the host's key; without one it lies in a file that only the
   ///   owner can read, which protects it at rest as far as the file's permissions do.

@@ -176,8 +176,18 @@ struct StoreFiles: ~Copyable, Sendable {
       for name in try self.items.names() where !kept.contains(name) {
         try self.items.removeFile(name)
       }
-      for name in try root.names() where name.hasPrefix(".new-") { try root.removeFile(name) }
-      for name in try keys.names() where name.hasPrefix(".new-") { try keys.removeFile(name) }
+      try Self.sweep(root, prefix: ".new-")
+      try Self.sweep(keys, prefix: ".new-")
+      try Self.sweep(audit, prefix: ".new-")
+      try Self.sweep(run, prefix: ".new-\(Self.anchorName)-")
+    }
+  }
+
+  private static func sweep(
+    _ directory: borrowing Directory, prefix: String
+  ) throws(SystemError) {
+    for name in try directory.names() where name.hasPrefix(prefix) {
+      try directory.removeFile(name)
     }
   }
 

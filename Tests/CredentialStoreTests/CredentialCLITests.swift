@@ -91,7 +91,7 @@ import Testing
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("Tools/type_answer.py").path
     let result = try shell(
-      "python3 \(script) 'Secret of s/a: ' token-typed FRAMEBUS credential set s a PLACE")
+      "/usr/bin/python3 \(script) 'Secret of s/a: ' token-typed FRAMEBUS credential set s a PLACE")
     #expect(result.output.contains("Secret of s/a: "), "\(result.output)\(result.errors)")
     #expect(!result.output.contains("token-typed"))
     #expect(try framebus("credential", "get", "s", "a").output == "token-typed")

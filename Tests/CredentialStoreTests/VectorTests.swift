@@ -21,7 +21,7 @@ import Testing
     """
 
   private func opened(_ store: String, _ role: String) throws -> String {
-    try output(of: "python3", [Self.script, store, role])
+    try output(of: "/usr/bin/python3", [Self.script, store, role])
   }
 
   @Test func theStoreThatIsCheckedInOpens() throws {

@@ -52,11 +52,8 @@ struct StoreOptions: ParsableArguments {
     let group = try prepared(global, creatingLocal: true)
     let role = try global.role(default: .host)
     guard role == .host else { throw UsageError("only the host changes credentials") }
-    do {
-      return try open(group, as: role)
-    } catch CredentialError.noStore {
-      return try CredentialStore.create(in: group, passphrase: givenPassphrase())
-    }
+    if try CredentialStore.exists(in: group) { return try open(group, as: role) }
+    return try CredentialStore.create(in: group, passphrase: givenPassphrase())
   }
 
   /// Opens the group, in a process that nobody looks into from here on.
