@@ -8,11 +8,12 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//   L3  FrameBus  GroupSemaphores  CredentialStore
+//       DarwinNotifications
+//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CSemaphoreLayout  CLinuxShims  CSodium  CURing  CXCB*
-//       CGStreamer*
+//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CSodium  CURing
+//       CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -38,7 +39,9 @@ let package = Package(
   name: "FrameBus",
   products: [
     .library(
-      name: "FrameBus", targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores"]),
+      name: "FrameBus",
+      targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter"]),
+    .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -66,6 +69,7 @@ let package = Package(
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CNotifyLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
     .target(
@@ -101,8 +105,14 @@ let package = Package(
     .target(
       name: "CredentialStore", dependencies: ["AppGroup", "CSodium", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
+      swiftSettings: strict),
 
-    // L4: media
+    // L4: other spellings, and media
+    .target(
+      name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -126,7 +136,9 @@ let package = Package(
     // L6: programs
     .target(
       name: "CommandLineSupport",
-      dependencies: ["AppGroup", "Capture", "Platform", "FrameBus", argumentParser],
+      dependencies: [
+        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+      ],
       swiftSettings: strict),
     .target(
       name: "Bench", dependencies: ["CommandLineSupport", "AppGroup", "Platform"],
@@ -135,7 +147,7 @@ let package = Package(
       name: "BusCLI",
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FrameBus", "GroupSemaphores", "Platform",
+        "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -170,6 +182,15 @@ let package = Package(
       name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
       cSettings: strictC),
     .executableTarget(
+      name: "BareDatagram", dependencies: ["RingKit"], path: "Benchmarks/BareDatagram",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
+      path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
       name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
       path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
 
@@ -181,7 +202,7 @@ let package = Package(
       name: "FuzzSupport", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
-    fuzzer("Recordings", of: "Recording"),
+    fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
 
     // Tests, of real processes
     .target(
@@ -226,6 +247,29 @@ let package = Package(
       name: "CredentialStoreTests",
       dependencies: ["CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI"],
       exclude: ["Vectors"], swiftSettings: strict),
+    .testTarget(
+      name: "DarwinNotificationsTests",
+      dependencies: [
+        "DarwinNotifications", "NotifyCenter", "AppGroup", "Platform", "TestSupport",
+        "DarwinWorker",
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "DarwinWorker", dependencies: ["DarwinNotifications", "Platform"],
+      path: "Tests/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "NotifyCenterTests",
+      dependencies: [
+        "NotifyCenter", "AppGroup", "Platform", "CNotifyLayout", "TestSupport", "NotifyWorker",
+        "MailboxWorker",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "NotifyWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      path: "Tests/NotifyWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "MailboxWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      path: "Tests/MailboxWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
@@ -292,6 +336,7 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
+        "BareDatagram", "BareFutex", "BusNotify",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -1,6 +1,7 @@
-/* The doorbell hand-shake of notifications: one observer, a process with MATES threads that post,
-   who share what they know of the observer, and with OTHER a process of one thread. Each thread
-   posts a name of its own; the generations are the truth, the datagrams only wake.
+/* The doorbell hand-shake of notifications (NameWord.post, Doorbells.ring and current, SeatsView,
+   Seat.take and silence, TableObserver.hear and look): one observer, a process with MATES threads
+   that post, who share what they know of the observer, and with OTHER a process of one thread. Each
+   thread posts a name of its own; the generations are the truth, the datagrams only wake.
 
    Observer: register, then over and over: drain the socket, armed + 1, full fence, check all
    generations, sleep. Poster: generation + 1, full fence, look for the registration; unless rung is

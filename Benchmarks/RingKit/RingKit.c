@@ -2,11 +2,15 @@
 #include "RingKit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { GATE = 3, SECOND = 1000000000 };
@@ -44,6 +48,10 @@ ring_job ring_job_from(int count, char *const *arguments) {
     job.fills = number_of(text, "fills", job.fills) != 0;
     job.lossless = number_of(text, "lossless", job.lossless) != 0;
     job.idles = number_of(text, "idles", job.idles) != 0;
+    job.times = number_of(text, "times", job.times) != 0;
+    job.lasts = number_of(text, "lasts", job.lasts) != 0;
+    job.works = number_of(text, "works", job.works) != 0;
+    job.checks = number_of(text, "checks", job.checks) != 0;
   }
   return job;
 }
@@ -52,6 +60,35 @@ char *ring_path(const ring_job *job, const char *name) {
   char *path = NULL;
   if (asprintf(&path, "%s/%s", job->place, name) < 0) ring_fail("asprintf");
   return path;
+}
+
+ring_page *ring_shared_page(const ring_job *job) {
+  char *path = ring_path(job, "page");
+  int number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (number < 0 || ftruncate(number, 4096) != 0) ring_fail(path);
+  ring_page *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0);
+  if (page == MAP_FAILED) ring_fail("mmap");
+  close(number);
+  free(path);
+  return page;
+}
+
+void ring_start_daemon(char *const *arguments, const char *socket) {
+  pid_t child = fork();
+  if (child < 0) ring_fail("fork");
+  if (child == 0) {
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0) _exit(127);
+    // Not the gate: this process alone shall hold it.
+    close(GATE);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) _exit(127);
+    execvp(arguments[0], arguments);
+    _exit(127);
+  }
+  for (int tries = 0; access(socket, F_OK) != 0; tries++) {
+    if (tries > 10000) ring_fail(arguments[0]);
+    usleep(1000);
+  }
 }
 
 static void say(const char *line) {
@@ -99,6 +136,7 @@ ring_publishing *ring_begin_publishing(const ring_job *job) {
   run->job = job;
   // Large frames take long enough for a look at the clock each.
   run->lap_mask = job->bytes > 65536 ? 0 : 63;
+  run->page = ring_shared_page(job);
   take_processor(job);
   say("ready");
   char byte;
@@ -167,6 +205,7 @@ ring_receiving *ring_begin_receiving(const ring_job *job) {
   ring_receiving *run = calloc(1, sizeof *run);
   if (run == NULL) ring_fail("calloc");
   run->job = job;
+  run->page = ring_shared_page(job);
   take_processor(job);
   run->cpu_ns = processor_ns();
   say("ready");
@@ -194,6 +233,22 @@ void ring_check_sum(const void *frame, size_t bytes, uint64_t number) {
 void ring_lose(ring_receiving *run, uint64_t number) {
   // Who comes first may find a frame under way; what lies before it was not lost.
   if (run->last != 0 && number > run->last) run->lost += number - run->last - 1;
+}
+
+void ring_note_last(ring_receiving *run, uint64_t number, uint64_t ns) {
+  uint64_t *last = &run->page->lasts[number % RING_LASTS];
+  uint64_t seen = __atomic_load_n(last, __ATOMIC_RELAXED);
+  while (seen < ns &&
+         !__atomic_compare_exchange_n(last, &seen, ns, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    continue;
+  }
+}
+
+/// Some frames later, so that every subscriber has had its frame.
+void ring_count_last(ring_publishing *run) {
+  uint64_t *last = &run->page->lasts[(run->number - RING_LATER) % RING_LASTS];
+  uint64_t ns = __atomic_exchange_n(last, 0, __ATOMIC_RELAXED);
+  if (ns > 0) ring_count(run->buckets, ns);
 }
 
 // MARK: Figures

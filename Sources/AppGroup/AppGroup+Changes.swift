@@ -67,6 +67,7 @@ extension AppGroup {
       try attempt("cannot make the group \(manifest.id)") { () throws(SystemError) in
         let made = try state.makeDirectory(temporary, mode: 0o700)
         try give(made, to: place.ownerID)
+        _ = try AuditLog.make(in: made, ownerID: place.ownerID)
         try made.replaceFile(
           Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: place.ownerID)
         try state.rename(temporary, to: manifest.id.description, replacing: false)

@@ -24,9 +24,13 @@ public struct AppGroup: Sendable {
   public let streamsPath: String
   /// Named semaphores, with the same permissions.
   public let semaphoresPath: String
+  /// Named notifications: who may post and observe which is told by the permissions of its parts.
+  public let notifyPath: String
+  /// Mailboxes: their sockets and locks, with the permissions of `streams`.
+  public var mailboxesPath: String { notifyPath + "/" + NotifyPlaces.mailboxesName }
   /// The user who decides about the group.
   public let ownerID: UInt32
-  private let membership: Membership
+  let membership: Membership
 
   /// The longest name of a stream, in bytes, whose socket's path fits (unix(7) allows 107 bytes),
   /// with 16 bytes to spare for a temporary name; 8…48.
@@ -98,6 +102,7 @@ public struct AppGroup: Sendable {
     runPath = run.directory.path
     streamsPath = run.streams.path
     semaphoresPath = run.semaphores.path
+    notifyPath = run.notify.path
     membership = Membership(container, read)
   }
 

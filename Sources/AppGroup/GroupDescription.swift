@@ -19,6 +19,8 @@ public struct GroupDescription: Sendable {
   public let runPath: String
   public let streamsPath: String
   public let roles: [RoleHolders]
+  /// What the roles may do with notifications.
+  public let notifications: NotificationPolicy
   /// The roles of the calling process.
   public let ownRoles: [Role]
 }
@@ -54,7 +56,7 @@ extension AppGroup {
       streamsPath: run.streams.path,
       roles: manifest.roles.sorted { $0.key < $1.key }.map {
         .init(role: $0.key, uids: $0.value.uids.sorted(), gids: $0.value.gids.sorted())
-      }, ownRoles: ownRoles)
+      }, notifications: manifest.notifications, ownRoles: ownRoles)
   }
 
   /// All groups below `root`, or all system groups and all of the calling user, broken and closed

@@ -9,10 +9,10 @@ extension Manifest {
     }
     try Self.checkVersion(table)
     for (key, value) in table.sorted(by: { $0.value.line < $1.value.line })
-    where !["version", "group", "roles"].contains(key) {
+    where !["version", "group", "roles", "notifications"].contains(key) {
       throw ManifestError(
         line: value.line,
-        reason: "unknown key \(printable(key)); there are version, group and roles")
+        reason: "unknown key \(printable(key)); there are version, group, roles and notifications")
     }
     guard let name = table["group"] else {
       throw ManifestError(line: 1, reason: "the key group is missing")
@@ -36,7 +36,13 @@ extension Manifest {
       }
       roles[role] = try Self.holders(holders, of: role)
     }
-    self.init(id: id, roles: roles)
+    let notifications = table["notifications"]
+    guard let policyTable = notifications.map({ $0.table }) ?? [:] else {
+      throw ManifestError(line: notifications?.line ?? 1, reason: "notifications is not a table")
+    }
+    self.init(
+      id: id, roles: roles,
+      notifications: try NotificationPolicy(parsing: policyTable, roles: Set(roles.keys)))
   }
 
   private static func checkVersion(_ table: [String: TOMLValue]) throws(ManifestError) {

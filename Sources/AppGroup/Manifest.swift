@@ -1,6 +1,7 @@
 import Platform
 
-/// What a group's `manifest.toml` says: its id, its roles, and who may hold them.
+/// What a group's `manifest.toml` says: its id, its roles, who may hold them, and what
+/// they may do with notifications.
 /// The format is drawn in docs/design/app-group.md.
 struct Manifest: Hashable, Sendable {
   static let fileName = "manifest.toml"
@@ -17,10 +18,14 @@ struct Manifest: Hashable, Sendable {
 
   let id: GroupID
   var roles: [Role: Holders]
+  var notifications: NotificationPolicy
 
-  init(id: GroupID, roles: [Role: Holders]) {
+  init(
+    id: GroupID, roles: [Role: Holders], notifications: NotificationPolicy = NotificationPolicy()
+  ) {
     self.id = id
     self.roles = roles
+    self.notifications = notifications
   }
 
   /// A new group: its owner may be everything.
@@ -55,7 +60,7 @@ struct Manifest: Hashable, Sendable {
 
         """
     }
-    return text
+    return text + notifications.text
   }
 }
 

@@ -3,6 +3,8 @@ import Platform
 /// How a manifest becomes permissions that the kernel enforces. The owner needs none; with no
 /// further member there is no access control list at all.
 struct Permissions {
+  let manifest: Manifest
+  let ownerID: UInt32
   /// On the container and on the run directory: members look, the owner alone changes.
   let looking: AccessList
   /// On the manifest.
@@ -10,32 +12,50 @@ struct Permissions {
   /// On `streams` and `semaphores`: who may publish may make and replace entries; they are sticky,
   /// so only their own.
   let publishing: AccessList
-  /// What entries of these get, as far as the mode they are made with lets it: connecting to a
+  /// On directories in which every member may make entries, sticky as well. And what entries of
+  /// all these get, as far as the mode they are made with lets it: connecting to a
   /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are
   /// made with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
   let connecting: AccessList
 
   init(_ manifest: Manifest, ownerID: UInt32) {
+    self.manifest = manifest
+    self.ownerID = ownerID
+    func list(
+      owner: AccessList.Permissions = 7, _ permissions: (Role) -> AccessList.Permissions
+    ) -> AccessList {
+      Self.list(manifest, ownerID, owner: owner, permissions)
+    }
+    publishing = list { Role.publishing.contains($0) ? 7 : 5 }
+    looking = list { _ in 5 }
+    reading = list(owner: 6) { _ in 4 }
+    connecting = list { _ in 7 }
+  }
+
+  /// A list that gives each member what all its roles allow together, and nobody else anything.
+  func list(_ permissions: (Role) -> AccessList.Permissions) -> AccessList {
+    Self.list(manifest, ownerID, owner: 7, permissions)
+  }
+
+  private static func list(
+    _ manifest: Manifest, _ ownerID: UInt32, owner: AccessList.Permissions,
+    _ permissions: (Role) -> AccessList.Permissions
+  ) -> AccessList {
     var users: [UInt32: AccessList.Permissions] = [:]
     var groups: [UInt32: AccessList.Permissions] = [:]
     for (role, holders) in manifest.roles {
-      let permissions: AccessList.Permissions = Role.publishing.contains(role) ? 7 : 5
-      for uid in holders.uids where uid != ownerID { users[uid, default: 5] |= permissions }
-      for gid in holders.gids { groups[gid, default: 5] |= permissions }
+      let permissions = permissions(role)
+      if permissions == 0 { continue }
+      for uid in holders.uids where uid != ownerID { users[uid, default: 0] |= permissions }
+      for gid in holders.gids { groups[gid, default: 0] |= permissions }
     }
     // The kernel looks at a user's own entry alone: what the groups would add goes in there.
     for uid in users.keys {
       for gid in UserAccount.find(uid)?.groupIDs ?? [] {
-        users[uid, default: 5] |= groups[gid] ?? 0
+        users[uid, default: 0] |= groups[gid] ?? 0
       }
     }
-    publishing = AccessList(owner: 7, users: users, groups: groups)
-    looking = AccessList(
-      owner: 7, users: users.mapValues { _ in 5 }, groups: groups.mapValues { _ in 5 })
-    reading = AccessList(
-      owner: 6, users: users.mapValues { _ in 4 }, groups: groups.mapValues { _ in 4 })
-    connecting = AccessList(
-      owner: 7, users: users.mapValues { _ in 7 }, groups: groups.mapValues { _ in 7 })
+    return AccessList(owner: owner, users: users, groups: groups)
   }
 
   /// Sets the permissions of a container and its manifest's directory entry.
@@ -47,6 +67,7 @@ struct Permissions {
     try set(looking, .access, on: run.directory, plainMode: 0o700)
     try apply(toShared: run.streams)
     try apply(toShared: run.semaphores)
+    try NotifyPlaces(self).apply(to: run.notify)
   }
 
   /// Sets the permissions of a directory in which members make entries.
@@ -55,7 +76,13 @@ struct Permissions {
     try set(connecting, .inherited, on: directory, plainMode: nil)
   }
 
-  private func set(
+  /// Sets the permissions of a directory in which all members make entries.
+  func apply(toJoined directory: borrowing Directory) throws(GroupError) {
+    try set(connecting, .access, on: directory, plainMode: 0o1700)
+    try set(connecting, .inherited, on: directory, plainMode: nil)
+  }
+
+  func set(
     _ list: AccessList, _ use: AccessList.Use, on directory: borrowing Directory,
     plainMode: UInt32?
   ) throws(GroupError) {
@@ -84,18 +111,30 @@ struct Permissions {
       try Self.has(looking, .access, run.directory)
     else { return false }
     guard try areSet(onShared: run.streams) else { return false }
-    return try areSet(onShared: run.semaphores)
+    guard try areSet(onShared: run.semaphores) else { return false }
+    return try NotifyPlaces(self).areSet(on: run.notify)
   }
 
-  private func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
+  func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
     guard try Self.has(publishing, .access, directory) else { return false }
     return try Self.has(connecting, .inherited, directory)
   }
 
-  private static func has(
+  func areSet(onJoined directory: borrowing Directory) throws(SystemError) -> Bool {
+    guard try Self.has(connecting, .access, directory) else { return false }
+    return try Self.has(connecting, .inherited, directory)
+  }
+
+  static func has(
     _ list: AccessList, _ use: AccessList.Use, _ directory: borrowing Directory
   ) throws(SystemError) -> Bool {
-    let found = try directory.descriptor.accessBytes(use, path: directory.path)
+    try has(list, use, directory.descriptor, directory.path)
+  }
+
+  static func has(
+    _ list: AccessList, _ use: AccessList.Use, _ entry: borrowing Descriptor, _ path: String
+  ) throws(SystemError) -> Bool {
+    let found = try entry.accessBytes(use, path: path)
     return list.isPlain ? found == nil : found == list.bytes
   }
 }

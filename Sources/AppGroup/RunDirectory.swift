@@ -1,12 +1,13 @@
 import Platform
 
 /// The volatile directory of one group: `ID` with `streams` and `semaphores` in it, in which
-/// members may make entries. It goes at reboot; whoever owns the group makes it again by opening
-/// the group.
+/// members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it again
+/// by opening the group.
 struct RunDirectory: ~Copyable {
   let directory: Directory
   let streams: Directory
   let semaphores: Directory
+  let notify: Directory
 
   static let streamsName = "streams"
   private static let semaphoresName = "semaphores"
@@ -44,7 +45,7 @@ struct RunDirectory: ~Copyable {
     let mayMake = currentUserID() == place.ownerID || currentUserID() == 0
     guard let parent = try place.openRun(isMaking: mayMake) else { throw .missingRun(id, place) }
     try requireShortPath(of: id, in: parent.path)
-    if let found = try opened(id, in: parent, place) { return found }
+    if let found = try opened(id, manifest, mayMake: mayMake, in: parent, place) { return found }
     if !mayMake { throw .missingRun(id, place) }
     if isLocked {
       try make(id, manifest, in: parent, place)
@@ -53,22 +54,29 @@ struct RunDirectory: ~Copyable {
       let lock = try lockState(state, ownerID: place.ownerID)
       defer { lock.isHeldUntilHere() }
       // Another process may have made it while this one waited.
-      if let found = try opened(id, in: parent, place) { return found }
+      if let found = try opened(id, manifest, mayMake: true, in: parent, place) { return found }
       try make(id, manifest, in: parent, place)
     }
-    guard let made = try opened(id, in: parent, place) else { throw .missingRun(id, place) }
+    guard let made = try opened(id, manifest, mayMake: true, in: parent, place) else {
+      throw .missingRun(id, place)
+    }
     return made
   }
 
+  /// - Parameter mayMake: whether tables of names that are missing can be made.
   /// - Returns: nil if it is not there, or one of its directories is not.
   private static func opened(
-    _ id: GroupID, in parent: borrowing Directory, _ place: Place
+    _ id: GroupID, _ manifest: Manifest, mayMake: Bool, in parent: borrowing Directory,
+    _ place: Place
   ) throws(GroupError) -> RunDirectory? {
     guard let directory = try openGroupDirectory(id, in: parent, place),
       let streams = try openShared(streamsName, in: directory, place),
-      let semaphores = try openShared(semaphoresName, in: directory, place)
+      let semaphores = try openShared(semaphoresName, in: directory, place),
+      let notify = try openShared(NotifyPlaces.directoryName, in: directory, place)
     else { return nil }
-    return RunDirectory(directory: directory, streams: streams, semaphores: semaphores)
+    if mayMake, try !NotifyPlaces.missing(manifest.notifications, in: notify).isEmpty { return nil }
+    return RunDirectory(
+      directory: directory, streams: streams, semaphores: semaphores, notify: notify)
   }
 
   private static func openShared(
@@ -87,7 +95,7 @@ struct RunDirectory: ~Copyable {
 
   /// Makes the directory under a temporary name and puts it in place as a whole, so that a death
   /// in between leaves nothing that anyone would take for it. One of an earlier version, which
-  /// lacks `semaphores`, may be in use and gets it in the same way.
+  /// lacks some part, may be in use and gets that part in the same way.
   private static func make(
     _ id: GroupID, _ manifest: Manifest, in parent: borrowing Directory, _ place: Place
   ) throws(GroupError) {
@@ -97,11 +105,7 @@ struct RunDirectory: ~Copyable {
     if let present = try openGroupDirectory(id, in: parent, place),
       try openShared(streamsName, in: present, place) != nil
     {
-      try sweep(present)
-      try putInPlace(semaphoresName, in: present) { temporary throws(GroupError) in
-        try permissions.apply(toShared: makeShared(temporary, in: present, place))
-      }
-      return
+      return try complete(present, permissions, place)
     }
     try putInPlace(name, in: parent) { temporary throws(GroupError) in
       let made = try attempt("cannot make \(name)") { () throws(SystemError) in
@@ -111,9 +115,47 @@ struct RunDirectory: ~Copyable {
       }
       let streams = try makeShared(streamsName, in: made, place)
       let semaphores = try makeShared(semaphoresName, in: made, place)
+      let notify = try makeNotify(NotifyPlaces.directoryName, permissions, in: made, place)
       try permissions.apply(
-        toRun: RunDirectory(directory: made, streams: streams, semaphores: semaphores))
+        toRun: RunDirectory(
+          directory: made, streams: streams, semaphores: semaphores, notify: notify))
     }
+  }
+
+  /// Makes what one of an earlier version lacks.
+  private static func complete(
+    _ present: borrowing Directory, _ permissions: Permissions, _ place: Place
+  ) throws(GroupError) {
+    try sweep(present)
+    if try openShared(semaphoresName, in: present, place) == nil {
+      try putInPlace(semaphoresName, in: present) { temporary throws(GroupError) in
+        try permissions.apply(toShared: makeShared(temporary, in: present, place))
+      }
+    }
+    guard let notify = try openShared(NotifyPlaces.directoryName, in: present, place) else {
+      return try putInPlace(NotifyPlaces.directoryName, in: present) {
+        temporary throws(GroupError) in
+        _ = try makeNotify(temporary, permissions, in: present, place)
+      }
+    }
+    try sweep(notify)
+    for table in try NotifyPlaces.missing(permissions.manifest.notifications, in: notify) {
+      try putInPlace(table.directoryName, in: notify) { temporary throws(GroupError) in
+        try NotifyPlaces(permissions).make(table, named: temporary, in: notify)
+      }
+    }
+  }
+
+  private static func makeNotify(
+    _ name: String, _ permissions: Permissions, in directory: borrowing Directory, _ place: Place
+  ) throws(GroupError) -> Directory {
+    let made = try attempt("cannot make \(directory.path(of: name))") { () throws(SystemError) in
+      let made = try directory.makeDirectory(name, mode: 0o700)
+      try give(made, to: place.ownerID)
+      return made
+    }
+    try NotifyPlaces(permissions).make(in: made)
+    return made
   }
 
   private static func makeShared(

@@ -20,6 +20,7 @@ import CommandLineSupport
       SnapshotCommand.self,
       RecordCommand.self,
       PlayCommand.self,
+      Notify.self,
       Semaphore.self,
       Credential.self,
       BenchCommand.self,

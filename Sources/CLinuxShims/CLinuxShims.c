@@ -321,3 +321,9 @@ int linux_set_direct(int descriptor, bool isDirect) {
 int linux_allocate(int descriptor, uint64_t offset, uint64_t byteCount) {
   return fallocate(descriptor, 0, (off_t)offset, (off_t)byteCount);
 }
+
+uint64_t linux_coarse_clock_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}

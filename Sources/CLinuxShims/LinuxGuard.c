@@ -99,6 +99,10 @@ bool linux_guard_is_lost(int number) {
   return atomic_load_explicit(&ranges[number].isLost, memory_order_acquire);
 }
 
+void linux_guard_renew(int number) {
+  atomic_store_explicit(&ranges[number].isLost, false, memory_order_release);
+}
+
 void linux_unguard(int number) {
   atomic_store_explicit(&ranges[number].start, 0, memory_order_release);
   atomic_store_explicit(&ranges[number].isTaken, false, memory_order_release);

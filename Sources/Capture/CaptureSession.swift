@@ -14,6 +14,8 @@ public final class CaptureSession: Sendable {
   public let deadline: Deadline
   /// The number of frames after which the run ends by itself; nil for no limit.
   public let frameLimit: UInt64?
+  /// Who is told when the stream comes up, changes and goes.
+  public let streamChanged: (@Sendable (StreamChange) -> Void)?
   public let startedAtNs = monotonicNowNs()
 
   private let published = Atomic<UInt64>(0)
@@ -24,12 +26,13 @@ public final class CaptureSession: Sendable {
 
   public init(
     group: AppGroup, stream: StreamName, stop: StopSignal, frameLimit: UInt64? = nil,
-    duration: Duration? = nil
+    duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil
   ) {
     self.group = group
     self.stream = stream
     self.stop = stop
     self.frameLimit = frameLimit
+    self.streamChanged = streamChanged
     deadline = duration.map(Deadline.after) ?? .never
   }
 

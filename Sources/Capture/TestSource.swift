@@ -23,9 +23,12 @@ public struct TestSource: FrameSource {
     do {
       format = try .video(.xrgb8888, width: width, height: height, frameRate: rate)
     } catch { throw .format(error) }
+    var options = PublisherOptions()
+    options.streamChanged = session.streamChanged
     let publisher: Publisher
     do {
-      publisher = try Publisher(session.stream, in: session.group, format: format)
+      publisher = try Publisher(
+        session.stream, in: session.group, format: format, options: options)
     } catch { throw .publisher(error) }
     try session.drive(publisher) { (publisher) throws(PublishingError) in
       try publish(with: &publisher, format: format, in: session)

@@ -35,6 +35,7 @@ public struct Y4MSource: FrameSource {
         frameRate: rateOverride ?? header.rate, colorSpace: .unspecified)
     } catch { throw .publishing(.format(error)) }
     var options = PublisherOptions()
+    options.streamChanged = session.streamChanged
     options.allowsLossless = true
     // A file waits for as long as its slowest reader gets on.
     options.losslessStallBudget = nil

@@ -54,6 +54,7 @@
       try run.start()
       guard let format = try run.firstFormat() else { return }
       var options = PublisherOptions()
+      options.streamChanged = session.streamChanged
       options.slotBytes = PipelineRun.slotBytes(for: format)
       options.maxLoans = SlotSink.slotCount + 1
       // A lossless subscriber may be as far behind as the loans that are out, and two frames more.

@@ -33,6 +33,7 @@
       let format = try Self.format(of: area, options)
       let pools = SharedPools(screen.connection)
       var publisherOptions = PublisherOptions()
+      publisherOptions.streamChanged = session.streamChanged
       publisherOptions.holdQuota = Self.holdQuota(slotBytes: format.byteCount)
       if options.backend == .shm {
         publisherOptions.poolWillSeal = { pool in try pools.attach(pool) }

@@ -17,10 +17,13 @@ public struct CaptureRole {
     terminal = global.terminal
     asJSON = global.json
     signals = try SignalWatcher()
+    let group = try global.openGroup(creatingLocal: true)
+    let stream = try options.stream()
     session = CaptureSession(
-      group: try global.openGroup(creatingLocal: true), stream: try options.stream(),
-      stop: signals.stop, frameLimit: options.frames.map(UInt64.init),
-      duration: options.duration.map { .seconds($0) })
+      group: group, stream: stream, stop: signals.stop,
+      frameLimit: options.frames.map(UInt64.init),
+      duration: options.duration.map { .seconds($0) },
+      streamChanged: StreamAnnouncer(of: stream, in: group, global).announce)
   }
 
   /// Runs a source to its end, showing how it goes on standard error.

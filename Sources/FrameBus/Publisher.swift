@@ -25,15 +25,18 @@ public struct Publisher: ~Copyable {
     server = try StreamServer(core, in: group)
     self.core = core
     core.ring.pool.populate(slots: options.ringDepth + options.maxLoans)
+    options.streamChanged?(.up(format))
   }
 
   /// Changes the format of the frames that follow, without reconnecting anybody. A format whose
   /// frames do not fit the slots makes a new pool, which costs its allocation.
   public mutating func setFormat(_ format: FrameFormat) throws(PublisherError) {
+    guard format != self.format else { return }
     if let pool = try core.setFormat(format) {
       pool.populate(slots: core.options.ringDepth + core.options.maxLoans)
       server.announce(pool)
     }
+    core.options.streamChanged?(.format(format))
   }
 
   /// The format of the next frame.
@@ -103,7 +106,10 @@ public struct Publisher: ~Copyable {
     }
   }
 
-  deinit { server.end() }
+  deinit {
+    server.end()
+    core.options.streamChanged?(.down)
+  }
 }
 
 /// What a lossless subscriber that blocks the publisher has left of its time.

@@ -28,6 +28,9 @@ public struct PublisherOptions: Sendable {
   public var checksums = false
   /// Called with each new pool before it is sealed against further writable mappings.
   public var poolWillSeal: (@Sendable (PoolDescriptor) throws -> Void)?
+  /// Called on the publishing thread when the stream comes up, changes and goes: for programs that
+  /// tell others. Not when the process is killed.
+  public var streamChanged: (@Sendable (StreamChange) -> Void)?
 
   public init() {}
 

@@ -1,7 +1,12 @@
+import CLinuxShims
 import Glibc
 
 /// `CLOCK_MONOTONIC` in nanoseconds: the one clock of frames, deadlines and statistics.
 public func monotonicNowNs() -> UInt64 { clockNs(CLOCK_MONOTONIC) }
+
+/// `CLOCK_MONOTONIC_COARSE` in nanoseconds: the same clock as of its last tick, 1…10 ms ago, for a
+/// third of the cost.
+package func coarseNowNs() -> UInt64 { linux_coarse_clock_ns() }
 
 /// `CLOCK_REALTIME` in nanoseconds since 1970.
 package func wallNowNs() -> UInt64 { clockNs(CLOCK_REALTIME) }

@@ -30,7 +30,7 @@ package final class EventLoop: Sendable {
   private struct State {
     var nextID: UInt64 = 1
     var handlers: [UInt64: Handler] = [:]
-    var timers: [(deadline: Deadline, id: UInt64, work: Job)] = []
+    var timers: [Timer] = []
     var jobs: [Job] = []
     /// The registration whose handler runs, and how many threads wait for its end.
     var running: UInt64 = 0
@@ -38,6 +38,12 @@ package final class EventLoop: Sendable {
     /// Whether the thread sleeps, or is about to, and has yet to be woken.
     var isAsleep = false
     var isEnding = false
+  }
+
+  private struct Timer {
+    let deadline: Deadline
+    let id: UInt64
+    let work: Job
   }
 
   private let epoll: Descriptor
@@ -166,7 +172,7 @@ package final class EventLoop: Sendable {
     let id = state.withLock { state in
       let id = state.nextID
       state.nextID += 1
-      state.timers.append((deadline, id, job))
+      state.timers.append(Timer(deadline: deadline, id: id, work: job))
       return id
     }
     enqueue {}
@@ -242,13 +248,14 @@ package final class EventLoop: Sendable {
   /// Runs what is due. Returns when the next timer is.
   private func runTimers() -> Deadline {
     let now = Deadline(monotonicNs: monotonicNowNs())
-    let due = state.withLock { state in
-      let due = state.timers.filter { $0.deadline <= now }
-      if !due.isEmpty { state.timers.removeAll { $0.deadline <= now } }
-      return due
+    // Seldom is one due: nothing is allocated then, because this is on the way of every event.
+    let due = state.withLock { state -> [Timer] in
+      guard state.timers.contains(where: { $0.deadline <= now }) else { return [] }
+      defer { state.timers.removeAll { $0.deadline <= now } }
+      return state.timers.filter { $0.deadline <= now }
     }
     for timer in due { timer.work() }
-    return state.withLock { $0.timers.map(\.deadline).min() } ?? .never
+    return state.withLock { $0.timers.reduce(.never) { min($0, $1.deadline) } }
   }
 
   private func control(

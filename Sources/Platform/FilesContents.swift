@@ -159,6 +159,16 @@ extension Directory {
     try open(name, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
   }
 
+  /// The same for reading alone.
+  package borrowing func openForReading(_ name: String) throws(SystemError) -> Descriptor {
+    try open(name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+  }
+
+  /// A descriptor that only names the entry, whatever it is (`O_PATH`).
+  package borrowing func openNode(_ name: String) throws(SystemError) -> Descriptor {
+    try open(name, flags: LINUX_O_PATH | O_NOFOLLOW | O_CLOEXEC)
+  }
+
   /// Makes a file of so many zeros, on storage that is its own (`posix_fallocate(3)`), so that no
   /// later write through a mapping runs out of space.
   /// - Parameters:
@@ -182,5 +192,13 @@ extension Directory {
       throw error
     }
     return file
+  }
+}
+
+extension Descriptor {
+  /// Gives the file exactly so many bytes; new ones are zeros that take no storage until written.
+  package borrowing func setByteCount(_ count: Int) throws(SystemError) {
+    let number = self.number
+    _ = try retryingInterrupts("ftruncate") { ftruncate(number, count) }
   }
 }

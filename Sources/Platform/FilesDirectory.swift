@@ -28,6 +28,12 @@ package struct Directory: ~Copyable, Sendable {
     path == "/" ? "/\(name)" : "\(path)/\(name)"
   }
 
+  /// A path of an entry that leads through this open directory, wherever it lies and however long
+  /// its own path is: for calls that take no directory, such as `connect(2)`.
+  package borrowing func reachablePath(of name: String) -> String {
+    "/proc/self/fd/\(descriptor.number)/\(name)"
+  }
+
   /// Opens a directory in this one. A symbolic link is refused with `ENOTDIR`.
   package borrowing func openDirectory(_ name: String) throws(SystemError) -> Directory {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC

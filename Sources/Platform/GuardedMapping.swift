@@ -6,21 +6,26 @@ import Synchronization
 /// truncates it takes pages away from under this process, which would die of SIGBUS. Here such a
 /// page becomes zeros of our own, and the loss is noted in `isLost`.
 ///
-/// Its words are atomic, and reached by offsets that are checked; no pointer leaves this type.
-/// Never inherited by a forked child.
+/// Its words are atomic, and reached by offsets that are checked; no pointer leaves this type. What
+/// a word costs matters: the accessors are inlined into other modules. Never inherited by a forked
+/// child.
 @safe package struct GuardedMapping: ~Copyable, @unchecked Sendable {
   // because the address never changes and every access is atomic
 
   /// SAFETY: valid for `byteCount` bytes until deinit; every offset is checked before use.
-  private let base: UnsafeMutableRawPointer
-  package let byteCount: Int
+  @usableFromInline let base: UnsafeMutableRawPointer
+  @usableFromInline package let byteCount: Int
+  private let protection: Int32
   private let guardNumber: Int32
 
-  /// Maps the first bytes of a file, which has at least as many, for reading and writing.
+  /// Maps the first bytes of a file. Bytes that it does not have count as lost once they are met.
+  /// - Parameter access: a store to what is mapped for reading ends the process.
   /// - Throws: `ENOSPC` if this process guards as many mappings as it can.
-  package init(_ file: borrowing Descriptor, byteCount: Int) throws(SystemError) {
-    let address = unsafe mmap(
-      nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0)
+  package init(
+    _ file: borrowing Descriptor, byteCount: Int, _ access: Mapping.Access = .readAndWrite
+  ) throws(SystemError) {
+    protection = access == .read ? PROT_READ : PROT_READ | PROT_WRITE
+    let address = unsafe mmap(nil, byteCount, protection, MAP_SHARED, file.number, 0)
     guard let address = unsafe address, unsafe address != MAP_FAILED else { throw .last("mmap") }
     unsafe linux_keep_from_children(address, byteCount)
     let number = unsafe linux_guard(address, byteCount)
@@ -43,44 +48,56 @@ import Synchronization
   /// on is its own.
   package var isLost: Bool { linux_guard_is_lost(guardNumber) }
 
+  /// Maps the file again in the same place, once it has its bytes again. Other threads may go on:
+  /// each of their accesses meets the page that was lost, or the file's.
+  package borrowing func renew(_ file: borrowing Descriptor) throws(SystemError) {
+    // First, so that a loss from here on is noted.
+    linux_guard_renew(guardNumber)
+    // SAFETY: replaces pages of this very mapping, which no pointer outside this type leads to.
+    let address = unsafe mmap(
+      base, byteCount, protection, MAP_SHARED | MAP_FIXED, file.number, 0)
+    guard unsafe address != MAP_FAILED else { throw .last("mmap") }
+    unsafe linux_keep_from_children(base, byteCount)
+  }
+
   // MARK: Words
 
-  package func loadAcquiring32(at offset: Int) -> UInt32 {
+  @inlinable package func loadAcquiring32(at offset: Int) -> UInt32 {
     unsafe word32(offset).pointee.load(ordering: .acquiring)
   }
 
-  package func storeReleasing32(_ value: UInt32, at offset: Int) {
+  @inlinable package func storeReleasing32(_ value: UInt32, at offset: Int) {
     unsafe word32(offset).pointee.store(value, ordering: .releasing)
   }
 
   /// Puts `new` in the place of `old`, in one step.
   /// - Returns: false, and nothing is changed, if something else is there.
-  package func replace32(_ old: UInt32, with new: UInt32, at offset: Int) -> Bool {
+  @inlinable package func replace32(_ old: UInt32, with new: UInt32, at offset: Int) -> Bool {
     unsafe word32(offset).pointee.compareExchange(
       expected: old, desired: new, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
   /// Adds without a look at the sum, which wraps.
-  package func add32(_ value: UInt32, at offset: Int) {
+  @inlinable package func add32(_ value: UInt32, at offset: Int) {
     unsafe word32(offset).pointee.wrappingAdd(value, ordering: .acquiringAndReleasing)
   }
 
-  package func loadAcquiring64(at offset: Int) -> UInt64 {
+  @inlinable package func loadAcquiring64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .acquiring)
   }
 
-  package func storeReleasing64(_ value: UInt64, at offset: Int) {
+  @inlinable package func storeReleasing64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.store(value, ordering: .releasing)
   }
 
-  package func replace64(_ old: UInt64, with new: UInt64, at offset: Int) -> Bool {
+  @inlinable package func replace64(_ old: UInt64, with new: UInt64, at offset: Int) -> Bool {
     unsafe word64(offset).pointee.compareExchange(
       expected: old, desired: new, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
-  package func add64(_ value: UInt64, at offset: Int) {
+  @inlinable package func add64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.wrappingAdd(value, ordering: .acquiringAndReleasing)
   }
 
@@ -88,6 +105,48 @@ import Synchronization
   package func initializeSemaphore(at offset: Int, value: UInt32) throws(SystemError) {
     let address = unsafe checked(offset, byteCount: Int(LINUX_SEMAPHORE_BYTES), alignment: 16)
     guard unsafe linux_semaphore_init(address, value) == 0 else { throw .last("sem_init") }
+  }
+
+  /// Adds one and returns the sum, which wraps. One order for all processes.
+  @inlinable package func incremented64(at offset: Int) -> UInt64 {
+    unsafe word64(offset).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
+  }
+
+  /// Takes its place in the same order.
+  @inlinable package func loadSequential64(at offset: Int) -> UInt64 {
+    unsafe word64(offset).pointee.load(ordering: .sequentiallyConsistent)
+  }
+
+  @inlinable package func loadRelaxed64(at offset: Int) -> UInt64 {
+    unsafe word64(offset).pointee.load(ordering: .relaxed)
+  }
+
+  @inlinable package func storeRelaxed64(_ value: UInt64, at offset: Int) {
+    unsafe word64(offset).pointee.store(value, ordering: .relaxed)
+  }
+
+  /// Sets or clears bits. One order for all processes.
+  package func setBits64(_ bits: UInt64, at offset: Int) {
+    unsafe word64(offset).pointee.bitwiseOr(bits, ordering: .sequentiallyConsistent)
+  }
+
+  package func clearBits64(_ bits: UInt64, at offset: Int) {
+    unsafe word64(offset).pointee.bitwiseAnd(~bits, ordering: .sequentiallyConsistent)
+  }
+
+  // MARK: Bytes
+
+  /// Copies bytes that others may be changing: what came is to be checked.
+  package func copyBytes(at offset: Int, count: Int) -> [UInt8] {
+    let start = unsafe checked(offset, byteCount: count, alignment: 1)
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  package func setBytes(_ bytes: [UInt8], at offset: Int) {
+    let start = unsafe checked(offset, byteCount: bytes.count, alignment: 1)
+    unsafe bytes.withUnsafeBytes {
+      if let source = $0.baseAddress { unsafe start.copyMemory(from: source, byteCount: $0.count) }
+    }
   }
 
   // MARK: Sleeping
@@ -111,17 +170,17 @@ import Synchronization
       checked(offset, byteCount: 4, alignment: 4).assumingMemoryBound(to: UInt32.self))
   }
 
-  private func word32(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
+  @inlinable func word32(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
     unsafe checked(offset, byteCount: 4, alignment: 4)
       .assumingMemoryBound(to: Atomic<UInt32>.self)
   }
 
-  private func word64(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+  @inlinable func word64(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
     unsafe checked(offset, byteCount: 8, alignment: 8)
       .assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
-  private func checked(
+  @inlinable func checked(
     _ offset: Int, byteCount: Int, alignment: Int
   ) -> UnsafeMutableRawPointer {
     precondition(

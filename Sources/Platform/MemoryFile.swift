@@ -51,6 +51,9 @@ package struct MemoryFile: ~Copyable, Sendable {
     self.byteCount = byteCount
   }
 
+  /// The descriptor alone, for who maps it in another way.
+  package consuming func intoDescriptor() -> Descriptor { descriptor }
+
   package borrowing func add(_ seals: Seals) throws(SystemError) {
     let number = descriptor.number
     _ = try retryingInterrupts("fcntl F_ADD_SEALS") { linux_add_seals(number, seals.rawValue) }

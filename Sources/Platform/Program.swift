@@ -55,6 +55,9 @@ package func ownEnvironment() -> [String] {
   return result
 }
 
+/// Has a function called when this process ends in order: `atexit(3)`.
+package func atExit(_ body: @convention(c) () -> Void) { _ = Glibc.atexit(body) }
+
 private func isExecutableFile(_ path: String) -> Bool {
   var status = stat()
   // SAFETY: the path is copied for each call.

@@ -7,6 +7,14 @@ package enum Signal {
   package static let kill = SIGKILL
   package static let stop = SIGSTOP
   package static let `continue` = SIGCONT
+
+  /// Whether there is a signal of this number that a process can handle.
+  package static func canBeHandled(_ number: Int32) -> Bool {
+    (1...64).contains(number) && number != SIGKILL && number != SIGSTOP
+  }
+
+  /// Sends a signal to this process: `kill(2)`.
+  package static func sendToSelf(_ number: Int32) { Glibc.kill(getpid(), number) }
 }
 
 #if CrashPoints

@@ -7,11 +7,15 @@ import Platform
 package struct Republisher: ~Copyable {
   private var publisher: Publisher
 
-  /// - Parameter first: the first frame, whose format sizes the slots.
+  /// - Parameters:
+  ///   - first: the first frame, whose format sizes the slots.
+  ///   - streamChanged: told when the stream comes up, changes and goes.
   package init(
-    _ stream: StreamName, in group: AppGroup, first: RecordedFrame
+    _ stream: StreamName, in group: AppGroup, first: RecordedFrame,
+    streamChanged: (@Sendable (StreamChange) -> Void)? = nil
   ) throws(PlayError) {
     var options = PublisherOptions()
+    options.streamChanged = streamChanged
     // As for any file: who subscribes losslessly is waited for.
     options.allowsLossless = true
     // A file waits for as long as its slowest reader gets on.

@@ -88,6 +88,30 @@ import Testing
   }
 }
 
+extension StateTests {
+  @Test func aProgramIsToldWhenItsStreamComesUpChangesAndGoes() throws {
+    let world = try World()
+    let told = Story()
+    do {
+      var publisher = try world.publisher {
+        $0.streamChanged = { change in
+          switch change {
+          case .up(let format): told.add("up \(format.width)")
+          case .format(let format): told.add("format \(format.width)")
+          case .down:
+            // Gone for others too.
+            let left = try? listStreams(in: world.group)
+            told.add("down \(left?.count ?? -1)")
+          }
+        }
+      }
+      try publisher.setFormat(publisher.format)
+      try publisher.setFormat(try .video(.xrgb8888, width: 128, height: 4))
+    }
+    #expect(told.lines == ["up 64", "format 128", "down 0"])
+  }
+}
+
 /// Lines in the order in which they were added.
 private final class Story: Sendable {
   private let added = Mutex<[String]>([])

@@ -14,7 +14,7 @@ final class ReachablePrograms: Sendable {
 
   private static let names = [
     "framebus", "framebus-capture", "framebus-capture-gstreamer", "framebus-upload",
-    "HostileMember",
+    "HostileMember", "MailboxWorker", "NotifyWorker",
   ]
 
   private init() throws {

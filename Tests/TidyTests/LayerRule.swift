@@ -12,6 +12,8 @@ enum LayerRule {
     "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
     "CredentialStore": ["Platform", "AppGroup", "CSodium"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
+    "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
+    "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
@@ -19,10 +21,11 @@ enum LayerRule {
     "Upload": core,
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "Upload"]),
+      .union(["Capture", "NotifyCenter", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "CredentialStore", "GroupSemaphores", "Recording", "Upload",
+      "Bench", "Capture", "CredentialStore", "GroupSemaphores", "NotifyCenter", "Recording",
+      "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),

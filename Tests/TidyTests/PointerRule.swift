@@ -5,6 +5,7 @@ enum PointerRule {
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/PublisherCore.swift",
     "Sources/CredentialStore/Sodium/",
+    "Sources/DarwinNotifications/CF", "Sources/DarwinNotifications/CoreFoundationTypes.swift",
   ]
   static let types = [
     "UnsafePointer", "UnsafeMutablePointer", "UnsafeRawPointer", "UnsafeMutableRawPointer",

@@ -1,5 +1,6 @@
-// What the programs of `framebus bench ring` have in common, so that they differ only in how a
-// frame goes from one process to the other: the job, the pacing, the clock, the bytes, the figures.
+// What the programs of `framebus bench ring` and `bench notify` have in common, so that they differ
+// only in how a frame, or a post, goes from one process to the other: the job, the pacing, the
+// clock, the bytes, the figures.
 //
 //   PROGRAM publish|subscribe PLACE key=value…
 //
@@ -56,6 +57,14 @@ typedef struct {
   bool lossless;
   /// The subscribers attach and do nothing; the publisher takes the time of its calls.
   bool idles;
+  /// The publisher takes the time of each call, by ring_posted.
+  bool times;
+  /// The publisher takes the time until the last subscriber has a frame.
+  bool lasts;
+  /// A subscriber works for a millisecond on each frame, by ring_work.
+  bool works;
+  /// Instead of publishing, the publisher asks whether something was published.
+  bool checks;
 } ring_job;
 
 /// How each frame begins.
@@ -65,6 +74,17 @@ typedef struct {
   /// From 1.
   uint64_t number;
 } ring_head;
+
+/// What all programs of a turn share, for transports that carry no bytes of their own, and for what
+/// they find out together.
+typedef struct {
+  ring_head head;
+  uint32_t word;
+  /// How long the last subscriber that has frame N took, at N % RING_LASTS.
+  uint64_t lasts[64];
+} ring_page;
+
+enum { RING_LASTS = 64, RING_LATER = 8 };
 
 enum { RING_END = 0, RING_WARM_UP = 1, RING_UNTIMED = 2 };
 
@@ -82,6 +102,7 @@ typedef struct {
   uint64_t first;
   uint64_t cpu_ns;
   bool is_warm;
+  ring_page *page;
   uint64_t buckets[RING_BUCKETS];
 } ring_publishing;
 
@@ -91,6 +112,7 @@ typedef struct {
   uint64_t lost;
   uint64_t last;
   uint64_t cpu_ns;
+  ring_page *page;
   uint64_t buckets[RING_BUCKETS];
 } ring_receiving;
 
@@ -99,6 +121,12 @@ ring_job ring_job_from(int count, char *const *arguments);
 
 /// A path in the job's place; the caller frees it.
 char *ring_path(const ring_job *job, const char *name);
+
+/// The page that all programs of the turn share.
+ring_page *ring_shared_page(const ring_job *job);
+
+/// Starts a program that ends with this one, and waits until it has made a socket.
+void ring_start_daemon(char *const *arguments, const char *socket);
 
 /// Ends the program: `error: WHAT: errno's text`.
 void ring_fail(const char *what);
@@ -124,6 +152,8 @@ bool ring_lap(ring_publishing *run);
 void ring_fill(void *frame, size_t bytes, uint64_t number);
 void ring_check_sum(const void *frame, size_t bytes, uint64_t number);
 void ring_lose(ring_receiving *run, uint64_t number);
+void ring_note_last(ring_receiving *run, uint64_t number, uint64_t ns);
+void ring_count_last(ring_publishing *run);
 
 static inline uint64_t ring_now_ns(void) {
   struct timespec time;
@@ -143,6 +173,7 @@ static inline void ring_relax(void) {
 /// Waits until the next frame is due; false when the time is over.
 static inline bool ring_next(ring_publishing *run) {
   run->number++;
+  if (run->job->lasts) ring_count_last(run);
   if (run->job->interval_ns != 0) return ring_pace(run);
   return (run->number & run->lap_mask) != 0 || ring_lap(run);
 }
@@ -176,13 +207,30 @@ static inline bool ring_take(ring_receiving *run, const void *frame) {
   const ring_head *head = (const ring_head *)frame;
   uint64_t stamp = head->stamp;
   if (stamp == RING_END) return false;
-  if (stamp > RING_UNTIMED) ring_count(run->buckets, ring_now_ns() - stamp);
-  if (stamp != RING_WARM_UP) run->frames++;
   uint64_t number = head->number;
+  if (stamp > RING_UNTIMED) {
+    uint64_t ns = ring_now_ns() - stamp;
+    ring_count(run->buckets, ns);
+    if (run->job->lasts) ring_note_last(run, number, ns);
+  }
+  if (stamp != RING_WARM_UP) run->frames++;
   if (number != run->last + 1) ring_lose(run, number);
   run->last = number;
   if (run->job->fills) ring_check_sum(frame, run->job->bytes, number);
   return true;
+}
+
+/// Notes that the call has returned by which a frame was published.
+static inline void ring_posted(ring_publishing *run, const void *frame) {
+  uint64_t stamp = ((const ring_head *)frame)->stamp;
+  if (run->job->times && stamp > RING_UNTIMED) ring_count(run->buckets, ring_now_ns() - stamp);
+}
+
+/// Works on what was received.
+static inline void ring_work(const ring_receiving *run) {
+  if (!run->job->works) return;
+  uint64_t end = ring_now_ns() + 1000000;
+  while (ring_now_ns() < end) continue;
 }
 
 #ifdef __cplusplus

@@ -49,7 +49,7 @@ struct RingFinding: Sendable {
   private(set) var frames: Int
   let framesPerSecond: Double
   let processorNsPerFrame: Double
-  /// Of all processes that measured, in order.
+  /// Of the processes that measured, in order.
   private let values: [RingFigures.Value]
   let samples: Int
   /// Where the kernel's calls are counted: those of the publisher and, on average, a subscriber.
@@ -61,13 +61,15 @@ struct RingFinding: Sendable {
 
   init(publisher: RingFigures, subscribers: [RingFigures], measure: RingScenario.Measure) {
     let received = subscribers.map(\.frames).reduce(0, +) / max(1, subscribers.count)
-    frames = measure == .cost || measure == .calls ? publisher.frames : received
+    frames = measure == .latency || measure == .rate ? received : publisher.frames
     framesPerSecond = Double(frames) * 1e9 / Double(max(1, publisher.elapsedNs))
     let processorNs = ([publisher] + subscribers).map(\.processorNs).reduce(0, +)
     processorNsPerFrame = Double(processorNs) / Double(max(1, frames))
-    values = ([publisher] + subscribers).flatMap(\.values).sorted { $0.ns < $1.ns }
+    let isOfPublisher = measure == .cost || measure == .last
+    values = ([publisher] + (isOfPublisher ? [] : subscribers)).flatMap(\.values)
+      .sorted { $0.ns < $1.ns }
     version = publisher.version
-    samples = measure == .rate ? frames : values.map(\.count).reduce(0, +)
+    samples = measure == .rate || measure == .posts ? frames : values.map(\.count).reduce(0, +)
   }
 
   /// The frames and calls that a longer turn had more than a shorter one.

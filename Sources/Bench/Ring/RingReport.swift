@@ -5,6 +5,10 @@ struct RingReport {
   let suite: String
   let heading: String
   let rows: [RingRow]
+  /// The subjects that the others are held against.
+  var yardsticks = ["limit", "iceoryx"]
+  /// What goes from one process to others.
+  var noun = "frame"
 
   var report: BenchReport {
     BenchReport(
@@ -30,12 +34,12 @@ struct RingReport {
         suite: suite, scenario: row.scenario.name, subject: column.subject.name,
         samples: column.rounds.map(\.samples).reduce(0, +))
       switch measure {
-      case .latency, .cost:
+      case .latency, .cost, .last:
         record.p50_ns = whole(column, \.p50)
         record.p99_ns = whole(column, \.p99)
         record.p999_ns = whole(column, \.p999)
         record.per_second = thousandths(column, \.framesPerSecond)
-      case .rate: record.per_second = thousandths(column, \.framesPerSecond)
+      case .rate, .posts: record.per_second = thousandths(column, \.framesPerSecond)
       case .calls: record.syscalls_per_frame = thousandths(column, \.callsPerFrame)
       }
       // Who spins uses all there is.
@@ -67,22 +71,30 @@ struct RingReport {
 
   private func lines(of row: RingRow) -> [String] {
     let measure = row.scenario.measure
-    var headings = ["subject", measure.heading, "× limit", "× iceoryx"]
-    let hasTail = measure == .latency || measure == .cost
+    var headings = ["subject", heading(of: measure)] + yardsticks.map { "× \($0)" }
+    let hasTail = measure != .rate && measure != .posts && measure != .calls
     if hasTail { headings += ["p99", "p99.9"] }
     let hasProcessorTime = measure != .calls && !row.scenario.traits.contains(.polls)
-    if hasProcessorTime { headings.append("CPU ns a frame") }
+    if hasProcessorTime { headings.append("CPU ns a \(noun)") }
     var table = TextTable(headings)
     for column in row.columns {
       var cells = [
         column.subject.name, text(column, measure.figure, places: measure.places),
-        ratio(column, to: "limit", in: row), ratio(column, to: "iceoryx", in: row),
       ]
+      cells += yardsticks.map { ratio(column, to: $0, in: row) }
       if hasTail { cells += [text(column, \.p99), text(column, \.p999)] }
       if hasProcessorTime { cells.append(text(column, \.processorNsPerFrame)) }
       table.add(cells)
     }
     return [row.scenario.name, ""] + table.lines + [""]
+  }
+
+  private func heading(of measure: RingScenario.Measure) -> String {
+    switch measure {
+    case .latency, .cost, .last: "p50 ns"
+    case .rate, .posts: "\(noun)s/s"
+    case .calls: "calls a \(noun)"
+    }
   }
 
   private func text(
@@ -107,17 +119,9 @@ extension RingScenario.Measure {
   /// What a row is about, and what its ratios are of.
   var figure: @Sendable (RingFinding) -> Double? {
     switch self {
-    case .latency, .cost: { $0.p50 }
-    case .rate: { $0.framesPerSecond }
+    case .latency, .cost, .last: { $0.p50 }
+    case .rate, .posts: { $0.framesPerSecond }
     case .calls: { $0.callsPerFrame }
-    }
-  }
-
-  var heading: String {
-    switch self {
-    case .latency, .cost: "p50 ns"
-    case .rate: "frames/s"
-    case .calls: "calls a frame"
     }
   }
 

@@ -18,11 +18,18 @@ struct RingSubjects {
   private let daemons: [StartedProgram]
 
   init(_ run: BenchRun) throws {
-    var all = [try RingSubject.framebus(), try RingSubject.limit()]
+    try self.init(
+      run, own: [try RingSubject.framebus(), try RingSubject.limit()],
+      peers: RingSubject.Peer.allCases.map { peer in { try RingSubject.peer(peer) } })
+  }
+
+  /// - Parameter peers: each throws if it is not installed, and is then left out.
+  init(_ run: BenchRun, own: [RingSubject], peers: [() throws -> RingSubject]) throws {
+    var all = own
     var daemons: [StartedProgram] = []
-    for peer in run.hasPeers ? RingSubject.Peer.allCases : [] {
+    for find in run.hasPeers ? peers : [] {
       do {
-        let subject = try RingSubject.peer(peer)
+        let subject = try find()
         if let daemon = subject.daemon { daemons.append(try Self.start(daemon, run.stop)) }
         all.append(subject)
       } catch  where !run.stop.isRaised {

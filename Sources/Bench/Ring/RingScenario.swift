@@ -8,8 +8,12 @@ struct RingScenario: Sendable {
     case latency
     /// How many frames a subscriber receives.
     case rate
-    /// What a loan and its publication take the publisher.
+    /// What a loan and its publication, or a post, take the publisher.
     case cost
+    /// From a post to the last of all subscribers.
+    case last
+    /// How many frames a publisher publishes, whoever receives how many.
+    case posts
     /// How many calls of the kernel the publisher and one subscriber make for a frame.
     case calls
   }
@@ -26,6 +30,12 @@ struct RingScenario: Sendable {
     static let idles = Traits(rawValue: 8)
     /// The publisher makes no call to wait until a frame is due.
     static let spins = Traits(rawValue: 16)
+    /// The publisher takes the time of each call by itself, also while subscribers sleep.
+    static let times = Traits(rawValue: 32)
+    /// The subscribers work for a millisecond on each frame.
+    static let works = Traits(rawValue: 64)
+    /// The publisher asks whether something was published, instead of publishing.
+    static let checks = Traits(rawValue: 128)
   }
 
   let name: String
@@ -117,7 +127,8 @@ struct RingScenario: Sendable {
       "bytes=\(bytes)", "interval_ns=\(intervalNs)", "duration_ns=\(duration.clampedNanoseconds)",
       "subscribers=\(subscribers)", "depth=\(depth)", flag("polls", .polls),
       flag("fills", .fills), flag("lossless", .lossless), flag("idles", .idles),
-      flag("spins", .spins),
+      flag("spins", .spins), flag("times", .times), flag("works", .works),
+      flag("checks", .checks), "lasts=\(measure == .last ? 1 : 0)",
     ]
   }
 }

@@ -14,6 +14,10 @@ struct RingSubject: Sendable {
   var sharesMemory = true
   /// Whether a publisher goes on while subscribers receive nothing.
   var ignoresIdle = true
+  /// Whether an observer can ask, without a call of the kernel, whether there was a post.
+  var canCheck = false
+  /// Whether what its observers are too slow for is kept for them, each post by itself.
+  var queues = false
 
   struct Daemon: Sendable {
     let name: String
@@ -29,6 +33,8 @@ struct RingSubject: Sendable {
   func canTake(_ scenario: RingScenario) -> Bool {
     if scenario.traits.contains(.polls), !canPoll { return false }
     if scenario.traits.contains(.idles), !ignoresIdle { return false }
+    if scenario.traits.contains(.checks), !canCheck { return false }
+    if scenario.traits.contains(.works), queues { return false }
     // 8.3 MB copied 20,000 times a second is more than memory can do.
     let isFast = scenario.framesPerSecond > 1000 && scenario.bytes > RingScenario.smallBytes
     return sharesMemory || !isFast
@@ -87,7 +93,7 @@ struct RingSubject: Sendable {
       ignoresIdle: false)
   }
 
-  private static func own(
+  static func own(
     _ program: String, for name: String
   ) throws(MissingSubject) -> String {
     if let path = siblingProgram(named: program) { return path }
@@ -96,7 +102,7 @@ struct RingSubject: Sendable {
       remedy: "build it: swift build -c release --product \(program)")
   }
 
-  private static func program(
+  static func program(
     _ program: String, for name: String
   ) throws(MissingSubject) -> String {
     if let path = siblingProgram(named: program) { return path }

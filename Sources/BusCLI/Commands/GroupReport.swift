@@ -16,6 +16,8 @@ struct GroupReport: Encodable {
   private let run: String
   private let streams: String
   private let roles: [String: Holders]
+  /// What the names may begin with that a role may post, observe or set, where the manifest says.
+  private let notifications: [String: [String: [String]]]
   private let you: UserReport
   private let ownRoles: [String]
 
@@ -30,8 +32,22 @@ struct GroupReport: Encodable {
       uniqueKeysWithValues: group.roles.map {
         ($0.role.description, Holders(uids: $0.uids, gids: $0.gids))
       })
+    notifications = Self.notifications(group)
     you = UserReport(currentUserID())
     ownRoles = group.ownRoles.map(\.description)
+  }
+
+  private static func notifications(
+    _ group: GroupDescription
+  ) -> [String: [String: [String]]] {
+    var all: [String: [String: [String]]] = [:]
+    for role in group.roles.map(\.role) {
+      for action in NotificationPolicy.Action.allCases {
+        guard let prefixes = group.notifications.prefixes(action, role: role) else { continue }
+        all[role.description, default: [:]][action.rawValue] = prefixes
+      }
+    }
+    return all
   }
 
   func print(to global: GlobalOptions) throws {
@@ -43,6 +59,13 @@ struct GroupReport: Encodable {
     for (role, holders) in roles.sorted(by: { $0.key < $1.key }) {
       let names = holders.uids.map(userName) + holders.gids.map { "gid \($0)" }
       rows.append(("role \(role)", names.isEmpty ? "nobody" : names.joined(separator: ", ")))
+    }
+    for (role, rules) in notifications.sorted(by: { $0.key < $1.key }) {
+      let texts = rules.sorted { $0.key < $1.key }.map { action, prefixes in
+        action + " "
+          + (prefixes.isEmpty ? "nothing" : prefixes.map { "\($0)…" }.joined(separator: ", "))
+      }
+      rows.append(("notifications \(role)", texts.joined(separator: "; ")))
     }
     let own = ownRoles.isEmpty ? "no member" : ownRoles.joined(separator: ", ")
     rows.append(("you", "\(userName(you.uid)): \(own)"))

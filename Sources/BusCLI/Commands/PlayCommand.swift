@@ -138,7 +138,10 @@ struct PlayCommand: ParsableCommand {
     stop: StopSignal
   ) throws {
     let group = try global.openGroup(creatingLocal: true)
-    var publisher = try Republisher(target, in: group, first: try reader.frame(numbers.lowerBound))
+    let announcer = StreamAnnouncer(of: target, in: group, global)
+    var publisher = try Republisher(
+      target, in: group, first: try reader.frame(numbers.lowerBound),
+      streamChanged: announcer.announce)
     guard publisher.waitForSubscriber(stop: stop) else { return publisher.finish(.stopped) }
     var clock = PlaybackClock()
     for number in numbers {

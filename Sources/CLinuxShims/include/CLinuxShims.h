@@ -3,6 +3,7 @@
 // headers. Each function returns what the system call returns and sets errno; each names its
 // manual page. No policy lives here: Platform gives these calls types and errors.
 #pragma once
+#include "LinuxDatagram.h"
 #include "LinuxGuard.h"
 #include "LinuxSemaphore.h"
 #include "LinuxSpawn.h"
@@ -101,6 +102,8 @@ int linux_unlock_byte(int descriptor, int64_t offset);
 
 /// open(2), O_PATH: a descriptor that only names a file; the constant needs _GNU_SOURCE.
 static const int LINUX_O_PATH = 010000000;
+/// clock_gettime(2), CLOCK_MONOTONIC_COARSE: the clock as of its last tick.
+uint64_t linux_coarse_clock_ns(void);
 /// fcntl(2), F_OFD_GETLK: whether another open file description holds a lock on the file.
 bool linux_is_locked(int descriptor);
 /// renameat2(2) within one directory: replacing an entry of the new name, or failing with EEXIST.

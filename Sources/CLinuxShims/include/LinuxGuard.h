@@ -9,10 +9,12 @@
 /// How many ranges a process can guard at once.
 enum { LINUX_GUARDED_RANGES = 1024 };
 
-/// Guards a range of whole pages, mapped for reading and writing. Returns its number, or -1 with
+/// Guards a range of whole pages. Returns its number, or -1 with
 /// errno: ENOSPC when there are LINUX_GUARDED_RANGES already. The first call installs the handler.
 int linux_guard(void *start, size_t byteCount);
 /// Whether a page of the range was lost.
 bool linux_guard_is_lost(int number);
+/// Forgets the loss, before the range is mapped again.
+void linux_guard_renew(int number);
 /// Ends the guard. The caller unmaps the range afterwards, and nobody touches it meanwhile.
 void linux_unguard(int number);

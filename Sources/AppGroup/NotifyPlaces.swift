@@ -1,0 +1,175 @@
+import Platform
+
+/// Where the notifications of a group lie: a directory for each table of names, `users`, in which
+/// users make tables of their own, and mailboxes.
+///
+/// What a member may do with a name is what the kernel lets it do with these files: who may write
+/// `rows` posts and sets states, who may make entries in `observers` observes. What they hold is
+/// the business of NotifyCenter.
+struct NotifyPlaces {
+  static let directoryName = "notify"
+  /// In which members who may publish make mailboxes, as they make streams in `streams`.
+  static let mailboxesName = "mailboxes"
+  private static let usersName = "users"
+  private static let rowsName = "rows"
+  private static let epochName = "epoch"
+  private static let observersName = "observers"
+  /// All a file has until NotifyCenter makes it longer.
+  private static let firstBytes = 4096
+
+  private let permissions: Permissions
+  private let policy: NotificationPolicy
+  private let ownerID: UInt32
+
+  init(_ permissions: Permissions) {
+    self.permissions = permissions
+    policy = permissions.manifest.notifications
+    ownerID = permissions.ownerID
+  }
+
+  // MARK: Making
+
+  /// Makes all of it in `directory`, which is new and empty.
+  func make(in directory: borrowing Directory) throws(GroupError) {
+    try permissions.set(permissions.looking, .access, on: directory, plainMode: 0o700)
+    try permissions.apply(toJoined: make(Self.usersName, 0o1700, in: directory))
+    try permissions.apply(toShared: make(Self.mailboxesName, 0o1700, in: directory))
+    for table in policy.tables { try make(table, named: table.directoryName, in: directory) }
+  }
+
+  /// The tables of a policy that are not there, as after a change of the manifest.
+  static func missing(
+    _ policy: NotificationPolicy, in directory: borrowing Directory
+  ) throws(GroupError) -> [NotifyTable] {
+    try attempt("cannot look at \(directory.path)") { () throws(SystemError) in
+      let names = Set(try directory.names())
+      return policy.tables.filter { !names.contains($0.directoryName) }
+    }
+  }
+
+  func make(
+    _ table: NotifyTable, named name: String, in directory: borrowing Directory
+  ) throws(GroupError) {
+    let made = try make(name, 0o700, in: directory)
+    _ = try make(Self.observersName, 0o1700, in: made)
+    try attempt("cannot make \(made.path)") { () throws(SystemError) in
+      for file in [Self.rowsName, Self.epochName] {
+        _ = try made.makeFile(file, byteCount: Self.firstBytes, mode: 0o600, ownerID: ownerID)
+      }
+    }
+    try apply(table, to: made)
+  }
+
+  private func make(
+    _ name: String, _ mode: UInt32, in parent: borrowing Directory
+  ) throws(GroupError) -> Directory {
+    try attempt("cannot make \(parent.path(of: name))") { () throws(SystemError) in
+      let made = try parent.makeDirectory(name, mode: mode)
+      try give(made, to: ownerID)
+      return made
+    }
+  }
+
+  // MARK: Permissions
+
+  /// Who may do what with a table's files.
+  private struct Lists {
+    /// On the directory: who posts or observes looks.
+    let looking: AccessList
+    let rows: AccessList
+    let epoch: AccessList
+    /// On the directory of observers, and what entries there get: posters ring.
+    let observers: AccessList
+    let entries: AccessList
+  }
+
+  private func lists(_ table: NotifyTable) -> Lists {
+    func list(writing: AccessList.Permissions, observing: AccessList.Permissions) -> AccessList {
+      permissions.list { role in
+        let mayWrite =
+          policy.permits(.post, role: role, table: table)
+          || policy.permits(.set, role: role, table: table)
+        let mayObserve = policy.permits(.observe, role: role, table: table)
+        return (mayWrite ? writing : 0) | (mayObserve ? observing : 0)
+      }
+    }
+    return Lists(
+      looking: list(writing: 5, observing: 5), rows: list(writing: 6, observing: 4),
+      epoch: list(writing: 6, observing: 6), observers: list(writing: 5, observing: 7),
+      entries: list(writing: 7, observing: 7))
+  }
+
+  /// Sets the permissions of all that is there.
+  func apply(to directory: borrowing Directory) throws(GroupError) {
+    try permissions.set(permissions.looking, .access, on: directory, plainMode: 0o700)
+    try permissions.apply(toJoined: open(Self.usersName, in: directory))
+    try permissions.apply(toShared: open(Self.mailboxesName, in: directory))
+    for table in policy.tables {
+      try apply(table, to: open(table.directoryName, in: directory))
+    }
+  }
+
+  private func apply(
+    _ table: NotifyTable, to directory: borrowing Directory
+  ) throws(GroupError) {
+    let lists = lists(table)
+    try permissions.set(lists.looking, .access, on: directory, plainMode: 0o700)
+    let observers = try open(Self.observersName, in: directory)
+    try permissions.set(lists.observers, .access, on: observers, plainMode: 0o1700)
+    try permissions.set(lists.entries, .inherited, on: observers, plainMode: nil)
+    try set(lists.rows, on: Self.rowsName, in: directory)
+    try set(lists.epoch, on: Self.epochName, in: directory)
+  }
+
+  private func open(
+    _ name: String, in directory: borrowing Directory
+  ) throws(GroupError) -> Directory {
+    do {
+      return try directory.openDirectory(name)
+    } catch {
+      throw .failed("cannot open \(directory.path(of: name))", error)
+    }
+  }
+
+  private func set(
+    _ list: AccessList, on name: String, in directory: borrowing Directory
+  ) throws(GroupError) {
+    let path = directory.path(of: name)
+    do {
+      try directory.openForLooking(name).setAccess(list.ofFile, .access, path: path)
+    } catch {
+      throw .failed("cannot set permissions of \(path)", error)
+    }
+  }
+
+  func areSet(on directory: borrowing Directory) throws(SystemError) -> Bool {
+    guard try Permissions.has(permissions.looking, .access, directory),
+      try permissions.areSet(onJoined: directory.openDirectory(Self.usersName)),
+      try permissions.areSet(onShared: directory.openDirectory(Self.mailboxesName))
+    else { return false }
+    for table in policy.tables {
+      let lists = lists(table)
+      let inner = try directory.openDirectory(table.directoryName)
+      let observers = try inner.openDirectory(Self.observersName)
+      guard try Permissions.has(lists.looking, .access, inner),
+        try Permissions.has(lists.observers, .access, observers),
+        try Permissions.has(lists.entries, .inherited, observers),
+        try has(lists.rows, Self.rowsName, in: inner),
+        try has(lists.epoch, Self.epochName, in: inner)
+      else { return false }
+    }
+    return true
+  }
+
+  private func has(
+    _ list: AccessList, _ name: String, in parent: borrowing Directory
+  ) throws(SystemError) -> Bool {
+    try Permissions.has(
+      list.ofFile, .access, parent.openForLooking(name), parent.path(of: name))
+  }
+}
+
+extension AccessList {
+  /// The same for a file, which its owner does not search.
+  fileprivate var ofFile: AccessList { AccessList(owner: 6, users: users, groups: groups) }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import CommandLineSupport
+import NotifyCenter
+import Platform
+
+/// `framebus notify list`: a line for each name.
+struct NotifyList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the notifications that were ever used, with their counts.")
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let all = try global.openNotifications().list()
+    if global.json { return try global.terminal.printJSON(all.map(NotificationReport.init)) }
+    if all.isEmpty { global.terminal.say("no notification; `framebus notify post NAME` posts one") }
+    var table = TextTable(["name", "posted", "state", "last by", "observers"])
+    for status in all {
+      table.add([
+        status.name.text, "\(status.generation)", "\(status.state)",
+        status.lastPoster.map { "pid \($0.processID)" } ?? "–", "\(status.observers.count)",
+      ])
+    }
+    if !all.isEmpty { for line in table.lines { global.terminal.print(line) } }
+  }
+}
+
+/// `framebus notify dump [NAME]`: all that is known of each name.
+struct NotifyDump: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dump", abstract: "Print all that is known of notifications, and who observes.")
+
+  @Argument(help: ArgumentHelp("One notification; by default all.", valueName: "name"))
+  var nameText: String?
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let all = try global.openNotifications().list().filter {
+      nameText == nil || $0.name.text == nameText
+    }
+    if global.json { return try global.terminal.printJSON(all.map(NotificationReport.init)) }
+    for (index, status) in all.enumerated() {
+      if index > 0 { global.terminal.print("") }
+      show(status)
+    }
+  }
+
+  private func show(_ status: NotificationStatus) {
+    var rows = [
+      ("name", status.name.text), ("generation", "\(status.generation)"),
+      ("state", "\(status.state) (0x\(String(status.state, radix: 16)))"),
+    ]
+    let age = status.lastPostNs.map { Double(monotonicNowNs() &- min($0, monotonicNowNs())) / 1e9 }
+    let poster = status.lastPoster.map { " by pid \($0.processID), \(userName($0.userID))" } ?? ""
+    rows.append(("last post", age.map { "\($0.text(places: 3)) s ago\(poster)" } ?? "never"))
+    for observer in status.observers {
+      rows.append(("observer", "pid \(observer.processID), \(userName(observer.userID))"))
+    }
+    global.terminal.printRows(rows)
+  }
+}
+
+/// What is known of a notification, as scripts read it.
+private struct NotificationReport: Encodable {
+  struct Process: Encodable {
+    let pid: Int32
+    let uid: UInt32
+  }
+
+  let name: String
+  let generation: UInt64
+  let state: UInt64
+  /// Nanoseconds of `CLOCK_MONOTONIC`.
+  let lastPostNs: UInt64?
+  let lastPoster: Process?
+  let observers: [Process]
+
+  init(_ status: NotificationStatus) {
+    name = status.name.text
+    generation = status.generation
+    state = status.state
+    lastPostNs = status.lastPostNs
+    lastPoster = status.lastPoster.map { Process(pid: $0.processID, uid: $0.userID) }
+    observers = status.observers.map { Process(pid: $0.processID, uid: $0.userID) }
+  }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import CommandLineSupport
+import NotifyCenter
+import Platform
+
+/// `framebus notify watch NAME [--count N] [--timeout S]`.
+struct NotifyWatch: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch", abstract: "Print a line for each delivery of a notification.",
+    discussion: """
+      Posts that come faster than they are delivered are delivered as one, which says how many \
+      they were: none is lost. Who posted is known where a delivery stands for one post.
+      """)
+
+  @OptionGroup var choice: NotificationChoice
+  @Option(help: ArgumentHelp("End after N deliveries.", valueName: "n"))
+  var count: Int?
+  @Option(
+    help: ArgumentHelp("End S seconds after the start: exit status 1.", valueName: "s"))
+  var timeout: Double?
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count \(count): use 1 or more") }
+    if let timeout, !(timeout >= 0 && timeout <= 1e9) {
+      throw ValidationError("--timeout \(timeout): use seconds, 0 or more")
+    }
+  }
+
+  func run() throws {
+    // First of all, so that no thread is without it.
+    let signals = try SignalWatcher()
+    let deadline = timeout.map { Deadline.after(.seconds($0)) } ?? .never
+    let name = try choice.name()
+    let observation = try global.openNotifications().observeByDescriptor(name)
+    guard let descriptor = observation.descriptor else { return }
+    global.terminal.say("watching \(name)")
+    var delivered = 0
+    while delivered < count ?? .max {
+      if signals.stop.isRaised { throw Interrupted() }
+      if let delivery = try observation.take() {
+        try print(delivery)
+        delivered += 1
+      } else if try firstReadable(descriptor, signals.stop.descriptorNumber, until: deadline) == nil
+      {
+        if global.json { throw AlreadyReported() }
+        throw TooFew(name: name, delivered: delivered)
+      }
+    }
+  }
+
+  private func print(_ delivery: Delivery) throws {
+    let record = DeliveryRecord(delivery)
+    if global.json { return try global.terminal.printJSON(record, onOneLine: true) }
+    var line = "\(record.name)  generation \(record.generation)  coalesced \(record.coalesced)"
+    line += "  state \(record.state)"
+    if let pid = record.pid, let uid = record.uid { line += "  by pid \(pid), \(userName(uid))" }
+    if delivery.isReset { line += "  (counted anew)" }
+    global.terminal.print(line)
+  }
+}
+
+/// A delivery as scripts read it.
+private struct DeliveryRecord: Encodable {
+  let name: String
+  let generation: UInt64
+  let coalesced: UInt64
+  let state: UInt64
+  let pid: Int32?
+  let uid: UInt32?
+
+  init(_ delivery: Delivery) {
+    name = delivery.name.text
+    generation = delivery.generation
+    coalesced = delivery.coalesced
+    state = delivery.state
+    pid = delivery.poster?.pid
+    uid = delivery.poster?.uid
+  }
+
+  private enum Key: String, CodingKey { case name, generation, coalesced, state, pid, uid }
+
+  /// With a null for what is not known.
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: Key.self)
+    try values.encode(name, forKey: .name)
+    try values.encode(generation, forKey: .generation)
+    try values.encode(coalesced, forKey: .coalesced)
+    try values.encode(state, forKey: .state)
+    try values.encode(pid, forKey: .pid)
+    try values.encode(uid, forKey: .uid)
+  }
+}
+
+/// The time ended before the count was full.
+private struct TooFew: Error, CustomStringConvertible {
+  let name: NotificationName
+  let delivered: Int
+
+  var description: String {
+    "the time ended with \(delivered) deliveries of \(name); see who observes and posts with "
+      + "`framebus notify list`, or give it more time with --timeout"
+  }
+}

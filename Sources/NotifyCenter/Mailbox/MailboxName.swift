@@ -1,0 +1,39 @@
+import AppGroup
+
+/// The name of one mailbox within a group, such as `commands` or `encoder.0`.
+public struct MailboxName: Hashable, Sendable, CustomStringConvertible {
+  public static let maximumBytes = NameRule.maximumBytes
+
+  public let text: String
+
+  /// - Parameter text: 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or
+  ///   digit, as the names of streams.
+  public init(_ text: String) throws(MailboxNameError) {
+    switch NameRule(brokenBy: text) {
+    case .length: throw .wrongLength(text, bytes: text.utf8.count)
+    case .characters: throw .wrongCharacter(text)
+    case nil: self.text = text
+    }
+  }
+
+  public var description: String { text }
+
+  /// The socket through which letters come, and the lock that makes its owner the only one.
+  var socketName: String { text + ".sock" }
+  var lockName: String { text + ".lock" }
+}
+
+public enum MailboxNameError: Error, Hashable, Sendable, CustomStringConvertible {
+  case wrongLength(String, bytes: Int)
+  case wrongCharacter(String)
+
+  public var description: String {
+    switch self {
+    case .wrongLength(let text, let bytes):
+      "the mailbox name “\(text)” has \(bytes) bytes; use 1 to \(MailboxName.maximumBytes)"
+    case .wrongCharacter(let text):
+      "the mailbox name “\(text)” is not allowed; use a–z, 0–9, “.”, “-” and “_”, and begin with a "
+        + "letter or digit, as in “commands” or “encoder.0”"
+    }
+  }
+}

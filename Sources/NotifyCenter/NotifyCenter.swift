@@ -1,0 +1,136 @@
+import AppGroup
+import Platform
+import Synchronization
+
+// Named notifications among the members of a group, without a daemon.
+//
+// A post is counted in memory that the members share; a datagram is only the doorbell that wakes
+// whoever sleeps. So posts are coalesced, never lost. This module refuses to carry payloads beside
+// a post (a mailbox does), to keep an order between names, and to know what a name stands for.
+// Layout, hand-shake and failures: docs/design/notifications.md.
+
+/// Posts and observes names in one group, as one role.
+///
+/// Any number of threads may use one center at once. A process needs one for each group and role;
+/// each that observes takes an observer's place.
+public final class NotifyCenter: Sendable {
+  public let group: AppGroup
+  public let role: Role
+  let isSystem: Bool
+  let core: CenterCore
+
+  /// Opens the group's notifications.
+  /// - Throws: ``NotifyError/group(_:)`` if this process may not take the role.
+  public convenience init(_ group: AppGroup, role: Role) throws(NotifyError) {
+    try self.init(group, role: role, isSystem: false)
+  }
+
+  /// - Parameters:
+  ///   - isSystem: whether this is FrameBus itself, which may post `framebus.` names.
+  ///   - recheckInterval: how long an observer waits for a doorbell before it looks by itself: long
+  ///     for tests, which must not pass because of that.
+  package init(
+    _ group: AppGroup, role: Role, isSystem: Bool, recheckInterval: Duration = .seconds(1),
+    onStep: OnStep = nil
+  ) throws(NotifyError) {
+    do {
+      try group.require(role)
+    } catch {
+      throw .group(error)
+    }
+    self.group = group
+    self.role = role
+    self.isSystem = isSystem
+    core = CenterCore(group, recheckInterval, onStep)
+  }
+
+  // MARK: Posting
+
+  /// Posts a name: whoever observes it is told. Success, if nobody does. When this returns, the
+  /// post is counted, and nothing but the end of the group's run directory can lose it.
+  ///
+  /// Never blocks and never waits for an observer. Make a ``Poster`` to post a name often.
+  /// - Returns: how often the name has been posted in all.
+  @discardableResult
+  public func post(_ name: NotificationName) throws(NotifyError) -> UInt64 {
+    try require(.post, name)
+    return try core.word(for: name, toWrite: true).post()
+  }
+
+  /// Makes ready to post a name often: the name is looked up, and permission asked, only once.
+  public func poster(of name: NotificationName) throws(NotifyError) -> Poster {
+    try require(.post, name)
+    return Poster(word: try core.word(for: name, toWrite: true))
+  }
+
+  // MARK: State
+
+  /// The 64 bits that go with a name, for its users to give a meaning; 0 until somebody sets them.
+  public func state(of name: NotificationName) throws(NotifyError) -> UInt64 {
+    try require(.observe, name)
+    return try core.word(for: name, toWrite: false).state
+  }
+
+  /// Sets the state. Tells nobody: post afterwards.
+  public func setState(_ state: UInt64, of name: NotificationName) throws(NotifyError) {
+    try require(.setState, name)
+    try core.word(for: name, toWrite: true).setState(state)
+  }
+
+  /// How often a name has been posted.
+  public func generation(of name: NotificationName) throws(NotifyError) -> UInt64 {
+    try require(.observe, name)
+    return try core.word(for: name, toWrite: false).generation
+  }
+
+  // MARK: Observing
+
+  /// Calls a closure after each post, on a thread that all closures of the process share: one that
+  /// takes long keeps the others waiting. It may post, observe and cancel.
+  public func observe(
+    _ name: NotificationName, _ handler: @escaping @Sendable (Delivery) -> Void
+  ) throws(NotifyError) -> Observation {
+    try observe(name, by: .closure(handler))
+  }
+
+  /// The deliveries of a name, for a task to iterate.
+  public func deliveries(of name: NotificationName) throws(NotifyError) -> Deliveries {
+    Deliveries(observation: try observe(name, by: .sequence))
+  }
+
+  /// Observes with a descriptor, for an event loop of the caller's: see ``Observation/descriptor``.
+  public func observeByDescriptor(_ name: NotificationName) throws(NotifyError) -> Observation {
+    let counter = try attempt { () throws(SystemError) in try EventCounter() }
+    return try observe(name, by: .descriptor(counter))
+  }
+
+  /// Sends this process a signal after posts: `kill(2)`. ``Observation/take()`` tells what came.
+  /// - Throws: ``NotifyError/invalidSignal(_:)``.
+  public func observe(
+    _ name: NotificationName, bySignal signal: Int32
+  ) throws(NotifyError) -> Observation {
+    guard Signal.canBeHandled(signal) else { throw .invalidSignal(signal) }
+    return try observe(name, by: .signal(signal))
+  }
+
+  /// Observes by ``Observation/check()`` and ``Observation/take()`` alone: nothing wakes.
+  public func observeByCheck(_ name: NotificationName) throws(NotifyError) -> Observation {
+    try observe(name, by: .check)
+  }
+
+  /// Cancels every observation of this center.
+  public func removeEveryObserver() { core.removeEveryObserver() }
+
+  // MARK: Looking
+
+  /// Every name of the group that this process may look at, with its counts and its observers,
+  /// sorted by name. Names beginning with `self.` are this process's own.
+  public func list() throws(NotifyError) -> [NotificationStatus] { try core.list() }
+
+  private func observe(
+    _ name: NotificationName, by way: ObservationCore.Way
+  ) throws(NotifyError) -> Observation {
+    try require(.observe, name)
+    return Observation(try core.observe(name, by: way))
+  }
+}

@@ -1,0 +1,114 @@
+import AppGroup
+import CNotifyLayout
+import Platform
+
+/// Where the tables of a group lie: a directory each, below its run directory.
+struct TablePlace {
+  private static let rowsName = "rows"
+  private static let epochName = "epoch"
+  private static let observersName = "observers"
+
+  let group: AppGroup
+  let onStep: OnStep
+
+  /// A table, by what its names have in common.
+  enum Kind: Hashable, Sendable {
+    case process
+    case user
+    case group(NotifyTable)
+  }
+
+  func kind(of name: NotificationName) -> Kind {
+    switch name.scope {
+    case .process: .process
+    case .user: .user
+    case .system, .group: .group(group.notifyTable(of: name.text))
+    }
+  }
+
+  /// The tables there are: a user's own only once one was used.
+  func kinds() throws(NotifyError) -> [Kind] {
+    let own = try attempt { () throws(SystemError) in
+      try OwnedDirectory.names(
+        of: currentUserID(), in: Directory(path: group.notifyPath).openDirectory("users"))
+    }
+    return [.process] + (own.isEmpty ? [] : [.user]) + group.notifyTables.map(Kind.group)
+  }
+
+  func open(_ kind: Kind) throws(NotifyError) -> NameTable {
+    if kind == .process { return try processTable() }
+    let notify = try attempt { () throws(SystemError) in try Directory(path: group.notifyPath) }
+    guard case .group(let table) = kind else { return try openOwn(in: notify) }
+    return try open(table.directoryName, in: notify, ownerID: group.ownerID)
+  }
+
+  /// This user's own table, made if there is none.
+  private func openOwn(in notify: borrowing Directory) throws(NotifyError) -> NameTable {
+    let uid = currentUserID()
+    let users = try attempt { () throws(SystemError) in try notify.openDirectory("users") }
+    let names = try attempt { () throws(SystemError) in
+      if try OwnedDirectory.names(of: uid, in: users).isEmpty {
+        _ = try OwnedDirectory.make(in: users, mode: 0o700, nil) { made throws(SystemError) in
+          _ = try made.makeDirectory(Self.observersName, mode: 0o1700)
+          for name in [Self.rowsName, Self.epochName] {
+            _ = try made.makeFile(name, byteCount: Int(NC_EPOCH_BYTES), mode: 0o600)
+          }
+        }
+      }
+      // Looked at again, so that of several made at once all processes come to the same.
+      return try OwnedDirectory.names(of: uid, in: users)
+    }
+    return try open(names.first ?? "\(uid)", in: users, ownerID: uid)
+  }
+
+  private func open(
+    _ name: String, in parent: borrowing Directory, ownerID: UInt32
+  ) throws(NotifyError) -> NameTable {
+    let directory = try openTable(name, in: parent)
+    let epoch = try openFile(Self.epochName, in: directory, ownerID)
+    let rows = try openFile(Self.rowsName, in: directory, ownerID)
+    let bells = try attempt { () throws(SystemError) in
+      Doorbells(
+        try directory.openDirectory(Self.observersName), try EpochWord(epoch.file), group, onStep)
+    }
+    let path = directory.path(of: Self.rowsName)
+    return try NameTable(
+      rows.file, path: path, isWritable: rows.isWritable, bells: bells, onStep)
+  }
+
+  private func openTable(
+    _ name: String, in parent: borrowing Directory
+  ) throws(NotifyError) -> Directory {
+    do {
+      return try parent.openDirectory(name)
+    } catch {
+      if error.isMissing { throw .missingTable(path: parent.path(of: name)) }
+      throw error.isAccessRefusal ? .notPermitted(path: parent.path(of: name)) : .system(error)
+    }
+  }
+
+  private struct OpenFile: ~Copyable {
+    let file: Descriptor
+    let isWritable: Bool
+  }
+
+  /// Opens a file that the owner of the table made, to write in it if that is allowed.
+  private func openFile(
+    _ name: String, in directory: borrowing Directory, _ ownerID: UInt32
+  ) throws(NotifyError) -> OpenFile {
+    let opened = try attempt { () throws(SystemError) -> OpenFile in
+      do throws(SystemError) {
+        return OpenFile(file: try directory.openForLooking(name), isWritable: true)
+      } catch {
+        guard error.isAccessRefusal else { throw error }
+        return OpenFile(file: try directory.openForReading(name), isWritable: false)
+      }
+    }
+    let path = directory.path(of: name)
+    let status = try attempt { () throws(SystemError) in
+      try fileStatus(of: opened.file, path: path)
+    }
+    if status.kind == .file, status.ownerID == ownerID, status.linkCount <= 1 { return opened }
+    throw .untrusted(path: path, why: "it is not the file that \(userText(ownerID)) made")
+  }
+}

@@ -1,0 +1,92 @@
+import CLinuxShims
+import Glibc
+
+/// A Unix socket for datagrams of two words, whose receiver is told by the kernel who sent each.
+/// Nothing here ever blocks.
+package struct DatagramSocket: ~Copyable, Sendable {
+  package typealias Words = InlineArray<2, UInt64>
+
+  package enum SendResult: Sendable {
+    case sent
+    /// The receiver has as many as its queue takes.
+    case full
+    /// Nobody receives there any more.
+    case gone
+    /// The kernel is out of something, which passes.
+    case shortOfResources
+  }
+
+  package struct Received: Sendable {
+    /// Nil if it is no datagram of two words.
+    package let words: Words?
+    package let sender: PeerCredentials?
+  }
+
+  package let descriptor: Descriptor
+
+  /// Makes a socket that receives under a name in a directory, where nothing of the name may lie.
+  /// - Parameter mode: who may write to it may send.
+  package init(receivingAs name: String, in directory: borrowing Directory, mode: UInt32)
+    throws(SystemError)
+  {
+    let descriptor = Descriptor(
+      owning: try retryingInterrupts("socket") { linux_datagram_socket(1) })
+    let (number, base) = (descriptor.number, directory.descriptor.number)
+    let path = directory.path(of: name)
+    // SAFETY: the kernel reads the name during the calls only.
+    _ = try retryingInterrupts("bind", path: path) { unsafe linux_bind_in(number, base, name) }
+    _ = try retryingInterrupts("fchmodat", path: path) { unsafe fchmodat(base, name, mode, 0) }
+    self.descriptor = descriptor
+  }
+
+  /// Makes a socket that sends to the one that `node` names (`O_PATH`), whatever has its path now.
+  package init(sendingTo node: borrowing Descriptor) throws(SystemError) {
+    let descriptor = Descriptor(
+      owning: try retryingInterrupts("socket") { linux_datagram_socket(0) })
+    let (number, node) = (descriptor.number, node.number)
+    _ = try retryingInterrupts("connect") { linux_connect_node(number, node) }
+    self.descriptor = descriptor
+  }
+
+  package borrowing func send(_ words: Words) -> SendResult {
+    let span = words.span
+    while true {
+      // SAFETY: the kernel reads the words during the call, within their count.
+      let sent = unsafe span.withUnsafeBufferPointer {
+        unsafe linux_send_words(descriptor.number, $0.baseAddress, UInt32($0.count))
+      }
+      if sent >= 0 { return .sent }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return .full
+      case ENOBUFS, ENOMEM: return .shortOfResources
+      default: return .gone
+      }
+    }
+  }
+
+  /// - Returns: nil when nothing has arrived.
+  package borrowing func receive() -> Received? {
+    var words: Words = [0, 0]
+    var sender = linux_sender()
+    while true {
+      var span = words.mutableSpan
+      // SAFETY: the call writes at most as many words as it is told there are.
+      let count = unsafe span.withUnsafeMutableBufferPointer {
+        unsafe linux_receive_words(
+          descriptor.number, $0.baseAddress, UInt32($0.count), &sender)
+      }
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { return nil }
+      let isNamed = sender.uid != .max
+      return Received(
+        words: count == MemoryLayout<Words>.size ? words : nil,
+        sender: isNamed ? PeerCredentials(pid: sender.pid, uid: sender.uid, gid: sender.gid) : nil)
+    }
+  }
+}
+
+extension SystemError {
+  /// Whether this process, or the machine, has as many descriptors open as it may.
+  package var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
+}

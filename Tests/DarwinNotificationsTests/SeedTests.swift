@@ -1,0 +1,63 @@
+import AppGroup
+import NotifyCenter
+import Platform
+import TestSupport
+import Testing
+
+/// The seed's Swift (Tests/DarwinWorker/Seed.swift), as processes.
+@Suite struct SeedTests {
+  private let root: TemporaryRoot
+  private let center: NotifyCenter
+
+  init() throws {
+    root = try TemporaryRoot()
+    let group = try AppGroup.create(GroupID("a.b"), root: root.path)
+    center = try NotifyCenter(group, role: .host)
+  }
+
+  private func start(_ arguments: String...) throws -> RunningProgram {
+    // By lines, although its output is no terminal: it may be killed.
+    try RunningProgram(
+      "stdbuf", ["-oL", try pathOfProgram("DarwinWorker")] + arguments,
+      environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": "a.b"])
+  }
+
+  @Test func aBroadcastThatStartedIsPosted() throws {
+    let name = try NotificationName("broadcastStarted")
+    let observation = try center.observeByDescriptor(name)
+    let sender = try start("send", "broadcastStarted")
+    let number = try #require(observation.descriptor)
+    #expect(try waitUntilReadable([number], until: .after(.seconds(60))) == [true])
+    let delivery = try #require(try observation.take())
+    #expect(delivery.generation == 1)
+    #expect(delivery.poster?.pid == sender.processID)
+    let result = try sender.finish()
+    #expect(result.status.isSuccess)
+    #expect(result.errors == "")
+  }
+
+  @Test func aBroadcastThatFinishedIsObservedUntilTheObserverIsGone() throws {
+    let observer = try start("observe")
+    try observer.waitForOutput("observing")
+    let name = try NotificationName("broadcastFinished")
+    for count in 1...3 {
+      try center.post(name)
+      try waitUntil("\(count) are received") {
+        observer.output.text.components(separatedBy: "received").count == count + 1
+      }
+    }
+    // The observer that was dropped, before it, was told of none.
+    #expect(
+      observer.output.text
+        == "observing\n" + String(repeating: "received notification: broadcastFinished\n", count: 3)
+    )
+  }
+
+  @Test func aProcessWithoutItsGroupSaysSoOnceAndGoesOn() throws {
+    try AppGroup.remove(GroupID("a.b"), root: root.path)
+    let result = try start("send", "broadcastStarted").finish()
+    #expect(result.status.isSuccess)
+    #expect(result.errors.hasPrefix("notifications: there is no group a.b; create it with"))
+    #expect(result.errors.split(separator: "\n").count == 1)
+  }
+}

@@ -1,0 +1,68 @@
+import AppGroup
+import NotifyCenter
+import Platform
+
+/// One end of a mailbox, which a test can kill: `MailboxWorker own|send ROOT GROUP NAME ROLE
+/// key=value…`. It says on standard output what it does, a line at a time.
+@main
+struct Program {
+  static func main() {
+    do { try run() } catch {
+      say("error \(error)")
+      exitProcess(1)
+    }
+  }
+
+  private static func run() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 6, let role = Role(rawValue: arguments[5]) else {
+      fatalError("usage: MailboxWorker own|send ROOT GROUP NAME ROLE …")
+    }
+    let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
+    let name = try MailboxName(arguments[4])
+    var settings: [String: Int] = [:]
+    for argument in arguments.dropFirst(6) {
+      let parts = argument.split(separator: "=")
+      settings[String(parts[0])] = Int(parts[1])
+    }
+    switch arguments[1] {
+    case "own": try own(Mailbox(name, in: group, as: role), settings)
+    case "send":
+      try send(
+        MailboxSender(
+          to: name, in: group, as: role, waitingForOwnerUntil: .after(.seconds(60))),
+        settings)
+    default: fatalError("no role \(arguments[1])")
+    }
+  }
+}
+
+/// Acknowledges letters and says which. Settings: `acknowledge` (how many; the rest it keeps).
+private func own(_ opened: consuming Mailbox, _ settings: [String: Int]) throws {
+  var mailbox = opened
+  say("owning")
+  for _ in 0..<settings["acknowledge", default: .max] {
+    guard let letter = try mailbox.receive() else { return }
+    let text = "\(letter.sequence) \(letter.isRepeated ? "repeated" : "new")"
+    // Said first: what was said is what an owner that is killed may have worked on.
+    say(
+      "letter \(text) of \(letter.sender.pid): \(String(decoding: letter.payload, as: UTF8.self))")
+    letter.acknowledge()
+  }
+  guard let kept = try mailbox.receive() else { return }
+  say("keeping \(kept.sequence)")
+  sleep(until: .never)
+}
+
+/// Sends letters and stays. Settings: `count`, `settle` (whether to wait for acknowledgements).
+private func send(_ connected: consuming MailboxSender, _ settings: [String: Int]) throws {
+  var sender = connected
+  for number in 1...settings["count", default: 1] {
+    try sender.send(Array("\(number)".utf8), until: .after(.seconds(60)))
+  }
+  if settings["settle"] == 1 { try sender.settle(until: .after(.seconds(60))) }
+  say("sent")
+  sleep(until: .never)
+}
+
+private func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

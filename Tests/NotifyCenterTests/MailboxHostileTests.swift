@@ -1,0 +1,180 @@
+import AppGroup
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import NotifyCenter
+
+/// Members that keep no rule, and users that the policy keeps out.
+@Suite struct MailboxHostileTests {
+  private func send(_ bytes: [UInt8], over socket: borrowing MessageSocket) {
+    _ = unsafe socket.send(bytes.span.bytes)
+  }
+
+  /// Waits until the owner has hung up.
+  private func waitForEnd(of socket: borrowing MessageSocket) throws {
+    var inbox = MailboxInbox()
+    while socket.waitUntilReadable(until: soon) {
+      if case .end = inbox.take(from: socket) { return }
+    }
+    throw HarnessError("the owner has not hung up")
+  }
+
+  @Test(arguments: [
+    [], [0], Array("FBML".utf8), Array(repeating: 0xff, count: 24),
+    Array(repeating: 0x41, count: 70_000),
+    MailboxPacket(.acknowledged, sender: 1, sequence: 1).bytes(),
+    Array(MailboxPacket(.letter, sender: 1, sequence: 1).bytes().dropLast()),
+  ])
+  func whoeverSendsGarbageIsLeftAndTheOthersAreHeard(_ garbage: [UInt8]) throws {
+    let world = try MailboxWorld()
+    var mailbox = try world.own()
+    let stranger = try world.stranger()
+    var sender = try world.sender()
+    send(garbage, over: stranger)
+    try sender.send(.init("hello"))
+    let letter = try mailbox.letter()
+    #expect(letter.payload == .init("hello"))
+    letter.acknowledge()
+    try sender.settle(until: soon)
+    #expect(try mailbox.isEmpty())
+    try waitForEnd(of: stranger)
+  }
+
+  @Test func aDescriptorInALetterIsClosed() throws {
+    let world = try MailboxWorld()
+    var mailbox = try world.own()
+    let stranger = try world.stranger()
+    let packet = MailboxPacket(.letter, sender: 1, sequence: 1).bytes()
+    let readEnd: Descriptor
+    do {
+      let pipe = try OneWayPipe()
+      _ = unsafe stranger.send(packet.span.bytes, descriptors: [pipe.writeEnd.number])
+      readEnd = pipe.takeReadEnd()
+    }
+    #expect(try mailbox.isEmpty())
+    // Hung up: nobody has the end that was sent.
+    #expect(try waitUntilReadable([readEnd.number], until: soon) == [true])
+  }
+
+  @Test func whoeverFloodsIsLeftAtTheLimitAndKeepsNobodyWaiting() throws {
+    let world = try MailboxWorld()
+    var mailbox = try world.own()
+    let flood = try world.stranger()
+    var sequence: UInt64 = 0
+    let fill = { (flood: borrowing MessageSocket) in
+      repeat {
+        sequence += 1
+      } while MailboxPacket(.letter, sender: 1, sequence: sequence).send(over: flood) == .sent
+    }
+    fill(flood)
+    var sender = try world.sender()
+    try sender.send(.init("hello"))
+    // Letters are kept, as by a program that works on many at once.
+    var kept: [LetterBox] = []
+    repeat {
+      let letter = try mailbox.letter()
+      fill(flood)
+      kept.append(LetterBox(letter))
+    } while kept.last?.text != "hello"
+    #expect(kept.count <= 3, "\(kept.count) letters came before the one of another sender")
+    while let letter = try mailbox.receiveNow() {
+      kept.append(LetterBox(letter))
+      fill(flood)
+    }
+    #expect(kept.count == Mailbox.maximumUnsettledCount + 1)
+    // Letters in work keep the line on which they are answered.
+    kept = []
+    try waitForEnd(of: flood)
+  }
+
+  @Test func aUserHasOnlySoManySenders() throws {
+    let world = try MailboxWorld()
+    var mailbox = try world.own()
+    var senders: [SharedSocket] = []
+    for _ in 0..<Mailbox.maximumSenderCountOfUser {
+      senders.append(SharedSocket(try world.stranger()))
+      #expect(try mailbox.isEmpty())
+    }
+    var late = try world.sender()
+    #expect(try mailbox.isEmpty())
+    #expect(throws: MailboxError.turnedAway(world.name, .crowd)) {
+      try late.send([1], until: soon)
+      try late.settle(until: soon)
+    }
+    senders.removeLast()
+    #expect(try mailbox.isEmpty())
+    try late.reconnect(waitingForOwnerUntil: soon)
+    try late.send([2], until: soon)
+    #expect(try mailbox.letter().payload.count == 1)
+  }
+
+  @Test func anOwnerThatAnswersGarbageIsNotBelieved() throws {
+    let world = try MailboxWorld()
+    let path = "\(world.group.mailboxesPath)/\(world.name).sock"
+    let listener = try ListeningSocket(at: path, mode: 0o666)
+    var sender = try world.sender()
+    try sender.send([1])
+    guard let connection = try listener.accept() else { throw HarnessError("nobody came") }
+    let accepted = SharedSocket(connection)
+    _ = MailboxPacket(.acknowledged, sender: sender.id, sequence: 2).send(over: accepted.messages)
+    #expect(throws: MailboxError.untrusted(world.name, why: "it answers what nobody asked")) {
+      try sender.settle(until: soon)
+    }
+    #expect(sender.unsettled.count == 1)
+  }
+
+  @Test func thePolicyIsAskedOnBothSides() throws {
+    let world = try MailboxWorld()
+    let nothing = ["host", "capture", "extension"].map {
+      "[notifications.\($0)]\npost = []\nobserve = [\"bo\"]\n"
+    }.joined()
+    var mailbox = try world.own()
+    try world.write(policy: nothing)
+    #expect(throws: MailboxError.self) { _ = try world.sender() }
+    let stranger = try world.stranger()
+    #expect(try mailbox.isEmpty())
+    var inbox = MailboxInbox()
+    guard stranger.waitUntilReadable(until: soon),
+      case .packet(let packet, _) = inbox.take(from: stranger)
+    else {
+      throw HarnessError("no packet came")
+    }
+    #expect(packet.kind == .turnedAway)
+    #expect(packet.sequence == MailboxTurnAway.role.rawValue)
+  }
+
+  @Test(.enabled(if: TestUser.canBeCreated, "only root can make users"))
+  func anotherUserSendsInARoleItHoldsAsFarAsThePolicyGoes() throws {
+    let world = try MailboxWorld()
+    let user = try TestUser()
+    let viewer = try #require(Role(rawValue: "viewer"))
+    try AppGroup.grant(viewer, to: .user(user.uid), in: world.group.id, root: world.root.path)
+    var mailbox = try world.own()
+    let arguments = world.arguments("send", as: "viewer")
+    let sender = try user.start("MailboxWorker", arguments + ["settle=1"])
+    let letter = try mailbox.letter()
+    #expect(letter.sender.uid == user.uid)
+    #expect(letter.sender.pid == sender.processID)
+    letter.acknowledge()
+    try sender.waitForOutput("sent")
+    let stranger = try user.run("MailboxWorker", world.arguments("send", as: "host"))
+    #expect(stranger.output.contains("does not hold the role host"))
+    let owner = try user.run("MailboxWorker", world.arguments("own", as: "viewer"))
+    #expect(owner.output.contains("no permission for"))
+    try world.write(policy: "[notifications.viewer]\npost = []\n")
+    let refused = try user.run("MailboxWorker", arguments)
+    #expect(refused.output.contains("the role viewer may not post \"box\""))
+    let log = world.group.containerPath + "/audit/\(user.uid).log"
+    #expect(try output(of: "cat", [log]).hasSuffix(" role viewer refused to post \"box\"\n"))
+  }
+}
+
+/// A letter that can lie in an array.
+private final class LetterBox {
+  let letter: Letter
+  var text: String { String(decoding: letter.payload, as: UTF8.self) }
+
+  init(_ letter: consuming Letter) { self.letter = letter }
+}

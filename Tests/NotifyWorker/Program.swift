@@ -1,0 +1,215 @@
+import AppGroup
+import NotifyCenter
+import Platform
+import Synchronization
+
+/// A member of a group that a test can kill: `NotifyWorker WORK ROOT GROUP NAME key=value…`. It
+/// says on standard output what it does, a line at a time.
+///
+/// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there.
+/// `recheckMs` is how often observers look without having been rung for.
+@main
+struct Program {
+  static func main() {
+    do { try run() } catch {
+      say("error \(error)")
+      exitProcess(1)
+    }
+  }
+
+  private static func run() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 5 else { fatalError("usage: NotifyWorker WORK ROOT GROUP NAME …") }
+    let settings = Settings(arguments.dropFirst(5))
+    let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
+    let name = try NotificationName(arguments[4])
+    let center = try NotifyCenter(
+      group, role: group.ownRoles[0], isSystem: settings.number("system", 0) == 1,
+      recheckInterval: settings.recheckInterval,
+      onStep: crash(at: settings.number("killAt", 0), nth: settings.number("nth", 1)))
+    switch arguments[1] {
+    case "post": try post(center, name, settings)
+    case "observe": try observe(center, name, settings)
+    case "crowd": try crowd(group, name, settings)
+    case "names": try manyNames(center, name, settings)
+    case "echo": try echo(center, name, settings)
+    case "churn": try churn(center, name)
+    case "state": try state(center, name, settings)
+    case "list": for entry in try center.list() { say("\(entry.name) \(entry.generation)") }
+    default: fatalError("no work \(arguments[1])")
+    }
+  }
+
+  private static func crash(at step: Int, nth: Int) -> OnStep {
+    guard let step = NotifyStep(rawValue: step) else { return nil }
+    let reached = Mutex(0)
+    let selfWatch = ProcessWatch(currentProcessID())
+    return { now in
+      guard now == step else { return }
+      let times = reached.withLock {
+        $0 += 1
+        return $0
+      }
+      guard times == nth else { return }
+      say("killed at \(now)")
+      selfWatch?.send(signal: Signal.kill)
+      sleep(until: .never)
+    }
+  }
+}
+
+/// Settings: `count`, `pauseUs` and `pauseEvery` so many posts, `hold` (1: stay when done).
+private func post(_ center: NotifyCenter, _ name: NotificationName, _ settings: Settings) throws {
+  let poster = try center.poster(of: name)
+  let pause = settings.number("pauseUs", 0)
+  let pauseEvery = settings.number("pauseEvery", 1)
+  say("ready")
+  var generation: UInt64 = 0
+  for count in 1...settings.number("count", 1) {
+    generation = try poster.post()
+    if pause > 0, count.isMultiple(of: pauseEvery) { sleep(until: .after(.microseconds(pause))) }
+  }
+  say("posted \(generation)")
+  if settings.number("hold", 0) == 1 { sleep(until: .never) }
+}
+
+/// Prints each delivery, or with `until` only the end, when that generation was delivered.
+/// Settings: `until`, `registrations` (of the one name).
+private func observe(
+  _ center: NotifyCenter, _ name: NotificationName, _ settings: Settings
+) throws {
+  let until = UInt64(settings.number("until", 0))
+  let count = settings.number("registrations", 1)
+  let reached = PrivateFutexWord()
+  var observations: [Observation] = []
+  for _ in 0..<count {
+    let begun = try center.generation(of: name)
+    let sum = Mutex<UInt64?>(nil)
+    observations.append(
+      try center.observe(name) { delivery in
+        let isExact = sum.withLock { sum in
+          // What one is told adds up: nothing twice, nothing left out.
+          let before = sum ?? delivery.generation &- delivery.coalesced
+          sum = delivery.generation
+          return delivery.isReset || before &+ delivery.coalesced == delivery.generation
+        }
+        if !isExact { say("wrong \(delivery)") }
+        if until == 0 {
+          say(line(delivery))
+        } else if delivery.generation >= until {
+          reached.increment()
+        }
+      })
+    if until != 0, begun >= until { reached.increment() }
+  }
+  say("ready")
+  if until == 0 { sleep(until: .never) }
+  while reached.load() < count { sleep(until: .after(.milliseconds(1))) }
+  say("done \(try center.generation(of: name))")
+}
+
+private func line(_ delivery: Delivery) -> String {
+  let poster = delivery.poster.map { "by \($0.pid) \($0.uid)" } ?? "by nobody"
+  let reset = delivery.isReset ? " reset" : ""
+  return
+    "delivery \(delivery.generation) of \(delivery.coalesced) state \(delivery.state) \(poster)"
+    + reset
+}
+
+/// As many centers, each an observer of its own. Settings: `centers`, `until`.
+private func crowd(_ group: AppGroup, _ name: NotificationName, _ settings: Settings) throws {
+  let until = UInt64(settings.number("until", 1))
+  let reached = PrivateFutexWord()
+  let count = settings.number("centers", 1)
+  var kept: [(NotifyCenter, Observation)] = []
+  for _ in 0..<count {
+    let center = try NotifyCenter(
+      group, role: group.ownRoles[0], isSystem: false, recheckInterval: settings.recheckInterval)
+    let observation = try center.observe(name) {
+      if $0.generation >= until { reached.increment() }
+    }
+    kept.append((center, observation))
+  }
+  say("ready")
+  while reached.load() < count { sleep(until: .after(.milliseconds(1))) }
+  say("done")
+  withExtendedLifetime(kept) {}
+}
+
+/// Observes NAME.0, NAME.1 … and says when all have been posted. Settings: `count`.
+private func manyNames(
+  _ center: NotifyCenter, _ name: NotificationName, _ settings: Settings
+) throws {
+  let count = settings.number("count", 10_000)
+  let reached = PrivateFutexWord()
+  let observations = try (0..<count).map { number in
+    try center.observe(NotificationName("\(name).\(number)")) { _ in reached.increment() }
+  }
+  say("ready")
+  while reached.load() < count { sleep(until: .after(.milliseconds(1))) }
+  say("done")
+  withExtendedLifetime(observations) {}
+}
+
+/// Posts NAME.back from the closure that observes NAME, and cancels itself after `count` times.
+private func echo(_ center: NotifyCenter, _ name: NotificationName, _ settings: Settings) throws {
+  let back = try NotificationName("\(name).back")
+  let last = UInt64(settings.number("count", 1))
+  let own = Mutex<Observation?>(nil)
+  let isDone = PrivateFutexWord()
+  let observation = try center.observe(name) { delivery in
+    do {
+      let generation = try center.post(back)
+      guard generation >= last else { return }
+      own.withLock { $0 }?.cancel()
+      isDone.store(1)
+    } catch {
+      say("error \(error)")
+    }
+  }
+  own.withLock { $0 = observation }
+  say("ready")
+  while isDone.load() == 0 { sleep(until: .after(.milliseconds(1))) }
+  say("done")
+}
+
+/// Observes and lets go without end.
+private func churn(_ center: NotifyCenter, _ name: NotificationName) throws {
+  say("ready")
+  while true {
+    let calls = Mutex<Bool>(false)
+    do {
+      let observation = try center.observe(name) { _ in
+        if calls.withLock({ $0 }) { say("called after cancel") }
+      }
+      _ = observation.check()
+      observation.cancel()
+    }
+    calls.withLock { $0 = true }
+  }
+}
+
+/// Says the state, or sets it. Settings: `set`.
+private func state(_ center: NotifyCenter, _ name: NotificationName, _ settings: Settings) throws {
+  let value = settings.number("set", -1)
+  if value >= 0 { try center.setState(UInt64(value), of: name) }
+  say("state \(try center.state(of: name))")
+}
+
+struct Settings {
+  private var values: [String: String] = [:]
+
+  init(_ arguments: ArraySlice<String>) {
+    for argument in arguments {
+      let parts = argument.split(separator: "=", maxSplits: 1)
+      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
+    }
+  }
+
+  /// Observers wait for their doorbell alone, unless the test wants otherwise.
+  var recheckInterval: Duration { .milliseconds(number("recheckMs", 3_600_000)) }
+
+  func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
+}
+
+func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

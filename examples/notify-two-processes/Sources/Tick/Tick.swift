@@ -1,0 +1,15 @@
+import AppGroup
+import NotifyCenter
+
+/// Posts ten ticks. The state that goes with the name says how many are to come.
+@main struct Tick {
+  static func main() async throws {
+    let center = try NotifyCenter(AppGroup.open(.local), role: .host)
+    let tick = try NotificationName("org.example.tick")
+    for left in (0..<10).reversed() {
+      try await Task.sleep(for: .milliseconds(500))
+      try center.setState(UInt64(left), of: tick)
+      try center.post(tick)
+    }
+  }
+}
