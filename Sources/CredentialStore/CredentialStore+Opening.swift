@@ -5,8 +5,8 @@ import Platform
 extension CredentialStore {
   /// Opens a credential. The role must be one of its recipients. That it was asked for is written
   /// into the role's log before the secret is given out.
-  /// - Complexity: some 25 system calls and five operations with keys, however many credentials
-  ///   there are, unless the index has changed; then it is read again as a whole.
+  /// - Complexity: the same however many credentials there are, unless the index has changed: then
+  ///   it is read again as a whole.
   public func get(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
     do {
       let secret = try opened(name)

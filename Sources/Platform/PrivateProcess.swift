@@ -11,7 +11,9 @@ package func keepMemoryPrivate() throws(SystemError) {
   }
 }
 
-/// Turns off the echo of a terminal while it lives, for what is typed there is nobody's to see.
+/// Shows nothing of what is typed on a terminal while this lives.
+///
+/// Keys that would end the process are read like others, so that none leaves the terminal mute.
 package struct SilentTerminal: ~Copyable {
   private let number: Int32
   private let before: termios
@@ -22,28 +24,53 @@ package struct SilentTerminal: ~Copyable {
     guard unsafe tcgetattr(number, &settings) == 0 else { return nil }
     self.number = number
     before = settings
-    settings.c_lflag &= ~tcflag_t(ECHO)
-    settings.c_lflag |= tcflag_t(ECHONL)
+    settings.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
     _ = unsafe tcsetattr(number, TCSAFLUSH, &settings)
   }
 
-  /// Reads one line, without its end, into memory of the caller's.
-  /// - Returns: how many bytes it has; nil if it does not fit.
-  package borrowing func readLine(into span: inout MutableRawSpan) throws(SystemError) -> Int? {
+  /// How typing a line ended.
+  package enum Typed: Hashable, Sendable {
+    case line(byteCount: Int)
+    case tooLong
+    /// By Ctrl-C.
+    case interrupted
+  }
+
+  private enum Key {
+    static let interrupt: UInt8 = 0x03
+    static let end: UInt8 = 0x04
+    static let backspaces: [UInt8] = [0x08, 0x7f]
+    static let eraseLine: UInt8 = 0x15
+    static let line: UInt8 = 0x0a
+  }
+
+  /// Reads one line, without its end, into memory of the caller's. Backspace and Ctrl-U erase.
+  package borrowing func readLine(into span: inout MutableRawSpan) throws(SystemError) -> Typed {
     let number = self.number
     // SAFETY: the kernel writes one byte at a place inside the span, as checked.
-    return try unsafe span.withUnsafeMutableBytes { buffer throws(SystemError) -> Int? in
+    return try unsafe span.withUnsafeMutableBytes { buffer throws(SystemError) -> Typed in
       var count = 0
       while count < buffer.count {
         let place = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count..<count + 1])
         let result = try retryingInterrupts("read", path: "the terminal") {
           Int32(unsafe read(number, place.baseAddress, 1))
         }
-        let byte = unsafe buffer[count]
-        if result == 0 || byte == UInt8(ascii: "\n") { return count }
-        count += 1
+        let key = unsafe buffer[count]
+        if result == 0 || key == Key.line || key == Key.end { return .line(byteCount: count) }
+        if key == Key.interrupt { return .interrupted }
+        if key == Key.eraseLine {
+          count = 0
+        } else if Key.backspaces.contains(key) {
+          // A character may have several bytes, all but the first 10xxxxxx.
+          while count > 0 {
+            count -= 1
+            if unsafe buffer[count] & 0xc0 != 0x80 { break }
+          }
+        } else {
+          count += 1
+        }
       }
-      return nil
+      return .tooLong
     }
   }
 

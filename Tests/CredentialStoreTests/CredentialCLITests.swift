@@ -88,13 +88,29 @@ import Testing
 
   /// On a pseudo-terminal: what is typed is not shown.
   @Test func aSecretIsTypedWithoutEcho() throws {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Tools/type_answer.py").path
-    let result = try shell(
-      "/usr/bin/python3 \(script) 'Secret of s/a: ' token-typed FRAMEBUS credential set s a PLACE")
+    let result = try typed("token-typed")
     #expect(result.output.contains("Secret of s/a: "), "\(result.output)\(result.errors)")
     #expect(!result.output.contains("token-typed"))
     #expect(try framebus("credential", "get", "s", "a").output == "token-typed")
+  }
+
+  @Test func typingIsCorrectedAndInterrupted() throws {
+    let erased = try typed("token-é\u{7f}\u{7f}X")
+    #expect(erased.status == .exited(0))
+    #expect(try framebus("credential", "get", "s", "a").output == "tokenX")
+    #expect(try typed("wrong\u{15}right").status == .exited(0))
+    #expect(try framebus("credential", "get", "s", "a").output == "right")
+    #expect(try typed("token\u{3}").status == .exited(130))
+    #expect(try framebus("credential", "get", "s", "a").output == "right")
+  }
+
+  private func typed(_ answer: String) throws -> ProgramResult {
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Tools/type_answer.py").path
+    return try run(
+      "/usr/bin/python3",
+      [script, "Secret of s/a: ", answer, try pathOfProgram("framebus"), "credential", "set", "s"]
+        + ["a"] + place)
   }
 
   @Test func aPassphraseLocksTheHostsKey() throws {

@@ -128,12 +128,21 @@ struct SecretInput: ParsableArguments {
       throw CredentialError.invalid("standard input is no terminal")
     }
     try writeFully(Array(question.utf8), to: 2)
+    var isInterrupted = false
     let secret = try SecretBytes(capacity: 4096) { span throws(CredentialError) in
-      let count: Int?
-      do { count = try terminal.readLine(into: &span) } catch { throw .system("\(error)") }
-      guard let count else { throw .invalid("a typed secret has at most 4095 bytes") }
-      return count
+      let typed: SilentTerminal.Typed
+      do { typed = try terminal.readLine(into: &span) } catch { throw .system("\(error)") }
+      switch typed {
+      case .line(let byteCount): return byteCount
+      case .tooLong: throw .invalid("a typed secret has at most 4095 bytes")
+      case .interrupted:
+        isInterrupted = true
+        return 0
+      }
     }
+    // The line's end was not shown either.
+    try writeFully([UInt8(ascii: "\n")], to: 2)
+    if isInterrupted { throw Interrupted() }
     if secret.byteCount == 0 { throw CredentialError.invalid("nothing was typed") }
     return secret
   }
