@@ -24,10 +24,11 @@ extension Subscriber {
   }
 
   private mutating func lookAndArm(_ eventSource: EventSource) throws(ReceiveError) -> Step {
-    let first = try step()
-    switch first {
-    case .frame, .finished: return first
-    case .nothing, .awaitBell: break
+    switch try step() {
+    case .frame(let lease): return .frame(lease)
+    case .finished(let reason): return .finished(reason)
+    case .nothing: break
+    case .awaitBell: break
     }
     // SYNC bell/silence: the bells are taken out, then comes the last look. Pairs with the ring
     // that follows each publish (Bells.ring): what was published before a bell that is taken out
@@ -36,14 +37,17 @@ extension Subscriber {
     // From the first time on the publisher rings for every frame, whether or not somebody sleeps: a
     // descriptor has no moment at which its user says so.
     _ = attachment?.prepareToSleep(Int32(FB_WAITING_BELL))
-    let last = try step()
-    switch last {
-    // Another frame may lie behind this one, for which no bell would come.
-    case .frame: eventSource.counter.raise()
-    // The user's own loop has no deadline for looking again.
-    case .awaitBell: eventSource.raiseLater()
-    case .nothing, .finished: break
+    switch try step() {
+    case .frame(let lease):
+      // Another frame may lie behind this one, for which no bell would come.
+      eventSource.counter.raise()
+      return .frame(lease)
+    case .awaitBell:
+      // The user's own loop has no deadline for looking again.
+      eventSource.raiseLater()
+      return .awaitBell
+    case .nothing: return .nothing
+    case .finished(let reason): return .finished(reason)
     }
-    return last
   }
 }

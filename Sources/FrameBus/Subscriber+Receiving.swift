@@ -13,10 +13,18 @@ extension Subscriber {
     case dropped(DropReason)
   }
 
+  enum Found {
+    /// A frame, by the hold that it has now.
+    case pinned(hold: Int)
+    /// A frame in memory that has yet to arrive: the bell will ring.
+    case awaitsPool
+    case nothing
+  }
+
   /// - Parameter newest: the cursor as the caller has seen it.
   mutating func receive(
     from attachment: Attachment, upTo newest: UInt64
-  ) throws(ReceiveError) -> Step {
+  ) throws(ReceiveError) -> Found {
     let start = position
     defer { if position != start { note(attachment) } }
     for attempt in 0..<Self.maximumTries {
@@ -47,10 +55,10 @@ extension Subscriber {
         giveUp(through: sequence, .corrupt, attachment)
       case .whole:
         take(sequence, hold, attachment)
-        return .frame(hold: hold)
+        return .pinned(hold: hold)
       case .awaitsPool:
         attachment.release(hold)
-        return .awaitBell
+        return .awaitsPool
       case .dropped(let reason):
         attachment.release(hold)
         giveUp(through: sequence, reason, attachment)

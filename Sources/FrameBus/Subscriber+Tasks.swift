@@ -24,7 +24,7 @@ extension Subscriber {
     while !Task.isCancelled {
       let bell = doorbell.word.load()
       switch try lookAndArm() {
-      case .frame(let hold): return .frame(lease(hold))
+      case .frame(let lease): return .frame(lease)
       case .finished(let reason): return .finished(reason)
       case .nothing:
         if deadline.isPast { return .timedOut }

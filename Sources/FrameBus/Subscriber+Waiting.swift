@@ -21,7 +21,7 @@ extension Subscriber {
       // Read before looking, so that a ring in between is noticed.
       let bell = doorbell.word.load()
       switch try lookAndArm() {
-      case .frame(let hold): return .frame(lease(hold))
+      case .frame(let lease): return .frame(lease)
       case .finished(let reason): return .finished(reason)
       case .nothing:
         if let ending = expired(deadline, stop) { return ending }

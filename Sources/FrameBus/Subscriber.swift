@@ -105,9 +105,8 @@ public struct Subscriber: ~Copyable, Sendable {
   // MARK: Receiving
 
   /// What one look at the stream found.
-  enum Step {
-    /// A frame is pinned: `lease` makes a lease of it.
-    case frame(hold: Int)
+  enum Step: ~Copyable {
+    case frame(FrameLease)
     case finished(FinishReason)
     /// Nothing new; sleep until the cursor moves or the bell rings.
     case nothing
@@ -120,15 +119,8 @@ public struct Subscriber: ~Copyable, Sendable {
   /// - Returns: nil when there is nothing new.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
-    guard case .frame(let hold) = try lookAndArm() else { return nil }
-    return lease(hold)
-  }
-
-  /// The lease of the frame that `step` has just pinned.
-  @inline(__always)
-  func lease(_ hold: Int) -> FrameLease {
-    guard let attachment else { preconditionFailure("a frame is pinned without an attachment") }
-    return FrameLease(attachment, hold: hold)
+    guard case .frame(let lease) = try lookAndArm() else { return nil }
+    return lease
   }
 
   mutating func step() throws(ReceiveError) -> Step {
@@ -138,9 +130,12 @@ public struct Subscriber: ~Copyable, Sendable {
     let cursor = attachment.cursor
     if cursor > position {
       noteResumption(attachment)
-      let step = try receive(from: attachment, upTo: cursor)
-      if case .frame = step { return step }
-      if case .awaitBell = step, !seen.isGone { return step }
+      switch try receive(from: attachment, upTo: cursor) {
+      // The reference that this call has goes into the lease.
+      case .pinned(let hold): return .frame(FrameLease(attachment, hold: hold))
+      case .awaitsPool where !seen.isGone: return .awaitBell
+      case .awaitsPool, .nothing: break
+      }
     }
     return try conclude(attachment, seen)
   }

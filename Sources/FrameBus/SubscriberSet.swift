@@ -136,14 +136,13 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
   func look() throws(ReceiveError) -> SubscriberSet.Arrival? {
     awaitsBell = false
     switch try subscriber?.lookAndArm() {
-    case .frame(let hold):
-      guard let lease = subscriber?.lease(hold) else { return nil }
-      return .frame(member, lease)
+    case .frame(let lease): return .frame(member, lease)
     case .finished(let reason):
       hasFinished = true
       return .finished(member, reason)
     case .awaitBell: awaitsBell = true
-    case .nothing, nil: break
+    case .nothing: break
+    case nil: break
     }
     return nil
   }
