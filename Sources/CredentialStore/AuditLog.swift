@@ -11,15 +11,27 @@ enum AuditLog {
     generation: UInt64, to file: inout RecordFile, keys: borrowing RoleKeys, path: String
   ) throws(CredentialError) {
     let last = try lastRecord(of: file, key: keys.signing.publicKey, path)
-    if let last, last.record.generation > generation, verb != .acceptRestore {
-      throw .rolledBack(generation: generation, seen: last.record.generation)
-    }
+    if verb != .acceptRestore { try require(generation, notOlderThan: last) }
     let record = AuditRecord(
       sequence: (last?.record.sequence ?? 0) + 1, atNs: wallNowNs(),
       processID: currentProcessID(), uid: currentUserID(), verb: verb, outcome: outcome,
       generation: generation, name: name)
     let bytes = record.bytes(after: last?.hash ?? firstHash, signing: keys.signing)
     do { try file.append(bytes) } catch { throw CredentialError(error) }
+  }
+
+  /// Refuses a state of the store that is older than one that the role has seen.
+  static func requireNewest(
+    _ generation: UInt64, in file: borrowing RecordFile, key: [UInt8], path: String
+  ) throws(CredentialError) {
+    try require(generation, notOlderThan: try lastRecord(of: file, key: key, path))
+  }
+
+  private static func require(
+    _ generation: UInt64, notOlderThan last: Read?
+  ) throws(CredentialError) {
+    guard let seen = last?.record.generation, seen > generation else { return }
+    throw .rolledBack(generation: generation, seen: seen)
   }
 
   /// All records, each checked against the one before it.

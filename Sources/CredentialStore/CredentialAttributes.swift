@@ -23,6 +23,11 @@ public struct CredentialAttributes: Hashable, Sendable {
   /// The name of its file: every generation has a file of its own.
   var fileName: String { "\(hexadecimal(id))-\(generation).sealed" }
 
+  static func generation(ofFile name: String) -> UInt64? {
+    guard let dash = name.lastIndex(of: "-"), name.hasSuffix(".sealed") else { return nil }
+    return UInt64(name[name.index(after: dash)...].dropLast(".sealed".utf8.count))
+  }
+
   func isExpired(atSeconds now: Int64) -> Bool { expiresAtSeconds.map { $0 <= now } ?? false }
 }
 

@@ -49,6 +49,13 @@ extension CredentialStore {
       path: files.audit.path(of: StoreFiles.auditName(of: role)))
   }
 
+  func requireNewest(_ generation: UInt64) throws(CredentialError) {
+    let file = try files.openAuditLog(of: role)
+    try AuditLog.requireNewest(
+      generation, in: file, key: keys.signing.publicKey,
+      path: files.audit.path(of: StoreFiles.auditName(of: role)))
+  }
+
   /// Opens a credential that has not expired.
   private func opened(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
     let item = try attributes(of: name)

@@ -97,9 +97,11 @@ extension CredentialStore {
     let lock = try files.lock()
     defer { lock.isHeldUntilHere() }
     let before = try index()
+    // Before anything is removed or replaced.
+    try requireNewest(before.generation)
     var draft = Draft(index: before)
     draft.index.generation += 1
-    try files.sweep(keeping: before.items.values)
+    try files.sweep(keeping: before.items.values, generation: before.generation)
     try renewAccess(of: before.roles.keys)
     try body(&draft)
     // Nothing is done that no log tells of.

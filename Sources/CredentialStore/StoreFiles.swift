@@ -168,12 +168,16 @@ struct StoreFiles: ~Copyable, Sendable {
     try write(Self.anchorName, in: run, writer.bytes)
   }
 
-  /// Removes what a process that died left behind: half-written files, and generations of items
-  /// that the index does not name.
-  func sweep(keeping items: some Collection<CredentialAttributes>) throws(CredentialError) {
+  /// Removes what a process that died left behind: half-written files, and items that the index
+  /// does not name. One of a newer generation than the index stays: it may be what an index that
+  /// was rolled back has lost.
+  func sweep(
+    keeping items: some Collection<CredentialAttributes>, generation: UInt64
+  ) throws(CredentialError) {
     let kept = Set(items.map(\.fileName))
     try attempt { () throws(SystemError) in
       for name in try self.items.names() where !kept.contains(name) {
+        if CredentialAttributes.generation(ofFile: name) ?? 0 > generation { continue }
         try self.items.removeFile(name)
       }
       try Self.sweep(root, prefix: ".new-")

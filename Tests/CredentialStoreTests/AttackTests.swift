@@ -204,6 +204,30 @@ import Testing
     #expect(throws: newIndex) { try get(world) }
   }
 
+  /// What the older index does not name is what would be lost.
+  @Test func aChangeOverAnOlderIndexRemovesNothing() throws {
+    let world = try CredentialWorld()
+    let oldIndex = try world.bytes("index")
+    try world.addShared()
+    let added = try #require(try world.items().first)
+    try world.overwrite("index", oldIndex)
+    try FileManager.default.removeItem(atPath: world.anchorPath)
+    let other = try CredentialName(service: "turn.example.com", account: "studio")
+    try world.open().add(other, secret("token-2"))
+    #expect(try world.items().contains(added))
+    // Further back than the host's own log can be mistaken about, it is refused before that.
+    let later = try CredentialWorld()
+    let first = try later.bytes("index")
+    for text in ["a", "b"] { try later.store.set(name, secret(text)) }
+    let kept = try later.items()
+    try later.overwrite("index", first)
+    try FileManager.default.removeItem(atPath: later.anchorPath)
+    #expect(throws: CredentialError.rolledBack(generation: 1, seen: 2)) {
+      try later.open().add(other, secret("token-2"))
+    }
+    #expect(try later.items() == kept)
+  }
+
   @Test func aRestoreIsAcceptedByTheHostAlone() throws {
     let world = try CredentialWorld()
     try world.addShared("token-0")

@@ -42,8 +42,9 @@ import Testing
         try world.addShared("old")
         let isKilled = try killed(world, at: call, number, script)
         try check(world, "killed at \(call) \(number)")
-        // The next change finds nothing in its way, and leaves nothing of the dead one.
-        try world.open().set(name, secret("next"))
+        // The next change finds nothing in its way, and the one after it leaves nothing of the
+        // dead one.
+        for text in ["first", "next"] { try world.open().set(name, secret(text)) }
         #expect(try world.open().text() == "next")
         #expect(try world.items().count == world.open().list().count)
         #expect(try world.files().allSatisfy { !$0.contains(".new-") })
