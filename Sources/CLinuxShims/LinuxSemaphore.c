@@ -1,10 +1,8 @@
-#define _GNU_SOURCE
 #include "LinuxSemaphore.h"
 
 #include <limits.h>
 #include <semaphore.h>
 #include <string.h>
-#include <time.h>
 
 _Static_assert(sizeof(sem_t) == LINUX_SEMAPHORE_BYTES, "a sem_t of a 64-bit machine");
 _Static_assert(SEM_VALUE_MAX == LINUX_SEMAPHORE_MAXIMUM, "its highest count");
@@ -20,13 +18,4 @@ bool linux_semaphore_is_known(void) {
   if (word != 6 || sem_trywait(&semaphore) != 0) return false;
   memcpy(&word, &semaphore, sizeof word);
   return word == 5;
-}
-
-int linux_semaphore_post(void *semaphore) { return sem_post(semaphore); }
-
-int linux_semaphore_wait(void *semaphore, uint64_t deadlineNs) {
-  if (deadlineNs == UINT64_MAX) return sem_wait(semaphore);
-  struct timespec deadline = {.tv_sec = (time_t)(deadlineNs / 1000000000),
-                              .tv_nsec = (long)(deadlineNs % 1000000000)};
-  return sem_clockwait(semaphore, CLOCK_MONOTONIC, &deadline);
 }

@@ -64,19 +64,25 @@ public struct Y4MSource: FrameSource {
         throw .publishing(.loan(error))
       }
       guard try stream.readFrame(into: &loan, byteCount: format.byteCount) else { return }
-      // Exact, whatever the rate: rounded once for each frame, never added up.
-      let tick = 1_000_000_000 * UInt64(rate.denominator)
-      func startNs(_ index: UInt64) -> UInt64 {
-        UInt64(rate.numerator).dividingFullWidth(index.multipliedFullWidth(by: tick)).quotient
-      }
-      loan.metadata.ptsNs = Int64(startNs(index))
-      loan.metadata.durationNs = startNs(index + 1) - startNs(index)
+      let start = Self.startNs(ofFrame: index, at: rate)
+      loan.metadata.ptsNs = Int64(start)
+      loan.metadata.durationNs = Self.startNs(ofFrame: index + 1, at: rate) - start
       loan.metadata.capturedAtNs = monotonicNowNs()
       _ = loan.publish(byteCount: format.byteCount)
       index += 1
       session.countFrame()
       session.noteSubscribers(publisher.subscriberCount)
     }
+  }
+
+  /// When a frame is due. Exact, whatever the rate: rounded once for each frame, never added up. A
+  /// rate of a frame in many years comes to the end of time (the greatest PTS), and stays there.
+  static func startNs(ofFrame index: UInt64, at rate: FrameRate) -> UInt64 {
+    let end = UInt64(Int64.max)
+    let tick = 1_000_000_000 * UInt64(rate.denominator)
+    let product = index.multipliedFullWidth(by: tick)
+    guard product.high < UInt64(rate.numerator) else { return end }
+    return min(end, UInt64(rate.numerator).dividingFullWidth(product).quotient)
   }
 }
 

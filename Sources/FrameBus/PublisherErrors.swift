@@ -6,6 +6,10 @@ public enum PublisherError: Error, Sendable, CustomStringConvertible {
   case alreadyPublished(StreamName)
   /// The group lets this user publish nothing.
   case notAllowed(path: String)
+  /// A name is its first publisher's user's; only that user publishes under it again.
+  case ofAnotherUser(StreamName, UInt32, String)
+  /// Where the stream's socket or lock should be lies something else.
+  case inTheWay(path: String, what: String)
   case socketPathTooLong(path: String, bytes: Int)
   case wrongOptions(String)
   /// The pool would be larger than can be addressed.
@@ -22,6 +26,13 @@ public enum PublisherError: Error, Sendable, CustomStringConvertible {
     case .notAllowed(let path):
       "no permission to publish: \(path) is not writable for this user; ask the group's owner for "
         + "`framebus group grant capture --uid N`"
+    case .ofAnotherUser(let stream, let userID, let lockPath):
+      "stream “\(stream)” is user \(userID)'s, who published it first; choose another name with "
+        + "--stream, or have that user or the group's owner remove \(lockPath) while nobody "
+        + "publishes it"
+    case .inTheWay(let path, let what):
+      "a \(what) lies at \(path), where this stream's own file should be; have its owner or the "
+        + "group's owner remove it"
     case .socketPathTooLong(let path, let bytes):
       "the socket path \(path) has \(bytes) bytes, and Linux allows \(maximumSocketPathBytes); use "
         + "a shorter group id or --root"

@@ -55,7 +55,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       }
     } catch {
       if error == Self.isTaken { throw .alreadyPublished(core.stream) }
-      throw error.isAccessRefusal ? .notAllowed(path: group.streamsPath) : .system(error)
+      throw files.cause(of: error)
     }
   }
 

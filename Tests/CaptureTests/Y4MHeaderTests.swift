@@ -1,10 +1,21 @@
-import Capture
 import FrameBus
 import TestSupport
 import Testing
 
+@testable import Capture
+
 @Suite struct Y4MHeaderTests {
   private func header(_ text: String) throws -> Y4MHeader { try Y4MHeader(Array(text.utf8)) }
+
+  /// A header may give a frame in ten years.
+  @Test func framesOfTheSlowestRatesAreDueAtTheEndOfTimeAtMost() {
+    let slowest = FrameRate(1, 1_000_000_000)
+    #expect(Y4MSource.startNs(ofFrame: 9, at: slowest) == 9_000_000_000_000_000_000)
+    for index in [10, 30, 1 << 40] as [UInt64] {
+      #expect(Y4MSource.startNs(ofFrame: index, at: slowest) == UInt64(Int64.max))
+    }
+    #expect(Y4MSource.startNs(ofFrame: 30, at: FrameRate(30_000, 1001)) == 1_001_000_000)
+  }
 
   @Test func aFullHeaderIsRead() throws {
     let header = try header("YUV4MPEG2 W321 H241 F30000:1001 Ip A1:1 C420mpeg2 XYSCSS=420MPEG2")

@@ -51,6 +51,23 @@ import Testing
     #expect(try receivedNumber(&subscriber) == 1)
   }
 
+  /// A `sem_t` tells glibc how to call the kernel: what a peer writes there must not end us.
+  @Test func aSubscriberThatSpoilsItsSemaphoreHarmsNobody() throws {
+    let world = try World()
+    let publisher = try world.worker("publish", "intervalUs=200")
+    try publisher.waitForOutput("publishing")
+    var subscriber = try world.subscriber { $0.wait = .semaphore }
+    let peer = try HostilePeer("spoiler", in: world)
+    try peer.program.waitForOutput("ready")
+    for _ in 1...2000 {
+      guard case .frame = try subscriber.next(until: .after(.seconds(60))) else {
+        Issue.record("no frame\n\(publisher.transcript)")
+        return
+      }
+    }
+    #expect(try listStreams(in: world.group).first?.subscribers.count == 2)
+  }
+
   @Test func aCrowdAtTheDoorPushesOutItsOwn() throws {
     let world = try World()
     let publisher = try world.publisher()

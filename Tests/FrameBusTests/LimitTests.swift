@@ -1,3 +1,4 @@
+import Foundation
 import Platform
 import TestSupport
 import Testing
@@ -114,6 +115,26 @@ import Testing
       _ = try world.subscriber(.keepLatest(3))
     }
     #expect(publisher.subscriberCount == 0)
+  }
+
+  @Test(.enabled(if: getuid() == 0, "only root can give files away"))
+  func whatKeepsAUserFromPublishingIsSaid() throws {
+    let world = try World()
+    let lockPath = "\(world.group.streamsPath)/\(world.stream).lock"
+    try Data().write(to: URL(filePath: lockPath))
+    try FileManager.default.setAttributes([.ownerAccountID: 4242], ofItemAtPath: lockPath)
+    #expect(refusal(in: world).contains("user 4242's"))
+    #expect(refusal(in: world).contains(lockPath))
+    try FileManager.default.removeItem(atPath: lockPath)
+    try FileManager.default.createDirectory(atPath: lockPath, withIntermediateDirectories: false)
+    #expect(refusal(in: world).contains("a directory lies at \(lockPath)"))
+  }
+
+  private func refusal(in world: World) -> String {
+    do {
+      _ = try world.publisher()
+      return "none"
+    } catch { return "\(error)" }
   }
 
   @Test(arguments: ["", "Screen", "a/b", "../x", "-x", "a b", String(repeating: "x", count: 49)])

@@ -14,14 +14,18 @@ import Testing
     let poster = try world.center.poster(of: name("a"))
     let inbox = Inbox()
     let hasPosted = Atomic<Bool>(false)
+    let hasRung = PrivateFutexWord()
     let center = try NotifyCenter(
       world.group, role: .host, isSystem: false, recheckInterval: .seconds(3600),
       onStep: { now in
         guard now == step, !hasPosted.exchange(true, ordering: .relaxed) else { return }
+        // From then on the poster takes the observer for rung, and rings no more.
+        while hasRung.load() == 0 { yieldProcessor() }
         _ = try? poster.post()
       })
     let observation = try center.observe("a", inbox)
     try poster.post()
+    hasRung.store(1)
     try inbox.wait(forPosts: 2)
     try poster.post()
     try inbox.wait(forPosts: 3)

@@ -23,7 +23,7 @@ AT_CURSOR, AT_WAKE, AT_STATE, BOARD_BYTES = 128, 512, 32, 640
 AT_POSITION, AT_WAITING, AT_PROGRESS = 128, 768, 140
 AT_PLACES, PLACE_EVICTED = 256, 4
 SYS_FUTEX, FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_WAIT_REQUEUE_PI = 202, 1, 3, 11
-WAITING_FUTEX, WAITING_BELL = 1, 2
+WAITING_FUTEX, WAITING_BELL, WAITING_SEMAPHORE = 1, 2, 3
 if os.uname().machine == "aarch64":
     SYS_FUTEX = 98
 PATH = sys.argv[2]
@@ -36,8 +36,9 @@ def header(kind, version=VERSION):
     return struct.pack("<QII", MAGIC, version, kind)
 
 
-def hello(holds=1, lossless=0, deadline=0, keep=0):
-    return (header(HELLO) + struct.pack("<IIQQ", holds, lossless, deadline, keep)).ljust(64, b"\0")
+def hello(holds=1, lossless=0, deadline=0, keep=0, wait=0):
+    wishes = struct.pack("<IIQQII", holds, lossless, deadline, keep, 0, wait)
+    return (header(HELLO) + wishes).ljust(64, b"\0")
 
 
 def connect():
@@ -311,6 +312,20 @@ def bellringers():
             pass
     ready()
     wait_for_ever()
+
+
+def spoiler():
+    """Waits for a semaphore, and writes into it what makes glibc's sem_post(3) abort its caller."""
+    seat = Seat(wait=2)
+    semaphore = mmap.mmap(seat.files[4], 4096)
+    ready()
+    for turn in range(1 << 62):
+        value = (0, 0x7FFFFFFF, 0xFFFFFFFF, random.getrandbits(32))[turn % 4]
+        words = struct.pack("<IIII", value, turn % 3, 0x7F, random.getrandbits(32))
+        semaphore[0:16] = words
+        struct.pack_into("<I", seat.page, AT_WAITING, WAITING_SEMAPHORE)
+        if turn % 64 == 0:
+            time.sleep(0.0005)
 
 
 def parent():

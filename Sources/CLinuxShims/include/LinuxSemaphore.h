@@ -13,7 +13,3 @@ enum { LINUX_SEMAPHORE_BYTES = 32, LINUX_SEMAPHORE_MAXIMUM = INT32_MAX };
 int linux_semaphore_init(void *semaphore, uint32_t value);
 /// Whether this C library's sem_t is the one described above: tried on one.
 bool linux_semaphore_is_known(void);
-/// sem_post(3), and sem_clockwait(3) until an absolute CLOCK_MONOTONIC time, or for ever if it is
-/// UINT64_MAX.
-int linux_semaphore_post(void *semaphore);
-int linux_semaphore_wait(void *semaphore, uint64_t deadlineNs);
