@@ -9,11 +9,11 @@ import PackageDescription
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
 //       DarwinNotifications
-//   L3  FrameBus  GroupSemaphores  NotifyCenter
+//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CURing  CXCB*
-//       CGStreamer*
+//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CSodium  CURing
+//       CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -39,7 +39,8 @@ let package = Package(
   name: "FrameBus",
   products: [
     .library(
-      name: "FrameBus", targets: ["FrameBus", "AppGroup", "GroupSemaphores", "NotifyCenter"]),
+      name: "FrameBus",
+      targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter"]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
@@ -74,6 +75,8 @@ let package = Package(
     .target(
       name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
     .systemLibrary(
+      name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
       providers: [
         .apt([
@@ -98,6 +101,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "CredentialStore", dependencies: ["AppGroup", "CSodium", "Platform"],
       swiftSettings: strict),
     .target(
       name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
@@ -140,8 +146,8 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "FrameBus",
-        "GroupSemaphores", "NotifyCenter", "Platform",
+        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
+        "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -237,6 +243,10 @@ let package = Package(
     .executableTarget(
       name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
       cSettings: strictC),
+    .testTarget(
+      name: "CredentialStoreTests",
+      dependencies: ["CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI"],
+      exclude: ["Vectors"], swiftSettings: strict),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [

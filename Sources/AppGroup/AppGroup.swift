@@ -81,6 +81,18 @@ public struct AppGroup: Sendable {
         + " --group \(id)`")
   }
 
+  /// What the holders of a role get, besides the owner, of a file that is theirs; nil if the group
+  /// has no such role.
+  package func accessList(
+    of role: Role, _ permissions: AccessList.Permissions
+  ) -> AccessList? {
+    guard let holders = membership.manifest()?.roles[role] else { return nil }
+    let users = holders.uids.subtracting([ownerID])
+    return AccessList(
+      owner: 6, users: Dictionary(uniqueKeysWithValues: users.map { ($0, permissions) }),
+      groups: Dictionary(uniqueKeysWithValues: holders.gids.map { ($0, permissions) }))
+  }
+
   init(
     _ container: consuming Container, _ read: Container.ReadManifest, _ run: borrowing RunDirectory
   ) {

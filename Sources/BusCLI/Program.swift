@@ -22,6 +22,7 @@ import CommandLineSupport
       PlayCommand.self,
       Notify.self,
       Semaphore.self,
+      Credential.self,
       BenchCommand.self,
       DoctorCommand.self,
     ])

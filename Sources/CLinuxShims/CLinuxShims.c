@@ -287,6 +287,8 @@ int linux_rename(int directory, const char *name, const char *newName, bool isRe
   return renameat2(directory, name, directory, newName, isReplacing ? 0 : RENAME_NOREPLACE);
 }
 
+int linux_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0); }
+
 int linux_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
 
 static _Thread_local const void *threadOwner;

@@ -107,3 +107,22 @@ extension Descriptor {
     throw .last("fgetxattr \(use.rawValue)", path: path)
   }
 }
+
+extension Directory {
+  /// Sets the access control list of a plain file of this directory, if it has another one. A file
+  /// that is missing has none to set.
+  package borrowing func setAccess(
+    _ list: AccessList, ofFile name: String
+  ) throws(SystemError) {
+    guard try status(of: name) != nil else { return }
+    let file = try open(name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    let path = path(of: name)
+    let wanted = list.isPlain ? nil : list.bytes
+    if try file.accessBytes(.access, path: path) == wanted { return }
+    try file.setAccess(list, .access, path: path)
+    // Without a list, what was its mask shows as the group's permissions.
+    if list.isPlain, fchmod(file.number, mode_t(list.owner) << 6) != 0 {
+      throw .last("fchmod", path: path)
+    }
+  }
+}

@@ -16,23 +16,46 @@ extension Directory {
     _ name: String, limit: Int
   ) throws(ContentsError) -> (bytes: [UInt8], status: FileStatus) {
     let path = path(of: name)
-    let bytes: [UInt8]
-    let found: FileStatus
-    do throws(SystemError) {
-      // Looked at first: merely opening a device can have effects.
-      let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-      let isFile = try status(of: name).map { $0.kind == .file } ?? true
-      let file = try open(name, flags: isFile ? flags : flags | LINUX_O_PATH)
-      found = try fileStatus(of: file, path: path)
-      let isReadable = isFile && found.kind == .file && found.byteCount <= limit
-      bytes = isReadable ? try readAtMost(limit + 1, from: file, path: path) : []
+    let file = try openFile(name, limit: limit)
+    let bytes = try system { () throws(SystemError) in
+      try readAtMost(limit + 1, from: file.descriptor, path: path)
+    }
+    if bytes.count > limit { throw .tooLarge(path: path, byteCount: bytes.count, limit: limit) }
+    return (bytes, file.status)
+  }
+
+  /// Reads a whole small file as `readFile(_:limit:)` does, straight into memory of the caller's,
+  /// so that what is secret in it stays there alone.
+  package borrowing func readFile(
+    _ name: String, into span: inout MutableRawSpan
+  ) throws(ContentsError) -> (byteCount: Int, status: FileStatus) {
+    let path = path(of: name)
+    let limit = span.byteCount
+    let file = try openFile(name, limit: limit)
+    do {
+      return (try readFully(into: &span, from: file.descriptor.number, path: path), file.status)
     } catch {
       throw .system(error)
     }
+  }
+
+  /// Opens a plain file of at most so many bytes for reading.
+  private borrowing func openFile(
+    _ name: String, limit: Int
+  ) throws(ContentsError) -> OpenedFile {
+    let path = path(of: name)
+    let file = try system { () throws(SystemError) in
+      // Looked at first: merely opening a device can have effects.
+      let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+      let isFile = try status(of: name).map { $0.kind == .file } ?? true
+      return try open(name, flags: isFile ? flags : flags | LINUX_O_PATH)
+    }
+    let found = try system { () throws(SystemError) in try fileStatus(of: file, path: path) }
     if found.kind != .file { throw .notFile(path: path, kind: found.kind) }
-    let byteCount = max(found.byteCount, bytes.count)
-    if byteCount > limit { throw .tooLarge(path: path, byteCount: byteCount, limit: limit) }
-    return (bytes, found)
+    if found.byteCount > limit {
+      throw .tooLarge(path: path, byteCount: found.byteCount, limit: limit)
+    }
+    return OpenedFile(descriptor: file, status: found)
   }
 
   /// Puts a file in place as a whole: readers see the old bytes or the new ones, never a part,
@@ -43,6 +66,16 @@ extension Directory {
   ///   - access: what further users may do with it.
   package borrowing func replaceFile(
     _ name: String, with bytes: [UInt8], mode: UInt32, ownerID: UInt32? = nil,
+    access: AccessList? = nil
+  ) throws(SystemError) {
+    // SAFETY: bytes have no padding.
+    let span = unsafe bytes.span.bytes
+    try replaceFile(name, with: span, mode: mode, ownerID: ownerID, access: access)
+  }
+
+  /// As above, from memory that is only lent.
+  package borrowing func replaceFile(
+    _ name: String, with bytes: RawSpan, mode: UInt32, ownerID: UInt32? = nil,
     access: AccessList? = nil
   ) throws(SystemError) {
     let temporary = temporaryName(prefix: ".new-\(name)-")
@@ -62,6 +95,39 @@ extension Directory {
       throw error
     }
     try sync()
+  }
+}
+
+private func system<Value: ~Copyable>(
+  _ calls: () throws(SystemError) -> Value
+) throws(ContentsError) -> Value {
+  do { return try calls() } catch { throw .system(error) }
+}
+
+private struct OpenedFile: ~Copyable {
+  let descriptor: Descriptor
+  let status: FileStatus
+}
+
+/// Reads until the span is full or the input ends.
+/// - Returns: how many bytes were read.
+package func readFully(
+  into span: inout MutableRawSpan, from number: Int32, path: String? = nil
+) throws(SystemError) -> Int {
+  // SAFETY: the kernel writes at most what is left of the span.
+  try unsafe span.withUnsafeMutableBytes { buffer throws(SystemError) in
+    var filled = 0
+    while filled < buffer.count {
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      let count = unsafe read(number, rest.baseAddress, rest.count)
+      if count == 0 { break }
+      if count > 0 {
+        filled += count
+      } else if errno != EINTR {
+        throw SystemError.last("read", path: path)
+      }
+    }
+    return filled
   }
 }
 

@@ -3,10 +3,16 @@ import Glibc
 
 /// Writes all bytes to a descriptor, waiting as long as it takes.
 package func writeFully(_ bytes: [UInt8], to number: Int32) throws(SystemError) {
+  // SAFETY: bytes have no padding.
+  try writeFully(unsafe bytes.span.bytes, to: number)
+}
+
+/// As above, from memory that is only lent.
+package func writeFully(_ bytes: RawSpan, to number: Int32) throws(SystemError) {
   var position = 0
-  while position < bytes.count {
+  while position < bytes.byteCount {
     let start = position
-    // SAFETY: the rest of the array is passed with its true length for the call only.
+    // SAFETY: the rest of the span is passed with its true length for the call only.
     let written = unsafe bytes.withUnsafeBytes {
       unsafe write(number, $0.baseAddress.map { unsafe $0 + start }, $0.count - start)
     }

@@ -10,6 +10,7 @@ enum LayerRule {
     "Platform": ["Glibc", "CLinuxShims", "CURing"],
     "AppGroup": ["Platform"],
     "FrameBus": ["Platform", "AppGroup", "CChecksum", "CFrameLayout"],
+    "CredentialStore": ["Platform", "AppGroup", "CSodium"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
     "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
@@ -23,7 +24,8 @@ enum LayerRule {
       .union(["Capture", "NotifyCenter", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "GroupSemaphores", "NotifyCenter", "Recording", "Upload",
+      "Bench", "Capture", "CredentialStore", "GroupSemaphores", "NotifyCenter", "Recording",
+      "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),

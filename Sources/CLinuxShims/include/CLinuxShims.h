@@ -109,6 +109,9 @@ bool linux_is_locked(int descriptor);
 /// renameat2(2) within one directory: replacing an entry of the new name, or failing with EEXIST.
 int linux_rename(int directory, const char *name, const char *newName, bool isReplacing);
 
+/// prctl(2), PR_SET_DUMPABLE to 0: no core dumps, and no look at this process's memory by others.
+int linux_forbid_dumps(void);
+
 /// prctl(2), PR_SET_NAME: the calling thread's name, at most 15 bytes.
 int linux_name_thread(const char *name);
 

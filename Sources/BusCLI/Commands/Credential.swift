@@ -1,0 +1,172 @@
+import AppGroup
+import ArgumentParser
+import CommandLineSupport
+import CredentialStore
+import Platform
+
+/// `framebus credential …`: secrets that the host seals and the roles it names open.
+struct Credential: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Keep secrets for the group: the host seals, the roles that it names open.",
+    discussion: """
+      A secret is read from the terminal without echo, from standard input or from a file \
+      descriptor, never from an argument or the environment, which other processes can see.
+      """,
+    subcommands: [
+      CredentialAdd.self, CredentialSet.self, CredentialUpdate.self, CredentialGet.self,
+      CredentialList.self, CredentialShow.self, CredentialGrant.self, CredentialRevoke.self,
+      CredentialRemove.self, CredentialAudit.self, CredentialProtect.self,
+      CredentialAcceptRestore.self,
+    ])
+}
+
+/// The credential that most verbs take.
+struct CredentialChoice: ParsableArguments {
+  @Argument(help: ArgumentHelp("What it is for, such as whip.example.com.", valueName: "service"))
+  var service: String
+  @Argument(help: ArgumentHelp("As whom, such as studio.", valueName: "account"))
+  var account: String
+
+  func name() throws(UsageError) -> CredentialName {
+    do { return try CredentialName(service: service, account: account) } catch {
+      throw UsageError("\(error)")
+    }
+  }
+}
+
+/// How a store is reached and its key is unlocked.
+struct StoreOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Read the passphrase of the role's key from this file descriptor.", valueName: "fd"))
+  var passphraseFd: Int32?
+
+  /// Opens the store in the role of `--role`, else as the host.
+  func opened(_ global: GlobalOptions) throws -> CredentialStore {
+    let group = try prepared(global)
+    return try open(group, as: global.role(default: .host))
+  }
+
+  /// Opens the store as the host, and makes it if there is none.
+  func openedOrMade(_ global: GlobalOptions) throws -> CredentialStore {
+    let group = try prepared(global, creatingLocal: true)
+    let role = try global.role(default: .host)
+    guard role == .host else { throw UsageError("only the host changes credentials") }
+    if try CredentialStore.exists(in: group) { return try open(group, as: role) }
+    return try CredentialStore.create(in: group, passphrase: givenPassphrase())
+  }
+
+  /// Opens the group, in a process that nobody looks into from here on.
+  func prepared(_ global: GlobalOptions, creatingLocal: Bool = false) throws -> AppGroup {
+    try keepMemoryPrivate()
+    return try global.openGroup(creatingLocal: creatingLocal)
+  }
+
+  func givenPassphrase() throws -> SecretBytes? {
+    guard let passphraseFd else { return nil }
+    return try SecretInput.read(from: passphraseFd, called: "the passphrase")
+  }
+
+  /// The passphrase of the command line, or one typed on the terminal if the key needs one.
+  func open(_ group: AppGroup, as role: Role) throws -> CredentialStore {
+    do {
+      return try CredentialStore.open(in: group, as: role, passphrase: givenPassphrase())
+    } catch CredentialError.locked(_, isWrongPassphrase: false) where isTerminal(0) {
+      let typed = try SecretInput.ask("Passphrase of the role \(role): ")
+      return try CredentialStore.open(in: group, as: role, passphrase: typed)
+    }
+  }
+}
+
+struct CredentialGet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Write a secret to standard output, without a newline of its own.")
+
+  @OptionGroup var choice: CredentialChoice
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let name = try choice.name()
+    let secret = try store.opened(global).get(name)
+    try secret.withBytes { bytes throws(SystemError) in try writeFully(bytes, to: 1) }
+  }
+}
+
+struct CredentialGrant: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grant", abstract: "Let a role open a credential.")
+
+  @OptionGroup var choice: CredentialChoice
+  @Argument(help: ArgumentHelp("The role, such as extension.", valueName: "role"))
+  var recipient: String
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let name = try choice.name()
+    let role = try parsedRole(recipient)
+    try store.opened(global).grant(role, name)
+    global.terminal.say("granted \(name) to the role \(role)")
+  }
+}
+
+struct CredentialRevoke: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke", abstract: "Seal a credential anew, without a role.")
+
+  @OptionGroup var choice: CredentialChoice
+  @Argument(help: ArgumentHelp("The role, such as extension.", valueName: "role"))
+  var recipient: String
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let name = try choice.name()
+    let role = try parsedRole(recipient)
+    try store.opened(global).revoke(role, name)
+    global.terminal.say("revoked \(name) from the role \(role)")
+    global.terminal.warn(
+      "the role \(role) may have seen the secret: change it at \(name.service), then"
+        + " `framebus credential update` it")
+  }
+}
+
+struct CredentialRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a credential.")
+
+  @OptionGroup var choice: CredentialChoice
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let name = try choice.name()
+    try store.opened(global).remove(name)
+    global.terminal.say("removed the credential \(name)")
+  }
+}
+
+struct CredentialAcceptRestore: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accept-restore",
+    abstract: "Go on with credentials that are older than those seen before.",
+    discussion: "For after the group was restored from a backup, and for nothing else.")
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let group = try store.prepared(global)
+    try CredentialStore.acceptRestore(in: group, passphrase: store.givenPassphrase())
+    global.terminal.say("accepted the credentials of \(group.id) as they are")
+  }
+}
+
+func parsedRole(_ text: String) throws(UsageError) -> Role {
+  guard let role = Role(rawValue: text) else {
+    throw UsageError("\(text) is no role; roles are words like host, capture or extension")
+  }
+  return role
+}

@@ -1,0 +1,149 @@
+import AppGroup
+import ArgumentParser
+import CommandLineSupport
+import CredentialStore
+import FoundationEssentials
+import Platform
+
+/// What is said about a credential when it is kept.
+struct CredentialDetails: ParsableArguments {
+  @Option(help: ArgumentHelp("A role that can open it, besides the host.", valueName: "role"))
+  var recipient: [String] = []
+  @Option(help: ArgumentHelp("A name for people.", valueName: "text"))
+  var label = ""
+  @Option(help: ArgumentHelp("A remark; it is not secret.", valueName: "text"))
+  var comment = ""
+  @Option(
+    help: ArgumentHelp("When it expires, such as 2027-01-31T00:00:00Z.", valueName: "iso8601"))
+  var expires: String?
+
+  func options() throws(UsageError) -> CredentialOptions {
+    var options = CredentialOptions(label: label, comment: comment)
+    for text in recipient { options.recipients.append(try parsedRole(text)) }
+    guard let expires else { return options }
+    guard let date = try? Date(expires, strategy: .iso8601) else {
+      throw UsageError("--expires \(expires): write it like 2027-01-31T00:00:00Z")
+    }
+    options.expiresAtSeconds = Int64(date.timeIntervalSince1970)
+    return options
+  }
+}
+
+struct CredentialAdd: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Keep a new credential.",
+    discussion: """
+      The first one makes the group's store. With --passphrase-fd the host's key is then put under \
+      that passphrase; without, it lies in a file that only the group's owner can read.
+      """)
+
+  @OptionGroup var choice: CredentialChoice
+  @OptionGroup var details: CredentialDetails
+  @OptionGroup var input: SecretInput
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let (name, options) = (try choice.name(), try details.options())
+    let opened = try store.openedOrMade(global)
+    try opened.add(name, try input.secret(of: name), options: options)
+    global.terminal.say("added the credential \(name)")
+  }
+}
+
+struct CredentialSet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set", abstract: "Keep a credential, in place of one of that name.")
+
+  @OptionGroup var choice: CredentialChoice
+  @OptionGroup var details: CredentialDetails
+  @OptionGroup var input: SecretInput
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let (name, options) = (try choice.name(), try details.options())
+    let opened = try store.openedOrMade(global)
+    try opened.set(name, try input.secret(of: name), options: options)
+    global.terminal.say("set the credential \(name)")
+  }
+}
+
+struct CredentialUpdate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "update",
+    abstract: "Give a credential another secret; everything else about it stays.")
+
+  @OptionGroup var choice: CredentialChoice
+  @OptionGroup var input: SecretInput
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let name = try choice.name()
+    let opened = try store.opened(global)
+    try opened.update(name, try input.secret(of: name))
+    global.terminal.say("updated the credential \(name)")
+  }
+}
+
+/// Where a secret comes from.
+struct SecretInput: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Read the secret from this file descriptor instead of standard input.", valueName: "fd"))
+  var secretFd: Int32?
+  @Flag(help: "Keep a newline at the end of what is read; else one is left out.")
+  var exact = false
+
+  func secret(of name: CredentialName) throws -> SecretBytes {
+    if secretFd == nil, isTerminal(0) { return try Self.ask("Secret of \(name): ") }
+    return try Self.read(from: secretFd ?? 0, called: "the secret", isExact: exact)
+  }
+
+  /// The longest secret, and a byte by which a longer one shows.
+  private static let capacity = 65537
+
+  /// Reads to the end of the input.
+  static func read(
+    from number: Int32, called what: String, isExact: Bool = false
+  ) throws(CredentialError) -> SecretBytes {
+    let secret = try SecretBytes(capacity: capacity) { span throws(CredentialError) in
+      let count: Int
+      do { count = try readFully(into: &span, from: number) } catch {
+        throw .invalid("cannot read \(what) from the file descriptor \(number): \(error)")
+      }
+      if isExact || count == 0 { return count }
+      // SAFETY: the place lies inside the span, of which `count` bytes are filled.
+      let last = unsafe span.bytes.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self)
+      return last == UInt8(ascii: "\n") ? count - 1 : count
+    }
+    if secret.byteCount == 0 { throw .invalid("\(what) is empty") }
+    return secret
+  }
+
+  /// Asks on the terminal, without echo.
+  static func ask(_ question: String) throws -> SecretBytes {
+    guard let terminal = SilentTerminal(0) else {
+      throw CredentialError.invalid("standard input is no terminal")
+    }
+    try writeFully(Array(question.utf8), to: 2)
+    var isInterrupted = false
+    let secret = try SecretBytes(capacity: 4096) { span throws(CredentialError) in
+      let typed: SilentTerminal.Typed
+      do { typed = try terminal.readLine(into: &span) } catch { throw .system("\(error)") }
+      switch typed {
+      case .line(let byteCount): return byteCount
+      case .tooLong: throw .invalid("a typed secret has at most 4095 bytes")
+      case .interrupted:
+        isInterrupted = true
+        return 0
+      }
+    }
+    // The line's end was not shown either.
+    try writeFully([UInt8(ascii: "\n")], to: 2)
+    if isInterrupted { throw Interrupted() }
+    if secret.byteCount == 0 { throw CredentialError.invalid("nothing was typed") }
+    return secret
+  }
+}

@@ -1,0 +1,89 @@
+import AppGroup
+
+/// One line of a role's log: who did what to which credential, and when; never a value. Each
+/// record carries the hash of the one before it and the role's signature.
+public struct AuditRecord: Hashable, Sendable {
+  public enum Verb: UInt8, Sendable {
+    case add = 1
+    case set, update, get, remove, grant, revoke
+    case acceptRestore = 8
+  }
+  /// Whether it was done, or why it was not.
+  public enum Outcome: UInt8, Sendable {
+    case done = 0
+    case expired, notEntitled, tampered
+  }
+
+  public let sequence: UInt64
+  public let atNs: UInt64
+  public let processID: Int32
+  public let uid: UInt32
+  public let verb: Verb
+  public let outcome: Outcome
+  /// The newest state of the store that the role had seen.
+  public let generation: UInt64
+  /// Nil for what concerns the store as a whole.
+  public let name: CredentialName?
+
+  static let byteCount = 512
+  private static let signedBytes = byteCount - Sodium.signatureBytes
+
+  /// The bytes of the record that follows one with that hash.
+  func bytes(after previous: [UInt8], signing: borrowing SigningKey) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.header(Format.auditMagic)
+    writer.integer(uid)
+    writer.integer(sequence)
+    writer.integer(atNs)
+    writer.integer(generation)
+    writer.raw(previous)
+    writer.integer(processID)
+    writer.integer(verb.rawValue)
+    writer.integer(outcome.rawValue)
+    writer.text(name?.service ?? "")
+    writer.text(name?.account ?? "")
+    writer.raw(Array(repeating: 0, count: Self.signedBytes - writer.bytes.count))
+    writer.raw(signing.signature(of: writer.bytes, domain: .audit))
+    return writer.bytes
+  }
+
+  /// Reads a record that the role signed and that follows one with that hash.
+  init(parsing bytes: [UInt8], after previous: [UInt8]?, key: [UInt8]) throws(FormatError) {
+    var parser = ByteParser(bytes)
+    try parser.header(Format.auditMagic)
+    guard bytes.count == Self.byteCount,
+      Sodium.isSigned(
+        bytes[..<Self.signedBytes], domain: .audit,
+        signature: Array(bytes[Self.signedBytes...]), by: key)
+    else { throw .wrong }
+    uid = try parser.integer(UInt32.self)
+    sequence = try parser.integer(UInt64.self)
+    atNs = try parser.integer(UInt64.self)
+    generation = try parser.integer(UInt64.self)
+    let chained = try parser.raw(Sodium.hashBytes)
+    if let previous, chained != previous { throw .wrong }
+    processID = try parser.integer(Int32.self)
+    guard let verb = Verb(rawValue: try parser.integer(UInt8.self)),
+      let outcome = Outcome(rawValue: try parser.integer(UInt8.self))
+    else { throw .newer }
+    self.verb = verb
+    self.outcome = outcome
+    let service = try parser.text(atMost: CredentialName.maximumBytes)
+    let account = try parser.text(atMost: CredentialName.maximumBytes)
+    name = try? CredentialName(service: service, account: account)
+  }
+
+  init(
+    sequence: UInt64, atNs: UInt64, processID: Int32, uid: UInt32, verb: Verb, outcome: Outcome,
+    generation: UInt64, name: CredentialName?
+  ) {
+    self.sequence = sequence
+    self.atNs = atNs
+    self.processID = processID
+    self.uid = uid
+    self.verb = verb
+    self.outcome = outcome
+    self.generation = generation
+    self.name = name
+  }
+}

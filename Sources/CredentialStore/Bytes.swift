@@ -1,0 +1,144 @@
+import AppGroup
+
+/// Writes the fields of a file one after the other: integers little endian, texts as a 16-bit
+/// count of bytes and UTF-8.
+struct ByteWriter {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func integer(_ value: some FixedWidthInteger) {
+    for index in 0..<value.bitWidth / 8 {
+      bytes.append(UInt8(truncatingIfNeeded: value >> (index * 8)))
+    }
+  }
+
+  mutating func text(_ text: String) {
+    let utf8 = Array(text.utf8)
+    integer(UInt16(utf8.count))
+    bytes += utf8
+  }
+
+  mutating func raw(_ bytes: [UInt8]) { self.bytes += bytes }
+}
+
+/// Why bytes are no file of ours.
+enum FormatError: Error, Hashable {
+  case wrong
+  /// The version is newer than this program knows.
+  case newer
+}
+
+/// Reads the fields of a file that anybody may have written: whatever does not fit is refused
+/// before it is used.
+struct ByteParser {
+  private let bytes: [UInt8]
+  private(set) var position = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var isAtEnd: Bool { position == bytes.count }
+  var remaining: Int { bytes.count - position }
+  /// What was read so far.
+  var consumed: ArraySlice<UInt8> { bytes[..<position] }
+
+  mutating func raw(_ count: Int) throws(FormatError) -> [UInt8] {
+    guard count >= 0, count <= remaining else { throw .wrong }
+    defer { position += count }
+    return Array(bytes[position..<position + count])
+  }
+
+  mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws(FormatError) -> Value {
+    let count = Value.bitWidth / 8
+    guard count <= remaining else { throw .wrong }
+    defer { position += count }
+    return (0..<count).reversed().reduce(0) {
+      $0 << 8 | Value(truncatingIfNeeded: bytes[position + $1])
+    }
+  }
+
+  mutating func text(atMost limit: Int) throws(FormatError) -> String {
+    let count = Int(try integer(UInt16.self))
+    guard count <= limit, let text = String(validating: try raw(count), as: UTF8.self),
+      isPlainText(text)
+    else { throw .wrong }
+    return text
+  }
+
+  mutating func role() throws(FormatError) -> Role {
+    guard let role = Role(rawValue: try text(atMost: 32)) else { throw .wrong }
+    return role
+  }
+
+  /// The magic and the version that every file begins with.
+  mutating func header(_ magic: String) throws(FormatError) {
+    guard try raw(8) == Array(magic.utf8) else { throw .wrong }
+    switch try integer(UInt32.self) {
+    case Format.version: return
+    case let version where version > Format.version: throw .newer
+    default: throw .wrong
+    }
+  }
+}
+
+/// The constants of docs/design/sealed-file.md.
+enum Format {
+  static let version: UInt32 = 1
+  static let itemMagic = "FBSEALED"
+  static let indexMagic = "FBINDEX1"
+  static let keyMagic = "FBROLEKY"
+  static let auditMagic = "FBAUDIT1"
+  static let maximumSecretBytes = 65536
+  static let maximumItemBytes = 128 * 1024
+  static let maximumIndexBytes = 64 << 20
+  static let maximumItems = 65536
+  static let maximumRoles = 64
+}
+
+extension ByteWriter {
+  mutating func header(_ magic: String) {
+    raw(Array(magic.utf8))
+    integer(Format.version)
+  }
+
+  mutating func attributes(_ attributes: CredentialAttributes) {
+    raw(attributes.id)
+    integer(attributes.generation)
+    // Accessibility: 0, always.
+    integer(UInt8(0))
+    integer(attributes.createdAtSeconds)
+    integer(attributes.changedAtSeconds)
+    integer(attributes.expiresAtSeconds ?? 0)
+    text(attributes.name.service)
+    text(attributes.name.account)
+    text(attributes.label)
+    text(attributes.comment)
+    integer(UInt8(attributes.recipients.count))
+    for role in attributes.recipients { text(role.rawValue) }
+  }
+}
+
+extension ByteParser {
+  mutating func attributes() throws(FormatError) -> CredentialAttributes {
+    let id = try raw(CredentialAttributes.idBytes)
+    let generation = try integer(UInt64.self)
+    guard try integer(UInt8.self) == 0 else { throw .newer }
+    let created = try integer(Int64.self)
+    let changed = try integer(Int64.self)
+    let expires = try integer(Int64.self)
+    let service = try text(atMost: CredentialName.maximumBytes)
+    let account = try text(atMost: CredentialName.maximumBytes)
+    let label = try text(atMost: CredentialAttributes.maximumTextBytes)
+    let comment = try text(atMost: CredentialAttributes.maximumTextBytes)
+    let count = Int(try integer(UInt8.self))
+    guard (1...CredentialAttributes.maximumRecipients).contains(count), expires >= 0,
+      let name = try? CredentialName(service: service, account: account)
+    else { throw .wrong }
+    var recipients: [Role] = []
+    for _ in 0..<count { recipients.append(try role()) }
+    // One way to write it: sorted, each once, the host among them.
+    guard recipients == Set(recipients).sorted(), recipients.contains(.host) else { throw .wrong }
+    return CredentialAttributes(
+      name: name, label: label, comment: comment, createdAtSeconds: created,
+      changedAtSeconds: changed, expiresAtSeconds: expires == 0 ? nil : expires,
+      recipients: recipients, generation: generation, id: id)
+  }
+}

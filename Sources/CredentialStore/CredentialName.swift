@@ -1,0 +1,39 @@
+/// What a credential is found by: whom it is for, and as whom, such as `whip.example.com` and
+/// `studio`.
+public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConvertible {
+  public let service: String
+  public let account: String
+
+  /// Longest service and account, in bytes of UTF-8.
+  public static let maximumBytes = 128
+
+  /// - Throws: ``CredentialError/invalid(_:)`` unless both have 1…128 bytes and no control
+  ///   characters.
+  public init(service: String, account: String) throws(CredentialError) {
+    for (what, text) in [("service", service), ("account", account)] {
+      guard (1...Self.maximumBytes).contains(text.utf8.count), isPlainText(text) else {
+        throw .invalid(
+          "the \(what) of a credential has 1 to \(Self.maximumBytes) bytes, and no control"
+            + " characters")
+      }
+    }
+    self.service = service
+    self.account = account
+  }
+
+  public var description: String { "\(service)/\(account)" }
+
+  public static func < (left: CredentialName, right: CredentialName) -> Bool {
+    (left.service, left.account) < (right.service, right.account)
+  }
+}
+
+/// Whether a text can stand in a line of a terminal or a log without forging another.
+func isPlainText(_ text: String) -> Bool {
+  text.unicodeScalars.allSatisfy { scalar in
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
+    default: true
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import AppGroup
+import Platform
+
+/// What every role can do.
+extension CredentialStore {
+  /// Opens a credential. The role must be one of its recipients. That it was asked for is written
+  /// into the role's log before the secret is given out.
+  /// - Complexity: the same however many credentials there are, unless the index has changed: then
+  ///   it is read again as a whole.
+  public func get(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
+    do {
+      let secret = try opened(name)
+      try log(.get, .done, name)
+      return secret
+    } catch {
+      if let outcome = AuditRecord.Outcome(error) { try log(.get, outcome, name) }
+      throw error
+    }
+  }
+
+  /// What is kept, sorted by name, without the secrets.
+  public func list() throws(CredentialError) -> [CredentialAttributes] {
+    try index().items.values.sorted { $0.name < $1.name }
+  }
+
+  /// What is known of a credential, without the secret.
+  public func attributes(of name: CredentialName) throws(CredentialError) -> CredentialAttributes {
+    guard let item = try index().items[name] else { throw .notFound(name) }
+    return item
+  }
+
+  /// Reads and verifies the log of a role: the host can read every one, another role its own.
+  public func auditLog(of role: Role) throws(CredentialError) -> [AuditRecord] {
+    guard let keys = try index().roles[role] else { return [] }
+    let file = try files.openAuditLog(of: role)
+    return try AuditLog.verified(
+      file, key: keys.signing, path: files.audit.path(of: StoreFiles.auditName(of: role)))
+  }
+
+  /// The roles that have a key, and so a log.
+  public func roles() throws(CredentialError) -> [Role] { try index().roles.keys.sorted() }
+
+  func log(
+    _ verb: AuditRecord.Verb, _ outcome: AuditRecord.Outcome, _ name: CredentialName?
+  ) throws(CredentialError) {
+    var file = try files.openAuditLog(of: role)
+    try AuditLog.append(
+      verb, outcome, name, generation: try index().generation, to: &file, keys: keys,
+      path: files.audit.path(of: StoreFiles.auditName(of: role)))
+  }
+
+  func requireNewest(_ generation: UInt64) throws(CredentialError) {
+    let file = try files.openAuditLog(of: role)
+    try AuditLog.requireNewest(
+      generation, in: file, key: keys.signing.publicKey,
+      path: files.audit.path(of: StoreFiles.auditName(of: role)))
+  }
+
+  /// Opens a credential that has not expired.
+  private func opened(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
+    let item = try attributes(of: name)
+    if item.isExpired(atSeconds: wallNowSeconds()), let at = item.expiresAtSeconds {
+      throw .expired(name, atSeconds: at)
+    }
+    return try opened(item)
+  }
+
+  /// Opens what the index says is there.
+  func opened(_ item: CredentialAttributes) throws(CredentialError) -> SecretBytes {
+    var item = item
+    // A change replaces the file: whoever read the index just before looks once more.
+    for _ in 0..<8 {
+      let read = try files.read(item.fileName, in: files.items, limit: Format.maximumItemBytes)
+      if let read { return try opened(item, read.bytes) }
+      let now = try attributes(of: item.name)
+      if now == item { break }
+      item = now
+    }
+    throw .tampered("\(files.items.path(of: item.fileName)) is missing")
+  }
+
+  private func opened(
+    _ item: CredentialAttributes, _ bytes: [UInt8]
+  ) throws(CredentialError) -> SecretBytes {
+    let path = files.items.path(of: item.fileName)
+    guard item.recipients.contains(role) else {
+      throw .notEntitled(
+        "the credential \(item.name) was not granted to the role \(role); the host can do that with"
+          + " `framebus credential grant \(item.name.service) \(item.name.account) \(role)`")
+    }
+    let record: SealedRecord
+    do {
+      record = try SealedRecord(parsing: bytes)
+    } catch {
+      throw error == .newer ? .newerVersion(path: path) : .tampered(path)
+    }
+    let index = try index()
+    guard record.group == group.id.description, record.attributes == item,
+      index.isWriter(record.writerKey, of: item.name),
+      record.recipientKeys == item.recipients.map({ index.roles[$0]?.opening ?? [] }),
+      let secret = try record.open(as: role, with: keys.opening)
+    else { throw .tampered(path) }
+    return secret
+  }
+}
+
+extension AuditRecord.Outcome {
+  /// What is worth writing down of a failure; nil for what says nothing about access.
+  fileprivate init?(_ error: CredentialError) {
+    switch error {
+    case .expired: self = .expired
+    case .notEntitled: self = .notEntitled
+    case .tampered: self = .tampered
+    default: return nil
+    }
+  }
+}
+
+func wallNowSeconds() -> Int64 { Int64(wallNowNs() / 1_000_000_000) }

@@ -1,0 +1,214 @@
+import AppGroup
+import Platform
+
+/// What the host alone can do.
+extension CredentialStore {
+  /// Keeps a new credential.
+  /// - Throws: ``CredentialError/duplicate(_:)`` if there is one of that name.
+  public func add(
+    _ name: CredentialName, _ secret: borrowing SecretBytes,
+    options: CredentialOptions = CredentialOptions()
+  ) throws(CredentialError) {
+    try requireValid(secret, options)
+    try change(.add, name) { draft throws(CredentialError) in
+      if draft.index.items[name] != nil { throw .duplicate(name) }
+      try seal(secret, made(name, options, replacing: nil), &draft)
+    }
+  }
+
+  /// Keeps a credential, in place of one of that name if there is one: with what `options` say,
+  /// recipients too.
+  public func set(
+    _ name: CredentialName, _ secret: borrowing SecretBytes,
+    options: CredentialOptions = CredentialOptions()
+  ) throws(CredentialError) {
+    try requireValid(secret, options)
+    try change(.set, name) { draft throws(CredentialError) in
+      try seal(secret, made(name, options, replacing: draft.index.items[name]), &draft)
+    }
+  }
+
+  /// Gives a credential another secret; label, comment, expiry and recipients stay.
+  public func update(
+    _ name: CredentialName, _ secret: borrowing SecretBytes
+  ) throws(CredentialError) {
+    try requireValid(secret, CredentialOptions())
+    try change(.update, name) { draft throws(CredentialError) in
+      try seal(secret, try draft.item(name), &draft)
+    }
+  }
+
+  public func remove(_ name: CredentialName) throws(CredentialError) {
+    try change(.remove, name) { draft throws(CredentialError) in
+      draft.removed = try draft.item(name)
+      draft.index.items[name] = nil
+    }
+  }
+
+  /// Lets a role open a credential from here on.
+  public func grant(_ role: Role, _ name: CredentialName) throws(CredentialError) {
+    try reseal(.grant, name) { $0.insert(role) }
+  }
+
+  /// Seals a credential anew, under a new data key, without the role. What it has already seen it
+  /// knows: the secret itself must be changed where it is used.
+  public func revoke(_ role: Role, _ name: CredentialName) throws(CredentialError) {
+    if role == .host {
+      throw .invalid("the host seals the credentials, and so can always open them")
+    }
+    try reseal(.revoke, name) { $0.remove(role) }
+  }
+
+  /// Makes the store that is there the newest that any role has seen.
+  func acceptRestore() throws(CredentialError) {
+    let lock = try files.lock()
+    defer { lock.isHeldUntilHere() }
+    var index = try index()
+    var seen = max(index.generation, files.anchor() ?? 0)
+    for role in index.roles.keys {
+      for record in try auditLog(of: role) { seen = max(seen, record.generation) }
+    }
+    try log(.acceptRestore, .done, nil)
+    index.generation = seen + 1
+    try replaceIndex(index)
+  }
+
+  // MARK: One change
+
+  /// A change in the making: the index as it shall be, and the files that it needs.
+  struct Draft {
+    var index: StoreIndex
+    var written: (name: String, bytes: [UInt8])?
+    var removed: CredentialAttributes?
+
+    func item(_ name: CredentialName) throws(CredentialError) -> CredentialAttributes {
+      guard let item = index.items[name] else { throw .notFound(name) }
+      return item
+    }
+  }
+
+  /// Makes one change, under the lock. Up to the moment when the new index is in place nothing has
+  /// happened; from then on everything has. What was replaced is removed after that.
+  private func change(
+    _ verb: AuditRecord.Verb, _ name: CredentialName,
+    _ body: (inout Draft) throws(CredentialError) -> Void
+  ) throws(CredentialError) {
+    try requireHost()
+    let lock = try files.lock()
+    defer { lock.isHeldUntilHere() }
+    let before = try index()
+    // Before anything is removed or replaced.
+    try requireNewest(before.generation)
+    var draft = Draft(index: before)
+    draft.index.generation += 1
+    try files.sweep(keeping: before.items.values, generation: before.generation)
+    try renewAccess(of: before.roles.keys)
+    try body(&draft)
+    // Nothing is done that no log tells of.
+    try log(verb, .done, name)
+    if let written = draft.written { try files.write(written.name, in: files.items, written.bytes) }
+    try replaceIndex(draft.index)
+    if let removed = draft.removed {
+      try attempt { () throws(SystemError) in try files.items.removeFile(removed.fileName) }
+    }
+  }
+
+  private func reseal(
+    _ verb: AuditRecord.Verb, _ name: CredentialName, _ body: (inout Set<Role>) -> Void
+  ) throws(CredentialError) {
+    try change(verb, name) { draft throws(CredentialError) in
+      var item = try draft.item(name)
+      let secret = try opened(item)
+      var recipients = Set(item.recipients)
+      body(&recipients)
+      item.recipients = recipients.sorted()
+      try seal(secret, item, &draft)
+    }
+  }
+
+  /// Seals a secret as the next generation of an item.
+  private func seal(
+    _ secret: borrowing SecretBytes, _ item: CredentialAttributes, _ draft: inout Draft
+  ) throws(CredentialError) {
+    var item = item
+    item.generation = draft.index.generation
+    item.changedAtSeconds = wallNowSeconds()
+    if item.recipients.count > CredentialAttributes.maximumRecipients {
+      throw .invalid(
+        "\(item.name) has \(CredentialAttributes.maximumRecipients) recipients already")
+    }
+    var recipientKeys: [[UInt8]] = []
+    for role in item.recipients {
+      recipientKeys.append(try publicKey(of: role, &draft.index))
+    }
+    draft.removed = draft.index.items[item.name]
+    draft.index.items[item.name] = item
+    if draft.index.items.count > Format.maximumItems {
+      throw .invalid("a group keeps at most \(Format.maximumItems) credentials")
+    }
+    draft.written = (
+      item.fileName,
+      try SealedRecord.seal(
+        secret, item, in: group.id, recipientKeys: recipientKeys, signing: keys.signing)
+    )
+  }
+
+  /// The public key of a role, which gets its keys when something is first granted to it.
+  private func publicKey(
+    of role: Role, _ index: inout StoreIndex
+  ) throws(CredentialError) -> [UInt8] {
+    if let keys = index.roles[role] { return keys.opening }
+    if index.roles.count >= Format.maximumRoles {
+      throw .invalid("at most \(Format.maximumRoles) roles can have keys")
+    }
+    let reading = try Self.accessList(of: role, 4, in: group)
+    let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
+    let made = try RoleKeys(seed: seed)
+    let bytes = try KeyFile.bytes(
+      seed, of: role, in: group.id, signer: signer, passphrase: nil, cost: .moderate)
+    try files.writeKey(bytes, of: role, access: reading)
+    try files.makeAuditLog(of: role, access: try Self.accessList(of: role, 6, in: group))
+    index.roles[role] = made.publicKeys
+    return made.publicKeys.opening
+  }
+
+  /// A role may have been granted to further users since its files were made. The host's key is
+  /// the owner's alone.
+  private func renewAccess(of roles: some Collection<Role>) throws(CredentialError) {
+    for role in roles where role != .host {
+      guard let reading = group.accessList(of: role, 4),
+        let writing = group.accessList(of: role, 6)
+      else { continue }
+      try files.renewAccess(of: role, reading: reading, writing: writing)
+    }
+  }
+
+  private func made(
+    _ name: CredentialName, _ options: CredentialOptions, replacing old: CredentialAttributes?
+  ) -> CredentialAttributes {
+    let now = wallNowSeconds()
+    return CredentialAttributes(
+      name: name, label: options.label, comment: options.comment,
+      createdAtSeconds: old?.createdAtSeconds ?? now, changedAtSeconds: now,
+      expiresAtSeconds: options.expiresAtSeconds,
+      recipients: Set(options.recipients).union([.host]).sorted(), generation: 0,
+      id: old?.id ?? Sodium.randomBytes(CredentialAttributes.idBytes))
+  }
+
+  private func requireHost() throws(CredentialError) {
+    guard role == .host else {
+      throw .notEntitled("the role \(role) can open credentials; only the host can change them")
+    }
+    try Self.requireOwner(group)
+  }
+
+  private func requireValid(
+    _ secret: borrowing SecretBytes, _ options: CredentialOptions
+  ) throws(CredentialError) {
+    try options.requireValid()
+    guard (1...Format.maximumSecretBytes).contains(secret.byteCount) else {
+      throw .invalid(
+        "a secret has 1 to \(Format.maximumSecretBytes) bytes, not \(secret.byteCount)")
+    }
+  }
+}

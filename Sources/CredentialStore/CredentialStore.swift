@@ -1,0 +1,224 @@
+import AppGroup
+import Platform
+import Synchronization
+
+// A keychain for the group: the host seals, the extension opens, the capturer cannot.
+//
+// All cryptography is libsodium's. This module refuses to invent any, to hold a secret in a String
+// or an array, to ask anybody for anything on a terminal, and to answer a failure with nil.
+// Formats, attacks and failures: docs/design/sealed-file.md.
+
+/// The credentials of a group, as one role of it sees them.
+///
+/// Any number of threads and processes may use the store at once; changes are made one after the
+/// other. A process that dies while it changes something leaves the store as it was before, or as
+/// it is after.
+public final class CredentialStore: Sendable {
+  public let role: Role
+  let group: AppGroup
+  let files: StoreFiles
+  let keys: RoleKeys
+  /// The public key that the index is signed with, as the role's own key file has it.
+  let signer: [UInt8]
+  private let acceptsOlder: Bool
+  private let latest: Mutex<Latest?>
+
+  private struct Latest {
+    let index: StoreIndex
+    let status: FileStatus
+  }
+
+  /// Whether the group has a store.
+  public static func exists(in group: AppGroup) throws(CredentialError) -> Bool {
+    do {
+      return try StoreFiles(in: group, isMaking: false).indexStatus() != nil
+    } catch CredentialError.noStore {
+      return false
+    } catch {
+      throw error
+    }
+  }
+
+  /// Makes the store of a group, which its owner alone can.
+  /// - Parameter passphrase: protects the host's key; without one it lies in a file that only the
+  ///   owner can read, which protects it at rest as far as the file's permissions do.
+  public static func create(
+    in group: AppGroup, passphrase: consuming SecretBytes? = nil
+  ) throws(CredentialError) -> CredentialStore {
+    try create(in: group, passphrase: passphrase, cost: .moderate)
+  }
+
+  static func create(
+    in group: AppGroup, passphrase: consuming SecretBytes?, cost: PassphraseCost
+  ) throws(CredentialError) -> CredentialStore {
+    try requireOwner(group)
+    let files = try StoreFiles(in: group, isMaking: true)
+    let lock = try files.lock()
+    defer { lock.isHeldUntilHere() }
+    if try files.indexStatus() != nil {
+      throw .invalid("the group \(group.id) has a store of credentials already")
+    }
+    let leftover = try attempt { () throws(SystemError) in try files.items.names() }
+    if !leftover.isEmpty { throw .tampered("\(files.root.path) has credentials but no index") }
+    let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
+    let keys = try RoleKeys(seed: seed)
+    let signer = keys.indexSigning.publicKey
+    let bytes = try KeyFile.bytes(
+      seed, of: .host, in: group.id, signer: signer, passphrase: passphrase, cost: cost)
+    // A key without an index, of a maker that died, opened nothing.
+    try files.writeKey(bytes, of: .host, access: nil)
+    try files.makeAuditLog(of: .host, access: try accessList(of: .host, 6, in: group))
+    let index = StoreIndex(host: keys)
+    try files.write(
+      StoreIndex.fileName, in: files.root, index.signedBytes(of: group.id, by: keys.indexSigning))
+    try files.writeAnchor(index.generation)
+    return try CredentialStore(group, .host, files, keys, signer: signer)
+  }
+
+  /// Opens the store as a role that the calling process holds.
+  /// - Parameter passphrase: of the role's key, if it has one.
+  public static func open(
+    in group: AppGroup, as role: Role, passphrase: consuming SecretBytes? = nil
+  ) throws(CredentialError) -> CredentialStore {
+    try open(in: group, as: role, passphrase: passphrase, acceptsOlder: false)
+  }
+
+  /// Accepts a store that is older than what was seen, as after restoring a backup. The host alone
+  /// can.
+  public static func acceptRestore(
+    in group: AppGroup, passphrase: consuming SecretBytes? = nil
+  ) throws(CredentialError) {
+    try requireOwner(group)
+    let store = try open(in: group, as: .host, passphrase: passphrase, acceptsOlder: true)
+    try store.acceptRestore()
+  }
+
+  private static func open(
+    in group: AppGroup, as role: Role, passphrase: borrowing SecretBytes?, acceptsOlder: Bool
+  ) throws(CredentialError) -> CredentialStore {
+    do { try group.require(role) } catch { throw .notEntitled("\(error)") }
+    let files = try StoreFiles(in: group, isMaking: false)
+    if try files.indexStatus() == nil {
+      let leftover = try attempt { () throws(SystemError) in try files.items.names() }
+      if leftover.isEmpty { throw .noStore(group.id) }
+      throw .tampered("\(files.root.path) has credentials but no index")
+    }
+    let read = try files.readKey(of: role, access: group.accessList(of: role, 4))
+    guard let read else {
+      throw .notEntitled(
+        "the role \(role) has no key: no credential was ever granted to it; grant one with"
+          + " `framebus credential grant SERVICE ACCOUNT \(role)`")
+    }
+    let file = try KeyFile(parsing: read)
+    guard file.role == role, file.group == group.id.description else {
+      throw .tampered("the key file of the role \(role)")
+    }
+    let seed = try file.seed(passphrase: passphrase)
+    let keys = try RoleKeys(seed: seed)
+    return try CredentialStore(
+      group, role, files, keys, signer: file.signer, acceptsOlder: acceptsOlder)
+  }
+
+  /// Puts the host's key under another passphrase, or into the open. No credential changes.
+  public static func changePassphrase(
+    in group: AppGroup, from old: consuming SecretBytes?, to new: consuming SecretBytes?
+  ) throws(CredentialError) {
+    try changePassphrase(in: group, from: old, to: new, cost: .moderate)
+  }
+
+  static func changePassphrase(
+    in group: AppGroup, from old: consuming SecretBytes?, to new: consuming SecretBytes?,
+    cost: PassphraseCost
+  ) throws(CredentialError) {
+    try requireOwner(group)
+    let files = try StoreFiles(in: group, isMaking: false)
+    let lock = try files.lock()
+    defer { lock.isHeldUntilHere() }
+    guard let read = try files.readKey(of: .host, access: group.accessList(of: .host, 4)) else {
+      throw .noStore(group.id)
+    }
+    let file = try KeyFile(parsing: read)
+    let seed = try file.seed(passphrase: old)
+    let bytes = try KeyFile.bytes(
+      seed, of: .host, in: group.id, signer: file.signer, passphrase: new, cost: cost)
+    try files.writeKey(bytes, of: .host, access: nil)
+  }
+
+  private init(
+    _ group: AppGroup, _ role: Role, _ files: consuming StoreFiles, _ keys: consuming RoleKeys,
+    signer: [UInt8], acceptsOlder: Bool = false
+  ) throws(CredentialError) {
+    self.acceptsOlder = acceptsOlder
+    self.group = group
+    self.role = role
+    self.files = files
+    self.keys = keys
+    self.signer = signer
+    latest = Mutex(nil)
+    guard try index().roles[role] == self.keys.publicKeys else {
+      throw .tampered("the key of the role \(role), or the index, which names another")
+    }
+  }
+
+  static func requireOwner(_ group: AppGroup) throws(CredentialError) {
+    let uid = currentUserID()
+    if uid == group.ownerID || uid == 0 { return }
+    throw .notEntitled(
+      "only \(userText(group.ownerID)), who owns the group \(group.id), can change its"
+        + " credentials; ask them")
+  }
+
+  static func accessList(
+    of role: Role, _ permissions: AccessList.Permissions, in group: AppGroup
+  ) throws(CredentialError) -> AccessList {
+    guard let list = group.accessList(of: role, permissions) else {
+      throw .invalid(
+        "the group \(group.id) has no role \(role); make it with `framebus group grant`")
+    }
+    return list
+  }
+
+  // MARK: The index
+
+  /// The index as it is now: read and verified when it has changed, else as it was last seen.
+  func index() throws(CredentialError) -> StoreIndex {
+    try latest.withLock { latest throws(CredentialError) in
+      let status = try files.indexStatus()
+      if let latest, latest.status == status { return latest.index }
+      let read = try readIndex()
+      try requireNew(read.index.generation, seen: latest?.index.generation)
+      latest = read
+      return read.index
+    }
+  }
+
+  private func readIndex() throws(CredentialError) -> Latest {
+    let path = files.root.path(of: StoreIndex.fileName)
+    let read = try files.read(
+      StoreIndex.fileName, in: files.root, limit: Format.maximumIndexBytes)
+    guard let read else { throw .tampered("\(path) is missing") }
+    do {
+      let index = try StoreIndex(parsing: read.bytes, of: group.id, signer: signer)
+      return Latest(index: index, status: read.status)
+    } catch {
+      throw error == .newer ? .newerVersion(path: path) : .tampered(path)
+    }
+  }
+
+  /// A genuine index of an older state is still a wrong one.
+  private func requireNew(_ generation: UInt64, seen: UInt64?) throws(CredentialError) {
+    if acceptsOlder { return }
+    let newest = max(seen ?? 0, files.anchor() ?? 0)
+    if generation < newest { throw .rolledBack(generation: generation, seen: newest) }
+  }
+
+  /// Writes an index, at which moment the change that it describes has happened.
+  func replaceIndex(_ index: StoreIndex) throws(CredentialError) {
+    let bytes = index.signedBytes(of: group.id, by: keys.indexSigning)
+    guard bytes.count <= Format.maximumIndexBytes else {
+      throw .invalid("there are too many credentials for one group")
+    }
+    try files.write(StoreIndex.fileName, in: files.root, bytes)
+    try files.writeAnchor(index.generation)
+  }
+}

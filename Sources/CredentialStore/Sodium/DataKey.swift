@@ -1,0 +1,103 @@
+import CSodium
+
+/// The random key of one item's one generation, and what it does to the body.
+struct DataKey: ~Copyable {
+  private let secret: SecretBytes
+
+  static func make() throws(CredentialError) -> DataKey {
+    DataKey(secret: try SecretBytes.random(byteCount: Sodium.dataKeyBytes))
+  }
+
+  init(secret: consuming SecretBytes) { self.secret = secret }
+
+  /// A hash of the key, without which one body could be made to open under two keys.
+  borrowing func commitment() -> [UInt8] {
+    let purpose = Array("framebus-credential-commitment-v1".utf8)
+    var digest: [UInt8] = Array(repeating: 0, count: Sodium.hashBytes)
+    // SAFETY: the arrays and the key are passed with their own lengths.
+    unsafe secret.withPointer { key in
+      _ = unsafe crypto_generichash(
+        &digest, digest.count, purpose, UInt64(purpose.count), key, Sodium.dataKeyBytes)
+    }
+    return digest
+  }
+
+  /// Seals the key itself for whoever has the secret half of a public key.
+  borrowing func sealed(for publicKey: [UInt8]) throws(CredentialError) -> [UInt8] {
+    precondition(publicKey.count == Sodium.publicKeyBytes, "a key of \(publicKey.count) bytes")
+    var sealed: [UInt8] = Array(repeating: 0, count: Sodium.sealedKeyBytes)
+    // SAFETY: the target has the key's length and what sealing adds.
+    let result = unsafe secret.withPointer { key in
+      unsafe crypto_box_seal(&sealed, key, UInt64(Sodium.dataKeyBytes), publicKey)
+    }
+    if result != 0 { throw .tampered("a recipient's public key is none") }
+    return sealed
+  }
+
+  /// Pads the secret to a multiple of 256 bytes, so that its length tells little, and encrypts it.
+  borrowing func encrypt(
+    _ body: borrowing SecretBytes, nonce: [UInt8], context: [UInt8]
+  ) throws(CredentialError) -> [UInt8] {
+    let padded = try Self.padded(body)
+    var sealed: [UInt8] = Array(repeating: 0, count: padded.byteCount + Sodium.tagBytes)
+    // SAFETY: the target has the padded body's length and the tag's; the rest is passed with its
+    // own length; the nonce has that of the algorithm.
+    _ = unsafe secret.withPointer { key in
+      unsafe padded.withPointer { source in
+        unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+          &sealed, nil, source, UInt64(padded.byteCount), context, UInt64(context.count), nil,
+          nonce, key)
+      }
+    }
+    return sealed
+  }
+
+  /// - Returns: nil if the body, the nonce or the context is not what was encrypted.
+  borrowing func decrypt(
+    _ sealed: [UInt8], nonce: [UInt8], context: [UInt8]
+  ) throws(CredentialError) -> SecretBytes? {
+    guard sealed.count >= Sodium.tagBytes + Self.blockBytes, nonce.count == Sodium.nonceBytes
+    else { return nil }
+    let count = sealed.count - Sodium.tagBytes
+    // SAFETY: the target has the sealed body's length less the tag's.
+    let padded = try unsafe SecretBytes(byteCount: count) { target in
+      unsafe secret.withPointer { key in
+        unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+          target, nil, nil, sealed,
+          UInt64(sealed.count), context, UInt64(context.count), nonce, key)
+      }
+    }
+    guard let padded else { return nil }
+    var length = 0
+    // SAFETY: the padded body has `count` bytes.
+    let result = unsafe padded.withPointer {
+      unsafe sodium_unpad(&length, $0, count, Self.blockBytes)
+    }
+    guard result == 0 else { return nil }
+    // SAFETY: the body is no longer than the padded one.
+    return try unsafe SecretBytes(byteCount: length) { target in
+      unsafe padded.withPointer {
+        unsafe target.update(from: $0, count: length)
+      }
+      return 0
+    }
+  }
+
+  static let blockBytes = 256
+
+  private static func padded(_ body: borrowing SecretBytes) throws(CredentialError) -> SecretBytes {
+    let count = (body.byteCount / blockBytes + 1) * blockBytes
+    // SAFETY: the body fits with at least one byte of padding, which is what sodium_pad needs.
+    let padded = try unsafe SecretBytes(byteCount: count) { target in
+      unsafe body.withPointer {
+        unsafe target.update(from: $0, count: body.byteCount)
+      }
+      var length = 0
+      return unsafe sodium_pad(
+        &length, target, body.byteCount,
+        blockBytes, count)
+    }
+    guard let padded else { throw .system("libsodium could not pad a body") }
+    return padded
+  }
+}

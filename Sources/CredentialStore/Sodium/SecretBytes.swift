@@ -1,0 +1,199 @@
+import CSodium
+import Synchronization
+
+/// Bytes that nobody but their borrower sees: in memory that is locked against swapping, left out
+/// of core dumps, lies between guard pages, cannot even be read while nobody borrows it, and is
+/// wiped when it goes (`sodium_malloc`).
+///
+/// It cannot be copied, has no text form, and is lent for the length of a closure only.
+public struct SecretBytes: ~Copyable, Sendable {
+  private let memory: SecretMemory
+
+  public var byteCount: Int { memory.byteCount }
+
+  /// Memory of so many bytes, which the closure fills; the closure says how many it filled, and
+  /// only those are kept.
+  /// - Throws: ``CredentialError/memoryNotLockable(byteCount:)`` where the limit of locked memory
+  ///   is too small.
+  package init(
+    capacity: Int, filling fill: (inout MutableRawSpan) throws(CredentialError) -> Int
+  ) throws(CredentialError) {
+    let whole = try SecretMemory(byteCount: capacity)
+    // SAFETY: the memory is whole's own, writable until it is closed, and of that length.
+    let count = try unsafe whole.whileWritable { buffer throws(CredentialError) in
+      var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
+      return try fill(&span)
+    }
+    precondition((0...capacity).contains(count), "\(count) bytes filled of \(capacity)")
+    if count == capacity {
+      memory = whole
+      return
+    }
+    let part = try SecretMemory(byteCount: count)
+    // SAFETY: both have at least `count` bytes, as checked.
+    unsafe part.whileWritable { target in
+      unsafe whole.whileReadable { source in
+        unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))
+      }
+    }
+    memory = part
+  }
+
+  /// Memory of exactly so many bytes, filled by a call of libsodium.
+  /// - Parameter fill: returns 0 if it filled all of it.
+  /// - Returns: nil if it did not.
+  @unsafe init?(
+    byteCount: Int, calling fill: (UnsafeMutablePointer<UInt8>) throws(CredentialError) -> Int32
+  ) throws(CredentialError) {
+    let memory = try SecretMemory(byteCount: byteCount)
+    // SAFETY: the memory is its own, writable until the closure ends, and bytes throughout.
+    let result = try unsafe memory.whileWritable { buffer throws(CredentialError) -> Int32 in
+      guard let start = buffer.baseAddress else { return -1 }
+      return try unsafe fill(start.assumingMemoryBound(to: UInt8.self))
+    }
+    guard result == 0 else { return nil }
+    self.memory = memory
+  }
+
+  /// Copies bytes that another already holds in the open, such as a test's.
+  public init(copying bytes: RawSpan) throws(CredentialError) {
+    // SAFETY: both have the same length, and a new memory overlaps nothing.
+    let copied = try unsafe SecretBytes(byteCount: bytes.byteCount) { target in
+      unsafe bytes.withUnsafeBytes { source in
+        for index in source.indices { unsafe target[index] = source[index] }
+      }
+      return 0
+    }
+    guard let copied else { throw .memoryNotLockable(byteCount: bytes.byteCount) }
+    self = copied
+  }
+
+  /// As above; the array stays in the open.
+  public init(copying bytes: [UInt8]) throws(CredentialError) {
+    // SAFETY: bytes have no padding.
+    try self.init(copying: unsafe bytes.span.bytes)
+  }
+
+  /// So many bytes that nobody can guess.
+  static func random(byteCount: Int) throws(CredentialError) -> SecretBytes {
+    // SAFETY: the buffer is valid for its length.
+    let made = try unsafe SecretBytes(byteCount: byteCount) {
+      unsafe randombytes_buf($0, byteCount)
+      return 0
+    }
+    guard let made else { throw .memoryNotLockable(byteCount: byteCount) }
+    return made
+  }
+
+  /// Bytes that are no secret, followed by one that is.
+  static func joining(
+    _ open: [UInt8], _ secret: borrowing SecretBytes
+  ) throws(CredentialError) -> SecretBytes {
+    // SAFETY: the target has the length of both parts.
+    let joined = try unsafe SecretBytes(byteCount: open.count + secret.byteCount) { target in
+      unsafe target.update(from: open, count: open.count)
+      unsafe secret.withPointer {
+        unsafe (target + open.count).update(from: $0, count: secret.byteCount)
+      }
+      return 0
+    }
+    guard let joined else { throw .memoryNotLockable(byteCount: open.count) }
+    return joined
+  }
+
+  /// The last bytes, in memory of their own.
+  borrowing func suffix(_ count: Int) throws(CredentialError) -> SecretBytes {
+    let start = byteCount - count
+    precondition(start >= 0, "the last \(count) of \(byteCount) bytes")
+    // SAFETY: the range lies inside, as checked.
+    let part = try unsafe SecretBytes(byteCount: count) { target in
+      unsafe withPointer { unsafe target.update(from: $0 + start, count: count) }
+      return 0
+    }
+    guard let part else { throw .memoryNotLockable(byteCount: count) }
+    return part
+  }
+
+  /// The bytes before the last ones, which are no secret.
+  borrowing func openPrefix(dropping count: Int) -> [UInt8] {
+    withBytes { bytes in
+      // SAFETY: the buffer is copied before the borrow ends.
+      unsafe bytes.withUnsafeBytes { unsafe Array($0.dropLast(count)) }
+    }
+  }
+
+  /// Lends the bytes. What the closure copies out of them is no longer protected.
+  public borrowing func withBytes<Result, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // SAFETY: the span cannot outlive the closure, for which the memory is readable.
+    try unsafe memory.whileReadable { buffer throws(Failure) in
+      try body(unsafe RawSpan(_unsafeBytes: buffer))
+    }
+  }
+
+  /// Lends the bytes to a call of libsodium.
+  @unsafe borrowing func withPointer<Result, Failure: Error>(
+    _ body: (UnsafePointer<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // SAFETY: libsodium gives no null pointer, even for no bytes; they are bytes throughout.
+    try unsafe memory.whileReadable { buffer throws(Failure) in
+      guard let start = buffer.baseAddress else { fatalError("secret memory without an address") }
+      return try unsafe body(start.assumingMemoryBound(to: UInt8.self))
+    }
+  }
+}
+
+/// The memory of one secret. Borrows may nest, in several threads, so it counts them.
+///
+/// `@unchecked Sendable` because the bytes are written before anybody shares them, and the count
+/// is under a lock.
+@safe private final class SecretMemory: @unchecked Sendable {
+  let byteCount: Int
+  /// SAFETY: from `sodium_malloc` until `deinit`, with `byteCount` bytes, and touched only while it
+  /// has been made readable or writable.
+  private let start: UnsafeMutableRawPointer
+  private let borrowCount = Mutex(0)
+
+  init(byteCount: Int) throws(CredentialError) {
+    try Sodium.start()
+    guard let start = unsafe sodium_malloc(byteCount) else {
+      throw .memoryNotLockable(byteCount: byteCount)
+    }
+    // `sodium_malloc` locks too, but goes on where that fails.
+    if byteCount > 0, unsafe sodium_mlock(start, byteCount) != 0 {
+      unsafe sodium_free(start)
+      throw .memoryNotLockable(byteCount: byteCount)
+    }
+    self.byteCount = byteCount
+    unsafe self.start = start
+    _ = unsafe sodium_mprotect_noaccess(start)
+  }
+
+  @unsafe func whileWritable<Result, Failure: Error>(
+    _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    precondition(borrowCount.withLock { $0 } == 0, "secret memory written while it is lent")
+    _ = unsafe sodium_mprotect_readwrite(start)
+    defer { _ = unsafe sodium_mprotect_noaccess(start) }
+    return try unsafe body(UnsafeMutableRawBufferPointer(start: start, count: byteCount))
+  }
+
+  @unsafe func whileReadable<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    borrowCount.withLock {
+      if $0 == 0 { _ = unsafe sodium_mprotect_readonly(start) }
+      $0 += 1
+    }
+    defer {
+      borrowCount.withLock {
+        $0 -= 1
+        if $0 == 0 { _ = unsafe sodium_mprotect_noaccess(start) }
+      }
+    }
+    return try unsafe body(UnsafeRawBufferPointer(start: start, count: byteCount))
+  }
+
+  deinit { unsafe sodium_free(start) }
+}

@@ -1,0 +1,56 @@
+import CSodium
+
+/// The calls of libsodium that need no secret, and its beginning. All cryptography is libsodium's;
+/// this folder alone calls it.
+enum Sodium {
+  private static let isStarted = sodium_init() >= 0
+
+  static func start() throws(CredentialError) {
+    if !isStarted { throw .system("libsodium finds no source of randomness") }
+  }
+
+  static let hashBytes = 32
+  static let signatureBytes = Int(crypto_sign_BYTES)
+  static let publicKeyBytes = 32
+  static let sealedKeyBytes = crypto_box_sealbytes() + dataKeyBytes
+  static let dataKeyBytes = Int(crypto_aead_xchacha20poly1305_ietf_KEYBYTES)
+  static let nonceBytes = Int(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES)
+  static let tagBytes = Int(crypto_aead_xchacha20poly1305_ietf_ABYTES)
+  static let saltBytes = Int(crypto_pwhash_SALTBYTES)
+
+  static func randomBytes(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = Array(repeating: 0, count: count)
+    // SAFETY: the call writes exactly the array's length.
+    unsafe randombytes_buf(&bytes, count)
+    return bytes
+  }
+
+  /// BLAKE2b with 32 bytes.
+  static func hash(_ bytes: [UInt8]) -> [UInt8] {
+    var digest: [UInt8] = Array(repeating: 0, count: hashBytes)
+    // SAFETY: both arrays are passed with their own lengths.
+    unsafe crypto_generichash(&digest, digest.count, bytes, UInt64(bytes.count), nil, 0)
+    return digest
+  }
+
+  /// Whether an Ed25519 signature is that of a domain followed by the bytes.
+  static func isSigned(
+    _ bytes: ArraySlice<UInt8>, domain: Domain, signature: [UInt8], by key: [UInt8]
+  ) -> Bool {
+    guard signature.count == signatureBytes, key.count == publicKeyBytes else { return false }
+    let message = domain.bytes + bytes
+    // SAFETY: the arrays are passed with their own lengths; signature and key have those of the
+    // algorithm, as checked.
+    return unsafe crypto_sign_verify_detached(
+      signature, message, UInt64(message.count), key) == 0
+  }
+
+  /// What a signature is for, so that none is taken for another.
+  enum Domain: String {
+    case item = "framebus-credential-v1"
+    case index = "framebus-credential-index-v1"
+    case audit = "framebus-credential-audit-v1"
+
+    var bytes: [UInt8] { Array(rawValue.utf8) }
+  }
+}

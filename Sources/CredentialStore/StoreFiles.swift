@@ -1,0 +1,245 @@
+import AppGroup
+import Platform
+
+/// The directory `credentials` of a group's container, and what lies there. Only the group's owner
+/// can change it; its members can read what is sealed, and each role its own key. Whatever is read
+/// is first asked who could have put it there.
+struct StoreFiles: ~Copyable, Sendable {
+  let root: Directory
+  let keys: Directory
+  let items: Directory
+  let audit: Directory
+  private let run: Directory
+  private let ownerID: UInt32
+
+  static let directoryName = "credentials"
+  private static let keysName = "keys"
+  private static let itemsName = "items"
+  private static let auditName = "audit"
+  /// The highest generation of the index, kept where a backup of the container does not reach.
+  private static let anchorName = "credentials.anchor"
+
+  /// - Parameter isMaking: makes what is missing.
+  init(in group: AppGroup, isMaking: Bool) throws(CredentialError) {
+    let ownerID = group.ownerID
+    func opened(
+      _ name: String, in parent: borrowing Directory
+    ) throws(CredentialError) -> Directory {
+      let path = parent.path(of: name)
+      guard let status = try attempt({ () throws(SystemError) in try parent.status(of: name) })
+      else {
+        if !isMaking { throw .noStore(group.id) }
+        return try attempt { () throws(SystemError) in
+          let made = try parent.makeDirectory(name, mode: 0o755)
+          if currentUserID() != ownerID { try made.setOwner(ownerID, group: .max) }
+          return made
+        }
+      }
+      try Self.require(status, .directory, path, ownerID)
+      return try attempt { () throws(SystemError) in try parent.openDirectory(name) }
+    }
+    let container = try attempt { () throws(SystemError) in
+      try Directory(path: group.containerPath)
+    }
+    let root = try opened(Self.directoryName, in: container)
+    let keys = try opened(Self.keysName, in: root)
+    let items = try opened(Self.itemsName, in: root)
+    let audit = try opened(Self.auditName, in: root)
+    let run = try attempt { () throws(SystemError) in try Directory(path: group.runPath) }
+    self.root = root
+    self.keys = keys
+    self.items = items
+    self.audit = audit
+    self.run = run
+    self.ownerID = ownerID
+  }
+
+  /// Only the owner can have put it there, and only the owner can change it.
+  private static func require(
+    _ status: FileStatus, _ kind: FileStatus.Kind, _ path: String, _ ownerID: UInt32
+  ) throws(CredentialError) {
+    func refuse(_ why: String) throws(CredentialError) { throw .untrusted(path: path, why: why) }
+    if status.kind != kind { try refuse("it is a \(status.kind.rawValue), not a \(kind.rawValue)") }
+    if status.ownerID != ownerID { try refuse("it belongs to \(userText(status.ownerID))") }
+    if status.isWritableByEverybody || status.isWritableByGroup {
+      try refuse("others can write it (mode \(octal(status.mode))); run `chmod go-w \(path)`")
+    }
+    if kind == .file, status.linkCount > 1 {
+      try refuse("it has \(status.linkCount) names (hard links)")
+    }
+  }
+
+  // MARK: Reading
+
+  /// The status of the index, by which a change is noticed; nil if there is none.
+  func indexStatus() throws(CredentialError) -> FileStatus? {
+    try attempt { () throws(SystemError) in try root.status(of: StoreIndex.fileName) }
+  }
+
+  /// - Returns: nil if there is no such file.
+  func read(
+    _ name: String, in directory: borrowing Directory, limit: Int
+  ) throws(CredentialError) -> (bytes: [UInt8], status: FileStatus)? {
+    let found: (bytes: [UInt8], status: FileStatus)
+    do {
+      found = try directory.readFile(name, limit: limit)
+    } catch {
+      if case .system(let cause) = error, cause.isMissing { return nil }
+      throw CredentialError(error)
+    }
+    try Self.require(found.status, .file, directory.path(of: name), ownerID)
+    return found
+  }
+
+  /// A role's key file, in memory that is locked from the first byte on.
+  /// - Returns: nil if there is none.
+  func readKey(of role: Role, access: AccessList?) throws(CredentialError) -> SecretBytes? {
+    var isMissing = false
+    var status: FileStatus?
+    let name = KeyFile.name(of: role)
+    let bytes = try SecretBytes(capacity: KeyFile.maximumBytes) { span throws(CredentialError) in
+      do throws(ContentsError) {
+        let read = try keys.readFile(name, into: &span)
+        status = read.status
+        return read.byteCount
+      } catch {
+        guard case .system(let cause) = error, cause.isMissing else {
+          throw CredentialError(error)
+        }
+        isMissing = true
+        return 0
+      }
+    }
+    if isMissing { return nil }
+    guard let status else { return bytes }
+    let path = keys.path(of: name)
+    try Self.require(status, .file, path, ownerID)
+    // With a list, its mask shows as the group's permissions.
+    let allowed: UInt32 = access?.isPlain == false ? 0o640 : 0o600
+    if status.mode & ~allowed != 0 {
+      throw .untrusted(
+        path: path, why: "others can read it (mode \(octal(status.mode))); run `chmod 600 \(path)`")
+    }
+    return bytes
+  }
+
+  func anchor() -> UInt64? {
+    guard let bytes = try? run.readFile(Self.anchorName, limit: 8).bytes, bytes.count == 8 else {
+      return nil
+    }
+    var parser = ByteParser(bytes)
+    return try? parser.integer(UInt64.self)
+  }
+
+  // MARK: Writing
+
+  /// The lock under which the store is changed.
+  func lock() throws(CredentialError) -> FileLock {
+    let lock = try attempt { () throws(SystemError) in
+      try FileLock.take(".lock", in: root, ownerID: ownerID, until: .after(.seconds(10)))
+    }
+    guard let lock else { throw .busy(path: root.path(of: ".lock")) }
+    return lock
+  }
+
+  func write(
+    _ name: String, in directory: borrowing Directory, _ bytes: [UInt8]
+  ) throws(CredentialError) {
+    try attempt { () throws(SystemError) in
+      try directory.replaceFile(name, with: bytes, mode: 0o644, ownerID: ownerID)
+    }
+  }
+
+  func writeKey(
+    _ bytes: borrowing SecretBytes, of role: Role, access: AccessList?
+  ) throws(CredentialError) {
+    try attempt { () throws(SystemError) in
+      try bytes.withBytes { span throws(SystemError) in
+        try keys.replaceFile(
+          KeyFile.name(of: role), with: span, mode: 0o600, ownerID: ownerID,
+          access: access.flatMap { $0.isPlain ? nil : $0 })
+      }
+    }
+  }
+
+  func writeAnchor(_ generation: UInt64) throws(CredentialError) {
+    var writer = ByteWriter()
+    writer.integer(generation)
+    try write(Self.anchorName, in: run, writer.bytes)
+  }
+
+  /// Removes what a process that died left behind: half-written files, and items that the index
+  /// does not name. One of a newer generation than the index stays: it may be what an index that
+  /// was rolled back has lost.
+  func sweep(
+    keeping items: some Collection<CredentialAttributes>, generation: UInt64
+  ) throws(CredentialError) {
+    let kept = Set(items.map(\.fileName))
+    try attempt { () throws(SystemError) in
+      for name in try self.items.names() where !kept.contains(name) {
+        if CredentialAttributes.generation(ofFile: name) ?? 0 > generation { continue }
+        try self.items.removeFile(name)
+      }
+      try Self.sweep(root, prefix: ".new-")
+      try Self.sweep(keys, prefix: ".new-")
+      try Self.sweep(audit, prefix: ".new-")
+      try Self.sweep(run, prefix: ".new-\(Self.anchorName)-")
+    }
+  }
+
+  private static func sweep(
+    _ directory: borrowing Directory, prefix: String
+  ) throws(SystemError) {
+    for name in try directory.names() where name.hasPrefix(prefix) {
+      try directory.removeFile(name)
+    }
+  }
+
+  // MARK: Per role
+
+  static func auditName(of role: Role) -> String { "\(role).chain" }
+
+  func makeAuditLog(of role: Role, access: AccessList) throws(CredentialError) {
+    let name = Self.auditName(of: role)
+    try attempt { () throws(SystemError) in
+      if try audit.status(of: name) != nil { return }
+      try audit.replaceFile(
+        name, with: [], mode: 0o600, ownerID: ownerID, access: access.isPlain ? nil : access)
+    }
+  }
+
+  /// Gives a role's files to whoever holds the role now.
+  func renewAccess(
+    of role: Role, reading: AccessList, writing: AccessList
+  ) throws(CredentialError) {
+    try attempt { () throws(SystemError) in
+      try keys.setAccess(reading, ofFile: KeyFile.name(of: role))
+      try audit.setAccess(writing, ofFile: Self.auditName(of: role))
+    }
+  }
+
+  func openAuditLog(of role: Role) throws(CredentialError) -> RecordFile {
+    let name = Self.auditName(of: role)
+    let status = try attempt { () throws(SystemError) in try audit.status(of: name) }
+    if status == nil { throw .tampered("\(audit.path(of: name)) is missing") }
+    let file = try attempt { () throws(SystemError) in
+      try RecordFile.open(
+        name, in: audit, recordBytes: AuditRecord.byteCount, ownerID: ownerID,
+        until: .after(.seconds(10)))
+    }
+    guard let file else { throw .busy(path: audit.path(of: name)) }
+    return file
+  }
+}
+
+extension CredentialError {
+  init(_ error: ContentsError) {
+    switch error {
+    case .system(let error): self.init(error)
+    case .notFile(let path, let kind):
+      self = .untrusted(path: path, why: "it is a \(kind.rawValue), not a file")
+    case .tooLarge(let path, let byteCount, let limit):
+      self = .tampered("\(path) has \(byteCount) bytes, more than \(limit)")
+    }
+  }
+}

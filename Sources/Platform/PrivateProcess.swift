@@ -1,0 +1,81 @@
+import CLinuxShims
+import Glibc
+
+/// Keeps the memory of this process from core dumps, debuggers and `/proc/PID/mem`, for every
+/// process but root's (`prctl(2)`, PR_SET_DUMPABLE; an exec ends it).
+package func keepMemoryPrivate() throws(SystemError) {
+  if linux_forbid_dumps() != 0 { throw .last("prctl PR_SET_DUMPABLE") }
+  var none = rlimit(rlim_cur: 0, rlim_max: 0)
+  if unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) != 0 {
+    throw .last("setrlimit RLIMIT_CORE")
+  }
+}
+
+/// Shows nothing of what is typed on a terminal while this lives.
+///
+/// Keys that would end the process are read like others, so that none leaves the terminal mute.
+package struct SilentTerminal: ~Copyable {
+  private let number: Int32
+  private let before: termios
+
+  /// - Returns: nil for what is no terminal.
+  package init?(_ number: Int32) {
+    var settings = termios()
+    guard unsafe tcgetattr(number, &settings) == 0 else { return nil }
+    self.number = number
+    before = settings
+    settings.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+    _ = unsafe tcsetattr(number, TCSAFLUSH, &settings)
+  }
+
+  /// How typing a line ended.
+  package enum Typed: Hashable, Sendable {
+    case line(byteCount: Int)
+    case tooLong
+    /// By Ctrl-C.
+    case interrupted
+  }
+
+  private enum Key {
+    static let interrupt: UInt8 = 0x03
+    static let end: UInt8 = 0x04
+    static let backspaces: [UInt8] = [0x08, 0x7f]
+    static let eraseLine: UInt8 = 0x15
+    static let line: UInt8 = 0x0a
+  }
+
+  /// Reads one line, without its end, into memory of the caller's. Backspace and Ctrl-U erase.
+  package borrowing func readLine(into span: inout MutableRawSpan) throws(SystemError) -> Typed {
+    let number = self.number
+    // SAFETY: the kernel writes one byte at a place inside the span, as checked.
+    return try unsafe span.withUnsafeMutableBytes { buffer throws(SystemError) -> Typed in
+      var count = 0
+      while count < buffer.count {
+        let place = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count..<count + 1])
+        let result = try retryingInterrupts("read", path: "the terminal") {
+          Int32(unsafe read(number, place.baseAddress, 1))
+        }
+        let key = unsafe buffer[count]
+        if result == 0 || key == Key.line || key == Key.end { return .line(byteCount: count) }
+        if key == Key.interrupt { return .interrupted }
+        if key == Key.eraseLine {
+          count = 0
+        } else if Key.backspaces.contains(key) {
+          // A character may have several bytes, all but the first 10xxxxxx.
+          while count > 0 {
+            count -= 1
+            if unsafe buffer[count] & 0xc0 != 0x80 { break }
+          }
+        } else {
+          count += 1
+        }
+      }
+      return .tooLong
+    }
+  }
+
+  deinit {
+    var settings = before
+    _ = unsafe tcsetattr(number, TCSAFLUSH, &settings)
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Platform
+
+/// `framebus credential …` as a user runs it: command in; output, errors and status out.
+@Suite struct CredentialCLITests {
+  private let root: TemporaryRoot
+
+  init() throws {
+    root = try TemporaryRoot()
+    #expect(try framebus("group", "create").status == .exited(0))
+  }
+
+  private var place: [String] { ["--root", root.path, "--group", "a.b"] }
+
+  private func framebus(_ arguments: String...) throws -> ProgramResult {
+    try run("framebus", arguments + place)
+  }
+
+  /// A shell line in which `FRAMEBUS` stands for the program and `PLACE` for the group's options.
+  private func shell(_ line: String) throws -> ProgramResult {
+    let line = line.replacing("FRAMEBUS", with: try pathOfProgram("framebus"))
+      .replacing("PLACE", with: place.joined(separator: " "))
+    return try run("sh", ["-c", line])
+  }
+
+  @Test func aCredentialIsKeptGivenOutListedShownAndRemoved() throws {
+    let none = try framebus("credential", "list")
+    #expect(none.output == "" && none.status == .exited(0))
+    let added = try shell(
+      "echo token-1 | FRAMEBUS credential add s a --recipient extension --label Studio"
+        + " --expires 2100-01-01T00:00:00Z PLACE")
+    #expect(added.status == .exited(0), "\(added.errors)")
+    #expect(added.output == "" && added.errors == "added the credential s/a\n")
+    #expect(try framebus("credential", "get", "s", "a").output == "token-1")
+    let list = try framebus("credential", "list")
+    #expect(list.output == "s/a  extension,host  expires 2100-01-01T00:00:00Z  Studio\n")
+    let json = try framebus("credential", "show", "s", "a", "--json").output
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    #expect(object["expiresAt"] as? String == "2100-01-01T00:00:00Z")
+    #expect(object["recipients"] as? [String] == ["extension", "host"])
+    #expect(object["generation"] as? Int == 2)
+    let again = try shell("echo x | FRAMEBUS credential add s a PLACE")
+    #expect(again.status == .exited(1))
+    #expect(again.errors.hasPrefix("error: there is a credential s/a already"))
+    #expect(try framebus("credential", "remove", "s", "a").status == .exited(0))
+    let gone = try framebus("credential", "get", "s", "a")
+    #expect(gone.status == .exited(1))
+    #expect(gone.errors.hasPrefix("error: there is no credential s/a; see"))
+  }
+
+  @Test func grantAndRevokeDecideWhoOpens() throws {
+    _ = try shell("echo token-1 | FRAMEBUS credential set s a PLACE")
+    let before = try framebus("credential", "get", "s", "a", "--role", "extension")
+    #expect(before.status == .exited(1))
+    #expect(try framebus("credential", "grant", "s", "a", "extension").status == .exited(0))
+    #expect(
+      try framebus("credential", "get", "s", "a", "--role", "extension").output == "token-1")
+    let revoked = try framebus("credential", "revoke", "s", "a", "extension")
+    #expect(revoked.status == .exited(0))
+    #expect(revoked.errors.contains("warning: the role extension may have seen the secret"))
+    let after = try framebus("credential", "get", "s", "a", "--role", "extension")
+    #expect(after.status == .exited(1))
+    #expect(after.errors.contains("was not granted to the role extension"))
+  }
+
+  @Test func aNewlineAtTheEndIsLeftOutUnlessItIsWanted() throws {
+    _ = try shell("printf 'a\\nb\\n\\n' | FRAMEBUS credential set s a PLACE")
+    #expect(try framebus("credential", "get", "s", "a").output == "a\nb\n")
+    _ = try shell("printf 'a\\n' | FRAMEBUS credential set s a --exact PLACE")
+    #expect(try framebus("credential", "get", "s", "a").output == "a\n")
+  }
+
+  @Test func aSecretComesFromADescriptorToo() throws {
+    _ = try shell("FRAMEBUS credential set s a --secret-fd 5 5<<E PLACE\ntoken-5\nE")
+    #expect(try framebus("credential", "get", "s", "a").output == "token-5")
+    let closed = try framebus("credential", "set", "s", "a", "--secret-fd", "77")
+    #expect(closed.status == .exited(1))
+    #expect(closed.errors.contains("cannot read the secret from the file descriptor 77"))
+    let empty = try framebus("credential", "set", "s", "a")
+    #expect(empty.errors == "error: the secret is empty\n")
+    let long = try shell("head -c 65537 /dev/zero | FRAMEBUS credential set s a PLACE")
+    #expect(long.errors.hasPrefix("error: a secret has 1 to 65536 bytes"))
+  }
+
+  /// On a pseudo-terminal: what is typed is not shown.
+  @Test func aSecretIsTypedWithoutEcho() throws {
+    let result = try typed("token-typed")
+    #expect(result.output.contains("Secret of s/a: "), "\(result.output)\(result.errors)")
+    #expect(!result.output.contains("token-typed"))
+    #expect(try framebus("credential", "get", "s", "a").output == "token-typed")
+  }
+
+  @Test func typingIsCorrectedAndInterrupted() throws {
+    let erased = try typed("token-é\u{7f}\u{7f}X")
+    #expect(erased.status == .exited(0))
+    #expect(try framebus("credential", "get", "s", "a").output == "tokenX")
+    #expect(try typed("wrong\u{15}right").status == .exited(0))
+    #expect(try framebus("credential", "get", "s", "a").output == "right")
+    #expect(try typed("token\u{3}").status == .exited(130))
+    #expect(try framebus("credential", "get", "s", "a").output == "right")
+  }
+
+  private func typed(_ answer: String) throws -> ProgramResult {
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Tools/type_answer.py").path
+    return try run(
+      "/usr/bin/python3",
+      [script, "Secret of s/a: ", answer, try pathOfProgram("framebus"), "credential", "set", "s"]
+        + ["a"] + place)
+  }
+
+  @Test func aPassphraseLocksTheHostsKey() throws {
+    _ = try shell(
+      "echo token-1 | FRAMEBUS credential add s a --passphrase-fd 5 5<<E PLACE\nhorse\nE")
+    let locked = try framebus("credential", "get", "s", "a")
+    #expect(locked.status == .exited(1))
+    #expect(locked.errors.hasPrefix("error: the key of the role host is locked"))
+    let wrong = try shell("FRAMEBUS credential get s a --passphrase-fd 5 5<<E PLACE\ncow\nE")
+    #expect(wrong.errors.hasPrefix("error: the passphrase is not that of the role host"))
+    let right = try shell("FRAMEBUS credential get s a --passphrase-fd 5 5<<E PLACE\nhorse\nE")
+    #expect(right.output == "token-1", "\(right.errors)")
+    let opened = try shell(
+      "FRAMEBUS credential protect --no-passphrase --passphrase-fd 5 5<<E PLACE\nhorse\nE")
+    #expect(opened.status == .exited(0), "\(opened.errors)")
+    #expect(try framebus("credential", "get", "s", "a").output == "token-1")
+  }
+
+  @Test func wrongUseIsTwo() throws {
+    for arguments in [
+      ["credential", "set", "s", "a", "--expires", "tomorrow"],
+      ["credential", "get", "s\n", "a"], ["credential", "grant", "s", "a", "Extension"],
+      ["credential", "protect"], ["credential", "set", "s", "a", "token"],
+    ] {
+      #expect(try run("framebus", arguments + place).status == .exited(2), "\(arguments)")
+    }
+  }
+
+  /// Neither the durable nor the volatile part, nor anything that was printed.
+  @Test func noFileHoldsTheSecret() throws {
+    _ = try shell("echo canary-4711 | FRAMEBUS credential set s a --recipient extension PLACE")
+    _ = try framebus("credential", "get", "s", "a")
+    #expect(try run("grep", ["-r", "canary-4711", root.path]).status == .exited(1))
+    let audit = try framebus("credential", "audit", "--json")
+    #expect(audit.output.contains("\"verb\" : \"get\""))
+    #expect(!audit.output.contains("canary"))
+  }
+
+  @Test func tooLittleLockableMemoryIsAnError() throws {
+    _ = try shell("echo token-1 | FRAMEBUS credential set s a PLACE")
+    let result = try shell(
+      "exec setpriv --bounding-set -ipc_lock --inh-caps -all prlimit --memlock=4096:4096"
+        + " FRAMEBUS credential get s a PLACE")
+    #expect(result.status == .exited(1))
+    #expect(result.output == "")
+    #expect(result.errors.contains("the kernel does not lock"), "\(result.errors)")
+  }
+}

@@ -1,0 +1,101 @@
+import AppGroup
+import Foundation
+import Platform
+import TestSupport
+
+@testable import CredentialStore
+
+/// A group with a store in a temporary root, and short ways to use it.
+struct CredentialWorld {
+  let root: TemporaryRoot
+  let group: AppGroup
+  let store: CredentialStore
+
+  static let groupName = "org.example.test"
+  static let name = {
+    do { return try CredentialName(service: "whip.example.com", account: "studio") } catch {
+      fatalError("\(error)")
+    }
+  }()
+
+  init(passphrase: String? = nil) throws {
+    root = try TemporaryRoot(mode: 0o755)
+    group = try AppGroup.create(GroupID(Self.groupName), root: root.path)
+    store = try CredentialStore.create(
+      in: group, passphrase: try secretOrNone(passphrase), cost: .interactive)
+  }
+
+  func open(_ role: Role = .host, passphrase: String? = nil) throws -> CredentialStore {
+    let group = try AppGroup.open(GroupID(Self.groupName), root: root.path)
+    return try CredentialStore.open(
+      in: group, as: role, passphrase: try secretOrNone(passphrase))
+  }
+
+  /// Keeps a credential that the extension can open.
+  func addShared(_ text: String = "token-1") throws {
+    try store.add(
+      Self.name, secret(text),
+      options: CredentialOptions(label: "Studio", recipients: [.extension]))
+  }
+
+  var path: String { group.containerPath + "/credentials" }
+  var anchorPath: String { group.runPath + "/credentials.anchor" }
+
+  /// The sealed files, by name.
+  func items() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: path + "/items").sorted()
+  }
+
+  /// All files of the store but the lock, from its directory on.
+  func files() throws -> [String] {
+    try plainFiles(below: path).filter { $0 != ".lock" }
+  }
+
+  func bytes(_ name: String) throws -> [UInt8] {
+    try Array(Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
+  }
+
+  /// Overwrites a file in place, so that its permissions stay.
+  func overwrite(_ name: String, _ bytes: [UInt8]) throws {
+    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/" + name))
+    try handle.truncate(atOffset: 0)
+    try handle.write(contentsOf: Data(bytes))
+    try handle.close()
+  }
+}
+
+/// The plain files below a directory, sorted.
+func plainFiles(below path: String) throws -> [String] {
+  try FileManager.default.subpathsOfDirectory(atPath: path).sorted().filter { name in
+    let facts = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
+    return facts[.type] as? FileAttributeType == .typeRegular
+  }
+}
+
+func secret(_ text: String) throws(CredentialError) -> SecretBytes {
+  try SecretBytes(copying: Array(text.utf8))
+}
+
+func secretOrNone(_ text: String?) throws(CredentialError) -> SecretBytes? {
+  guard let text else { return nil }
+  return try secret(text)
+}
+
+extension CredentialStore {
+  /// The secret as text, which only a test may have.
+  func text(_ name: CredentialName = CredentialWorld.name) throws(CredentialError) -> String {
+    try get(name).text
+  }
+}
+
+extension SecretBytes {
+  var text: String {
+    withBytes { bytes in
+      String(
+        decoding: (0..<bytes.byteCount).map {
+          // SAFETY: inside the span.
+          unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
+        }, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import AppGroup
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CredentialStore
+@testable import Platform
+
+/// SIGKILL at each system call by which a change is made: the old secret or the new one is there,
+/// whole, every other credential too, and the next change goes through.
+@Suite struct KillTests {
+  // A file that was opened and not written yet is what dying at its first write leaves.
+  private static let calls = [
+    "mkdirat", "fchown", "fchmod", "fsetxattr", "write", "pwrite64", "fsync", "renameat",
+    "renameat2", "unlinkat",
+  ]
+  private let name = CredentialWorld.name
+
+  /// Runs `framebus credential …` and has the kernel kill it as it enters the N-th such call.
+  private func killed(
+    _ world: CredentialWorld, at call: String, _ number: Int, _ script: String
+  ) throws -> Bool {
+    let program = try pathOfProgram("framebus")
+    let options = "--root \(world.root.path) --group \(CredentialWorld.groupName)"
+    let trace =
+      "strace -f -qq -o /dev/null -e trace=\(call)"
+      + " -e inject=\(call):signal=KILL:when=\(number)"
+    let command = script.replacing("FRAMEBUS", with: "\(trace) \(program) credential")
+      .replacing("OPTIONS", with: options)
+    return try !run("sh", ["-c", command + "; exit $?"]).status.isSuccess
+  }
+
+  /// Kills at the first call of each kind, the second, and so on, until one run gets through.
+  /// - Returns: how many died.
+  private func atEachCall(
+    _ script: String, check: (CredentialWorld, String) throws -> Void
+  ) throws -> Int {
+    var deaths = 0
+    for call in Self.calls {
+      for number in 1...100 {
+        let world = try CredentialWorld()
+        try world.addShared("old")
+        let isKilled = try killed(world, at: call, number, script)
+        try check(world, "killed at \(call) \(number)")
+        // The next change finds nothing in its way, and the one after it leaves nothing of the
+        // dead one.
+        for text in ["first", "next"] { try world.open().set(name, secret(text)) }
+        #expect(try world.open().text() == "next")
+        #expect(try world.items().count == world.open().list().count)
+        #expect(try world.files().allSatisfy { !$0.contains(".new-") })
+        if !isKilled { break }
+        deaths += 1
+      }
+    }
+    return deaths
+  }
+
+  @Test func aWriterKilledWhileItReplacesASecret() throws {
+    let deaths = try atEachCall("printf new | FRAMEBUS update whip.example.com studio OPTIONS") {
+      world, when in
+      let text = try world.open(.extension).text()
+      #expect(text == "old" || text == "new", "\(when)")
+    }
+    #expect(deaths >= 20, "\(deaths)")
+  }
+
+  @Test func aWriterKilledWhileItAddsOne() throws {
+    let deaths = try atEachCall(
+      "printf new | FRAMEBUS add turn.example.com studio --recipient capture OPTIONS"
+    ) { world, when in
+      #expect(try world.open(.extension).text() == "old", "\(when)")
+      let other = try CredentialName(service: "turn.example.com", account: "studio")
+      if try world.open().list().count == 2 {
+        #expect(try world.open(.capture).text(other) == "new")
+      }
+    }
+    #expect(deaths >= 28, "\(deaths)")
+  }
+
+  @Test func aWriterKilledWhileItRemovesOne() throws {
+    let deaths = try atEachCall("FRAMEBUS remove whip.example.com studio OPTIONS") {
+      world, when in
+      if try world.open().list().isEmpty {
+        #expect(throws: CredentialError.notFound(name)) { try world.open().text() }
+      } else {
+        #expect(try world.open(.extension).text() == "old", "\(when)")
+      }
+    }
+    #expect(deaths >= 14, "\(deaths)")
+  }
+
+  /// The key file is the one thing that everything hangs on.
+  @Test func aWriterKilledWhileItChangesThePassphrase() throws {
+    let deaths = try atEachCall("FRAMEBUS protect --no-passphrase OPTIONS") {
+      world, when in
+      let text = try world.open().text()
+      #expect(text == "old", "\(when)")
+    }
+    #expect(deaths >= 6, "\(deaths)")
+  }
+}

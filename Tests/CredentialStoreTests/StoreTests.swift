@@ -1,0 +1,224 @@
+import AppGroup
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CredentialStore
+@testable import Platform
+
+/// What a store does when nobody attacks it.
+@Suite struct StoreTests {
+  private let name = CredentialWorld.name
+
+  @Test func aCredentialIsAddedOpenedUpdatedListedAndRemoved() throws {
+    let world = try CredentialWorld()
+    let options = CredentialOptions(
+      label: "Studio", comment: "for the live show", expiresAtSeconds: 4_102_444_800)
+    try world.store.add(name, secret("token-1"), options: options)
+    #expect(try world.open().text() == "token-1")
+    try world.store.update(name, secret("token-2"))
+    #expect(try world.open().text() == "token-2")
+    let item = try #require(try world.open().list().first)
+    #expect(item.name == name)
+    #expect(item.label == "Studio" && item.comment == "for the live show")
+    #expect(item.expiresAtSeconds == 4_102_444_800)
+    #expect(item.recipients == [.host])
+    #expect(item.generation == 3)
+    try world.store.remove(name)
+    #expect(throws: CredentialError.notFound(name)) { try world.store.text() }
+    #expect(try world.items().isEmpty)
+  }
+
+  @Test func aSecondOfTheSameNameIsADuplicateUnlessItIsSet() throws {
+    let world = try CredentialWorld()
+    try world.store.add(name, secret("token-1"))
+    #expect(throws: CredentialError.duplicate(name)) {
+      try world.store.add(name, secret("token-2"))
+    }
+    #expect(try world.store.text() == "token-1")
+    try world.store.set(name, secret("token-3"), options: CredentialOptions(label: "new"))
+    #expect(try world.store.text() == "token-3")
+    #expect(try world.store.attributes(of: name).label == "new")
+    #expect(try world.items().count == 1)
+  }
+
+  @Test func whatIsMissingCannotBeChanged() throws {
+    let world = try CredentialWorld()
+    let missing = CredentialError.notFound(name)
+    #expect(throws: missing) { try world.store.update(name, secret("x")) }
+    #expect(throws: missing) { try world.store.remove(name) }
+    #expect(throws: missing) { try world.store.grant(.extension, name) }
+    #expect(throws: missing) { try world.store.attributes(of: name) }
+  }
+
+  @Test func aRecipientOpensAndAnyOtherRoleIsNotEntitled() throws {
+    let world = try CredentialWorld()
+    try world.addShared()
+    #expect(try world.open(.extension).text() == "token-1")
+    let refused = try #require(throws: CredentialError.self) { _ = try world.open(.capture) }
+    guard case .notEntitled = refused else { throw refused }
+    let other = try CredentialName(service: "turn.example.com", account: "studio")
+    try world.store.add(other, secret("token-2"))
+    let second = try #require(throws: CredentialError.self) {
+      try world.open(.extension).text(other)
+    }
+    guard case .notEntitled = second else { throw second }
+  }
+
+  @Test func onlyTheHostChanges() throws {
+    let world = try CredentialWorld()
+    try world.addShared()
+    let store = try world.open(.extension)
+    for body in [
+      { try store.add(name, secret("x")) }, { try store.set(name, secret("x")) },
+      { try store.remove(name) }, { try store.grant(.capture, name) },
+    ] as [() throws -> Void] {
+      let error = try #require(throws: CredentialError.self) { try body() }
+      guard case .notEntitled = error else { throw error }
+    }
+    #expect(try store.text() == "token-1")
+  }
+
+  @Test func aRevokedRoleOpensNeitherTheNewFileNorWithTheOldOne() throws {
+    let world = try CredentialWorld()
+    try world.store.add(name, secret("token-1"))
+    try world.store.grant(.extension, name)
+    let extensionStore = try world.open(.extension)
+    #expect(try extensionStore.text() == "token-1")
+    let old = try #require(try world.items().first)
+    let oldBytes = try world.bytes("items/" + old)
+    try world.store.revoke(.extension, name)
+    let error = try #require(throws: CredentialError.self) { try extensionStore.text() }
+    guard case .notEntitled = error else { throw error }
+    let new = try #require(try world.items().first)
+    #expect(old != new)
+    // Another data key: nothing of the old sealed body is in the new file.
+    #expect(try world.bytes("items/" + new).suffix(400) != oldBytes.suffix(400))
+    #expect(try world.store.text() == "token-1")
+    #expect(throws: CredentialError.self) { try world.store.revoke(.host, name) }
+  }
+
+  @Test func anExpiredCredentialIsKeptButNotGivenOut() throws {
+    let world = try CredentialWorld()
+    let options = CredentialOptions(expiresAtSeconds: 1_000_000_000, recipients: [.extension])
+    try world.store.add(name, secret("token-1"), options: options)
+    for role in [Role.host, .extension] {
+      #expect(throws: CredentialError.expired(name, atSeconds: 1_000_000_000)) {
+        try world.open(role).text()
+      }
+    }
+    try world.store.set(name, secret("token-2"))
+    #expect(try world.store.text() == "token-2")
+  }
+
+  @Test func theHostsKeyUnderAPassphraseIsLockedWithoutIt() throws {
+    let world = try CredentialWorld(passphrase: "correct horse")
+    try world.addShared()
+    #expect(throws: CredentialError.locked(.host, isWrongPassphrase: false)) {
+      _ = try world.open()
+    }
+    #expect(throws: CredentialError.locked(.host, isWrongPassphrase: true)) {
+      _ = try world.open(passphrase: "wrong horse")
+    }
+    #expect(try world.open(passphrase: "correct horse").text() == "token-1")
+    #expect(try world.open(.extension).text() == "token-1")
+  }
+
+  @Test func theKeysSourceChangesWithoutLosingACredential() throws {
+    let world = try CredentialWorld()
+    try world.addShared()
+    func change(_ old: String?, _ new: String?) throws {
+      try CredentialStore.changePassphrase(
+        in: world.group, from: try secretOrNone(old), to: try secretOrNone(new),
+        cost: .interactive)
+    }
+    try change(nil, "one")
+    #expect(throws: CredentialError.locked(.host, isWrongPassphrase: false)) {
+      try change(nil, "two")
+    }
+    try change("one", "two")
+    #expect(throws: CredentialError.locked(.host, isWrongPassphrase: true)) {
+      _ = try world.open(passphrase: "one")
+    }
+    #expect(try world.open(passphrase: "two").text() == "token-1")
+    try change("two", nil)
+    #expect(try world.open().text() == "token-1")
+  }
+
+  @Test func namesTextsAndSecretsHaveLimits() throws {
+    let world = try CredentialWorld()
+    let long = String(repeating: "é", count: 64)
+    #expect(throws: CredentialError.self) { try CredentialName(service: "", account: "a") }
+    #expect(throws: CredentialError.self) { try CredentialName(service: long + "e", account: "a") }
+    #expect(throws: CredentialError.self) { try CredentialName(service: "a\nb", account: "a") }
+    let widest = try CredentialName(service: long, account: long)
+    let bytes = try SecretBytes(copying: Array(repeating: 7, count: 65536))
+    let text = String(repeating: "x", count: 1024)
+    try world.store.add(
+      widest, bytes, options: CredentialOptions(label: text, comment: text))
+    #expect(try world.open().get(widest).byteCount == 65536)
+    for size in [0, 65537] {
+      #expect(throws: CredentialError.self) {
+        try world.store.set(widest, SecretBytes(copying: Array(repeating: 7, count: size)))
+      }
+    }
+    #expect(throws: CredentialError.self) {
+      try world.store.set(widest, secret("x"), options: CredentialOptions(label: text + "x"))
+    }
+    #expect(throws: CredentialError.self) {
+      let stranger = try #require(Role(rawValue: "stranger"))
+      try world.store.grant(stranger, widest)
+    }
+    #expect(try world.open().get(widest).byteCount == 65536)
+  }
+
+  @Test func secretsOfEveryLengthComeBackWhole() throws {
+    let world = try CredentialWorld()
+    for count in [1, 2, 255, 256, 257, 511, 512, 4096] {
+      let text = String(repeating: "s", count: count)
+      try world.store.set(name, secret(text))
+      #expect(try world.store.text() == text)
+    }
+  }
+
+  @Test func theLogsTellWhoDidWhat() throws {
+    let world = try CredentialWorld()
+    try world.addShared()
+    _ = try world.open(.extension).text()
+    try world.store.set(name, secret("x"), options: CredentialOptions(expiresAtSeconds: 5))
+    _ = try? world.store.text()
+    let host = try world.store.auditLog(of: .host)
+    #expect(host.map(\.verb) == [.add, .set, .get])
+    #expect(host.map(\.outcome) == [.done, .done, .expired])
+    #expect(host.map(\.sequence) == [1, 2, 3])
+    #expect(host.allSatisfy { $0.name == name && $0.uid == getuid() })
+    let read = try world.store.auditLog(of: .extension)
+    #expect(read.map(\.verb) == [.get])
+    #expect(try world.store.auditLog(of: .capture).isEmpty)
+  }
+
+  @Test func twoWritersAtOnceLoseNothing() throws {
+    let world = try CredentialWorld()
+    let stores = try (0..<4).map { _ in try world.open() }
+    try withWatchdog {
+      DispatchQueue.concurrentPerform(iterations: 4) { writer in
+        for number in 0..<8 {
+          do {
+            let name = try CredentialName(service: "s\(number)", account: "a\(writer)")
+            try stores[writer].add(name, secret("\(writer)-\(number)"))
+          } catch {
+            Issue.record("\(error)")
+          }
+        }
+      }
+    }
+    let store = try world.open()
+    #expect(try store.list().count == 32)
+    for item in try store.list() {
+      let text = "\(item.name.account.dropFirst())-\(item.name.service.dropFirst())"
+      #expect(try store.text(item.name) == text)
+    }
+    #expect(try world.items().count == 32)
+    #expect(try store.auditLog(of: .host).count == 64)
+  }
+}

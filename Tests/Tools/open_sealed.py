@@ -1,0 +1,141 @@
+"""Opens a group's credentials by docs/design/sealed-file.md alone, with PyNaCl.
+
+usage: open_sealed.py DIRECTORY ROLE      a store: its index, keys/, items/ and audit/
+
+Writes one line a credential: SERVICE, ACCOUNT and the secret, with tabs between.
+"""
+
+import hashlib
+import pathlib
+import struct
+import sys
+
+from nacl import bindings
+
+GROUP_LIMIT = 128
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def raw(self, count):
+        assert self.at + count <= len(self.data), "truncated"
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def number(self, form):
+        return struct.unpack("<" + form, self.raw(struct.calcsize(form)))[0]
+
+    def text(self):
+        return self.raw(self.number("H")).decode()
+
+    def header(self, magic):
+        assert self.raw(8) == magic and self.number("I") == 1, "another format"
+
+    def attributes(self):
+        start = self.at
+        item = {"id": self.raw(16), "generation": self.number("Q")}
+        assert self.number("B") == 0
+        self.raw(24)  # created, changed, expires
+        item["service"], item["account"] = self.text(), self.text()
+        self.text(), self.text()  # label, comment
+        item["recipients"] = [self.text() for _ in range(self.number("B"))]
+        item["bytes"] = self.data[start : self.at]
+        return item
+
+
+def verify(data, domain, key):
+    """The Ed25519 signature at the end of a file."""
+    message, signature = domain + data[:-64], data[-64:]
+    assert bindings.crypto_sign_open(signature + message, key) == message
+
+
+def derived(seed, number):
+    """crypto_kdf_derive_from_key: BLAKE2b with the number as salt."""
+    salt = number.to_bytes(16, "little")
+    return hashlib.blake2b(
+        key=seed, digest_size=32, salt=salt, person=b"FBcredkd".ljust(16, b"\0")
+    ).digest()
+
+
+def open_key(path, role):
+    data = path.read_bytes()
+    reader = Reader(data)
+    reader.header(b"FBROLEKY")
+    assert reader.number("B") == 1, "under a passphrase"
+    assert reader.text() == role
+    group, signer, seed = reader.text(), reader.raw(32), reader.raw(32)
+    assert reader.at == len(data)
+    return group, signer, seed
+
+
+def open_index(data, group, signer):
+    verify(data, b"framebus-credential-index-v1", signer)
+    reader = Reader(data)
+    reader.header(b"FBINDEX1")
+    assert reader.text() == group
+    generation = reader.number("Q")
+    assert reader.raw(32) == signer
+    roles = {}
+    for _ in range(reader.number("H")):
+        name = reader.text()
+        roles[name] = (reader.raw(32), reader.raw(32))
+    writers = [(reader.raw(32), reader.text()) for _ in range(reader.number("H"))]
+    items = [reader.attributes() for _ in range(reader.number("I"))]
+    assert reader.at == len(data) - 64
+    assert all(item["generation"] <= generation for item in items)
+    return roles, writers, items
+
+
+def open_item(data, item, group, role, keys, roles, writers):
+    reader = Reader(data)
+    reader.header(b"FBSEALED")
+    assert reader.text() == group
+    assert reader.attributes()["bytes"] == item["bytes"]
+    writer = reader.raw(32)
+    assert any(k == writer and item["service"].startswith(p) for k, p in writers)
+    verify(data, b"framebus-credential-v1", writer)
+    assert [reader.raw(32) for _ in item["recipients"]] == [
+        roles[name][0] for name in item["recipients"]
+    ]
+    commitment, nonce = reader.raw(32), reader.raw(24)
+    context = data[: reader.at]
+    sealed = dict((name, reader.raw(80)) for name in item["recipients"])
+    body = reader.raw(reader.number("I"))
+    assert reader.at == len(data) - 64
+    data_key = bindings.crypto_box_seal_open(sealed[role], *keys)
+    purpose = b"framebus-credential-commitment-v1"
+    assert hashlib.blake2b(purpose, key=data_key, digest_size=32).digest() == commitment
+    padded = bindings.crypto_aead_xchacha20poly1305_ietf_decrypt(body, context, nonce, data_key)
+    return bindings.sodium_unpad(padded, 256)
+
+
+def check_log(data, key):
+    previous = bytes(32)
+    for start in range(0, len(data) - 511, 512):
+        record = data[start : start + 512]
+        verify(record, b"framebus-credential-audit-v1", key)
+        assert record[40:72] == previous, "a broken chain"
+        assert struct.unpack_from("<Q", record, 16)[0] == start // 512 + 1
+        previous = hashlib.blake2b(record, digest_size=32).digest()
+
+
+def main():
+    store, role = pathlib.Path(sys.argv[1]), sys.argv[2]
+    group, signer, seed = open_key(store / "keys" / f"{role}.key", role)
+    assert len(group) <= GROUP_LIMIT
+    roles, writers, items = open_index((store / "index").read_bytes(), group, signer)
+    keys = bindings.crypto_box_seed_keypair(derived(seed, 1))
+    assert keys[0] == roles[role][0]
+    check_log((store / "audit" / f"{role}.chain").read_bytes(), roles[role][1])
+    for item in items:
+        if role not in item["recipients"]:
+            continue
+        name = f"{item['id'].hex()}-{item['generation']}.sealed"
+        data = (store / "items" / name).read_bytes()
+        secret = open_item(data, item, group, role, keys, roles, writers)
+        print(item["service"], item["account"], secret.decode(), sep="\t")
+
+
+main()
