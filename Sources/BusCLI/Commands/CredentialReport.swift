@@ -16,15 +16,15 @@ struct CredentialList: ParsableCommand {
     let reports = try listed().map(CredentialReport.init)
     if global.json { return try global.terminal.printJSON(reports) }
     for report in reports {
-      printLine([
+      try printLine([
         "\(report.service)/\(report.account)", report.recipients.joined(separator: ","),
         report.expiresAt.map { "expires \($0)" } ?? "", report.label,
       ])
     }
   }
 
-  private func printLine(_ parts: [String]) {
-    global.terminal.print(parts.filter { !$0.isEmpty }.joined(separator: "  "))
+  private func printLine(_ parts: [String]) throws {
+    try global.terminal.print(parts.filter { !$0.isEmpty }.joined(separator: "  "))
   }
 
   /// A group without a store keeps no credentials.
@@ -45,7 +45,7 @@ struct CredentialShow: ParsableCommand {
     let name = try choice.name()
     let report = CredentialReport(try store.opened(global).attributes(of: name))
     if global.json { return try global.terminal.printJSON(report) }
-    global.terminal.print(
+    try global.terminal.print(
       """
       service     \(report.service)
       account     \(report.account)
@@ -86,7 +86,7 @@ struct CredentialAudit: ParsableCommand {
         report.time, report.role, report.verb, name, report.outcome, "pid \(report.pid)",
         "uid \(report.uid)",
       ]
-      global.terminal.print(parts.filter { !$0.isEmpty }.joined(separator: "  "))
+      try global.terminal.print(parts.filter { !$0.isEmpty }.joined(separator: "  "))
     }
     global.terminal.say("\(reports.count) records of \(roles.count) roles verified")
   }
