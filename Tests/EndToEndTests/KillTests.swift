@@ -24,7 +24,7 @@ import Testing
     let recording = try Recording(path)
     #expect(recording.frameCount >= 40)
     #expect(zip(recording.times, recording.times.dropFirst()).allSatisfy { $0 < $1 })
-    try expectNothingIsLeft(since: before)
+    try waitUntilNothingIsLeft(since: before)
   }
 
   @Test func captureIdlesAndIsWholeAfterItsUploaderWasKilled() throws {
@@ -55,7 +55,7 @@ import Testing
     sleep(until: .after(.seconds(1)))
     #expect(try idle.userTicks + idle.systemTicks - ticks <= 2)
     _ = try capture.end(with: SIGTERM)
-    try expectNothingIsLeft(since: before)
+    try waitUntilNothingIsLeft(since: before)
   }
 
   @Test func nothingIsLeftWhenAllAreKilledAtOnce() throws {
@@ -70,18 +70,8 @@ import Testing
       _ = (try capture.finish(), try upload.finish())
       #expect(try scene.stream() == nil)
     }
-    try expectNothingIsLeft(since: before)
+    try waitUntilNothingIsLeft(since: before)
     let left = FileManager.default.enumerator(atPath: scene.root.path)?.compactMap { $0 as? String }
     #expect(left?.filter { $0.contains("streams/") }.count == 2, "\(left ?? [])")
   }
-}
-
-/// Nothing in /dev/shm that was not there before. Other programs come and go there: what stays a
-/// minute is left.
-private func expectNothingIsLeft(since before: Set<String>) throws {
-  let deadline = Deadline.after(.seconds(60))
-  while try !sharedMemoryEntries().isSubset(of: before), !deadline.isPast {
-    sleep(until: .after(.milliseconds(10)))
-  }
-  #expect(try sharedMemoryEntries().subtracting(before) == [])
 }
