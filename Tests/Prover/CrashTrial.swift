@@ -143,6 +143,8 @@ struct CrashTrial: CustomStringConvertible {
     if side == .evictor {
       try victim.waitForOutput("publishing")
       sitter = try RunningProgram("HostileMember", ["seat", world.socketPath])
+      // Before visitors come, one of whom the victim could take for it.
+      try sitter?.waitForOutput("ready")
     }
     defer { withExtendedLifetime(sitter) {} }
     while victim.process.status == nil { visit(world) }
