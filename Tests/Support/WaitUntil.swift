@@ -11,7 +11,8 @@ package func waitUntil(
   }
 }
 
-/// Waits until nothing lies in /dev/shm that was not there before. Other programs come and go there.
+/// Waits until nothing lies in /dev/shm that was not there before. Other programs come and go
+/// there.
 package func waitUntilNothingIsLeft(since before: Set<String>) throws {
   try waitUntil("nothing new is left in /dev/shm") {
     try sharedMemoryEntries().isSubset(of: before)
