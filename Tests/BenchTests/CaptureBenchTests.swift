@@ -17,7 +17,7 @@
 
     private func folders() throws -> Set<String> {
       let names = try FileManager.default.contentsOfDirectory(atPath: "/tmp")
-      return Set(names.filter { $0.hasPrefix("framebus-bench-") })
+      return Set(names.filter { $0.hasPrefix("framebus-bench-capture-") })
     }
 
     @Test func aShortRunCountsFramesOfTheBusAndOfTheBarePrimitive() throws {

@@ -11,7 +11,7 @@ struct RingTurn {
   let stop: StopSignal
 
   func measure() throws -> RingFinding {
-    let folder = try TemporaryFolder(prefix: "framebus-bench-")
+    let folder = try TemporaryFolder(prefix: "framebus-bench-ring-")
     defer { try? folder.remove() }
     return try measure(in: folder.path)
   }

@@ -13,7 +13,7 @@ struct CaptureSuite: BenchSuite {
   private static let defaultSeconds = 5
 
   func run(_ run: BenchRun) throws -> BenchReport {
-    let folder = try TemporaryFolder(prefix: "framebus-bench-")
+    let folder = try TemporaryFolder(prefix: "framebus-bench-capture-")
     defer { try? folder.remove() }
     _ = try AppGroup.create(.local, root: folder.path)
     let screen = try VirtualDisplay(width: Self.width, height: Self.height, stop: run.stop)

@@ -22,7 +22,7 @@ struct RecordSuite: BenchSuite {
   }
 
   func run(_ run: BenchRun) throws -> BenchReport {
-    let folder = try TemporaryFolder(prefix: "framebus-bench-")
+    let folder = try TemporaryFolder(prefix: "framebus-bench-record-")
     defer { try? folder.remove() }
     _ = try AppGroup.create(.local, root: folder.path)
     let input = folder.path + "/in.y4m"

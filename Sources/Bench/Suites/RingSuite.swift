@@ -49,7 +49,7 @@ struct RingCallsSuite: BenchSuite {
   }
 
   private func measure(_ turn: RingTurn, _ strace: String) throws -> RingFinding {
-    let folder = try TemporaryFolder(prefix: "framebus-bench-")
+    let folder = try TemporaryFolder(prefix: "framebus-bench-ring-")
     defer { try? folder.remove() }
     func file(_ number: Int) -> String { "calls-\(number)" }
     var finding = try turn.measure(in: folder.path) { number in
