@@ -212,16 +212,6 @@ public struct Subscriber: ~Copyable, Sendable {
     options.onEvent?(.resumed)
   }
 
-  /// Whether the publisher said something about its stream that was not told yet. Who is about to
-  /// sleep asks, as for a newer cursor.
-  func hasUntoldState(_ attachment: Attachment) -> Bool {
-    switch attachment.state {
-    case .live: pauseSeen
-    case .paused: !pauseSeen
-    case .finished: true
-    }
-  }
-
   mutating func noteLosslessEnd() {
     if !losslessEndSeen { options.onEvent?(.losslessEnded) }
     losslessEndSeen = true

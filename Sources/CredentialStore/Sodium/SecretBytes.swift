@@ -145,10 +145,9 @@ public struct SecretBytes: ~Copyable, Sendable {
 }
 
 /// The memory of one secret. Borrows may nest, in several threads, so it counts them.
-///
-/// `@unchecked Sendable` because the bytes are written before anybody shares them, and the count
-/// is under a lock.
 @safe private final class SecretMemory: @unchecked Sendable {
+  // because the bytes are written before anybody shares them, and the count is under a lock
+
   let byteCount: Int
   /// SAFETY: from `sodium_malloc` until `deinit`, with `byteCount` bytes, and touched only while it
   /// has been made readable or writable.
