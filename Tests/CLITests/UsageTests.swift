@@ -28,7 +28,8 @@ import Testing
   @Test(arguments: [
     ["streams"], ["top", "--count", "1"], ["play", "screen"], ["record", "screen", "x.rec"],
     ["semaphore", "list"], ["semaphore", "try", "gate"], ["semaphore", "show", "gate"],
-    ["semaphore", "remove", "gate"],
+    ["semaphore", "remove", "gate"], ["notify", "list"], ["notify", "dump"],
+    ["notify", "check", "change"], ["notify", "state", "change"],
   ])
   func whatOnlyLooksMakesNoGroup(_ arguments: [String]) throws {
     let root = try TemporaryRoot()

@@ -26,8 +26,9 @@ struct NotificationChoice: ParsableArguments {
 extension GlobalOptions {
   /// The group's notifications, in the role of `--role`: by default as host, if this user may be
   /// that, else in the first of the user's roles.
-  func openNotifications() throws -> NotifyCenter {
-    let group = try openGroup(creatingLocal: true)
+  /// - Parameter creatingLocal: as `openGroup`: not for verbs that only look.
+  func openNotifications(creatingLocal: Bool = false) throws -> NotifyCenter {
+    let group = try openGroup(creatingLocal: creatingLocal)
     let own = group.ownRoles
     let role = try role(default: own.contains(.host) ? .host : own.first ?? .host)
     return try NotifyCenter(group, role: role)
@@ -50,7 +51,7 @@ struct NotifyPost: ParsableCommand {
 
   func run() throws {
     let name = try choice.name()
-    let poster = try global.openNotifications().poster(of: name)
+    let poster = try global.openNotifications(creatingLocal: true).poster(of: name)
     var generation: UInt64 = 0
     for _ in 0..<times { generation = try poster.post() }
     if global.json { try global.terminal.printJSON(GenerationReport(name, generation)) }
@@ -114,7 +115,7 @@ struct NotifySetState: ParsableCommand {
     guard let value = UInt64(digits, radix: isHexadecimal ? 16 : 10) else {
       throw UsageError("\(valueText) is no state: use 0 to \(UInt64.max), or hexadecimal after 0x")
     }
-    let center = try global.openNotifications()
+    let center = try global.openNotifications(creatingLocal: true)
     try center.setState(value, of: name)
     if global.json { try StateReport(name, of: center).print(to: global) }
   }

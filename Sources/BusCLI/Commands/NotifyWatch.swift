@@ -32,7 +32,8 @@ struct NotifyWatch: ParsableCommand {
     let signals = try SignalWatcher()
     let deadline = timeout.map { Deadline.after(.seconds($0)) } ?? .never
     let name = try choice.name()
-    let observation = try global.openNotifications().observeByDescriptor(name)
+    let observation = try global.openNotifications(creatingLocal: true)
+      .observeByDescriptor(name)
     guard let descriptor = observation.descriptor else { return }
     global.terminal.say("watching \(name)")
     var delivered = 0
