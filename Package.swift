@@ -208,6 +208,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support",
       swiftSettings: strict),
+    .target(
+      name: "WorkerSupport", dependencies: ["Platform"], path: "Tests/WorkerSupport",
+      swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
       name: "FrameBusTests",
@@ -216,10 +219,11 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform"],
+      name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/BusWorker", swiftSettings: strict),
     .executableTarget(
-      name: "Prover", dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport"],
+      name: "Prover",
+      dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport", "WorkerSupport"],
       path: "Tests/Prover", swiftSettings: strict),
     .executableTarget(
       name: "HostileMember", dependencies: ["CFrameLayout"], path: "Tests/HostileMember",
@@ -238,7 +242,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "SemaphoreWorker", dependencies: ["GroupSemaphores", "AppGroup", "Platform"],
+      name: "SemaphoreWorker",
+      dependencies: ["GroupSemaphores", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/SemaphoreWorker", swiftSettings: strict),
     .executableTarget(
       name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
@@ -265,10 +270,12 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "NotifyWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      name: "NotifyWorker",
+      dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/NotifyWorker", swiftSettings: strict),
     .executableTarget(
-      name: "MailboxWorker", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      name: "MailboxWorker",
+      dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/MailboxWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",

@@ -2,17 +2,13 @@ import AppGroup
 import FrameBus
 import Platform
 import Synchronization
+import WorkerSupport
 
 /// A publisher or subscriber that a test can kill: `BusWorker ROLE ROOT GROUP STREAM key=value…`.
 /// It says on standard output what it does, a line at a time.
 @main
 struct Program {
-  static func main() {
-    do { try run() } catch {
-      say("error \(error)")
-      exitProcess(1)
-    }
-  }
+  static func main() { runWorker(run) }
 
   private static func run() throws {
     let arguments = CommandLine.arguments
@@ -28,20 +24,6 @@ struct Program {
     default: fatalError("no role \(arguments[1])")
     }
   }
-}
-
-struct Settings {
-  private var values: [String: String] = [:]
-
-  init(_ arguments: ArraySlice<String>) {
-    for argument in arguments {
-      let parts = argument.split(separator: "=", maxSplits: 1)
-      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
-    }
-  }
-
-  func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
-  func text(_ key: String, _ fallback: String) -> String { values[key] ?? fallback }
 }
 
 /// Runs a task to its end, blocking the thread. An asynchronous `main` would give the main thread
@@ -62,5 +44,3 @@ func runTask(
   _ = try waitUntilReadable([ended.descriptorNumber], until: .never)
   if let error = failure.withLock({ $0 }) { throw error }
 }
-
-func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

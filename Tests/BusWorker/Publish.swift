@@ -1,6 +1,7 @@
 import AppGroup
 import FrameBus
 import Platform
+import WorkerSupport
 
 /// Publishes frames whose every word tells which frame it belongs to.
 ///

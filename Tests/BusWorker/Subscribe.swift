@@ -1,6 +1,7 @@
 import AppGroup
 import FrameBus
 import Platform
+import WorkerSupport
 
 /// Receives frames and checks that each is whole.
 ///

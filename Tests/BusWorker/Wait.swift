@@ -1,6 +1,7 @@
 import AppGroup
 import FrameBus
 import Platform
+import WorkerSupport
 
 /// Waits for frames in one way, and says what comes of it.
 ///

@@ -35,15 +35,4 @@ import Testing
     }
     #expect(try waitUntilReadable([woken.descriptorNumber], until: .after(.seconds(60))) == [true])
   }
-
-  /// Whether a thread of this process is in `futex_waitv(2)`, whose number is 449 everywhere.
-  private func isAsleep(threadNamed name: String) throws -> Bool {
-    let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
-    return tasks.contains { task in
-      let folder = "/proc/self/task/\(task)"
-      let names = try? String(contentsOfFile: folder + "/comm", encoding: .utf8)
-      let call = try? String(contentsOfFile: folder + "/syscall", encoding: .utf8)
-      return names == name + "\n" && call?.hasPrefix("449 ") == true
-    }
-  }
 }

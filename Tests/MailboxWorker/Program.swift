@@ -1,17 +1,13 @@
 import AppGroup
 import NotifyCenter
 import Platform
+import WorkerSupport
 
 /// One end of a mailbox, which a test can kill: `MailboxWorker own|send ROOT GROUP NAME ROLE
 /// key=value…`. It says on standard output what it does, a line at a time.
 @main
 struct Program {
-  static func main() {
-    do { try run() } catch {
-      say("error \(error)")
-      exitProcess(1)
-    }
-  }
+  static func main() { runWorker(run) }
 
   private static func run() throws {
     let arguments = CommandLine.arguments
@@ -20,11 +16,7 @@ struct Program {
     }
     let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
     let name = try MailboxName(arguments[4])
-    var settings: [String: Int] = [:]
-    for argument in arguments.dropFirst(6) {
-      let parts = argument.split(separator: "=")
-      settings[String(parts[0])] = Int(parts[1])
-    }
+    let settings = Settings(arguments.dropFirst(6))
     switch arguments[1] {
     case "own": try own(Mailbox(name, in: group, as: role), settings)
     case "send":
@@ -38,10 +30,10 @@ struct Program {
 }
 
 /// Acknowledges letters and says which. Settings: `acknowledge` (how many; the rest it keeps).
-private func own(_ opened: consuming Mailbox, _ settings: [String: Int]) throws {
+private func own(_ opened: consuming Mailbox, _ settings: Settings) throws {
   var mailbox = opened
   say("owning")
-  for _ in 0..<settings["acknowledge", default: .max] {
+  for _ in 0..<settings.number("acknowledge", .max) {
     guard let letter = try mailbox.receive() else { return }
     let text = "\(letter.sequence) \(letter.isRepeated ? "repeated" : "new")"
     // Said first: what was said is what an owner that is killed may have worked on.
@@ -55,14 +47,12 @@ private func own(_ opened: consuming Mailbox, _ settings: [String: Int]) throws 
 }
 
 /// Sends letters and stays. Settings: `count`, `settle` (whether to wait for acknowledgements).
-private func send(_ connected: consuming MailboxSender, _ settings: [String: Int]) throws {
+private func send(_ connected: consuming MailboxSender, _ settings: Settings) throws {
   var sender = connected
-  for number in 1...settings["count", default: 1] {
+  for number in 1...settings.number("count", 1) {
     try sender.send(Array("\(number)".utf8), until: .after(.seconds(60)))
   }
-  if settings["settle"] == 1 { try sender.settle(until: .after(.seconds(60))) }
+  if settings.number("settle", 0) == 1 { try sender.settle(until: .after(.seconds(60))) }
   say("sent")
   sleep(until: .never)
 }
-
-private func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

@@ -75,12 +75,3 @@ extension NotifyCenter {
   @discardableResult
   func post(_ text: String) throws -> UInt64 { try post(name(text)) }
 }
-
-/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
-func waitUntil(_ what: @autoclosure () -> String, _ condition: () throws -> Bool) throws {
-  let deadline = Deadline.after(.seconds(60))
-  while try !condition() {
-    if deadline.isPast { throw HarnessError("waited a minute until \(what())") }
-    sleep(until: .after(.milliseconds(1)))
-  }
-}

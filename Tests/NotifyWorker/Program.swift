@@ -2,6 +2,7 @@ import AppGroup
 import NotifyCenter
 import Platform
 import Synchronization
+import WorkerSupport
 
 /// A member of a group that a test can kill: `NotifyWorker WORK ROOT GROUP NAME key=value…`. It
 /// says on standard output what it does, a line at a time.
@@ -10,12 +11,7 @@ import Synchronization
 /// `recheckMs` is how often observers look without having been rung for.
 @main
 struct Program {
-  static func main() {
-    do { try run() } catch {
-      say("error \(error)")
-      exitProcess(1)
-    }
-  }
+  static func main() { runWorker(run) }
 
   private static func run() throws {
     let arguments = CommandLine.arguments
@@ -26,7 +22,8 @@ struct Program {
     let center = try NotifyCenter(
       group, role: group.ownRoles[0], isSystem: settings.number("system", 0) == 1,
       recheckInterval: settings.recheckInterval,
-      onStep: crash(at: settings.number("killAt", 0), nth: settings.number("nth", 1)))
+      onStep: killing(
+        at: NotifyStep(rawValue: settings.number("killAt", 0)), nth: settings.number("nth", 1)))
     switch arguments[1] {
     case "post": try post(center, name, settings)
     case "observe": try observe(center, name, settings)
@@ -37,23 +34,6 @@ struct Program {
     case "state": try state(center, name, settings)
     case "list": for entry in try center.list() { say("\(entry.name) \(entry.generation)") }
     default: fatalError("no work \(arguments[1])")
-    }
-  }
-
-  private static func crash(at step: Int, nth: Int) -> OnStep {
-    guard let step = NotifyStep(rawValue: step) else { return nil }
-    let reached = Mutex(0)
-    let selfWatch = ProcessWatch(currentProcessID())
-    return { now in
-      guard now == step else { return }
-      let times = reached.withLock {
-        $0 += 1
-        return $0
-      }
-      guard times == nth else { return }
-      say("killed at \(now)")
-      selfWatch?.send(signal: Signal.kill)
-      sleep(until: .never)
     }
   }
 }
@@ -80,7 +60,7 @@ private func observe(
 ) throws {
   let until = UInt64(settings.number("until", 0))
   let count = settings.number("registrations", 1)
-  let reached = PrivateFutexWord()
+  let reached = Tally()
   var observations: [Observation] = []
   for _ in 0..<count {
     let begun = try center.generation(of: name)
@@ -97,14 +77,15 @@ private func observe(
         if until == 0 {
           say(line(delivery))
         } else if delivery.generation >= until {
-          reached.increment()
+          reached.add()
         }
       })
-    if until != 0, begun >= until { reached.increment() }
+    if until != 0, begun >= until { reached.add() }
   }
   say("ready")
   if until == 0 { sleep(until: .never) }
-  while reached.load() < count { sleep(until: .after(.milliseconds(1))) }
+  reached.wait(for: count)
+  withExtendedLifetime(observations) {}
   say("done \(try center.generation(of: name))")
 }
 
@@ -119,19 +100,19 @@ private func line(_ delivery: Delivery) -> String {
 /// As many centers, each an observer of its own. Settings: `centers`, `until`.
 private func crowd(_ group: AppGroup, _ name: NotificationName, _ settings: Settings) throws {
   let until = UInt64(settings.number("until", 1))
-  let reached = PrivateFutexWord()
+  let reached = Tally()
   let count = settings.number("centers", 1)
   var kept: [(NotifyCenter, Observation)] = []
   for _ in 0..<count {
     let center = try NotifyCenter(
       group, role: group.ownRoles[0], isSystem: false, recheckInterval: settings.recheckInterval)
     let observation = try center.observe(name) {
-      if $0.generation >= until { reached.increment() }
+      if $0.generation >= until { reached.add() }
     }
     kept.append((center, observation))
   }
   say("ready")
-  while reached.load() < count { sleep(until: .after(.milliseconds(1))) }
+  reached.wait(for: count)
   say("done")
   withExtendedLifetime(kept) {}
 }
@@ -141,12 +122,12 @@ private func manyNames(
   _ center: NotifyCenter, _ name: NotificationName, _ settings: Settings
 ) throws {
   let count = settings.number("count", 10_000)
-  let reached = PrivateFutexWord()
+  let reached = Tally()
   let observations = try (0..<count).map { number in
-    try center.observe(NotificationName("\(name).\(number)")) { _ in reached.increment() }
+    try center.observe(NotificationName("\(name).\(number)")) { _ in reached.add() }
   }
   say("ready")
-  while reached.load() < count { sleep(until: .after(.milliseconds(1))) }
+  reached.wait(for: count)
   say("done")
   withExtendedLifetime(observations) {}
 }
@@ -156,20 +137,20 @@ private func echo(_ center: NotifyCenter, _ name: NotificationName, _ settings: 
   let back = try NotificationName("\(name).back")
   let last = UInt64(settings.number("count", 1))
   let own = Mutex<Observation?>(nil)
-  let isDone = PrivateFutexWord()
+  let done = Tally()
   let observation = try center.observe(name) { delivery in
     do {
       let generation = try center.post(back)
       guard generation >= last else { return }
       own.withLock { $0 }?.cancel()
-      isDone.store(1)
+      done.add()
     } catch {
       say("error \(error)")
     }
   }
   own.withLock { $0 = observation }
   say("ready")
-  while isDone.load() == 0 { sleep(until: .after(.milliseconds(1))) }
+  done.wait(for: 1)
   say("done")
 }
 
@@ -196,20 +177,7 @@ private func state(_ center: NotifyCenter, _ name: NotificationName, _ settings:
   say("state \(try center.state(of: name))")
 }
 
-struct Settings {
-  private var values: [String: String] = [:]
-
-  init(_ arguments: ArraySlice<String>) {
-    for argument in arguments {
-      let parts = argument.split(separator: "=", maxSplits: 1)
-      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
-    }
-  }
-
+extension Settings {
   /// Observers wait for their doorbell alone, unless the test wants otherwise.
-  var recheckInterval: Duration { .milliseconds(number("recheckMs", 3_600_000)) }
-
-  func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
+  fileprivate var recheckInterval: Duration { .milliseconds(number("recheckMs", 3_600_000)) }
 }
-
-func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

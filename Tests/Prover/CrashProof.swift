@@ -1,5 +1,6 @@
 import FrameBus
 import TestSupport
+import WorkerSupport
 
 /// Dies at every crash point, on both sides of a stream, in every role, and has everybody else
 /// checked each time.
@@ -80,7 +81,7 @@ extension Settings {
   func choice<Choice: RawRepresentable<String>>(
     _ key: String, of all: [Choice]
   ) throws -> [Choice] {
-    guard let text = try? text(key) else { return all }
+    guard let text = self[key] else { return all }
     guard let choice = Choice(rawValue: text) else { throw ProofError("no \(key) “\(text)”") }
     return [choice]
   }

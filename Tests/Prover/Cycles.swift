@@ -1,6 +1,7 @@
 import FrameBus
 import Platform
 import TestSupport
+import WorkerSupport
 
 /// A small child attaches, holds a frame and is killed, again and again: afterwards the publisher
 /// occupies what it did before. The same for publishers that die under one subscriber.

@@ -2,13 +2,13 @@ import AppGroup
 import FrameBus
 import Platform
 import TestSupport
+import WorkerSupport
 
 /// Proves by force that the frame bus survives its processes: `Prover PART key=value…`.
 ///
 /// Parts that judge: `crash` (dies at every crash point), `soak` (random kills and stops), `siege`
 /// (hostile members), `cycles` (resources after many). Parts that are judged: `publish`,
-/// `subscribe`. What is wrong is said on
-/// standard error, and the status is 1.
+/// `subscribe`. What is wrong is said on standard error, and the status is 1.
 @main
 struct Program {
   static func main() {
@@ -33,20 +33,9 @@ struct Program {
   }
 }
 
-struct Settings {
-  private var values: [String: String] = [:]
-
-  init(_ arguments: ArraySlice<String>) {
-    for argument in arguments {
-      let parts = argument.split(separator: "=", maxSplits: 1)
-      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
-    }
-  }
-
-  func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
-
+extension Settings {
   func text(_ key: String) throws -> String {
-    guard let text = values[key] else { throw ProofError("say \(key)=…") }
+    guard let text = self[key] else { throw ProofError("say \(key)=…") }
     return text
   }
 
@@ -61,5 +50,3 @@ struct Settings {
     return role
   }
 }
-
-func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

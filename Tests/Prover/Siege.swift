@@ -1,6 +1,7 @@
 import FrameBus
 import Platform
 import TestSupport
+import WorkerSupport
 
 /// Members that keep no rule (`HostileMember`) set upon a stream, one kind after the other and then
 /// all at once. The publisher goes on, who is honest receives whole frames all the while and can

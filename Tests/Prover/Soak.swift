@@ -1,6 +1,7 @@
 import FrameBus
 import Platform
 import TestSupport
+import WorkerSupport
 
 /// Publishers and subscribers that are killed, stopped and continued at random, again and again.
 /// Nobody ends by itself meanwhile, no frame is torn, and at the end every subscriber's accounts

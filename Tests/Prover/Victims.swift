@@ -2,6 +2,7 @@ import AppGroup
 import FrameBus
 import Platform
 import TestSupport
+import WorkerSupport
 
 // The parts that are killed: a publisher and a subscriber that keep to the protocol.
 

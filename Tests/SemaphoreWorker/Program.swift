@@ -2,6 +2,7 @@ import AppGroup
 import GroupSemaphores
 import Platform
 import Synchronization
+import WorkerSupport
 
 /// A member of a group that a test can kill: `SemaphoreWorker ROLE ROOT GROUP NAME key=value…`. It
 /// says on standard output what it does, a line at a time.
@@ -9,12 +10,7 @@ import Synchronization
 /// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there.
 @main
 struct Program {
-  static func main() {
-    do { try run() } catch {
-      say("error \(error)")
-      exitProcess(1)
-    }
-  }
+  static func main() { runWorker(run) }
 
   private static func run() throws {
     let arguments = CommandLine.arguments
@@ -22,7 +18,8 @@ struct Program {
     let settings = Settings(arguments.dropFirst(5))
     let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
     let name = try SemaphoreName(arguments[4])
-    let onStep = crash(at: settings.number("killAt", 0), nth: settings.number("nth", 1))
+    let onStep = killing(
+      at: SemaphoreStep(rawValue: settings.number("killAt", 0)), nth: settings.number("nth", 1))
     if arguments[1] == "make" { return try make(name, group, settings, onStep) }
     let semaphore = try GroupSemaphore.open(name, in: group, onStep: onStep)
     switch arguments[1] {
@@ -31,23 +28,6 @@ struct Program {
     case "look": say("value \(try semaphore.value())")
     case "work": try work(semaphore, settings)
     default: fatalError("no role \(arguments[1])")
-    }
-  }
-
-  private static func crash(at step: Int, nth: Int) -> OnStep {
-    guard let step = SemaphoreStep(rawValue: step) else { return nil }
-    let reached = Mutex(0)
-    let selfWatch = ProcessWatch(currentProcessID())
-    return { now in
-      guard now == step else { return }
-      let times = reached.withLock {
-        $0 += 1
-        return $0
-      }
-      guard times == nth else { return }
-      say("killed at \(now)")
-      selfWatch?.send(signal: Signal.kill)
-      sleep(until: .never)
     }
   }
 }
@@ -87,18 +67,3 @@ private func work(_ semaphore: GroupSemaphore, _ settings: Settings) throws {
     while semaphore.heldCount > 0 { try semaphore.post() }
   }
 }
-
-struct Settings {
-  private var values: [String: String] = [:]
-
-  init(_ arguments: ArraySlice<String>) {
-    for argument in arguments {
-      let parts = argument.split(separator: "=", maxSplits: 1)
-      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
-    }
-  }
-
-  func number(_ key: String, _ fallback: Int) -> Int { values[key].flatMap { Int($0) } ?? fallback }
-}
-
-func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }

@@ -120,3 +120,14 @@ package func sharedMemoryEntries() throws -> Set<String> {
   let names = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm")
   return Set(names.filter { !$0.hasPrefix("shmpipe.") })
 }
+
+/// Whether a thread of this process is in `futex_waitv(2)`, whose number is 449 everywhere.
+package func isAsleep(threadNamed name: String) throws -> Bool {
+  let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+  return tasks.contains { task in
+    let folder = "/proc/self/task/\(task)"
+    let names = try? String(contentsOfFile: folder + "/comm", encoding: .utf8)
+    let call = try? String(contentsOfFile: folder + "/syscall", encoding: .utf8)
+    return names == name + "\n" && call?.hasPrefix("449 ") == true
+  }
+}

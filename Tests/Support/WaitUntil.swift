@@ -1,13 +1,14 @@
 import Platform
 
 /// Looks again and again until a condition holds that nothing announces. Fails after a minute.
+/// - Parameter what: for the error; asked for then.
 package func waitUntil(
-  _ what: String, every pause: Duration = .milliseconds(1), _ condition: () throws -> Bool
+  _ what: @autoclosure () -> String, _ condition: () throws -> Bool
 ) throws {
   let deadline = Deadline.after(.seconds(60))
   while try !condition() {
-    if deadline.isPast { throw HarnessError("waited a minute until \(what)") }
-    sleep(until: .after(pause))
+    if deadline.isPast { throw HarnessError("waited a minute until \(what())") }
+    sleep(until: .after(.milliseconds(1)))
   }
 }
 
