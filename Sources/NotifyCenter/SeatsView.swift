@@ -5,6 +5,7 @@ import Synchronization
 /// One user's seats in a table, as a poster sees them: what that user's processes wrote, who may
 /// write nonsense there, and silence or wake nobody but each other.
 final class SeatsView: Sendable {
+  let name: String
   let ownerID: UInt32
   private let directory: Directory
   private let status: FileStatus
@@ -27,6 +28,7 @@ final class SeatsView: Sendable {
     guard memory.loadAcquiring64(at: Int(NC_AT_MAGIC)) == NC_SEATS_MAGIC,
       memory.loadAcquiring32(at: Int(NC_AT_ABI_VERSION)) == UInt32(NC_ABI_VERSION)
     else { throw SystemError.untrusted(directory.path(of: SeatFile.name)) }
+    self.name = name
     ownerID = status.ownerID
     lines = (0..<Int(NC_SEATS)).map { _ in BellLine() }
     self.onStep = onStep
