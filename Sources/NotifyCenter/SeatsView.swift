@@ -73,8 +73,15 @@ final class SeatsView: Sendable {
         at: SeatFile.offset(ofSeat: seat) + Int(NC_SEAT_AT_PID)))
   }
 
-  /// Whether a process of its owner receives there.
-  func isAlive(_ seat: Int) -> Bool { (try? connect(to: seat)) != nil }
+  /// Whether a process of its owner receives there. Who may not ring cannot know: then it may.
+  func isAlive(_ seat: Int) -> Bool {
+    do throws(SystemError) {
+      _ = try connect(to: seat)
+      return true
+    } catch {
+      return error.operation == "connect" && error.isAccessRefusal
+    }
+  }
 
   // MARK: Ringing
 

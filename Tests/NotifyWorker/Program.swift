@@ -32,7 +32,10 @@ struct Program {
     case "echo": try echo(center, name, settings)
     case "churn": try churn(center, name)
     case "state": try state(center, name, settings)
-    case "list": for entry in try center.list() { say("\(entry.name) \(entry.generation)") }
+    case "list":
+      for entry in try center.list() {
+        say("\(entry.name) \(entry.generation), \(entry.observers.count) observers")
+      }
     default: fatalError("no work \(arguments[1])")
     }
   }
