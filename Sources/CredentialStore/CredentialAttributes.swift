@@ -1,10 +1,18 @@
 import AppGroup
 
+/// When a credential can be opened by a role that may.
+public enum Accessibility: UInt8, Sendable {
+  case always = 0
+  /// For as long as the session lasts that it was handed over for: a lease, which no file holds.
+  case session = 2
+}
+
 /// What can be told about a credential without its secret. Times are seconds since 1970.
 public struct CredentialAttributes: Hashable, Sendable {
   public let name: CredentialName
   public internal(set) var label: String
   public internal(set) var comment: String
+  public internal(set) var accessibility: Accessibility
   public let createdAtSeconds: Int64
   public internal(set) var changedAtSeconds: Int64
   /// When it stops being given out; nil for never.

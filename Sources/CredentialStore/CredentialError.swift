@@ -12,6 +12,8 @@ public enum CredentialError: Error, Hashable, Sendable {
   /// The role, or this user, has no right to it.
   case notEntitled(String)
   case expired(CredentialName, atSeconds: Int64)
+  /// The session that it was handed over for has ended.
+  case sessionEnded(CredentialName)
   /// A file is not what its writer wrote.
   case tampered(String)
   /// The store, though genuine, is older than one that was seen before.
@@ -50,6 +52,9 @@ extension CredentialError: CustomStringConvertible {
     case .expired(let name, let seconds):
       "the credential \(name) expired at \(seconds) (seconds since 1970); get a new one from its"
         + " issuer and `framebus credential set` it"
+    case .sessionEnded(let name):
+      "the session that the credential \(name) was handed over for has ended; have the host start"
+        + " this program again"
     case .tampered(let what):
       "\(what): it was changed or damaged; restore the group's credentials from a backup, or set"
         + " the credential again"

@@ -89,8 +89,8 @@ extension CredentialStore {
 
   /// Makes one change, under the lock. Up to the moment when the new index is in place nothing has
   /// happened; from then on everything has. What was replaced is removed after that.
-  private func change(
-    _ verb: AuditRecord.Verb, _ name: CredentialName,
+  func change(
+    _ verb: AuditRecord.Verb, _ name: CredentialName?,
     _ body: (inout Draft) throws(CredentialError) -> Void
   ) throws(CredentialError) {
     try requireHost()
@@ -153,8 +153,9 @@ extension CredentialStore {
     )
   }
 
-  /// The public key of a role, which gets its keys when something is first granted to it.
-  private func publicKey(
+  /// The public key of a role, which gets its keys when something is first granted or handed
+  /// over to it.
+  func publicKey(
     of role: Role, _ index: inout StoreIndex
   ) throws(CredentialError) -> [UInt8] {
     if let keys = index.roles[role] { return keys.opening }
@@ -188,14 +189,14 @@ extension CredentialStore {
   ) -> CredentialAttributes {
     let now = wallNowSeconds()
     return CredentialAttributes(
-      name: name, label: options.label, comment: options.comment,
+      name: name, label: options.label, comment: options.comment, accessibility: .always,
       createdAtSeconds: old?.createdAtSeconds ?? now, changedAtSeconds: now,
       expiresAtSeconds: options.expiresAtSeconds,
       recipients: Set(options.recipients).union([.host]).sorted(), generation: 0,
       id: old?.id ?? Sodium.randomBytes(CredentialAttributes.idBytes))
   }
 
-  private func requireHost() throws(CredentialError) {
+  func requireHost() throws(CredentialError) {
     guard role == .host else {
       throw .notEntitled("the role \(role) can open credentials; only the host can change them")
     }

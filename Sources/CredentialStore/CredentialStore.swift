@@ -20,6 +20,8 @@ public final class CredentialStore: Sendable {
   let keys: RoleKeys
   /// The public key that the index is signed with, as the role's own key file has it.
   let signer: [UInt8]
+  /// What a parent lent to this process; nil if it was handed nothing.
+  let session: Session?
   private let acceptsOlder: Bool
   private let latest: Mutex<Latest?>
 
@@ -103,20 +105,29 @@ public final class CredentialStore: Sendable {
       if leftover.isEmpty { throw .noStore(group.id) }
       throw .tampered("\(files.root.path) has credentials but no index")
     }
-    let read = try files.readKey(of: role, access: group.accessList(of: role, 4))
-    guard let read else {
+    guard let file = try keyFile(of: role, in: group, files) else {
       throw .notEntitled(
         "the role \(role) has no key: no credential was ever granted to it; grant one with"
           + " `framebus credential grant SERVICE ACCOUNT \(role)`")
-    }
-    let file = try KeyFile(parsing: read)
-    guard file.role == role, file.group == group.id.description else {
-      throw .tampered("the key file of the role \(role)")
     }
     let seed = try file.seed(passphrase: passphrase)
     let keys = try RoleKeys(seed: seed)
     return try CredentialStore(
       group, role, files, keys, signer: file.signer, acceptsOlder: acceptsOlder)
+  }
+
+  /// The key file of a role; nil if the role has none.
+  static func keyFile(
+    of role: Role, in group: AppGroup, _ files: borrowing StoreFiles
+  ) throws(CredentialError) -> KeyFile? {
+    guard let read = try files.readKey(of: role, access: group.accessList(of: role, 4)) else {
+      return nil
+    }
+    let file = try KeyFile(parsing: read)
+    guard file.role == role, file.group == group.id.description else {
+      throw .tampered("the key file of the role \(role)")
+    }
+    return file
   }
 
   /// Puts the host's key under another passphrase, or into the open. No credential changes.
@@ -134,20 +145,18 @@ public final class CredentialStore: Sendable {
     let files = try StoreFiles(in: group, isMaking: false)
     let lock = try files.lock()
     defer { lock.isHeldUntilHere() }
-    guard let read = try files.readKey(of: .host, access: group.accessList(of: .host, 4)) else {
-      throw .noStore(group.id)
-    }
-    let file = try KeyFile(parsing: read)
+    guard let file = try keyFile(of: .host, in: group, files) else { throw .noStore(group.id) }
     let seed = try file.seed(passphrase: old)
     let bytes = try KeyFile.bytes(
       seed, of: .host, in: group.id, signer: file.signer, passphrase: new, cost: cost)
     try files.writeKey(bytes, of: .host, access: nil)
   }
 
-  private init(
+  init(
     _ group: AppGroup, _ role: Role, _ files: consuming StoreFiles, _ keys: consuming RoleKeys,
-    signer: [UInt8], acceptsOlder: Bool = false
+    signer: [UInt8], session: Session? = nil, acceptsOlder: Bool = false
   ) throws(CredentialError) {
+    self.session = session
     self.acceptsOlder = acceptsOlder
     self.group = group
     self.role = role
