@@ -9,6 +9,8 @@ public enum CredentialError: Error, Hashable, Sendable {
   case duplicate(CredentialName)
   /// The role's key needs a passphrase: none was given, or a wrong one.
   case locked(Role, isWrongPassphrase: Bool)
+  /// The role's key is in no file of the store that this process could open.
+  case keyElsewhere(Role, KeyPlace)
   /// The role, or this user, has no right to it.
   case notEntitled(String)
   case expired(CredentialName, atSeconds: Int64)
@@ -35,6 +37,9 @@ public enum CredentialError: Error, Hashable, Sendable {
   case system(String)
 }
 
+/// Where a key is that is not in a file.
+public enum KeyPlace: Hashable, Sendable { case handOver, systemd }
+
 extension CredentialError: CustomStringConvertible {
   /// What happened, and one thing to do about it.
   public var description: String {
@@ -48,6 +53,12 @@ extension CredentialError: CustomStringConvertible {
         ? "the passphrase is not that of the role \(role); try again"
         : "the key of the role \(role) is locked; give its passphrase on a terminal or by"
           + " --passphrase-fd"
+    case .keyElsewhere(let role, .handOver):
+      "the key of the role \(role) is handed over by the host alone; have the host start this"
+        + " program with `framebus credential run --role \(role)`"
+    case .keyElsewhere(let role, .systemd):
+      "the key of the role \(role) is a credential of systemd, which this process was not given;"
+        + " run it in a unit with LoadCredentialEncrypted=\(SystemdKey.name(of: role))"
     case .notEntitled(let why): why
     case .expired(let name, let seconds):
       "the credential \(name) expired at \(seconds) (seconds since 1970); get a new one from its"

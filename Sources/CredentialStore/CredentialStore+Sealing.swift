@@ -166,7 +166,8 @@ extension CredentialStore {
     let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
     let made = try RoleKeys(seed: seed)
     let bytes = try KeyFile.bytes(
-      seed, of: role, in: group.id, signer: signer, passphrase: nil, cost: .moderate)
+      seed, of: role, in: group.id, signer: signer, source: .file,
+      hostKey: keys.opening.publicKey)
     try files.writeKey(bytes, of: role, access: reading)
     try files.makeAuditLog(of: role, access: try Self.accessList(of: role, 6, in: group))
     index.roles[role] = made.publicKeys

@@ -83,9 +83,11 @@ public final class HandOver: Sendable {
 extension CredentialStore {
   /// Puts the key of a role, and leases, where a child process takes them. The host alone can.
   /// A role that was never granted anything gets its key now.
-  /// - Parameter leases: at most 16, each under a name of its own.
+  /// - Parameters:
+  ///   - leases: at most 16, each under a name of its own.
+  ///   - passphrase: of the role's key, if it has one of its own.
   public func handOver(
-    to role: Role, leases: [Lease] = []
+    to role: Role, leases: [Lease] = [], passphrase: borrowing SecretBytes? = nil
   ) throws(CredentialError) -> HandOver {
     try requireHost()
     if role == .host { throw .invalid("the host hands over to other roles, not to itself") }
@@ -101,7 +103,7 @@ extension CredentialStore {
     } else {
       try log(.handOver, .done, nil)
     }
-    let seed = try seed(of: role)
+    let seed = try seed(of: role, passphrase: passphrase)
     for lease in leases { try log(.handOver, .done, lease.attributes.name) }
     return try HandOver(seed, of: role, in: group.id, signer: signer, leases: leases)
   }
@@ -109,17 +111,5 @@ extension CredentialStore {
   /// Opens a credential to lend it to a role that is no recipient of it.
   public func lease(_ name: CredentialName) throws(CredentialError) -> Lease {
     Lease(try attributes(of: name), try get(name))
-  }
-
-  /// The secret bytes of another role, from its key file.
-  private func seed(of role: Role) throws(CredentialError) -> SecretBytes {
-    guard let file = try Self.keyFile(of: role, in: group, files) else {
-      throw .tampered("the key file of the role \(role) is missing")
-    }
-    let seed = try file.seed(passphrase: nil)
-    guard file.signer == signer, try RoleKeys(seed: seed).publicKeys == index().roles[role] else {
-      throw .tampered("the key of the role \(role), or the index, which names another")
-    }
-    return seed
   }
 }

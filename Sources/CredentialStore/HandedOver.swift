@@ -5,8 +5,7 @@ import Platform
 public struct HandedOver: ~Copyable, Sendable {
   public let role: Role
   let group: String
-  let signer: [UInt8]
-  let seed: SecretBytes
+  let key: RoleKey
   let session: Session
 
   /// The fewest bytes there can be: no lease, and the shortest names.
@@ -60,12 +59,11 @@ public struct HandedOver: ~Copyable, Sendable {
   }
 
   private init(
-    role: Role, group: String, signer: [UInt8], seed: consuming SecretBytes, session: Session
+    role: Role, group: String, key: consuming RoleKey, session: Session
   ) {
     self.role = role
     self.group = group
-    self.signer = signer
-    self.seed = seed
+    self.key = key
     self.session = session
   }
 
@@ -118,7 +116,7 @@ public struct HandedOver: ~Copyable, Sendable {
       throw FormatError.wrong
     }
     return HandedOver(
-      role: role, group: group, signer: signer, seed: seed,
+      role: role, group: group, key: RoleKey(seed: seed, signer: signer),
       session: Session(memory, leases: leases))
   }
 }
@@ -137,9 +135,8 @@ extension CredentialStore {
           + " --group or FRAMEBUS_GROUP")
     }
     let files = try StoreFiles(in: group, isMaking: false)
-    return try CredentialStore(
-      group, role, files, try RoleKeys(seed: handed.seed), signer: handed.signer,
-      session: handed.session)
+    let session = handed.session
+    return try CredentialStore(group, role, files, handed.key, session: session)
   }
 
   /// Ends the session for this process: its leases are wiped. It ends by itself when the parent

@@ -54,6 +54,11 @@ struct StoreOptions: ParsableArguments {
     return try open(group, as: global.role(default: .host))
   }
 
+  /// Opens the store as the host, whichever role `--role` names.
+  func openedAsHost(_ global: GlobalOptions) throws -> CredentialStore {
+    try open(prepared(global), as: .host)
+  }
+
   /// Opens the store as the host, and makes it if there is none.
   func openedOrMade(_ global: GlobalOptions) throws -> CredentialStore {
     let group = try prepared(global, creatingLocal: true)

@@ -122,6 +122,14 @@ struct SecretInput: ParsableArguments {
     return secret
   }
 
+  /// Asks for what nobody can look up again.
+  static func askTwice(_ question: String) throws -> SecretBytes {
+    let first = try ask(question)
+    let second = try ask("Again: ")
+    guard first == second else { throw CredentialError.invalid("the two differ; try again") }
+    return first
+  }
+
   /// Asks on the terminal, without echo.
   static func ask(_ question: String) throws -> SecretBytes {
     guard let terminal = SilentTerminal(0) else {

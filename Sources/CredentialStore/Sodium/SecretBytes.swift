@@ -131,6 +131,16 @@ public struct SecretBytes: ~Copyable, Sendable {
     }
   }
 
+  /// Whether both have the same bytes; how long that takes tells nothing of them.
+  public static func == (left: borrowing SecretBytes, right: borrowing SecretBytes) -> Bool {
+    guard left.byteCount == right.byteCount else { return false }
+    let count = left.byteCount
+    // SAFETY: both have so many bytes.
+    return unsafe left.withPointer { first in
+      unsafe right.withPointer { second in unsafe sodium_memcmp(first, second, count) == 0 }
+    }
+  }
+
   /// Lends the bytes. What the closure copies out of them is no longer protected.
   public borrowing func withBytes<Result, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
