@@ -39,6 +39,8 @@ extension CredentialStore {
     let bytes = try KeyFile.bytes(
       seed, of: role, in: group.id, signer: signer, source: source,
       hostKey: keys.opening.publicKey, cost: cost)
+    // The file as it is may be unlocked: its salt is about to go.
+    _ = try? Self.lock(role, in: group)
     try files.writeKey(
       bytes, of: role, access: role == .host ? nil : Self.accessList(of: role, 4, in: group))
   }

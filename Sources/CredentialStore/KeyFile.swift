@@ -97,7 +97,7 @@ struct KeyFile: ~Copyable {
   /// A padded seed and the tag.
   private static let sealedBytes = DataKey.blockBytes + Sodium.tagBytes
 
-  /// The role's secret bytes.
+  /// The role's secret bytes: without its passphrase, if it has one, only while it is unlocked.
   borrowing func seed(
     passphrase: borrowing SecretBytes?
   ) throws(CredentialError) -> SecretBytes {
@@ -105,6 +105,8 @@ struct KeyFile: ~Copyable {
     case .open(let seed): return try seed.suffix(RoleKeys.seedBytes)
     case .locked(let cost, let salt, let nonce, let context, let sealed):
       guard let key = try Self.key(passphrase, salt, cost) else {
+        let name = UnlockedKey.name(role, in: group, salt: salt)
+        if let seed = try UnlockedKey.seed(named: name) { return seed }
         throw .locked(role, isWrongPassphrase: false)
       }
       let seed = try key.decrypt(sealed, nonce: nonce, context: context)
@@ -116,6 +118,14 @@ struct KeyFile: ~Copyable {
       throw .keyElsewhere(role, .handOver)
     case .systemd:
       throw .keyElsewhere(role, .systemd)
+    }
+  }
+
+  /// What the kernel calls its key while it is unlocked; nil if no passphrase locks it.
+  var unlockedName: String? {
+    switch content {
+    case .locked(_, let salt, _, _, _): UnlockedKey.name(role, in: group, salt: salt)
+    default: nil
     }
   }
 

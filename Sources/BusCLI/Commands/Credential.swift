@@ -16,7 +16,8 @@ struct Credential: ParsableCommand {
       CredentialAdd.self, CredentialSet.self, CredentialUpdate.self, CredentialGet.self,
       CredentialList.self, CredentialShow.self, CredentialGrant.self, CredentialRevoke.self,
       CredentialRemove.self, CredentialAudit.self, CredentialProtect.self,
-      CredentialRun.self, CredentialAcceptRestore.self,
+      CredentialUnlock.self, CredentialLock.self, CredentialRun.self,
+      CredentialAcceptRestore.self,
     ])
 }
 
