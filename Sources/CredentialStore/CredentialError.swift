@@ -11,6 +11,8 @@ public enum CredentialError: Error, Hashable, Sendable {
   case locked(Role, isWrongPassphrase: Bool)
   /// The role's key is in no file of the store that this process could open.
   case keyElsewhere(Role, KeyPlace)
+  /// The credential opens only with a key that was unlocked, and the role's lies in the open.
+  case keyInTheOpen(Role, CredentialName)
   /// The role, or this user, has no right to it.
   case notEntitled(String)
   case expired(CredentialName, atSeconds: Int64)
@@ -59,6 +61,10 @@ extension CredentialError: CustomStringConvertible {
     case .keyElsewhere(let role, .systemd):
       "the key of the role \(role) is a credential of systemd, which this process was not given;"
         + " run it in a unit with LoadCredentialEncrypted=\(SystemdKey.name(of: role))"
+    case .keyInTheOpen(let role, let name):
+      "the credential \(name) opens only with a key that was unlocked, but the key of the role"
+        + " \(role) lies in the open; see `framebus credential protect --role \(role)`, or set the"
+        + " credential with --accessibility always"
     case .notEntitled(let why): why
     case .expired(let name, let seconds):
       "the credential \(name) expired at \(seconds) (seconds since 1970); get a new one from its"

@@ -34,6 +34,12 @@ extension CredentialStore {
           "this process has no credential \(SystemdKey.name(of: role)) with the key of the role"
             + " \(role); make it of what --write-key writes, and run this in a unit that loads it")
       }
+    case .file:
+      if let item = try index().items.values.first(where: {
+        $0.accessibility == .whenUnlocked && $0.recipients.contains(role)
+      }) {
+        throw .keyInTheOpen(role, item.name)
+      }
     default: break
     }
     let bytes = try KeyFile.bytes(
@@ -53,6 +59,15 @@ extension CredentialStore {
     return try KeyFile.bytes(
       seed(of: role, passphrase: passphrase), of: role, in: group.id, signer: signer,
       source: .file, hostKey: keys.opening.publicKey)
+  }
+
+  /// Refuses to seal what opens only when unlocked for a role whose key anybody can copy.
+  func requireNoneInTheOpen(_ item: CredentialAttributes) throws(CredentialError) {
+    for role in item.recipients {
+      if try files.keyFile(of: role, in: group)?.isOpen != false {
+        throw .keyInTheOpen(role, item.name)
+      }
+    }
   }
 
   /// The secret bytes of a role.

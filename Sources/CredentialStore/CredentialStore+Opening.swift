@@ -92,6 +92,10 @@ extension CredentialStore {
         "the credential \(item.name) was not granted to the role \(role); the host can do that with"
           + " `framebus credential grant \(item.name.service) \(item.name.account) \(role)`")
     }
+    // Nothing seals it so; an earlier key file that somebody put back does.
+    if item.accessibility == .whenUnlocked, isKeyInTheOpen {
+      throw .keyInTheOpen(role, item.name)
+    }
     let record: SealedRecord
     do {
       record = try SealedRecord(parsing: bytes)

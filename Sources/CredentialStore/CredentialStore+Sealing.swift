@@ -139,8 +139,11 @@ extension CredentialStore {
     }
     var recipientKeys: [[UInt8]] = []
     for role in item.recipients {
-      recipientKeys.append(try publicKey(of: role, &draft.index))
+      // A new role's key shall be no reason to refuse.
+      let source: KeySource = item.accessibility == .always ? .file : .handOver
+      recipientKeys.append(try publicKey(of: role, &draft.index, newIn: source))
     }
+    if item.accessibility == .whenUnlocked { try requireNoneInTheOpen(item) }
     draft.removed = draft.index.items[item.name]
     draft.index.items[item.name] = item
     if draft.index.items.count > Format.maximumItems {
@@ -156,7 +159,7 @@ extension CredentialStore {
   /// The public key of a role, which gets its keys when something is first granted or handed
   /// over to it.
   func publicKey(
-    of role: Role, _ index: inout StoreIndex
+    of role: Role, _ index: inout StoreIndex, newIn source: borrowing KeySource
   ) throws(CredentialError) -> [UInt8] {
     if let keys = index.roles[role] { return keys.opening }
     if index.roles.count >= Format.maximumRoles {
@@ -166,7 +169,7 @@ extension CredentialStore {
     let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
     let made = try RoleKeys(seed: seed)
     let bytes = try KeyFile.bytes(
-      seed, of: role, in: group.id, signer: signer, source: .file,
+      seed, of: role, in: group.id, signer: signer, source: source,
       hostKey: keys.opening.publicKey)
     try files.writeKey(bytes, of: role, access: reading)
     try files.makeAuditLog(of: role, access: try Self.accessList(of: role, 6, in: group))
@@ -190,7 +193,8 @@ extension CredentialStore {
   ) -> CredentialAttributes {
     let now = wallNowSeconds()
     return CredentialAttributes(
-      name: name, label: options.label, comment: options.comment, accessibility: .always,
+      name: name, label: options.label, comment: options.comment,
+      accessibility: options.accessibility,
       createdAtSeconds: old?.createdAtSeconds ?? now, changedAtSeconds: now,
       expiresAtSeconds: options.expiresAtSeconds,
       recipients: Set(options.recipients).union([.host]).sorted(), generation: 0,

@@ -19,6 +19,8 @@ public final class CredentialStore: Sendable {
   let files: StoreFiles
   let seed: SecretBytes
   let keys: RoleKeys
+  /// Whether this object's key came from a file in the open.
+  let isKeyInTheOpen: Bool
   /// The public key that the index is signed with, as the role's own key file has it.
   let signer: [UInt8]
   /// What a parent lent to this process; nil if it was handed nothing.
@@ -66,6 +68,7 @@ public final class CredentialStore: Sendable {
     let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
     let keys = try RoleKeys(seed: seed)
     let signer = keys.indexSigning.publicKey
+    let isInTheOpen = passphrase == nil
     let source: KeySource = if let passphrase { .passphrase(passphrase) } else { .file }
     let bytes = try KeyFile.bytes(
       seed, of: .host, in: group.id, signer: signer, source: source,
@@ -77,7 +80,8 @@ public final class CredentialStore: Sendable {
     try files.write(
       StoreIndex.fileName, in: files.root, index.signedBytes(of: group.id, by: keys.indexSigning))
     try files.writeAnchor(index.generation)
-    return try CredentialStore(group, .host, files, RoleKey(seed: seed, signer: signer))
+    return try CredentialStore(
+      group, .host, files, RoleKey(seed: seed, signer: signer, isInTheOpen: isInTheOpen))
   }
 
   /// Opens the store as a role that the calling process holds.
@@ -127,6 +131,7 @@ public final class CredentialStore: Sendable {
     self.files = files
     keys = try RoleKeys(seed: key.seed)
     signer = key.signer
+    isKeyInTheOpen = key.isInTheOpen
     seed = key.seed
     latest = Mutex(nil)
     guard try index().roles[role] == self.keys.publicKeys else {

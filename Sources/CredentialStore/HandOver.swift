@@ -82,7 +82,7 @@ public final class HandOver: Sendable {
 
 extension CredentialStore {
   /// Puts the key of a role, and leases, where a child process takes them. The host alone can.
-  /// A role that was never granted anything gets its key now.
+  /// A role that was never granted anything gets its key now, and that only by being handed it.
   /// - Parameters:
   ///   - leases: at most 16, each under a name of its own.
   ///   - passphrase: of the role's key, if it has one of its own.
@@ -98,7 +98,7 @@ extension CredentialStore {
     }
     if try index().roles[role] == nil {
       try change(.handOver, nil) { draft throws(CredentialError) in
-        _ = try publicKey(of: role, &draft.index)
+        _ = try publicKey(of: role, &draft.index, newIn: .handOver)
       }
     } else {
       try log(.handOver, .done, nil)

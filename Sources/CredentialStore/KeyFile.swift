@@ -121,6 +121,14 @@ struct KeyFile: ~Copyable {
     }
   }
 
+  /// Whether whoever reads the file has the key.
+  var isOpen: Bool {
+    switch content {
+    case .open: true
+    default: false
+    }
+  }
+
   /// What the kernel calls its key while it is unlocked; nil if no passphrase locks it.
   var unlockedName: String? {
     switch content {

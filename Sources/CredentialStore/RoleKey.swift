@@ -6,6 +6,8 @@ struct RoleKey: ~Copyable {
   let seed: SecretBytes
   /// The public key that the index must be signed with.
   let signer: [UInt8]
+  /// Whether it lies in a file of the store as it is.
+  var isInTheOpen = false
 
   /// Looks in a credential of systemd, then in the role's key file.
   /// - Returns: nil if the role has no key.
@@ -17,7 +19,8 @@ struct RoleKey: ~Copyable {
       return RoleKey(seed: try file.seed(passphrase: passphrase), signer: file.signer)
     }
     guard let file = try files.keyFile(of: role, in: group) else { return nil }
-    return RoleKey(seed: try file.seed(passphrase: passphrase), signer: file.signer)
+    return RoleKey(
+      seed: try file.seed(passphrase: passphrase), signer: file.signer, isInTheOpen: file.isOpen)
   }
 }
 

@@ -36,7 +36,7 @@ class Reader:
     def attributes(self):
         start = self.at
         item = {"id": self.raw(16), "generation": self.number("Q")}
-        assert self.number("B") == 0
+        assert self.number("B") in (0, 1)  # always, when unlocked
         self.raw(24)  # created, changed, expires
         item["service"], item["account"] = self.text(), self.text()
         self.text(), self.text()  # label, comment
