@@ -74,10 +74,11 @@ extension CredentialStore {
   func seed(
     of role: Role, passphrase: borrowing SecretBytes?
   ) throws(CredentialError) -> SecretBytes {
-    if role == self.role { return try seed.copy() }
     guard let known = try index().roles[role] else {
       throw .notEntitled("the role \(role) has no key: no credential was ever granted to it")
     }
+    // Unless the role has got another key since.
+    if role == self.role, keys.publicKeys == known { return try seed.copy() }
     guard let file = try files.keyFile(of: role, in: group) else {
       throw .tampered("the key file of the role \(role) is missing")
     }

@@ -34,14 +34,14 @@ enum SystemdKey {
     guard let path = environmentValue("CREDENTIALS_DIRECTORY"),
       let directory = try? Directory(path: path)
     else { return nil }
+    let name = name(of: role)
+    guard let read = try StoreFiles.readSecret(name, in: directory) else { return nil }
+    let file = directory.path(of: name)
     let own: Set = [0, currentUserID()]
     let status = try attempt { () throws(SystemError) in try directory.status() }
     do { try status.requireTrusted(path: path, own) } catch {
       throw .untrusted(path: path, why: error.problem)
     }
-    let name = name(of: role)
-    guard let read = try StoreFiles.readSecret(name, in: directory) else { return nil }
-    let file = directory.path(of: name)
     guard own.contains(read.status.ownerID) else {
       throw .untrusted(path: file, why: "it belongs to \(userText(read.status.ownerID))")
     }

@@ -106,6 +106,18 @@ import Testing
     #expect(throws: CredentialError.locked(.extension, isWrongPassphrase: false)) {
       _ = try world.open().handOver(to: .extension)
     }
+    let pipe = try OneWayPipe()
+    try writeFully(Array("horse".utf8), to: pipe.writeEnd.number)
+    let number = try pipe.readEnd.duplicate()
+    _ = pipe.takeWriteEnd()
+    let run = try RunningProgram(
+      "framebus",
+      ["credential", "run", "--role-passphrase-fd", "3", "--root", world.root.path, "--group"]
+        + [CredentialWorld.groupName, "--", try pathOfProgram("framebus"), "credential", "get"]
+        + ["whip.example.com", "studio"],
+      inherited: [number.number])
+    let got = try run.finish()
+    #expect(got.output == "token-1", "\(got.errors)")
     try change(passphrase: "horse", to: .handOver)
     try change(to: .file)
     #expect(try world.open(.extension).text() == "token-1")

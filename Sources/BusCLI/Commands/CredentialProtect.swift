@@ -29,11 +29,7 @@ struct CredentialProtect: ParsableCommand {
   var systemd = false
   @Flag(help: "Change nothing; write the key to standard output, in the open.")
   var writeKey = false
-  @Option(
-    help: ArgumentHelp(
-      "Read the passphrase of the key of --role, if it has one, from this file descriptor.",
-      valueName: "fd"))
-  var rolePassphraseFd: Int32?
+  @OptionGroup var rolePassphrase: RolePassphrase
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -51,9 +47,7 @@ struct CredentialProtect: ParsableCommand {
   func run() throws {
     let role = try global.role(default: .host)
     let opened = try store.openedAsHost(global)
-    let passphrase = try rolePassphraseFd.map {
-      try SecretInput.read(from: $0, called: "the passphrase of the role \(role)")
-    }
+    let passphrase = try rolePassphrase.given(of: role)
     if writeKey {
       if isTerminal(1) { throw UsageError("--write-key writes secret bytes: not to a terminal") }
       let file = try opened.keyFile(of: role, passphrase: passphrase)
@@ -79,5 +73,20 @@ struct CredentialProtect: ParsableCommand {
         try SecretInput.read(from: newPassphraseFd, called: "the new passphrase"))
     }
     return .passphrase(try SecretInput.askTwice("New passphrase: "))
+  }
+}
+
+/// The passphrase of another role's key than the host's, which opens the store.
+struct RolePassphrase: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Read the passphrase of the key of --role, if it has one, from this file descriptor.",
+      valueName: "fd"))
+  var rolePassphraseFd: Int32?
+
+  func given(of role: Role) throws -> SecretBytes? {
+    guard let rolePassphraseFd else { return nil }
+    return try SecretInput.read(
+      from: rolePassphraseFd, called: "the passphrase of the role \(role)")
   }
 }

@@ -25,6 +25,7 @@ struct CredentialRun: ParsableCommand {
       "Lend a secret that is read from this file descriptor, and kept nowhere.",
       valueName: "fd:service/account"))
   var leaseFd: [String] = []
+  @OptionGroup var rolePassphrase: RolePassphrase
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
   @Argument(
@@ -49,7 +50,8 @@ struct CredentialRun: ParsableCommand {
       let secret = try SecretInput.read(from: number, called: "the secret of \(name)")
       leases.append(try Lease(name, secret))
     }
-    let handOver = try opened.handOver(to: role, leases: leases)
+    let handOver = try opened.handOver(
+      to: role, leases: leases, passphrase: rolePassphrase.given(of: role))
     leases = []
     var options = LaunchOptions(program, Array(command.dropFirst()))
     options.input = .inherit
