@@ -149,7 +149,10 @@ final class ObservationCore: Sendable {
       try requireGoingOn(state)
       // Lowered first: a post from here on raises it again.
       counter?.lower()
-      return state.suspensions > 0 ? nil : takeDelivery(&state)
+      if state.suspensions == 0 { return takeDelivery(&state) }
+      // What is not taken now is told again at the end of the suspension.
+      state.told = state.delivered
+      return nil
     }
   }
 
@@ -201,10 +204,12 @@ final class ObservationCore: Sendable {
   }
 
   func cancel() {
-    let mustWait = state.withLock { state in
-      state.way = nil
-      return isRunning.load(ordering: .acquiring)
+    let (way, mustWait) = state.withLock { state in
+      defer { state.way = nil }
+      return (state.way, isRunning.load(ordering: .acquiring))
     }
+    // Goes without the lock: what its closure holds may be the last that kept this observation.
+    defer { withExtendedLifetime(way) {} }
     stopWaiting()
     observer?.remove(self)
     center.forget(self)
