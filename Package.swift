@@ -250,8 +250,14 @@ let package = Package(
       cSettings: strictC),
     .testTarget(
       name: "CredentialStoreTests",
-      dependencies: ["CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI"],
+      dependencies: [
+        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
+      ],
       exclude: ["Vectors"], swiftSettings: strict),
+    .executableTarget(
+      name: "CredentialWorker",
+      dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/CredentialWorker", swiftSettings: strict),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [
