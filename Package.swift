@@ -197,8 +197,22 @@ let package = Package(
       name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
       cSettings: strictC),
     .executableTarget(
-      name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
+      name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
+      cSettings: strictC),
+    .target(
+      name: "RingReceiver", dependencies: ["RingKit", "Platform"],
+      path: "Benchmarks/RingReceiver", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusNotify",
+      dependencies: ["RingKit", "RingReceiver", "NotifyCenter", "AppGroup", "Platform"],
       path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusDefaults",
+      dependencies: ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"],
+      path: "Benchmarks/BusDefaults", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "UserSettings", dependencies: ["RingKit"], path: "Benchmarks/UserSettings",
+      swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
       path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
@@ -368,7 +382,7 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BareDatagram", "BareFutex", "BusNotify",
+        "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),
