@@ -28,11 +28,11 @@ public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
         + " 0–9, “.”, “-” and “_”, beginning with a letter or digit"
     case .invalidKey(let key):
       "a key of \(key.utf8.count) bytes is not possible; use 1 to \(SuiteFormat.maximumKeyBytes)"
-        + " bytes without control characters"
+        + " bytes without control or format characters"
     case .invalidValue(let key):
       "the value of \(key) cannot be kept: at most \(SuiteFormat.maximumRecordBytes >> 20) MiB and"
         + " \(SuiteFormat.maximumDepth) levels, with keys of 1 to \(SuiteFormat.maximumKeyBytes)"
-        + " bytes without control characters; keep large things in files of the container"
+        + " bytes without control or format characters; keep large things in files of the container"
     case .suiteTooLarge(let byteCount, let keyCount):
       "the suite would have \(byteCount) bytes and \(keyCount) keys, and can have"
         + " \(SuiteFormat.maximumSnapshotBytes) and \(SuiteFormat.maximumKeys); remove some keys"

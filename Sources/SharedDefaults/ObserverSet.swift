@@ -12,6 +12,10 @@ final class ObserverSet: Sendable {
   }
 
   private let state = Mutex(State())
+  /// How long an observer is told nothing, at most, of a change whose writer died before it rang.
+  private let recheckInterval: Duration
+
+  init(recheckInterval: Duration) { self.recheckInterval = recheckInterval }
 
   /// The thread that closures of all suites run on.
   static func loop() throws(SystemError) -> EventLoop {
@@ -21,9 +25,6 @@ final class ObserverSet: Sendable {
   private static let shared = Result { () throws(SystemError) in
     try EventLoop(named: "framebus-values")
   }
-
-  /// How long an observer is told nothing, at most, of a change whose writer died before it rang.
-  private static let recheckInterval: Duration = .seconds(1)
 
   func add(_ core: ObservationCore, of suite: SharedDefaults) throws(SystemError) {
     let loop = try Self.loop()
@@ -42,10 +43,11 @@ final class ObserverSet: Sendable {
   }
 
   func remove(_ core: ObservationCore) {
-    // Ended outside the lock: that waits for its handler, which takes the lock.
+    // Ended outside the lock: that waits for the handler, which takes the lock.
     let ended: DirectoryWatch? = state.withLock { state in
       state.cores.removeAll { $0 === core }
       guard state.cores.isEmpty else { return nil }
+      if let timer = state.timer { try? Self.loop().cancel(timer) }
       defer { state.watch = nil }
       return state.watch
     }
@@ -57,7 +59,7 @@ final class ObserverSet: Sendable {
   }
 
   private func scheduleRecheck(_ state: inout State, _ loop: EventLoop) {
-    state.timer = loop.schedule(at: .after(Self.recheckInterval)) { [weak self] in
+    state.timer = loop.schedule(at: .after(recheckInterval)) { [weak self] in
       self?.recheck(loop)
     }
   }

@@ -8,6 +8,8 @@ struct SecretKeys: Sendable {
   /// Keys that are none, whatever they look like.
   let exempt: Set<String>
 
+  static let byLooks = SecretKeys(declared: [], exempt: [])
+
   /// Words of a key that mean a secret. A key's words end where its letters change from small to
   /// capital, and at everything that is no letter and no digit.
   private static let words: Set<String> = [

@@ -24,7 +24,7 @@ public final class SharedDefaults: Sendable {
   /// object apart.
   let writing = Mutex(())
   let secrets: SecretKeys
-  let observers = ObserverSet()
+  let observers: ObserverSet
   let onStep: OnDefaultsStep
 
   struct State {
@@ -43,23 +43,27 @@ public final class SharedDefaults: Sendable {
   ) throws(DefaultsError) {
     try self.init(
       SuiteName(suiteName ?? group.id.description), in: group,
-      SecretKeys(declared: secretKeys, exempt: plainKeys), onStep: nil)
+      SecretKeys(declared: secretKeys, exempt: plainKeys))
   }
 
+  /// - Parameter recheckInterval: how long an observer waits before it looks by itself: long for
+  ///   tests, which must not pass because of that.
   package convenience init(
-    suiteName: String, in group: AppGroup, onStep: OnDefaultsStep
+    suiteName: String, in group: AppGroup, recheckInterval: Duration, onStep: OnDefaultsStep
   ) throws(DefaultsError) {
     try self.init(
-      SuiteName(suiteName), in: group, SecretKeys(declared: [], exempt: []), onStep: onStep)
+      SuiteName(suiteName), in: group, .byLooks, recheckInterval: recheckInterval, onStep: onStep)
   }
 
   init(
-    _ name: SuiteName, in group: AppGroup, _ secrets: SecretKeys, onStep: OnDefaultsStep
+    _ name: SuiteName, in group: AppGroup, _ secrets: SecretKeys,
+    recheckInterval: Duration = .seconds(1), onStep: OnDefaultsStep = nil
   ) throws(DefaultsError) {
     place = try SuitePlace(name, in: group)
     self.group = group.id
     self.name = name
     self.secrets = secrets
+    observers = ObserverSet(recheckInterval: recheckInterval)
     self.onStep = onStep
   }
 
@@ -95,9 +99,7 @@ public final class SharedDefaults: Sendable {
   /// the moment when it was made. To be called after a role was granted, by the group's owner.
   public static func renewAccess(in group: AppGroup) throws(DefaultsError) {
     for name in try list(in: group) {
-      let suite = try SharedDefaults(
-        name, in: group, SecretKeys(declared: [], exempt: []), onStep: nil)
-      try suite.rewrite()
+      try SharedDefaults(name, in: group, .byLooks).rewrite()
     }
   }
 }

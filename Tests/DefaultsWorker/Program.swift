@@ -6,6 +6,7 @@ import WorkerSupport
 /// A member of a group that a test can stop and kill: `DefaultsWorker ROLE ROOT GROUP key=value…`.
 /// It says on standard output what it does, a line at a time.
 ///
+/// Observers look by themselves after `recheckMs`: not at all, so to speak, unless that is said.
 /// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there; with
 /// `stopAt=STEP` it sleeps there instead.
 @main
@@ -20,7 +21,9 @@ struct Program {
     let settings = Settings(arguments.dropFirst(4))
     let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
     let defaults = try SharedDefaults(
-      suiteName: suiteName, in: group, onStep: step(settings))
+      suiteName: suiteName, in: group,
+      recheckInterval: .milliseconds(settings.number("recheckMs", 3_600_000)),
+      onStep: step(settings))
     switch arguments[1] {
     case "set": try set(defaults, settings)
     case "write": try write(defaults, settings)

@@ -59,7 +59,7 @@ import Testing
   @Test func aChangeWhoseWriterDiedBeforeItRangIsToldAllTheSame() throws {
     let world = try DefaultsWorld()
     try world.open().set("old", forKey: "key")
-    let watcher = try world.worker("watch", "key=key")
+    let watcher = try world.worker("watch", "key=key", "recheckMs=50")
     try watcher.waitForOutput("watching")
     let victim = try world.worker("set", "killAt=\(DefaultsStep.extentMoved.rawValue)")
     #expect(try victim.finish().status == .killed(signal: 9))

@@ -172,7 +172,7 @@ import Testing
   @Test func whatCannotBeKeptIsRefusedAndChangesNothing() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
-    for key in ["", "a\nb", String(repeating: "k", count: 513)] {
+    for key in ["", "a\nb", "a\u{202E}b", String(repeating: "k", count: 513)] {
       #expect(throws: DefaultsError.invalidKey(key)) { try defaults.set(1, forKey: key) }
     }
     var deep: DefaultsValue = 1

@@ -32,13 +32,13 @@ enum SuiteFormat {
   /// A journal longer than this, and longer than the snapshot before it, becomes a snapshot.
   static let journalBytesKept = 64 << 10
 
-  /// Whether a text can be a key: 1…512 bytes without control characters, so that it can stand in
-  /// one line of a terminal.
+  /// Whether a text can be a key: 1…512 bytes without control and format characters, so that it
+  /// can stand in one line of a terminal, and looks like what it is.
   static func isKey(_ text: String) -> Bool {
     guard (1...maximumKeyBytes).contains(text.utf8.count) else { return false }
     return !text.unicodeScalars.contains {
       switch $0.properties.generalCategory {
-      case .control, .lineSeparator, .paragraphSeparator: true
+      case .control, .format, .lineSeparator, .paragraphSeparator: true
       default: false
       }
     }
