@@ -8,8 +8,8 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//       DarwinNotifications
-//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore
+//       DarwinNotifications  FoundationDefaults
+//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CSodium  CURing
@@ -40,8 +40,12 @@ let package = Package(
   products: [
     .library(
       name: "FrameBus",
-      targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter"]),
+      targets: [
+        "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
+        "SharedDefaults",
+      ]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
+    .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -108,11 +112,16 @@ let package = Package(
     .target(
       name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "SharedDefaults", dependencies: ["AppGroup", "CChecksum", "Platform"],
+      swiftSettings: strict),
 
     // L4: other spellings, and media
     .target(
       name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -147,8 +156,8 @@ let package = Package(
       name: "BusCLI",
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
-        argumentParser,
+        "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "SharedDefaults", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -188,8 +197,22 @@ let package = Package(
       name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
       cSettings: strictC),
     .executableTarget(
-      name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
+      name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
+      cSettings: strictC),
+    .target(
+      name: "RingReceiver", dependencies: ["RingKit", "Platform"],
+      path: "Benchmarks/RingReceiver", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusNotify",
+      dependencies: ["RingKit", "RingReceiver", "NotifyCenter", "AppGroup", "Platform"],
       path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusDefaults",
+      dependencies: ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"],
+      path: "Benchmarks/BusDefaults", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "UserSettings", dependencies: ["RingKit"], path: "Benchmarks/UserSettings",
+      swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
       path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
@@ -203,6 +226,7 @@ let package = Package(
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
+    fuzzer("Settings", of: "SharedDefaults"),
 
     // Tests, of real processes
     .target(
@@ -279,6 +303,17 @@ let package = Package(
       name: "NotifyWorker",
       dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/NotifyWorker", swiftSettings: strict),
+    .testTarget(
+      name: "SharedDefaultsTests",
+      dependencies: [
+        "FoundationDefaults", "SharedDefaults", "AppGroup", "Platform", "TestSupport",
+        "DefaultsWorker", "BusCLI",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "DefaultsWorker",
+      dependencies: ["SharedDefaults", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/DefaultsWorker", swiftSettings: strict),
     .executableTarget(
       name: "MailboxWorker",
       dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
@@ -353,7 +388,7 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BareDatagram", "BareFutex", "BusNotify",
+        "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -61,6 +61,7 @@ struct Permissions {
   /// Sets the permissions of a container and its manifest's directory entry.
   func apply(toContainer container: borrowing Directory) throws(GroupError) {
     try set(looking, .access, on: container, plainMode: 0o700)
+    try DefaultsPlace(self).applyIfThere(in: container)
   }
 
   func apply(toRun run: borrowing RunDirectory) throws(GroupError) {
@@ -108,7 +109,8 @@ struct Permissions {
     onContainer container: borrowing Directory, run: borrowing RunDirectory
   ) throws(SystemError) -> Bool {
     guard try Self.has(looking, .access, container),
-      try Self.has(looking, .access, run.directory)
+      try Self.has(looking, .access, run.directory),
+      try DefaultsPlace(self).isSetIfThere(in: container)
     else { return false }
     guard try areSet(onShared: run.streams) else { return false }
     guard try areSet(onShared: run.semaphores) else { return false }

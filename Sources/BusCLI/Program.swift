@@ -23,6 +23,7 @@ import CommandLineSupport
       Notify.self,
       Semaphore.self,
       Credential.self,
+      Defaults.self,
       BenchCommand.self,
       DoctorCommand.self,
     ])
