@@ -9,11 +9,11 @@ import PackageDescription
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
 //       DarwinNotifications
-//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore
+//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedLog
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CSodium  CURing
-//       CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
+//       CSodium  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -40,7 +40,9 @@ let package = Package(
   products: [
     .library(
       name: "FrameBus",
-      targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter"]),
+      targets: [
+        "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter", "SharedLog",
+      ]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
@@ -69,6 +71,7 @@ let package = Package(
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CLogLayout", cSettings: strictC),
     .target(name: "CNotifyLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
@@ -107,6 +110,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
       swiftSettings: strict),
 
     // L4: other spellings, and media
@@ -147,7 +153,7 @@ let package = Package(
       name: "BusCLI",
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform", "SharedLog",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -277,6 +283,15 @@ let package = Package(
       name: "MailboxWorker",
       dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/MailboxWorker", swiftSettings: strict),
+    .testTarget(
+      name: "SharedLogTests",
+      dependencies: [
+        "SharedLog", "AppGroup", "Platform", "CLogLayout", "TestSupport", "LogWorker", "BusCLI",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "LogWorker", dependencies: ["SharedLog", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/LogWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

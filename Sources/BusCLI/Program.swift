@@ -23,6 +23,7 @@ import CommandLineSupport
       Notify.self,
       Semaphore.self,
       Credential.self,
+      Log.self,
       BenchCommand.self,
       DoctorCommand.self,
     ])

@@ -117,6 +117,10 @@ import Synchronization
     unsafe word64(offset).pointee.load(ordering: .sequentiallyConsistent)
   }
 
+  @inlinable package func storeSequential64(_ value: UInt64, at offset: Int) {
+    unsafe word64(offset).pointee.store(value, ordering: .sequentiallyConsistent)
+  }
+
   @inlinable package func loadRelaxed64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .relaxed)
   }
@@ -147,6 +151,28 @@ import Synchronization
     unsafe bytes.withUnsafeBytes {
       if let source = $0.baseAddress { unsafe start.copyMemory(from: source, byteCount: $0.count) }
     }
+  }
+
+  @inlinable package func setBytes(_ bytes: RawSpan, at offset: Int) {
+    let start = unsafe checked(offset, byteCount: bytes.byteCount, alignment: 1)
+    unsafe bytes.withUnsafeBytes {
+      if let source = $0.baseAddress { unsafe start.copyMemory(from: source, byteCount: $0.count) }
+    }
+  }
+
+  /// Looks at bytes where they lie, while nobody else changes them.
+  @inlinable package func withBytes<Result>(
+    at offset: Int, count: Int, _ body: (RawSpan) -> Result
+  ) -> Result {
+    let start = unsafe checked(offset, byteCount: count, alignment: 1)
+    return unsafe body(RawSpan(_unsafeStart: start, byteCount: count))
+  }
+
+  /// A part of the mapping, for the kernel to read.
+  /// SAFETY: the caller keeps the mapping during the kernel's use.
+  @unsafe func part(_ range: Range<Int>) -> iovec {
+    let start = unsafe checked(range.lowerBound, byteCount: range.count, alignment: 1)
+    return unsafe iovec(iov_base: start, iov_len: range.count)
   }
 
   // MARK: Sleeping

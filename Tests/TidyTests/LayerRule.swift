@@ -13,6 +13,7 @@ enum LayerRule {
     "CredentialStore": ["Platform", "AppGroup", "CSodium"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
     "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
+    "SharedLog": ["Platform", "AppGroup", "CChecksum", "CLogLayout"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
@@ -25,7 +26,7 @@ enum LayerRule {
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
       "Bench", "Capture", "CredentialStore", "GroupSemaphores", "NotifyCenter", "Recording",
-      "Upload",
+      "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),

@@ -1,0 +1,276 @@
+import CLogLayout
+import Platform
+import Synchronization
+
+/// The newest lines of a run: bytes of a file in memory, in which each line is formatted where it
+/// stays, until it was saved and its place is needed again. What is there when the process dies,
+/// however it dies, is there for others.
+///
+/// Any number of threads append at once, and none waits for another. What decides about places is
+/// this process's own memory: nothing that others write into the file leads it astray.
+final class Segment: Sendable {
+  let name: RunName
+  let header: RunHeader
+  let bell = PrivateFutexWord()
+  private let memory: GuardedMapping
+  /// Kept open for its lock, which says that the run goes on.
+  private let file: Descriptor
+  private let clock = LogClock()
+
+  /// Where the next record goes, and the number of the last line: changed in one step, so that
+  /// lines lie in the order of their numbers.
+  private let reserved = Atomic(WordPair(first: 0, second: 0))
+  /// Where the oldest record lies that is not saved.
+  private let saved = Atomic<UInt64>(0)
+  private let dropped = Atomic<UInt64>(0)
+  private let attention = Atomic<UInt8>(Attention.awake.rawValue)
+
+  /// What whoever saves lines is doing, and so when it must be rung for.
+  enum Attention: UInt8 {
+    case awake
+    /// Looks again in a moment by itself.
+    case dozing
+    case asleep
+  }
+
+  /// - Parameter file: of the right length, and locked.
+  init(_ name: RunName, _ header: RunHeader, _ file: consuming Descriptor) throws(SystemError) {
+    memory = try GuardedMapping(file, byteCount: Int(LG_SEGMENT_RECORDS) + header.capacity)
+    memory.setBytes(header.bytes, at: 0)
+    self.name = name
+    self.header = header
+    self.file = file
+  }
+
+  // MARK: Appending
+
+  /// Appends a line.
+  /// - Returns: false if there is no room.
+  func append(_ line: borrowing Line) -> Bool {
+    guard let place = reserve(padded(line.byteCount)) else { return false }
+    let at = offset(of: place.position)
+    // Relaxed: nobody looks at the record before its mark.
+    memory.storeRelaxed64(place.number, at: at + 16)
+    let now = clock.now()
+    memory.storeRelaxed64(now.wallNs, at: at + 24)
+    memory.storeRelaxed64(now.monotonicNs, at: at + 32)
+    setTexts(of: line, at: at)
+    let checked = Int(LG_CHECKED)
+    let sum = memory.withBytes(at: at + checked, count: line.byteCount - checked) {
+      recordChecksum($0)
+    }
+    memory.storeRelaxed64(UInt64(line.byteCount) | UInt64(sum) << 32, at: at + 8)
+    publish(place.position, byteCount: line.byteCount)
+    return true
+  }
+
+  private func setTexts(of line: borrowing Line, at start: Int) {
+    let labelBytes = line.label.utf8.count
+    let messageBytes = line.message.utf8.count
+    let sourceBytes = line.source.utf8CodeUnitCount
+    let flags: UInt64 = line.isCut ? UInt64(LG_CUT) : 0
+    // Relaxed: nobody looks at the record before its mark.
+    memory.storeRelaxed64(
+      UInt64(line.level.rawValue) | flags << 8 | UInt64(labelBytes) << 16
+        | UInt64(messageBytes) << 32, at: start + 40)
+    memory.storeRelaxed64(
+      UInt64(line.metadataBytes) | UInt64(sourceBytes) << 32, at: start + 48)
+    memory.storeRelaxed64(UInt64(line.sourceLine), at: start + 56)
+    var at = start + Int(LG_RECORD_BYTES)
+    set(line.label, at: &at)
+    // SAFETY: the text of a literal lives as long as the program.
+    unsafe memory.setBytes(
+      RawSpan(_unsafeStart: line.source.utf8Start, byteCount: sourceBytes), at: at)
+    at += sourceBytes
+    set(line.message, at: &at)
+    for field in line.metadata {
+      let sizes = [
+        field.isPrivate ? UInt16(LG_PRIVATE) : 0, UInt16(field.key.utf8.count),
+        UInt16(field.value.utf8.count),
+      ]
+      memory.setBytes(sizes.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }, at: at)
+      at += Int(LG_FIELD_BYTES)
+      set(field.key, at: &at)
+      set(field.value, at: &at)
+    }
+  }
+
+  @inline(__always)
+  private func set(_ text: String, at offset: inout Int) {
+    // SAFETY: bytes have no padding.
+    memory.setBytes(unsafe text.utf8Span.span.bytes, at: offset)
+    offset += text.utf8.count
+  }
+
+  private struct Reserved {
+    let position: UInt64
+    let number: UInt64
+  }
+
+  /// Takes so many bytes for a record, in one piece.
+  private func reserve(_ byteCount: Int) -> Reserved? {
+    // Relaxed: a place that is free is all that is wanted.
+    var last = reserved.load(ordering: .relaxed)
+    while true {
+      let left = header.capacity - Int(last.first & UInt(header.capacity - 1))
+      let filler = left < byteCount ? left : 0
+      let end = last.first + UInt(filler + byteCount)
+      // Pairs with `release`: what was saved is no longer read.
+      guard UInt64(end) - saved.load(ordering: .acquiring) <= header.capacity else { return nil }
+      // Relaxed: as above.
+      let (isTaken, found) = reserved.weakCompareExchange(
+        expected: last, desired: WordPair(first: end, second: last.second + 1), ordering: .relaxed)
+      if isTaken {
+        if filler > 0 { fill(UInt64(last.first), filler) }
+        return Reserved(
+          position: UInt64(end) - UInt64(byteCount), number: UInt64(last.second) + 1)
+      }
+      last = found
+    }
+  }
+
+  /// Makes a record that is no line of the end of the segment.
+  private func fill(_ position: UInt64, _ byteCount: Int) {
+    // Relaxed: nobody looks at the record before its mark.
+    memory.storeRelaxed64(
+      UInt64(byteCount) | UInt64(LG_FILLER) | UInt64(~UInt32(byteCount)) << 32,
+      at: offset(of: position) + 8)
+    publish(position, byteCount: byteCount)
+  }
+
+  @inline(__always)
+  private func publish(_ position: UInt64, byteCount: Int) {
+    // SYNC mark/scan: the record's bytes, and then its mark. In one order with `attention`: either
+    // whoever saves sees the mark before it sleeps, or is rung for here.
+    memory.storeSequential64(header.nonce ^ position, at: offset(of: position))
+    let attention = attention.load(ordering: .sequentiallyConsistent)
+    if attention == Attention.awake.rawValue { return }
+    // Relaxed: a hint.
+    let waiting = position &+ UInt64(byteCount) &- saved.load(ordering: .relaxed)
+    if attention == Attention.asleep.rawValue || waiting > UInt64(header.capacity / 2) { ring() }
+  }
+
+  private func ring() {
+    guard attention.exchange(Attention.awake.rawValue, ordering: .sequentiallyConsistent) != 0
+    else { return }
+    bell.increment()
+    bell.wakeAll()
+  }
+
+  private func padded(_ byteCount: Int) -> Int {
+    (byteCount + Int(LG_ALIGNMENT) - 1) & ~(Int(LG_ALIGNMENT) - 1)
+  }
+
+  private func offset(of position: UInt64) -> Int {
+    Int(LG_SEGMENT_RECORDS) + Int(position & UInt64(header.capacity - 1))
+  }
+
+  // MARK: Dropping
+
+  /// Counts a line for which there was no room. Its number is used up: readers miss it.
+  func drop() {
+    // Relaxed: a number and a count are all that is wanted.
+    var last = reserved.load(ordering: .relaxed)
+    while true {
+      let (isTaken, found) = reserved.weakCompareExchange(
+        expected: last, desired: WordPair(first: last.first, second: last.second + 1),
+        ordering: .relaxed)
+      if isTaken { break }
+      last = found
+    }
+    addDropped(1)
+  }
+
+  func addDropped(_ count: UInt64) {
+    // Relaxed: a count.
+    dropped.wrappingAdd(count, ordering: .relaxed)
+  }
+
+  /// How many lines were dropped since it was last asked.
+  func takeDropped() -> UInt64 {
+    // Relaxed: a count.
+    dropped.exchange(0, ordering: .relaxed)
+  }
+
+  // MARK: Saving
+
+  /// Whole records, from the first that is not saved on.
+  struct Batch {
+    let position: UInt64
+    let byteCount: Int
+    /// Where they lie in the mapping: in two parts where they run over its end.
+    let ranges: [Range<Int>]
+    let hasError: Bool
+  }
+
+  /// The records that can be saved: up to one that a thread is still writing.
+  /// - Parameter limit: at most so many bytes, but one record at least.
+  func batch(limit: Int) -> Batch? {
+    // Relaxed: only whoever asks changes it.
+    let start = saved.load(ordering: .relaxed)
+    var position = start
+    var hasError = false
+    while true {
+      let at = offset(of: position)
+      // SYNC mark/scan: acquire side.
+      guard Int(position - start) < header.capacity,
+        memory.loadSequential64(at: at) == header.nonce ^ position
+      else { break }
+      // Relaxed: behind the mark.
+      let word = memory.loadRelaxed64(at: at + 8)
+      let isFiller = word & UInt64(LG_FILLER) != 0
+      let byteCount = padded(Int(word & UInt64(LG_FILLER - 1)))
+      // Who writes into the file of a running process loses that process's lines.
+      guard byteCount >= Int(LG_ALIGNMENT), byteCount <= Int(LG_RECORD_LIMIT) else { break }
+      let end = Int(position - start) + byteCount
+      if end > limit, position > start { break }
+      if !isFiller, UInt8(truncatingIfNeeded: memory.loadRelaxed64(at: at + 40)) >= errorLevel {
+        hasError = true
+      }
+      position += UInt64(byteCount)
+      if end >= limit { break }
+    }
+    if position == start { return nil }
+    return Batch(
+      position: start, byteCount: Int(position - start),
+      ranges: ranges(from: start, count: Int(position - start)), hasError: hasError)
+  }
+
+  private var errorLevel: UInt8 { LogLevel.error.rawValue }
+
+  private func ranges(from position: UInt64, count: Int) -> [Range<Int>] {
+    let first = offset(of: position)
+    let end = Int(LG_SEGMENT_RECORDS) + header.capacity
+    if first + count <= end { return [first..<first + count] }
+    return [first..<end, Int(LG_SEGMENT_RECORDS)..<(Int(LG_SEGMENT_RECORDS) + first + count - end)]
+  }
+
+  func save(
+    _ batch: Batch, with writer: BatchWriter, to file: borrowing Descriptor, at offset: Int,
+    isDurable: Bool
+  ) throws(SystemError) {
+    try writer.write(
+      batch.ranges, of: memory, to: file, at: offset, isDurable: isDurable)
+  }
+
+  /// Gives up the places of what was saved.
+  func release(_ batch: Batch) {
+    // Pairs with `reserve`.
+    saved.store(batch.position + UInt64(batch.byteCount), ordering: .releasing)
+  }
+
+  /// Where the next record goes: all that was appended lies before.
+  var end: UInt64 { UInt64(reserved.load(ordering: .acquiring).first) }
+  var savedEnd: UInt64 { saved.load(ordering: .acquiring) }
+
+  /// Says what whoever saves is about to do. To be followed by a look for a batch.
+  func pay(_ attention: Attention) {
+    self.attention.store(attention.rawValue, ordering: .sequentiallyConsistent)
+  }
+
+  /// Rings even if nobody sleeps.
+  func ringAnyway() {
+    bell.increment()
+    bell.wakeAll()
+  }
+}
