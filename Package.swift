@@ -8,7 +8,7 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//       DarwinNotifications
+//       DarwinNotifications  SharedLogHandler
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedLog
 //   L2  AppGroup
 //   L1  Platform
@@ -27,6 +27,7 @@ func media(_ name: String) -> Target.Dependency {
 }
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target {
   .executableTarget(
@@ -44,6 +45,7 @@ let package = Package(
         "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter", "SharedLog",
       ]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
+    .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -65,7 +67,8 @@ let package = Package(
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
   targets: [
     // L0: C
@@ -119,6 +122,8 @@ let package = Package(
     .target(
       name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -193,6 +198,12 @@ let package = Package(
     .executableTarget(
       name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
       cSettings: strictC),
+    .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
+    .executableTarget(
+      name: "BareLog", dependencies: ["LogKit"], path: "Benchmarks/BareLog", cSettings: strictC),
+    .executableTarget(
+      name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
       path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
@@ -209,6 +220,7 @@ let package = Package(
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
+    fuzzer("Logs", of: "SharedLog"),
 
     // Tests, of real processes
     .target(
@@ -286,7 +298,8 @@ let package = Package(
     .testTarget(
       name: "SharedLogTests",
       dependencies: [
-        "SharedLog", "AppGroup", "Platform", "CLogLayout", "TestSupport", "LogWorker", "BusCLI",
+        "SharedLog", "SharedLogHandler", "AppGroup", "Platform", "CLogLayout", "TestSupport",
+        "LogWorker", "BusCLI", logging,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -362,7 +375,7 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BareDatagram", "BareFutex", "BusNotify",
+        "BareDatagram", "BareFutex", "BusNotify", "BareLog", "BusLog",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -20,7 +20,7 @@ package final class BatchWriter {
   /// Writes parts one behind the other, whole, and waits for that.
   /// - Parameter isDurable: waits until they survive a power cut, too.
   package func write(
-    _ ranges: [Range<Int>], of memory: borrowing GuardedMapping, to file: borrowing Descriptor,
+    _ ranges: [Range<Int>], of memory: borrowing GuardedMapping, to file: Int32,
     at offset: Int, isDurable: Bool
   ) throws(SystemError) {
     // SAFETY: the mapping is borrowed until both ways of writing have ended.
@@ -30,12 +30,12 @@ package final class BatchWriter {
     var written = 0
     if let ring {
       written = unsafe try ring.append(
-        rest, at: UInt64(offset), to: file.number, isDurable: isDurable)
+        rest, at: UInt64(offset), to: file, isDurable: isDurable)
       if written == byteCount { return }
       unsafe rest.dropBytes(written)
     }
     while written < byteCount {
-      let count = unsafe pwritev(file.number, rest, Int32(rest.count), off_t(offset + written))
+      let count = unsafe pwritev(file, rest, Int32(rest.count), off_t(offset + written))
       if count == 0 { throw SystemError(code: ENOSPC, operation: "pwritev") }
       if count > 0 {
         written += count
@@ -44,16 +44,17 @@ package final class BatchWriter {
         throw .last("pwritev")
       }
     }
-    if isDurable { try file.syncData() }
+    if isDurable { try syncData(file) }
   }
 }
 
+/// Waits until an open file's bytes survive a power cut: `fdatasync(2)`.
+package func syncData(_ number: Int32) throws(SystemError) {
+  _ = try retryingInterrupts("fdatasync") { fdatasync(number) }
+}
+
 extension Descriptor {
-  /// Waits until the file's bytes survive a power cut: `fdatasync(2)`.
-  package borrowing func syncData() throws(SystemError) {
-    let number = self.number
-    _ = try retryingInterrupts("fdatasync") { fdatasync(number) }
-  }
+  package borrowing func syncData() throws(SystemError) { try Platform.syncData(number) }
 
   /// Writes bytes at a place, whole.
   package borrowing func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {

@@ -113,19 +113,23 @@ import Synchronization
   }
 
   /// Takes its place in the same order.
-  @inlinable package func loadSequential64(at offset: Int) -> UInt64 {
+  @inlinable @inline(__always)
+  package func loadSequential64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .sequentiallyConsistent)
   }
 
-  @inlinable package func storeSequential64(_ value: UInt64, at offset: Int) {
+  @inlinable @inline(__always)
+  package func storeSequential64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.store(value, ordering: .sequentiallyConsistent)
   }
 
-  @inlinable package func loadRelaxed64(at offset: Int) -> UInt64 {
+  @inlinable @inline(__always)
+  package func loadRelaxed64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .relaxed)
   }
 
-  @inlinable package func storeRelaxed64(_ value: UInt64, at offset: Int) {
+  @inlinable @inline(__always)
+  package func storeRelaxed64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.store(value, ordering: .relaxed)
   }
 
@@ -153,7 +157,8 @@ import Synchronization
     }
   }
 
-  @inlinable package func setBytes(_ bytes: RawSpan, at offset: Int) {
+  @inlinable @inline(__always)
+  package func setBytes(_ bytes: RawSpan, at offset: Int) {
     let start = unsafe checked(offset, byteCount: bytes.byteCount, alignment: 1)
     unsafe bytes.withUnsafeBytes {
       if let source = $0.baseAddress { unsafe start.copyMemory(from: source, byteCount: $0.count) }
@@ -161,7 +166,8 @@ import Synchronization
   }
 
   /// Looks at bytes where they lie, while nobody else changes them.
-  @inlinable package func withBytes<Result>(
+  @inlinable @inline(__always)
+  package func withBytes<Result>(
     at offset: Int, count: Int, _ body: (RawSpan) -> Result
   ) -> Result {
     let start = unsafe checked(offset, byteCount: count, alignment: 1)
@@ -201,12 +207,14 @@ import Synchronization
       .assumingMemoryBound(to: Atomic<UInt32>.self)
   }
 
-  @inlinable func word64(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+  @inlinable @inline(__always)
+  func word64(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
     unsafe checked(offset, byteCount: 8, alignment: 8)
       .assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
-  @inlinable func checked(
+  @inlinable @inline(__always)
+  func checked(
     _ offset: Int, byteCount: Int, alignment: Int
   ) -> UnsafeMutableRawPointer {
     precondition(

@@ -8,7 +8,9 @@ struct LogFiles: ~Copyable {
   private let options: LogOptions
   private let containerPath: String
   private var directory: Directory
-  private var current: Descriptor?
+  private var current: SharedDescriptor?
+  /// Files that were written to since they were last on the disk, the current one among them.
+  private var unsynced: [SharedDescriptor] = []
   private var index: Int
   private var byteCount = 0
   private var begunAtNs: UInt64 = 0
@@ -29,6 +31,7 @@ struct LogFiles: ~Copyable {
 
   /// Of one user in one role: many short runs make many small files.
   private static let maximumFiles = 1000
+  private static let maximumUnsynced = 8
 
   static let directoryName = "logs"
 
@@ -48,30 +51,23 @@ struct LogFiles: ~Copyable {
     _ batch: Segment.Batch, of segment: Segment, with writer: BatchWriter, isDurable: Bool
   ) throws(SystemError) {
     if try isFull(batch.byteCount) { try begin(at: batch.position) }
-    guard let file = current.take() else { return }
-    do throws(SystemError) {
-      try segment.save(batch, with: writer, to: file, at: byteCount, isDurable: isDurable)
-    } catch {
-      // What was written of it is overwritten by the next attempt.
-      current = consume file
-      throw error
-    }
-    current = consume file
+    guard let file = current else { return }
+    if isDurable { try sync(all: unsynced.dropLast()) }
+    // What was written of a batch that failed is overwritten by the next attempt.
+    try segment.save(batch, with: writer, to: file.number, at: byteCount, isDurable: isDurable)
     byteCount += batch.byteCount
     if isDurable { try makeNameSafe() }
   }
 
   /// Waits until all that was written survives a power cut.
   mutating func sync() throws(SystemError) {
-    guard let file = current.take() else { return }
-    do throws(SystemError) {
-      try file.syncData()
-    } catch {
-      current = consume file
-      throw error
-    }
-    current = consume file
+    try sync(all: unsynced[...])
     try makeNameSafe()
+  }
+
+  private mutating func sync(all files: ArraySlice<SharedDescriptor>) throws(SystemError) {
+    for file in files { try syncData(file.number) }
+    unsynced = current.map { [$0] } ?? []
   }
 
   private mutating func makeNameSafe() throws(SystemError) {
@@ -81,27 +77,28 @@ struct LogFiles: ~Copyable {
   }
 
   private mutating func isFull(_ added: Int) throws(SystemError) -> Bool {
-    guard let file = current.take() else { return true }
+    guard let file = current else { return true }
     // Somebody may have removed it: lines in it would be lost unseen.
-    let isRemoved = try? fileStatus(of: file, path: name.fileName(index)).linkCount == 0
-    current = consume file
+    let isRemoved = try? file.status(path: name.fileName(index)).linkCount == 0
     return isRemoved != false || byteCount + added > options.rotateBytes
       || Duration.nanoseconds(Int64(clamping: monotonicNowNs() &- begunAtNs))
         >= options.rotateAfter
   }
 
   private mutating func begin(at position: UInt64) throws(SystemError) {
-    try sync()
+    if unsynced.count >= Self.maximumUnsynced { try sync() }
     directory = try Self.openDirectory(in: containerPath)
     try? makeRoom()
     let header = header.ofFile(from: position)
-    current = try makeFile(header)
+    let file = try makeFile(header)
+    current = file
+    unsynced.append(file)
     byteCount = header.recordsAt
     begunAtNs = monotonicNowNs()
     isNameSafe = false
   }
 
-  private mutating func makeFile(_ header: RunHeader) throws(SystemError) -> Descriptor {
+  private mutating func makeFile(_ header: RunHeader) throws(SystemError) -> SharedDescriptor {
     while true {
       index += 1
       let fileName = name.fileName(index)
@@ -109,7 +106,7 @@ struct LogFiles: ~Copyable {
         let file = try directory.makeFile(fileName, byteCount: header.recordsAt, mode: 0o640)
         do throws(SystemError) {
           try file.write(header.bytes, at: 0)
-          return file
+          return SharedDescriptor(owning: file.release())
         } catch {
           try? directory.removeFile(fileName)
           throw error

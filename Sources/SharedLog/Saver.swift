@@ -166,7 +166,7 @@ final class Saver: Sendable {
 
   @discardableResult
   private func note(_ level: LogLevel, _ message: String) -> Bool {
-    segment.append(Line(level, message, label: "framebus.log", [], #fileID, #line))
+    segment.append(level, message, label: "framebus.log", [], #fileID, #line)
   }
 
   private func removeSegment() {

@@ -46,60 +46,76 @@ final class Segment: Sendable {
 
   /// Appends a line.
   /// - Returns: false if there is no room.
-  func append(_ line: borrowing Line) -> Bool {
-    guard let place = reserve(padded(line.byteCount)) else { return false }
+  func append(
+    _ level: LogLevel, _ message: String, label: String, _ metadata: [LogField], _ source: String,
+    _ sourceLine: UInt32
+  ) -> Bool {
+    let shape = LineShape(level, message, label, metadata, source, sourceLine)
+    if !shape.isTooLong { return append(shape, message, label, metadata, source) }
+    let cut = CutLine(message, label, metadata, source)
+    return append(
+      LineShape(level, cut.message, cut.label, cut.metadata, cut.source, sourceLine, isCut: true),
+      cut.message, cut.label, cut.metadata, cut.source)
+  }
+
+  @inline(__always)
+  private func append(
+    _ shape: LineShape, _ message: String, _ label: String, _ metadata: [LogField],
+    _ source: String
+  ) -> Bool {
+    let byteCount = shape.byteCount
+    guard let place = reserve(padded(byteCount)) else { return false }
     let at = offset(of: place.position)
-    // Relaxed: nobody looks at the record before its mark.
-    memory.storeRelaxed64(place.number, at: at + 16)
     let now = clock.now()
-    memory.storeRelaxed64(now.wallNs, at: at + 24)
-    memory.storeRelaxed64(now.monotonicNs, at: at + 32)
-    setTexts(of: line, at: at)
+    setHead(shape, place.number, now, at: at)
+    var end = at + Int(LG_RECORD_BYTES)
+    set(label, at: &end)
+    set(source, at: &end)
+    set(message, at: &end)
+    for field in metadata { set(field, at: &end) }
     let checked = Int(LG_CHECKED)
-    let sum = memory.withBytes(at: at + checked, count: line.byteCount - checked) {
-      recordChecksum($0)
-    }
-    memory.storeRelaxed64(UInt64(line.byteCount) | UInt64(sum) << 32, at: at + 8)
-    publish(place.position, byteCount: line.byteCount)
+    let sum = memory.withBytes(at: at + checked, count: byteCount - checked) { recordChecksum($0) }
+    // Relaxed: nobody looks at the record before its mark.
+    memory.storeRelaxed64(UInt64(byteCount) | UInt64(sum) << 32, at: at + 8)
+    publish(place.position, byteCount: byteCount)
     return true
   }
 
-  private func setTexts(of line: borrowing Line, at start: Int) {
-    let labelBytes = line.label.utf8.count
-    let messageBytes = line.message.utf8.count
-    let sourceBytes = line.source.utf8CodeUnitCount
-    let flags: UInt64 = line.isCut ? UInt64(LG_CUT) : 0
+  @inline(__always)
+  private func setHead(_ shape: LineShape, _ number: UInt64, _ now: LogClock.Reading, at: Int) {
+    let flags: UInt64 = shape.isCut ? UInt64(LG_CUT) : 0
     // Relaxed: nobody looks at the record before its mark.
+    memory.storeRelaxed64(number, at: at + 16)
+    memory.storeRelaxed64(now.wallNs, at: at + 24)
+    memory.storeRelaxed64(now.monotonicNs, at: at + 32)
     memory.storeRelaxed64(
-      UInt64(line.level.rawValue) | flags << 8 | UInt64(labelBytes) << 16
-        | UInt64(messageBytes) << 32, at: start + 40)
+      UInt64(shape.level.rawValue) | flags << 8 | UInt64(shape.labelBytes) << 16
+        | UInt64(shape.messageBytes) << 32, at: at + 40)
     memory.storeRelaxed64(
-      UInt64(line.metadataBytes) | UInt64(sourceBytes) << 32, at: start + 48)
-    memory.storeRelaxed64(UInt64(line.sourceLine), at: start + 56)
-    var at = start + Int(LG_RECORD_BYTES)
-    set(line.label, at: &at)
-    // SAFETY: the text of a literal lives as long as the program.
-    unsafe memory.setBytes(
-      RawSpan(_unsafeStart: line.source.utf8Start, byteCount: sourceBytes), at: at)
-    at += sourceBytes
-    set(line.message, at: &at)
-    for field in line.metadata {
-      let sizes = [
-        field.isPrivate ? UInt16(LG_PRIVATE) : 0, UInt16(field.key.utf8.count),
-        UInt16(field.value.utf8.count),
-      ]
-      memory.setBytes(sizes.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }, at: at)
-      at += Int(LG_FIELD_BYTES)
-      set(field.key, at: &at)
-      set(field.value, at: &at)
-    }
+      UInt64(shape.metadataBytes) | UInt64(shape.sourceBytes) << 32, at: at + 48)
+    memory.storeRelaxed64(UInt64(shape.sourceLine), at: at + 56)
+  }
+
+  private func set(_ field: LogField, at offset: inout Int) {
+    let sizes = [
+      field.isPrivate ? UInt16(LG_PRIVATE) : 0, UInt16(field.key.utf8.count),
+      UInt16(field.value.utf8.count),
+    ]
+    memory.setBytes(sizes.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }, at: offset)
+    offset += Int(LG_FIELD_BYTES)
+    set(field.key, at: &offset)
+    set(field.value, at: &offset)
   }
 
   @inline(__always)
   private func set(_ text: String, at offset: inout Int) {
-    // SAFETY: bytes have no padding.
-    memory.setBytes(unsafe text.utf8Span.span.bytes, at: offset)
-    offset += text.utf8.count
+    let count = text.utf8.count
+    // SAFETY: the bytes are read within the call.
+    let isSet: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
+      memory.setBytes(unsafe RawSpan(_unsafeElements: $0), at: offset)
+    }
+    if isSet == nil { memory.setBytes(Array(text.utf8), at: offset) }
+    offset += count
   }
 
   private struct Reserved {
@@ -116,7 +132,13 @@ final class Segment: Sendable {
       let filler = left < byteCount ? left : 0
       let end = last.first + UInt(filler + byteCount)
       // Pairs with `release`: what was saved is no longer read.
-      guard UInt64(end) - saved.load(ordering: .acquiring) <= header.capacity else { return nil }
+      let saved = saved.load(ordering: .acquiring)
+      if saved > last.first {
+        // Since it was looked at, others took places, and theirs were saved.
+        last = reserved.load(ordering: .relaxed)
+        continue
+      }
+      guard UInt64(end) - saved <= header.capacity else { return nil }
       // Relaxed: as above.
       let (isTaken, found) = reserved.weakCompareExchange(
         expected: last, desired: WordPair(first: end, second: last.second + 1), ordering: .relaxed)
@@ -246,8 +268,7 @@ final class Segment: Sendable {
   }
 
   func save(
-    _ batch: Batch, with writer: BatchWriter, to file: borrowing Descriptor, at offset: Int,
-    isDurable: Bool
+    _ batch: Batch, with writer: BatchWriter, to file: Int32, at offset: Int, isDurable: Bool
   ) throws(SystemError) {
     try writer.write(
       batch.ranges, of: memory, to: file, at: offset, isDurable: isDurable)

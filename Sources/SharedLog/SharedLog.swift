@@ -57,7 +57,7 @@ public final class SharedLog: Sendable {
   @inlinable
   public func append(
     _ level: LogLevel, _ message: @autoclosure () -> String, label: String = "",
-    metadata: @autoclosure () -> [LogField] = [], source: StaticString = #fileID,
+    metadata: @autoclosure () -> [LogField] = [], source: String = #fileID,
     line: UInt32 = #line
   ) {
     guard writes(level) else { return }
@@ -66,12 +66,14 @@ public final class SharedLog: Sendable {
 
   @usableFromInline func write(
     _ level: LogLevel, _ message: String, _ label: String, _ metadata: [LogField],
-    _ source: StaticString, _ sourceLine: UInt32
+    _ source: String, _ sourceLine: UInt32
   ) {
-    let line = Line(level, message, label: label, metadata, source, sourceLine)
-    if segment.append(line) { return }
+    func append() -> Bool {
+      segment.append(level, message, label: label, metadata, source, sourceLine)
+    }
+    if append() { return }
     if case .wait(let longest) = options.overflow,
-      saver.waitForRoom(until: .after(longest), { segment.append(line) })
+      saver.waitForRoom(until: .after(longest), append)
     {
       return
     }

@@ -14,6 +14,7 @@ enum LayerRule {
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
     "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
     "SharedLog": ["Platform", "AppGroup", "CChecksum", "CLogLayout"],
+    "SharedLogHandler": ["SharedLog", "Logging"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
