@@ -19,7 +19,6 @@ struct Program {
     let job = log_job_from(CommandLine.argc, CommandLine.unsafeArgv)
     let group = try AppGroup.open(.local, root: String(cString: job.place))
     var options = LogOptions()
-    options.segmentBytes = 1 << 22
     // Nothing may be lost, nor removed while the turn goes on.
     options.overflow = .wait(atMost: .seconds(60))
     options.rotateBytes = 1 << 26

@@ -7,9 +7,10 @@ import Synchronization
 /// page becomes zeros of our own, and the loss is noted in `isLost`.
 ///
 /// Its words are atomic, and reached by offsets that are checked; no pointer leaves this type. What
-/// a word costs matters: the accessors are inlined into other modules. Never inherited by a forked
-/// child.
-@safe package struct GuardedMapping: ~Copyable, @unchecked Sendable {
+/// a word costs matters: the accessors are inlined into other modules, and so are public, with
+/// their type, because the compiler inlines nothing there that is `package`. Never inherited by a
+/// forked child.
+@safe public struct GuardedMapping: ~Copyable, @unchecked Sendable {
   // because the address never changes and every access is atomic
 
   /// SAFETY: valid for `byteCount` bytes until deinit; every offset is checked before use.
@@ -62,42 +63,42 @@ import Synchronization
 
   // MARK: Words
 
-  @inlinable package func loadAcquiring32(at offset: Int) -> UInt32 {
+  @inlinable public func loadAcquiring32(at offset: Int) -> UInt32 {
     unsafe word32(offset).pointee.load(ordering: .acquiring)
   }
 
-  @inlinable package func storeReleasing32(_ value: UInt32, at offset: Int) {
+  @inlinable public func storeReleasing32(_ value: UInt32, at offset: Int) {
     unsafe word32(offset).pointee.store(value, ordering: .releasing)
   }
 
   /// Puts `new` in the place of `old`, in one step.
   /// - Returns: false, and nothing is changed, if something else is there.
-  @inlinable package func replace32(_ old: UInt32, with new: UInt32, at offset: Int) -> Bool {
+  @inlinable public func replace32(_ old: UInt32, with new: UInt32, at offset: Int) -> Bool {
     unsafe word32(offset).pointee.compareExchange(
       expected: old, desired: new, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
   /// Adds without a look at the sum, which wraps.
-  @inlinable package func add32(_ value: UInt32, at offset: Int) {
+  @inlinable public func add32(_ value: UInt32, at offset: Int) {
     unsafe word32(offset).pointee.wrappingAdd(value, ordering: .acquiringAndReleasing)
   }
 
-  @inlinable package func loadAcquiring64(at offset: Int) -> UInt64 {
+  @inlinable public func loadAcquiring64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .acquiring)
   }
 
-  @inlinable package func storeReleasing64(_ value: UInt64, at offset: Int) {
+  @inlinable public func storeReleasing64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.store(value, ordering: .releasing)
   }
 
-  @inlinable package func replace64(_ old: UInt64, with new: UInt64, at offset: Int) -> Bool {
+  @inlinable public func replace64(_ old: UInt64, with new: UInt64, at offset: Int) -> Bool {
     unsafe word64(offset).pointee.compareExchange(
       expected: old, desired: new, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
-  @inlinable package func add64(_ value: UInt64, at offset: Int) {
+  @inlinable public func add64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.wrappingAdd(value, ordering: .acquiringAndReleasing)
   }
 
@@ -108,28 +109,28 @@ import Synchronization
   }
 
   /// Adds one and returns the sum, which wraps. One order for all processes.
-  @inlinable package func incremented64(at offset: Int) -> UInt64 {
+  @inlinable public func incremented64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
   }
 
   /// Takes its place in the same order.
   @inlinable @inline(__always)
-  package func loadSequential64(at offset: Int) -> UInt64 {
+  public func loadSequential64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .sequentiallyConsistent)
   }
 
   @inlinable @inline(__always)
-  package func storeSequential64(_ value: UInt64, at offset: Int) {
+  public func storeSequential64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.store(value, ordering: .sequentiallyConsistent)
   }
 
   @inlinable @inline(__always)
-  package func loadRelaxed64(at offset: Int) -> UInt64 {
+  public func loadRelaxed64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .relaxed)
   }
 
   @inlinable @inline(__always)
-  package func storeRelaxed64(_ value: UInt64, at offset: Int) {
+  public func storeRelaxed64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.store(value, ordering: .relaxed)
   }
 
@@ -158,7 +159,7 @@ import Synchronization
   }
 
   @inlinable @inline(__always)
-  package func setBytes(_ bytes: RawSpan, at offset: Int) {
+  public func setBytes(_ bytes: RawSpan, at offset: Int) {
     let start = unsafe checked(offset, byteCount: bytes.byteCount, alignment: 1)
     unsafe bytes.withUnsafeBytes {
       if let source = $0.baseAddress { unsafe start.copyMemory(from: source, byteCount: $0.count) }
@@ -167,7 +168,7 @@ import Synchronization
 
   /// Looks at bytes where they lie, while nobody else changes them.
   @inlinable @inline(__always)
-  package func withBytes<Result>(
+  public func withBytes<Result>(
     at offset: Int, count: Int, _ body: (RawSpan) -> Result
   ) -> Result {
     let start = unsafe checked(offset, byteCount: count, alignment: 1)

@@ -20,6 +20,10 @@ final class Segment: Sendable {
   /// Where the next record goes, and the number of the last line: changed in one step, so that
   /// lines lie in the order of their numbers.
   private let reserved = Atomic(WordPair(first: 0, second: 0))
+  /// What `reserved` was a moment ago, its halves apart: to look at it whole costs as much as to
+  /// change it, and a guess that is wrong is told so when it is to be changed.
+  private let guess = Atomic<UInt>(0)
+  private let guessedNumber = Atomic<UInt>(0)
   /// Where the oldest record lies that is not saved.
   private let saved = Atomic<UInt64>(0)
   private let dropped = Atomic<UInt64>(0)
@@ -125,8 +129,9 @@ final class Segment: Sendable {
 
   /// Takes so many bytes for a record, in one piece.
   private func reserve(_ byteCount: Int) -> Reserved? {
-    // Relaxed: a place that is free is all that is wanted.
-    var last = reserved.load(ordering: .relaxed)
+    // Relaxed: a guess.
+    var last = WordPair(
+      first: guess.load(ordering: .relaxed), second: guessedNumber.load(ordering: .relaxed))
     while true {
       let left = header.capacity - Int(last.first & UInt(header.capacity - 1))
       let filler = left < byteCount ? left : 0
@@ -134,15 +139,18 @@ final class Segment: Sendable {
       // Pairs with `release`: what was saved is no longer read.
       let saved = saved.load(ordering: .acquiring)
       if saved > last.first {
-        // Since it was looked at, others took places, and theirs were saved.
+        // Since then others took places, and theirs were saved.
         last = reserved.load(ordering: .relaxed)
         continue
       }
       guard UInt64(end) - saved <= header.capacity else { return nil }
-      // Relaxed: as above.
+      // Relaxed: a place that is free is all that is wanted; and a guess.
+      let next = WordPair(first: end, second: last.second + 1)
       let (isTaken, found) = reserved.weakCompareExchange(
-        expected: last, desired: WordPair(first: end, second: last.second + 1), ordering: .relaxed)
+        expected: last, desired: next, ordering: .relaxed)
       if isTaken {
+        guess.store(next.first, ordering: .relaxed)
+        guessedNumber.store(next.second, ordering: .relaxed)
         if filler > 0 { fill(UInt64(last.first), filler) }
         return Reserved(
           position: UInt64(end) - UInt64(byteCount), number: UInt64(last.second) + 1)

@@ -40,20 +40,20 @@ final class LogScreen {
     add(record.run.isRoleHeld ? "[" : "?[")
     add("\(record.run.pid)] ")
     if !record.label.isEmpty {
-      add(visible(record.label))
+      add(record.label.plain)
       add(": ")
     }
-    add(visible(record.message))
+    add(record.message.plain)
     if record.isCut { add("…") }
     for field in record.metadata {
       add(" ")
-      add(visible(field.key))
+      add(field.key.plain)
       add("=")
-      add(visible(field.value))
+      add(field.value.plain)
     }
     if record.level >= .warning, !record.source.isEmpty {
       add(" (")
-      add(visible(record.source))
+      add(record.source.plain)
       add(")")
     }
     add("\n")
