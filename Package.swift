@@ -8,12 +8,12 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//       DarwinNotifications  FoundationDefaults
-//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults
+//       DarwinNotifications  FoundationDefaults  SharedLogHandler
+//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CSodium  CURing
-//       CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
+//       CSodium  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -27,6 +27,7 @@ func media(_ name: String) -> Target.Dependency {
 }
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target {
   .executableTarget(
@@ -42,10 +43,11 @@ let package = Package(
       name: "FrameBus",
       targets: [
         "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
-        "SharedDefaults",
+        "SharedDefaults", "SharedLog",
       ]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
+    .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -67,12 +69,14 @@ let package = Package(
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
   targets: [
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CLogLayout", cSettings: strictC),
     .target(name: "CNotifyLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
@@ -115,6 +119,9 @@ let package = Package(
     .target(
       name: "SharedDefaults", dependencies: ["AppGroup", "CChecksum", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
+      swiftSettings: strict),
 
     // L4: other spellings, and media
     .target(
@@ -122,6 +129,8 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
+    .target(
+      name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -157,7 +166,7 @@ let package = Package(
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
         "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
-        "SharedDefaults", argumentParser,
+        "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -196,6 +205,12 @@ let package = Package(
     .executableTarget(
       name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
       cSettings: strictC),
+    .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
+    .executableTarget(
+      name: "BareLog", dependencies: ["LogKit"], path: "Benchmarks/BareLog", cSettings: strictC),
+    .executableTarget(
+      name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
       cSettings: strictC),
@@ -227,6 +242,7 @@ let package = Package(
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Settings", of: "SharedDefaults"),
+    fuzzer("Logs", of: "SharedLog"),
 
     // Tests, of real processes
     .target(
@@ -274,8 +290,14 @@ let package = Package(
       cSettings: strictC),
     .testTarget(
       name: "CredentialStoreTests",
-      dependencies: ["CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI"],
+      dependencies: [
+        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
+      ],
       exclude: ["Vectors"], swiftSettings: strict),
+    .executableTarget(
+      name: "CredentialWorker",
+      dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/CredentialWorker", swiftSettings: strict),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [
@@ -312,6 +334,16 @@ let package = Package(
       name: "MailboxWorker",
       dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/MailboxWorker", swiftSettings: strict),
+    .testTarget(
+      name: "SharedLogTests",
+      dependencies: [
+        "SharedLog", "SharedLogHandler", "AppGroup", "Platform", "CLogLayout", "TestSupport",
+        "LogWorker", "BusCLI", logging,
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "LogWorker", dependencies: ["SharedLog", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/LogWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
@@ -383,6 +415,7 @@ let package = Package(
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
+        "BareLog", "BusLog",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -37,6 +37,7 @@ extension AppGroup {
     try makeContainer(manifest, in: state, place)
     guard let container = try Container.open(id, in: place) else { throw .unknown(id, [choice]) }
     let read = try container.read()
+    try LogPlaces.makeIfMissing(in: container, read.manifest)
     return try AppGroup(
       container, read, RunDirectory.open(of: id, read.manifest, in: place, isLocked: true))
   }

@@ -24,6 +24,7 @@ import CommandLineSupport
       Semaphore.self,
       Credential.self,
       Defaults.self,
+      Log.self,
       BenchCommand.self,
       DoctorCommand.self,
     ])

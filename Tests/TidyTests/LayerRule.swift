@@ -15,6 +15,8 @@ enum LayerRule {
     "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
     "SharedDefaults": ["Platform", "AppGroup", "CChecksum"],
     "FoundationDefaults": ["SharedDefaults", "FoundationEssentials"],
+    "SharedLog": ["Platform", "AppGroup", "CChecksum", "CLogLayout"],
+    "SharedLogHandler": ["SharedLog", "Logging"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
@@ -27,7 +29,7 @@ enum LayerRule {
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
       "Bench", "Capture", "CredentialStore", "FoundationDefaults", "GroupSemaphores",
-      "NotifyCenter", "Recording", "SharedDefaults", "Upload",
+      "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
