@@ -7,7 +7,7 @@ import SharedDefaults
 // SharedDefaults as a subject of `framebus bench defaults`: a user's program, with the public API
 // alone. A change carries a number; the time of it lies in the page that the programs share.
 
-/// `BusDefaults publish|subscribe PLACE key=value…`, as RingKit.h says. PLACE is the root of a group.
+/// `BusDefaults publish|subscribe PLACE key=value…`, as RingKit.h says. PLACE is a group's root.
 @main
 struct Program {
   private static let key = "number"

@@ -65,13 +65,17 @@ extension SharedDefaults {
   public func removeSuite(within limit: Duration = .seconds(5)) throws(DefaultsError) {
     let deadline = Deadline.after(limit)
     try writing.withLock { _ throws(DefaultsError) in
-      // What lies there in the place of a suite, nobody can hold a lock on.
-      guard let file = try? place.open(), file.isWritable else { return try place.remove() }
-      try file.lock(until: deadline)
-      defer { file.unlock() }
-      file.setRetired(true)
-      onStep?(.retired)
-      try place.remove()
+      while true {
+        // What lies there in the place of a suite, nobody can hold a lock on.
+        guard let file = try? place.open(), file.isWritable else { return try place.remove() }
+        try file.lock(until: deadline)
+        defer { file.unlock() }
+        // Another file may have taken its place meanwhile.
+        guard file.isThere(try place.status()) else { continue }
+        file.setRetired(true)
+        onStep?(.retired)
+        return try place.remove()
+      }
     }
   }
 
@@ -121,7 +125,7 @@ extension SharedDefaults {
   private func record(
     of change: (inout DefaultsDraft) -> Void
   ) throws(DefaultsError) -> JournalRecord? {
-    let image = state.withLock { $0.view.image }
+    let (image, end) = state.withLock { ($0.view.image, $0.view.end) }
     var draft = DefaultsDraft(values: image.values)
     change(&draft)
     let changes = draft.changes.filter { key, value in
@@ -132,6 +136,11 @@ extension SharedDefaults {
       guard let value, let secret = secrets.find(in: key, value) else { continue }
       throw .secret(
         key: secret, sealWith: SecretKeys.command(for: secret, suite: name, group: group))
+    }
+    let newCount = changes.count { image.values[$0.key] == nil }
+    let keyCount = image.values.count + newCount - changes.count { $0.value == nil }
+    if keyCount > SuiteFormat.maximumKeys {
+      throw .suiteTooLarge(byteCount: end, keyCount: keyCount)
     }
     return changes.isEmpty ? nil : JournalRecord(sequence: image.sequence + 1, changes: changes)
   }

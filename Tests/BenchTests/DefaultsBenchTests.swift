@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// `framebus bench defaults` as a user runs it. No figure is judged: speed is not a test's business.
+/// `framebus bench defaults` as a user runs it. No figure is judged: that is no test's business.
 @Suite struct DefaultsBenchTests {
   @Test func everyRowHasFiguresOfSettingsAndOfTheBarePrimitive() throws {
     let arguments = ["bench", "defaults", "--seconds", "0.5", "--rounds", "1", "--json"]

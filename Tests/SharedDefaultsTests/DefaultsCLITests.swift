@@ -1,4 +1,6 @@
+import AppGroup
 import Foundation
+import SharedDefaults
 import TestSupport
 import Testing
 
@@ -121,6 +123,11 @@ import Testing
       of: "sh", ["-c", "\(program) defaults export studio --format \(format) \(place) > \(file)"])
     try #require(framebus("defaults", "import", "copy", file).status.isSuccess)
     #expect(try framebus("defaults", "read", "copy", "--json").output == read("--json"))
+    // JSON says marked what it has no word for; the suite has the values themselves.
+    let group = try AppGroup.open(GroupID("a.b"), root: root.path)
+    #expect(
+      try SharedDefaults(suiteName: "copy", in: group).storedValues()
+        == SharedDefaults(suiteName: "studio", in: group).storedValues())
     // From a pipe, in place of what is there.
     try #require(framebus("defaults", "write", "copy", "extra", "1").status.isSuccess)
     try output(

@@ -108,7 +108,7 @@ import Testing
 
   @Test func fourWritersEndInAStateThatSomeOrderOfAllTheirChangesGives() throws {
     let world = try DefaultsWorld()
-    let count = 2000
+    let count = 10_000
     let writers = try (1...4).map { try world.worker("write", "id=\($0)", "count=\(count)") }
     for writer in writers {
       #expect(try writer.finish(within: .seconds(300)).output.hasSuffix("done\n"))

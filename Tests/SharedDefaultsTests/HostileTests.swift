@@ -143,6 +143,14 @@ import Testing
     try waitUntil("the file is missed") { defaults.storedValues().isEmpty }
   }
 
+  @Test func aSequenceNumberThatNobodyGetsToIsRefused() throws {
+    let (world, _) = try suite()
+    try put(SuiteImage.file(sequence: .max, snapshot: [0, 0, 0, 0]), world)
+    let late = try world.open()
+    #expect(throws: DefaultsError.self) { try late.refresh() }
+    #expect(throws: DefaultsError.self) { try late.set(1, forKey: "a") }
+  }
+
   @Test func countsThatTheBytesCannotHoldAreNotBelieved() {
     for count in [UInt32.max, 1 << 31, 1 << 20] {
       var writer = ByteWriter()

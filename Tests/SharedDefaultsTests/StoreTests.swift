@@ -196,6 +196,20 @@ import Testing
     #expect(try world.open().storedValues() == ["b": big])
   }
 
+  @Test func aSuiteHasSoManyKeysAndNoMore() throws {
+    let world = try DefaultsWorld()
+    let defaults = try world.open()
+    let most = SuiteFormat.maximumKeys
+    try defaults.update { for number in 1...most { $0["\(number)"] = true } }
+    let error = try #require(throws: DefaultsError.self) { try defaults.set(1, forKey: "more") }
+    guard case .suiteTooLarge(_, keyCount: most + 1) = error else { throw error }
+    try defaults.update {
+      $0["1"] = nil
+      $0["more"] = 1
+    }
+    #expect(try world.open().storedValues().count == most)
+  }
+
   @Test func manyThreadsOfOneObjectLoseNothing() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()

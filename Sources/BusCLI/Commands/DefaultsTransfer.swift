@@ -83,12 +83,12 @@ extension DefaultsValue {
     }
   }
 
-  /// In one line of text, as JSON.
+  /// In one line of text, as JSON in which nothing steers a terminal.
   var line: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let data = try? encoder.encode(CodableValue(self, isJSON: true))
-    return data.map { String(decoding: $0, as: UTF8.self) } ?? "\(self)"
+    return data.map { String(decoding: $0, as: UTF8.self).plain } ?? "\(self)".plain
   }
 }
 

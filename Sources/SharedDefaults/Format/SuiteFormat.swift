@@ -20,6 +20,9 @@ enum SuiteFormat {
 
   static let recordHeaderBytes = 16
 
+  /// What a snapshot may begin with: nobody gets so far, and nobody's counting overflows.
+  static let maximumSequence: UInt64 = 1 << 62
+
   static let maximumKeyBytes = 512
   static let maximumKeys = 65_536
   /// Of all values of a snapshot or a record together, those within others too.

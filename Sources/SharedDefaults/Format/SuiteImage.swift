@@ -61,7 +61,7 @@ package struct SuiteImage: Equatable {
       let expected = try header.integer(UInt32.self)
       let sequence = try header.integer(UInt64.self)
       let count = try header.integer(UInt64.self)
-      guard count <= SuiteFormat.maximumSnapshotBytes,
+      guard sequence <= SuiteFormat.maximumSequence, count <= SuiteFormat.maximumSnapshotBytes,
         SuiteFormat.headerBytes + Int(count) <= bytes.count
       else { throw Malformed() }
       let end = SuiteFormat.headerBytes + Int(count)
