@@ -8,8 +8,8 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//       DarwinNotifications  SharedLogHandler
-//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedLog
+//       DarwinNotifications  FoundationDefaults  SharedLogHandler
+//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
@@ -42,9 +42,11 @@ let package = Package(
     .library(
       name: "FrameBus",
       targets: [
-        "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter", "SharedLog",
+        "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
+        "SharedDefaults", "SharedLog",
       ]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
+    .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
     .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
@@ -115,6 +117,9 @@ let package = Package(
       name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
       swiftSettings: strict),
     .target(
+      name: "SharedDefaults", dependencies: ["AppGroup", "CChecksum", "Platform"],
+      swiftSettings: strict),
+    .target(
       name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
       swiftSettings: strict),
 
@@ -122,6 +127,8 @@ let package = Package(
     .target(
       name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
     .target(
       name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
     .target(
@@ -158,8 +165,8 @@ let package = Package(
       name: "BusCLI",
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform", "SharedLog",
-        argumentParser,
+        "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -205,8 +212,22 @@ let package = Package(
       name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
       path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
-      name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
+      name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
+      cSettings: strictC),
+    .target(
+      name: "RingReceiver", dependencies: ["RingKit", "Platform"],
+      path: "Benchmarks/RingReceiver", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusNotify",
+      dependencies: ["RingKit", "RingReceiver", "NotifyCenter", "AppGroup", "Platform"],
       path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusDefaults",
+      dependencies: ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"],
+      path: "Benchmarks/BusDefaults", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "UserSettings", dependencies: ["RingKit"], path: "Benchmarks/UserSettings",
+      swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
       path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
@@ -220,7 +241,7 @@ let package = Package(
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
-    fuzzer("Logs", of: "SharedLog"),
+    fuzzer("Settings", of: "SharedDefaults"), fuzzer("Logs", of: "SharedLog"),
 
     // Tests, of real processes
     .target(
@@ -268,8 +289,14 @@ let package = Package(
       cSettings: strictC),
     .testTarget(
       name: "CredentialStoreTests",
-      dependencies: ["CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI"],
+      dependencies: [
+        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
+      ],
       exclude: ["Vectors"], swiftSettings: strict),
+    .executableTarget(
+      name: "CredentialWorker",
+      dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/CredentialWorker", swiftSettings: strict),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [
@@ -291,6 +318,17 @@ let package = Package(
       name: "NotifyWorker",
       dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/NotifyWorker", swiftSettings: strict),
+    .testTarget(
+      name: "SharedDefaultsTests",
+      dependencies: [
+        "FoundationDefaults", "SharedDefaults", "AppGroup", "Platform", "TestSupport",
+        "DefaultsWorker", "BusCLI",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "DefaultsWorker",
+      dependencies: ["SharedDefaults", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/DefaultsWorker", swiftSettings: strict),
     .executableTarget(
       name: "MailboxWorker",
       dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
@@ -375,7 +413,8 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BareDatagram", "BareFutex", "BusNotify", "BareLog", "BusLog",
+        "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
+        "BareLog", "BusLog",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

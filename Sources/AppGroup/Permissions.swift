@@ -58,9 +58,10 @@ struct Permissions {
     return AccessList(owner: owner, users: users, groups: groups)
   }
 
-  /// Sets the permissions of a container, and of its logs.
+  /// Sets the permissions of a container, and of what members share in it.
   func apply(toContainer container: borrowing Directory) throws(GroupError) {
     try set(looking, .access, on: container, plainMode: 0o700)
+    try DefaultsPlace(self).applyIfThere(in: container)
     try LogPlaces.apply(self, in: container)
   }
 
@@ -110,7 +111,8 @@ struct Permissions {
     onContainer container: borrowing Directory, run: borrowing RunDirectory
   ) throws(SystemError) -> Bool {
     guard try Self.has(looking, .access, container),
-      try Self.has(looking, .access, run.directory)
+      try Self.has(looking, .access, run.directory),
+      try DefaultsPlace(self).isSetIfThere(in: container)
     else { return false }
     guard try areSet(onShared: run.streams) else { return false }
     guard try areSet(onShared: run.semaphores) else { return false }

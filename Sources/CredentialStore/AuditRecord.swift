@@ -7,6 +7,8 @@ public struct AuditRecord: Hashable, Sendable {
     case add = 1
     case set, update, get, remove, grant, revoke
     case acceptRestore = 8
+    /// A role's key or, with a name, a lease to a child process.
+    case handOver = 9
   }
   /// Whether it was done, or why it was not.
   public enum Outcome: UInt8, Sendable {

@@ -20,11 +20,14 @@ extension CredentialStore {
 
   /// What is kept, sorted by name, without the secrets.
   public func list() throws(CredentialError) -> [CredentialAttributes] {
-    try index().items.values.sorted { $0.name < $1.name }
+    var items = try index().items
+    for (name, lease) in session?.current() ?? [:] { items[name] = lease.attributes }
+    return items.values.sorted { $0.name < $1.name }
   }
 
   /// What is known of a credential, without the secret.
   public func attributes(of name: CredentialName) throws(CredentialError) -> CredentialAttributes {
+    if let lease = try session?.lease(name) { return lease.attributes }
     guard let item = try index().items[name] else { throw .notFound(name) }
     return item
   }
@@ -62,6 +65,7 @@ extension CredentialStore {
     if item.isExpired(atSeconds: wallNowSeconds()), let at = item.expiresAtSeconds {
       throw .expired(name, atSeconds: at)
     }
+    if let lease = try session?.lease(name) { return try lease.secret.copy() }
     return try opened(item)
   }
 
@@ -87,6 +91,10 @@ extension CredentialStore {
       throw .notEntitled(
         "the credential \(item.name) was not granted to the role \(role); the host can do that with"
           + " `framebus credential grant \(item.name.service) \(item.name.account) \(role)`")
+    }
+    // Nothing seals it so; an earlier key file that somebody put back does.
+    if item.accessibility == .whenUnlocked, isKeyInTheOpen {
+      throw .keyInTheOpen(role, item.name)
     }
     let record: SealedRecord
     do {

@@ -89,8 +89,8 @@ extension CredentialStore {
 
   /// Makes one change, under the lock. Up to the moment when the new index is in place nothing has
   /// happened; from then on everything has. What was replaced is removed after that.
-  private func change(
-    _ verb: AuditRecord.Verb, _ name: CredentialName,
+  func change(
+    _ verb: AuditRecord.Verb, _ name: CredentialName?,
     _ body: (inout Draft) throws(CredentialError) -> Void
   ) throws(CredentialError) {
     try requireHost()
@@ -139,8 +139,11 @@ extension CredentialStore {
     }
     var recipientKeys: [[UInt8]] = []
     for role in item.recipients {
-      recipientKeys.append(try publicKey(of: role, &draft.index))
+      // A new role's key shall be no reason to refuse.
+      let source: KeySource = item.accessibility == .always ? .file : .handOver
+      recipientKeys.append(try publicKey(of: role, &draft.index, newIn: source))
     }
+    if item.accessibility == .whenUnlocked { try requireNoneInTheOpen(item) }
     draft.removed = draft.index.items[item.name]
     draft.index.items[item.name] = item
     if draft.index.items.count > Format.maximumItems {
@@ -153,9 +156,10 @@ extension CredentialStore {
     )
   }
 
-  /// The public key of a role, which gets its keys when something is first granted to it.
-  private func publicKey(
-    of role: Role, _ index: inout StoreIndex
+  /// The public key of a role, which gets its keys when something is first granted or handed
+  /// over to it.
+  func publicKey(
+    of role: Role, _ index: inout StoreIndex, newIn source: borrowing KeySource
   ) throws(CredentialError) -> [UInt8] {
     if let keys = index.roles[role] { return keys.opening }
     if index.roles.count >= Format.maximumRoles {
@@ -165,7 +169,8 @@ extension CredentialStore {
     let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
     let made = try RoleKeys(seed: seed)
     let bytes = try KeyFile.bytes(
-      seed, of: role, in: group.id, signer: signer, passphrase: nil, cost: .moderate)
+      seed, of: role, in: group.id, signer: signer, source: source,
+      hostKey: keys.opening.publicKey)
     try files.writeKey(bytes, of: role, access: reading)
     try files.makeAuditLog(of: role, access: try Self.accessList(of: role, 6, in: group))
     index.roles[role] = made.publicKeys
@@ -189,13 +194,14 @@ extension CredentialStore {
     let now = wallNowSeconds()
     return CredentialAttributes(
       name: name, label: options.label, comment: options.comment,
+      accessibility: options.accessibility,
       createdAtSeconds: old?.createdAtSeconds ?? now, changedAtSeconds: now,
       expiresAtSeconds: options.expiresAtSeconds,
       recipients: Set(options.recipients).union([.host]).sorted(), generation: 0,
       id: old?.id ?? Sodium.randomBytes(CredentialAttributes.idBytes))
   }
 
-  private func requireHost() throws(CredentialError) {
+  func requireHost() throws(CredentialError) {
     guard role == .host else {
       throw .notEntitled("the role \(role) can open credentials; only the host can change them")
     }
