@@ -241,7 +241,8 @@ let package = Package(
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
-    fuzzer("Settings", of: "SharedDefaults"), fuzzer("Logs", of: "SharedLog"),
+    fuzzer("Settings", of: "SharedDefaults"),
+    fuzzer("Logs", of: "SharedLog"),
 
     // Tests, of real processes
     .target(
