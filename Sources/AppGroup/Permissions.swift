@@ -58,7 +58,7 @@ struct Permissions {
     return AccessList(owner: owner, users: users, groups: groups)
   }
 
-  /// Sets the permissions of a container, and of its logs.
+  /// Sets the permissions of a container, and of what members share in it.
   func apply(toContainer container: borrowing Directory) throws(GroupError) {
     try set(looking, .access, on: container, plainMode: 0o700)
     try DefaultsPlace(self).applyIfThere(in: container)
