@@ -12,11 +12,7 @@ struct DefaultsPlace {
   init(_ permissions: Permissions) { self.permissions = permissions }
 
   /// What new files get. The owner of the group is named too: files belong to whoever made them.
-  private var inherited: AccessList {
-    var list = permissions.publishing
-    if !list.isPlain { list.users[permissions.ownerID] = 7 }
-    return list
-  }
+  private var inherited: AccessList { permissions.publishing.naming(permissions.ownerID, 7) }
 
   static func make(
     _ name: String, in container: borrowing Directory, ownerID: UInt32

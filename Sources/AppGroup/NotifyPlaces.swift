@@ -96,7 +96,7 @@ struct NotifyPlaces {
     return Lists(
       looking: list(writing: 5, observing: 5), rows: list(writing: 6, observing: 4),
       epoch: list(writing: 6, observing: 6), observers: list(writing: 5, observing: 7),
-      entries: list(writing: 7, observing: 5))
+      entries: list(writing: 7, observing: 5).naming(ownerID, 7))
   }
 
   /// Sets the permissions of all that is there.

@@ -17,6 +17,8 @@ struct Permissions {
   /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are
   /// made with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
   let connecting: AccessList
+  /// What is inherited so names the owner of the group too, as it belongs to whoever made it.
+  private var inherited: AccessList { connecting.naming(ownerID, 7) }
 
   init(_ manifest: Manifest, ownerID: UInt32) {
     self.manifest = manifest
@@ -76,13 +78,13 @@ struct Permissions {
   /// Sets the permissions of a directory in which members make entries.
   func apply(toShared directory: borrowing Directory) throws(GroupError) {
     try set(publishing, .access, on: directory, plainMode: 0o1700)
-    try set(connecting, .inherited, on: directory, plainMode: nil)
+    try set(inherited, .inherited, on: directory, plainMode: nil)
   }
 
   /// Sets the permissions of a directory in which all members make entries.
   func apply(toJoined directory: borrowing Directory) throws(GroupError) {
     try set(connecting, .access, on: directory, plainMode: 0o1700)
-    try set(connecting, .inherited, on: directory, plainMode: nil)
+    try set(inherited, .inherited, on: directory, plainMode: nil)
   }
 
   func set(
@@ -124,12 +126,12 @@ struct Permissions {
 
   func areSet(onShared directory: borrowing Directory) throws(SystemError) -> Bool {
     guard try Self.has(publishing, .access, directory) else { return false }
-    return try Self.has(connecting, .inherited, directory)
+    return try Self.has(inherited, .inherited, directory)
   }
 
   func areSet(onJoined directory: borrowing Directory) throws(SystemError) -> Bool {
     guard try Self.has(connecting, .access, directory) else { return false }
-    return try Self.has(connecting, .inherited, directory)
+    return try Self.has(inherited, .inherited, directory)
   }
 
   static func has(

@@ -21,6 +21,14 @@ package struct AccessList: Hashable, Sendable {
   /// Nobody but the owner: plain modes say it all.
   package var isPlain: Bool { users.isEmpty && groups.isEmpty }
 
+  /// The same, and what it lets one user do; a plain one stays that.
+  package func naming(_ uid: UInt32, _ permissions: Permissions) -> AccessList {
+    if isPlain { return self }
+    var list = self
+    list.users[uid] = permissions
+    return list
+  }
+
   /// What the list lets anyone but the owner do at most.
   package var mask: Permissions { users.values.reduce(0, |) | groups.values.reduce(0, |) }
 

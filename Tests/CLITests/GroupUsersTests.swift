@@ -153,4 +153,40 @@ struct GroupUsersTests {
     try run("framebus", ["group", "grant", "capture", "--uid", "0"] + place).requireSuccess()
     try user.run("framebus", ["group", "remove"] + place).requireSuccess()
   }
+
+  /// What members make is theirs by the file system; the owner of the group, who is not root here,
+  /// is a member like them.
+  @Test func theOwnerUsesWhatOtherUsersMade() throws {
+    let own = try TemporaryRoot(mode: 0o755)
+    try output(of: "chown", [user.name, own.path])
+    let other = try TestUser()
+    let place = ["--group", "a.b", "--root", own.path]
+    try user.run("framebus", ["group", "create"] + place).requireSuccess()
+    let grant = ["group", "grant", "extension", "--uid", "\(other.uid)"]
+    try user.run("framebus", grant + place).requireSuccess()
+
+    try other.run("framebus", ["semaphore", "create", "gate"] + place).requireSuccess()
+    try user.run("framebus", ["semaphore", "post", "gate"] + place).requireSuccess()
+
+    let capture = ["capture", "test", "--role", "extension", "--stream", "s", "--size", "32x32"]
+    let publisher = try other.start("framebus", capture + place)
+    try publisher.waitForErrors("s")
+    let snapshot = ["snapshot", "s", own.file("s.png")]
+    try user.run("framebus", snapshot + place).requireSuccess()
+    try publisher.end(with: SIGTERM)
+
+    // At once: without the ring of its bell an observer looks by itself only once a second.
+    let watch = ["notify", "watch", "news", "--count", "1", "--json"]
+    let observer = try other.start("framebus", watch + place)
+    try observer.waitForErrors("watching")
+    try user.run("framebus", ["notify", "post", "news"] + place).requireSuccess()
+    let delivered = try observer.finish()
+    #expect(delivered.output.contains("\"uid\":\(user.uid)"), "\(observer.transcript)")
+
+    try other.run("framebus", ["defaults", "write", "s", "key", "1"] + place).requireSuccess()
+    try user.run("framebus", ["defaults", "write", "s", "key", "2"] + place).requireSuccess()
+    try other.run("framebus", ["log", "append", "from another"] + place).requireSuccess()
+    #expect(try user.run("framebus", ["log"] + place).output.contains("from another"))
+    try user.run("framebus", ["group", "doctor", "a.b", "--root", own.path]).requireSuccess()
+  }
 }

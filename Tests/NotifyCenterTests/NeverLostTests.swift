@@ -48,7 +48,6 @@ import Testing
     let thread = try #require(
       try ProcessFacts(observer.processID).threads.first { try $0.name == "framebus-notify" })
     // Asleep after the last as before the first.
-    print("DELIVERIES", deliveries, try thread.sleepCount)
     #expect(try thread.sleepCount <= deliveries + 1)
     try observer.end(with: 9)
   }
