@@ -188,6 +188,12 @@ let package = Package(
       name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
       cSettings: strictC),
     .executableTarget(
+      name: "BareSodium", dependencies: ["RingKit", "CSodium"], path: "Benchmarks/BareSodium",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusCredential", dependencies: ["RingKit", "CredentialStore", "AppGroup", "Platform"],
+      path: "Benchmarks/BusCredential", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
       name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
       path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
@@ -250,8 +256,14 @@ let package = Package(
       cSettings: strictC),
     .testTarget(
       name: "CredentialStoreTests",
-      dependencies: ["CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI"],
+      dependencies: [
+        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
+      ],
       exclude: ["Vectors"], swiftSettings: strict),
+    .executableTarget(
+      name: "CredentialWorker",
+      dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/CredentialWorker", swiftSettings: strict),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [
@@ -347,7 +359,7 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BareDatagram", "BareFutex", "BusNotify",
+        "BareDatagram", "BareFutex", "BusNotify", "BareSodium", "BusCredential",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

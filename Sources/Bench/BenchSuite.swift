@@ -16,7 +16,7 @@ public protocol BenchSuite: Sendable {
 
 /// Every suite there is, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
-  RingSuite(), RingCallsSuite(), NotifySuite(), CaptureSuite(), RecordSuite(),
+  RingSuite(), RingCallsSuite(), NotifySuite(), CredentialSuite(), CaptureSuite(), RecordSuite(),
 ]
 
 /// What one call of `framebus bench` asks of each suite.

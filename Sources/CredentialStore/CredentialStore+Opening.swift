@@ -8,19 +8,22 @@ extension CredentialStore {
   /// - Complexity: the same however many credentials there are, unless the index has changed: then
   ///   it is read again as a whole.
   public func get(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
+    let index = try index()
     do {
-      let secret = try opened(name)
-      try log(.get, .done, name)
+      let secret = try opened(name, index)
+      try log(.get, .done, name, generation: index.generation)
       return secret
     } catch {
-      if let outcome = AuditRecord.Outcome(error) { try log(.get, outcome, name) }
+      if let outcome = AuditRecord.Outcome(error) {
+        try log(.get, outcome, name, generation: index.generation)
+      }
       throw error
     }
   }
 
   /// What is kept, sorted by name, without the secrets.
   public func list() throws(CredentialError) -> [CredentialAttributes] {
-    try index().items.values.sorted { $0.name < $1.name }
+    try index().items.values
   }
 
   /// What is known of a credential, without the secret.
@@ -41,38 +44,47 @@ extension CredentialStore {
   public func roles() throws(CredentialError) -> [Role] { try index().roles.keys.sorted() }
 
   func log(
-    _ verb: AuditRecord.Verb, _ outcome: AuditRecord.Outcome, _ name: CredentialName?
+    _ verb: AuditRecord.Verb, _ outcome: AuditRecord.Outcome, _ name: CredentialName?,
+    generation: UInt64
   ) throws(CredentialError) {
     var file = try files.openAuditLog(of: role)
-    try AuditLog.append(
-      verb, outcome, name, generation: try index().generation, to: &file, keys: keys,
-      path: files.audit.path(of: StoreFiles.auditName(of: role)))
+    let last = try AuditLog.append(
+      verb, outcome, name, generation: generation, to: &file, keys: keys,
+      path: files.audit.path(of: StoreFiles.auditName(of: role)),
+      known: lastRecord.withLock { $0 })
+    lastRecord.withLock { $0 = last }
   }
 
   func requireNewest(_ generation: UInt64) throws(CredentialError) {
     let file = try files.openAuditLog(of: role)
     try AuditLog.requireNewest(
       generation, in: file, key: keys.signing.publicKey,
-      path: files.audit.path(of: StoreFiles.auditName(of: role)))
+      path: files.audit.path(of: StoreFiles.auditName(of: role)),
+      known: lastRecord.withLock { $0 })
   }
 
   /// Opens a credential that has not expired.
-  private func opened(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
-    let item = try attributes(of: name)
+  private func opened(
+    _ name: CredentialName, _ index: StoreIndex
+  ) throws(CredentialError) -> SecretBytes {
+    guard let item = index.items[name] else { throw .notFound(name) }
     if item.isExpired(atSeconds: wallNowSeconds()), let at = item.expiresAtSeconds {
       throw .expired(name, atSeconds: at)
     }
-    return try opened(item)
+    return try opened(item, index)
   }
 
   /// Opens what the index says is there.
-  func opened(_ item: CredentialAttributes) throws(CredentialError) -> SecretBytes {
-    var item = item
+  func opened(
+    _ item: CredentialAttributes, _ index: StoreIndex
+  ) throws(CredentialError) -> SecretBytes {
+    var (item, index) = (item, index)
     // A change replaces the file: whoever read the index just before looks once more.
     for _ in 0..<8 {
       let read = try files.read(item.fileName, in: files.items, limit: Format.maximumItemBytes)
-      if let read { return try opened(item, read.bytes) }
-      let now = try attributes(of: item.name)
+      if let read { return try opened(item, read.bytes, index) }
+      index = try self.index()
+      guard let now = index.items[item.name] else { throw .notFound(item.name) }
       if now == item { break }
       item = now
     }
@@ -80,7 +92,7 @@ extension CredentialStore {
   }
 
   private func opened(
-    _ item: CredentialAttributes, _ bytes: [UInt8]
+    _ item: CredentialAttributes, _ bytes: [UInt8], _ index: StoreIndex
   ) throws(CredentialError) -> SecretBytes {
     let path = files.items.path(of: item.fileName)
     guard item.recipients.contains(role) else {
@@ -94,7 +106,6 @@ extension CredentialStore {
     } catch {
       throw error == .newer ? .newerVersion(path: path) : .tampered(path)
     }
-    let index = try index()
     guard record.group == group.id.description, record.attributes == item,
       index.isWriter(record.writerKey, of: item.name),
       record.recipientKeys == item.recipients.map({ index.roles[$0]?.opening ?? [] }),
