@@ -8,7 +8,7 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//       DarwinNotifications
+//       DarwinNotifications  DarwinKeychain
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore
 //   L2  AppGroup
 //   L1  Platform
@@ -42,6 +42,7 @@ let package = Package(
       name: "FrameBus",
       targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter"]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
+    .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -112,6 +113,9 @@ let package = Package(
     // L4: other spellings, and media
     .target(
       name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "DarwinKeychain", dependencies: ["CredentialStore", "AppGroup", "Platform"],
       swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
@@ -264,6 +268,10 @@ let package = Package(
       name: "CredentialWorker",
       dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/CredentialWorker", swiftSettings: strict),
+    .testTarget(
+      name: "DarwinKeychainTests",
+      dependencies: ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [

@@ -13,6 +13,7 @@ enum LayerRule {
     "CredentialStore": ["Platform", "AppGroup", "CSodium"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
     "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
+    "DarwinKeychain": ["Platform", "AppGroup", "CredentialStore"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
