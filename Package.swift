@@ -213,6 +213,7 @@ let package = Package(
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
+    fuzzer("Credentials", of: "CredentialStore"),
 
     // Tests, of real processes
     .target(
