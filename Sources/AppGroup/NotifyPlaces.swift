@@ -78,7 +78,7 @@ struct NotifyPlaces {
     let looking: AccessList
     let rows: AccessList
     let epoch: AccessList
-    /// On the directory of observers, and what entries there get: posters ring.
+    /// On the directory of observers, and what entries there get: posters alone ring.
     let observers: AccessList
     let entries: AccessList
   }
@@ -96,7 +96,7 @@ struct NotifyPlaces {
     return Lists(
       looking: list(writing: 5, observing: 5), rows: list(writing: 6, observing: 4),
       epoch: list(writing: 6, observing: 6), observers: list(writing: 5, observing: 7),
-      entries: list(writing: 7, observing: 7))
+      entries: list(writing: 7, observing: 5))
   }
 
   /// Sets the permissions of all that is there.

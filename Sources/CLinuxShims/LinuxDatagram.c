@@ -37,28 +37,40 @@ ssize_t linux_send_words(int socket, const uint64_t *words, unsigned count) {
   return send(socket, words, count * sizeof *words, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-ssize_t linux_receive_words(int socket, uint64_t *words, unsigned count,
-                            struct linux_sender *sender) {
-  struct iovec vector = {.iov_base = words, .iov_len = count * sizeof *words};
-  // Room for the credentials and nothing else, so that no descriptor is ever installed.
-  union {
-    char bytes[CMSG_SPACE(sizeof(struct ucred))];
-    struct cmsghdr alignment;
-  } control;
-  struct msghdr message = {.msg_iov = &vector,
-                           .msg_iovlen = 1,
-                           .msg_control = control.bytes,
-                           .msg_controllen = sizeof control.bytes};
-  *sender = (struct linux_sender){.pid = 0, .uid = UINT32_MAX, .gid = UINT32_MAX};
-  ssize_t received = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (received < 0) return received;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+// Room for the credentials and nothing else, so that no descriptor is ever installed.
+union control {
+  char bytes[CMSG_SPACE(sizeof(struct ucred))];
+  struct cmsghdr alignment;
+};
+
+static void note_sender(struct msghdr *message, struct linux_datagram *datagram) {
+  struct ucred credentials = {.pid = 0, .uid = UINT32_MAX, .gid = UINT32_MAX};
+  struct cmsghdr *header = CMSG_FIRSTHDR(message);
   if (header != NULL && header->cmsg_level == SOL_SOCKET &&
-      header->cmsg_type == SCM_CREDENTIALS && header->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
-    struct ucred credentials;
+      header->cmsg_type == SCM_CREDENTIALS && header->cmsg_len == CMSG_LEN(sizeof credentials)) {
     memcpy(&credentials, CMSG_DATA(header), sizeof credentials);
-    *sender = (struct linux_sender){
-        .pid = credentials.pid, .uid = credentials.uid, .gid = credentials.gid};
   }
-  return received;
+  datagram->pid = credentials.pid;
+  datagram->uid = credentials.uid;
+  datagram->gid = credentials.gid;
+}
+
+int linux_receive_datagrams(int socket, struct linux_datagram *datagrams) {
+  struct iovec vectors[LINUX_DATAGRAMS_AT_ONCE];
+  union control controls[LINUX_DATAGRAMS_AT_ONCE];
+  struct mmsghdr messages[LINUX_DATAGRAMS_AT_ONCE];
+  for (int each = 0; each < LINUX_DATAGRAMS_AT_ONCE; each++) {
+    vectors[each] = (struct iovec){datagrams[each].words, sizeof datagrams[each].words};
+    messages[each].msg_hdr = (struct msghdr){.msg_iov = &vectors[each],
+                                             .msg_iovlen = 1,
+                                             .msg_control = controls[each].bytes,
+                                             .msg_controllen = sizeof controls[each].bytes};
+  }
+  int count = recvmmsg(socket, messages, LINUX_DATAGRAMS_AT_ONCE, MSG_DONTWAIT | MSG_CMSG_CLOEXEC,
+                       NULL);
+  for (int each = 0; each < count; each++) {
+    datagrams[each].byte_count = messages[each].msg_len;
+    note_sender(&messages[each].msg_hdr, &datagrams[each]);
+  }
+  return count;
 }

@@ -38,9 +38,11 @@ public final class CFNotificationCenter: Sendable {
 
   func observe(_ name: CFString, as observer: UInt, _ handler: @escaping @Sendable () -> Void) {
     attempt { (center) throws(NotifyError) in
-      let observation = try center.observe(NotificationName(name)) { _ in handler() }
-      registrations.withLock {
-        $0.append(Registration(observer: observer, observation: observation))
+      let name = try NotificationName(name)
+      // With the lock: the first call may come before this returns, and remove what is added here.
+      try registrations.withLock { registrations throws(NotifyError) in
+        let observation = try center.observe(name) { _ in handler() }
+        registrations.append(Registration(observer: observer, observation: observation))
       }
     }
   }

@@ -23,6 +23,8 @@ final class Doorbells: Bells {
   /// How many directories are looked at, of one user and in all.
   private static let mostOfOneUser = 4
   private static let most = 256
+  /// How many entries are looked through for them: every member who may observe can make more.
+  private static let mostEntries = 4096
   /// How long a directory can be overlooked if a member set the epoch back.
   private static let longestViewNs: UInt64 = 1_000_000_000
   /// How many the posting thread rings itself. Where there are more, it rings none: each wake-up
@@ -77,7 +79,11 @@ final class Doorbells: Bells {
   private func look(known: [SeatsView]) -> [SeatsView] {
     var seats: [SeatsView] = []
     var counts: [UInt32: Int] = [:]
-    for name in (try? directory.names()) ?? [] where !name.hasPrefix(".") {
+    // Those that are known first: nobody crowds them out.
+    var names = known.map(\.name)
+    let listed = (try? directory.names(atMost: Self.mostEntries)) ?? []
+    names += listed.filter { name in !name.hasPrefix(".") && !known.contains { $0.name == name } }
+    for name in names {
       guard seats.count < Self.most, let found = (try? directory.status(of: name)) ?? nil,
         found.kind == .directory, counts[found.ownerID, default: 0] < Self.mostOfOneUser,
         group.admits(uid: found.ownerID, gid: found.groupID)

@@ -25,6 +25,7 @@ public struct NotificationStatus: Hashable, Sendable {
   public let lastPostNs: UInt64?
   public let lastPoster: LastPoster?
   /// The living processes that observe it, by user and number. Those that only check, or whose
-  /// observations are all suspended, are there too.
+  /// observations are all suspended, are there too. So are those that were killed and have no
+  /// successor yet, where this user may not post the name.
   public let observers: [Observer]
 }

@@ -22,6 +22,8 @@ final class ObservationCore: Sendable {
   /// The generation at the last check; none yet if it is this one.
   private let checked = Atomic<UInt64>(.max)
   private let state: Mutex<State>
+  /// Whether its closure runs. Set under the lock; taken back when what the closure uses may go.
+  private let isRunning = Atomic<Bool>(false)
 
   private struct State {
     /// Nil once it is cancelled, so that nothing a closure holds is kept.
@@ -31,7 +33,6 @@ final class ObservationCore: Sendable {
     var told: UInt64
     var suspensions = 0
     var isReset = false
-    var isRunning = false
     var waiter: CheckedContinuation<Delivery?, Never>?
     /// Who said to have posted which generation last.
     var hint: Seat.Hint?
@@ -62,14 +63,14 @@ final class ObservationCore: Sendable {
   /// - Parameters:
   ///   - hints: what datagrams said, of all rows.
   ///   - row: the one of this name.
-  func offer(_ hints: [Seat.Hint] = [], ofRow row: Int = 0) {
+  func offer(_ hints: Seat.Hints = Seat.Hints(), ofRow row: Int = 0) {
     let call = state.withLock { state in
       note(hints, ofRow: row, &state)
       return tell(&state)
     }
     guard let call else { return }
     call.handler(call.delivery)
-    state.withLock { $0.isRunning = false }
+    isRunning.store(false, ordering: .releasing)
   }
 
   private struct Call {
@@ -82,7 +83,8 @@ final class ObservationCore: Sendable {
     switch way {
     case .closure(let handler):
       guard let delivery = takeDelivery(&state) else { return nil }
-      state.isRunning = true
+      // Relaxed: `cancel` reads it under the same lock.
+      isRunning.store(true, ordering: .relaxed)
       return Call(handler: handler, delivery: delivery)
     case .sequence:
       guard let waiter = state.waiter, let delivery = takeDelivery(&state) else { return nil }
@@ -103,10 +105,10 @@ final class ObservationCore: Sendable {
     return generation != state.told
   }
 
-  private func note(_ hints: [Seat.Hint], ofRow row: Int, _ state: inout State) {
+  private func note(_ hints: Seat.Hints, ofRow row: Int, _ state: inout State) {
     var newest: Seat.Hint?
     var isDisputed = false
-    for hint in hints where hint.row == row {
+    hints.forEach(ofRow: row) { hint in
       if let known = newest, hint.generation <= known.generation {
         // Two who say that they made the same post: then nobody knows.
         if hint.generation == known.generation, hint.sender != known.sender { isDisputed = true }
@@ -147,7 +149,10 @@ final class ObservationCore: Sendable {
       try requireGoingOn(state)
       // Lowered first: a post from here on raises it again.
       counter?.lower()
-      return state.suspensions > 0 ? nil : takeDelivery(&state)
+      if state.suspensions == 0 { return takeDelivery(&state) }
+      // What is not taken now is told again at the end of the suspension.
+      state.told = state.delivered
+      return nil
     }
   }
 
@@ -199,15 +204,17 @@ final class ObservationCore: Sendable {
   }
 
   func cancel() {
-    let isRunning = state.withLock { state in
-      state.way = nil
-      return state.isRunning
+    let (way, mustWait) = state.withLock { state in
+      defer { state.way = nil }
+      return (state.way, isRunning.load(ordering: .acquiring))
     }
+    // Goes without the lock: what its closure holds may be the last that kept this observation.
+    defer { withExtendedLifetime(way) {} }
     stopWaiting()
     observer?.remove(self)
     center.forget(self)
     // Its closure may be running on the other thread: what it uses may go after this.
-    if isRunning { observer?.waitForClosures() }
+    if mustWait { observer?.waitForClosures() }
   }
 
   private func requireGoingOn(_ state: borrowing State) throws(NotifyError) {

@@ -111,19 +111,42 @@ final class Seat: Sendable {
     let sender: PeerCredentials
   }
 
-  /// As many datagrams are taken out at once: a queue has 11 (`net.unix.max_dgram_qlen`), and a
+  /// What the datagrams of a ring said. It allocates nothing: what a process touches when it is
+  /// woken is cold, and an allocator touches much.
+  struct Hints: Sendable {
+    /// As many as a queue has, and one more. Of a post whose hint is left out, nobody knows who
+    /// made it.
+    private var hints = InlineArray<12, Hint?>(repeating: nil)
+    private var count = 0
+
+    fileprivate mutating func append(_ hint: Hint) {
+      guard count < hints.count else { return }
+      hints[count] = hint
+      count += 1
+    }
+
+    func forEach(ofRow row: Int, _ body: (Hint) -> Void) {
+      for index in 0..<count {
+        if let hint = hints[index], hint.row == row { body(hint) }
+      }
+    }
+  }
+
+  /// So often datagrams are taken out at most: a queue has 11 (`net.unix.max_dgram_qlen`), and a
   /// flooder shall not keep this from looking.
-  private static let mostDatagrams = 64
+  private static let mostReceives = 16
 
   /// Takes out the datagrams there are, then arms: from then on a post rings again. Look at all
   /// generations afterwards, because posts from before rang no more.
-  func silence() -> [Hint] {
-    var hints: [Hint] = []
-    for _ in 0..<Self.mostDatagrams {
-      guard let datagram = socket.receive() else { break }
-      guard let words = datagram.words, let sender = datagram.sender, words[0] < UInt64(NC_ROWS)
-      else { continue }
-      hints.append(Hint(row: Int(words[0]), generation: words[1], sender: sender))
+  func silence() -> Hints {
+    var hints = Hints()
+    for _ in 0..<Self.mostReceives {
+      let mayHaveMore = socket.receive { datagram in
+        guard let words = datagram.words, let sender = datagram.sender, words[0] < UInt64(NC_ROWS)
+        else { return }
+        hints.append(Hint(row: Int(words[0]), generation: words[1], sender: sender))
+      }
+      if !mayHaveMore { break }
     }
     onStep?(.drained)
     // SYNC post/observe: armed, and only then a look at the generations. In one order with the

@@ -5,6 +5,7 @@ import Synchronization
 /// One user's seats in a table, as a poster sees them: what that user's processes wrote, who may
 /// write nonsense there, and silence or wake nobody but each other.
 final class SeatsView: Sendable {
+  let name: String
   let ownerID: UInt32
   private let directory: Directory
   private let status: FileStatus
@@ -27,6 +28,7 @@ final class SeatsView: Sendable {
     guard memory.loadAcquiring64(at: Int(NC_AT_MAGIC)) == NC_SEATS_MAGIC,
       memory.loadAcquiring32(at: Int(NC_AT_ABI_VERSION)) == UInt32(NC_ABI_VERSION)
     else { throw SystemError.untrusted(directory.path(of: SeatFile.name)) }
+    self.name = name
     ownerID = status.ownerID
     lines = (0..<Int(NC_SEATS)).map { _ in BellLine() }
     self.onStep = onStep
@@ -71,8 +73,15 @@ final class SeatsView: Sendable {
         at: SeatFile.offset(ofSeat: seat) + Int(NC_SEAT_AT_PID)))
   }
 
-  /// Whether a process of its owner receives there.
-  func isAlive(_ seat: Int) -> Bool { (try? connect(to: seat)) != nil }
+  /// Whether a process of its owner receives there. Who may not ring cannot know: then it may.
+  func isAlive(_ seat: Int) -> Bool {
+    do throws(SystemError) {
+      _ = try connect(to: seat)
+      return true
+    } catch {
+      return error.operation == "connect" && error.isAccessRefusal
+    }
+  }
 
   // MARK: Ringing
 

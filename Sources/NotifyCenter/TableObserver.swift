@@ -94,7 +94,8 @@ final class TableObserver: Sendable {
     }
     guard let seat else { throw .tooManyObservers(name, maximum: Seat.maximumCount) }
     let token = try attempt { () throws(SystemError) in
-      try loop.add(seat.descriptor, .readable) { [weak self] _ in self?.hear() }
+      // The seat leaves when the loop has let go of it.
+      try loop.add(seat.descriptor, .readable) { [weak self] _ in self?.look(seat.silence()) }
     }
     return Hearing(seat: seat, token: token)
   }
@@ -107,19 +108,13 @@ final class TableObserver: Sendable {
 
   // MARK: Looking
 
-  /// The bell has rung: silence, arm, look. Then the thread may sleep.
-  private func hear() {
-    let seat = state.withLock { $0.hearing?.seat }
-    look(seat?.silence() ?? [])
-  }
-
   func lookSoon() {
     if isLookDue.exchange(true, ordering: .sequentiallyConsistent) { return }
     loop.enqueue { [weak self] in
       guard let self else { return }
       // First: who posts from here on asks for another look.
       isLookDue.store(false, ordering: .sequentiallyConsistent)
-      look([])
+      look(Seat.Hints())
     }
   }
 
@@ -129,23 +124,30 @@ final class TableObserver: Sendable {
     let observations: [ObservationCore]
   }
 
-  /// Offers what was posted since the last look to those who observe it.
-  private func look(_ hints: [Seat.Hint]) {
-    let due = state.withLock { state in
-      var due: [Due] = []
+  /// Offers what was posted since the last look to those who observe it. After a ring: the bell is
+  /// silenced, the seat armed, and then this looks. Then the thread may sleep.
+  private func look(_ hints: Seat.Hints) {
+    // Seldom more than one, for which nothing is allocated: as in `Seat.Hints`.
+    let (first, others) = state.withLock { state -> (Due?, [Due]) in
+      var first: Due?
+      var others: [Due] = []
       for position in state.names.indices {
         follow(position, &state)
         let generation = state.names[position].word.generation
         guard generation != state.names[position].seen else { continue }
         state.names[position].seen = generation
-        due.append(
-          Due(row: state.names[position].row, observations: state.names[position].observations))
+        let due = Due(
+          row: state.names[position].row, observations: state.names[position].observations)
+        if first == nil { first = due } else { others.append(due) }
       }
-      return due
+      return (first, others)
     }
-    for name in due {
-      for observation in name.observations { observation.offer(hints, ofRow: name.row) }
-    }
+    if let first { offer(first, hints) }
+    for due in others { offer(due, hints) }
+  }
+
+  private func offer(_ due: Due, _ hints: Seat.Hints) {
+    for observation in due.observations { observation.offer(hints, ofRow: due.row) }
   }
 
   /// Marks the row of a name that it did not have at the last look, because the name is new or the
@@ -180,7 +182,7 @@ final class TableObserver: Sendable {
     if isIdle { return }
     if table.memory.isLost { try? table.makeWhole() }
     renewSeat()
-    look([])
+    look(Seat.Hints())
     recheckLater()
   }
 

@@ -108,7 +108,8 @@ struct TablePlace {
     let status = try attempt { () throws(SystemError) in
       try fileStatus(of: opened.file, path: path)
     }
-    if status.kind == .file, status.ownerID == ownerID, status.linkCount <= 1 { return opened }
+    // It may have further names: who may write it can link it, which gives nobody a further right.
+    if status.kind == .file, status.ownerID == ownerID { return opened }
     throw .untrusted(path: path, why: "it is not the file that \(userText(ownerID)) made")
   }
 }

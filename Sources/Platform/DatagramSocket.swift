@@ -65,24 +65,30 @@ package struct DatagramSocket: ~Copyable, Sendable {
     }
   }
 
-  /// - Returns: nil when nothing has arrived.
-  package borrowing func receive() -> Received? {
-    var words: Words = [0, 0]
-    var sender = linux_sender()
+  /// Takes out what has arrived, a few datagrams at most, in one system call.
+  /// - Returns: whether there may be more.
+  package borrowing func receive(_ body: (Received) -> Void) -> Bool {
+    let most = Int(LINUX_DATAGRAMS_AT_ONCE)
+    var datagrams = InlineArray<4, linux_datagram>(repeating: linux_datagram())
+    var span = datagrams.mutableSpan
     while true {
-      var span = words.mutableSpan
-      // SAFETY: the call writes at most as many words as it is told there are.
+      // SAFETY: the call writes at most as many as there is room for.
       let count = unsafe span.withUnsafeMutableBufferPointer {
-        unsafe linux_receive_words(
-          descriptor.number, $0.baseAddress, UInt32($0.count), &sender)
+        unsafe linux_receive_datagrams(descriptor.number, $0.baseAddress)
       }
       if count < 0, errno == EINTR { continue }
-      if count < 0 { return nil }
-      let isNamed = sender.uid != .max
-      return Received(
-        words: count == MemoryLayout<Words>.size ? words : nil,
-        sender: isNamed ? PeerCredentials(pid: sender.pid, uid: sender.uid, gid: sender.gid) : nil)
+      for index in 0..<max(0, Int(count)) { body(Received(span[index])) }
+      return count == most
     }
+  }
+}
+
+extension DatagramSocket.Received {
+  fileprivate init(_ datagram: linux_datagram) {
+    let isWhole = Int(datagram.byte_count) == MemoryLayout<DatagramSocket.Words>.size
+    let (pid, uid, gid) = (datagram.pid, datagram.uid, datagram.gid)
+    words = isWhole ? [datagram.words.0, datagram.words.1] : nil
+    sender = uid == .max ? nil : PeerCredentials(pid: pid, uid: uid, gid: gid)
   }
 }
 

@@ -28,9 +28,8 @@ package final class EventLoop: Sendable {
   package typealias Job = @Sendable () -> Void
 
   private struct State {
-    var nextID: UInt64 = 1
-    var handlers: [UInt64: Handler] = [:]
-    var timers: [Timer] = []
+    var registrations = Registrations()
+    var timers = Timers()
     var jobs: [Job] = []
     /// The registration whose handler runs, and how many threads wait for its end.
     var running: UInt64 = 0
@@ -40,14 +39,9 @@ package final class EventLoop: Sendable {
     var isEnding = false
   }
 
-  private struct Timer {
-    let deadline: Deadline
-    let id: UInt64
-    let work: Job
-  }
-
   private let epoll: Descriptor
   private let wake: EventCounter
+  private let timer: TimerDescriptor
   private let state = Mutex(State())
   /// Changes when a handler has returned that somebody waits for.
   private let turns = PrivateFutexWord()
@@ -85,7 +79,9 @@ package final class EventLoop: Sendable {
     epoll = Descriptor(
       owning: try retryingInterrupts("epoll_create1") { epoll_create1(O_CLOEXEC) })
     wake = try EventCounter()
-    try control(EPOLL_CTL_ADD, wake.number, .readable, id: 0)
+    timer = try TimerDescriptor()
+    try control(EPOLL_CTL_ADD, wake.number, .readable, id: Registrations.wakeID)
+    try control(EPOLL_CTL_ADD, timer.number, .readable, id: Registrations.timerID)
     try startThread(named: name) { [self] in run() }
   }
 
@@ -100,16 +96,11 @@ package final class EventLoop: Sendable {
   package func add(
     _ descriptor: Int32, _ events: Events, _ handler: @escaping Handler
   ) throws(SystemError) -> Token {
-    let id = state.withLock { state in
-      let id = state.nextID
-      state.nextID += 1
-      state.handlers[id] = handler
-      return id
-    }
+    let id = state.withLock { $0.registrations.add(handler) }
     do {
       try control(EPOLL_CTL_ADD, descriptor, events, id: id)
     } catch {
-      state.withLock { _ = $0.handlers.removeValue(forKey: id) }
+      state.withLock { $0.registrations.remove(id) }
       throw error
     }
     return Token(id: id)
@@ -128,7 +119,7 @@ package final class EventLoop: Sendable {
     while true {
       let turn = turns.load()
       let isRunning = state.withLock { state in
-        state.handlers.removeValue(forKey: token.id)
+        state.registrations.remove(token.id)
         let isRunning = state.running == token.id && !isHere
         if isRunning != isWaiting { state.removers += isRunning ? 1 : -1 }
         isWaiting = isRunning
@@ -169,30 +160,28 @@ package final class EventLoop: Sendable {
   /// Runs a job on the loop's thread at a moment, unless it is cancelled before.
   @discardableResult
   package func schedule(at deadline: Deadline, _ job: @escaping Job) -> Token {
-    let id = state.withLock { state in
-      let id = state.nextID
-      state.nextID += 1
-      state.timers.append(Timer(deadline: deadline, id: id, work: job))
-      return id
+    state.withLock { state in
+      let isFirst = deadline < state.timers.next
+      defer { if isFirst { timer.set(deadline) } }
+      return Token(id: state.timers.add(deadline, job))
     }
-    enqueue {}
-    return Token(id: id)
   }
 
   /// Cancels a timer. Its job may be running now.
-  package func cancel(_ timer: Token) {
-    state.withLock { $0.timers.removeAll { $0.id == timer.id } }
-  }
+  package func cancel(_ timer: Token) { state.withLock { $0.timers.remove(timer.id) } }
 
   // MARK: The thread
+
+  // A process that is woken finds its memory out of every cache, and more so the more of it there
+  // is. So an event takes the lock twice, makes no collection, and reads no clock.
 
   private func run() {
     unsafe linux_set_thread_owner(Unmanaged.passUnretained(self).toOpaque())
     // SAFETY: epoll_event counts as unsafe for its union, of which only u64 is ever used.
-    var events = unsafe [epoll_event](repeating: epoll_event(), count: 32)
-    while !runJobs() {
-      let timeout = fallAsleep(unless: runTimers())
-      let count = unsafe events.withUnsafeMutableBufferPointer {
+    var events = unsafe InlineArray<16, epoll_event>(repeating: epoll_event())
+    while let timeout = runJobs() {
+      var span = unsafe events.mutableSpan
+      let count = unsafe span.withUnsafeMutableBufferPointer {
         unsafe epoll_wait(epoll.number, $0.baseAddress, Int32($0.count), timeout)
       }
       for index in 0..<max(0, Int(count)) {
@@ -204,58 +193,57 @@ package final class EventLoop: Sendable {
 
   /// Runs the jobs there are and those that come of them: a task goes on in several steps. Bounded,
   /// so that the descriptors have their turn.
-  /// - Returns: whether the loop has ended.
-  private func runJobs() -> Bool {
+  /// - Returns: how long to sleep then, for `epoll_wait(2)`; nil when the loop has ended.
+  private func runJobs() -> Int32? {
     for _ in 0..<64 {
-      let jobs = state.withLock { state in
+      let (jobs, isEnding) = betweenHandlers { state -> ([Job], Bool) in
+        state.isAsleep = state.jobs.isEmpty
+        guard !state.isAsleep else { return ([], state.isEnding) }
         defer { state.jobs = [] }
-        state.isAsleep = false
-        return state.jobs
+        return (state.jobs, false)
       }
-      if jobs.isEmpty { return state.withLock { $0.isEnding } }
+      if jobs.isEmpty { return isEnding ? nil : -1 }
       for job in jobs { job() }
     }
-    return false
-  }
-
-  /// How long to sleep now: not at all if there are jobs, and at most until the next timer.
-  private func fallAsleep(unless nextTimer: Deadline) -> Int32 {
-    let hasJobs = state.withLock { state in
-      state.isAsleep = state.jobs.isEmpty
-      return !state.isAsleep
-    }
-    return hasJobs ? 0 : nextTimer.milliseconds
+    return 0
   }
 
   private func dispatch(id: UInt64, _ events: Events) {
-    if id == 0 { return wake.lower() }
-    let handler = state.withLock { state in
-      let handler = state.handlers[id]
-      if handler != nil { state.running = id }
-      return handler
+    switch id {
+    case Registrations.wakeID: wake.lower()
+    case Registrations.timerID: runTimers()
+    default:
+      let handler = betweenHandlers { state in
+        let handler = state.registrations.handler(of: id)
+        if handler != nil { state.running = id }
+        return handler
+      }
+      handler?(events)
     }
-    guard let handler else { return }
-    handler(events)
-    let isAwaited = state.withLock { state in
-      state.running = 0
-      return state.removers > 0
-    }
-    guard isAwaited else { return }
-    turns.increment()
-    turns.wakeAll()
   }
 
-  /// Runs what is due. Returns when the next timer is.
-  private func runTimers() -> Deadline {
-    let now = Deadline(monotonicNs: monotonicNowNs())
-    // Seldom is one due: nothing is allocated then, because this is on the way of every event.
-    let due = state.withLock { state -> [Timer] in
-      guard state.timers.contains(where: { $0.deadline <= now }) else { return [] }
-      defer { state.timers.removeAll { $0.deadline <= now } }
-      return state.timers.filter { $0.deadline <= now }
+  private func runTimers() {
+    let due = betweenHandlers { state in
+      let due = state.timers.takeDue(at: Deadline(monotonicNs: monotonicNowNs()))
+      // Silences it as well.
+      timer.set(state.timers.next)
+      return due
     }
-    for timer in due { timer.work() }
-    return state.withLock { $0.timers.reduce(.never) { min($0, $1.deadline) } }
+    for job in due { job() }
+  }
+
+  /// Takes the lock where no handler runs any more, and tells those who wait for that.
+  private func betweenHandlers<Result>(_ body: (inout State) -> sending Result) -> Result {
+    let (result, isAwaited) = state.withLock { state in
+      let isAwaited = state.running != 0 && state.removers > 0
+      state.running = 0
+      return (body(&state), isAwaited)
+    }
+    if isAwaited {
+      turns.increment()
+      turns.wakeAll()
+    }
+    return result
   }
 
   private func control(
@@ -269,5 +257,73 @@ package final class EventLoop: Sendable {
     _ = try retryingInterrupts("epoll_ctl") {
       unsafe epoll_ctl(number, operation, descriptor, &event)
     }
+  }
+}
+
+/// Handlers by number. The lower part of a number is the handler's place, so that none is searched.
+private struct Registrations {
+  /// Numbers of what every loop has.
+  static let wakeID: UInt64 = 0
+  static let timerID: UInt64 = 1
+
+  private static let placeBits = 24
+  private var places: [(id: UInt64, handler: EventLoop.Handler?)] = []
+  private var free: [Int] = []
+  private var lastSerial: UInt64 = 0
+
+  mutating func add(_ handler: @escaping EventLoop.Handler) -> UInt64 {
+    lastSerial += 1
+    let place = free.popLast() ?? places.count
+    let id = lastSerial << Self.placeBits | UInt64(place)
+    if place == places.count { places.append((0, nil)) }
+    places[place] = (id, handler)
+    return id
+  }
+
+  mutating func remove(_ id: UInt64) {
+    let place = Self.place(of: id)
+    guard place < places.count, places[place].id == id else { return }
+    places[place] = (0, nil)
+    free.append(place)
+  }
+
+  /// - Returns: nil if it was removed after the event was reported.
+  func handler(of id: UInt64) -> EventLoop.Handler? {
+    let place = Self.place(of: id)
+    return place < places.count && places[place].id == id ? places[place].handler : nil
+  }
+
+  private static func place(of id: UInt64) -> Int { Int(id & (1 << placeBits - 1)) }
+}
+
+/// Jobs to be run at a moment.
+private struct Timers {
+  private struct Timer {
+    let deadline: Deadline
+    let id: UInt64
+    let job: EventLoop.Job
+  }
+
+  private var timers: [Timer] = []
+  private var lastID: UInt64 = 0
+
+  /// When the next is due.
+  private(set) var next = Deadline.never
+
+  mutating func add(_ deadline: Deadline, _ job: @escaping EventLoop.Job) -> UInt64 {
+    lastID += 1
+    timers.append(Timer(deadline: deadline, id: lastID, job: job))
+    next = min(next, deadline)
+    return lastID
+  }
+
+  /// The moment of one that is removed stays: then nothing is due.
+  mutating func remove(_ id: UInt64) { timers.removeAll { $0.id == id } }
+
+  mutating func takeDue(at now: Deadline) -> [EventLoop.Job] {
+    let due = timers.filter { $0.deadline <= now }
+    timers.removeAll { $0.deadline <= now }
+    next = timers.reduce(.never) { min($0, $1.deadline) }
+    return due.map(\.job)
   }
 }

@@ -185,6 +185,7 @@ extension Directory {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = try open(name, flags: flags, mode: mode)
     do throws(SystemError) {
+      try requireAllowedSize(byteCount, "posix_fallocate", path: path)
       let code = posix_fallocate(file.number, 0, byteCount)
       if code != 0 { throw SystemError(code: code, operation: "posix_fallocate", path: path) }
       if let ownerID, fchown(file.number, ownerID, .max) != 0 {
@@ -202,6 +203,19 @@ extension Descriptor {
   /// Gives the file exactly so many bytes; new ones are zeros that take no storage until written.
   package borrowing func setByteCount(_ count: Int) throws(SystemError) {
     let number = self.number
+    try requireAllowedSize(count, "ftruncate")
     _ = try retryingInterrupts("ftruncate") { ftruncate(number, count) }
+  }
+}
+
+/// Asked first, because the kernel does not just refuse a file larger than this process may make
+/// (`RLIMIT_FSIZE`): it ends the process by SIGXFSZ.
+private func requireAllowedSize(
+  _ byteCount: Int, _ operation: String, path: String? = nil
+) throws(SystemError) {
+  var limit = rlimit()
+  let isKnown = unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0
+  if isKnown, limit.rlim_cur < UInt64(byteCount) {
+    throw SystemError(code: EFBIG, operation: operation, path: path)
   }
 }

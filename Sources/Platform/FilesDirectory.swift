@@ -83,7 +83,9 @@ package struct Directory: ~Copyable, Sendable {
   }
 
   /// The names of the entries, sorted; `.` and `..` left out.
-  package borrowing func names() throws(SystemError) -> [String] {
+  /// - Parameter limit: how many to read, whichever come first: where others may make as many as
+  ///   they like.
+  package borrowing func names(atMost limit: Int = .max) throws(SystemError) -> [String] {
     let copy = try open(".", flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC).release()
     // SAFETY: the stream owns the descriptor from here on and is closed below; an entry is read
     // before the next call on the stream.
@@ -94,7 +96,7 @@ package struct Directory: ~Copyable, Sendable {
     }
     defer { unsafe closedir(stream) }
     var names: [String] = []
-    while let entry = unsafe readdir(stream) {
+    while names.count < limit, let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
         unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
       }

@@ -132,6 +132,22 @@ import Testing
     #expect(dump.contains("last post   never\nobserver    pid \(watch.processID), uid"))
   }
 
+  @Test func namesThatSteerTerminalsAreShownPlain() throws {
+    let name = "a\u{1b}[2J\r\nforged\u{202e}\u{9b}31m"
+    let watch = try watch(name, "--count", "1")
+    try framebus("notify", "post", name).requireSuccess()
+    let outputs = try [
+      watch.finish(), framebus("notify", "list"), framebus("notify", "dump"),
+      framebus("notify", "watch", name, "--timeout", "0"),
+    ]
+    for text in outputs.flatMap({ [$0.output, $0.errors] }) {
+      let lines = text.split(separator: "\n")
+      #expect(!lines.contains { $0.hasPrefix("forged") })
+      #expect(lines.allSatisfy { $0.plain == $0 })
+    }
+    #expect(outputs[1].output.contains("a\\u{1b}[2J\\u{d}\\u{a}forged\\u{202e}"))
+  }
+
   @Test func wrongUseIsToldApartFromRefusals() throws {
     let long = String(repeating: "x", count: 513)
     #expect(try framebus("notify", "post", long).status == .exited(2))

@@ -160,4 +160,28 @@ import Testing
       try capture.end(with: SIGTERM)
     }
   }
+
+  @Test func aNewSizeOfTheScreenIsPosted() throws {
+    let world = try ScreenWorld(width: 640, height: 480)
+    let watch = try RunningProgram(
+      "framebus",
+      [
+        "notify", "watch", "framebus.stream.screen", "--root", world.root.path, "--group",
+        "org.example.test", "--count", "3", "--json",
+      ])
+    try watch.waitForErrors("watching")
+    let capture = try world.capture()
+    // Each is waited for, as two posts before one look would be one delivery.
+    try watch.waitForOutput("\(state(640, 480))")
+    try world.resize(width: 320, height: 240)
+    try watch.waitForOutput("\(state(320, 240))")
+    try capture.end(with: SIGTERM)
+    #expect(try watch.finish().status == .exited(0))
+    #expect(watch.output.text.split(separator: "\n").count == 3)
+  }
+
+  /// What the notification of a stream of that size says.
+  private func state(_ width: UInt64, _ height: UInt64) -> UInt64 {
+    1 | width << 32 | height << 48
+  }
 }

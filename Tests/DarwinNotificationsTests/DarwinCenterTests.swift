@@ -58,6 +58,32 @@ import Testing
     #expect(second.value == 2)
   }
 
+  @Test func anObserverThatItsFirstCallRemovesIsNotCalledAgain() throws {
+    let isOver = Counter()
+    let hasEnded = PrivateFutexWord()
+    // So fast that observers are called while they are being added.
+    try startThread(named: "poster") { [center, name] in
+      while isOver.value == 0 {
+        CFNotificationCenterPostNotification(center, name, nil, nil, false)
+      }
+      hasEnded.store(1)
+    }
+    let calls = (1...2000).map { number in
+      let calls = Counter()
+      CFNotificationCenterAddObserver(
+        center, UnsafeRawPointer(bitPattern: number),
+        { (center, observer, _, _, _) in
+          calls.add()
+          CFNotificationCenterRemoveEveryObserver(center, observer)
+        }, name.rawValue, nil, .coalesce)
+      return calls
+    }
+    try waitUntil("all are called") { calls.allSatisfy { $0.value > 0 } }
+    isOver.add()
+    try waitUntil("the poster has ended") { hasEnded.load() == 1 }
+    #expect(calls.filter { $0.value > 1 }.isEmpty)
+  }
+
   @Test func noNameAndNoCallbackDoNothing() {
     CFNotificationCenterAddObserver(center, nil, nil, "go", nil, .drop)
     CFNotificationCenterAddObserver(center, nil, { _, _, _, _, _ in }, nil, nil, .hold)

@@ -1,5 +1,6 @@
 import FrameBus
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -92,11 +93,12 @@ import Testing
   }
 }
 
-/// A publisher that other threads are told to use, one at a time.
-private final class Press: @unchecked Sendable {  // because rounds follow each other
-  private var publisher: Publisher
-  init(_ publisher: consuming Publisher) { self.publisher = publisher }
-  func publish() { _ = try? publishNumbered(&publisher) }
+/// A publisher that other threads are told to use. Its frame is received before the thread that
+/// published it is done, so the next thread may have to wait for it.
+private final class Press: Sendable {
+  private let publisher: Mutex<Publisher>
+  init(_ publisher: consuming sending Publisher) { self.publisher = Mutex(publisher) }
+  func publish() { publisher.withLock { _ = try? publishNumbered(&$0) } }
 }
 
 extension World {

@@ -33,6 +33,28 @@ import Testing
     #expect(!observer.output.text.contains("wrong"))
   }
 
+  /// By the kernel's count: a ring comes for nothing only if its post was seen before it arrived.
+  @Test func anObserverIsWokenNoMoreOftenThanItIsCalled() throws {
+    let world = try NotifyWorld()
+    let observer = try world.worker("observe", "a", "until=200000", "hold=1")
+    try observer.waitForOutput("ready")
+    for pause in ["pauseUs=0", "pauseUs=50"] {
+      let posters = try (1...2).map { _ in
+        try world.worker("post", "a", "count=50000", pause, "pauseEvery=10")
+      }
+      for poster in posters { _ = try poster.finish() }
+    }
+    try observer.waitForOutput("done 200000\n")
+    let line = observer.output.text.split(separator: "\n").first { $0.hasPrefix("deliveries") }
+    let deliveries = try #require(line?.split(separator: " ").last.flatMap { Int($0) })
+    let thread = try #require(
+      try ProcessFacts(observer.processID).threads.first { try $0.name == "framebus-notify" })
+    // Asleep after the last as before the first.
+    print("DELIVERIES", deliveries, try thread.sleepCount)
+    #expect(try thread.sleepCount <= deliveries + 1)
+    try observer.end(with: 9)
+  }
+
   @Test func nobodyIsCalledAfterItsCancelAndOthersAreToldOfAll() throws {
     let world = try NotifyWorld()
     let churning = try (1...2).map { _ in try world.worker("churn", "a") }

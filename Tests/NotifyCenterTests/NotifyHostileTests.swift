@@ -159,6 +159,44 @@ import Testing
     try observer.end(with: 9)
   }
 
+  @Test func furtherNamesOfATablesFilesKeepNobodyOut() throws {
+    let world = try NotifyWorld()
+    // A member who may write a file may link it where that member may make entries.
+    for file in ["rows", "epoch"] {
+      try FileManager.default.linkItem(
+        atPath: world.path("names/\(file)"), toPath: world.path("names/observers/\(file)"))
+    }
+    #expect(try world.newCenter().post("a") == 1)
+  }
+
+  @Test func observersThatAreKnownAreRungHoweverManyEntriesLieBesideTheirs() throws {
+    let world = try NotifyWorld()
+    let observer = try world.worker("observe", "a")
+    try observer.waitForOutput("ready")
+    try world.center.post("a")
+    try observer.waitForOutput("delivery 1 of 1")
+    let flooder = try python(
+      "for i in range(20_000): os.symlink('x', '\(world.path("names/observers"))/x%d' % i)\n")
+    #expect(try flooder.finish().status.isSuccess)
+    // Who posts looks at the directories again.
+    try output(
+      of: "sh", ["-c", "printf '\\377\\377' | dd of=\(world.path("names/epoch")) conv=notrunc"])
+    try world.center.post("a")
+    try observer.waitForOutput("delivery 2 of 1")
+    try observer.end(with: 9)
+  }
+
+  @Test func aTableThatIsTruncatedUnderALimitOfFileSizesIsAnErrorAndKillsNobody() throws {
+    let world = try NotifyWorld()
+    try output(of: "truncate", ["--size=0", world.path("names/rows")])
+    let worker = try pathOfProgram("NotifyWorker")
+    let poster = try run(
+      "sh", ["-c", "ulimit -f 1000; exec \"$@\"", "sh", worker] + world.arguments("post", "a"))
+    #expect(poster.status == .exited(1))
+    #expect(poster.output.contains("File too large"))
+    #expect(try world.center.post("a") == 1)
+  }
+
   // Each lies among the directories of those who observe.
   @Test(arguments: [
     "mkfifo DIR/4242", "ln -s /dev/zero DIR/4242", "touch DIR/4242", "mkdir DIR/4242",

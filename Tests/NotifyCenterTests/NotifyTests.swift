@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -126,6 +127,20 @@ import Testing
     #expect(throws: NotifyError.self) { try observation.suspend() }
   }
 
+  @Test func whatWasPostedBeforeASuspensionAndNotTakenIsToldAfterIt() throws {
+    let world = try NotifyWorld()
+    let observation = try world.center.observeByDescriptor(name("a"))
+    let descriptor = try #require(observation.descriptor)
+    try world.center.post("a")
+    #expect(try waitUntilReadable([descriptor], until: .after(.seconds(60))) == [true])
+    try observation.suspend()
+    #expect(try observation.take() == nil)
+    #expect(try waitUntilReadable([descriptor], until: .now) == [false])
+    try observation.resume()
+    #expect(try waitUntilReadable([descriptor], until: .after(.seconds(60))) == [true])
+    #expect(try observation.take()?.coalesced == 1)
+  }
+
   @Test func anObservationEndsWithItsLastReferenceAndKeepsNothing() throws {
     let world = try NotifyWorld()
     final class Witness: Sendable {}
@@ -177,6 +192,22 @@ import Testing
     #expect(inbox.deliveries.isEmpty)
     #expect(throws: NotifyError.self) { try checker.take() }
     withExtendedLifetime(observations) {}
+  }
+
+  @Test func aClosureMayBeAllThatKeepsItsOwnObservation() throws {
+    let world = try NotifyWorld()
+    let center = try world.newCenter()
+    final class Keeper: Sendable { let observation = Mutex<Observation?>(nil) }
+    weak var kept: Keeper?
+    do {
+      let keeper = Keeper()
+      kept = keeper
+      let observation = try center.observe(name("a")) { _ in withExtendedLifetime(keeper) {} }
+      keeper.observation.withLock { $0 = observation }
+    }
+    #expect(kept != nil)
+    center.removeEveryObserver()
+    #expect(kept == nil)
   }
 
   @Test func namesOfTheProcessStayInIt() throws {

@@ -105,6 +105,22 @@ import Testing
       try world.worker(as: users.capturer, "post", "other").finish().output.contains("posted 2"))
   }
 
+  @Test func whoMayNotPostRingsNobodyAndStillSeesWhoObserves() throws {
+    if skipped() { return }
+    let users = try Users()
+    let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
+    let observer = try world.worker(as: capturer, "observe", "framebus.a")
+    try observer.waitForOutput("ready")
+    let bell = world.path("framebus/observers/\(capturer.uid)/0")
+    let ring =
+      "import socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.connect('\(bell)')"
+    #expect(try capturer.run("/usr/bin/python3", ["-c", ring]).status.isSuccess)
+    #expect(try viewer.run("/usr/bin/python3", ["-c", ring]).errors.contains("PermissionError"))
+    let list = try world.worker(as: viewer, "list", "a").finish().output
+    #expect(list.contains("framebus.a 0, 1 observers"))
+    try observer.end(with: 9)
+  }
+
   @Test func aUsersOwnNamesAreReachedByNobodyElse() throws {
     if skipped() { return }
     let users = try Users()

@@ -42,7 +42,7 @@ struct NotifyWorld {
     try user.start("NotifyWorker", arguments(work, name) + settings)
   }
 
-  private func arguments(_ work: String, _ name: String) -> [String] {
+  func arguments(_ work: String, _ name: String) -> [String] {
     [work, root.path, Self.groupName, name, "recheckMs=\(recheckMs)"]
   }
 

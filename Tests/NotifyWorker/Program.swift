@@ -32,7 +32,10 @@ struct Program {
     case "echo": try echo(center, name, settings)
     case "churn": try churn(center, name)
     case "state": try state(center, name, settings)
-    case "list": for entry in try center.list() { say("\(entry.name) \(entry.generation)") }
+    case "list":
+      for entry in try center.list() {
+        say("\(entry.name) \(entry.generation), \(entry.observers.count) observers")
+      }
     default: fatalError("no work \(arguments[1])")
     }
   }
@@ -53,14 +56,16 @@ private func post(_ center: NotifyCenter, _ name: NotificationName, _ settings: 
   if settings.number("hold", 0) == 1 { sleep(until: .never) }
 }
 
-/// Prints each delivery, or with `until` only the end, when that generation was delivered.
-/// Settings: `until`, `registrations` (of the one name).
+/// Prints each delivery, or with `until` only the end, when that generation was delivered, and how
+/// many deliveries it took.
+/// Settings: `until`, `registrations` (of the one name), `hold` (1: stay when done).
 private func observe(
   _ center: NotifyCenter, _ name: NotificationName, _ settings: Settings
 ) throws {
   let until = UInt64(settings.number("until", 0))
   let count = settings.number("registrations", 1)
   let reached = Tally()
+  let deliveries = Atomic<Int>(0)
   var observations: [Observation] = []
   for _ in 0..<count {
     let begun = try center.generation(of: name)
@@ -74,6 +79,8 @@ private func observe(
           return delivery.isReset || before &+ delivery.coalesced == delivery.generation
         }
         if !isExact { say("wrong \(delivery)") }
+        // Relaxed: `reached` orders it before it is read.
+        deliveries.add(1, ordering: .relaxed)
         if until == 0 {
           say(line(delivery))
         } else if delivery.generation >= until {
@@ -86,7 +93,10 @@ private func observe(
   if until == 0 { sleep(until: .never) }
   reached.wait(for: count)
   withExtendedLifetime(observations) {}
+  // Relaxed: as said above.
+  say("deliveries \(deliveries.load(ordering: .relaxed))")
   say("done \(try center.generation(of: name))")
+  if settings.number("hold", 0) == 1 { sleep(until: .never) }
 }
 
 private func line(_ delivery: Delivery) -> String {

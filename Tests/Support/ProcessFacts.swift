@@ -68,6 +68,12 @@ package struct ProcessFacts: Sendable {
     }
   }
 
+  /// What a thread is called.
+  package var name: String { get throws { try text("comm").split(separator: "\n").joined() } }
+
+  /// How often it, as a thread, has gone to sleep.
+  package var sleepCount: Int { get throws { try statusField("voluntary_ctxt_switches") } }
+
   /// Processor time used, in clock ticks of 10 ms.
   package var userTicks: Int { get throws { try statField(14) } }
   package var systemTicks: Int { get throws { try statField(15) } }

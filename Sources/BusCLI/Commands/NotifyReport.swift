@@ -17,7 +17,7 @@ struct NotifyList: ParsableCommand {
     var table = TextTable(["name", "posted", "state", "last by", "observers"])
     for status in all {
       table.add([
-        status.name.text, "\(status.generation)", "\(status.state)",
+        status.name.text.plain, "\(status.generation)", "\(status.state)",
         status.lastPoster.map { "pid \($0.processID)" } ?? "–", "\(status.observers.count)",
       ])
     }
@@ -47,7 +47,7 @@ struct NotifyDump: ParsableCommand {
 
   private func show(_ status: NotificationStatus) throws {
     var rows = [
-      ("name", status.name.text), ("generation", "\(status.generation)"),
+      ("name", status.name.text.plain), ("generation", "\(status.generation)"),
       ("state", "\(status.state) (0x\(String(status.state, radix: 16)))"),
     ]
     let age = status.lastPostNs.map { Double(monotonicNowNs() &- min($0, monotonicNowNs())) / 1e9 }

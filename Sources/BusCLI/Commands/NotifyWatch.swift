@@ -35,7 +35,7 @@ struct NotifyWatch: ParsableCommand {
     let observation = try global.openNotifications(creatingLocal: true)
       .observeByDescriptor(name)
     guard let descriptor = observation.descriptor else { return }
-    global.terminal.say("watching \(name)")
+    global.terminal.say("watching \(name.text.plain)")
     var delivered = 0
     while delivered < count ?? .max {
       if signals.stop.isRaised { throw Interrupted() }
@@ -53,7 +53,8 @@ struct NotifyWatch: ParsableCommand {
   private func print(_ delivery: Delivery) throws {
     let record = DeliveryRecord(delivery)
     if global.json { return try global.terminal.printJSON(record, onOneLine: true) }
-    var line = "\(record.name)  generation \(record.generation)  coalesced \(record.coalesced)"
+    var line =
+      "\(record.name.plain)  generation \(record.generation)  coalesced \(record.coalesced)"
     line += "  state \(record.state)"
     if let pid = record.pid, let uid = record.uid { line += "  by pid \(pid), \(userName(uid))" }
     if delivery.isReset { line += "  (counted anew)" }
@@ -99,7 +100,7 @@ private struct TooFew: Error, CustomStringConvertible {
   let delivered: Int
 
   var description: String {
-    "the time ended with \(delivered) deliveries of \(name); see who observes and posts with "
-      + "`framebus notify list`, or give it more time with --timeout"
+    "the time ended with \(delivered) deliveries of \(name.text.plain); see who observes and posts "
+      + "with `framebus notify list`, or give it more time with --timeout"
   }
 }

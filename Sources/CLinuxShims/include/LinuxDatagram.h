@@ -10,15 +10,19 @@ int linux_datagram_socket(int isReceiving);
 int linux_bind_in(int socket, int directory, const char *name);
 /// connect(2) to a socket that an O_PATH descriptor names, and to no other.
 int linux_connect_node(int socket, int node);
-/// Who sent a datagram: SCM_CREDENTIALS.
-struct linux_sender {
+/// send(2) of 64-bit words, with MSG_DONTWAIT | MSG_NOSIGNAL.
+ssize_t linux_send_words(int socket, const uint64_t *words, unsigned count);
+
+enum { LINUX_DATAGRAM_WORDS = 2, LINUX_DATAGRAMS_AT_ONCE = 4 };
+/// A datagram, cut to its first words. `uid` is UINT32_MAX if the kernel named no sender
+/// (SCM_CREDENTIALS).
+struct linux_datagram {
+  uint64_t words[LINUX_DATAGRAM_WORDS];
+  uint32_t byte_count;
   int32_t pid;
   uint32_t uid, gid;
 };
-/// send(2) and recvmsg(2) of 64-bit words, with MSG_DONTWAIT | MSG_NOSIGNAL. Both return how many
-/// bytes went or came, or -1 with errno; a longer datagram than there is room for is cut short, and
-/// descriptors that came along are closed by the kernel. The sender's uid is UINT32_MAX if the
-/// kernel named none.
-ssize_t linux_send_words(int socket, const uint64_t *words, unsigned count);
-ssize_t linux_receive_words(int socket, uint64_t *words, unsigned count,
-                            struct linux_sender *sender);
+/// recvmmsg(2) with MSG_DONTWAIT: takes at most LINUX_DATAGRAMS_AT_ONCE out, in one call.
+/// Descriptors that came along are closed by the kernel. Returns how many there were, or -1 with
+/// errno.
+int linux_receive_datagrams(int socket, struct linux_datagram *datagrams);
