@@ -262,13 +262,13 @@ let package = Package(
     .testTarget(
       name: "CredentialStoreTests",
       dependencies: [
-        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
+        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "SecretHolder",
       ],
       exclude: ["Vectors"], swiftSettings: strict),
     .executableTarget(
-      name: "CredentialWorker",
+      name: "SecretHolder",
       dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/CredentialWorker", swiftSettings: strict),
+      path: "Tests/SecretHolder", swiftSettings: strict),
     .testTarget(
       name: "DarwinKeychainTests",
       dependencies: ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"],

@@ -7,7 +7,8 @@ public struct AuditRecord: Hashable, Sendable {
     case add = 1
     case set, update, get, remove, grant, revoke
     case acceptRestore = 8
-    case rotate, export, `import`
+    case rotate = 10
+    case export, `import`
   }
   /// Whether it was done, or why it was not.
   public enum Outcome: UInt8, Sendable {

@@ -23,7 +23,7 @@ import Testing
     let program = try RunningProgram(
       "sh",
       [
-        "-c", "ulimit -c unlimited; exec \"$@\"", "sh", try pathOfProgram("CredentialWorker"), verb,
+        "-c", "ulimit -c unlimited; exec \"$@\"", "sh", try pathOfProgram("SecretHolder"), verb,
         world.root.path, CredentialWorld.groupName,
       ], environment: ["SWIFT_BACKTRACE": "enable=no"], directory: directory,
       inherited: [pipe.fileHandleForReading.fileDescriptor])

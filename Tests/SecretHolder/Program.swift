@@ -3,7 +3,7 @@ import CredentialStore
 import Platform
 import WorkerSupport
 
-/// A member of a group whose memory a test looks into: `CredentialWorker seal|open ROOT GROUP`. It
+/// A member of a group whose memory a test looks into: `SecretHolder seal|open ROOT GROUP`. It
 /// says what it does, a line at a time, and lives until it is killed.
 @main
 struct Program {
@@ -11,7 +11,7 @@ struct Program {
 
   private static func run() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 4 else { fatalError("usage: CredentialWorker seal|open ROOT GROUP") }
+    guard arguments.count == 4 else { fatalError("usage: SecretHolder seal|open ROOT GROUP") }
     let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
     let name = try CredentialName(service: "whip.example.com", account: "studio")
     switch arguments[1] {
