@@ -8,12 +8,12 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//       DarwinNotifications  DarwinKeychain
-//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore
+//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
+//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //   L2  AppGroup
 //   L1  Platform
-//   L0  CChecksum  CFrameLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims  CSodium  CURing
-//       CXCB*  CGStreamer*
+//   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
+//       CSodium  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -27,6 +27,7 @@ func media(_ name: String) -> Target.Dependency {
 }
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target {
   .executableTarget(
@@ -40,9 +41,14 @@ let package = Package(
   products: [
     .library(
       name: "FrameBus",
-      targets: ["FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter"]),
+      targets: [
+        "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
+        "SharedDefaults", "SharedLog",
+      ]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
+    .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
+    .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -64,12 +70,14 @@ let package = Package(
     .default(enabledTraits: ["Media"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
   targets: [
     // L0: C
     .target(name: "CChecksum", cSettings: strictC),
     .target(name: "CFrameLayout", cSettings: strictC),
+    .target(name: "CLogLayout", cSettings: strictC),
     .target(name: "CNotifyLayout", cSettings: strictC),
     .target(name: "CSemaphoreLayout", cSettings: strictC),
     .target(name: "CLinuxShims", cSettings: strictC),
@@ -109,6 +117,12 @@ let package = Package(
     .target(
       name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "SharedDefaults", dependencies: ["AppGroup", "CChecksum", "Platform"],
+      swiftSettings: strict),
+    .target(
+      name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
+      swiftSettings: strict),
 
     // L4: other spellings, and media
     .target(
@@ -117,6 +131,10 @@ let package = Package(
     .target(
       name: "DarwinKeychain", dependencies: ["CredentialStore", "AppGroup", "Platform"],
       swiftSettings: strict),
+    .target(
+      name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
+    .target(
+      name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -151,8 +169,8 @@ let package = Package(
       name: "BusCLI",
       dependencies: [
         "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
-        argumentParser,
+        "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -191,6 +209,7 @@ let package = Package(
     .executableTarget(
       name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
       cSettings: strictC),
+    .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
     .executableTarget(
       name: "BareSodium", dependencies: ["RingKit", "CSodium"], path: "Benchmarks/BareSodium",
       cSettings: strictC),
@@ -198,8 +217,27 @@ let package = Package(
       name: "BusCredential", dependencies: ["RingKit", "CredentialStore", "AppGroup", "Platform"],
       path: "Benchmarks/BusCredential", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
-      name: "BusNotify", dependencies: ["RingKit", "NotifyCenter", "AppGroup", "Platform"],
+      name: "BareLog", dependencies: ["LogKit"], path: "Benchmarks/BareLog", cSettings: strictC),
+    .executableTarget(
+      name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
+      cSettings: strictC),
+    .target(
+      name: "RingReceiver", dependencies: ["RingKit", "Platform"],
+      path: "Benchmarks/RingReceiver", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusNotify",
+      dependencies: ["RingKit", "RingReceiver", "NotifyCenter", "AppGroup", "Platform"],
       path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusDefaults",
+      dependencies: ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"],
+      path: "Benchmarks/BusDefaults", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "UserSettings", dependencies: ["RingKit"], path: "Benchmarks/UserSettings",
+      swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
       path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
@@ -214,6 +252,8 @@ let package = Package(
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"),
+    fuzzer("Settings", of: "SharedDefaults"),
+    fuzzer("Logs", of: "SharedLog"),
 
     // Tests, of real processes
     .target(
@@ -262,9 +302,14 @@ let package = Package(
     .testTarget(
       name: "CredentialStoreTests",
       dependencies: [
-        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "SecretHolder",
+        "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
+        "SecretHolder",
       ],
       exclude: ["Vectors"], swiftSettings: strict),
+    .executableTarget(
+      name: "CredentialWorker",
+      dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/CredentialWorker", swiftSettings: strict),
     .executableTarget(
       name: "SecretHolder",
       dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
@@ -294,10 +339,31 @@ let package = Package(
       name: "NotifyWorker",
       dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/NotifyWorker", swiftSettings: strict),
+    .testTarget(
+      name: "SharedDefaultsTests",
+      dependencies: [
+        "FoundationDefaults", "SharedDefaults", "AppGroup", "Platform", "TestSupport",
+        "DefaultsWorker", "BusCLI",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "DefaultsWorker",
+      dependencies: ["SharedDefaults", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/DefaultsWorker", swiftSettings: strict),
     .executableTarget(
       name: "MailboxWorker",
       dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/MailboxWorker", swiftSettings: strict),
+    .testTarget(
+      name: "SharedLogTests",
+      dependencies: [
+        "SharedLog", "SharedLogHandler", "AppGroup", "Platform", "CLogLayout", "TestSupport",
+        "LogWorker", "BusCLI", logging,
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "LogWorker", dependencies: ["SharedLog", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/LogWorker", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
@@ -368,7 +434,8 @@ let package = Package(
       name: "BenchTests",
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
-        "BareDatagram", "BareFutex", "BusNotify", "BareSodium", "BusCredential",
+        "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
+        "BareLog", "BusLog", "BareSodium", "BusCredential",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -2,6 +2,7 @@ import AppGroup
 import NotifyCenter
 import Platform
 import RingKit
+import RingReceiver
 
 // NotifyCenter as a subject of `framebus bench notify`: a user's program, with the public API
 // alone. A post carries no bytes, so the time of a post lies in the page that the programs share.
@@ -66,7 +67,7 @@ private func check(
 private func observe(
   _ name: NotificationName, _ center: NotifyCenter, _ job: UnsafePointer<ring_job>
 ) throws {
-  let receiver = try Receiver(job)
+  let receiver = try RingReceiver(job)
   let observation = try center.observe(name) { _ in receiver.take() }
   receiver.begin()
   withExtendedLifetime(observation) { receiver.waitForEnd() }

@@ -37,6 +37,7 @@ extension AppGroup {
     try makeContainer(manifest, in: state, place)
     guard let container = try Container.open(id, in: place) else { throw .unknown(id, [choice]) }
     let read = try container.read()
+    try LogPlaces.makeIfMissing(in: container, read.manifest)
     return try AppGroup(
       container, read, RunDirectory.open(of: id, read.manifest, in: place, isLocked: true))
   }
@@ -68,6 +69,7 @@ extension AppGroup {
         let made = try state.makeDirectory(temporary, mode: 0o700)
         try give(made, to: place.ownerID)
         _ = try AuditLog.make(in: made, ownerID: place.ownerID)
+        _ = try DefaultsPlace.make(DefaultsPlace.directoryName, in: made, ownerID: place.ownerID)
         try made.replaceFile(
           Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: place.ownerID)
         try state.rename(temporary, to: manifest.id.description, replacing: false)

@@ -28,6 +28,10 @@ public struct AppGroup: Sendable {
   public let notifyPath: String
   /// Mailboxes: their sockets and locks, with the permissions of `streams`.
   public var mailboxesPath: String { notifyPath + "/" + NotifyPlaces.mailboxesName }
+  /// Logs: their newest lines, in memory that the members share.
+  public let logSegmentsPath: String
+  /// Logs as they outlast a reboot. Every member may add to them and read them.
+  public var logsPath: String { containerPath + "/" + LogPlaces.directoryName }
   /// The user who decides about the group.
   public let ownerID: UInt32
   let membership: Membership
@@ -51,6 +55,7 @@ public struct AppGroup: Sendable {
     let place = container.place
     let roles = read.manifest.roles(uid: currentUserID(), gids: currentGroupIDs())
     if roles.isEmpty { throw .noMember(id, in: place) }
+    try LogPlaces.makeIfMissing(in: container, read.manifest)
     return try AppGroup(container, read, RunDirectory.open(of: id, read.manifest, in: place))
   }
 
@@ -103,6 +108,7 @@ public struct AppGroup: Sendable {
     streamsPath = run.streams.path
     semaphoresPath = run.semaphores.path
     notifyPath = run.notify.path
+    logSegmentsPath = run.logs.path
     membership = Membership(container, read)
   }
 

@@ -39,7 +39,7 @@ public struct ListedGroup: Sendable {
 
 extension AppGroup {
   /// Describes a group to its members, to its owner and to root. The owner's call makes the run
-  /// directory again after a reboot.
+  /// directory again after a reboot, and what a group of an earlier version lacks.
   public static func describe(
     _ id: GroupID, root: String? = nil
   ) throws(GroupError) -> GroupDescription {
@@ -49,6 +49,7 @@ extension AppGroup {
     let uid = currentUserID()
     let ownRoles = manifest.roles(uid: uid, gids: currentGroupIDs())
     if ownRoles.isEmpty && uid != place.ownerID && uid != 0 { throw .noMember(id, in: place) }
+    try LogPlaces.makeIfMissing(in: container, manifest)
     let run = try RunDirectory.open(of: id, manifest, in: place)
     return GroupDescription(
       id: id, place: place.choice.described, ownerID: place.ownerID,

@@ -21,6 +21,8 @@ final class Membership: Sendable {
     }
   }
 
+  func openDefaults() throws(GroupError) -> Directory { try DefaultsPlace.open(in: container) }
+
   func audit(_ text: String) { AuditLog.append(text, in: container) }
 
   func roles(uid: UInt32, gids: Set<UInt32>) -> [Role] {

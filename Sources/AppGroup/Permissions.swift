@@ -58,9 +58,11 @@ struct Permissions {
     return AccessList(owner: owner, users: users, groups: groups)
   }
 
-  /// Sets the permissions of a container and its manifest's directory entry.
+  /// Sets the permissions of a container, and of its logs.
   func apply(toContainer container: borrowing Directory) throws(GroupError) {
     try set(looking, .access, on: container, plainMode: 0o700)
+    try DefaultsPlace(self).applyIfThere(in: container)
+    try LogPlaces.apply(self, in: container)
   }
 
   func apply(toRun run: borrowing RunDirectory) throws(GroupError) {
@@ -68,6 +70,7 @@ struct Permissions {
     try apply(toShared: run.streams)
     try apply(toShared: run.semaphores)
     try NotifyPlaces(self).apply(to: run.notify)
+    try apply(toJoined: run.logs)
   }
 
   /// Sets the permissions of a directory in which members make entries.
@@ -108,10 +111,14 @@ struct Permissions {
     onContainer container: borrowing Directory, run: borrowing RunDirectory
   ) throws(SystemError) -> Bool {
     guard try Self.has(looking, .access, container),
-      try Self.has(looking, .access, run.directory)
+      try Self.has(looking, .access, run.directory),
+      try DefaultsPlace(self).isSetIfThere(in: container)
     else { return false }
     guard try areSet(onShared: run.streams) else { return false }
     guard try areSet(onShared: run.semaphores) else { return false }
+    guard try areSet(onJoined: run.logs), try LogPlaces.areSet(self, in: container) else {
+      return false
+    }
     return try NotifyPlaces(self).areSet(on: run.notify)
   }
 

@@ -1,13 +1,14 @@
 import Platform
 
-/// The volatile directory of one group: `ID` with `streams` and `semaphores` in it, in which
-/// members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it again
-/// by opening the group.
+/// The volatile directory of one group: `ID` with `streams`, `semaphores` and `logs` in it, in
+/// which members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it
+/// again by opening the group.
 struct RunDirectory: ~Copyable {
   let directory: Directory
   let streams: Directory
   let semaphores: Directory
   let notify: Directory
+  let logs: Directory
 
   static let streamsName = "streams"
   private static let semaphoresName = "semaphores"
@@ -72,11 +73,12 @@ struct RunDirectory: ~Copyable {
     guard let directory = try openGroupDirectory(id, in: parent, place),
       let streams = try openShared(streamsName, in: directory, place),
       let semaphores = try openShared(semaphoresName, in: directory, place),
-      let notify = try openShared(NotifyPlaces.directoryName, in: directory, place)
+      let notify = try openShared(NotifyPlaces.directoryName, in: directory, place),
+      let logs = try openShared(LogPlaces.directoryName, in: directory, place)
     else { return nil }
     if mayMake, try !NotifyPlaces.missing(manifest.notifications, in: notify).isEmpty { return nil }
     return RunDirectory(
-      directory: directory, streams: streams, semaphores: semaphores, notify: notify)
+      directory: directory, streams: streams, semaphores: semaphores, notify: notify, logs: logs)
   }
 
   private static func openShared(
@@ -116,9 +118,10 @@ struct RunDirectory: ~Copyable {
       let streams = try makeShared(streamsName, in: made, place)
       let semaphores = try makeShared(semaphoresName, in: made, place)
       let notify = try makeNotify(NotifyPlaces.directoryName, permissions, in: made, place)
+      let logs = try makeShared(LogPlaces.directoryName, in: made, place)
       try permissions.apply(
         toRun: RunDirectory(
-          directory: made, streams: streams, semaphores: semaphores, notify: notify))
+          directory: made, streams: streams, semaphores: semaphores, notify: notify, logs: logs))
     }
   }
 
@@ -130,6 +133,11 @@ struct RunDirectory: ~Copyable {
     if try openShared(semaphoresName, in: present, place) == nil {
       try putInPlace(semaphoresName, in: present) { temporary throws(GroupError) in
         try permissions.apply(toShared: makeShared(temporary, in: present, place))
+      }
+    }
+    if try openShared(LogPlaces.directoryName, in: present, place) == nil {
+      try putInPlace(LogPlaces.directoryName, in: present) { temporary throws(GroupError) in
+        try permissions.apply(toJoined: makeShared(temporary, in: present, place))
       }
     }
     guard let notify = try openShared(NotifyPlaces.directoryName, in: present, place) else {

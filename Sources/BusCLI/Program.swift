@@ -23,6 +23,8 @@ import CommandLineSupport
       Notify.self,
       Semaphore.self,
       Credential.self,
+      Defaults.self,
+      Log.self,
       BenchCommand.self,
       DoctorCommand.self,
     ])

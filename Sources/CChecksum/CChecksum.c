@@ -13,11 +13,13 @@ static const uint32_t polynomial = 0x82F63B78;
 static uint32_t byte_table[8][256];
 
 /// The instruction takes three cycles, and one can begin each cycle: so three lanes of this many
-/// bytes are taken at once, and their states joined. A page each lets the processor fetch ahead.
-enum { LANE_BYTES = 4096 };
+/// bytes are taken at once, and their states joined. A page each lets the processor fetch ahead; a
+/// line each serves what is short, such as a record of a log.
+enum { PAGE_LANE, LINE_LANE, LANES };
+static const size_t lane_bytes[LANES] = {4096, 64};
 
-/// lane_table[k][b]: what LANE_BYTES zero bytes make of the state `b << 8 * k`.
-static uint32_t lane_table[4][256];
+/// lane_table[l][k][b]: what lane_bytes[l] zero bytes make of the state `b << 8 * k`.
+static uint32_t lane_table[LANES][4][256];
 
 static uint64_t load(const uint8_t *bytes) {
   uint64_t word;
@@ -69,23 +71,30 @@ bool fb_crc32c_is_accelerated(void) { return false; }
 #endif
 
 #ifdef ACCELERATED
-/// What LANE_BYTES zero bytes make of a state.
-static inline uint32_t skip_lane(uint32_t state) {
-  return lane_table[0][state & 0xff] ^ lane_table[1][state >> 8 & 0xff] ^
-         lane_table[2][state >> 16 & 0xff] ^ lane_table[3][state >> 24];
+/// What a lane of zero bytes makes of a state.
+static inline uint32_t skip_lane(int lane, uint32_t state) {
+  return lane_table[lane][0][state & 0xff] ^ lane_table[lane][1][state >> 8 & 0xff] ^
+         lane_table[lane][2][state >> 16 & 0xff] ^ lane_table[lane][3][state >> 24];
+}
+
+/// Takes three lanes.
+ACCELERATED static inline uint32_t take_lanes(int lane, uint32_t state, const uint8_t *bytes) {
+  size_t size = lane_bytes[lane];
+  uint32_t second = 0, third = 0;
+  for (size_t at = 0; at < size; at += 8) {
+    state = take_word(state, load(bytes + at));
+    second = take_word(second, load(bytes + size + at));
+    third = take_word(third, load(bytes + 2 * size + at));
+  }
+  // A checksum is linear: that of two parts is the first one's, taken over as many zeros as the
+  // second has bytes, xor the second one's.
+  return skip_lane(lane, skip_lane(lane, state) ^ second) ^ third;
 }
 
 ACCELERATED static uint32_t extend_accelerated(uint32_t state, const uint8_t *bytes, size_t count) {
-  for (; count >= 3 * LANE_BYTES; bytes += 3 * LANE_BYTES, count -= 3 * LANE_BYTES) {
-    uint32_t second = 0, third = 0;
-    for (size_t at = 0; at < LANE_BYTES; at += 8) {
-      state = take_word(state, load(bytes + at));
-      second = take_word(second, load(bytes + LANE_BYTES + at));
-      third = take_word(third, load(bytes + 2 * LANE_BYTES + at));
-    }
-    // A checksum is linear: that of two parts is the first one's, taken over as many zeros as the
-    // second has bytes, xor the second one's.
-    state = skip_lane(skip_lane(state) ^ second) ^ third;
+  for (int lane = 0; lane < LANES; lane++) {
+    size_t taken = 3 * lane_bytes[lane];
+    for (; count >= taken; bytes += taken, count -= taken) state = take_lanes(lane, state, bytes);
   }
   for (; count >= 8; bytes += 8, count -= 8) state = take_word(state, load(bytes));
   for (; count > 0; bytes++, count--) state = take_byte(state, *bytes);
@@ -111,14 +120,16 @@ static void prepare(void) {
 #ifdef ACCELERATED
   if (!fb_crc32c_is_accelerated()) return;
   extend = extend_accelerated;
-  static const uint8_t zeros[LANE_BYTES];
-  for (int k = 0; k < 4; k++) {
-    // Each entry is the xor of those of its bits, which stand before it.
-    for (uint32_t byte = 1; byte < 256; byte++) {
-      uint32_t rest = byte & (byte - 1);
-      lane_table[k][byte] =
-          rest ? lane_table[k][rest] ^ lane_table[k][byte ^ rest]
-               : extend_by_table(byte << 8 * k, zeros, LANE_BYTES);
+  static const uint8_t zeros[4096];
+  for (int lane = 0; lane < LANES; lane++) {
+    for (int k = 0; k < 4; k++) {
+      uint32_t *table = lane_table[lane][k];
+      // Each entry is the xor of those of its bits, which stand before it.
+      for (uint32_t byte = 1; byte < 256; byte++) {
+        uint32_t rest = byte & (byte - 1);
+        table[byte] = rest ? table[rest] ^ table[byte ^ rest]
+                           : extend_by_table(byte << 8 * k, zeros, lane_bytes[lane]);
+      }
     }
   }
 #endif

@@ -38,6 +38,24 @@ int fb_ring_write(struct fb_ring *ring, int file, uint64_t token, const struct i
   return result < 0 ? result : 0;
 }
 
+int fb_ring_append(struct fb_ring *ring, int file, const struct iovec *parts, unsigned part_count,
+                   uint64_t offset, bool is_durable) {
+  if (io_uring_sq_space_left(&ring->ring) < 2) return -EBUSY;
+  struct io_uring_sqe *write = io_uring_get_sqe(&ring->ring);
+  io_uring_prep_writev(write, file, parts, part_count, offset);
+  io_uring_sqe_set_data64(write, 0);
+  if (is_durable) {
+    io_uring_sqe_set_flags(write, IOSQE_IO_LINK);
+    struct io_uring_sqe *sync = io_uring_get_sqe(&ring->ring);
+    io_uring_prep_fsync(sync, file, IORING_FSYNC_DATASYNC);
+    io_uring_sqe_set_data64(sync, 1);
+  }
+  int result;
+  do result = io_uring_submit_and_wait(&ring->ring, is_durable ? 2 : 1);
+  while (result == -EINTR);
+  return result < 0 ? result : 0;
+}
+
 int fb_ring_next(struct fb_ring *ring, bool is_waiting, uint64_t *token, int32_t *result) {
   struct io_uring_cqe *event;
   int code;

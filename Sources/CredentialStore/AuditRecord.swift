@@ -7,8 +7,9 @@ public struct AuditRecord: Hashable, Sendable {
     case add = 1
     case set, update, get, remove, grant, revoke
     case acceptRestore = 8
-    case rotate = 10
-    case export, `import`
+    /// A role's key or, with a name, a lease to a child process.
+    case handOver = 9
+    case rotate, export, `import`
   }
   /// Whether it was done, or why it was not.
   public enum Outcome: UInt8, Sendable {

@@ -96,11 +96,14 @@ enum Format {
   static let keyMagic = "FBROLEKY"
   static let auditMagic = "FBAUDIT1"
   static let exportMagic = "FBEXPORT"
+  static let handedMagic = "FBHANDED"
   static let maximumSecretBytes = 65536
   static let maximumItemBytes = 128 * 1024
   static let maximumIndexBytes = 64 << 20
   static let maximumItems = 65536
   static let maximumRoles = 64
+  static let maximumLeases = 16
+  static let maximumHandedBytes = 2 << 20
 }
 
 extension ByteWriter {
@@ -112,8 +115,7 @@ extension ByteWriter {
   mutating func attributes(_ attributes: CredentialAttributes) {
     raw(attributes.id)
     integer(attributes.generation)
-    // Accessibility: 0, always.
-    integer(UInt8(0))
+    integer(attributes.accessibility.rawValue)
     integer(attributes.createdAtSeconds)
     integer(attributes.changedAtSeconds)
     integer(attributes.expiresAtSeconds ?? 0)
@@ -127,10 +129,16 @@ extension ByteWriter {
 }
 
 extension ByteParser {
-  mutating func attributes() throws(FormatError) -> CredentialAttributes {
+  /// - Parameter isLease: whether they are those of a lease, which a file never holds.
+  mutating func attributes(
+    isLease: Bool = false
+  ) throws(FormatError) -> CredentialAttributes {
     let id = try raw(CredentialAttributes.idBytes)
     let generation = try integer(UInt64.self)
-    guard try integer(UInt8.self) == 0 else { throw .newer }
+    guard let accessibility = Accessibility(rawValue: try integer(UInt8.self)) else {
+      throw .newer
+    }
+    if (accessibility == .session) != isLease { throw .wrong }
     let created = try integer(Int64.self)
     let changed = try integer(Int64.self)
     let expires = try integer(Int64.self)
@@ -147,8 +155,9 @@ extension ByteParser {
     // One way to write it: sorted, each once, the host among them.
     guard isAscending(recipients), recipients.contains(.host) else { throw .wrong }
     return CredentialAttributes(
-      name: name, label: label, comment: comment, createdAtSeconds: created,
-      changedAtSeconds: changed, expiresAtSeconds: expires == 0 ? nil : expires,
-      recipients: recipients, generation: generation, id: id)
+      name: name, label: label, comment: comment, accessibility: accessibility,
+      createdAtSeconds: created, changedAtSeconds: changed,
+      expiresAtSeconds: expires == 0 ? nil : expires, recipients: recipients,
+      generation: generation, id: id)
   }
 }

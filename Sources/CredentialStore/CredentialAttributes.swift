@@ -1,10 +1,22 @@
 import AppGroup
 
+/// When a credential can be opened by a role that may.
+public enum Accessibility: UInt8, Sendable {
+  case always = 0
+  /// Only by those whose key had to be unlocked: by a passphrase, by the host that handed it over,
+  /// or by systemd. It is sealed for no role whose key file is in the open, so that the store's
+  /// files alone open it for nobody.
+  case whenUnlocked = 1
+  /// For as long as the session lasts that it was handed over for: a lease, which no file holds.
+  case session = 2
+}
+
 /// What can be told about a credential without its secret. Times are seconds since 1970.
 public struct CredentialAttributes: Hashable, Sendable {
   public let name: CredentialName
   public internal(set) var label: String
   public internal(set) var comment: String
+  public internal(set) var accessibility: Accessibility
   public let createdAtSeconds: Int64
   public internal(set) var changedAtSeconds: Int64
   /// When it stops being given out; nil for never.
@@ -38,11 +50,13 @@ public struct CredentialOptions: Hashable, Sendable {
   public var expiresAtSeconds: Int64?
   /// Who can open it besides the host.
   public var recipients: [Role]
+  public var accessibility: Accessibility
 
   public init(
     label: String = "", comment: String = "", expiresAtSeconds: Int64? = nil,
-    recipients: [Role] = []
+    recipients: [Role] = [], accessibility: Accessibility = .always
   ) {
+    self.accessibility = accessibility
     self.label = label
     self.comment = comment
     self.expiresAtSeconds = expiresAtSeconds
@@ -56,6 +70,9 @@ public struct CredentialOptions: Hashable, Sendable {
           "a label or comment has at most \(CredentialAttributes.maximumTextBytes) bytes, and no"
             + " control characters")
       }
+    }
+    if accessibility == .session {
+      throw .invalid("what lasts for a session is kept in no store: hand it over as a lease")
     }
     if let expiresAtSeconds, expiresAtSeconds <= 0 {
       throw .invalid("a credential cannot expire before 1970")

@@ -9,9 +9,15 @@ public enum CredentialError: Error, Hashable, Sendable {
   case duplicate(CredentialName)
   /// The role's key needs a passphrase: none was given, or a wrong one.
   case locked(Role, isWrongPassphrase: Bool)
+  /// The role's key is in no file of the store that this process could open.
+  case keyElsewhere(Role, KeyPlace)
+  /// The credential opens only with a key that was unlocked, and the role's lies in the open.
+  case keyInTheOpen(Role, CredentialName)
   /// The role, or this user, has no right to it.
   case notEntitled(String)
   case expired(CredentialName, atSeconds: Int64)
+  /// The session that it was handed over for has ended.
+  case sessionEnded(CredentialName)
   /// A file is not what its writer wrote.
   case tampered(String)
   /// The store, though genuine, is older than one that was seen before.
@@ -33,6 +39,9 @@ public enum CredentialError: Error, Hashable, Sendable {
   case system(String)
 }
 
+/// Where a key is that is not in a file.
+public enum KeyPlace: Hashable, Sendable { case handOver, systemd }
+
 extension CredentialError: CustomStringConvertible {
   /// What happened, and one thing to do about it.
   public var description: String {
@@ -47,10 +56,23 @@ extension CredentialError: CustomStringConvertible {
         ? "the passphrase is not that of the role \(role); try again"
         : "the key of the role \(role) is locked; give its passphrase on a terminal or by"
           + " --passphrase-fd"
+    case .keyElsewhere(let role, .handOver):
+      "the key of the role \(role) is handed over by the host alone; have the host start this"
+        + " program with `framebus credential run --role \(role)`"
+    case .keyElsewhere(let role, .systemd):
+      "the key of the role \(role) is a credential of systemd, which this process was not given;"
+        + " run it in a unit with LoadCredentialEncrypted=\(SystemdKey.name(of: role))"
+    case .keyInTheOpen(let role, let name):
+      "the credential \(name) opens only with a key that was unlocked, but the key of the role"
+        + " \(role) lies in the open; see `framebus credential protect --role \(role)`, or set the"
+        + " credential with --accessibility always"
     case .notEntitled(let why): why
     case .expired(let name, let seconds):
       "the credential \(name) expired at \(seconds) (seconds since 1970); get a new one from its"
         + " issuer and `framebus credential set` it"
+    case .sessionEnded(let name):
+      "the session that the credential \(name) was handed over for has ended; have the host start"
+        + " this program again"
     case .tampered(let what):
       "\(what): it was changed or damaged; restore the group's credentials from a backup, or set"
         + " the credential again"

@@ -29,7 +29,7 @@ extension CredentialStore {
   public func export(
     _ names: [CredentialName], under passphrase: consuming SecretBytes
   ) throws(CredentialError) -> [UInt8] {
-    try export(names, for: .passphrase(.init(secret: passphrase, cost: .moderate)))
+    try export(names, for: .passphrase(.init(secret: passphrase, cost: try .calibrated())))
   }
 
   func export(
@@ -99,7 +99,8 @@ extension CredentialAttributes {
   /// The same credential, where it is new or takes another's place.
   fileprivate func arriving(replacing old: CredentialAttributes?) -> CredentialAttributes {
     CredentialAttributes(
-      name: name, label: label, comment: comment, createdAtSeconds: createdAtSeconds,
+      name: name, label: label, comment: comment, accessibility: accessibility,
+      createdAtSeconds: createdAtSeconds,
       changedAtSeconds: changedAtSeconds, expiresAtSeconds: expiresAtSeconds,
       recipients: recipients, generation: 0, id: old?.id ?? Sodium.randomBytes(Self.idBytes))
   }

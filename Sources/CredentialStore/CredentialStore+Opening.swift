@@ -23,11 +23,14 @@ extension CredentialStore {
 
   /// What is kept, sorted by name, without the secrets.
   public func list() throws(CredentialError) -> [CredentialAttributes] {
-    try index().items.values
+    var items = try index().items
+    for (name, lease) in session?.current() ?? [:] { items[name] = lease.attributes }
+    return items.values
   }
 
   /// What is known of a credential, without the secret.
   public func attributes(of name: CredentialName) throws(CredentialError) -> CredentialAttributes {
+    if let lease = try session?.lease(name) { return lease.attributes }
     guard let item = try index().items[name] else { throw .notFound(name) }
     return item
   }
@@ -67,10 +70,12 @@ extension CredentialStore {
   private func opened(
     _ name: CredentialName, _ index: StoreIndex
   ) throws(CredentialError) -> SecretBytes {
-    guard let item = index.items[name] else { throw .notFound(name) }
+    let lease = try session?.lease(name)
+    guard let item = lease?.attributes ?? index.items[name] else { throw .notFound(name) }
     if item.isExpired(atSeconds: wallNowSeconds()), let at = item.expiresAtSeconds {
       throw .expired(name, atSeconds: at)
     }
+    if let lease { return try lease.secret.copy() }
     return try opened(item, index)
   }
 
@@ -99,6 +104,10 @@ extension CredentialStore {
       throw .notEntitled(
         "the credential \(item.name) was not granted to the role \(role); the host can do that with"
           + " `framebus credential grant \(item.name.service) \(item.name.account) \(role)`")
+    }
+    // Nothing seals it so; an earlier key file that somebody put back does.
+    if item.accessibility == .whenUnlocked, isKeyInTheOpen {
+      throw .keyInTheOpen(role, item.name)
     }
     let record: SealedRecord
     do {

@@ -112,7 +112,7 @@ extension CredentialStore {
   /// happened; from then on everything has. What was replaced is removed after that.
   /// - Parameter body: writes the new items, and returns the names that the log shall tell of.
   func change(
-    _ verb: AuditRecord.Verb, _ body: (inout Draft) throws(CredentialError) -> [CredentialName]
+    _ verb: AuditRecord.Verb, _ body: (inout Draft) throws(CredentialError) -> [CredentialName?]
   ) throws(CredentialError) {
     try requireHost()
     let lock = try files.lock()
@@ -139,8 +139,9 @@ extension CredentialStore {
     }
   }
 
-  private func change(
-    _ verb: AuditRecord.Verb, _ name: CredentialName,
+  /// - Parameter name: nil for what concerns the store as a whole.
+  func change(
+    _ verb: AuditRecord.Verb, _ name: CredentialName?,
     _ body: (inout Draft) throws(CredentialError) -> Void
   ) throws(CredentialError) {
     try change(verb) { draft throws(CredentialError) in
@@ -176,8 +177,11 @@ extension CredentialStore {
     }
     var recipientKeys: [[UInt8]] = []
     for role in item.recipients {
-      recipientKeys.append(try publicKey(of: role, &draft.index))
+      // A new role's key shall be no reason to refuse.
+      let source: KeySource = item.accessibility == .always ? .file : .handOver
+      recipientKeys.append(try publicKey(of: role, &draft.index, newIn: source))
     }
+    if item.accessibility == .whenUnlocked { try requireNoneInTheOpen(item) }
     if let old = draft.index.items[item.name] { draft.removed.append(old) }
     draft.index.items[item.name] = item
     if draft.index.items.count > Format.maximumItems {
@@ -189,9 +193,10 @@ extension CredentialStore {
     try files.writeItem(item.fileName, bytes)
   }
 
-  /// The public key of a role, which gets its keys when something is first granted to it.
-  private func publicKey(
-    of role: Role, _ index: inout StoreIndex
+  /// The public key of a role, which gets its keys when something is first granted or handed
+  /// over to it.
+  func publicKey(
+    of role: Role, _ index: inout StoreIndex, newIn source: borrowing KeySource
   ) throws(CredentialError) -> [UInt8] {
     if let keys = index.roles[role] { return keys.opening }
     if index.roles.count >= Format.maximumRoles {
@@ -201,7 +206,8 @@ extension CredentialStore {
     let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
     let made = try RoleKeys(seed: seed)
     let bytes = try KeyFile.bytes(
-      seed, of: role, in: group.id, signer: signer, passphrase: nil, cost: .moderate)
+      seed, of: role, in: group.id, signer: signer, source: source,
+      hostKey: keys.opening.publicKey)
     try files.writeKey(bytes, of: role, access: reading)
     try files.makeAuditLog(of: role, access: try Self.accessList(of: role, 6, in: group))
     index.roles[role] = made.publicKeys
@@ -225,6 +231,7 @@ extension CredentialStore {
     let now = wallNowSeconds()
     return CredentialAttributes(
       name: name, label: options.label, comment: options.comment,
+      accessibility: options.accessibility,
       createdAtSeconds: old?.createdAtSeconds ?? now, changedAtSeconds: now,
       expiresAtSeconds: options.expiresAtSeconds,
       recipients: Set(options.recipients).union([.host]).sorted(), generation: 0,

@@ -17,9 +17,14 @@ public final class CredentialStore: Sendable {
   public let role: Role
   let group: AppGroup
   let files: StoreFiles
+  let seed: SecretBytes
   let keys: RoleKeys
+  /// Whether this object's key came from a file in the open.
+  let isKeyInTheOpen: Bool
   /// The public key that the index is signed with, as the role's own key file has it.
   let signer: [UInt8]
+  /// What a parent lent to this process; nil if it was handed nothing.
+  let session: Session?
   private let acceptsOlder: Bool
   private let latest: Mutex<Latest?>
   /// The role's last record in its log that this object has verified or written.
@@ -47,11 +52,11 @@ public final class CredentialStore: Sendable {
   public static func create(
     in group: AppGroup, passphrase: consuming SecretBytes? = nil
   ) throws(CredentialError) -> CredentialStore {
-    try create(in: group, passphrase: passphrase, cost: .moderate)
+    try create(in: group, passphrase: passphrase, cost: nil)
   }
 
   static func create(
-    in group: AppGroup, passphrase: consuming SecretBytes?, cost: PassphraseCost
+    in group: AppGroup, passphrase: consuming SecretBytes?, cost: PassphraseCost?
   ) throws(CredentialError) -> CredentialStore {
     try requireOwner(group)
     let files = try StoreFiles(in: group, isMaking: true)
@@ -65,8 +70,11 @@ public final class CredentialStore: Sendable {
     let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
     let keys = try RoleKeys(seed: seed)
     let signer = keys.indexSigning.publicKey
+    let isInTheOpen = passphrase == nil
+    let source: KeySource = if let passphrase { .passphrase(passphrase) } else { .file }
     let bytes = try KeyFile.bytes(
-      seed, of: .host, in: group.id, signer: signer, passphrase: passphrase, cost: cost)
+      seed, of: .host, in: group.id, signer: signer, source: source,
+      hostKey: keys.opening.publicKey, cost: cost)
     // A key without an index, of a maker that died, opened nothing.
     try files.writeKey(bytes, of: .host, access: nil)
     try files.makeAuditLog(of: .host, access: try accessList(of: .host, 6, in: group))
@@ -74,7 +82,8 @@ public final class CredentialStore: Sendable {
     try files.write(
       StoreIndex.fileName, in: files.root, index.signedBytes(of: group.id, by: keys.indexSigning))
     try files.writeAnchor(index.generation)
-    return try CredentialStore(group, .host, files, keys, signer: signer)
+    return try CredentialStore(
+      group, .host, files, RoleKey(seed: seed, signer: signer, isInTheOpen: isInTheOpen))
   }
 
   /// Opens the store as a role that the calling process holds.
@@ -105,57 +114,27 @@ public final class CredentialStore: Sendable {
       if leftover.isEmpty { throw .noStore(group.id) }
       throw .tampered("\(files.root.path) has credentials but no index")
     }
-    let read = try files.readKey(of: role, access: group.accessList(of: role, 4))
-    guard let read else {
+    guard let key = try RoleKey.find(of: role, in: group, files, passphrase: passphrase) else {
       throw .notEntitled(
         "the role \(role) has no key: no credential was ever granted to it; grant one with"
           + " `framebus credential grant SERVICE ACCOUNT \(role)`")
     }
-    let file = try KeyFile(parsing: read)
-    guard file.role == role, file.group == group.id.description else {
-      throw .tampered("the key file of the role \(role)")
-    }
-    let seed = try file.seed(passphrase: passphrase)
-    let keys = try RoleKeys(seed: seed)
-    return try CredentialStore(
-      group, role, files, keys, signer: file.signer, acceptsOlder: acceptsOlder)
+    return try CredentialStore(group, role, files, key, acceptsOlder: acceptsOlder)
   }
 
-  /// Puts the host's key under another passphrase, or into the open. No credential changes.
-  public static func changePassphrase(
-    in group: AppGroup, from old: consuming SecretBytes?, to new: consuming SecretBytes?
+  init(
+    _ group: AppGroup, _ role: Role, _ files: consuming StoreFiles, _ key: consuming RoleKey,
+    session: Session? = nil, acceptsOlder: Bool = false
   ) throws(CredentialError) {
-    try changePassphrase(in: group, from: old, to: new, cost: .moderate)
-  }
-
-  static func changePassphrase(
-    in group: AppGroup, from old: consuming SecretBytes?, to new: consuming SecretBytes?,
-    cost: PassphraseCost
-  ) throws(CredentialError) {
-    try requireOwner(group)
-    let files = try StoreFiles(in: group, isMaking: false)
-    let lock = try files.lock()
-    defer { lock.isHeldUntilHere() }
-    guard let read = try files.readKey(of: .host, access: group.accessList(of: .host, 4)) else {
-      throw .noStore(group.id)
-    }
-    let file = try KeyFile(parsing: read)
-    let seed = try file.seed(passphrase: old)
-    let bytes = try KeyFile.bytes(
-      seed, of: .host, in: group.id, signer: file.signer, passphrase: new, cost: cost)
-    try files.writeKey(bytes, of: .host, access: nil)
-  }
-
-  private init(
-    _ group: AppGroup, _ role: Role, _ files: consuming StoreFiles, _ keys: consuming RoleKeys,
-    signer: [UInt8], acceptsOlder: Bool = false
-  ) throws(CredentialError) {
+    self.session = session
     self.acceptsOlder = acceptsOlder
     self.group = group
     self.role = role
     self.files = files
-    self.keys = keys
-    self.signer = signer
+    keys = try RoleKeys(seed: key.seed)
+    signer = key.signer
+    isKeyInTheOpen = key.isInTheOpen
+    seed = key.seed
     latest = Mutex(nil)
     guard try index().roles[role] == self.keys.publicKeys else {
       throw .tampered("the key of the role \(role), or the index, which names another")

@@ -91,36 +91,49 @@ struct StoreFiles: ~Copyable, Sendable {
     return found
   }
 
-  /// A role's key file, in memory that is locked from the first byte on.
-  /// - Returns: nil if there is none.
-  func readKey(of role: Role, access: AccessList?) throws(CredentialError) -> SecretBytes? {
-    var isMissing = false
-    var status: FileStatus?
+  /// A role's key file; nil if there is none.
+  func keyFile(of role: Role, in group: AppGroup) throws(CredentialError) -> KeyFile? {
     let name = KeyFile.name(of: role)
+    guard let read = try Self.readSecret(name, in: keys) else { return nil }
+    let path = keys.path(of: name)
+    try Self.require(read.status, .file, path, ownerID)
+    // With a list, its mask shows as the group's permissions.
+    let allowed: UInt32 = group.accessList(of: role, 4)?.isPlain == false ? 0o640 : 0o600
+    if read.status.mode & ~allowed != 0 {
+      let mode = octal(read.status.mode)
+      throw .untrusted(
+        path: path, why: "others can read it (mode \(mode)); run `chmod 600 \(path)`")
+    }
+    let file = try KeyFile(parsing: read.bytes)
+    guard file.role == role, file.group == group.id.description else {
+      throw .tampered("the key file of the role \(role)")
+    }
+    return file
+  }
+
+  struct SecretFile: ~Copyable {
+    let bytes: SecretBytes
+    let status: FileStatus
+  }
+
+  /// Reads a key file into memory that is locked from the first byte on.
+  /// - Returns: nil if there is none.
+  static func readSecret(
+    _ name: String, in directory: borrowing Directory
+  ) throws(CredentialError) -> SecretFile? {
+    var status: FileStatus?
     let bytes = try SecretBytes(capacity: KeyFile.maximumBytes) { span throws(CredentialError) in
       do throws(ContentsError) {
-        let read = try keys.readFile(name, into: &span)
+        let read = try directory.readFile(name, into: &span)
         status = read.status
         return read.byteCount
       } catch {
-        guard case .system(let cause) = error, cause.isMissing else {
-          throw CredentialError(error)
-        }
-        isMissing = true
-        return 0
+        if case .system(let cause) = error, cause.isMissing { return 0 }
+        throw CredentialError(error)
       }
     }
-    if isMissing { return nil }
-    guard let status else { return bytes }
-    let path = keys.path(of: name)
-    try Self.require(status, .file, path, ownerID)
-    // With a list, its mask shows as the group's permissions.
-    let allowed: UInt32 = access?.isPlain == false ? 0o640 : 0o600
-    if status.mode & ~allowed != 0 {
-      throw .untrusted(
-        path: path, why: "others can read it (mode \(octal(status.mode))); run `chmod 600 \(path)`")
-    }
-    return bytes
+    guard let status else { return nil }
+    return SecretFile(bytes: bytes, status: status)
   }
 
   func anchor() -> UInt64? {

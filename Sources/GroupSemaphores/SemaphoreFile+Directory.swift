@@ -126,7 +126,8 @@ extension SemaphoreFile {
     throw .untrusted(path: path, why: "it is a \(status.kind.rawValue), no file")
   }
 
-  /// Only members who may make semaphores could have made it, and no further name leads to it.
+  /// Only members who may make semaphores could have made it. It may have further names: who may
+  /// write it can link it, which gives nobody a further right.
   private static func requireTrusted(
     _ status: FileStatus, _ path: String, _ group: AppGroup
   ) throws(SemaphoreFileError) {
@@ -134,7 +135,6 @@ extension SemaphoreFile {
       throw .untrusted(path: path, why: why)
     }
     try requireFile(status, path)
-    if status.linkCount > 1 { try refuse("it has \(status.linkCount) names (hard links)") }
     if status.byteCount != byteCount {
       try refuse("it has \(status.byteCount) bytes, not \(byteCount)")
     }

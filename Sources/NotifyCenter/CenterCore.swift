@@ -91,7 +91,10 @@ final class CenterCore: Sendable {
         let table = try state.withLock { state throws(NotifyError) -> NameTable in
           try self.table(kind, &state)
         }
-        all += table.names().map { NotificationStatus($0.name, ofRow: $0.row, in: table) }
+        var census = table.bells.census()
+        all += table.names().map {
+          NotificationStatus($0.name, in: table, observers: census.observers(ofRow: $0.row))
+        }
       } catch .notPermitted {
         continue
       }
@@ -101,7 +104,9 @@ final class CenterCore: Sendable {
 }
 
 extension NotificationStatus {
-  fileprivate init(_ name: NotificationName, ofRow row: Int, in table: NameTable) {
+  fileprivate init(
+    _ name: NotificationName, in table: NameTable, observers: [NotificationStatus.Observer]
+  ) {
     let word = NameWord(name, in: table)
     let lastPost = word.lastPostNs
     let poster = word.lastPoster
@@ -113,6 +118,6 @@ extension NotificationStatus {
         : .init(
           processID: Int32(truncatingIfNeeded: poster),
           userID: UInt32(truncatingIfNeeded: poster >> 32)),
-      observers: table.bells.observers(ofRow: row))
+      observers: observers)
   }
 }

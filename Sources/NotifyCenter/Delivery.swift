@@ -11,7 +11,9 @@ public struct Delivery: Hashable, Sendable {
   /// The name's state, as of this delivery.
   public let state: UInt64
   /// Who posted, as the kernel says (`SCM_CREDENTIALS`, unix(7)). Nil where that is not known:
-  /// where several posts were coalesced, or the doorbell of this one was left out.
+  /// where several posts were coalesced, or the doorbell of this one was left out. Its `pid` is 0
+  /// for a process that this one's pid namespace does not show (pid_namespaces(7)): nothing to give
+  /// to kill(2).
   public let poster: PeerCredentials?
   /// Whether counting began anew since the last delivery, as when a member truncated the group's
   /// table of names: then ``coalesced`` counts from there.

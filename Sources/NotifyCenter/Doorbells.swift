@@ -53,16 +53,7 @@ final class Doorbells: Bells {
     if !due.isEmpty { WakeThread.shared.leave(due) }
   }
 
-  func observers(ofRow row: Int) -> [NotificationStatus.Observer] {
-    var found: [NotificationStatus.Observer] = []
-    for seats in current(0) {
-      seats.forEachObserver(ofRow: row) { seat in
-        guard seats.isAlive(seat) else { return }
-        found.append(.init(processID: seats.processID(ofSeat: seat), userID: seats.ownerID))
-      }
-    }
-    return found
-  }
+  func census() -> Census { Census(current(0)) }
 
   // MARK: Who is there
 

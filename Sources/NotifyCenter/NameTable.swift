@@ -168,6 +168,6 @@ final class NameTable: Sendable {
 protocol Bells: AnyObject, Sendable {
   /// Called after the post was counted. Never blocks.
   func ring(row: Int, generation: UInt64, nowNs: UInt64)
-  /// Who observes a row.
-  func observers(ofRow row: Int) -> [NotificationStatus.Observer]
+  /// Who observes which row, as of now.
+  func census() -> Census
 }

@@ -35,5 +35,5 @@ final class ProcessBells: Bells {
   }
 
   /// Which of its own objects observe is the process's own business.
-  func observers(ofRow row: Int) -> [NotificationStatus.Observer] { [] }
+  func census() -> Census { Census([]) }
 }

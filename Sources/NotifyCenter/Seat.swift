@@ -114,8 +114,7 @@ final class Seat: Sendable {
   /// What the datagrams of a ring said. It allocates nothing: what a process touches when it is
   /// woken is cold, and an allocator touches much.
   struct Hints: Sendable {
-    /// As many as a queue has, and one more. Of a post whose hint is left out, nobody knows who
-    /// made it.
+    /// As many as a queue has, and one more. What is left out names nobody.
     private var hints = InlineArray<12, Hint?>(repeating: nil)
     private var count = 0
 

@@ -87,8 +87,9 @@ package struct BlockFile: ~Copyable {
 }
 
 extension [iovec] {
+  /// Leaves out the first bytes, which were written.
   /// SAFETY: what is left points into the same memory.
-  @unsafe fileprivate mutating func dropBytes(_ count: Int) {
+  @unsafe mutating func dropBytes(_ count: Int) {
     var left = count
     while left > 0, let part = unsafe first {
       let taken = unsafe Swift.min(left, part.iov_len)

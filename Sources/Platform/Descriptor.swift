@@ -34,4 +34,8 @@ package final class SharedDescriptor: Sendable {
   package init(owning number: Int32) { descriptor = Descriptor(owning: number) }
 
   package var number: Int32 { descriptor.number }
+
+  package func status(path: String) throws(SystemError) -> FileStatus {
+    try fileStatus(of: descriptor, path: path)
+  }
 }

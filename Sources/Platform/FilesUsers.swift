@@ -102,6 +102,17 @@ package func currentDirectoryPath() throws(SystemError) -> String {
   }
 }
 
+/// What names this run of the machine, from its start to its end: 16 bytes, zeros where the kernel
+/// does not say (random(4)).
+package func bootID() -> [UInt8] {
+  guard let directory = try? Directory(path: "/proc/sys/kernel/random"),
+    let text = try? directory.readFile("boot_id", limit: 64)
+  else { return Array(repeating: 0, count: 16) }
+  let digits = text.bytes.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+  guard digits.count == 32 else { return Array(repeating: 0, count: 16) }
+  return (0..<16).map { UInt8(digits[2 * $0] << 4 | digits[2 * $0 + 1]) }
+}
+
 /// A name of this machine that stays the same for as long as it runs: `/etc/machine-id`
 /// (machine-id(5)), or the host name where there is none.
 package func machineName() -> String {

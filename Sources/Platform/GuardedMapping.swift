@@ -7,9 +7,10 @@ import Synchronization
 /// page becomes zeros of our own, and the loss is noted in `isLost`.
 ///
 /// Its words are atomic, and reached by offsets that are checked; no pointer leaves this type. What
-/// a word costs matters: the accessors are inlined into other modules. Never inherited by a forked
-/// child.
-@safe package struct GuardedMapping: ~Copyable, @unchecked Sendable {
+/// a word costs matters: the accessors are inlined into other modules, and so are public, with
+/// their type, because the compiler inlines nothing there that is `package`. Never inherited by a
+/// forked child.
+@safe public struct GuardedMapping: ~Copyable, @unchecked Sendable {
   // because the address never changes and every access is atomic
 
   /// SAFETY: valid for `byteCount` bytes until deinit; every offset is checked before use.
@@ -62,42 +63,42 @@ import Synchronization
 
   // MARK: Words
 
-  @inlinable package func loadAcquiring32(at offset: Int) -> UInt32 {
+  @inlinable public func loadAcquiring32(at offset: Int) -> UInt32 {
     unsafe word32(offset).pointee.load(ordering: .acquiring)
   }
 
-  @inlinable package func storeReleasing32(_ value: UInt32, at offset: Int) {
+  @inlinable public func storeReleasing32(_ value: UInt32, at offset: Int) {
     unsafe word32(offset).pointee.store(value, ordering: .releasing)
   }
 
   /// Puts `new` in the place of `old`, in one step.
   /// - Returns: false, and nothing is changed, if something else is there.
-  @inlinable package func replace32(_ old: UInt32, with new: UInt32, at offset: Int) -> Bool {
+  @inlinable public func replace32(_ old: UInt32, with new: UInt32, at offset: Int) -> Bool {
     unsafe word32(offset).pointee.compareExchange(
       expected: old, desired: new, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
   /// Adds without a look at the sum, which wraps.
-  @inlinable package func add32(_ value: UInt32, at offset: Int) {
+  @inlinable public func add32(_ value: UInt32, at offset: Int) {
     unsafe word32(offset).pointee.wrappingAdd(value, ordering: .acquiringAndReleasing)
   }
 
-  @inlinable package func loadAcquiring64(at offset: Int) -> UInt64 {
+  @inlinable public func loadAcquiring64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .acquiring)
   }
 
-  @inlinable package func storeReleasing64(_ value: UInt64, at offset: Int) {
+  @inlinable public func storeReleasing64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.store(value, ordering: .releasing)
   }
 
-  @inlinable package func replace64(_ old: UInt64, with new: UInt64, at offset: Int) -> Bool {
+  @inlinable public func replace64(_ old: UInt64, with new: UInt64, at offset: Int) -> Bool {
     unsafe word64(offset).pointee.compareExchange(
       expected: old, desired: new, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
-  @inlinable package func add64(_ value: UInt64, at offset: Int) {
+  @inlinable public func add64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.wrappingAdd(value, ordering: .acquiringAndReleasing)
   }
 
@@ -108,20 +109,28 @@ import Synchronization
   }
 
   /// Adds one and returns the sum, which wraps. One order for all processes.
-  @inlinable package func incremented64(at offset: Int) -> UInt64 {
+  @inlinable public func incremented64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
   }
 
   /// Takes its place in the same order.
-  @inlinable package func loadSequential64(at offset: Int) -> UInt64 {
+  @inlinable @inline(__always)
+  public func loadSequential64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .sequentiallyConsistent)
   }
 
-  @inlinable package func loadRelaxed64(at offset: Int) -> UInt64 {
+  @inlinable @inline(__always)
+  public func storeSequential64(_ value: UInt64, at offset: Int) {
+    unsafe word64(offset).pointee.store(value, ordering: .sequentiallyConsistent)
+  }
+
+  @inlinable @inline(__always)
+  public func loadRelaxed64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .relaxed)
   }
 
-  @inlinable package func storeRelaxed64(_ value: UInt64, at offset: Int) {
+  @inlinable @inline(__always)
+  public func storeRelaxed64(_ value: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.store(value, ordering: .relaxed)
   }
 
@@ -147,6 +156,30 @@ import Synchronization
     unsafe bytes.withUnsafeBytes {
       if let source = $0.baseAddress { unsafe start.copyMemory(from: source, byteCount: $0.count) }
     }
+  }
+
+  @inlinable @inline(__always)
+  public func setBytes(_ bytes: RawSpan, at offset: Int) {
+    let start = unsafe checked(offset, byteCount: bytes.byteCount, alignment: 1)
+    unsafe bytes.withUnsafeBytes {
+      if let source = $0.baseAddress { unsafe start.copyMemory(from: source, byteCount: $0.count) }
+    }
+  }
+
+  /// Looks at bytes where they lie, while nobody else changes them.
+  @inlinable @inline(__always)
+  public func withBytes<Result>(
+    at offset: Int, count: Int, _ body: (RawSpan) -> Result
+  ) -> Result {
+    let start = unsafe checked(offset, byteCount: count, alignment: 1)
+    return unsafe body(RawSpan(_unsafeStart: start, byteCount: count))
+  }
+
+  /// A part of the mapping, for the kernel to read.
+  /// SAFETY: the caller keeps the mapping during the kernel's use.
+  @unsafe func part(_ range: Range<Int>) -> iovec {
+    let start = unsafe checked(range.lowerBound, byteCount: range.count, alignment: 1)
+    return unsafe iovec(iov_base: start, iov_len: range.count)
   }
 
   // MARK: Sleeping
@@ -175,12 +208,14 @@ import Synchronization
       .assumingMemoryBound(to: Atomic<UInt32>.self)
   }
 
-  @inlinable func word64(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+  @inlinable @inline(__always)
+  func word64(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
     unsafe checked(offset, byteCount: 8, alignment: 8)
       .assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
-  @inlinable func checked(
+  @inlinable @inline(__always)
+  func checked(
     _ offset: Int, byteCount: Int, alignment: Int
   ) -> UnsafeMutableRawPointer {
     precondition(

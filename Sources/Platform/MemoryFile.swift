@@ -14,6 +14,8 @@ package struct MemoryFile: ~Copyable, Sendable {
     /// The size is fixed.
     package static let size = Seals(
       rawValue: Int32(LINUX_SEAL_SHRINK | LINUX_SEAL_GROW))
+    /// Nobody can write, not even its maker.
+    package static let writes = Seals(rawValue: Int32(LINUX_SEAL_WRITE))
     /// No new writable mapping and no write(2); mappings that exist keep writing.
     package static let futureWrites = Seals(rawValue: Int32(LINUX_SEAL_FUTURE_WRITE))
     /// No further seals.

@@ -11,3 +11,15 @@ package func processorTimeNs(of processID: Int32) throws(SystemError) -> UInt64 
   guard unsafe clock_gettime(clock, &time) == 0 else { throw .last("clock_gettime") }
   return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
 }
+
+/// Processor time that the calling thread has used (`clock_gettime(2)`, CLOCK_THREAD_CPUTIME_ID).
+package func threadProcessorTimeNs() -> UInt64 {
+  var time = timespec()
+  _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+}
+
+/// How much memory the machine has (`sysconf(3)`).
+package func physicalMemoryBytes() -> UInt64 {
+  UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
+}

@@ -22,6 +22,26 @@ package final class ReadableFile: Sendable {
     self.descriptor = descriptor
   }
 
+  /// Opens a plain file of a directory in which others make entries, following no link.
+  package init(_ name: String, in directory: borrowing Directory) throws(SystemError) {
+    path = directory.path(of: name)
+    let descriptor = try directory.openForReading(name)
+    let status = try fileStatus(of: descriptor, path: path)
+    guard status.kind == .file else {
+      throw SystemError(code: EINVAL, operation: "open", path: path)
+    }
+    byteCount = status.byteCount
+    self.descriptor = descriptor
+  }
+
+  /// What is true of it now: it may have grown since it was opened.
+  package func status() throws(SystemError) -> FileStatus {
+    try fileStatus(of: descriptor, path: path)
+  }
+
+  /// Whether another opening of the file, in whichever process, holds a lock on it.
+  package var isLocked: Bool { isLockedByAnother(descriptor) }
+
   /// Reads so many bytes to the beginning of a span, or fewer where the file ends.
   /// - Returns: how many bytes were read.
   package func read(
@@ -46,9 +66,14 @@ package final class ReadableFile: Sendable {
     }
   }
 
-  /// Reads so many bytes, or fewer where the file ends.
+  /// Reads so many bytes, or fewer where the file ended when it was opened.
   package func bytes(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: max(0, min(count, byteCount - offset)))
+    try bytes(at: offset, atMost: max(0, min(count, byteCount - offset)))
+  }
+
+  /// Reads so many bytes, or fewer where the file ends now.
+  package func bytes(at offset: Int, atMost count: Int) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
     var elements = bytes.mutableSpan
     // SAFETY: bytes have no value that is not allowed.
     var span = unsafe elements.mutableBytes

@@ -37,6 +37,29 @@ import Glibc
     guard code == 0 else { throw SystemError(code: -code, operation: "io_uring_enter") }
   }
 
+  /// Writes, and has it written to the disk if asked to, and waits for both to end.
+  /// - Returns: the bytes written; fewer than asked for are not on the disk.
+  /// SAFETY: the caller keeps the memory of the parts alive during the call.
+  @unsafe func append(
+    _ parts: [iovec], at offset: UInt64, to file: Int32, isDurable: Bool
+  ) throws(SystemError) -> Int {
+    let code = unsafe parts.withUnsafeBufferPointer { parts in
+      unsafe fb_ring_append(
+        ring, file, parts.baseAddress, UInt32(parts.count), offset, isDurable)
+    }
+    guard code == 0 else { throw SystemError(code: -code, operation: "io_uring_enter") }
+    var results: InlineArray<2, Int32> = [0, 0]
+    for _ in 0..<(isDurable ? 2 : 1) {
+      guard let event = try next(isWaiting: true) else { break }
+      results[Int(event.token)] = event.result
+    }
+    if results[0] < 0 { throw SystemError(code: -results[0], operation: "writev") }
+    if results[1] < 0, results[1] != -ECANCELED {
+      throw SystemError(code: -results[1], operation: "fdatasync")
+    }
+    return Int(results[0])
+  }
+
   /// The next event; nil if there is none.
   /// - Parameter isWaiting: something must be under way then.
   func next(isWaiting: Bool) throws(SystemError) -> Event? {

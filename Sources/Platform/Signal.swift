@@ -13,6 +13,9 @@ package enum Signal {
     (1...64).contains(number) && number != SIGKILL && number != SIGSTOP
   }
 
+  /// Ends this process by SIGABRT, whoever blocks or handles it: `abort(3)`.
+  package static func abort() -> Never { Glibc.abort() }
+
   /// Sends a signal to this process: `kill(2)`.
   package static func sendToSelf(_ number: Int32) { Glibc.kill(getpid(), number) }
 }

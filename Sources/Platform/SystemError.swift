@@ -71,4 +71,9 @@ extension SystemError {
   /// Whether what was written to has no reader left.
   package var isBrokenPipe: Bool { code == EPIPE }
   package var isUnsupported: Bool { code == EOPNOTSUPP }
+
+  /// That somebody else has what was wanted for this process alone.
+  package static func busy(path: String) -> SystemError {
+    SystemError(code: EBUSY, operation: "lock", path: path)
+  }
 }

@@ -2,20 +2,20 @@ import CLinuxShims
 import Glibc
 
 /// A descriptor that is readable from a moment of the monotonic clock on: `timerfd_create(2)`.
-final class TimerDescriptor: Sendable {
+package final class TimerDescriptor: Sendable {
   private let descriptor: Descriptor
 
-  init() throws(SystemError) {
+  package init() throws(SystemError) {
     descriptor = Descriptor(
       owning: try retryingInterrupts("timerfd_create") {
         timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
       })
   }
 
-  var number: Int32 { descriptor.number }
+  package var number: Int32 { descriptor.number }
 
   /// Sets the moment, in place of any other: until then it is not readable, nor ever at `.never`.
-  func set(_ deadline: Deadline) {
+  package func set(_ deadline: Deadline) {
     var time = itimerspec()
     if deadline != .never {
       // Zero would be never.

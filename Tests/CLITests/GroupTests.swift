@@ -94,9 +94,17 @@ import Testing
     #expect(try mode(root.file("run/a.b")) == "700")
   }
 
+  @Test func aContainerOfAnEarlierVersionGetsItsLogs() throws {
+    try framebus("group", "create", "a.b").requireSuccess()
+    let logs = root.file("state/a.b/logs")
+    try FileManager.default.removeItem(atPath: logs)
+    try framebus("group", "show", "a.b").requireSuccess()
+    #expect(try mode(logs) == "1700")
+  }
+
   @Test func aRunDirectoryOfAnEarlierVersionGetsWhatItLacksAndKeepsItsStreams() throws {
     try framebus("group", "create", "a.b").requireSuccess()
-    for part in ["semaphores", "notify"] {
+    for part in ["semaphores", "notify", "logs"] {
       try FileManager.default.removeItem(atPath: root.file("run/a.b/\(part)"))
     }
     try output(of: "touch", [root.file("run/a.b/streams/screen.lock")])
@@ -104,7 +112,8 @@ import Testing
     #expect(try mode(root.file("run/a.b/semaphores")) == "1700")
     #expect(FileManager.default.fileExists(atPath: root.file("run/a.b/streams/screen.lock")))
     #expect(
-      try Directory(path: root.file("run/a.b")).names() == ["notify", "semaphores", "streams"])
+      try Directory(path: root.file("run/a.b")).names()
+        == ["logs", "notify", "semaphores", "streams"])
     #expect(FileManager.default.fileExists(atPath: root.file("run/a.b/notify/names/rows")))
   }
 

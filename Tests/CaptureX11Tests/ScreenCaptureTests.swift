@@ -171,9 +171,13 @@ import Testing
       ])
     try watch.waitForErrors("watching")
     let capture = try world.capture()
-    // Each is waited for, as two posts before one look would be one delivery.
+    // Each is waited for, as two posts before one look would be one delivery. And somebody has to
+    // want pictures.
     try watch.waitForOutput("\(state(640, 480))")
+    var subscriber = try world.subscriber()
+    _ = try subscriber.take()
     try world.resize(width: 320, height: 240)
+    _ = try subscriber.take { $0.width == 320 }
     try watch.waitForOutput("\(state(320, 240))")
     try capture.end(with: SIGTERM)
     #expect(try watch.finish().status == .exited(0))

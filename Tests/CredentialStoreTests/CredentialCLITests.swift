@@ -109,8 +109,8 @@ import Testing
       .deletingLastPathComponent().appendingPathComponent("Tools/type_answer.py").path
     return try run(
       "/usr/bin/python3",
-      [script, "Secret of s/a: ", answer, try pathOfProgram("framebus"), "credential", "set", "s"]
-        + ["a"] + place)
+      [script, "Secret of s/a: ", answer, "--", try pathOfProgram("framebus"), "credential", "set"]
+        + ["s", "a"] + place)
   }
 
   @Test func aPassphraseLocksTheHostsKey() throws {

@@ -110,4 +110,24 @@ struct CredentialUsersTests {
     #expect(forged.status == .exited(1))
     #expect(forged.errors.contains("extension.chain, record 2"))
   }
+  @Test func theExtensionsUserOpensWithTheKeyThatTheHostHandsItAndWithNoOther() throws {
+    try keep("canary-4711", "--recipient extension")
+    try succeed("credential", "protect", "--role", "extension", "--hand-over")
+    let alone = try get(uploader, "extension")
+    #expect(alone.status == .exited(1))
+    #expect(alone.errors.contains("handed over by the host alone"))
+    func handedOver(to user: TestUser) throws -> ProgramResult {
+      try run(
+        "framebus",
+        ["credential", "run"] + place + ["--"]
+          + user.command("framebus", ["credential", "get", "whip.example.com", "studio"]))
+    }
+    let opened = try handedOver(to: uploader)
+    #expect(opened.output == "canary-4711", "\(opened.errors)")
+    // The key alone is not enough: the kernel says who may be the extension.
+    let refused = try handedOver(to: capture)
+    #expect(refused.status == .exited(1))
+    #expect(refused.output == "")
+    #expect(refused.errors.contains("does not hold the role extension"), "\(refused.errors)")
+  }
 }

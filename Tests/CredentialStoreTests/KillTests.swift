@@ -132,4 +132,26 @@ import Testing
     }
     #expect(deaths >= 6, "\(deaths)")
   }
+  @Test func aWriterKilledWhileItPutsAKeyUnderAPassphrase() throws {
+    let deaths = try atEachCall(
+      "printf horse | FRAMEBUS protect --role extension --new-passphrase-fd 0 OPTIONS"
+    ) { world, when in
+      let text = try world.open(.extension, passphrase: "horse").text()
+      #expect(text == "old", "\(when)")
+    }
+    #expect(deaths >= 6, "\(deaths)")
+  }
+
+  @Test func aWriterKilledWhileItTakesAKeyFromItsRole() throws {
+    let deaths = try atEachCall("FRAMEBUS protect --role extension --hand-over OPTIONS") {
+      world, when in
+      _ = try world.open().handOver(to: .extension)
+      do {
+        #expect(try world.open(.extension).text() == "old", "\(when)")
+      } catch CredentialError.keyElsewhere(.extension, .handOver) {
+        // After.
+      }
+    }
+    #expect(deaths >= 6, "\(deaths)")
+  }
 }

@@ -160,9 +160,9 @@ import Testing
     let world = try CredentialWorld()
     try world.addShared()
     func change(_ old: String?, _ new: String?) throws {
-      try CredentialStore.changePassphrase(
-        in: world.group, from: try secretOrNone(old), to: try secretOrNone(new),
-        cost: .interactive)
+      let source: KeySource = if let new { .passphrase(try secret(new)) } else { .file }
+      try world.open(passphrase: old).changeKeySource(
+        of: .host, passphrase: nil, to: source, cost: .interactive)
     }
     try change(nil, "one")
     #expect(throws: CredentialError.locked(.host, isWrongPassphrase: false)) {

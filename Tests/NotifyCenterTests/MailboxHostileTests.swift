@@ -162,12 +162,51 @@ import Testing
     let stranger = try user.run("MailboxWorker", world.arguments("send", as: "host"))
     #expect(stranger.output.contains("does not hold the role host"))
     let owner = try user.run("MailboxWorker", world.arguments("own", as: "viewer"))
-    #expect(owner.output.contains("no permission for"))
+    #expect(owner.output.contains("belongs to uid 0 (root) and lies where the mailbox would"))
     try world.write(policy: "[notifications.viewer]\npost = []\n")
     let refused = try user.run("MailboxWorker", arguments)
     #expect(refused.output.contains("the role viewer may not post \"box\""))
     let log = world.group.containerPath + "/audit/\(user.uid).log"
     #expect(try output(of: "cat", [log]).hasSuffix(" role viewer refused to post \"box\"\n"))
+  }
+
+  /// Everybody who may own a mailbox may make files there, of any name.
+  @Test(arguments: ["mkdir PATH.sock", "mkdir PATH.sock.new", "touch PATH.lock"])
+  func whoeverLiesInTheWayIsNamed(_ command: String) throws {
+    guard TestUser.canBeCreated else { return }
+    let squatter = try TestUser()
+    let world = try MailboxWorld()
+    let path = "\(world.group.mailboxesPath)/\(world.name)"
+    let line = "\(command); chown \(squatter.uid) PATH.*"
+    try output(of: "sh", ["-c", line.replacingOccurrences(of: "PATH", with: path)])
+    do {
+      _ = try world.own()
+      Issue.record("it is owned")
+    } catch MailboxError.inTheWay(let found, let ownerID) {
+      #expect(found.hasPrefix(path) && ownerID == squatter.uid)
+    }
+    // What was made on the way is gone again.
+    #expect(try output(of: "ls", [world.group.mailboxesPath]).split(separator: "\n").count == 1)
+  }
+
+  @Test func anOwnerWithoutDescriptorsRestsAndListensAgain() throws {
+    let world = try MailboxWorld()
+    let owner = try RunningProgram(
+      "sh",
+      ["-c", "ulimit -n 16; exec \"$@\"", "sh", try pathOfProgram("MailboxWorker")]
+        + world.arguments("own"))
+    try owner.waitForOutput("owning")
+    let crowd = try (1...30).map { _ in SharedSocket(try world.stranger()) }
+    let facts = ProcessFacts(owner.processID)
+    try waitUntil("the owner has no descriptor left") { try facts.descriptorCount >= 16 }
+    let before = try facts.userTicks + facts.systemTicks
+    sleep(until: .after(.seconds(1)))
+    // A spinning thread takes 100 ticks in a second, less what others take from it.
+    #expect(try facts.userTicks + facts.systemTicks - before < 20)
+    for socket in crowd { _ = shutdown(socket.number, Int32(SHUT_RDWR)) }
+    var sender = try world.sender()
+    try sender.send(.init("hello"))
+    try owner.waitForOutput("hello")
   }
 }
 

@@ -29,17 +29,23 @@ package final class TestUser: Sendable {
     for name in ["XDG_RUNTIME_DIR", "XDG_STATE_HOME"] where environment[name] == nil {
       environment.updateValue(nil, forKey: name)
     }
-    let path = try ReachablePrograms.shared.get().path(of: program)
-    if let libraries = try ReachablePrograms.shared.get().libraryPath {
-      environment["LD_LIBRARY_PATH"] = libraries
-    }
+    let command = try command(program, arguments, groups: groups)
+    return try RunningProgram(
+      command[0], Array(command.dropFirst()), environment: environment, directory: "/",
+      inherited: inherited)
+  }
+
+  /// What root runs to become this user and start a program, as a part of a longer command line.
+  package func command(
+    _ program: String, _ arguments: [String], groups: [UInt32] = []
+  ) throws -> [String] {
+    let programs = try ReachablePrograms.shared.get()
     let membership =
       groups.isEmpty
       ? ["--clear-groups"] : ["--groups=" + groups.map(String.init).joined(separator: ",")]
-    return try RunningProgram(
-      "setpriv",
-      ["--reuid=\(uid)", "--regid=\(gid)", "--inh-caps=-all"] + membership + [path] + arguments,
-      environment: environment, directory: "/", inherited: inherited)
+    return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--inh-caps=-all"] + membership
+      + ["env"] + (programs.libraryPath.map { ["LD_LIBRARY_PATH=\($0)"] } ?? [])
+      + [try programs.path(of: program)] + arguments
   }
 
   /// Runs a program as this user, to its end.

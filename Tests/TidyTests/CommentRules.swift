@@ -24,13 +24,15 @@ enum CommentRules {
   /// SharedWord.swift have the order in their names, and are judged where they are called. An
   /// `Atomic` of one process needs a reason for `.relaxed` alone.
   static func checkAtomics(_ file: SourceFile) -> [Finding] {
-    guard file.isSwift, ["FrameBus", "GroupSemaphores", "NotifyCenter"].contains(file.module),
+    guard file.isSwift,
+      ["FrameBus", "GroupSemaphores", "NotifyCenter", "SharedLog"].contains(file.module),
       !file.path.hasSuffix("/SharedWord.swift")
     else { return [] }
     let relaxed = ["ordering: .relaxed", ".loadRelaxed", ".storeRelaxed"]
     let ordered = [
       ".loadAcquiring", ".storeReleasing", ".replace32(", ".replace64(", ".add32(", ".add64(",
-      ".loadSequential", ".incremented64(", ".setBits64(", ".clearBits64(", "atomicMemoryFence(",
+      ".loadSequential", ".storeSequential", ".incremented64(", ".setBits64(", ".clearBits64(",
+      "atomicMemoryFence(",
     ]
     return file.code.indices.flatMap { line -> [Finding] in
       let code = file.code[line]

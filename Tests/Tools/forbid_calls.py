@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Runs a program under a seccomp filter that refuses what some machines refuse.
 
-usage: forbid_calls.py ring|direct PROGRAM ARGUMENT…
+usage: forbid_calls.py ring|direct|keyring PROGRAM ARGUMENT…
   ring    io_uring_setup(2) fails with EPERM
   direct  fcntl(2) with F_SETFL and O_DIRECT fails with EINVAL
+  keyring add_key(2) and keyctl(2) fail with EPERM
 """
 import ctypes
 import errno
@@ -15,8 +16,8 @@ import sys
 LOAD, JUMP_EQUAL, JUMP_SET, RETURN = 0x20, 0x15, 0x45, 0x06
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 IO_URING_SETUP = 425
-MACHINES = {"x86_64": (72, 0o40000), "aarch64": (25, 0o200000)}
-FCNTL, O_DIRECT = MACHINES[platform.machine()]
+MACHINES = {"x86_64": (72, 0o40000, 248, 250), "aarch64": (25, 0o200000, 217, 219)}
+FCNTL, O_DIRECT, ADD_KEY, KEYCTL = MACHINES[platform.machine()]
 F_SETFL = 4
 AT_NUMBER, AT_ARGUMENTS = 0, 16
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
@@ -30,6 +31,13 @@ FILTERS = {
     "ring": [
         step(LOAD, AT_NUMBER),
         step(JUMP_EQUAL, IO_URING_SETUP, 0, 1),
+        step(RETURN, ERRNO | errno.EPERM),
+        step(RETURN, ALLOW),
+    ],
+    "keyring": [
+        step(LOAD, AT_NUMBER),
+        step(JUMP_EQUAL, ADD_KEY, 1),
+        step(JUMP_EQUAL, KEYCTL, 0, 1),
         step(RETURN, ERRNO | errno.EPERM),
         step(RETURN, ALLOW),
     ],

@@ -1,7 +1,11 @@
 """Opens a group's credentials by docs/design/sealed-file.md alone, with PyNaCl.
 
-usage: open_sealed.py DIRECTORY ROLE      a store: its index, keys/, items/ and audit/
-       open_sealed.py FILE PASSPHRASE     an export under a passphrase
+usage: open_sealed.py DIRECTORY ROLE [PASSPHRASE | --handed FILE]
+       open_sealed.py FILE PASSPHRASE
+
+DIRECTORY is a store: its index, keys/, items/ and audit/. The key of ROLE may be under PASSPHRASE,
+or stand in FILE, a copy of the memory in which it was handed over. Else FILE is an export under
+PASSPHRASE.
 
 Writes one line a credential: SERVICE, ACCOUNT and the secret, with tabs between.
 """
@@ -12,6 +16,7 @@ import struct
 import sys
 
 from nacl import bindings
+from nacl.pwhash import argon2id
 
 GROUP_LIMIT = 128
 
@@ -37,7 +42,7 @@ class Reader:
     def attributes(self):
         start = self.at
         item = {"id": self.raw(16), "generation": self.number("Q")}
-        assert self.number("B") == 0
+        item["accessibility"] = self.number("B")
         self.raw(24)  # created, changed, expires
         item["service"], item["account"] = self.text(), self.text()
         self.text(), self.text()  # label, comment
@@ -60,15 +65,50 @@ def derived(seed, number):
     ).digest()
 
 
-def open_key(path, role):
-    data = path.read_bytes()
+def open_key(store, role, passphrase):
+    data = (store / "keys" / f"{role}.key").read_bytes()
     reader = Reader(data)
     reader.header(b"FBROLEKY")
-    assert reader.number("B") == 1, "under a passphrase"
+    kind = reader.number("B")
     assert reader.text() == role
-    group, signer, seed = reader.text(), reader.raw(32), reader.raw(32)
+    group, signer = reader.text(), reader.raw(32)
+    if kind == 1:
+        seed = reader.raw(32)
+    elif kind == 2:
+        operations, memory = reader.number("Q"), reader.number("Q")
+        assert 2 <= operations <= 16 and 64 << 20 <= memory <= 1 << 30
+        salt, nonce = reader.raw(16), reader.raw(24)
+        context = data[: reader.at]
+        key = argon2id.kdf(32, passphrase.encode(), salt, operations, memory)
+        padded = bindings.crypto_aead_xchacha20poly1305_ietf_decrypt(
+            reader.raw(272), context, nonce, key
+        )
+        seed = bindings.sodium_unpad(padded, 256)
+    elif kind == 3:
+        host = open_key(store, "host", passphrase)[2]
+        pair = bindings.crypto_box_seed_keypair(derived(host, 1))
+        seed = bindings.crypto_box_seal_open(reader.raw(80), *pair)
     assert reader.at == len(data)
     return group, signer, seed
+
+
+def open_handed(data, role):
+    """The key, and the leases: each with its name and its secret."""
+    reader = Reader(data)
+    assert reader.number("I") == 1, "taken or ended"
+    secrets = Reader(data[len(data) - reader.number("I") :])
+    reader.header(b"FBHANDED")
+    assert reader.text() == role
+    group, signer = reader.text(), reader.raw(32)
+    leases = [(reader.attributes(), reader.number("I")) for _ in range(reader.number("B"))]
+    assert reader.at + len(secrets.data) == len(data)
+    seed = secrets.raw(32)
+    lent = []
+    for item, count in leases:
+        assert item["accessibility"] == 2 and role in item["recipients"]
+        lent.append((item["service"], item["account"], secrets.raw(count)))
+    assert secrets.at == len(secrets.data)
+    return (group, signer, seed), lent
 
 
 def open_index(data, group, signer):
@@ -86,6 +126,7 @@ def open_index(data, group, signer):
     items = [reader.attributes() for _ in range(reader.number("I"))]
     assert reader.at == len(data) - 64
     assert all(item["generation"] <= generation for item in items)
+    assert all(item["accessibility"] in (0, 1) for item in items)
     return roles, writers, items
 
 
@@ -149,10 +190,15 @@ def open_export(data, passphrase):
 
 
 def main():
-    store, role = pathlib.Path(sys.argv[1]), sys.argv[2]
+    store, role, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     if store.is_file():
         return open_export(store.read_bytes(), role.encode())
-    group, signer, seed = open_key(store / "keys" / f"{role}.key", role)
+    leases = []
+    if rest[:1] == ["--handed"]:
+        key, leases = open_handed(pathlib.Path(rest[1]).read_bytes(), role)
+    else:
+        key = open_key(store, role, rest[0] if rest else None)
+    group, signer, seed = key
     assert len(group) <= GROUP_LIMIT
     roles, writers, items = open_index((store / "index").read_bytes(), group, signer)
     keys = bindings.crypto_box_seed_keypair(derived(seed, 1))
@@ -165,6 +211,8 @@ def main():
         data = (store / "items" / name).read_bytes()
         secret = open_item(data, item, group, role, keys, roles, writers)
         print(item["service"], item["account"], secret.decode(), sep="\t")
+    for service, account, secret in leases:
+        print(service, account, secret.decode(), sep="\t")
 
 
 main()

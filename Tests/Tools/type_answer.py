@@ -1,6 +1,6 @@
-"""Runs a command on a terminal of its own, and types an answer when it is asked.
+"""Runs a command on a terminal of its own, and types answers as it is asked.
 
-usage: type_answer.py QUESTION ANSWER COMMAND [ARGUMENT]…
+usage: type_answer.py QUESTION ANSWER [QUESTION ANSWER]… -- COMMAND [ARGUMENT]…
 
 Writes what the terminal showed.
 """
@@ -9,12 +9,13 @@ import os
 import pty
 import sys
 
-question, answer, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+end = sys.argv.index("--")
+answers = list(zip(sys.argv[1:end:2], sys.argv[2:end:2]))
+command = sys.argv[end + 1 :]
 child, terminal = pty.fork()
 if child == 0:
     os.execvp(command[0], command)
-shown = b""
-is_answered = False
+shown, answered = b"", 0
 while True:
     try:
         piece = os.read(terminal, 4096)
@@ -23,8 +24,8 @@ while True:
     if not piece:
         break
     shown += piece
-    if not is_answered and question.encode() in shown:
-        os.write(terminal, answer.encode() + b"\n")
-        is_answered = True
+    if answers and answers[0][0].encode() in shown[answered:]:
+        answered = len(shown)
+        os.write(terminal, answers.pop(0)[1].encode() + b"\n")
 print(shown.decode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

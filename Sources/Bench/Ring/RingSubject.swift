@@ -14,6 +14,8 @@ struct RingSubject: Sendable {
   var sharesMemory = true
   /// Whether a publisher goes on while subscribers receive nothing.
   var ignoresIdle = true
+  /// Whether other processes are told of anything.
+  var tells = true
   /// Whether an observer can ask, without a call of the kernel, whether there was a post.
   var canCheck = false
   /// How many credentials it is filled with in bearable time.
@@ -35,6 +37,7 @@ struct RingSubject: Sendable {
   func canTake(_ scenario: RingScenario) -> Bool {
     if scenario.traits.contains(.polls), !canPoll { return false }
     if scenario.traits.contains(.idles), !ignoresIdle { return false }
+    if scenario.subscribers > 0, !tells { return false }
     if scenario.traits.contains(.checks), !canCheck { return false }
     if scenario.traits.contains(.works), queues { return false }
     if scenario.credentials > mostCredentials { return false }

@@ -17,6 +17,7 @@ struct Credential: ParsableCommand {
       CredentialList.self, CredentialShow.self, CredentialGrant.self, CredentialRevoke.self,
       CredentialRemove.self, CredentialRotate.self, CredentialIdentity.self,
       CredentialExport.self, CredentialImport.self, CredentialAudit.self, CredentialProtect.self,
+      CredentialUnlock.self, CredentialLock.self, CredentialRun.self,
       CredentialAcceptRestore.self,
     ])
 }
@@ -42,10 +43,22 @@ struct StoreOptions: ParsableArguments {
       "Read the passphrase of the role's key from this file descriptor.", valueName: "fd"))
   var passphraseFd: Int32?
 
-  /// Opens the store in the role of `--role`, else as the host.
+  /// Opens the store in the role of `--role`; else in that whose key `framebus credential run`
+  /// handed over; else as the host.
   func opened(_ global: GlobalOptions) throws -> CredentialStore {
     let group = try prepared(global)
+    if let handed = try HandedOver.takeInherited() {
+      guard try global.role(default: handed.role) == handed.role else {
+        throw UsageError("the key that was handed over is of the role \(handed.role)")
+      }
+      return try CredentialStore.open(in: group, handed: handed)
+    }
     return try open(group, as: global.role(default: .host))
+  }
+
+  /// Opens the store as the host, whichever role `--role` names.
+  func openedAsHost(_ global: GlobalOptions) throws -> CredentialStore {
+    try open(prepared(global), as: .host)
   }
 
   /// Opens the store as the host, and makes it if there is none.

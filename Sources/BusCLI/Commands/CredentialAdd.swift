@@ -16,9 +16,23 @@ struct CredentialDetails: ParsableArguments {
   @Option(
     help: ArgumentHelp("When it expires, such as 2027-01-31T00:00:00Z.", valueName: "iso8601"))
   var expires: String?
+  @Option(
+    help: ArgumentHelp(
+      "always; or whenUnlocked: only with a key that no file of the store has in the open.",
+      valueName: "when"))
+  var accessibility = "always"
 
   func options() throws(UsageError) -> CredentialOptions {
     var options = CredentialOptions(label: label, comment: comment)
+    switch accessibility {
+    case "always": break
+    case "whenUnlocked": options.accessibility = .whenUnlocked
+    case "session":
+      throw UsageError(
+        "what lasts for a session is kept nowhere: lend it with `framebus credential run"
+          + " --lease-fd`")
+    default: throw UsageError("--accessibility \(accessibility): use always or whenUnlocked")
+    }
     for text in recipient { options.recipients.append(try parsedRole(text)) }
     guard let expires else { return options }
     guard let date = try? Date(expires, strategy: .iso8601) else {
@@ -120,6 +134,14 @@ struct SecretInput: ParsableArguments {
     }
     if secret.byteCount == 0 { throw .invalid("\(what) is empty") }
     return secret
+  }
+
+  /// Asks for what nobody can look up again.
+  static func askTwice(_ question: String) throws -> SecretBytes {
+    let first = try ask(question)
+    let second = try ask("Again: ")
+    guard first == second else { throw CredentialError.invalid("the two differ; try again") }
+    return first
   }
 
   /// Asks on the terminal, without echo.

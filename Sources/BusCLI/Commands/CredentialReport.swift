@@ -18,7 +18,8 @@ struct CredentialList: ParsableCommand {
     for report in reports {
       try printLine([
         "\(report.service)/\(report.account)", report.recipients.joined(separator: ","),
-        report.expiresAt.map { "expires \($0)" } ?? "", report.label,
+        report.expiresAt.map { "expires \($0)" } ?? "",
+        report.accessibility == "always" ? "" : report.accessibility, report.label,
       ])
     }
   }
@@ -55,6 +56,7 @@ struct CredentialShow: ParsableCommand {
       created     \(report.createdAt)
       changed     \(report.changedAt)
       expires     \(report.expiresAt ?? "never")
+      accessible  \(report.accessibility)
       """)
   }
 }
@@ -101,6 +103,7 @@ private struct CredentialReport: Encodable {
   let createdAt: String
   let changedAt: String
   let expiresAt: String?
+  let accessibility: String
   let generation: UInt64
 
   init(_ attributes: CredentialAttributes) {
@@ -112,6 +115,7 @@ private struct CredentialReport: Encodable {
     createdAt = timeText(attributes.createdAtSeconds)
     changedAt = timeText(attributes.changedAtSeconds)
     expiresAt = attributes.expiresAtSeconds.map(timeText)
+    accessibility = "\(attributes.accessibility)"
     generation = attributes.generation
   }
 }

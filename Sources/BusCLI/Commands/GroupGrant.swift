@@ -1,6 +1,7 @@
 import AppGroup
 import ArgumentParser
 import CommandLineSupport
+import SharedDefaults
 
 /// `framebus group grant ROLE --uid N | --gid N [ID]`.
 struct GroupGrant: ParsableCommand {
@@ -34,11 +35,21 @@ struct GroupGrant: ParsableCommand {
       throw UsageError("\(UInt32.max) is no id of a user or group")
     }
     for holder in holders { try AppGroup.grant(role, to: holder, in: id, root: global.root) }
+    renewSettings(of: id)
     if global.json {
       return try GroupReport(AppGroup.describe(id, root: global.root)).print(to: global)
     }
     for holder in holders {
       global.terminal.say("\(holder.text) may now be \(role) in the group \(id)")
+    }
+  }
+
+  /// The role is granted in any case; settings that are there already are files with permissions.
+  private func renewSettings(of id: GroupID) {
+    do {
+      try SharedDefaults.renewAccess(in: AppGroup.open(id, root: global.root))
+    } catch {
+      global.terminal.warn("settings that are there already stay closed to new members: \(error)")
     }
   }
 

@@ -2,6 +2,7 @@ import AppGroup
 import ArgumentParser
 import CommandLineSupport
 import NotifyCenter
+import Platform
 
 /// `framebus notify …`: the group's named notifications.
 struct Notify: ParsableCommand {
@@ -112,8 +113,11 @@ struct NotifySetState: ParsableCommand {
     let name = try choice.name()
     let isHexadecimal = valueText.hasPrefix("0x")
     let digits = isHexadecimal ? valueText.dropFirst(2) : valueText[...]
-    guard let value = UInt64(digits, radix: isHexadecimal ? 16 : 10) else {
-      throw UsageError("\(valueText) is no state: use 0 to \(UInt64.max), or hexadecimal after 0x")
+    // A sign would be taken.
+    let value = digits.first == "+" ? nil : UInt64(digits, radix: isHexadecimal ? 16 : 10)
+    guard let value else {
+      throw UsageError(
+        "\(valueText.plain) is no state: use 0 to \(UInt64.max), or hexadecimal after 0x")
     }
     let center = try global.openNotifications(creatingLocal: true)
     try center.setState(value, of: name)

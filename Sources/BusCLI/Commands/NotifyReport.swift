@@ -38,6 +38,7 @@ struct NotifyDump: ParsableCommand {
     let all = try global.openNotifications().list().filter {
       nameText == nil || $0.name.text == nameText
     }
+    if let nameText, all.isEmpty { throw NothingKnown(name: nameText) }
     if global.json { return try global.terminal.printJSON(all.map(NotificationReport.init)) }
     for (index, status) in all.enumerated() {
       if index > 0 { try global.terminal.print("") }
@@ -57,6 +58,14 @@ struct NotifyDump: ParsableCommand {
       rows.append(("observer", "pid \(observer.processID), \(userName(observer.userID))"))
     }
     try global.terminal.printRows(rows)
+  }
+}
+
+private struct NothingKnown: Error, CustomStringConvertible {
+  let name: String
+
+  var description: String {
+    "nobody has posted, observed or set \(name.plain) yet; `framebus notify list` lists the others"
   }
 }
 

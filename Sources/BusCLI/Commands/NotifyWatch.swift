@@ -56,7 +56,9 @@ struct NotifyWatch: ParsableCommand {
     var line =
       "\(record.name.plain)  generation \(record.generation)  coalesced \(record.coalesced)"
     line += "  state \(record.state)"
-    if let pid = record.pid, let uid = record.uid { line += "  by pid \(pid), \(userName(uid))" }
+    if let pid = record.pid, let uid = record.uid {
+      line += "  by \(pid == 0 ? "a hidden process" : "pid \(pid)"), \(userName(uid))"
+    }
     if delivery.isReset { line += "  (counted anew)" }
     try global.terminal.print(line)
   }
@@ -70,6 +72,7 @@ private struct DeliveryRecord: Encodable {
   let state: UInt64
   let pid: Int32?
   let uid: UInt32?
+  let isReset: Bool
 
   init(_ delivery: Delivery) {
     name = delivery.name.text
@@ -78,9 +81,10 @@ private struct DeliveryRecord: Encodable {
     state = delivery.state
     pid = delivery.poster?.pid
     uid = delivery.poster?.uid
+    isReset = delivery.isReset
   }
 
-  private enum Key: String, CodingKey { case name, generation, coalesced, state, pid, uid }
+  private enum Key: String, CodingKey { case name, generation, coalesced, state, pid, uid, isReset }
 
   /// With a null for what is not known.
   func encode(to encoder: any Encoder) throws {
@@ -91,6 +95,7 @@ private struct DeliveryRecord: Encodable {
     try values.encode(state, forKey: .state)
     try values.encode(pid, forKey: .pid)
     try values.encode(uid, forKey: .uid)
+    try values.encode(isReset, forKey: .isReset)
   }
 }
 

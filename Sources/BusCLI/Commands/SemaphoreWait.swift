@@ -84,18 +84,7 @@ struct SemaphoreTaking: ParsableArguments {
       // Whatever became of the semaphore meanwhile, the command has run.
       do { try semaphore.post() } catch { terminal.warn("\(error)") }
     }
-    let child = try ChildProcess(options)
-    var status = child.wait(stop: signals.stop)
-    if status == nil {
-      child.send(signal: signals.signal ?? Signal.terminate)
-      status = child.wait()
-    }
-    if signals.stop.isRaised { throw Interrupted() }
-    switch status {
-    case .exited(let code): throw ExitCode(code)
-    case .killed(let signal): throw ExitCode(128 + signal)
-    case nil: break
-    }
+    try runToItsEnd(options, signals)
   }
 }
 

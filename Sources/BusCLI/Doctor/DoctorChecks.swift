@@ -26,6 +26,7 @@ enum DoctorChecks {
         "pidfd", KernelFeatures.hasProcessDescriptors, since: "5.3", without: .missing,
         "children cannot be watched safely"),
       ring(),
+      keyring(),
       feature(
         "SO_PEERPIDFD", KernelFeatures.hasPeerProcessDescriptor, since: "6.5", without: .limited,
         "a peer's end is seen by its socket alone"),
@@ -41,6 +42,14 @@ enum DoctorChecks {
       "not to be had (\(refusal.reason)): `framebus record` writes one frame after the other",
       fix:
         "`sysctl kernel.io_uring_disabled=0`, and in a container a seccomp profile that allows it")
+  }
+
+  private static func keyring() -> DoctorCheck {
+    guard let refusal = UserKeyring.refusal else { return DoctorCheck("keyring", .ok, "there") }
+    return DoctorCheck(
+      "keyring", .limited,
+      "not to be had (\(refusal.reason)): `framebus credential` asks for a passphrase each time",
+      fix: "in a container, a seccomp profile that allows add_key and keyctl")
   }
 
   private static func limits() -> [DoctorCheck] {

@@ -5,6 +5,7 @@
 #pragma once
 #include "LinuxDatagram.h"
 #include "LinuxGuard.h"
+#include "LinuxKeyring.h"
 #include "LinuxSemaphore.h"
 #include "LinuxSpawn.h"
 

@@ -21,6 +21,12 @@ int fb_ring_write(struct fb_ring *ring, int file, uint64_t token, const struct i
                   unsigned part_count, uint64_t offset, const struct iovec *last,
                   uint64_t last_offset);
 
+/// Writes and waits for its end, and then, if asked to, for fdatasync(2): one system call for both.
+/// Their events have the tokens 0 and 1; where the write does not end whole, the second's result is
+/// ECANCELED.
+int fb_ring_append(struct fb_ring *ring, int file, const struct iovec *parts, unsigned part_count,
+                   uint64_t offset, bool is_durable);
+
 /// The next event, waiting for one if asked to: 1, or 0 if there is none. `result` is what was
 /// written, or an error.
 int fb_ring_next(struct fb_ring *ring, bool is_waiting, uint64_t *token, int32_t *result);

@@ -13,10 +13,7 @@ struct DataKey: ~Copyable {
   static func open(
     _ sealed: [UInt8], with opening: borrowing OpeningKey
   ) throws(CredentialError) -> DataKey? {
-    // SAFETY: the memory has a key's length.
-    let key = try unsafe SecretBytes(byteCount: Sodium.dataKeyBytes) { target in
-      unsafe opening.open(sealed, into: target) ? 0 : -1
-    }
+    let key = try opening.open(sealed)
     guard let key else { return nil }
     return DataKey(secret: key)
   }

@@ -56,6 +56,15 @@ struct OpeningKey: ~Copyable {
     self.publicKey = publicKey
   }
 
+  /// Opens a key that was sealed for this pair, in memory of its own.
+  /// - Returns: nil if it was not, or was changed since.
+  borrowing func open(_ sealed: [UInt8]) throws(CredentialError) -> SecretBytes? {
+    // SAFETY: the memory has a key's length.
+    try unsafe SecretBytes(byteCount: Sodium.dataKeyBytes) { target in
+      unsafe open(sealed, into: target) ? 0 : -1
+    }
+  }
+
   /// Opens a data key that was sealed for this pair.
   /// - Parameter target: SAFETY: has room for a data key.
   /// - Returns: false if it was not, or was changed since.

@@ -110,16 +110,25 @@ public struct SecretBytes: ~Copyable, Sendable {
     return joined
   }
 
+  borrowing func copy() throws(CredentialError) -> SecretBytes { try part(0..<byteCount) }
+
   /// The last bytes, in memory of their own.
   borrowing func suffix(_ count: Int) throws(CredentialError) -> SecretBytes {
-    let start = byteCount - count
-    precondition(start >= 0, "the last \(count) of \(byteCount) bytes")
+    try part(byteCount - count..<byteCount)
+  }
+
+  /// Some of the bytes, in memory of their own.
+  borrowing func part(_ range: Range<Int>) throws(CredentialError) -> SecretBytes {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= byteCount, "bytes \(range) of \(byteCount)")
     // SAFETY: the range lies inside, as checked.
-    let part = try unsafe SecretBytes(byteCount: count) { target in
-      unsafe withPointer { unsafe target.update(from: $0 + start, count: count) }
+    let part = try unsafe SecretBytes(byteCount: range.count) { target in
+      unsafe withPointer {
+        unsafe target.update(from: $0 + range.lowerBound, count: range.count)
+      }
       return 0
     }
-    guard let part else { throw .memoryNotLockable(byteCount: count) }
+    guard let part else { throw .memoryNotLockable(byteCount: range.count) }
     return part
   }
 
@@ -128,6 +137,16 @@ public struct SecretBytes: ~Copyable, Sendable {
     withBytes { bytes in
       // SAFETY: the buffer is copied before the borrow ends.
       unsafe bytes.withUnsafeBytes { unsafe Array($0.dropLast(count)) }
+    }
+  }
+
+  /// Whether both have the same bytes; how long that takes tells nothing of them.
+  public static func == (left: borrowing SecretBytes, right: borrowing SecretBytes) -> Bool {
+    guard left.byteCount == right.byteCount else { return false }
+    let count = left.byteCount
+    // SAFETY: both have so many bytes.
+    return unsafe left.withPointer { first in
+      unsafe right.withPointer { second in unsafe sodium_memcmp(first, second, count) == 0 }
     }
   }
 

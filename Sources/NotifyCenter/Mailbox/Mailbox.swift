@@ -37,12 +37,16 @@ public struct Mailbox: ~Copyable, Sendable {
   /// Readable while a sender has come, or one has said something.
   private let ready: ReadySet
   private var correspondents: [UInt64: Correspondent] = [:]
-  private var lastTag = listenerTag
+  private var lastTag = restTag
   /// Who may have something to say: asked in turn, before the kernel is asked again.
   private var turns: [UInt64] = []
   private var inbox = MailboxInbox()
+  /// Tells when to listen again, after there was no descriptor for a sender.
+  private let rest: TimerDescriptor
 
   private static let listenerTag: UInt64 = 0
+  private static let restTag: UInt64 = 1
+  private static let restInterval: Duration = .milliseconds(100)
 
   /// Becomes the owner. What was sent to an owner before and not acknowledged is its sender's to
   /// send again.
@@ -50,29 +54,56 @@ public struct Mailbox: ~Copyable, Sendable {
   /// - Throws: ``MailboxError/taken(_:)`` while there is another owner.
   public init(_ name: MailboxName, in group: AppGroup, as role: Role) throws(MailboxError) {
     try group.require(.observe, as: role, mailbox: name)
+    let directory: Directory
+    do { directory = try Directory(path: group.mailboxesPath) } catch { throw .system(error) }
     do throws(SystemError) {
-      let directory = try Directory(path: group.mailboxesPath)
       let lock = try FileLock.take(
         name.lockName, in: directory, ownerID: currentUserID(), until: .now)
       guard let lock else { throw Self.isTaken }
       // Anybody may connect; the kernel says who did, and the group's manifest decides.
-      let listener = try ListeningSocket(
-        at: directory.reachablePath(of: name.socketName), mode: 0o666)
+      let listener: ListeningSocket
+      do throws(SystemError) {
+        listener = try ListeningSocket(
+          at: directory.reachablePath(of: name.socketName), mode: 0o666)
+      } catch {
+        // Or it would keep the next owner out, who may be another user.
+        try? directory.removeFile(name.lockName)
+        throw error
+      }
       let ready = try ReadySet()
+      let rest = try TimerDescriptor()
       try ready.add(listener.descriptor.number, tag: Self.listenerTag)
+      try ready.add(rest.number, tag: Self.restTag)
       self.name = name
       self.group = group
       self.directory = directory
       self.lock = lock
       self.listener = listener
       self.ready = ready
+      self.rest = rest
     } catch {
       if error == Self.isTaken { throw .taken(name) }
+      if let other = Self.whatIsInTheWay(of: name, in: directory) { throw other }
       throw error.isAccessRefusal ? .notAllowed(path: group.mailboxesPath) : .system(error)
     }
   }
 
   private static let isTaken = SystemError(code: 0, operation: "lock")
+
+  /// What another user made under one of the mailbox's names: an owner's, or anybody's who may make
+  /// files there.
+  private static func whatIsInTheWay(
+    of name: MailboxName, in directory: borrowing Directory
+  ) -> MailboxError? {
+    let temporary = name.socketName + ListeningSocket.temporarySuffix
+    for name in [name.lockName, name.socketName, temporary] {
+      guard let status = (try? directory.status(of: name)) ?? nil,
+        status.ownerID != currentUserID()
+      else { continue }
+      return .inTheWay(path: directory.path(of: name), ownerID: status.ownerID)
+    }
+    return nil
+  }
 
   /// Waits for a letter, blocking the thread.
   /// - Returns: nil when the deadline has passed, or `stop` was raised.
@@ -95,6 +126,8 @@ public struct Mailbox: ~Copyable, Sendable {
     while let tag = turns.popLast() {
       if tag == Self.listenerTag {
         acceptAll()
+      } else if tag == Self.restTag {
+        listenAgain()
       } else if let letter = try hear(tag) {
         return letter
       }
@@ -122,7 +155,12 @@ public struct Mailbox: ~Copyable, Sendable {
   /// Accepts who waits; bounded, so that senders that come and go leave others their turn.
   private mutating func acceptAll() {
     for _ in 0..<16 {
-      guard let accepted = try? listener.accept(), let peer = try? accepted.peer() else { return }
+      let accepted: MessageSocket?
+      do throws(SystemError) { accepted = try listener.accept() } catch {
+        if error.isOutOfDescriptors { stopListening() }
+        return
+      }
+      guard let accepted, let peer = try? accepted.peer() else { return }
       let socket = SharedSocket(accepted)
       if let reason = reasonToTurnAway(peer) {
         _ = MailboxPacket(.turnedAway, sender: 0, sequence: reason.rawValue)
@@ -132,6 +170,22 @@ public struct Mailbox: ~Copyable, Sendable {
       lastTag += 1
       guard (try? ready.add(socket.number, tag: lastTag)) != nil else { continue }
       correspondents[lastTag] = Correspondent(socket, peer)
+    }
+  }
+
+  /// Leaves senders waiting for a while: without a descriptor for them, whoever listens is told of
+  /// them again and again.
+  private func stopListening() {
+    ready.remove(listener.descriptor.number)
+    rest.set(.after(Self.restInterval))
+  }
+
+  private func listenAgain() {
+    rest.set(.never)
+    do throws(SystemError) {
+      try ready.add(listener.descriptor.number, tag: Self.listenerTag)
+    } catch {
+      rest.set(.after(Self.restInterval))
     }
   }
 

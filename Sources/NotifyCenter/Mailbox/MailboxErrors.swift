@@ -7,6 +7,8 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
   case taken(MailboxName)
   /// Nobody owns the mailbox, or nobody did in time.
   case noOwner(MailboxName)
+  /// As many senders wait to be let in as the kernel lets wait.
+  case besieged(MailboxName)
   /// The owner went. So many letters are in doubt: it may have worked on them or not.
   case ownerGone(MailboxName, unsettledCount: Int)
   /// No room came free, or not every letter was answered, before the deadline.
@@ -22,6 +24,8 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
   case turnedAway(MailboxName, MailboxTurnAway)
   /// The kernel refused.
   case notAllowed(path: String)
+  /// What another user made lies where the mailbox would.
+  case inTheWay(path: String, ownerID: UInt32)
   /// Who answers is no owner to be trusted.
   case untrusted(MailboxName, why: String)
   case system(SystemError)
@@ -33,6 +37,9 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
     case .noOwner(let name):
       "nobody owns the mailbox \(name); start the process that does, or wait for it with a later "
         + "deadline"
+    case .besieged(let name):
+      "the owner of the mailbox \(name) lets nobody in: it is stopped, or more senders come than "
+        + "it can look at; see who they are, or give it more time with a later deadline"
     case .ownerGone(let name, let count):
       "the owner of the mailbox \(name) has gone, and \(count) letters were not acknowledged; it "
         + "may have worked on them: reconnect to send them again, marked as repeated, or give up"
@@ -55,6 +62,9 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notAllowed(let path):
       "no permission for \(path); mailboxes are owned by hosts, captures and extensions, each name "
         + "by one user at a time (`framebus group show` lists roles)"
+    case .inTheWay(let path, let ownerID):
+      "\(path) belongs to \(userText(ownerID)) and lies where the mailbox would; if that is no "
+        + "owner of it, have them or the group's owner remove it"
     case .untrusted(let name, let why):
       "the owner of the mailbox \(name) cannot be trusted: \(why); end it, and start the right one"
     case .system(let error): "\(error); `framebus group doctor` checks the group"

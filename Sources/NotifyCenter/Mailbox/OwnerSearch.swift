@@ -9,6 +9,8 @@ struct OwnerSearch: Sendable {
   /// How often to look where nothing tells of a new owner: a user may have few watches
   /// (inotify(7)).
   private static let retryInterval: Duration = .milliseconds(500)
+  /// How often to knock where as many wait as may: nothing tells of a place.
+  private static let knockInterval: Duration = .milliseconds(5)
 
   init(_ name: MailboxName, in group: AppGroup) {
     self.name = name
@@ -23,7 +25,13 @@ struct OwnerSearch: Sendable {
       do throws(MailboxError) {
         return try connect()
       } catch {
-        guard error == .noOwner(name), !deadline.isPast, stop?.isRaised != true else { throw error }
+        guard !deadline.isPast, stop?.isRaised != true else { throw error }
+        if error == .besieged(name) {
+          _ = poll(
+            -1, stop?.descriptorNumber, until: min(deadline, .after(Self.knockInterval)))
+          continue
+        }
+        guard error == .noOwner(name) else { throw error }
       }
       guard let watch else {
         // Made late, so that it costs nothing where the owner is there; then it looks once more.
@@ -48,8 +56,8 @@ struct OwnerSearch: Sendable {
       if error.operation == "peer" {
         throw .untrusted(name, why: "no role of user \(error.path ?? "") may own it")
       }
-      // As many wait to be accepted as may: the owner is stopped, or besieged.
-      if error.isFullQueue || error.isAbsence { throw .noOwner(name) }
+      if error.isFullQueue { throw .besieged(name) }
+      if error.isAbsence { throw .noOwner(name) }
       throw error.isAccessRefusal ? .notAllowed(path: group.mailboxesPath) : .system(error)
     }
   }

@@ -1,0 +1,67 @@
+import Platform
+
+/// Where the logs of a group lie: `logs` in its container, and `logs` in its run directory for the
+/// newest lines. Every member makes files in both, and reads those of all. What they hold is the
+/// business of SharedLog.
+enum LogPlaces {
+  static let directoryName = "logs"
+
+  /// Makes the container's directory if it is missing, as in a group of a version before it, and
+  /// the caller may: others are told when they want to write.
+  static func makeIfMissing(
+    in container: borrowing Container, _ manifest: Manifest
+  ) throws(GroupError) {
+    let ownerID = container.place.ownerID
+    guard currentUserID() == ownerID || currentUserID() == 0 else { return }
+    let directory = container.directory.path
+    let isThere = try attempt("cannot look at \(directory)") { () throws(SystemError) in
+      try container.directory.status(of: directoryName) != nil
+    }
+    if isThere { return }
+    let temporary = temporaryName(prefix: temporaryPrefix)
+    let made = try attempt("cannot make logs in \(directory)") { () throws(SystemError) in
+      let made = try container.directory.makeDirectory(temporary, mode: 0o1700)
+      try give(made, to: ownerID)
+      return made
+    }
+    try Permissions(manifest, ownerID: ownerID).apply(toJoined: made)
+    do {
+      try container.directory.rename(temporary, to: directoryName, replacing: false)
+    } catch {
+      try? container.directory.removeTree(temporary)
+      // Another process was faster.
+      if !error.isExisting { throw .failed("cannot make logs in \(directory)", error) }
+    }
+  }
+
+  static func apply(
+    _ permissions: Permissions, in container: borrowing Directory
+  ) throws(GroupError) {
+    guard let logs = try open(in: container) else { return }
+    try permissions.apply(toJoined: logs)
+  }
+
+  static func areSet(
+    _ permissions: Permissions, in container: borrowing Directory
+  ) throws(SystemError) -> Bool {
+    do {
+      return try permissions.areSet(onJoined: container.openDirectory(directoryName))
+    } catch {
+      // The owner's next opening makes it.
+      if error.isMissing { return true }
+      throw error
+    }
+  }
+
+  /// - Returns: nil if it is missing.
+  private static func open(
+    in container: borrowing Directory
+  ) throws(GroupError) -> Directory? {
+    do {
+      return try container.openDirectory(directoryName)
+    } catch {
+      if error.isMissing { return nil }
+      throw .failed("cannot open \(container.path(of: directoryName))", error)
+    }
+  }
+}

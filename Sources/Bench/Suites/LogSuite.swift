@@ -1,0 +1,127 @@
+import AppGroup
+import CommandLineSupport
+import Platform
+
+/// What a line of the log costs its caller, how many a second there can be, and how many that
+/// survive a power cut: FrameBus beside bare writes of many lines each (the limit), a write a line,
+/// and spdlog.
+struct LogSuite: BenchSuite {
+  let name = "log"
+
+  private struct Subject {
+    let name: String
+    let path: String
+  }
+
+  private struct Scenario {
+    let name: String
+    /// As LogKit.h has it.
+    let work: String
+    let lines: Int
+  }
+
+  private static let scenarios = [
+    Scenario(name: "call", work: "call", lines: 100_000),
+    Scenario(name: "lines", work: "rate", lines: 500_000),
+    Scenario(name: "lines on the disk", work: "durable", lines: 200_000),
+  ]
+
+  /// What a program of Benchmarks says at its end.
+  private struct Figures: Decodable {
+    let p50_ns: UInt64
+    let p99_ns: UInt64
+    let p999_ns: UInt64
+    let per_second: Double
+    let samples: Int
+  }
+
+  func run(_ run: BenchRun) throws -> BenchReport {
+    let subjects = try subjects(run)
+    defer { run.terminal.endProgress() }
+    var records: [BenchRecord] = []
+    var lines = ["\(name): \(run.rounds) rounds, 120-byte lines, median (least–most)"]
+    for scenario in Self.scenarios {
+      var figures: [[Figures]] = subjects.map { _ in [] }
+      for round in 0..<run.rounds {
+        // There and back, so that none always follows the same.
+        let order = round % 2 == 0 ? Array(subjects.indices) : subjects.indices.reversed()
+        for index in order {
+          if run.stop.isRaised { throw Interrupted() }
+          run.terminal.progress(
+            "\(scenario.name), round \(round + 1) of \(run.rounds): \(subjects[index].name)")
+          figures[index].append(try measure(subjects[index], scenario, run))
+        }
+      }
+      lines += ["", scenario.name] + table(subjects, figures)
+      records += zip(subjects, figures).map { record(scenario, $0, $1) }
+    }
+    return BenchReport(records: records, lines: lines)
+  }
+
+  /// Others may be missing; what is ours may not.
+  private func subjects(_ run: BenchRun) throws -> [Subject] {
+    var subjects = try [("framebus", "BusLog"), ("limit", "BareLog")].map { name, program in
+      guard let path = siblingProgram(named: program) else {
+        throw MissingSubject(subject: name, program: program, remedy: "run `swift build`")
+      }
+      return Subject(name: name, path: path)
+    }
+    guard run.hasPeers else { return subjects }
+    for (name, program) in [
+      ("write", "BareLogWrite"), ("spdlog-async", "SpdlogAsync"), ("spdlog-sync", "SpdlogSync"),
+    ] {
+      if let path = siblingProgram(named: program) {
+        subjects.append(Subject(name: name, path: path))
+      } else {
+        run.terminal.say("\(name) is left out: scripts/peers builds it")
+      }
+    }
+    return subjects
+  }
+
+  private func measure(
+    _ subject: Subject, _ scenario: Scenario, _ run: BenchRun
+  ) throws -> Figures {
+    let folder = try TemporaryFolder(prefix: "framebus-bench-log-")
+    defer { try? folder.remove() }
+    _ = try AppGroup.create(.local, root: folder.path)
+    let program = try StartedProgram(
+      subject.name, subject.path, [scenario.work, folder.path, "lines=\(scenario.lines)"])
+    guard let status = program.process.wait(until: .after(.seconds(300))), status.isSuccess else {
+      throw StartedProgramError.ended(
+        program.name, program.process.end(), lastWords: program.lastWords)
+    }
+    return try lastObject(Figures.self, in: program.collectedOutput(), of: subject.name)
+  }
+
+  private func table(_ subjects: [Subject], _ figures: [[Figures]]) -> [String] {
+    var table = TextTable(["subject", "ns a call, p50", "p99", "k lines/s", "× limit"])
+    for (subject, own) in zip(subjects, figures) {
+      func spread(_ value: (Figures) -> Double) -> Spread { Spread(own.map(value)) }
+      // Within a round, so that a busy minute weighs on both.
+      let ratios = Spread(zip(own, figures[1]).map { $0.per_second / $1.per_second })
+      table.add([
+        subject.name, spread { Double($0.p50_ns) }.text(places: 0),
+        spread { Double($0.p99_ns) }.text(places: 0),
+        spread { $0.per_second }.text(in: 1000, places: 0), ratios.text(places: 2),
+      ])
+    }
+    return table.lines
+  }
+
+  private func record(
+    _ scenario: Scenario, _ subject: Subject, _ figures: [Figures]
+  ) -> BenchRecord {
+    func median(_ value: (Figures) -> UInt64) -> UInt64 {
+      UInt64(Spread(figures.map { Double(value($0)) }).median)
+    }
+    var record = BenchRecord(
+      suite: name, scenario: scenario.name, subject: subject.name,
+      samples: figures.reduce(0) { $0 + $1.samples })
+    record.p50_ns = median(\.p50_ns)
+    record.p99_ns = median(\.p99_ns)
+    record.p999_ns = median(\.p999_ns)
+    record.per_second = Spread(figures.map(\.per_second)).median.rounded()
+    return record
+  }
+}

@@ -1,0 +1,87 @@
+import AppGroup
+import ArgumentParser
+import CommandLineSupport
+import CredentialStore
+import Platform
+
+/// `framebus credential run [--lease SERVICE/ACCOUNT]… -- PROGRAM…`.
+struct CredentialRun: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Start a program, and hand it a role's key.",
+    discussion: """
+      The key, and what --lease names, pass in memory alone, under a file descriptor whose number \
+      stands in \(HandOver.variable). One process takes it, once: the program itself, or the \
+      first `framebus credential` that it starts. A lease can be opened like any credential, until \
+      the program has ended, and is in no file.
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "A credential to lend, though it was not granted to the role.",
+      valueName: "service/account"))
+  var lease: [String] = []
+  @Option(
+    help: ArgumentHelp(
+      "Lend a secret that is read from this file descriptor, and kept nowhere.",
+      valueName: "fd:service/account"))
+  var leaseFd: [String] = []
+  @OptionGroup var rolePassphrase: RolePassphrase
+  @OptionGroup var store: StoreOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("What to start.", valueName: "program"))
+  var command: [String] = []
+
+  func run() throws {
+    guard let program = command.first else {
+      throw UsageError("name the program to start after --, as in `… run -- framebus-upload`")
+    }
+    let names = try lease.map(credentialName)
+    let fresh = try leaseFd.map(descriptorAndName)
+    let role = try global.role(default: .extension)
+    // First of all, so that no thread is without it.
+    let signals = try SignalWatcher()
+    // The host hands over, whichever role it is to.
+    var host = global
+    host.roleText = nil
+    let opened = try store.openedOrMade(host)
+    var leases = try names.map { try opened.lease($0) }
+    for (number, name) in fresh {
+      let secret = try SecretInput.read(from: number, called: "the secret of \(name)")
+      leases.append(try Lease(name, secret))
+    }
+    let handOver = try opened.handOver(
+      to: role, leases: leases, passphrase: rolePassphrase.given(of: role))
+    leases = []
+    var options = LaunchOptions(program, Array(command.dropFirst()))
+    options.input = .inherit
+    options.inherited = [handOver.descriptorNumber]
+    // Inherited descriptors begin with 3.
+    options.environment = [HandOver.variable: "3", "FRAMEBUS_GROUP": "\(try host.groupID())"]
+    if let root = host.root { options.environment["FRAMEBUS_HOME"] = root }
+    defer { handOver.end() }
+    try runToItsEnd(options, signals)
+  }
+}
+
+/// What `--lease-fd` says.
+private func descriptorAndName(_ text: String) throws -> (number: Int32, name: CredentialName) {
+  let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+  guard parts.count == 2, let number = Int32(parts[0]), number >= 0 else {
+    throw UsageError("--lease-fd \(text): write it like 5:SERVICE/ACCOUNT")
+  }
+  return (number, try credentialName(String(parts[1])))
+}
+
+/// SERVICE/ACCOUNT: the service may have slashes of its own, as addresses do.
+private func credentialName(_ text: String) throws -> CredentialName {
+  guard let slash = text.lastIndex(of: "/") else {
+    throw UsageError("\(text): write a credential like SERVICE/ACCOUNT")
+  }
+  do {
+    return try CredentialName(
+      service: String(text[..<slash]), account: String(text[text.index(after: slash)...]))
+  } catch {
+    throw UsageError("\(error)")
+  }
+}

@@ -1,0 +1,53 @@
+import AppGroup
+import CommandLineSupport
+import Platform
+import SharedLog
+
+/// A copy of the log in a directory of the user's own: a file of JSON lines, without what is
+/// private.
+final class LogExport {
+  let path: String
+  private(set) var lineCount = 0
+  private let directory: Directory
+  private let name: String
+  private let temporary: String
+  private let file: Descriptor
+  private var byteCount = 0
+  private var bytes: [UInt8] = []
+  private let encoder = LogRecordEncoder()
+  private var isFinished = false
+
+  /// - Parameter folder: a directory that is there.
+  init(_ folder: String, group: AppGroup) throws {
+    directory = try Directory(path: folder)
+    var time = TimeText()
+    name = "\(group.id)-\(time.text(wallNowNs())).jsonl"
+    path = directory.path(of: name)
+    temporary = temporaryName(prefix: ".new-log-")
+    file = try directory.makeFile(temporary, byteCount: 1, mode: 0o600)
+  }
+
+  func add(_ record: LogRecord) throws {
+    bytes += try encoder.line(record, showingPrivate: false)
+    lineCount += 1
+    if bytes.count >= 1 << 16 { try flush() }
+  }
+
+  /// Gives the file its name: before that there is none, or it is whole.
+  func finish() throws {
+    try flush()
+    try file.setByteCount(byteCount)
+    try file.syncData()
+    try directory.rename(temporary, to: name, replacing: false)
+    try directory.sync()
+    isFinished = true
+  }
+
+  private func flush() throws {
+    try file.write(bytes, at: byteCount)
+    byteCount += bytes.count
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  deinit { if !isFinished { try? directory.removeFile(temporary) } }
+}

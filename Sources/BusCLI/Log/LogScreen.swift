@@ -1,0 +1,149 @@
+import CommandLineSupport
+import FoundationEssentials
+import Platform
+import SharedLog
+
+/// Shows lines on standard output, many bytes a call.
+final class LogScreen {
+  private let isJSON: Bool
+  private var bytes: [UInt8] = []
+  private var time = TimeText()
+  private let encoder = LogRecordEncoder()
+
+  private static let flushBytes = 1 << 16
+
+  init(isJSON: Bool) { self.isJSON = isJSON }
+
+  func show(_ record: LogRecord) throws {
+    if isJSON {
+      bytes += try encoder.line(record, showingPrivate: true)
+    } else {
+      addText(record)
+    }
+    if bytes.count >= Self.flushBytes { try flush() }
+  }
+
+  /// Writes what has been shown.
+  func flush() throws {
+    if bytes.isEmpty { return }
+    try writeFully(bytes, to: 1)
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  /// `TIME LEVEL ROLE[PID] LABEL: MESSAGE KEY=VALUE… (SOURCE)`
+  private func addText(_ record: LogRecord) {
+    add(time.text(record.wallNs))
+    add(" ")
+    add(Self.levelTexts[Int(record.level.rawValue)])
+    add(record.run.role.rawValue)
+    // A role that this user may not have is only what it says.
+    add(record.run.isRoleHeld ? "[" : "?[")
+    add("\(record.run.pid)] ")
+    if !record.label.isEmpty {
+      add(record.label.plain)
+      add(": ")
+    }
+    add(record.message.plain)
+    if record.isCut { add("…") }
+    for field in record.metadata {
+      add(" ")
+      add(field.key.plain)
+      add("=")
+      add(field.value.plain)
+    }
+    if record.level >= .warning, !record.source.isEmpty {
+      add(" (")
+      add(record.source.plain)
+      add(")")
+    }
+    add("\n")
+  }
+
+  private func add(_ text: String) { bytes += text.utf8 }
+
+  private static let levelTexts = LogLevel.allCases.map { $0.description.padded(to: 9) }
+}
+
+/// Lines as scripts read them. The names are a contract.
+struct LogRecordEncoder {
+  private let encoder = JSONEncoder()
+
+  init() { encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes] }
+
+  func line(_ record: LogRecord, showingPrivate: Bool) throws -> [UInt8] {
+    try encoder.encode(Line(record, showingPrivate)) + [UInt8(ascii: "\n")]
+  }
+
+  private struct Line: Encodable {
+    let time: String
+    let monotonicNs: UInt64
+    let pid: UInt32
+    let uid: UInt32
+    let role: String
+    let isRoleHeld: Bool
+    let session: String
+    let sequence: UInt64
+    let level: String
+    let label: String
+    let message: String
+    let isCut: Bool
+    let metadata: [String: String]
+    let source: String
+
+    init(_ record: LogRecord, _ showingPrivate: Bool) {
+      var text = TimeText()
+      time = text.text(record.wallNs)
+      monotonicNs = record.monotonicNs
+      pid = record.run.pid
+      uid = record.run.uid
+      role = record.run.role.rawValue
+      isRoleHeld = record.run.isRoleHeld
+      session = record.run.session
+      sequence = record.sequence
+      level = record.level.description
+      label = record.label
+      message = record.message
+      isCut = record.isCut
+      let fields = record.metadata.map {
+        ($0.key, $0.isPrivate && !showingPrivate ? "<private>" : $0.value)
+      }
+      metadata = Dictionary(fields, uniquingKeysWith: { $1 })
+      source = record.source
+    }
+  }
+}
+
+/// A moment as ISO 8601 has it, in UTC and with microseconds.
+struct TimeText {
+  private var second: UInt64 = .max
+  private var prefix = ""
+
+  mutating func text(_ wallNs: UInt64) -> String {
+    let now = wallNs / 1_000_000_000
+    if now != second {
+      second = now
+      prefix = Self.prefix(now)
+    }
+    let micros = wallNs / 1000 % 1_000_000
+    let digits = "\(1_000_000 + micros)".dropFirst()
+    return prefix + digits + "Z"
+  }
+
+  /// The date, by days since 1970 in the Gregorian calendar (H. Hinnant, “chrono-compatible
+  /// low-level date algorithms”, civil_from_days), and the time.
+  private static func prefix(_ seconds: UInt64) -> String {
+    let days = seconds / 86400 + 719_468
+    let era = days / 146_097
+    let day = days % 146_097
+    let year = (day - day / 1460 + day / 36524 - day / 146_096) / 365
+    let ofYear = day - (365 * year + year / 4 - year / 100)
+    let month = (5 * ofYear + 2) / 153
+    let ofMonth = ofYear - (153 * month + 2) / 5 + 1
+    let civilMonth = month < 10 ? month + 3 : month - 9
+    let civilYear = year + era * 400 + (civilMonth <= 2 ? 1 : 0)
+    func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let time = seconds % 86400
+    return "\(civilYear)-\(two(civilMonth))-\(two(ofMonth))T\(two(time / 3600))"
+      + ":\(two(time / 60 % 60)):\(two(time % 60))."
+  }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+import CommandLineSupport
+import Platform
+
+/// Runs a command in front of this one: a signal to stop is passed on to it, and its exit status
+/// becomes this program's.
+/// - Throws: unless it ended with status 0.
+func runToItsEnd(_ options: LaunchOptions, _ signals: SignalWatcher) throws {
+  let child = try ChildProcess(options)
+  var status = child.wait(stop: signals.stop)
+  if status == nil {
+    child.send(signal: signals.signal ?? Signal.terminate)
+    status = child.wait()
+  }
+  if signals.stop.isRaised { throw Interrupted() }
+  switch status {
+  case .exited(0), nil: break
+  case .exited(let code): throw ExitCode(code)
+  case .killed(let signal): throw ExitCode(128 + signal)
+  }
+}

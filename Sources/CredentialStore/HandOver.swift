@@ -1,0 +1,118 @@
+import AppGroup
+import Platform
+
+/// What a parent passes to a child process at its start: a role's key, and leases. It lies in
+/// memory alone, under an inherited descriptor (docs/design/sealed-file.md draws it).
+///
+/// The child gets the descriptor, and its number in the environment variable ``variable``. It
+/// takes what is there once, with ``HandedOver``. When this object ends, so does the session: what
+/// was not taken is wiped, and leases are given out no more. A parent that is killed ends nothing:
+/// its child goes on.
+public final class HandOver: Sendable {
+  /// The environment variable that holds the descriptor's number, and nothing else.
+  public static let variable = "FRAMEBUS_HANDED_FD"
+
+  private let memory: HandedMemory
+
+  /// Whose turn it is.
+  enum Turn {
+    static let offered: UInt32 = 1
+    static let taken: UInt32 = 2
+    static let ended: UInt32 = 3
+  }
+
+  init(
+    _ seed: borrowing SecretBytes, of role: Role, in group: GroupID, signer: [UInt8],
+    leases: [Lease]
+  ) throws(CredentialError) {
+    let open = Self.openBytes(of: role, in: group, signer: signer, leases: leases)
+    let byteCount = HandedMemory.start + open.count + Self.secretByteCount(leases)
+    do {
+      memory = try HandedMemory(named: "framebus-handed", byteCount: byteCount)
+    } catch {
+      throw error.operation == "mlock"
+        ? .memoryNotLockable(byteCount: byteCount) : CredentialError(error)
+    }
+    var offset = HandedMemory.start
+    // SAFETY: bytes have no padding.
+    memory.write(unsafe open.span.bytes, at: offset)
+    offset += open.count
+    seed.withBytes { memory.write($0, at: offset) }
+    offset += seed.byteCount
+    for lease in leases {
+      lease.secret.withBytes { memory.write($0, at: offset) }
+      offset += lease.secret.byteCount
+    }
+    memory.setWord(Turn.offered)
+  }
+
+  /// For the child to inherit. It stays open here, and is closed on exec.
+  public var descriptorNumber: Int32 { memory.descriptorNumber }
+
+  /// Ends the session. What the child has copied elsewhere it keeps.
+  public func end() {
+    memory.setWord(Turn.ended)
+    memory.wipe()
+  }
+
+  deinit { end() }
+
+  /// All that is no secret.
+  private static func openBytes(
+    of role: Role, in group: GroupID, signer: [UInt8], leases: [Lease]
+  ) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.integer(UInt32(secretByteCount(leases)))
+    writer.header(Format.handedMagic)
+    writer.text(role.rawValue)
+    writer.text(group.description)
+    writer.raw(signer)
+    writer.integer(UInt8(leases.count))
+    for lease in leases {
+      writer.attributes(lease.attributes(for: role))
+      writer.integer(UInt32(lease.secret.byteCount))
+    }
+    return writer.bytes
+  }
+
+  private static func secretByteCount(_ leases: [Lease]) -> Int {
+    leases.reduce(RoleKeys.seedBytes) { $0 + $1.secret.byteCount }
+  }
+}
+
+extension CredentialStore {
+  /// Puts the key of a role, and leases, where a child process takes them. The host alone can.
+  /// A role that was never granted anything gets its key now, and that only by being handed it.
+  /// - Parameters:
+  ///   - leases: at most 16, each under a name of its own.
+  ///   - passphrase: of the role's key, if it has one of its own.
+  public func handOver(
+    to role: Role, leases: [Lease] = [], passphrase: borrowing SecretBytes? = nil
+  ) throws(CredentialError) -> HandOver {
+    try requireHost()
+    if role == .host { throw .invalid("the host hands over to other roles, not to itself") }
+    guard leases.count <= Format.maximumLeases,
+      Set(leases.map(\.attributes.name)).count == leases.count
+    else {
+      throw .invalid("at most \(Format.maximumLeases) leases, each of another credential")
+    }
+    let index = try index()
+    if index.roles[role] == nil {
+      try change(.handOver, nil) { draft throws(CredentialError) in
+        _ = try publicKey(of: role, &draft.index, newIn: .handOver)
+      }
+    } else {
+      try log(.handOver, .done, nil, generation: index.generation)
+    }
+    let seed = try seed(of: role, passphrase: passphrase)
+    for lease in leases {
+      try log(.handOver, .done, lease.attributes.name, generation: index.generation)
+    }
+    return try HandOver(seed, of: role, in: group.id, signer: signer, leases: leases)
+  }
+
+  /// Opens a credential to lend it to a role that is no recipient of it.
+  public func lease(_ name: CredentialName) throws(CredentialError) -> Lease {
+    Lease(try attributes(of: name), try get(name))
+  }
+}

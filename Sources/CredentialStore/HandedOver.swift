@@ -1,0 +1,145 @@
+import AppGroup
+import Platform
+
+/// What a parent handed over to this process: see ``HandOver``.
+public struct HandedOver: ~Copyable, Sendable {
+  public let role: Role
+  let group: String
+  let key: RoleKey
+  let session: Session
+
+  /// The fewest bytes there can be: no lease, and the shortest names.
+  private static let minimumBytes = 96
+
+  /// Takes what the environment variable ``HandOver/variable`` tells of.
+  /// - Returns: nil if there is no such variable.
+  public static func takeInherited() throws(CredentialError) -> HandedOver? {
+    guard let text = environmentValue(HandOver.variable) else { return nil }
+    guard let number = Int32(text) else {
+      throw .invalid("\(HandOver.variable)=\(text): it is no number of a file descriptor")
+    }
+    return try HandedOver(takingFrom: number)
+  }
+
+  /// Takes what lies under a descriptor, and wipes it there. Nobody looks into this process's
+  /// memory from here on.
+  /// - Throws: ``CredentialError/invalid(_:)`` where nothing was handed over, or not the whole of
+  ///   it, or another process has taken it.
+  public init(takingFrom number: Int32) throws(CredentialError) {
+    try attempt { () throws(SystemError) in try keepMemoryPrivate() }
+    let memory = try Self.memory(number)
+    guard memory.replaceWord(HandOver.Turn.offered, with: HandOver.Turn.taken) else {
+      throw .invalid(
+        memory.word == HandOver.Turn.taken
+          ? "what was handed over has been taken already: one process can, once"
+          : "nothing is handed over any more: the session has ended")
+    }
+    let count = memory.byteCount - HandedMemory.start
+    let whole = try SecretBytes(capacity: count) { span throws(CredentialError) in
+      memory.read(into: &span)
+      return count
+    }
+    memory.wipe()
+    self = try HandedOver(parsing: whole, memory)
+  }
+
+  /// - Parameter whole: the copy of what stood in the memory.
+  init(
+    parsing whole: borrowing SecretBytes, _ memory: consuming HandedMemory
+  ) throws(CredentialError) {
+    do {
+      self = try Self.parsed(whole, memory)
+    } catch let error as CredentialError {
+      throw error
+    } catch {
+      throw error as? FormatError == .newer
+        ? .newerVersion(path: "what was handed over")
+        : .invalid("what was handed over is not whole; have the host start this program again")
+    }
+  }
+
+  private init(
+    role: Role, group: String, key: consuming RoleKey, session: Session
+  ) {
+    self.role = role
+    self.group = group
+    self.key = key
+    self.session = session
+  }
+
+  private static func memory(_ number: Int32) throws(CredentialError) -> HandedMemory {
+    let limits = minimumBytes...Format.maximumHandedBytes
+    do {
+      if let memory = try HandedMemory.taken(inherited: number, byteCounts: limits) {
+        return memory
+      }
+    } catch {
+      throw error.operation == "mlock"
+        ? .memoryNotLockable(byteCount: limits.upperBound) : CredentialError(error)
+    }
+    throw .invalid(
+      "the file descriptor \(number) holds nothing that was handed over; let"
+        + " `framebus credential run` start this program itself")
+  }
+
+  private static func parsed(
+    _ whole: borrowing SecretBytes, _ memory: consuming HandedMemory
+  ) throws -> HandedOver {
+    guard whole.byteCount > 4 else { throw FormatError.wrong }
+    var counting = ByteParser(whole.openPrefix(dropping: whole.byteCount - 4))
+    let secretCount = Int(try counting.integer(UInt32.self))
+    guard secretCount >= RoleKeys.seedBytes, secretCount < whole.byteCount else {
+      throw FormatError.wrong
+    }
+    var parser = ByteParser(whole.openPrefix(dropping: secretCount))
+    _ = try parser.raw(4)
+    try parser.header(Format.handedMagic)
+    let role = try parser.role()
+    let group = try parser.text(atMost: GroupID.maximumBytes)
+    let signer = try parser.raw(Sodium.publicKeyBytes)
+    let count = Int(try parser.integer(UInt8.self))
+    guard count <= Format.maximumLeases else { throw FormatError.wrong }
+    var place = whole.byteCount - secretCount
+    let seed = try whole.part(place..<place + RoleKeys.seedBytes)
+    place += RoleKeys.seedBytes
+    var leases: [CredentialName: Lease] = [:]
+    for _ in 0..<count {
+      let attributes = try parser.attributes(isLease: true)
+      let byteCount = Int(try parser.integer(UInt32.self))
+      guard (1...Format.maximumSecretBytes).contains(byteCount),
+        byteCount <= whole.byteCount - place, attributes.recipients.contains(role)
+      else { throw FormatError.wrong }
+      leases[attributes.name] = Lease(attributes, try whole.part(place..<place + byteCount))
+      place += byteCount
+    }
+    guard parser.isAtEnd, place == whole.byteCount, leases.count == count else {
+      throw FormatError.wrong
+    }
+    return HandedOver(
+      role: role, group: group, key: RoleKey(seed: seed, signer: signer),
+      session: Session(memory, leases: leases))
+  }
+}
+
+extension CredentialStore {
+  /// Opens the store with the key that was handed over, whether or not this process could read a
+  /// key file. The kernel still decides whether it may hold the role.
+  public static func open(
+    in group: AppGroup, handed: consuming HandedOver
+  ) throws(CredentialError) -> CredentialStore {
+    let role = handed.role
+    do { try group.require(role) } catch { throw .notEntitled("\(error)") }
+    guard handed.group == group.id.description else {
+      throw .invalid(
+        "what was handed over is of the group \(handed.group), not \(group.id); choose it with"
+          + " --group or FRAMEBUS_GROUP")
+    }
+    let files = try StoreFiles(in: group, isMaking: false)
+    let session = handed.session
+    return try CredentialStore(group, role, files, handed.key, session: session)
+  }
+
+  /// Ends the session for this process: its leases are wiped. It ends by itself when the parent
+  /// ends it, and with the process.
+  public func endSession() { session?.end() }
+}

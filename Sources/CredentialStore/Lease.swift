@@ -1,0 +1,40 @@
+import AppGroup
+
+/// A credential for one session. It passes from a parent to a child in memory and is never in a
+/// file; there it looks like any other credential, until the session ends.
+public final class Lease: Sendable {
+  public let attributes: CredentialAttributes
+  let secret: SecretBytes
+
+  /// - Parameter options: label, comment and expiry; the recipients are those it is handed to.
+  /// - Throws: ``CredentialError/invalid(_:)`` for a secret or a text outside its limits.
+  public convenience init(
+    _ name: CredentialName, _ secret: consuming SecretBytes,
+    options: CredentialOptions = CredentialOptions()
+  ) throws(CredentialError) {
+    try options.requireValid()
+    guard (1...Format.maximumSecretBytes).contains(secret.byteCount) else {
+      throw .invalid(
+        "a secret has 1 to \(Format.maximumSecretBytes) bytes, not \(secret.byteCount)")
+    }
+    let now = wallNowSeconds()
+    let attributes = CredentialAttributes(
+      name: name, label: options.label, comment: options.comment, accessibility: .session,
+      createdAtSeconds: now, changedAtSeconds: now, expiresAtSeconds: options.expiresAtSeconds,
+      recipients: [.host], generation: 0,
+      id: Sodium.randomBytes(CredentialAttributes.idBytes))
+    self.init(attributes, secret)
+  }
+
+  init(_ attributes: CredentialAttributes, _ secret: consuming SecretBytes) {
+    self.attributes = attributes
+    self.secret = secret
+  }
+
+  func attributes(for role: Role) -> CredentialAttributes {
+    var result = attributes
+    result.accessibility = .session
+    result.recipients = Set([.host, role]).sorted()
+    return result
+  }
+}

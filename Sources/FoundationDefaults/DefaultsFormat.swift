@@ -1,0 +1,65 @@
+import FoundationEssentials
+import SharedDefaults
+
+/// A format in which a suite's values leave it and come back.
+public enum DefaultsFormat: String, CaseIterable, Sendable {
+  case json
+  /// A property list as XML.
+  case xml
+  /// A binary property list.
+  case binary
+
+  /// The most that is read at once.
+  public static let maximumBytes = 16 << 20
+
+  public func bytes(of values: [String: DefaultsValue]) throws -> [UInt8] {
+    let coded = values.mapValues { CodableValue($0, isJSON: self == .json) }
+    switch self {
+    case .json:
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      return Array(try encoder.encode(coded)) + [UInt8(ascii: "\n")]
+    case .xml, .binary:
+      let encoder = PropertyListEncoder()
+      encoder.outputFormat = self == .xml ? .xml : .binary
+      return Array(try encoder.encode(coded))
+    }
+  }
+
+  /// Reads what any of the formats says; which one it is, its beginning tells.
+  /// - Throws: ``UnreadableDefaults``.
+  public static func values(in bytes: [UInt8]) throws(UnreadableDefaults)
+    -> [String: DefaultsValue]
+  {
+    if bytes.count > maximumBytes {
+      throw UnreadableDefaults("it has more than \(maximumBytes) bytes")
+    }
+    let start = String(decoding: bytes.prefix(256), as: UTF8.self).drop(while: \.isWhitespace)
+    let isPropertyList = ["bplist", "<?xml", "<!DOCTYPE", "<plist"].contains {
+      start.hasPrefix($0)
+    }
+    do {
+      let coded =
+        isPropertyList
+        ? try PropertyListDecoder().decode([String: CodableValue].self, from: Data(bytes))
+        : try JSONDecoder().decode([String: CodableValue].self, from: Data(bytes))
+      return coded.mapValues(\.unmarked)
+    } catch {
+      throw UnreadableDefaults(
+        isPropertyList
+          ? "it is no property list with a dictionary of values"
+          : "it is neither a property list nor a JSON object of values (null is none)")
+    }
+  }
+}
+
+/// Bytes that are no settings.
+public struct UnreadableDefaults: Error, Hashable, Sendable, CustomStringConvertible {
+  public let description: String
+
+  init(_ why: String) {
+    description =
+      "these settings cannot be read: \(why); export some with `framebus defaults"
+      + " export SUITE` to see how they look"
+  }
+}

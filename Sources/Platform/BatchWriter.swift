@@ -1,0 +1,74 @@
+import Glibc
+
+/// Writes parts of a mapping to files, many bytes a system call: by io_uring(7), or by plain calls
+/// where that is not permitted. One thread at a time uses it.
+package final class BatchWriter {
+  /// Why there is no io_uring; nil if there is one.
+  package let ringRefusal: SystemError?
+  private let ring: Ring?
+
+  package init() {
+    do throws(SystemError) {
+      ring = try Ring(entries: 2)
+      ringRefusal = nil
+    } catch {
+      ring = nil
+      ringRefusal = error
+    }
+  }
+
+  /// Writes parts one behind the other, whole, and waits for that.
+  /// - Parameter isDurable: waits until they survive a power cut, too.
+  package func write(
+    _ ranges: [Range<Int>], of memory: borrowing GuardedMapping, to file: Int32,
+    at offset: Int, isDurable: Bool
+  ) throws(SystemError) {
+    // SAFETY: the mapping is borrowed until both ways of writing have ended.
+    var rest: [iovec] = unsafe []
+    for range in ranges { unsafe rest.append(memory.part(range)) }
+    let byteCount = ranges.reduce(0) { $0 + $1.count }
+    var written = 0
+    if let ring {
+      written = unsafe try ring.append(
+        rest, at: UInt64(offset), to: file, isDurable: isDurable)
+      if written == byteCount { return }
+      unsafe rest.dropBytes(written)
+    }
+    while written < byteCount {
+      let count = unsafe pwritev(file, rest, Int32(rest.count), off_t(offset + written))
+      if count == 0 { throw SystemError(code: ENOSPC, operation: "pwritev") }
+      if count > 0 {
+        written += count
+        unsafe rest.dropBytes(count)
+      } else if errno != EINTR {
+        throw .last("pwritev")
+      }
+    }
+    if isDurable { try syncData(file) }
+  }
+}
+
+/// Waits until an open file's bytes survive a power cut: `fdatasync(2)`.
+package func syncData(_ number: Int32) throws(SystemError) {
+  _ = try retryingInterrupts("fdatasync") { fdatasync(number) }
+}
+
+extension Descriptor {
+  package borrowing func syncData() throws(SystemError) { try Platform.syncData(number) }
+
+  /// Writes bytes at a place, whole.
+  package borrowing func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+    var written = 0
+    while written < bytes.count {
+      let start = written
+      // SAFETY: the kernel reads the rest of the array during the call only.
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe pwrite(
+          number, UnsafeRawBufferPointer(rebasing: $0[start...]).baseAddress, $0.count - start,
+          off_t(offset + start))
+      }
+      if count == 0 { throw SystemError(code: ENOSPC, operation: "pwrite") }
+      if count > 0 { written += count } else if errno != EINTR { throw .last("pwrite") }
+    }
+  }
+}

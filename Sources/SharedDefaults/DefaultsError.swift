@@ -1,0 +1,87 @@
+import AppGroup
+import Platform
+
+/// Why settings could not be read or changed.
+public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
+  case invalidName(String)
+  case invalidKey(String)
+  /// A value is too large, nested too deeply, or holds a key that none can be.
+  case invalidValue(key: String)
+  /// The suite would hold more than it can.
+  case suiteTooLarge(byteCount: Int, keyCount: Int)
+  /// The key names a secret, which belongs into the credential store: `sealWith` is the command.
+  case secret(key: String, sealWith: String)
+  /// The caller may not write, or not even read.
+  case notAllowed(path: String)
+  /// Somebody held the suite's lock until the deadline: nil if nobody knows who.
+  case busy(path: String, holderPID: Int32?)
+  case untrusted(path: String, why: String)
+  case damaged(path: String, why: String)
+  case newerVersion(path: String, version: UInt32)
+  case group(GroupError)
+  case system(SystemError)
+
+  public var description: String {
+    switch self {
+    case .invalidName(let text):
+      "“\(text.prefix(200))” is no name of a suite; use 1 to \(SuiteName.maximumBytes) of A–Z, a–z,"
+        + " 0–9, “.”, “-” and “_”, beginning with a letter or digit"
+    case .invalidKey(let key):
+      "a key of \(key.utf8.count) bytes is not possible; use 1 to \(SuiteFormat.maximumKeyBytes)"
+        + " bytes without control or format characters"
+    case .invalidValue(let key):
+      "the value of \(key) cannot be kept: at most \(SuiteFormat.maximumRecordBytes >> 20) MiB and"
+        + " \(SuiteFormat.maximumDepth) levels, with keys of 1 to \(SuiteFormat.maximumKeyBytes)"
+        + " bytes without control or format characters; keep large things in files of the container"
+    case .suiteTooLarge(let byteCount, let keyCount):
+      "the suite would have \(byteCount) bytes and \(keyCount) keys, and can have"
+        + " \(SuiteFormat.maximumSnapshotBytes) and \(SuiteFormat.maximumKeys); remove some keys"
+    case .secret(let key, let command):
+      "\(key) looks like a secret, and every member of the group can read a suite; seal it with"
+        + " `\(command)`"
+    case .notAllowed(let path):
+      "no permission for \(path); members read settings, and hosts, captures and extensions write"
+        + " them (`framebus group show` lists roles)"
+    case .busy(let path, let holderPID):
+      "\(holderPID.map { "process \($0)" } ?? "another process") has held the lock of \(path) until"
+        + " the deadline; see what it does, and continue or end it"
+        + (holderPID.map { " (kill -CONT \($0))" } ?? "")
+    case .untrusted(let path, let why):
+      "\(path) is no suite to be trusted: \(why); a member of the group put it there, so remove it"
+    case .damaged(let path, let why):
+      "\(path) cannot be read: \(why); restore it from a backup, or begin anew with `framebus"
+        + " defaults remove SUITE`"
+    case .newerVersion(let path, let version):
+      "\(path) was written by a newer FrameBus (version \(version)); install the same"
+        + " one everywhere"
+    case .group(let error): "\(error)"
+    case .system(let error):
+      error.reasonKind == .noSpace
+        ? "\(error); nothing was changed; free some space and try again"
+        : "\(error); `framebus group doctor` checks the group"
+    }
+  }
+
+  init(_ error: SystemError) {
+    self =
+      switch error.reasonKind {
+      case .notPermitted, .readOnly: .notAllowed(path: error.path ?? error.operation)
+      case .noSpace, .other: .system(error)
+      }
+  }
+
+  init(_ refusal: SuiteImage.Refusal, path: String) {
+    self =
+      switch refusal {
+      case .newerVersion(let version): .newerVersion(path: path, version: version)
+      case .damaged(let why): .damaged(path: path, why: why)
+      }
+  }
+}
+
+/// Makes system calls, whose errors become the suite's.
+func attempt<Value: ~Copyable>(
+  _ calls: () throws(SystemError) -> Value
+) throws(DefaultsError) -> Value {
+  do { return try calls() } catch { throw DefaultsError(error) }
+}

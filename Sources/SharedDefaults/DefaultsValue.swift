@@ -1,0 +1,65 @@
+/// What a key of a suite can hold: the kinds of values that a property list has, and URLs.
+public enum DefaultsValue: Hashable, Sendable {
+  case bool(Bool)
+  case integer(Int)
+  case double(Double)
+  case string(String)
+  case data([UInt8])
+  /// A moment, in seconds since 1970-01-01 00:00 UTC.
+  case date(Double)
+  /// An absolute or relative URL, as text.
+  case url(String)
+  case array([DefaultsValue])
+  case dictionary([String: DefaultsValue])
+
+  /// Whether it is written with the same bytes: unlike `==`, true for two NaN, and false for texts
+  /// that only look alike.
+  func isSame(as other: DefaultsValue?) -> Bool {
+    guard let other else { return false }
+    return ByteWriter(writing: self).bytes == ByteWriter(writing: other).bytes
+  }
+}
+
+/// What can be set for a key as it is.
+public protocol DefaultsRepresentable {
+  var defaultsValue: DefaultsValue { get }
+}
+
+extension DefaultsValue: DefaultsRepresentable {
+  public var defaultsValue: DefaultsValue { self }
+}
+extension Bool: DefaultsRepresentable {
+  public var defaultsValue: DefaultsValue { .bool(self) }
+}
+extension Int: DefaultsRepresentable {
+  public var defaultsValue: DefaultsValue { .integer(self) }
+}
+extension Double: DefaultsRepresentable {
+  public var defaultsValue: DefaultsValue { .double(self) }
+}
+extension Float: DefaultsRepresentable {
+  public var defaultsValue: DefaultsValue { .double(Double(self)) }
+}
+extension String: DefaultsRepresentable {
+  public var defaultsValue: DefaultsValue { .string(self) }
+}
+extension Array: DefaultsRepresentable where Element: DefaultsRepresentable {
+  public var defaultsValue: DefaultsValue { .array(map(\.defaultsValue)) }
+}
+extension Dictionary: DefaultsRepresentable where Key == String, Value: DefaultsRepresentable {
+  public var defaultsValue: DefaultsValue { .dictionary(mapValues(\.defaultsValue)) }
+}
+
+extension DefaultsValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral
+{
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(integerLiteral value: Int) { self = .integer(value) }
+  public init(floatLiteral value: Double) { self = .double(value) }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(arrayLiteral elements: DefaultsValue...) { self = .array(elements) }
+  public init(dictionaryLiteral elements: (String, DefaultsValue)...) {
+    self = .dictionary(Dictionary(elements) { _, last in last })
+  }
+}

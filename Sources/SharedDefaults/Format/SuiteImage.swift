@@ -1,0 +1,88 @@
+/// What a suite holds after a change: its values, and the change's sequence number.
+package struct SuiteImage: Equatable {
+  package var values: [String: DefaultsValue] = [:]
+  /// How many changes were made in all.
+  package var sequence: UInt64 = 0
+
+  package init(values: [String: DefaultsValue] = [:], sequence: UInt64 = 0) {
+    self.values = values
+    self.sequence = sequence
+  }
+
+  /// The bytes of a file with this as its snapshot and an empty journal.
+  package func fileBytes() throws(DefaultsError) -> [UInt8] {
+    var body = ByteWriter()
+    body.entries(values)
+    guard body.bytes.count <= SuiteFormat.maximumSnapshotBytes,
+      values.count <= SuiteFormat.maximumKeys
+    else { throw .suiteTooLarge(byteCount: body.bytes.count, keyCount: values.count) }
+    let bytes = Self.file(sequence: sequence, snapshot: body.bytes)
+    // What nobody could read is not put in place.
+    guard (try? Self.parse(bytes)) != nil else {
+      throw .suiteTooLarge(byteCount: bytes.count, keyCount: values.count)
+    }
+    return bytes
+  }
+
+  /// The bytes of a file with any bytes as its snapshot.
+  package static func file(sequence: UInt64, snapshot: [UInt8]) -> [UInt8] {
+    var checked = ByteWriter()
+    checked.integer(sequence)
+    checked.integer(UInt64(snapshot.count))
+    var header = ByteWriter()
+    header.raw(SuiteFormat.magic)
+    header.integer(SuiteFormat.version)
+    header.integer(checksum(of: checked.bytes + snapshot))
+    header.raw(checked.bytes)
+    header.zeros(upTo: SuiteFormat.atExtent)
+    header.integer(UInt64(SuiteFormat.headerBytes + snapshot.count))
+    header.zeros(upTo: SuiteFormat.headerBytes)
+    return header.bytes + snapshot
+  }
+
+  /// Why bytes are no suite.
+  package enum Refusal: Error, Equatable {
+    case newerVersion(UInt32)
+    case damaged(String)
+  }
+
+  /// Reads the header and the snapshot of a file.
+  /// - Returns: also where the journal begins.
+  package static func parse(
+    _ bytes: [UInt8]
+  ) throws(Refusal) -> (image: SuiteImage, journalStart: Int) {
+    guard bytes.starts(with: SuiteFormat.magic), bytes.count >= SuiteFormat.headerBytes else {
+      throw .damaged("it does not begin like one")
+    }
+    do throws(Malformed) {
+      var header = ByteParser(bytes[SuiteFormat.atVersion..<SuiteFormat.checkedEnd])
+      let version = try header.integer(UInt32.self)
+      if version != SuiteFormat.version { throw Malformed() }
+      let expected = try header.integer(UInt32.self)
+      let sequence = try header.integer(UInt64.self)
+      let count = try header.integer(UInt64.self)
+      guard count <= SuiteFormat.maximumSnapshotBytes,
+        SuiteFormat.headerBytes + Int(count) <= bytes.count
+      else { throw Malformed() }
+      let end = SuiteFormat.headerBytes + Int(count)
+      let body = bytes[SuiteFormat.headerBytes..<end]
+      let checked = bytes[SuiteFormat.atSequence..<SuiteFormat.checkedEnd]
+      guard checksum(of: checked + body) == expected else { throw Malformed() }
+      var parser = ByteParser(body)
+      let values = try parser.entries()
+      guard parser.isAtEnd, values.count <= SuiteFormat.maximumKeys else { throw Malformed() }
+      return (SuiteImage(values: values, sequence: sequence), end)
+    } catch {
+      if let version = newerVersion(of: bytes) { throw .newerVersion(version) }
+      throw .damaged("its snapshot is not as it was written")
+    }
+  }
+
+  private static func newerVersion(of bytes: [UInt8]) -> UInt32? {
+    var parser = ByteParser(bytes[SuiteFormat.atVersion..<SuiteFormat.atChecksum])
+    guard let version = try? parser.integer(UInt32.self), version > SuiteFormat.version else {
+      return nil
+    }
+    return version
+  }
+}

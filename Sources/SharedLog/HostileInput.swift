@@ -1,0 +1,33 @@
+import CLogLayout
+
+/// What a reader makes of bytes that anybody may have written, for the fuzzer: a header, and a
+/// record behind it. Their checksums are taken to be right, so that what lies behind those is
+/// reached.
+package struct HostileInput {
+  package let isHeader: Bool
+  package let record: LogRecord?
+
+  package init(_ bytes: [UInt8]) {
+    let headerBytes = Int(LG_HEADER_BYTES)
+    var header = Array(bytes.prefix(headerBytes))
+    header += Array(repeating: 0, count: headerBytes - header.count)
+    let end = Int(LG_AT_CRC)
+    Self.set(header.withRawSpan { recordChecksum($0.extracting(first: end)) }, at: end, in: &header)
+    let found =
+      RunHeader(parsing: header, isSegment: false) ?? RunHeader(parsing: header, isSegment: true)
+    isHeader = found != nil
+    var rest = Array(bytes.dropFirst(headerBytes))
+    guard rest.count >= Int(LG_RECORD_BYTES), rest.count <= Int(LG_RECORD_LIMIT) else {
+      record = nil
+      return
+    }
+    Self.set(UInt32(rest.count), at: 8, in: &rest)
+    let whole = RecordScanner.Found(start: 0, paddedBytes: rest.count, isFiller: false)
+    let run = LogRun(name: "", pid: 0, uid: 0, role: .host, isRoleHeld: false, session: "")
+    record = RecordScanner(bytes: rest, nonce: 0, position: 0).line(of: whole, by: run)
+  }
+
+  private static func set(_ value: UInt32, at offset: Int, in bytes: inout [UInt8]) {
+    for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
+  }
+}

@@ -1,0 +1,49 @@
+import AppGroup
+import Platform
+
+/// The two directories that hold a group's logs, and which runs have files there.
+struct LogDirectories: ~Copyable {
+  let files: Directory
+  let segments: Directory
+
+  init(_ group: AppGroup) throws(SystemError) {
+    let files = try LogFiles.openDirectory(in: group.containerPath)
+    segments = try Directory(path: group.logSegmentsPath)
+    self.files = files
+  }
+
+  /// A run as its files' names and their owner have it: nobody can add to another's.
+  struct Key: Hashable {
+    let run: RunName
+    let uid: UInt32
+  }
+
+  struct Content {
+    /// The indices of files, ascending.
+    var files: [Int] = []
+    var hasSegment = false
+  }
+
+  /// What there is of each run.
+  borrowing func runs() throws(SystemError) -> [Key: Content] {
+    var runs: [Key: Content] = [:]
+    // Segments first: what is in none by then is in a file.
+    for name in try segments.names() {
+      guard let run = RunName(segment: name), let owner = Self.owner(of: name, in: segments)
+      else { continue }
+      runs[Key(run: run, uid: owner), default: Content()].hasSegment = true
+    }
+    for name in try files.names() {
+      guard let file = RunName.file(name), let owner = Self.owner(of: name, in: files)
+      else { continue }
+      runs[Key(run: file.run, uid: owner), default: Content()].files.append(file.index)
+    }
+    for key in runs.keys { runs[key]?.files.sort() }
+    return runs
+  }
+
+  private static func owner(of name: String, in directory: borrowing Directory) -> UInt32? {
+    let status = (try? directory.status(of: name)) ?? nil
+    return status?.kind == .file ? status?.ownerID : nil
+  }
+}

@@ -1,0 +1,13 @@
+/// What a line says besides its message: a key and a value.
+public struct LogField: Hashable, Sendable {
+  public let key: String
+  public let value: String
+  /// Whether the value stays in the group: an exported log says `<private>` instead.
+  public let isPrivate: Bool
+
+  public init(_ key: String, _ value: String, isPrivate: Bool = false) {
+    self.key = key
+    self.value = value
+    self.isPrivate = isPrivate
+  }
+}

@@ -1,0 +1,140 @@
+import CLogLayout
+import Platform
+
+/// The files that a run's lines are saved to, one after the other.
+struct LogFiles: ~Copyable {
+  private let name: RunName
+  private let header: RunHeader
+  private let options: LogOptions
+  private let containerPath: String
+  private var directory: Directory
+  private var current: SharedDescriptor?
+  /// Files that were written to since they were last on the disk, the current one among them.
+  private var unsynced: [SharedDescriptor] = []
+  private var index: Int
+  private var byteCount = 0
+  private var begunAtNs: UInt64 = 0
+  /// Whether a power cut leaves the file's name.
+  private var isNameSafe = false
+
+  init(
+    _ name: RunName, _ header: RunHeader, _ options: LogOptions, containerPath: String,
+    index: Int = 0
+  ) throws(SystemError) {
+    self.name = name
+    self.header = header
+    self.options = options
+    self.containerPath = containerPath
+    self.index = index
+    directory = try Self.openDirectory(in: containerPath)
+  }
+
+  /// Of one user in one role: many short runs make many small files.
+  private static let maximumFiles = 1000
+  private static let maximumUnsynced = 8
+
+  static let directoryName = "logs"
+
+  static func openDirectory(in containerPath: String) throws(SystemError) -> Directory {
+    try Directory(path: containerPath).openDirectory(directoryName)
+  }
+
+  /// How many bytes the current file has room for; those of a whole file if there is none.
+  var room: Int {
+    let left = options.rotateBytes - byteCount
+    return current == nil || left < Int(LG_RECORD_LIMIT)
+      ? options.rotateBytes - Int(LG_FILE_RECORDS) : left
+  }
+
+  /// Writes records behind those before, perhaps to a new file.
+  mutating func save(
+    _ batch: Segment.Batch, of segment: Segment, with writer: BatchWriter, isDurable: Bool
+  ) throws(SystemError) {
+    if try isFull(batch.byteCount) { try begin(at: batch.position) }
+    guard let file = current else { return }
+    if isDurable { try sync(all: unsynced.dropLast()) }
+    // What was written of a batch that failed is overwritten by the next attempt.
+    try segment.save(batch, with: writer, to: file.number, at: byteCount, isDurable: isDurable)
+    byteCount += batch.byteCount
+    if isDurable { try makeNameSafe() }
+  }
+
+  /// Waits until all that was written survives a power cut.
+  mutating func sync() throws(SystemError) {
+    try sync(all: unsynced[...])
+    try makeNameSafe()
+  }
+
+  private mutating func sync(all files: ArraySlice<SharedDescriptor>) throws(SystemError) {
+    for file in files { try syncData(file.number) }
+    unsynced = current.map { [$0] } ?? []
+  }
+
+  private mutating func makeNameSafe() throws(SystemError) {
+    if isNameSafe { return }
+    try directory.sync()
+    isNameSafe = true
+  }
+
+  private mutating func isFull(_ added: Int) throws(SystemError) -> Bool {
+    guard let file = current else { return true }
+    // Somebody may have removed it: lines in it would be lost unseen.
+    let isRemoved = try? file.status(path: name.fileName(index)).linkCount == 0
+    return isRemoved != false || byteCount + added > options.rotateBytes
+      || Duration.nanoseconds(Int64(clamping: monotonicNowNs() &- begunAtNs))
+        >= options.rotateAfter
+  }
+
+  private mutating func begin(at position: UInt64) throws(SystemError) {
+    if unsynced.count >= Self.maximumUnsynced { try sync() }
+    directory = try Self.openDirectory(in: containerPath)
+    try? makeRoom()
+    let header = header.ofFile(from: position)
+    let file = try makeFile(header)
+    current = file
+    unsynced.append(file)
+    byteCount = header.recordsAt
+    begunAtNs = monotonicNowNs()
+    isNameSafe = false
+  }
+
+  private mutating func makeFile(_ header: RunHeader) throws(SystemError) -> SharedDescriptor {
+    while true {
+      index += 1
+      let fileName = name.fileName(index)
+      do throws(SystemError) {
+        let file = try directory.makeFile(fileName, byteCount: header.recordsAt, mode: 0o640)
+        do throws(SystemError) {
+          try file.write(header.bytes, at: 0)
+          return SharedDescriptor(owning: file.release())
+        } catch {
+          try? directory.removeFile(fileName)
+          throw error
+        }
+      } catch  where error.isExisting {
+        // Another member took the name: it keeps it, and readers tell it apart by its owner.
+        continue
+      }
+    }
+  }
+
+  /// Removes the oldest files of this user's runs in the role, so that with a new file they keep
+  /// within the quota.
+  private func makeRoom() throws(SystemError) {
+    var files: [(name: String, status: FileStatus)] = []
+    for fileName in try directory.names() {
+      guard let file = RunName.file(fileName), file.run.role == name.role,
+        let status = try directory.status(of: fileName), status.ownerID == currentUserID()
+      else { continue }
+      files.append((fileName, status))
+    }
+    var sum = files.reduce(options.rotateBytes) { $0 + $1.status.byteCount }
+    var count = files.count
+    for file in files.sorted(by: { $0.status.changedAtNs < $1.status.changedAtNs }) {
+      if sum <= options.quotaBytes, count < Self.maximumFiles { return }
+      try directory.removeFile(file.name)
+      sum -= file.status.byteCount
+      count -= 1
+    }
+  }
+}

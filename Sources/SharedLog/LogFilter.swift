@@ -1,0 +1,26 @@
+import AppGroup
+
+/// Which lines are wanted: those for which all that is set holds.
+public struct LogFilter: Sendable {
+  public var minimumLevel: LogLevel = .trace
+  public var roles: Set<Role> = []
+  /// Nanoseconds since 1970.
+  public var sinceNs: UInt64 = 0
+  /// What the message holds, in this very spelling.
+  public var text: String = ""
+  public var labels: Set<String> = []
+  /// Keys and the values that they must have.
+  public var metadata: [String: String] = [:]
+
+  public init() {}
+
+  public func accepts(_ record: LogRecord) -> Bool {
+    guard record.level >= minimumLevel, record.wallNs >= sinceNs else { return false }
+    if !roles.isEmpty, !roles.contains(record.run.role) { return false }
+    if !labels.isEmpty, !labels.contains(record.label) { return false }
+    if !text.isEmpty, !record.message.contains(text) { return false }
+    return metadata.allSatisfy { key, value in
+      record.metadata.contains { $0.key == key && $0.value == value }
+    }
+  }
+}

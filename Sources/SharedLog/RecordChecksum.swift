@@ -1,0 +1,8 @@
+import CChecksum
+
+/// CRC-32C of bytes of a log.
+@inline(__always)
+func recordChecksum(_ bytes: RawSpan) -> UInt32 {
+  // SAFETY: reads the span's bytes, within the call.
+  unsafe bytes.withUnsafeBytes { unsafe fb_crc32c(0, $0.baseAddress, $0.count) }
+}

@@ -1,0 +1,123 @@
+import AppGroup
+import CLogLayout
+import Platform
+
+/// What a segment and a file begin with: which run of which process wrote it.
+struct RunHeader: Hashable, Sendable {
+  var recordsAt: Int
+  let nonce: UInt64
+  /// Of the first record.
+  var position: UInt64
+  /// Bytes of records in a segment; 0 in a file.
+  var capacity: Int
+  let boot: [UInt8]
+  let pid: UInt32
+  let wallNs: UInt64
+  let monotonicNs: UInt64
+  let role: Role
+  let session: String
+
+  /// That of a new segment.
+  init(_ role: Role, session: String, capacity: Int, wallNs: UInt64) {
+    recordsAt = Int(LG_SEGMENT_RECORDS)
+    nonce = .random(in: 1 ... .max)
+    position = 0
+    self.capacity = capacity
+    boot = bootID()
+    pid = UInt32(bitPattern: currentProcessID())
+    self.wallNs = wallNs
+    monotonicNs = monotonicNowNs()
+    self.role = role
+    self.session = session
+  }
+
+  /// That of a file of the same run whose first record has this position.
+  func ofFile(from position: UInt64) -> RunHeader {
+    var header = self
+    header.recordsAt = Int(LG_FILE_RECORDS)
+    header.capacity = 0
+    header.position = position
+    return header
+  }
+
+  static func isSession(_ text: String) -> Bool {
+    (1...Int(LG_SESSION_BYTES)).contains(text.utf8.count)
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+  }
+
+  // MARK: Bytes
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = Array(repeating: 0, count: Int(LG_HEADER_BYTES))
+    func set(_ value: some FixedWidthInteger, at offset: Int) {
+      for index in 0..<(value.bitWidth / 8) {
+        bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index))
+      }
+    }
+    set(LG_MAGIC, at: 0)
+    set(UInt32(LG_ABI_VERSION), at: 8)
+    set(UInt32(recordsAt), at: 12)
+    set(nonce, at: 16)
+    set(position, at: 24)
+    set(UInt64(capacity), at: 32)
+    bytes.replaceSubrange(40..<56, with: boot)
+    set(pid, at: 56)
+    set(wallNs, at: 64)
+    set(monotonicNs, at: 72)
+    for (text, lengthAt, at) in [(role.rawValue, 80, 96), (session, 81, 128)] {
+      bytes[lengthAt] = UInt8(text.utf8.count)
+      bytes.replaceSubrange(at..<at + text.utf8.count, with: text.utf8)
+    }
+    let end = Int(LG_AT_CRC)
+    set(bytes.withRawSpan { recordChecksum($0.extracting(first: end)) }, at: end)
+    return bytes
+  }
+
+  /// Takes what may be a header; nil if it is none.
+  /// - Parameter isSegment: whether it must be a segment's, or a file's.
+  init?(parsing bytes: [UInt8], isSegment: Bool) {
+    guard bytes.count >= Int(LG_HEADER_BYTES) else { return nil }
+    func word<Word: FixedWidthInteger>(_ type: Word.Type, at offset: Int) -> Word {
+      (0..<(Word.bitWidth / 8)).reduce(0) { $0 | Word(bytes[offset + $1]) << (8 * $1) }
+    }
+    func text(lengthAt: Int, at: Int, limit: Int) -> String? {
+      let count = Int(bytes[lengthAt])
+      return count > limit ? nil : String(validating: bytes[at..<at + count], as: UTF8.self)
+    }
+    let end = Int(LG_AT_CRC)
+    let sum = bytes.withRawSpan { recordChecksum($0.extracting(first: end)) }
+    guard word(UInt64.self, at: 0) == LG_MAGIC,
+      word(UInt32.self, at: 8) == UInt32(LG_ABI_VERSION), word(UInt32.self, at: end) == sum,
+      let role = text(lengthAt: 80, at: 96, limit: Int(LG_ROLE_BYTES)).flatMap(Role.init),
+      let session = text(lengthAt: 81, at: 128, limit: Int(LG_SESSION_BYTES)),
+      Self.isSession(session)
+    else { return nil }
+    recordsAt = Int(word(UInt32.self, at: 12))
+    nonce = word(UInt64.self, at: 16)
+    position = word(UInt64.self, at: 24)
+    let capacity = word(UInt64.self, at: 32)
+    self.capacity = Int(clamping: capacity)
+    boot = Array(bytes[40..<56])
+    pid = word(UInt32.self, at: 56)
+    wallNs = word(UInt64.self, at: 64)
+    monotonicNs = word(UInt64.self, at: 72)
+    self.role = role
+    self.session = session
+    // What else could be would lead out of bounds later.
+    guard position.isMultiple(of: UInt64(LG_ALIGNMENT)), position < 1 << 62 else { return nil }
+    if isSegment {
+      guard recordsAt == Int(LG_SEGMENT_RECORDS), position == 0, capacity <= 1 << 30,
+        capacity >= UInt64(LG_RECORD_LIMIT), capacity.nonzeroBitCount == 1
+      else { return nil }
+    } else {
+      guard recordsAt == Int(LG_FILE_RECORDS), capacity == 0 else { return nil }
+    }
+  }
+}
+
+extension [UInt8] {
+  func withRawSpan<Result>(_ body: (RawSpan) -> Result) -> Result {
+    // SAFETY: bytes have no padding.
+    body(unsafe span.bytes)
+  }
+}

@@ -1,0 +1,305 @@
+import CLogLayout
+import Platform
+import Synchronization
+
+/// The newest lines of a run: bytes of a file in memory, in which each line is formatted where it
+/// stays, until it was saved and its place is needed again. What is there when the process dies,
+/// however it dies, is there for others.
+///
+/// Any number of threads append at once, and none waits for another. What decides about places is
+/// this process's own memory: nothing that others write into the file leads it astray.
+final class Segment: Sendable {
+  let name: RunName
+  let header: RunHeader
+  let bell = PrivateFutexWord()
+  private let memory: GuardedMapping
+  /// Kept open for its lock, which says that the run goes on.
+  private let file: Descriptor
+  private let clock = LogClock()
+
+  /// Where the next record goes, and the number of the last line: changed in one step, so that
+  /// lines lie in the order of their numbers.
+  private let reserved = Atomic(WordPair(first: 0, second: 0))
+  /// What `reserved` was a moment ago, its halves apart: to look at it whole costs as much as to
+  /// change it, and a guess that is wrong is told so when it is to be changed.
+  private let guess = Atomic<UInt>(0)
+  private let guessedNumber = Atomic<UInt>(0)
+  /// Where the oldest record lies that is not saved.
+  private let saved = Atomic<UInt64>(0)
+  private let dropped = Atomic<UInt64>(0)
+  private let attention = Atomic<UInt8>(Attention.awake.rawValue)
+
+  /// What whoever saves lines is doing, and so when it must be rung for.
+  enum Attention: UInt8 {
+    case awake
+    /// Looks again in a moment by itself.
+    case dozing
+    case asleep
+  }
+
+  /// - Parameter file: of the right length, and locked.
+  init(_ name: RunName, _ header: RunHeader, _ file: consuming Descriptor) throws(SystemError) {
+    memory = try GuardedMapping(file, byteCount: Int(LG_SEGMENT_RECORDS) + header.capacity)
+    memory.setBytes(header.bytes, at: 0)
+    self.name = name
+    self.header = header
+    self.file = file
+  }
+
+  // MARK: Appending
+
+  /// Appends a line.
+  /// - Returns: false if there is no room.
+  func append(
+    _ level: LogLevel, _ message: String, label: String, _ metadata: [LogField], _ source: String,
+    _ sourceLine: UInt32
+  ) -> Bool {
+    let shape = LineShape(level, message, label, metadata, source, sourceLine)
+    if !shape.isTooLong { return append(shape, message, label, metadata, source) }
+    let cut = CutLine(message, label, metadata, source)
+    return append(
+      LineShape(level, cut.message, cut.label, cut.metadata, cut.source, sourceLine, isCut: true),
+      cut.message, cut.label, cut.metadata, cut.source)
+  }
+
+  @inline(__always)
+  private func append(
+    _ shape: LineShape, _ message: String, _ label: String, _ metadata: [LogField],
+    _ source: String
+  ) -> Bool {
+    let byteCount = shape.byteCount
+    guard let place = reserve(padded(byteCount)) else { return false }
+    let at = offset(of: place.position)
+    let now = clock.now()
+    setHead(shape, place.number, now, at: at)
+    var end = at + Int(LG_RECORD_BYTES)
+    set(label, at: &end)
+    set(source, at: &end)
+    set(message, at: &end)
+    for field in metadata { set(field, at: &end) }
+    let checked = Int(LG_CHECKED)
+    let sum = memory.withBytes(at: at + checked, count: byteCount - checked) { recordChecksum($0) }
+    // Relaxed: nobody looks at the record before its mark.
+    memory.storeRelaxed64(UInt64(byteCount) | UInt64(sum) << 32, at: at + 8)
+    publish(place.position, byteCount: byteCount)
+    return true
+  }
+
+  @inline(__always)
+  private func setHead(_ shape: LineShape, _ number: UInt64, _ now: LogClock.Reading, at: Int) {
+    let flags: UInt64 = shape.isCut ? UInt64(LG_CUT) : 0
+    // Relaxed: nobody looks at the record before its mark.
+    memory.storeRelaxed64(number, at: at + 16)
+    memory.storeRelaxed64(now.wallNs, at: at + 24)
+    memory.storeRelaxed64(now.monotonicNs, at: at + 32)
+    memory.storeRelaxed64(
+      UInt64(shape.level.rawValue) | flags << 8 | UInt64(shape.labelBytes) << 16
+        | UInt64(shape.messageBytes) << 32, at: at + 40)
+    memory.storeRelaxed64(
+      UInt64(shape.metadataBytes) | UInt64(shape.sourceBytes) << 32, at: at + 48)
+    memory.storeRelaxed64(UInt64(shape.sourceLine), at: at + 56)
+  }
+
+  private func set(_ field: LogField, at offset: inout Int) {
+    let sizes = [
+      field.isPrivate ? UInt16(LG_PRIVATE) : 0, UInt16(field.key.utf8.count),
+      UInt16(field.value.utf8.count),
+    ]
+    memory.setBytes(sizes.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }, at: offset)
+    offset += Int(LG_FIELD_BYTES)
+    set(field.key, at: &offset)
+    set(field.value, at: &offset)
+  }
+
+  @inline(__always)
+  private func set(_ text: String, at offset: inout Int) {
+    let count = text.utf8.count
+    // SAFETY: the bytes are read within the call.
+    let isSet: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
+      memory.setBytes(unsafe RawSpan(_unsafeElements: $0), at: offset)
+    }
+    if isSet == nil { memory.setBytes(Array(text.utf8), at: offset) }
+    offset += count
+  }
+
+  private struct Reserved {
+    let position: UInt64
+    let number: UInt64
+  }
+
+  /// Takes so many bytes for a record, in one piece.
+  private func reserve(_ byteCount: Int) -> Reserved? {
+    // Relaxed: a guess.
+    var last = WordPair(
+      first: guess.load(ordering: .relaxed), second: guessedNumber.load(ordering: .relaxed))
+    while true {
+      let left = header.capacity - Int(last.first & UInt(header.capacity - 1))
+      let filler = left < byteCount ? left : 0
+      let end = last.first + UInt(filler + byteCount)
+      // Pairs with `release`: what was saved is no longer read.
+      let saved = saved.load(ordering: .acquiring)
+      if saved > last.first {
+        // Since then others took places, and theirs were saved.
+        last = reserved.load(ordering: .relaxed)
+        continue
+      }
+      guard UInt64(end) - saved <= header.capacity else { return nil }
+      // Relaxed: a place that is free is all that is wanted; and a guess.
+      let next = WordPair(first: end, second: last.second + 1)
+      let (isTaken, found) = reserved.weakCompareExchange(
+        expected: last, desired: next, ordering: .relaxed)
+      if isTaken {
+        guess.store(next.first, ordering: .relaxed)
+        guessedNumber.store(next.second, ordering: .relaxed)
+        if filler > 0 { fill(UInt64(last.first), filler) }
+        return Reserved(
+          position: UInt64(end) - UInt64(byteCount), number: UInt64(last.second) + 1)
+      }
+      last = found
+    }
+  }
+
+  /// Makes a record that is no line of the end of the segment.
+  private func fill(_ position: UInt64, _ byteCount: Int) {
+    // Relaxed: nobody looks at the record before its mark.
+    memory.storeRelaxed64(
+      UInt64(byteCount) | UInt64(LG_FILLER) | UInt64(~UInt32(byteCount)) << 32,
+      at: offset(of: position) + 8)
+    publish(position, byteCount: byteCount)
+  }
+
+  @inline(__always)
+  private func publish(_ position: UInt64, byteCount: Int) {
+    // SYNC mark/scan: the record's bytes, and then its mark. In one order with `attention`: either
+    // whoever saves sees the mark before it sleeps, or is rung for here.
+    memory.storeSequential64(header.nonce ^ position, at: offset(of: position))
+    let attention = attention.load(ordering: .sequentiallyConsistent)
+    if attention == Attention.awake.rawValue { return }
+    // Relaxed: a hint.
+    let waiting = position &+ UInt64(byteCount) &- saved.load(ordering: .relaxed)
+    if attention == Attention.asleep.rawValue || waiting > UInt64(header.capacity / 2) { ring() }
+  }
+
+  private func ring() {
+    guard attention.exchange(Attention.awake.rawValue, ordering: .sequentiallyConsistent) != 0
+    else { return }
+    bell.increment()
+    bell.wakeAll()
+  }
+
+  private func padded(_ byteCount: Int) -> Int {
+    (byteCount + Int(LG_ALIGNMENT) - 1) & ~(Int(LG_ALIGNMENT) - 1)
+  }
+
+  private func offset(of position: UInt64) -> Int {
+    Int(LG_SEGMENT_RECORDS) + Int(position & UInt64(header.capacity - 1))
+  }
+
+  // MARK: Dropping
+
+  /// Counts a line for which there was no room. Its number is used up: readers miss it.
+  func drop() {
+    // Relaxed: a number and a count are all that is wanted.
+    var last = reserved.load(ordering: .relaxed)
+    while true {
+      let (isTaken, found) = reserved.weakCompareExchange(
+        expected: last, desired: WordPair(first: last.first, second: last.second + 1),
+        ordering: .relaxed)
+      if isTaken { break }
+      last = found
+    }
+    addDropped(1)
+  }
+
+  func addDropped(_ count: UInt64) {
+    // Relaxed: a count.
+    dropped.wrappingAdd(count, ordering: .relaxed)
+  }
+
+  /// How many lines were dropped since it was last asked.
+  func takeDropped() -> UInt64 {
+    // Relaxed: a count.
+    dropped.exchange(0, ordering: .relaxed)
+  }
+
+  // MARK: Saving
+
+  /// Whole records, from the first that is not saved on.
+  struct Batch {
+    let position: UInt64
+    let byteCount: Int
+    /// Where they lie in the mapping: in two parts where they run over its end.
+    let ranges: [Range<Int>]
+    let hasError: Bool
+  }
+
+  /// The records that can be saved: up to one that a thread is still writing.
+  /// - Parameter limit: at most so many bytes, but one record at least.
+  func batch(limit: Int) -> Batch? {
+    // Relaxed: only whoever asks changes it.
+    let start = saved.load(ordering: .relaxed)
+    var position = start
+    var hasError = false
+    while true {
+      let at = offset(of: position)
+      // SYNC mark/scan: acquire side.
+      guard Int(position - start) < header.capacity,
+        memory.loadSequential64(at: at) == header.nonce ^ position
+      else { break }
+      // Relaxed: behind the mark.
+      let word = memory.loadRelaxed64(at: at + 8)
+      let isFiller = word & UInt64(LG_FILLER) != 0
+      let byteCount = padded(Int(word & UInt64(LG_FILLER - 1)))
+      // Who writes into the file of a running process loses that process's lines.
+      guard byteCount >= Int(LG_ALIGNMENT), byteCount <= Int(LG_RECORD_LIMIT) else { break }
+      let end = Int(position - start) + byteCount
+      if end > limit, position > start { break }
+      if !isFiller, UInt8(truncatingIfNeeded: memory.loadRelaxed64(at: at + 40)) >= errorLevel {
+        hasError = true
+      }
+      position += UInt64(byteCount)
+      if end >= limit { break }
+    }
+    if position == start { return nil }
+    return Batch(
+      position: start, byteCount: Int(position - start),
+      ranges: ranges(from: start, count: Int(position - start)), hasError: hasError)
+  }
+
+  private var errorLevel: UInt8 { LogLevel.error.rawValue }
+
+  private func ranges(from position: UInt64, count: Int) -> [Range<Int>] {
+    let first = offset(of: position)
+    let end = Int(LG_SEGMENT_RECORDS) + header.capacity
+    if first + count <= end { return [first..<first + count] }
+    return [first..<end, Int(LG_SEGMENT_RECORDS)..<(Int(LG_SEGMENT_RECORDS) + first + count - end)]
+  }
+
+  func save(
+    _ batch: Batch, with writer: BatchWriter, to file: Int32, at offset: Int, isDurable: Bool
+  ) throws(SystemError) {
+    try writer.write(
+      batch.ranges, of: memory, to: file, at: offset, isDurable: isDurable)
+  }
+
+  /// Gives up the places of what was saved.
+  func release(_ batch: Batch) {
+    // Pairs with `reserve`.
+    saved.store(batch.position + UInt64(batch.byteCount), ordering: .releasing)
+  }
+
+  /// Where the next record goes: all that was appended lies before.
+  var end: UInt64 { UInt64(reserved.load(ordering: .acquiring).first) }
+  var savedEnd: UInt64 { saved.load(ordering: .acquiring) }
+
+  /// Says what whoever saves is about to do. To be followed by a look for a batch.
+  func pay(_ attention: Attention) {
+    self.attention.store(attention.rawValue, ordering: .sequentiallyConsistent)
+  }
+
+  /// Rings even if nobody sleeps.
+  func ringAnyway() {
+    bell.increment()
+    bell.wakeAll()
+  }
+}

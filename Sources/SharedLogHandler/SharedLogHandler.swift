@@ -1,0 +1,89 @@
+import Logging
+import SharedLog
+
+// swift-log's way into the group's log, so that a program and the packages it uses log there alike.
+// A module of its own, because only this needs swift-log. It refuses to open or configure a log.
+
+/// A handler for swift-log's `Logger`, which gives lines to a ``SharedLog``. It is a value: loggers
+/// that are copied do not share their metadata or level.
+///
+/// ```swift
+/// let log = try SharedLog.open(group, role: .host)
+/// LoggingSystem.bootstrap { SharedLogHandler(label: $0, log: log) }
+/// ```
+public struct SharedLogHandler: LogHandler {
+  public var metadata: Logger.Metadata = [:]
+  public var metadataProvider: Logger.MetadataProvider?
+  /// Lines below it, or below the log's own least level, are not written.
+  public var logLevel: Logger.Level
+  private let label: String
+  private let log: SharedLog
+
+  public init(
+    label: String, log: SharedLog, metadataProvider: Logger.MetadataProvider? = nil
+  ) {
+    self.label = label
+    self.log = log
+    self.metadataProvider = metadataProvider
+    logLevel = Logger.Level(log.options.minimumLevel)
+  }
+
+  public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  public func log(event: LogEvent) {
+    log.append(
+      LogLevel(event.level), event.message.description, label: label, metadata: fields(event),
+      source: event.file, line: UInt32(clamping: event.line))
+  }
+
+  /// What is said nearest to the call wins: the call itself, the provider, the logger.
+  private func fields(_ event: LogEvent) -> [LogField] {
+    let provided = metadataProvider?.get() ?? [:]
+    if metadata.isEmpty, provided.isEmpty, event.metadata == nil, event.error == nil { return [] }
+    var all = metadata
+    all.merge(provided) { $1 }
+    all.merge(event.metadata ?? [:]) { $1 }
+    if let error = event.error { all["error"] = "\(error)" }
+    return all.sorted { $0.key < $1.key }.map { key, value in
+      LogField(key, value.description, isPrivate: value.attributes[Privacy.self] == .secret)
+    }
+  }
+}
+
+/// Whether a value of metadata may leave the group: `"\(address, attributes: [Privacy.secret])"`.
+public enum Privacy: Int64, Logger.MetadataValueAttributes.Attribute, Sendable {
+  case shared, secret
+}
+
+extension LogLevel {
+  fileprivate init(_ level: Logger.Level) {
+    self =
+      switch level {
+      case .trace: .trace
+      case .debug: .debug
+      case .info: .info
+      case .notice: .notice
+      case .warning: .warning
+      case .error: .error
+      case .critical: .critical
+      }
+  }
+}
+
+extension Logger.Level {
+  fileprivate init(_ level: LogLevel) {
+    self =
+      switch level {
+      case .trace: .trace
+      case .debug: .debug
+      case .info: .info
+      case .notice: .notice
+      case .warning: .warning
+      case .error: .error
+      case .critical: .critical
+      }
+  }
+}

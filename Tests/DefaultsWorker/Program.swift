@@ -1,0 +1,132 @@
+import AppGroup
+import Platform
+import SharedDefaults
+import WorkerSupport
+
+/// A member of a group that a test can stop and kill: `DefaultsWorker ROLE ROOT GROUP key=value…`.
+/// It says on standard output what it does, a line at a time.
+///
+/// Observers look by themselves after `recheckMs`: not at all, so to speak, unless that is said.
+/// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there; with
+/// `stopAt=STEP` it sleeps there instead.
+@main
+struct Program {
+  static let suiteName = "suite"
+
+  static func main() { runWorker(run) }
+
+  private static func run() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 4 else { fatalError("usage: DefaultsWorker ROLE ROOT GROUP …") }
+    let settings = Settings(arguments.dropFirst(4))
+    let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
+    let defaults = try SharedDefaults(
+      suiteName: suiteName, in: group,
+      recheckInterval: .milliseconds(settings.number("recheckMs", 3_600_000)),
+      onStep: step(settings))
+    switch arguments[1] {
+    case "set": try set(defaults, settings)
+    case "write": try write(defaults, settings)
+    case "pair": try writePairs(defaults)
+    case "lookAtPairs": try lookAtPairs(defaults)
+    case "watch": try watch(defaults, settings)
+    case "values": try values(defaults, settings)
+    default: fatalError("no role \(arguments[1])")
+    }
+  }
+
+  private static func step(_ settings: Settings) -> OnDefaultsStep {
+    if let stop = DefaultsStep(rawValue: settings.number("stopAt", 0)) {
+      return { now in
+        guard now == stop else { return }
+        say("stopped at \(now)")
+        sleep(until: .never)
+      }
+    }
+    return killing(
+      at: DefaultsStep(rawValue: settings.number("killAt", 0)), nth: settings.number("nth", 1))
+  }
+}
+
+/// Settings: `key`, `value`, `bytes` (how long the value is made).
+private func set(_ defaults: SharedDefaults, _ settings: Settings) throws {
+  let value = settings.text("value", "new")
+  let filler = String(repeating: ".", count: settings.number("bytes", 0))
+  try defaults.update {
+    $0[settings.text("key", "key")] = .string(value)
+    $0["twin"] = .string(value)
+    if !filler.isEmpty { $0["filler"] = .string(value + filler) }
+  }
+  say("set")
+}
+
+/// Sets a key of its own and one that all writers set, and counts, until the count is full.
+/// Settings: `id`, `count`.
+private func write(_ defaults: SharedDefaults, _ settings: Settings) throws {
+  let id = settings.number("id", 0)
+  for number in 1...settings.number("count", 1) {
+    try defaults.update(within: .seconds(100)) { draft in
+      guard case .integer(let total) = draft["total"] ?? 0 else { return }
+      draft["total"] = .integer(total + 1)
+      draft["own\(id)"] = .integer(number)
+      draft["last"] = .string("\(id) \(number)")
+    }
+    if number.isMultiple(of: 100) { say("wrote \(number)") }
+  }
+  say("done")
+}
+
+/// Sets two keys to the same number, again and again, until it is killed.
+private func writePairs(_ defaults: SharedDefaults) throws {
+  var number = defaults.integer(forKey: "left")
+  while true {
+    number += 1
+    try defaults.update {
+      $0["left"] = .integer(number)
+      $0["right"] = .integer(number)
+    }
+    if number.isMultiple(of: 1000) { say("wrote") }
+  }
+}
+
+/// Looks at both keys, again and again, until it is killed; says so if they differ.
+private func lookAtPairs(_ defaults: SharedDefaults) throws {
+  var last = 0
+  var looks = 0
+  while true {
+    let values = defaults.dictionaryRepresentation()
+    if values["left"] != values["right"] { say("half \(values)") }
+    if case .integer(let number)? = values["left"] {
+      if number < last { say("back from \(last) to \(number)") }
+      last = number
+    }
+    looks += 1
+    if looks.isMultiple(of: 20_000) { say("looked up to \(last)") }
+  }
+}
+
+/// Says each change that it is told of. Settings: `key`, `busyMs` (how long the closure takes).
+private func watch(_ defaults: SharedDefaults, _ settings: Settings) throws {
+  let busy = Duration.milliseconds(settings.number("busyMs", 0))
+  let observation = try defaults.observe(settings["key"]) { change in
+    sleep(until: .after(busy))
+    say("\(change.key)=\(change.value.map { "\($0)" } ?? "none").")
+  }
+  say("watching")
+  withExtendedLifetime(observation) { sleep(until: .never) }
+}
+
+/// Says each value that a task is given. Settings: `key`.
+private func values(_ defaults: SharedDefaults, _ settings: Settings) throws {
+  let values = try defaults.values(forKey: settings.text("key", "key"))
+  let end = Tally()
+  Task {
+    for await value in values {
+      say("value \(value.map { "\($0)" } ?? "none").")
+      if value == "end" { break }
+    }
+    say("ended")
+    end.add()
+  }
+  end.wait(for: 1)
+}
