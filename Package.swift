@@ -8,7 +8,7 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
-//       DarwinNotifications  FoundationDefaults  SharedLogHandler
+//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //   L2  AppGroup
 //   L1  Platform
@@ -46,6 +46,7 @@ let package = Package(
         "SharedDefaults", "SharedLog",
       ]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
+    .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
     .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
     .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
@@ -128,6 +129,9 @@ let package = Package(
       name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
       swiftSettings: strict),
     .target(
+      name: "DarwinKeychain", dependencies: ["CredentialStore", "AppGroup", "Platform"],
+      swiftSettings: strict),
+    .target(
       name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
     .target(
       name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
@@ -207,6 +211,12 @@ let package = Package(
       cSettings: strictC),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
     .executableTarget(
+      name: "BareSodium", dependencies: ["RingKit", "CSodium"], path: "Benchmarks/BareSodium",
+      cSettings: strictC),
+    .executableTarget(
+      name: "BusCredential", dependencies: ["RingKit", "CredentialStore", "AppGroup", "Platform"],
+      path: "Benchmarks/BusCredential", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
       name: "BareLog", dependencies: ["LogKit"], path: "Benchmarks/BareLog", cSettings: strictC),
     .executableTarget(
       name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
@@ -241,6 +251,7 @@ let package = Package(
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
+    fuzzer("Credentials", of: "CredentialStore"),
     fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"),
 
@@ -292,12 +303,21 @@ let package = Package(
       name: "CredentialStoreTests",
       dependencies: [
         "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
+        "SecretHolder",
       ],
       exclude: ["Vectors"], swiftSettings: strict),
     .executableTarget(
       name: "CredentialWorker",
       dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/CredentialWorker", swiftSettings: strict),
+    .executableTarget(
+      name: "SecretHolder",
+      dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/SecretHolder", swiftSettings: strict),
+    .testTarget(
+      name: "DarwinKeychainTests",
+      dependencies: ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [
@@ -415,7 +435,7 @@ let package = Package(
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog",
+        "BareLog", "BusLog", "BareSodium", "BusCredential",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -16,8 +16,8 @@ public protocol BenchSuite: Sendable {
 
 /// Every suite there is, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
-  RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CaptureSuite(),
-  RecordSuite(),
+  RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
+  CaptureSuite(), RecordSuite(),
 ]
 
 /// What one call of `framebus bench` asks of each suite.

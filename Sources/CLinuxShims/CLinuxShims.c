@@ -265,6 +265,8 @@ int linux_unlock(int descriptor) {
   return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+int linux_sync_file_system(int descriptor) { return syncfs(descriptor); }
+
 static int set_byte_lock(int descriptor, int64_t offset, short type) {
   struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
   return fcntl(descriptor, F_OFD_SETLK, &lock);

@@ -9,6 +9,7 @@ public struct AuditRecord: Hashable, Sendable {
     case acceptRestore = 8
     /// A role's key or, with a name, a lease to a child process.
     case handOver = 9
+    case rotate, export, `import`
   }
   /// Whether it was done, or why it was not.
   public enum Outcome: UInt8, Sendable {

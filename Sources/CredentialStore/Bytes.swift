@@ -50,16 +50,20 @@ struct ByteParser {
     let count = Value.bitWidth / 8
     guard count <= remaining else { throw .wrong }
     defer { position += count }
-    return (0..<count).reversed().reduce(0) {
-      $0 << 8 | Value(truncatingIfNeeded: bytes[position + $1])
+    var value: Value = 0
+    for index in 0..<count {
+      value |= Value(truncatingIfNeeded: bytes[position + index]) << (8 * index)
     }
+    return value
   }
 
   mutating func text(atMost limit: Int) throws(FormatError) -> String {
     let count = Int(try integer(UInt16.self))
-    guard count <= limit, let text = String(validating: try raw(count), as: UTF8.self),
+    guard count <= limit, count <= remaining,
+      let text = String(validating: bytes[position..<position + count], as: UTF8.self),
       isPlainText(text)
     else { throw .wrong }
+    position += count
     return text
   }
 
@@ -79,6 +83,11 @@ struct ByteParser {
   }
 }
 
+/// Whether each is greater than the one before it, so that none is there twice.
+func isAscending(_ values: [some Comparable]) -> Bool {
+  zip(values, values.dropFirst()).allSatisfy { $0 < $1 }
+}
+
 /// The constants of docs/design/sealed-file.md.
 enum Format {
   static let version: UInt32 = 1
@@ -86,6 +95,7 @@ enum Format {
   static let indexMagic = "FBINDEX1"
   static let keyMagic = "FBROLEKY"
   static let auditMagic = "FBAUDIT1"
+  static let exportMagic = "FBEXPORT"
   static let handedMagic = "FBHANDED"
   static let maximumSecretBytes = 65536
   static let maximumItemBytes = 128 * 1024
@@ -143,7 +153,7 @@ extension ByteParser {
     var recipients: [Role] = []
     for _ in 0..<count { recipients.append(try role()) }
     // One way to write it: sorted, each once, the host among them.
-    guard recipients == Set(recipients).sorted(), recipients.contains(.host) else { throw .wrong }
+    guard isAscending(recipients), recipients.contains(.host) else { throw .wrong }
     return CredentialAttributes(
       name: name, label: label, comment: comment, accessibility: accessibility,
       createdAtSeconds: created, changedAtSeconds: changed,

@@ -49,7 +49,8 @@ extension CredentialError: CustomStringConvertible {
     case .notFound(let name):
       "there is no credential \(name); see `framebus credential list`"
     case .duplicate(let name):
-      "there is a credential \(name) already; change it with `framebus credential set`"
+      "there is a credential \(name) already; change it with `framebus credential set`, or import"
+        + " with --replace"
     case .locked(let role, let isWrong):
       isWrong
         ? "the passphrase is not that of the role \(role); try again"

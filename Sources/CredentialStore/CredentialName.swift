@@ -30,7 +30,9 @@ public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConver
 
 /// Whether a text can stand in a line of a terminal or a log without forging another.
 func isPlainText(_ text: String) -> Bool {
-  text.unicodeScalars.allSatisfy { scalar in
+  // Nearly all are ASCII, where no table of Unicode need be asked.
+  if text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) { return true }
+  return text.unicodeScalars.allSatisfy { scalar in
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
     default: true

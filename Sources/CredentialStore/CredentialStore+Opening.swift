@@ -8,12 +8,15 @@ extension CredentialStore {
   /// - Complexity: the same however many credentials there are, unless the index has changed: then
   ///   it is read again as a whole.
   public func get(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
+    let index = try index()
     do {
-      let secret = try opened(name)
-      try log(.get, .done, name)
+      let secret = try opened(name, index)
+      try log(.get, .done, name, generation: index.generation)
       return secret
     } catch {
-      if let outcome = AuditRecord.Outcome(error) { try log(.get, outcome, name) }
+      if let outcome = AuditRecord.Outcome(error) {
+        try log(.get, outcome, name, generation: index.generation)
+      }
       throw error
     }
   }
@@ -22,7 +25,7 @@ extension CredentialStore {
   public func list() throws(CredentialError) -> [CredentialAttributes] {
     var items = try index().items
     for (name, lease) in session?.current() ?? [:] { items[name] = lease.attributes }
-    return items.values.sorted { $0.name < $1.name }
+    return items.values
   }
 
   /// What is known of a credential, without the secret.
@@ -44,39 +47,49 @@ extension CredentialStore {
   public func roles() throws(CredentialError) -> [Role] { try index().roles.keys.sorted() }
 
   func log(
-    _ verb: AuditRecord.Verb, _ outcome: AuditRecord.Outcome, _ name: CredentialName?
+    _ verb: AuditRecord.Verb, _ outcome: AuditRecord.Outcome, _ name: CredentialName?,
+    generation: UInt64
   ) throws(CredentialError) {
     var file = try files.openAuditLog(of: role)
-    try AuditLog.append(
-      verb, outcome, name, generation: try index().generation, to: &file, keys: keys,
-      path: files.audit.path(of: StoreFiles.auditName(of: role)))
+    let last = try AuditLog.append(
+      verb, outcome, name, generation: generation, to: &file, keys: keys,
+      path: files.audit.path(of: StoreFiles.auditName(of: role)),
+      known: lastRecord.withLock { $0 })
+    lastRecord.withLock { $0 = last }
   }
 
   func requireNewest(_ generation: UInt64) throws(CredentialError) {
     let file = try files.openAuditLog(of: role)
     try AuditLog.requireNewest(
       generation, in: file, key: keys.signing.publicKey,
-      path: files.audit.path(of: StoreFiles.auditName(of: role)))
+      path: files.audit.path(of: StoreFiles.auditName(of: role)),
+      known: lastRecord.withLock { $0 })
   }
 
   /// Opens a credential that has not expired.
-  private func opened(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
-    let item = try attributes(of: name)
+  private func opened(
+    _ name: CredentialName, _ index: StoreIndex
+  ) throws(CredentialError) -> SecretBytes {
+    let lease = try session?.lease(name)
+    guard let item = lease?.attributes ?? index.items[name] else { throw .notFound(name) }
     if item.isExpired(atSeconds: wallNowSeconds()), let at = item.expiresAtSeconds {
       throw .expired(name, atSeconds: at)
     }
-    if let lease = try session?.lease(name) { return try lease.secret.copy() }
-    return try opened(item)
+    if let lease { return try lease.secret.copy() }
+    return try opened(item, index)
   }
 
   /// Opens what the index says is there.
-  func opened(_ item: CredentialAttributes) throws(CredentialError) -> SecretBytes {
-    var item = item
+  func opened(
+    _ item: CredentialAttributes, _ index: StoreIndex
+  ) throws(CredentialError) -> SecretBytes {
+    var (item, index) = (item, index)
     // A change replaces the file: whoever read the index just before looks once more.
     for _ in 0..<8 {
       let read = try files.read(item.fileName, in: files.items, limit: Format.maximumItemBytes)
-      if let read { return try opened(item, read.bytes) }
-      let now = try attributes(of: item.name)
+      if let read { return try opened(item, read.bytes, index) }
+      index = try self.index()
+      guard let now = index.items[item.name] else { throw .notFound(item.name) }
       if now == item { break }
       item = now
     }
@@ -84,7 +97,7 @@ extension CredentialStore {
   }
 
   private func opened(
-    _ item: CredentialAttributes, _ bytes: [UInt8]
+    _ item: CredentialAttributes, _ bytes: [UInt8], _ index: StoreIndex
   ) throws(CredentialError) -> SecretBytes {
     let path = files.items.path(of: item.fileName)
     guard item.recipients.contains(role) else {
@@ -102,7 +115,6 @@ extension CredentialStore {
     } catch {
       throw error == .newer ? .newerVersion(path: path) : .tampered(path)
     }
-    let index = try index()
     guard record.group == group.id.description, record.attributes == item,
       index.isWriter(record.writerKey, of: item.name),
       record.recipientKeys == item.recipients.map({ index.roles[$0]?.opening ?? [] }),

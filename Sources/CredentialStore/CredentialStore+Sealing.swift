@@ -16,6 +16,20 @@ extension CredentialStore {
     }
   }
 
+  /// Keeps one secret under many new names, in one change.
+  package func add(
+    _ names: [CredentialName], _ secret: borrowing SecretBytes, options: CredentialOptions
+  ) throws(CredentialError) {
+    try requireValid(secret, options)
+    try change(.add) { draft throws(CredentialError) in
+      for name in names {
+        if draft.index.items[name] != nil { throw .duplicate(name) }
+        try seal(secret, made(name, options, replacing: nil), &draft)
+      }
+      return names
+    }
+  }
+
   /// Keeps a credential, in place of one of that name if there is one: with what `options` say,
   /// recipients too.
   public func set(
@@ -40,7 +54,7 @@ extension CredentialStore {
 
   public func remove(_ name: CredentialName) throws(CredentialError) {
     try change(.remove, name) { draft throws(CredentialError) in
-      draft.removed = try draft.item(name)
+      draft.removed.append(try draft.item(name))
       draft.index.items[name] = nil
     }
   }
@@ -68,18 +82,25 @@ extension CredentialStore {
     for role in index.roles.keys {
       for record in try auditLog(of: role) { seen = max(seen, record.generation) }
     }
-    try log(.acceptRestore, .done, nil)
+    try log(.acceptRestore, .done, nil, generation: index.generation)
     index.generation = seen + 1
     try replaceIndex(index)
   }
 
+  /// Seals a credential anew, under a new data key, for the same recipients: whoever learnt the old
+  /// data key learns nothing of the new file.
+  public func rotate(_ name: CredentialName) throws(CredentialError) {
+    try reseal(.rotate, name) { _ in }
+  }
+
   // MARK: One change
 
-  /// A change in the making: the index as it shall be, and the files that it needs.
+  /// A change in the making: the index as it shall be, the files that it needs, and what is not
+  /// needed any more.
   struct Draft {
     var index: StoreIndex
-    var written: (name: String, bytes: [UInt8])?
-    var removed: CredentialAttributes?
+    var written: [String] = []
+    var removed: [CredentialAttributes] = []
 
     func item(_ name: CredentialName) throws(CredentialError) -> CredentialAttributes {
       guard let item = index.items[name] else { throw .notFound(name) }
@@ -89,9 +110,9 @@ extension CredentialStore {
 
   /// Makes one change, under the lock. Up to the moment when the new index is in place nothing has
   /// happened; from then on everything has. What was replaced is removed after that.
+  /// - Parameter body: writes the new items, and returns the names that the log shall tell of.
   func change(
-    _ verb: AuditRecord.Verb, _ name: CredentialName?,
-    _ body: (inout Draft) throws(CredentialError) -> Void
+    _ verb: AuditRecord.Verb, _ body: (inout Draft) throws(CredentialError) -> [CredentialName?]
   ) throws(CredentialError) {
     try requireHost()
     let lock = try files.lock()
@@ -103,13 +124,29 @@ extension CredentialStore {
     draft.index.generation += 1
     try files.sweep(keeping: before.items.values, generation: before.generation)
     try renewAccess(of: before.roles.keys)
-    try body(&draft)
-    // Nothing is done that no log tells of.
-    try log(verb, .done, name)
-    if let written = draft.written { try files.write(written.name, in: files.items, written.bytes) }
+    do {
+      let names = try body(&draft)
+      try files.syncItems(draft.written)
+      // Nothing is done that no log tells of.
+      for name in names { try log(verb, .done, name, generation: before.generation) }
+    } catch {
+      for file in draft.written { try? files.items.removeFile(file) }
+      throw error
+    }
     try replaceIndex(draft.index)
-    if let removed = draft.removed {
-      try attempt { () throws(SystemError) in try files.items.removeFile(removed.fileName) }
+    try attempt { () throws(SystemError) in
+      for item in draft.removed { try files.items.removeFile(item.fileName) }
+    }
+  }
+
+  /// - Parameter name: nil for what concerns the store as a whole.
+  func change(
+    _ verb: AuditRecord.Verb, _ name: CredentialName?,
+    _ body: (inout Draft) throws(CredentialError) -> Void
+  ) throws(CredentialError) {
+    try change(verb) { draft throws(CredentialError) in
+      try body(&draft)
+      return [name]
     }
   }
 
@@ -118,7 +155,7 @@ extension CredentialStore {
   ) throws(CredentialError) {
     try change(verb, name) { draft throws(CredentialError) in
       var item = try draft.item(name)
-      let secret = try opened(item)
+      let secret = try opened(item, draft.index)
       var recipients = Set(item.recipients)
       body(&recipients)
       item.recipients = recipients.sorted()
@@ -126,8 +163,9 @@ extension CredentialStore {
     }
   }
 
-  /// Seals a secret as the next generation of an item.
-  private func seal(
+  /// Seals a secret as the next generation of an item, in a file that nobody knows of until the
+  /// index names it.
+  func seal(
     _ secret: borrowing SecretBytes, _ item: CredentialAttributes, _ draft: inout Draft
   ) throws(CredentialError) {
     var item = item
@@ -144,16 +182,15 @@ extension CredentialStore {
       recipientKeys.append(try publicKey(of: role, &draft.index, newIn: source))
     }
     if item.accessibility == .whenUnlocked { try requireNoneInTheOpen(item) }
-    draft.removed = draft.index.items[item.name]
+    if let old = draft.index.items[item.name] { draft.removed.append(old) }
     draft.index.items[item.name] = item
     if draft.index.items.count > Format.maximumItems {
       throw .invalid("a group keeps at most \(Format.maximumItems) credentials")
     }
-    draft.written = (
-      item.fileName,
-      try SealedRecord.seal(
-        secret, item, in: group.id, recipientKeys: recipientKeys, signing: keys.signing)
-    )
+    let bytes = try SealedRecord.seal(
+      secret, item, in: group.id, recipientKeys: recipientKeys, signing: keys.signing)
+    draft.written.append(item.fileName)
+    try files.writeItem(item.fileName, bytes)
   }
 
   /// The public key of a role, which gets its keys when something is first granted or handed
@@ -188,7 +225,7 @@ extension CredentialStore {
     }
   }
 
-  private func made(
+  func made(
     _ name: CredentialName, _ options: CredentialOptions, replacing old: CredentialAttributes?
   ) -> CredentialAttributes {
     let now = wallNowSeconds()
@@ -208,7 +245,7 @@ extension CredentialStore {
     try Self.requireOwner(group)
   }
 
-  private func requireValid(
+  func requireValid(
     _ secret: borrowing SecretBytes, _ options: CredentialOptions
   ) throws(CredentialError) {
     try options.requireValid()

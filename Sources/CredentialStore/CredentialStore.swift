@@ -27,6 +27,8 @@ public final class CredentialStore: Sendable {
   let session: Session?
   private let acceptsOlder: Bool
   private let latest: Mutex<Latest?>
+  /// The role's last record in its log that this object has verified or written.
+  let lastRecord = Mutex<AuditLog.Last?>(nil)
 
   private struct Latest {
     let index: StoreIndex

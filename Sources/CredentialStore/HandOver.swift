@@ -96,15 +96,18 @@ extension CredentialStore {
     else {
       throw .invalid("at most \(Format.maximumLeases) leases, each of another credential")
     }
-    if try index().roles[role] == nil {
+    let index = try index()
+    if index.roles[role] == nil {
       try change(.handOver, nil) { draft throws(CredentialError) in
         _ = try publicKey(of: role, &draft.index, newIn: .handOver)
       }
     } else {
-      try log(.handOver, .done, nil)
+      try log(.handOver, .done, nil, generation: index.generation)
     }
     let seed = try seed(of: role, passphrase: passphrase)
-    for lease in leases { try log(.handOver, .done, lease.attributes.name) }
+    for lease in leases {
+      try log(.handOver, .done, lease.attributes.name, generation: index.generation)
+    }
     return try HandOver(seed, of: role, in: group.id, signer: signer, leases: leases)
   }
 

@@ -72,11 +72,9 @@ struct SealedRecord {
   /// Opens it for a role that is one of its recipients.
   /// - Returns: nil if the keys are not those it was sealed for, or it was made up.
   func open(as role: Role, with key: borrowing OpeningKey) throws(CredentialError) -> SecretBytes? {
-    guard let place = attributes.recipients.firstIndex(of: role),
-      let opened = try key.open(sealedKeys[place])
-    else { return nil }
-    let dataKey = DataKey(secret: opened)
-    guard dataKey.commitment() == commitment else { return nil }
-    return try dataKey.decrypt(body, nonce: nonce, context: context)
+    guard let place = attributes.recipients.firstIndex(of: role) else { return nil }
+    return try DataKey.decrypt(
+      body, nonce: nonce, context: context, by: sealedKeys[place], committedTo: commitment,
+      with: key)
   }
 }

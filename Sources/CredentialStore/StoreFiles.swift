@@ -163,6 +163,18 @@ struct StoreFiles: ~Copyable, Sendable {
     }
   }
 
+  /// Writes an item that no index names yet. Before one does, call ``syncItems(_:)``.
+  func writeItem(_ name: String, _ bytes: [UInt8]) throws(CredentialError) {
+    try attempt { () throws(SystemError) in
+      try items.replaceFile(name, with: bytes, mode: 0o644, ownerID: ownerID, isSynced: false)
+    }
+  }
+
+  /// Makes items that were written survive a power cut.
+  func syncItems(_ names: [String]) throws(CredentialError) {
+    try attempt { () throws(SystemError) in try items.sync(files: names) }
+  }
+
   func writeKey(
     _ bytes: borrowing SecretBytes, of role: Role, access: AccessList?
   ) throws(CredentialError) {
@@ -233,12 +245,14 @@ struct StoreFiles: ~Copyable, Sendable {
 
   func openAuditLog(of role: Role) throws(CredentialError) -> RecordFile {
     let name = Self.auditName(of: role)
-    let status = try attempt { () throws(SystemError) in try audit.status(of: name) }
-    if status == nil { throw .tampered("\(audit.path(of: name)) is missing") }
-    let file = try attempt { () throws(SystemError) in
-      try RecordFile.open(
+    let file: RecordFile?
+    do {
+      file = try RecordFile.open(
         name, in: audit, recordBytes: AuditRecord.byteCount, ownerID: ownerID,
         until: .after(.seconds(10)))
+    } catch {
+      if error.isMissing { throw .tampered("\(audit.path(of: name)) is missing") }
+      throw CredentialError(error)
     }
     guard let file else { throw .busy(path: audit.path(of: name)) }
     return file

@@ -20,7 +20,7 @@ struct StoreIndex: Equatable {
   var generation: UInt64
   var roles: [Role: PublicKeys]
   var writers: [Writer]
-  var items: [CredentialName: CredentialAttributes]
+  var items: CredentialTable
 
   func isWriter(_ key: [UInt8], of name: CredentialName) -> Bool {
     writers.contains { $0.key == key && name.service.hasPrefix($0.servicePrefix) }
@@ -44,7 +44,7 @@ struct StoreIndex: Equatable {
       writer.text(item.servicePrefix)
     }
     writer.integer(UInt32(items.count))
-    for item in items.values.sorted(by: { $0.name < $1.name }) { writer.attributes(item) }
+    for item in items.values { writer.attributes(item) }
     writer.raw(signing.signature(of: writer.bytes, domain: .index))
     return writer.bytes
   }
@@ -74,22 +74,26 @@ struct StoreIndex: Equatable {
     generation = 1
     roles = [.host: host.publicKeys]
     writers = [Writer(key: host.signing.publicKey, servicePrefix: "")]
-    items = [:]
+    items = CredentialTable()
   }
 
   private static func roles(
     _ parser: inout ByteParser
   ) throws(FormatError) -> [Role: PublicKeys] {
     var roles: [Role: PublicKeys] = [:]
+    var last: Role?
     let count = Int(try parser.integer(UInt16.self))
     guard (1...Format.maximumRoles).contains(count) else { throw .wrong }
     for _ in 0..<count {
       let role = try parser.role()
+      // Sorted, each once.
+      if let last, last >= role { throw .wrong }
+      last = role
       let opening = try parser.raw(Sodium.publicKeyBytes)
       roles[role] = PublicKeys(
         opening: opening, signing: try parser.raw(Sodium.publicKeyBytes))
     }
-    guard roles.count == count, roles[.host] != nil else { throw .wrong }
+    guard roles[.host] != nil else { throw .wrong }
     return roles
   }
 
@@ -108,17 +112,17 @@ struct StoreIndex: Equatable {
 
   private static func items(
     _ parser: inout ByteParser, _ generation: UInt64
-  ) throws(FormatError) -> [CredentialName: CredentialAttributes] {
-    var items: [CredentialName: CredentialAttributes] = [:]
+  ) throws(FormatError) -> CredentialTable {
+    var items: [CredentialAttributes] = []
     let count = Int(try parser.integer(UInt32.self))
     guard count <= Format.maximumItems else { throw .wrong }
     for _ in 0..<count {
       let item = try parser.attributes()
       guard item.generation <= generation else { throw .wrong }
-      items[item.name] = item
+      items.append(item)
     }
-    guard items.count == count else { throw .wrong }
-    return items
+    guard let table = CredentialTable(sorted: items) else { throw .wrong }
+    return table
   }
 }
 

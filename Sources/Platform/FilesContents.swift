@@ -65,20 +65,23 @@ extension Directory {
   ///   - ownerID: a user to give it to; nil keeps the calling one.
   ///   - access: what further users may do with it.
   ///   - isReplacing: whether a file that is there is replaced; otherwise `EEXIST`.
+  ///   - isSynced: false for one of several, which do not survive a power cut until the caller
+  ///     calls ``sync(files:)`` for all of them.
   package borrowing func replaceFile(
     _ name: String, with bytes: [UInt8], mode: UInt32, ownerID: UInt32? = nil,
-    access: AccessList? = nil, isReplacing: Bool = true
+    access: AccessList? = nil, isReplacing: Bool = true, isSynced: Bool = true
   ) throws(SystemError) {
     // SAFETY: bytes have no padding.
     let span = unsafe bytes.span.bytes
     try replaceFile(
-      name, with: span, mode: mode, ownerID: ownerID, access: access, isReplacing: isReplacing)
+      name, with: span, mode: mode, ownerID: ownerID, access: access, isReplacing: isReplacing,
+      isSynced: isSynced)
   }
 
   /// As above, from memory that is only lent.
   package borrowing func replaceFile(
     _ name: String, with bytes: RawSpan, mode: UInt32, ownerID: UInt32? = nil,
-    access: AccessList? = nil, isReplacing: Bool = true
+    access: AccessList? = nil, isReplacing: Bool = true, isSynced: Bool = true
   ) throws(SystemError) {
     let temporary = temporaryName(prefix: ".new-\(name)-")
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -90,13 +93,13 @@ extension Directory {
       if let ownerID, fchown(number, ownerID, .max) != 0 { throw SystemError.last("fchown") }
       if fchmod(number, mode_t(mode)) != 0 { throw SystemError.last("fchmod", path: path) }
       if let access { try file.setAccess(access, .access, path: path) }
-      _ = try retryingInterrupts("fsync", path: path) { fsync(number) }
+      if isSynced { _ = try retryingInterrupts("fsync", path: path) { fsync(number) } }
       try rename(temporary, to: name, replacing: isReplacing)
     } catch {
       try? removeFile(temporary)
       throw error
     }
-    try sync()
+    if isSynced { try sync() }
   }
 }
 

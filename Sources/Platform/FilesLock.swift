@@ -4,15 +4,18 @@ import Glibc
 /// An exclusive lock on a file (an open file description lock, fcntl(2)): held while this lives,
 /// and let go by the kernel when the process dies, however it dies.
 package struct FileLock: ~Copyable, Sendable {
-  private let file: Descriptor
+  /// The locked file itself, for reading and writing.
+  let file: Descriptor
 
-  /// Takes the lock on a file of a directory, making the file (mode 0600) if it is missing.
+  /// Takes the lock on a file of a directory.
+  /// - Parameter isMaking: makes the file (mode 0600) if it is missing.
   /// - Returns: nil if another process holds it until the deadline.
   /// - Throws: `EPERM` if what lies there is no plain file of `ownerID`.
   package static func take(
-    _ name: String, in directory: borrowing Directory, ownerID: UInt32, until deadline: Deadline
+    _ name: String, in directory: borrowing Directory, ownerID: UInt32, isMaking: Bool = true,
+    until deadline: Deadline
   ) throws(SystemError) -> FileLock? {
-    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (isMaking ? O_CREAT : 0)
     let path = directory.path(of: name)
     while true {
       let file = try directory.open(name, flags: flags, mode: 0o600)

@@ -3,7 +3,6 @@ import Glibc
 /// A file of records of one length that several processes append to, under a lock that is held
 /// while this lives.
 package struct RecordFile: ~Copyable {
-  private let file: Descriptor
   private let lock: FileLock
   private let path: String
   private let recordBytes: Int
@@ -17,17 +16,14 @@ package struct RecordFile: ~Copyable {
     until deadline: Deadline
   ) throws(SystemError) -> RecordFile? {
     let path = directory.path(of: name)
-    let file = try directory.openForLooking(name)
-    let lock = try FileLock.take(name, in: directory, ownerID: ownerID, until: deadline)
+    let lock = try FileLock.take(
+      name, in: directory, ownerID: ownerID, isMaking: false, until: deadline)
     guard let lock else { return nil }
-    let count = try fileStatus(of: file, path: path).byteCount / recordBytes
-    return RecordFile(file: file, lock: lock, path: path, recordBytes: recordBytes, count: count)
+    let count = try fileStatus(of: lock.file, path: path).byteCount / recordBytes
+    return RecordFile(lock: lock, path: path, recordBytes: recordBytes, count: count)
   }
 
-  private init(
-    file: consuming Descriptor, lock: consuming FileLock, path: String, recordBytes: Int, count: Int
-  ) {
-    self.file = file
+  private init(lock: consuming FileLock, path: String, recordBytes: Int, count: Int) {
     self.lock = lock
     self.path = path
     self.recordBytes = recordBytes
@@ -38,7 +34,7 @@ package struct RecordFile: ~Copyable {
   package borrowing func record(_ index: Int) throws(SystemError) -> [UInt8] {
     var bytes: [UInt8] = Array(repeating: 0, count: recordBytes)
     let offset = index * recordBytes
-    let number = file.number
+    let number = lock.file.number
     // SAFETY: the kernel writes at most the array's own length.
     let count = unsafe bytes.withUnsafeMutableBytes {
       unsafe pread(number, $0.baseAddress, $0.count, offset)
@@ -51,7 +47,7 @@ package struct RecordFile: ~Copyable {
   package mutating func append(_ record: [UInt8]) throws(SystemError) {
     precondition(record.count == recordBytes, "a record of \(record.count) bytes")
     let offset = count * recordBytes
-    let number = file.number
+    let number = lock.file.number
     // SAFETY: the kernel reads the array's own length.
     let written = unsafe record.withUnsafeBytes {
       unsafe pwrite(number, $0.baseAddress, $0.count, offset)

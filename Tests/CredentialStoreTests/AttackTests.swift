@@ -317,6 +317,28 @@ import Testing
     #expect(try world.store.auditLog(of: .host).count == 5)
   }
 
+  /// What an open store has written itself it does not verify again, unless it has changed.
+  @Test func aLogThatChangesBehindAnOpenStoreIsNoticed() throws {
+    let world = try CredentialWorld()
+    try world.addShared()
+    for _ in 0..<2 { _ = try world.store.text() }
+    let file = "audit/host.chain"
+    let whole = try world.bytes(file)
+    for index in [0, 40, 200, 448, 511] {
+      var changed = whole
+      changed[whole.count - 512 + index] ^= 1
+      try world.overwrite(file, changed)
+      try expectRefusal("byte \(index)") { _ = try world.store.text() }
+    }
+    // The record before the last, in its place: genuine, and yet not the last.
+    let (before, after) = (whole.count - 1024, whole.count - 512)
+    try world.overwrite(file, Array(whole[..<after] + whole[before..<after]))
+    try expectRefusal("twice the same") { _ = try world.store.text() }
+    try world.overwrite(file, whole)
+    _ = try world.store.text()
+    #expect(try world.store.auditLog(of: .host).count == 4)
+  }
+
   @Test func aNewerVersionSaysSo() throws {
     let world = try CredentialWorld()
     try world.addShared()

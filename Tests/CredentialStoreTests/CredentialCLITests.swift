@@ -129,10 +129,58 @@ import Testing
     #expect(try framebus("credential", "get", "s", "a").output == "token-1")
   }
 
+  @Test func credentialsMoveToAnotherGroupInAFile() throws {
+    _ = try shell("printf token-1 | FRAMEBUS credential set s a --recipient extension PLACE")
+    _ = try shell("printf token-2 | FRAMEBUS credential set t a PLACE")
+    let other = ["--root", root.path, "--group", "c.d"]
+    #expect(try run("framebus", ["group", "create"] + other).status == .exited(0))
+    let printed = try run("framebus", ["credential", "identity"] + other)
+    let identity = try #require(printed.output.split(separator: "\n").first.map(String.init))
+    let file = root.file("moved")
+    let exported = try framebus("credential", "export", file, "--to", identity)
+    #expect(exported.errors == "exported 2 credentials to \(file)\n")
+    let own = try framebus("credential", "identity").output.dropLast()
+    let imported = try run(
+      "framebus", ["credential", "import", file, "--from", String(own)] + other)
+    #expect(imported.errors == "imported 2 credentials from \(file)\n")
+    #expect(try run("framebus", ["credential", "get", "t", "a"] + other).output == "token-2")
+    let again = try run("framebus", ["credential", "import", file] + other)
+    #expect(again.status == .exited(1))
+    #expect(again.errors.contains("already") && again.errors.contains("--replace"))
+    #expect(
+      try run("framebus", ["credential", "import", file, "--replace"] + other).status.isSuccess)
+    let stranger = try run(
+      "framebus", ["credential", "import", file, "--from", identity, "--replace"] + other)
+    #expect(stranger.errors.hasPrefix("error: the file was exported by another store"))
+    let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test func anExportUnderAPassphraseIsOpenedByIt() throws {
+    _ = try shell("printf token-1 | FRAMEBUS credential set s a PLACE")
+    let file = root.file("backup")
+    let exported = try shell(
+      "FRAMEBUS credential export \(file) --service s --file-passphrase-fd 5 5<<E PLACE\nhorse\nE")
+    #expect(exported.status == .exited(0), "\(exported.errors)")
+    _ = try framebus("credential", "remove", "s", "a")
+    let without = try framebus("credential", "import", file)
+    #expect(without.errors.contains("the file was sealed under a passphrase"))
+    let wrong = try shell(
+      "FRAMEBUS credential import \(file) --file-passphrase-fd 5 5<<E PLACE\ncow\nE")
+    #expect(wrong.errors.contains("the passphrase is not the one"))
+    let right = try shell(
+      "FRAMEBUS credential import \(file) --file-passphrase-fd 5 5<<E PLACE\nhorse\nE")
+    #expect(right.status == .exited(0), "\(right.errors)")
+    #expect(try framebus("credential", "get", "s", "a").output == "token-1")
+    #expect(try framebus("credential", "rotate", "s", "a").status == .exited(0))
+    #expect(try framebus("credential", "get", "s", "a").output == "token-1")
+  }
+
   @Test func wrongUseIsTwo() throws {
     for arguments in [
       ["credential", "set", "s", "a", "--expires", "tomorrow"],
       ["credential", "get", "s\n", "a"], ["credential", "grant", "s", "a", "Extension"],
+      ["credential", "export", "f", "--account", "a"], ["credential", "export", "f", "--to", "x"],
       ["credential", "protect"], ["credential", "set", "s", "a", "token"],
     ] {
       #expect(try run("framebus", arguments + place).status == .exited(2), "\(arguments)")

@@ -33,13 +33,15 @@ import Testing
   /// Kills at the first call of each kind, the second, and so on, until one run gets through.
   /// - Returns: how many died.
   private func atEachCall(
-    _ script: String, check: (CredentialWorld, String) throws -> Void
+    _ script: String, begin: (CredentialWorld) throws -> Void = { _ in },
+    check: (CredentialWorld, String) throws -> Void
   ) throws -> Int {
     var deaths = 0
     for call in Self.calls {
       for number in 1...100 {
         let world = try CredentialWorld()
         try world.addShared("old")
+        try begin(world)
         let isKilled = try killed(world, at: call, number, script)
         try check(world, "killed at \(call) \(number)")
         // The next change finds nothing in its way, and the one after it leaves nothing of the
@@ -85,6 +87,38 @@ import Testing
       } else {
         #expect(try world.open(.extension).text() == "old", "\(when)")
       }
+    }
+    #expect(deaths >= 14, "\(deaths)")
+  }
+
+  /// Three credentials come in one change: none of them, or all.
+  @Test func aWriterKilledWhileItImports() throws {
+    let other = try CredentialWorld()
+    let names = try ["a", "b"].map { try CredentialName(service: "new.example.com", account: $0) }
+    try other.store.add(names, secret("new"), options: CredentialOptions())
+    try other.addShared("new")
+    let file = other.root.file("export")
+    let deaths = try atEachCall(
+      "FRAMEBUS import \(file) --replace OPTIONS",
+      begin: { world in
+        let bytes = try other.store.export(names + [name], for: try world.store.identity())
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+      },
+      check: { world, when in
+        let store = try world.open()
+        let isImported = try store.list().count == 3
+        #expect(try store.text() == (isImported ? "new" : "old"), "\(when)")
+        for other in isImported ? names : [] { #expect(try store.text(other) == "new", "\(when)") }
+        // Lest the next changes find more than they count.
+        for item in try store.list() where item.name != name { try store.remove(item.name) }
+      })
+    #expect(deaths >= 20, "\(deaths)")
+  }
+
+  @Test func aWriterKilledWhileItRotates() throws {
+    let deaths = try atEachCall("FRAMEBUS rotate whip.example.com studio OPTIONS") { world, when in
+      let text = try world.open(.extension).text()
+      #expect(text == "old", "\(when)")
     }
     #expect(deaths >= 14, "\(deaths)")
   }

@@ -98,6 +98,38 @@ import Testing
     #expect(throws: CredentialError.self) { try world.store.revoke(.host, name) }
   }
 
+  @Test func rotatingSealsTheSameSecretUnderAnotherDataKey() throws {
+    let world = try CredentialWorld()
+    try world.addShared()
+    let before = try world.store.attributes(of: name)
+    let old = try #require(try world.items().first)
+    let oldBytes = try world.bytes("items/" + old)
+    try world.store.rotate(name)
+    let after = try world.store.attributes(of: name)
+    #expect(after.generation == before.generation + 1)
+    #expect(after.recipients == before.recipients && after.label == before.label)
+    for role in [Role.host, .extension] { #expect(try world.open(role).text() == "token-1") }
+    let new = try #require(try world.items().first)
+    #expect(old != new)
+    #expect(try world.bytes("items/" + new).suffix(400) != oldBytes.suffix(400))
+    #expect(try world.store.auditLog(of: .host).last { $0.verb != .get }?.verb == .rotate)
+  }
+
+  @Test func manyAreAddedInOneChangeOrNone() throws {
+    let world = try CredentialWorld()
+    let names = try (0..<20).map { try CredentialName(service: "s\($0)", account: "a") }
+    try world.store.add(names, secret("shared"), options: CredentialOptions())
+    let generations = Set(try world.store.list().map(\.generation))
+    #expect(generations == [2])
+    #expect(try world.store.list().map(\.name) == names.sorted())
+    let other = try CredentialName(service: "other", account: "a")
+    #expect(throws: CredentialError.duplicate(names[3])) {
+      try world.store.add([other, names[3]], secret("x"), options: CredentialOptions())
+    }
+    #expect(throws: CredentialError.notFound(other)) { try world.store.text(other) }
+    #expect(try world.open().list().count == 20)
+  }
+
   @Test func anExpiredCredentialIsKeptButNotGivenOut() throws {
     let world = try CredentialWorld()
     let options = CredentialOptions(expiresAtSeconds: 1_000_000_000, recipients: [.extension])

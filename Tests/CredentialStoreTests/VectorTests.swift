@@ -30,6 +30,7 @@ import Testing
     let path = group.containerPath + "/credentials"
     try output(of: "cp", ["-r", Self.vectors, path])
     try output(of: "chmod", ["-R", "u=rwX,go=rX", path])
+    try output(of: "rm", [path + "/export"])
     try output(of: "sh", ["-c", "chmod 600 \(path)/keys/* \(path)/audit/*"])
     return group
   }
@@ -72,6 +73,30 @@ import Testing
   @Test func anIndependentProgramOpensTheStoreThatIsCheckedIn() throws {
     #expect(try opened(Self.vectors, "host") == Self.known)
     #expect(try opened(Self.vectors, "extension") == Self.shared)
+  }
+
+  private static let export = vectors + "/export"
+
+  @Test func theExportThatIsCheckedInIsImported() throws {
+    let world = try CredentialWorld()
+    let file = try Data(contentsOf: URL(fileURLWithPath: Self.export))
+    try world.store.importing(Array(file), passphrase: secret("correct horse"))
+    let lines = try world.open().list().map {
+      "\($0.name.service)\t\($0.name.account)\t\(try world.store.text($0.name))\n"
+    }
+    #expect(lines.joined() == Self.known)
+  }
+
+  @Test func anIndependentProgramOpensExports() throws {
+    #expect(try opened(Self.export, "correct horse") == Self.known)
+    let world = try CredentialWorld()
+    try world.addShared("now")
+    let receiver = ExportFile.Receiver.passphrase(
+      .init(secret: try secret("horse"), cost: .interactive))
+    let file = world.root.file("export")
+    try Data(try world.store.export([CredentialWorld.name], for: receiver))
+      .write(to: URL(fileURLWithPath: file))
+    #expect(try opened(file, "horse") == "whip.example.com\tstudio\tnow\n")
   }
 
   @Test func anIndependentProgramOpensWhatIsSealedNow() throws {

@@ -31,7 +31,9 @@ import Testing
       "import os, time; end = time.monotonic() + 60\n"
       + "print('truncating', flush=True)\n"
       + "while time.monotonic() < end:\n"
-      + " try: os.truncate('\(world.path)', 0); os.truncate('\(world.path)', 12288)\n"
+      + " try: os.truncate('\(world.path)', 0); time.sleep(0.001)\n"
+      + " except FileNotFoundError: continue\n"
+      + " try: os.truncate('\(world.path)', 12288)\n"
       + " except FileNotFoundError: pass\n"
     let stranger = try RunningProgram("python3", ["-c", attacker])
     try stranger.waitForOutput("truncating")
@@ -39,7 +41,7 @@ import Testing
     while lost < 20 && stranger.process.status == nil {
       let semaphore = try world.make(1, recoverable: recoverable)
       do {
-        while true {
+        while stranger.process.status == nil {
           _ = try semaphore.tryWait()
           try semaphore.post()
         }

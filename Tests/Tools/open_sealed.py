@@ -1,9 +1,11 @@
 """Opens a group's credentials by docs/design/sealed-file.md alone, with PyNaCl.
 
 usage: open_sealed.py DIRECTORY ROLE [PASSPHRASE | --handed FILE]
+       open_sealed.py FILE PASSPHRASE
 
 DIRECTORY is a store: its index, keys/, items/ and audit/. The key of ROLE may be under PASSPHRASE,
-or stand in FILE, a copy of the memory in which it was handed over.
+or stand in FILE, a copy of the memory in which it was handed over. Else FILE is an export under
+PASSPHRASE.
 
 Writes one line a credential: SERVICE, ACCOUNT and the secret, with tabs between.
 """
@@ -161,8 +163,36 @@ def check_log(data, key):
         previous = hashlib.blake2b(record, digest_size=32).digest()
 
 
+def open_export(data, passphrase):
+    reader = Reader(data)
+    reader.header(b"FBEXPORT")
+    assert reader.number("B") == 2, "not under a passphrase"
+    reader.text(), reader.number("q")  # group, time
+    verify(data, b"framebus-credential-export-v1", reader.raw(32))
+    operations, memory = reader.number("Q"), reader.number("Q")
+    data_key = bindings.crypto_pwhash_alg(
+        32, passphrase, reader.raw(16), operations, memory, bindings.crypto_pwhash_ALG_ARGON2ID13
+    )
+    purpose = b"framebus-credential-commitment-v1"
+    assert hashlib.blake2b(purpose, key=data_key, digest_size=32).digest() == reader.raw(32)
+    count = reader.number("I")
+    context = data[: reader.at]
+    for number in range(count):
+        nonce = reader.raw(24)
+        body, bound = reader.raw(reader.number("I")), context + struct.pack("<I", number)
+        padded = bindings.crypto_aead_xchacha20poly1305_ietf_decrypt(body, bound, nonce, data_key)
+        entry = Reader(bindings.sodium_unpad(padded, 256))
+        end = entry.number("I") + 4
+        item = entry.attributes()
+        assert entry.at == end
+        print(item["service"], item["account"], entry.data[end:].decode(), sep="\t")
+    assert reader.at == len(data) - 64
+
+
 def main():
     store, role, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    if store.is_file():
+        return open_export(store.read_bytes(), role.encode())
     leases = []
     if rest[:1] == ["--handed"]:
         key, leases = open_handed(pathlib.Path(rest[1]).read_bytes(), role)

@@ -1,6 +1,6 @@
-// What the programs of `framebus bench ring` and `bench notify` have in common, so that they differ
-// only in how a frame, or a post, goes from one process to the other: the job, the pacing, the
-// clock, the bytes, the figures.
+// What the programs of `framebus bench ring`, `bench notify` and `bench credential` have in common,
+// so that they differ only in how a frame, or a post, goes from one process to the other, or a
+// credential is opened: the job, the pacing, the clock, the bytes, the figures.
 //
 //   PROGRAM publish|subscribe PLACE key=value…
 //
@@ -65,6 +65,10 @@ typedef struct {
   bool works;
   /// Instead of publishing, the publisher asks whether something was published.
   bool checks;
+  /// Instead of publishing, the publisher opens one of so many credentials; 0 for none of that.
+  unsigned credentials;
+  /// Instead of opening one, it lists them all, as a program does that has just been started.
+  bool lists;
 } ring_job;
 
 /// How each frame begins.

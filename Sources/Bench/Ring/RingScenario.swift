@@ -36,6 +36,8 @@ struct RingScenario: Sendable {
     static let works = Traits(rawValue: 64)
     /// The publisher asks whether something was published, instead of publishing.
     static let checks = Traits(rawValue: 128)
+    /// The publisher lists credentials, instead of opening one.
+    static let lists = Traits(rawValue: 256)
   }
 
   let name: String
@@ -46,6 +48,8 @@ struct RingScenario: Sendable {
   /// Frames that may be under way, where a subject lets one choose.
   var depth = 8
   var traits: Traits = []
+  /// How many there are, where credentials are opened instead of frames published.
+  var credentials = 0
 
   static let smallBytes = 64
   /// A picture of 1920×1080 pixels, planar 4:2:0.
@@ -128,7 +132,8 @@ struct RingScenario: Sendable {
       "subscribers=\(subscribers)", "depth=\(depth)", flag("polls", .polls),
       flag("fills", .fills), flag("lossless", .lossless), flag("idles", .idles),
       flag("spins", .spins), flag("times", .times), flag("works", .works),
-      flag("checks", .checks), "lasts=\(measure == .last ? 1 : 0)",
+      flag("checks", .checks), flag("lists", .lists), "credentials=\(credentials)",
+      "lasts=\(measure == .last ? 1 : 0)",
     ]
   }
 }

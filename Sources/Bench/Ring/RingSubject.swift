@@ -18,6 +18,8 @@ struct RingSubject: Sendable {
   var tells = true
   /// Whether an observer can ask, without a call of the kernel, whether there was a post.
   var canCheck = false
+  /// How many credentials it is filled with in bearable time.
+  var mostCredentials = Int.max
   /// Whether what its observers are too slow for is kept for them, each post by itself.
   var queues = false
 
@@ -38,6 +40,7 @@ struct RingSubject: Sendable {
     if scenario.subscribers > 0, !tells { return false }
     if scenario.traits.contains(.checks), !canCheck { return false }
     if scenario.traits.contains(.works), queues { return false }
+    if scenario.credentials > mostCredentials { return false }
     // 8.3 MB copied 20,000 times a second is more than memory can do.
     let isFast = scenario.framesPerSecond > 1000 && scenario.bytes > RingScenario.smallBytes
     return sharesMemory || !isFast

@@ -15,7 +15,8 @@ struct Credential: ParsableCommand {
     subcommands: [
       CredentialAdd.self, CredentialSet.self, CredentialUpdate.self, CredentialGet.self,
       CredentialList.self, CredentialShow.self, CredentialGrant.self, CredentialRevoke.self,
-      CredentialRemove.self, CredentialAudit.self, CredentialProtect.self,
+      CredentialRemove.self, CredentialRotate.self, CredentialIdentity.self,
+      CredentialExport.self, CredentialImport.self, CredentialAudit.self, CredentialProtect.self,
       CredentialUnlock.self, CredentialLock.self, CredentialRun.self,
       CredentialAcceptRestore.self,
     ])

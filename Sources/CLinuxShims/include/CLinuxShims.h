@@ -102,6 +102,9 @@ int linux_unlock(int descriptor);
 int linux_lock_byte(int descriptor, int64_t offset);
 int linux_unlock_byte(int descriptor, int64_t offset);
 
+/// syncfs(2): writes all of a file's file system to its disk; needs _GNU_SOURCE.
+int linux_sync_file_system(int descriptor);
+
 /// open(2), O_PATH: a descriptor that only names a file; the constant needs _GNU_SOURCE.
 static const int LINUX_O_PATH = 010000000;
 /// clock_gettime(2), CLOCK_MONOTONIC_COARSE: the clock as of its last tick.

@@ -8,17 +8,30 @@ struct DataKey: ~Copyable {
     DataKey(secret: try SecretBytes.random(byteCount: Sodium.dataKeyBytes))
   }
 
+  /// A data key that was sealed for a role.
+  /// - Returns: nil if it was not, or was changed since.
+  static func open(
+    _ sealed: [UInt8], with opening: borrowing OpeningKey
+  ) throws(CredentialError) -> DataKey? {
+    let key = try opening.open(sealed)
+    guard let key else { return nil }
+    return DataKey(secret: key)
+  }
+
   init(secret: consuming SecretBytes) { self.secret = secret }
 
   /// A hash of the key, without which one body could be made to open under two keys.
   borrowing func commitment() -> [UInt8] {
+    // SAFETY: the key has its length.
+    unsafe secret.withPointer { unsafe Self.commitment(of: $0) }
+  }
+
+  @unsafe private static func commitment(of key: UnsafePointer<UInt8>) -> [UInt8] {
     let purpose = Array("framebus-credential-commitment-v1".utf8)
     var digest: [UInt8] = Array(repeating: 0, count: Sodium.hashBytes)
     // SAFETY: the arrays and the key are passed with their own lengths.
-    unsafe secret.withPointer { key in
-      _ = unsafe crypto_generichash(
-        &digest, digest.count, purpose, UInt64(purpose.count), key, Sodium.dataKeyBytes)
-    }
+    _ = unsafe crypto_generichash(
+      &digest, digest.count, purpose, UInt64(purpose.count), key, Sodium.dataKeyBytes)
     return digest
   }
 
@@ -56,30 +69,49 @@ struct DataKey: ~Copyable {
   borrowing func decrypt(
     _ sealed: [UInt8], nonce: [UInt8], context: [UInt8]
   ) throws(CredentialError) -> SecretBytes? {
-    guard sealed.count >= Sodium.tagBytes + Self.blockBytes, nonce.count == Sodium.nonceBytes
+    // SAFETY: both have a key's length.
+    try unsafe Self.decrypt(sealed, nonce: nonce, context: context) { target in
+      unsafe secret.withPointer { unsafe target.update(from: $0, count: Sodium.dataKeyBytes) }
+      return true
+    }
+  }
+
+  /// Opens a body by a data key that was sealed for a role.
+  /// - Returns: nil if anything is not what was sealed.
+  static func decrypt(
+    _ sealed: [UInt8], nonce: [UInt8], context: [UInt8], by sealedKey: [UInt8],
+    committedTo commitment: [UInt8], with opening: borrowing OpeningKey
+  ) throws(CredentialError) -> SecretBytes? {
+    // SAFETY: the target has room for a key, which is hashed with its length.
+    try unsafe decrypt(sealed, nonce: nonce, context: context) { target in
+      unsafe opening.open(sealedKey, into: target) && Self.commitment(of: target) == commitment
+    }
+  }
+
+  /// Guarded memory costs a dozen calls of the kernel, so one piece of it serves for all that
+  /// opening takes: first the body, which is unpadded where it lies, and behind it the key.
+  /// - Parameter putKey: puts the key in place; false if there is none.
+  /// SAFETY: `putKey` writes no more than a key.
+  @unsafe private static func decrypt(
+    _ sealed: [UInt8], nonce: [UInt8], context: [UInt8],
+    putKey: (UnsafeMutablePointer<UInt8>) -> Bool
+  ) throws(CredentialError) -> SecretBytes? {
+    guard sealed.count >= Sodium.tagBytes + blockBytes, nonce.count == Sodium.nonceBytes
     else { return nil }
     let count = sealed.count - Sodium.tagBytes
-    // SAFETY: the target has the sealed body's length less the tag's.
-    let padded = try unsafe SecretBytes(byteCount: count) { target in
-      unsafe secret.withPointer { key in
+    // SAFETY: the memory has the sealed body's length less the tag's, and behind that the key's.
+    return try unsafe SecretBytes(room: count + Sodium.dataKeyBytes) { target in
+      let key = unsafe target + count
+      defer { unsafe sodium_memzero(key, Sodium.dataKeyBytes) }
+      guard unsafe putKey(key),
         unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-          target, nil, nil, sealed,
-          UInt64(sealed.count), context, UInt64(context.count), nonce, key)
-      }
-    }
-    guard let padded else { return nil }
-    var length = 0
-    // SAFETY: the padded body has `count` bytes.
-    let result = unsafe padded.withPointer {
-      unsafe sodium_unpad(&length, $0, count, Self.blockBytes)
-    }
-    guard result == 0 else { return nil }
-    // SAFETY: the body is no longer than the padded one.
-    return try unsafe SecretBytes(byteCount: length) { target in
-      unsafe padded.withPointer {
-        unsafe target.update(from: $0, count: length)
-      }
-      return 0
+          target, nil, nil, sealed, UInt64(sealed.count), context, UInt64(context.count), nonce,
+          key) == 0
+      else { return nil }
+      var length = 0
+      guard unsafe sodium_unpad(&length, target, count, blockBytes) == 0 else { return nil }
+      unsafe sodium_memzero(target + length, count - length)
+      return length
     }
   }
 

@@ -56,18 +56,26 @@ struct OpeningKey: ~Copyable {
     self.publicKey = publicKey
   }
 
-  /// Opens a data key that was sealed for this pair.
+  /// Opens a key that was sealed for this pair, in memory of its own.
   /// - Returns: nil if it was not, or was changed since.
   borrowing func open(_ sealed: [UInt8]) throws(CredentialError) -> SecretBytes? {
-    guard sealed.count == Sodium.sealedKeyBytes else { return nil }
+    // SAFETY: the memory has a key's length.
+    try unsafe SecretBytes(byteCount: Sodium.dataKeyBytes) { target in
+      unsafe open(sealed, into: target) ? 0 : -1
+    }
+  }
+
+  /// Opens a data key that was sealed for this pair.
+  /// - Parameter target: SAFETY: has room for a data key.
+  /// - Returns: false if it was not, or was changed since.
+  @unsafe borrowing func open(
+    _ sealed: [UInt8], into target: UnsafeMutablePointer<UInt8>
+  ) -> Bool {
+    guard sealed.count == Sodium.sealedKeyBytes else { return false }
     // SAFETY: the sealed key has its length, as checked, and the target is shorter by what sealing
     // adds.
-    return try unsafe SecretBytes(byteCount: Sodium.dataKeyBytes) { target in
-      unsafe secret.withPointer { key in
-        unsafe crypto_box_seal_open(
-          target, sealed, UInt64(sealed.count),
-          publicKey, key)
-      }
+    return unsafe secret.withPointer { key in
+      unsafe crypto_box_seal_open(target, sealed, UInt64(sealed.count), publicKey, key) == 0
     }
   }
 }

@@ -8,8 +8,7 @@ import Synchronization
 /// It cannot be copied, has no text form, and is lent for the length of a closure only.
 public struct SecretBytes: ~Copyable, Sendable {
   private let memory: SecretMemory
-
-  public var byteCount: Int { memory.byteCount }
+  public let byteCount: Int
 
   /// Memory of so many bytes, which the closure fills; the closure says how many it filled, and
   /// only those are kept.
@@ -25,18 +24,12 @@ public struct SecretBytes: ~Copyable, Sendable {
       return try fill(&span)
     }
     precondition((0...capacity).contains(count), "\(count) bytes filled of \(capacity)")
-    if count == capacity {
-      memory = whole
-      return
-    }
-    let part = try SecretMemory(byteCount: count)
-    // SAFETY: both have at least `count` bytes, as checked.
-    unsafe part.whileWritable { target in
-      unsafe whole.whileReadable { source in
-        unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))
-      }
-    }
-    memory = part
+    self.init(try count == capacity ? whole : whole.prefix(count), byteCount: count)
+  }
+
+  private init(_ memory: SecretMemory, byteCount: Int) {
+    self.memory = memory
+    self.byteCount = byteCount
   }
 
   /// Memory of exactly so many bytes, filled by a call of libsodium.
@@ -45,14 +38,30 @@ public struct SecretBytes: ~Copyable, Sendable {
   @unsafe init?(
     byteCount: Int, calling fill: (UnsafeMutablePointer<UInt8>) throws(CredentialError) -> Int32
   ) throws(CredentialError) {
-    let memory = try SecretMemory(byteCount: byteCount)
+    // SAFETY: as of the one below; all of it is filled.
+    let filled = try unsafe SecretBytes(room: byteCount) { start throws(CredentialError) in
+      try unsafe fill(start) == 0 ? byteCount : nil
+    }
+    guard let filled else { return nil }
+    self = filled
+  }
+
+  /// Memory with room for more than the secret, such as for what opens it.
+  /// - Parameter fill: says how many bytes from the start are the secret, having wiped the others;
+  ///   those stay, and are never lent.
+  /// - Returns: nil if `fill` does.
+  @unsafe init?(
+    room: Int, calling fill: (UnsafeMutablePointer<UInt8>) throws(CredentialError) -> Int?
+  ) throws(CredentialError) {
+    let memory = try SecretMemory(byteCount: room)
     // SAFETY: the memory is its own, writable until the closure ends, and bytes throughout.
-    let result = try unsafe memory.whileWritable { buffer throws(CredentialError) -> Int32 in
-      guard let start = buffer.baseAddress else { return -1 }
+    let count = try unsafe memory.whileWritable { buffer throws(CredentialError) -> Int? in
+      guard let start = buffer.baseAddress else { return nil }
       return try unsafe fill(start.assumingMemoryBound(to: UInt8.self))
     }
-    guard result == 0 else { return nil }
-    self.memory = memory
+    guard let count else { return nil }
+    precondition((0...room).contains(count), "\(count) bytes filled of \(room)")
+    self.init(memory, byteCount: count)
   }
 
   /// Copies bytes that another already holds in the open, such as a test's.
@@ -147,7 +156,16 @@ public struct SecretBytes: ~Copyable, Sendable {
   ) throws(Failure) -> Result {
     // SAFETY: the span cannot outlive the closure, for which the memory is readable.
     try unsafe memory.whileReadable { buffer throws(Failure) in
-      try body(unsafe RawSpan(_unsafeBytes: buffer))
+      try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<byteCount])))
+    }
+  }
+
+  /// Whether both are the same bytes; how long that takes tells nothing of them.
+  public borrowing func isSame(as other: borrowing SecretBytes) -> Bool {
+    guard byteCount == other.byteCount else { return false }
+    // SAFETY: both have that many bytes.
+    return unsafe withPointer { own in
+      unsafe other.withPointer { unsafe sodium_memcmp(own, $0, byteCount) == 0 }
     }
   }
 
@@ -168,8 +186,8 @@ public struct SecretBytes: ~Copyable, Sendable {
   // because the bytes are written before anybody shares them, and the count is under a lock
 
   let byteCount: Int
-  /// SAFETY: from `sodium_malloc` until `deinit`, with `byteCount` bytes, and touched only while it
-  /// has been made readable or writable.
+  /// SAFETY: from `sodium_malloc` until `deinit`, with `byteCount` bytes, and touched only until it
+  /// is filled, and while it has been made readable.
   private let start: UnsafeMutableRawPointer
   private let borrowCount = Mutex(0)
 
@@ -185,14 +203,13 @@ public struct SecretBytes: ~Copyable, Sendable {
     }
     self.byteCount = byteCount
     unsafe self.start = start
-    _ = unsafe sodium_mprotect_noaccess(start)
   }
 
+  /// To be called once, before anybody reads: memory is made writable.
   @unsafe func whileWritable<Result, Failure: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     precondition(borrowCount.withLock { $0 } == 0, "secret memory written while it is lent")
-    _ = unsafe sodium_mprotect_readwrite(start)
     defer { _ = unsafe sodium_mprotect_noaccess(start) }
     return try unsafe body(UnsafeMutableRawBufferPointer(start: start, count: byteCount))
   }
@@ -211,6 +228,18 @@ public struct SecretBytes: ~Copyable, Sendable {
       }
     }
     return try unsafe body(UnsafeRawBufferPointer(start: start, count: byteCount))
+  }
+
+  /// The first bytes, in memory of their own.
+  func prefix(_ count: Int) throws(CredentialError) -> SecretMemory {
+    let part = try SecretMemory(byteCount: count)
+    // SAFETY: both have at least `count` bytes, as the caller has checked.
+    unsafe part.whileWritable { target in
+      unsafe whileReadable { source in
+        unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))
+      }
+    }
+    return part
   }
 
   deinit { unsafe sodium_free(start) }

@@ -50,6 +50,7 @@ enum Sodium {
     case item = "framebus-credential-v1"
     case index = "framebus-credential-index-v1"
     case audit = "framebus-credential-audit-v1"
+    case export = "framebus-credential-export-v1"
 
     var bytes: [UInt8] { Array(rawValue.utf8) }
   }

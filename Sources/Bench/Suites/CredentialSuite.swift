@@ -1,0 +1,60 @@
+import CommandLineSupport
+import Platform
+
+/// What it costs to open a credential: FrameBus beside the calls of libsodium that it cannot do
+/// without (the limit), and beside libsecret with gnome-keyring. Measured by the means of the ring
+/// suite: opening one is a frame.
+struct CredentialSuite: BenchSuite {
+  let name = "credential"
+
+  func run(_ run: BenchRun) throws -> BenchReport {
+    let subjects = try RingSubjects(
+      run, own: [try .credentials(), try .sodium()], peers: [{ try .libsecret() }])
+    defer { subjects.end() }
+    let duration: Duration = .seconds(run.seconds ?? 1)
+    let rows = try run.rows(of: RingScenario.credentials, subjects.all) { scenario, subject in
+      try RingTurn(subject: subject, scenario: scenario, duration: duration, stop: run.stop)
+        .measure()
+    }
+    let heading = "\(name): \(run.rounds) rounds of \(duration), median (least–most)"
+    return RingReport(
+      suite: name, heading: heading, rows: rows, yardsticks: ["limit", "libsecret"], noun: "call"
+    ).report
+  }
+}
+
+extension RingScenario {
+  static let credentials: [RingScenario] = [
+    credentials("get one of 10", 10),
+    credentials("get one of 10,000", 10_000),
+    credentials("open the store and list 10,000", 10_000, [.idles, .lists]),
+  ]
+
+  private static func credentials(
+    _ name: String, _ count: Int, _ traits: Traits = .idles
+  ) -> RingScenario {
+    RingScenario(
+      name: name, measure: .cost, bytes: smallBytes, subscribers: 0, traits: traits,
+      credentials: count)
+  }
+}
+
+extension RingSubject {
+  fileprivate static func credentials() throws(MissingSubject) -> RingSubject {
+    RingSubject(name: "framebus", path: try own("BusCredential", for: "framebus"))
+  }
+
+  fileprivate static func sodium() throws(MissingSubject) -> RingSubject {
+    RingSubject(name: "limit", path: try own("BareSodium", for: "limit"))
+  }
+
+  fileprivate static func libsecret() throws(MissingSubject) -> RingSubject {
+    for (server, package) in [("dbus-daemon", "dbus"), ("gnome-keyring-daemon", "gnome-keyring")]
+    where programInPath(named: server) == nil {
+      throw MissingSubject(
+        subject: "libsecret", program: server, remedy: "install it: apt-get install \(package)")
+    }
+    return RingSubject(
+      name: "libsecret", path: try program("LibsecretGet", for: "libsecret"), mostCredentials: 100)
+  }
+}

@@ -1,0 +1,107 @@
+import AppGroup
+import Platform
+
+/// Moving credentials to another group or machine. The host alone can.
+extension CredentialStore {
+  /// The most that one file carries.
+  public static let maximumExportBytes = ExportFile.maximumBytes
+
+  /// Whether ``importing(_:passphrase:from:isReplacing:)`` needs a passphrase for a file.
+  public static func isUnderPassphrase(_ file: [UInt8]) -> Bool {
+    (try? ExportFile(parsing: file))?.isUnderPassphrase ?? false
+  }
+
+  /// What others export for, and know this store's exports by.
+  public func identity() throws(CredentialError) -> StoreIdentity {
+    guard let host = try index().roles[.host] else { throw .tampered("the index has no host") }
+    return StoreIdentity(host)
+  }
+
+  /// Seals credentials into one file that only the other store's host can open.
+  /// - Returns: the file's bytes, which are no secret.
+  public func export(
+    _ names: [CredentialName], for receiver: StoreIdentity
+  ) throws(CredentialError) -> [UInt8] {
+    try export(names, for: .store(receiver))
+  }
+
+  /// Seals credentials into one file that whoever knows the passphrase can open.
+  public func export(
+    _ names: [CredentialName], under passphrase: consuming SecretBytes
+  ) throws(CredentialError) -> [UInt8] {
+    try export(names, for: .passphrase(.init(secret: passphrase, cost: try .calibrated())))
+  }
+
+  func export(
+    _ names: [CredentialName], for receiver: consuming ExportFile.Receiver
+  ) throws(CredentialError) -> [UInt8] {
+    try requireHost()
+    if names.isEmpty { throw .invalid("there is nothing to export") }
+    let index = try index()
+    let items = try names.map { name throws(CredentialError) in
+      guard let item = index.items[name] else { throw .notFound(name) }
+      return item
+    }
+    for name in names { try log(.export, .done, name, generation: index.generation) }
+    let bytes = try ExportFile.bytes(
+      of: items.count, from: group.id, for: receiver, signing: keys.signing
+    ) { number throws(CredentialError) in
+      try ExportFile.entry(items[number], opened(items[number], index))
+    }
+    if bytes.count > ExportFile.maximumBytes {
+      throw .invalid("that is more than one file can carry; export fewer credentials at a time")
+    }
+    return bytes
+  }
+
+  /// Keeps what another store exported: all of it, or nothing.
+  /// - Parameters:
+  ///   - file: the file's bytes, whoever made them.
+  ///   - passphrase: that the file was sealed under, if it was.
+  ///   - exporter: refuses what another store exported; nil takes it from anybody.
+  ///   - isReplacing: takes the place of credentials of the same names. Without it one such name
+  ///     is ``CredentialError/duplicate(_:)``, and nothing is imported.
+  /// - Returns: their names.
+  @discardableResult
+  public func importing(
+    _ file: [UInt8], passphrase: consuming SecretBytes? = nil, from exporter: StoreIdentity? = nil,
+    isReplacing: Bool = false
+  ) throws(CredentialError) -> [CredentialName] {
+    try requireHost()
+    let export: ExportFile
+    do { export = try ExportFile(parsing: file) } catch {
+      throw error == .newer ? .newerVersion(path: "the file") : .tampered("the file")
+    }
+    if let exporter, exporter.signing != export.signer {
+      throw .notEntitled("the file was exported by another store than the one that you named")
+    }
+    let key = try export.key(for: keys.opening, passphrase: passphrase)
+    var names: [CredentialName] = []
+    var known: Set<CredentialName> = []
+    try change(.import) { draft throws(CredentialError) in
+      for number in 0..<export.count {
+        try export.withEntry(number, by: key) { entry, secret throws(CredentialError) in
+          let old = draft.index.items[entry.name]
+          // A file that names one twice contradicts itself.
+          guard known.insert(entry.name).inserted else { throw .tampered("the file") }
+          if old != nil, !isReplacing { throw .duplicate(entry.name) }
+          try seal(secret, entry.arriving(replacing: old), &draft)
+          names.append(entry.name)
+        }
+      }
+      return names
+    }
+    return names
+  }
+}
+
+extension CredentialAttributes {
+  /// The same credential, where it is new or takes another's place.
+  fileprivate func arriving(replacing old: CredentialAttributes?) -> CredentialAttributes {
+    CredentialAttributes(
+      name: name, label: label, comment: comment, accessibility: accessibility,
+      createdAtSeconds: createdAtSeconds,
+      changedAtSeconds: changedAtSeconds, expiresAtSeconds: expiresAtSeconds,
+      recipients: recipients, generation: 0, id: old?.id ?? Sodium.randomBytes(Self.idBytes))
+  }
+}

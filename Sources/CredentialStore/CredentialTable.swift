@@ -1,0 +1,45 @@
+/// The attributes of all credentials, sorted by name, as the index has them: so that reading it
+/// needs no sorting, and finding one takes a handful of comparisons.
+struct CredentialTable: Equatable {
+  private(set) var values: [CredentialAttributes] = []
+
+  init() {}
+
+  /// - Returns: nil unless each name is greater than the one before it.
+  init?(sorted values: [CredentialAttributes]) {
+    guard zip(values, values.dropFirst()).allSatisfy({ $0.name < $1.name }) else { return nil }
+    self.values = values
+  }
+
+  var count: Int { values.count }
+
+  subscript(name: CredentialName) -> CredentialAttributes? {
+    get {
+      let place = place(of: name)
+      return has(name, at: place) ? values[place] : nil
+    }
+    set {
+      let place = place(of: name)
+      switch (has(name, at: place), newValue) {
+      case (true, let new?): values[place] = new
+      case (true, nil): values.remove(at: place)
+      case (false, let new?): values.insert(new, at: place)
+      case (false, nil): break
+      }
+    }
+  }
+
+  private func has(_ name: CredentialName, at place: Int) -> Bool {
+    place < values.count && values[place].name == name
+  }
+
+  /// Where it is, or where it would be put.
+  private func place(of name: CredentialName) -> Int {
+    var (low, high) = (0, values.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if values[middle].name < name { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

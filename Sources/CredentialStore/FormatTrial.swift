@@ -1,0 +1,70 @@
+import AppGroup
+
+/// The parsers of what others may have written, for who makes such bytes up (`Fuzz/Credentials`):
+/// each input is signed with the key that is asked for, so that it gets as far as what somebody
+/// with that key would write.
+package struct FormatTrial: ~Copyable {
+  let keys: RoleKeys
+  let group: GroupID
+
+  package init(group: GroupID) throws(CredentialError) {
+    // Always the same, so that inputs that are kept hold the right public keys.
+    let seed: [UInt8] = Array(repeating: 7, count: RoleKeys.seedBytes)
+    keys = try RoleKeys(seed: SecretBytes(copying: seed))
+    self.group = group
+  }
+
+  private borrowing func signed(_ bytes: [UInt8], _ domain: Sodium.Domain) -> [UInt8] {
+    bytes + keys.signing.signature(of: bytes, domain: domain)
+  }
+
+  /// What is taken for an index is written in the one way that there is.
+  package borrowing func index(_ bytes: [UInt8]) {
+    let file = bytes + keys.indexSigning.signature(of: bytes, domain: .index)
+    let signer = keys.indexSigning.publicKey
+    guard let index = try? StoreIndex(parsing: file, of: group, signer: signer) else { return }
+    precondition(index.signedBytes(of: group, by: keys.indexSigning) == file, "another index")
+  }
+
+  package borrowing func item(_ bytes: [UInt8]) {
+    guard let item = try? SealedRecord(parsing: signed(bytes, .item)) else { return }
+    _ = try? item.open(as: .host, with: keys.opening)
+  }
+
+  package borrowing func auditRecord(_ bytes: [UInt8]) {
+    let record = try? AuditRecord(
+      parsing: signed(bytes, .audit), after: nil, key: keys.signing.publicKey)
+    if let record { precondition(record.name.map { !$0.service.isEmpty } ?? true) }
+  }
+
+  package borrowing func keyFile(_ bytes: [UInt8]) {
+    guard let file = try? SecretBytes(copying: bytes) else { return }
+    _ = try? KeyFile(parsing: file)
+  }
+
+  package borrowing func export(_ bytes: [UInt8]) {
+    guard let file = try? ExportFile(parsing: signed(bytes, .export)) else { return }
+    precondition(file.count > 0)
+  }
+
+  /// What the exporter has encrypted, who may be anybody.
+  package borrowing func exported(_ bytes: [UInt8]) {
+    let identity = StoreIdentity(keys.publicKeys)
+    let sealed = try? ExportFile.bytes(
+      of: 1, from: group, for: .store(identity), signing: keys.signing
+    ) { _ throws(CredentialError) in try SecretBytes(copying: bytes) }
+    guard let sealed, let file = try? ExportFile(parsing: sealed),
+      let key = try? file.key(for: keys.opening, passphrase: nil)
+    else { return }
+    try? file.withEntry(0, by: key) { attributes, secret throws(CredentialError) in
+      let again = try ExportFile.entry(attributes, secret)
+      precondition(again.byteCount == bytes.count, "another entry")
+    }
+  }
+
+  package borrowing func identity(_ bytes: [UInt8]) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let identity = try? StoreIdentity(text) else { return }
+    precondition(identity.description == text, "another identity")
+  }
+}

@@ -1,0 +1,85 @@
+import AppGroup
+import CredentialStore
+import Platform
+import Synchronization
+
+/// Why a keychain did not do what it was asked for.
+public enum KeychainError: Error, CustomStringConvertible {
+  case groupID(GroupIDError)
+  case group(GroupError)
+  case store(CredentialError)
+
+  public var description: String {
+    switch self {
+    case .groupID(let error): "\(error)"
+    case .group(let error): "\(error)"
+    case .store(let error): "\(error)"
+    }
+  }
+}
+
+/// Does what the store says no to in its own words.
+func attempt<Value: ~Copyable>(
+  _ work: () throws(CredentialError) -> Value
+) throws(KeychainError) -> Value {
+  do { return try work() } catch { throw .store(error) }
+}
+
+/// Where the credentials are: found when they are first asked for, and kept from then on.
+final class KeychainPlace: Sendable {
+  private let openGroup: @Sendable () throws(KeychainError) -> AppGroup
+  private let role: Role?
+  private let opened = Mutex<CredentialStore?>(nil)
+
+  init(role: Role?, openGroup: @escaping @Sendable () throws(KeychainError) -> AppGroup) {
+    self.role = role
+    self.openGroup = openGroup
+  }
+
+  /// - Returns: nil if the group keeps no credentials yet.
+  func store() throws(KeychainError) -> CredentialStore? {
+    try opened.withLock { opened throws(KeychainError) in
+      if let opened { return opened }
+      let group = try openGroup()
+      if try !attempt({ () throws(CredentialError) in try CredentialStore.exists(in: group) }) {
+        return nil
+      }
+      let role = role ?? Self.role(in: group)
+      let store = try attempt { () throws(CredentialError) in
+        try CredentialStore.open(in: group, as: role)
+      }
+      opened = store
+      return store
+    }
+  }
+
+  /// The store, made if there is none.
+  func storeOrNew() throws(KeychainError) -> CredentialStore {
+    if let store = try store() { return store }
+    return try opened.withLock { opened throws(KeychainError) in
+      if let opened { return opened }
+      let group = try openGroup()
+      let store = try attempt { () throws(CredentialError) in try CredentialStore.create(in: group)
+      }
+      opened = store
+      return store
+    }
+  }
+
+  private static func role(in group: AppGroup) -> Role {
+    let roles = group.ownRoles
+    return roles.contains(.host) ? .host : roles.first ?? .host
+  }
+}
+
+/// The group of that id, else that of `FRAMEBUS_GROUP`, else the local one; below `FRAMEBUS_HOME`,
+/// if that is set.
+func openAccessGroup(_ text: String?) throws(KeychainError) -> AppGroup {
+  var id = GroupID.local
+  if let text = text ?? environmentValue("FRAMEBUS_GROUP") {
+    do { id = try GroupID(text) } catch { throw .groupID(error) }
+  }
+  do { return try AppGroup.open(id, root: environmentValue("FRAMEBUS_HOME")) } catch {
+    throw .group(error)
+  }
+}
