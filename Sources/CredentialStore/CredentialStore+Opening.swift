@@ -50,6 +50,24 @@ extension CredentialStore {
     _ verb: AuditRecord.Verb, _ outcome: AuditRecord.Outcome, _ name: CredentialName?,
     generation: UInt64
   ) throws(CredentialError) {
+    var generation = generation
+    while true {
+      do throws(CredentialError) {
+        return try append(verb, outcome, name, generation: generation)
+      } catch {
+        guard case .rolledBack(_, let seen) = error else { throw error }
+        // Unless another process of the role has seen a newer state since this one looked.
+        let now = try index().generation
+        guard now >= seen, now > generation else { throw error }
+        generation = now
+      }
+    }
+  }
+
+  private func append(
+    _ verb: AuditRecord.Verb, _ outcome: AuditRecord.Outcome, _ name: CredentialName?,
+    generation: UInt64
+  ) throws(CredentialError) {
     var file = try files.openAuditLog(of: role)
     let last = try AuditLog.append(
       verb, outcome, name, generation: generation, to: &file, keys: keys,

@@ -166,8 +166,11 @@ public final class CredentialStore: Sendable {
     try latest.withLock { latest throws(CredentialError) in
       let status = try files.indexStatus()
       if let latest, latest.status == status { return latest.index }
+      // Before the index, because a change writes it after that.
+      let anchor = files.anchor() ?? 0
       let read = try readIndex()
-      try requireNew(read.index.generation, seen: latest?.index.generation)
+      try requireNew(
+        read.index.generation, seen: max(anchor, latest?.index.generation ?? 0))
       latest = read
       return read.index
     }
@@ -187,10 +190,9 @@ public final class CredentialStore: Sendable {
   }
 
   /// A genuine index of an older state is still a wrong one.
-  private func requireNew(_ generation: UInt64, seen: UInt64?) throws(CredentialError) {
-    if acceptsOlder { return }
-    let newest = max(seen ?? 0, files.anchor() ?? 0)
-    if generation < newest { throw .rolledBack(generation: generation, seen: newest) }
+  private func requireNew(_ generation: UInt64, seen: UInt64) throws(CredentialError) {
+    if acceptsOlder || generation >= seen { return }
+    throw .rolledBack(generation: generation, seen: seen)
   }
 
   /// Writes an index, at which moment the change that it describes has happened.

@@ -107,7 +107,7 @@ import Testing
     let log = try world.log()
     log.append(.info, "line")
     let logs = world.group.logsPath
-    let name = log.runName.dropLast()
+    let name = log.runName
     try FileManager.default.createSymbolicLink(
       atPath: "\(logs)/\(name)7.000001.log", withDestinationPath: "/dev/zero")
     try output(of: "mkfifo", ["\(logs)/\(name)8.000001.log"])
