@@ -63,6 +63,33 @@ void fb_pipeline_failure_clear(struct fb_pipeline_failure *failure) {
   *failure = (struct fb_pipeline_failure){.isFailure = false};
 }
 
+// A task that waits, as for room in a queue, is a started one.
+static void look_for_started_task(const GValue *item, gpointer isStarted) {
+  GstPad *pad = g_value_get_object(item);
+  GST_OBJECT_LOCK(pad);
+  GstTask *task = GST_PAD_TASK(pad);
+  if (task != NULL && gst_task_get_state(task) == GST_TASK_STARTED) *(bool *)isStarted = true;
+  GST_OBJECT_UNLOCK(pad);
+}
+
+static void look_at_pads(const GValue *item, gpointer isStarted) {
+  GstIterator *pads = gst_element_iterate_pads(g_value_get_object(item));
+  while (gst_iterator_foreach(pads, look_for_started_task, isStarted) == GST_ITERATOR_RESYNC) {
+    gst_iterator_resync(pads);
+  }
+  gst_iterator_free(pads);
+}
+
+bool fb_pipeline_is_idle(GstElement *pipeline) {
+  bool isStarted = false;
+  GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
+  while (gst_iterator_foreach(elements, look_at_pads, &isStarted) == GST_ITERATOR_RESYNC) {
+    gst_iterator_resync(elements);
+  }
+  gst_iterator_free(elements);
+  return !isStarted;
+}
+
 int fb_pipeline_descriptor(GstElement *pipeline) {
   GstBus *bus = gst_element_get_bus(pipeline);
   GPollFD descriptor;

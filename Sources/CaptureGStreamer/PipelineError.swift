@@ -13,6 +13,7 @@
     case noVideo(name: String)
     case missingDecoder(what: String, name: String)
     case damaged(name: String, element: String, reason: String)
+    case endedSilently(name: String)
     case cutOff(name: String, endNs: UInt64, durationNs: UInt64)
     case failed(name: String, element: String, reason: String)
     case unsupportedFormat(String)
@@ -39,6 +40,9 @@
           + "or gstreamer1.0-plugins-bad"
       case .damaged(let name, let element, let reason):
         "\(name) is damaged or cut off: \(element) says '\(reason)'; the frames before that are out"
+      case .endedSilently(let name):
+        "\(name) is damaged or cut off: GStreamer stopped reading it and says nothing; the frames "
+          + "before that are out"
       case .cutOff(let name, let endNs, let durationNs):
         "\(name) is cut off: its video ends at \(endNs / 1_000_000) ms of "
           + "\(durationNs / 1_000_000); the frames before that are out"

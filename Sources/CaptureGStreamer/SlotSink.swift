@@ -12,6 +12,8 @@
     @unsafe private let sink: OpaquePointer
     private var loans: [OfferedLoan]
     private let name: String
+    /// Other sources may wait for the world in threads that nobody sees.
+    private let isFile: Bool
 
     /// A loan that the pipeline may be writing into.
     private final class OfferedLoan { var loan: FrameLoan? }
@@ -43,6 +45,7 @@
       unsafe self.pipeline = pipeline
       unsafe self.sink = sink
       self.name = name
+      isFile = file != nil
       loans = (0..<Self.slotCount).map { _ in OfferedLoan() }
     }
 
@@ -85,18 +88,27 @@
     func next(
       until deadline: Deadline, stop: StopSignal, framesOut: UInt64
     ) throws(PipelineError) -> SinkItem? {
+      var wasIdle = false
       while true {
         if let item = unsafe SinkItem(fb_slot_sink_next(sink)) { return item }
         try throwFailure(framesOut: framesOut)
+        // Looked at last: whatever came of the pipeline's threads came before.
+        if wasIdle { throw .endedSilently(name: name) }
         let ready: Int?
         do {
           ready = try firstReadable(
             stop.descriptorNumber, unsafe fb_slot_sink_descriptor(sink),
-            unsafe fb_pipeline_descriptor(pipeline), until: deadline)
+            unsafe fb_pipeline_descriptor(pipeline),
+            until: isFile ? min(deadline, .after(Self.idleInterval)) : deadline)
         } catch { throw .system(error) }
-        if ready == nil || ready == 0 { return nil }
+        if ready == 0 || ready == nil && deadline.isPast { return nil }
+        wasIdle = unsafe ready == nil && isFile && fb_pipeline_is_idle(pipeline)
       }
     }
+
+    /// How often to look whether the pipeline's threads have ended without a word: decodebin loses
+    /// the error of a demultiplexer that fails while it is being connected.
+    private static let idleInterval: Duration = .seconds(1)
 
     func acceptFormat() { unsafe fb_slot_sink_accept_format(sink) }
 

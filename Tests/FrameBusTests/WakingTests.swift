@@ -17,10 +17,10 @@ import Testing
       let calls = try SystemCalls(of: publisher, during: { try frames(50, of: world) })
       // Wake-ups and sleeps are spared on a busy machine, where the next frame is there before
       // everybody sleeps; that there are not many more is what counts.
-      #expect((10...60).contains(calls.count("futex", thread: publisher.processID)), "\(calls)")
+      #expect((1...60).contains(calls.count("futex", thread: publisher.processID)), "\(calls)")
       #expect(calls.count("sendto", thread: publisher.processID) == 0)
       let own = try SystemCalls(of: subscribers[0], during: { try frames(50, of: world) })
-      #expect((10...70).contains(own.count("futex_waitv", thread: subscribers[0].processID)))
+      #expect((1...70).contains(own.count("futex_waitv", thread: subscribers[0].processID)))
       // A publisher that had to wait for it is woken by it.
       #expect(own.waits("futex", thread: subscribers[0].processID) == 0, "\(own)")
     }

@@ -91,6 +91,9 @@ struct fb_pipeline_failure {
 /// Takes the messages that have arrived. Never waits.
 struct fb_pipeline_failure fb_pipeline_take_failure(GstElement *pipeline);
 void fb_pipeline_failure_clear(struct fb_pipeline_failure *failure);
+/// Whether no thread of the pipeline does anything, or waits for somebody to: all have come to an
+/// end, by an end of the stream or an error, whether or not there was a message about it.
+bool fb_pipeline_is_idle(GstElement *pipeline);
 /// Readable when `fb_pipeline_take_failure` may have something.
 int fb_pipeline_descriptor(GstElement *pipeline);
 /// Makes a pipeline from its description; NULL and a failure if that is impossible.
