@@ -33,7 +33,7 @@ import Testing
     #expect(!observer.output.text.contains("wrong"))
   }
 
-  /// By the kernel's count. A ring comes for nothing where its post was delivered before it arrived,
+  /// By the kernel's count. A ring comes for nothing where its post was delivered before it came,
   /// which is seldom.
   @Test func anObserverIsHardlyWokenMoreOftenThanItIsCalled() throws {
     let world = try NotifyWorld()
