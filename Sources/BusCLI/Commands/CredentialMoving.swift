@@ -90,12 +90,7 @@ struct CredentialExport: ParsableCommand {
       return try SecretInput.read(from: filePassphraseFd, called: "the file's passphrase")
     }
     guard isTerminal(0) else { throw UsageError("choose --to or --file-passphrase-fd") }
-    let first = try SecretInput.ask("Passphrase of the file: ")
-    let second = try SecretInput.ask("Again: ")
-    guard first.isSame(as: second) else {
-      throw CredentialError.invalid("the two passphrases differ; nothing was exported")
-    }
-    return first
+    return try SecretInput.askTwice("Passphrase of the file: ")
   }
 }
 

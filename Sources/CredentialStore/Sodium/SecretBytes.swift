@@ -160,15 +160,6 @@ public struct SecretBytes: ~Copyable, Sendable {
     }
   }
 
-  /// Whether both are the same bytes; how long that takes tells nothing of them.
-  public borrowing func isSame(as other: borrowing SecretBytes) -> Bool {
-    guard byteCount == other.byteCount else { return false }
-    // SAFETY: both have that many bytes.
-    return unsafe withPointer { own in
-      unsafe other.withPointer { unsafe sodium_memcmp(own, $0, byteCount) == 0 }
-    }
-  }
-
   /// Lends the bytes to a call of libsodium.
   @unsafe borrowing func withPointer<Result, Failure: Error>(
     _ body: (UnsafePointer<UInt8>) throws(Failure) -> Result
