@@ -47,28 +47,3 @@ package final class BatchWriter {
     if isDurable { try syncData(file) }
   }
 }
-
-/// Waits until an open file's bytes survive a power cut: `fdatasync(2)`.
-package func syncData(_ number: Int32) throws(SystemError) {
-  _ = try retryingInterrupts("fdatasync") { fdatasync(number) }
-}
-
-extension Descriptor {
-  package borrowing func syncData() throws(SystemError) { try Platform.syncData(number) }
-
-  /// Writes bytes at a place, whole.
-  package borrowing func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
-    var written = 0
-    while written < bytes.count {
-      let start = written
-      // SAFETY: the kernel reads the rest of the array during the call only.
-      let count = unsafe bytes.withUnsafeBytes {
-        unsafe pwrite(
-          number, UnsafeRawBufferPointer(rebasing: $0[start...]).baseAddress, $0.count - start,
-          off_t(offset + start))
-      }
-      if count == 0 { throw SystemError(code: ENOSPC, operation: "pwrite") }
-      if count > 0 { written += count } else if errno != EINTR { throw .last("pwrite") }
-    }
-  }
-}

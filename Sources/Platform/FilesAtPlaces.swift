@@ -6,40 +6,52 @@ import Glibc
 extension Descriptor {
   /// Reads so many bytes, or fewer where the file ends (`pread(2)`).
   package borrowing func bytes(
-    at offset: Int, count: Int, path: String
+    at offset: Int, count: Int, path: String? = nil
   ) throws(SystemError) -> [UInt8] {
-    var bytes: [UInt8] = Array(repeating: 0, count: count)
-    let number = self.number
-    var filled = 0
-    while filled < count {
-      // SAFETY: the kernel writes at most what is left of the array.
-      let more = unsafe bytes.withUnsafeMutableBytes {
-        unsafe pread(
-          number, $0.baseAddress.map { unsafe $0 + filled }, count - filled, off_t(offset + filled))
-      }
-      if more == 0 { break }
-      if more > 0 {
-        filled += more
-      } else if errno != EINTR {
-        throw .last("pread", path: path)
-      }
-    }
+    var bytes = [UInt8](repeating: 0, count: count)
+    var elements = bytes.mutableSpan
+    // SAFETY: bytes have no value that is not allowed.
+    var span = unsafe elements.mutableBytes
+    let filled = try read(count, into: &span, at: offset, path: path)
     bytes.removeLast(count - filled)
     return bytes
   }
 
+  /// Reads so many bytes to the beginning of a span, or fewer where the file ends.
+  /// - Returns: how many bytes were read.
+  package borrowing func read(
+    _ count: Int, into span: inout MutableRawSpan, at offset: Int, path: String? = nil
+  ) throws(SystemError) -> Int {
+    precondition(count <= span.byteCount, "\(count) bytes in a span of \(span.byteCount)")
+    let number = self.number
+    // SAFETY: the kernel writes within the span, during the calls.
+    return try unsafe span.withUnsafeMutableBytes { (bytes) throws(SystemError) in
+      var filled = 0
+      while filled < count {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<count])
+        let more = unsafe pread(number, rest.baseAddress, rest.count, off_t(offset + filled))
+        if more == 0 { break }
+        if more > 0 {
+          filled += more
+        } else if errno != EINTR {
+          throw .last("pread", path: path)
+        }
+      }
+      return filled
+    }
+  }
+
   /// Writes bytes, whole (`pwrite(2)`). On a full disk a part of them may be written.
   package borrowing func write(
-    _ bytes: [UInt8], at offset: Int, path: String
+    _ bytes: [UInt8], at offset: Int, path: String? = nil
   ) throws(SystemError) {
     let number = self.number
     var written = 0
     while written < bytes.count {
       // SAFETY: the kernel reads at most what is left of the array.
       let more = unsafe bytes.withUnsafeBytes {
-        unsafe pwrite(
-          number, $0.baseAddress.map { unsafe $0 + written }, bytes.count - written,
-          off_t(offset + written))
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: $0[written...])
+        return unsafe pwrite(number, rest.baseAddress, rest.count, off_t(offset + written))
       }
       if more > 0 {
         written += more
@@ -52,9 +64,8 @@ extension Descriptor {
   }
 
   /// Waits until what was written survives a power cut (`fdatasync(2)`).
-  package borrowing func syncData(path: String) throws(SystemError) {
-    let number = self.number
-    _ = try retryingInterrupts("fdatasync", path: path) { fdatasync(number) }
+  package borrowing func syncData(path: String? = nil) throws(SystemError) {
+    try Platform.syncData(number, path: path)
   }
 
   /// Takes the exclusive lock on the whole file (an open file description lock, fcntl(2)), for
@@ -78,4 +89,9 @@ extension Descriptor {
   }
 
   package borrowing func unlockWhole() { _ = linux_unlock(number) }
+}
+
+/// As the descriptor's own `syncData`, for one that is held elsewhere.
+package func syncData(_ number: Int32, path: String? = nil) throws(SystemError) {
+  _ = try retryingInterrupts("fdatasync", path: path) { fdatasync(number) }
 }

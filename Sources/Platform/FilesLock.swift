@@ -28,13 +28,7 @@ package struct FileLock: ~Copyable, Sendable {
       guard status.kind == .file, status.ownerID == ownerID, status.linkCount <= 1 else {
         throw SystemError(code: EPERM, operation: "lock", path: path)
       }
-      while linux_lock_exclusively(file.number) != 0 {
-        guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-          throw .last("fcntl F_OFD_SETLK", path: path)
-        }
-        if deadline.isPast { return nil }
-        sleep(until: .after(.milliseconds(5)))
-      }
+      if try !file.lockWhole(until: deadline, path: path) { return nil }
       // A lock on a file that is no longer there excludes nobody.
       if try directory.status(of: name)?.inode == status.inode { return FileLock(file: file) }
     }

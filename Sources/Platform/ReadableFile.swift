@@ -47,23 +47,7 @@ package final class ReadableFile: Sendable {
   package func read(
     _ count: Int, into span: inout MutableRawSpan, at offset: Int
   ) throws(SystemError) -> Int {
-    precondition(count <= span.byteCount, "\(count) bytes in a span of \(span.byteCount)")
-    // SAFETY: the kernel writes within the span, during the calls.
-    return try unsafe span.withUnsafeMutableBytes { (bytes) throws(SystemError) in
-      var filled = 0
-      while filled < count {
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<count])
-        let count = unsafe pread(
-          descriptor.number, rest.baseAddress, rest.count, off_t(offset + filled))
-        if count == 0 { break }
-        if count > 0 {
-          filled += count
-        } else if errno != EINTR {
-          throw .last("pread", path: path)
-        }
-      }
-      return filled
-    }
+    try descriptor.read(count, into: &span, at: offset, path: path)
   }
 
   /// Reads so many bytes, or fewer where the file ended when it was opened.
@@ -73,12 +57,6 @@ package final class ReadableFile: Sendable {
 
   /// Reads so many bytes, or fewer where the file ends now.
   package func bytes(at offset: Int, atMost count: Int) throws(SystemError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var elements = bytes.mutableSpan
-    // SAFETY: bytes have no value that is not allowed.
-    var span = unsafe elements.mutableBytes
-    let filled = try read(span.byteCount, into: &span, at: offset)
-    bytes.removeLast(bytes.count - filled)
-    return bytes
+    try descriptor.bytes(at: offset, count: count, path: path)
   }
 }

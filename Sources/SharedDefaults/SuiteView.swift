@@ -34,7 +34,10 @@ struct SuiteView {
     do throws(DefaultsError) {
       let entry = try place.status()
       byteCount = entry?.byteCount ?? 0
-      if let file, trouble == nil, file.isThere(entry), !file.isLost, try follow(file) { return }
+      // A broken journal is read anew: somebody may have mended it, as with a copy of the file.
+      if let file, trouble == nil, !isBroken, file.isThere(entry), !file.isLost, try follow(file) {
+        return
+      }
       if entry == nil { self = SuiteView() } else { try begin(place) }
       trouble = nil
     } catch {

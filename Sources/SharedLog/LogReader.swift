@@ -74,7 +74,9 @@ public final class LogReader {
 
   private func makeWatch() throws(LogError) -> ChangeWatch {
     try attempt { () throws(SystemError) in
-      try ChangeWatch([directories.files.path, directories.segments.path])
+      try ChangeWatch(
+        [directories.files.path, directories.segments.path],
+        [.appearance, .removal, .writing, .closing])
     }
   }
 

@@ -61,6 +61,18 @@ import Testing
     try waitUntil("others follow") { defaults.storedValues() == late.storedValues() }
   }
 
+  @Test func aBrokenJournalThatIsMendedInItsPlaceIsReadAgain() throws {
+    let (world, _) = try suite()
+    let whole = try contents(world)
+    var bytes = whole
+    bytes[bytes.count - 1] ^= 1
+    try put(bytes, world)
+    let reader = try world.open()
+    #expect(reader.value(forKey: "third") == nil)
+    try put(whole, world)
+    try waitUntil("the file is read again") { reader.value(forKey: "third") == "third" }
+  }
+
   @Test func aTornTailIsIgnoredByReadersAndCutByTheNextWriter() throws {
     let (world, defaults) = try suite()
     let whole = try contents(world)
