@@ -7,7 +7,7 @@ import PackageDescription
 //
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //   L2  AppGroup
@@ -149,10 +149,15 @@ let package = Package(
     .target(
       name: "Recording", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
-      name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+      name: "Sound", dependencies: ["FrameBus", "Platform"], swiftSettings: strict),
+    .target(
+      name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
+      swiftSettings: strict),
     .target(
       name: "UploadGStreamer",
-      dependencies: ["Upload", "FrameBus", "Platform", "CGStreamer", media("CGStreamerSystem")],
+      dependencies: [
+        "Upload", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
+      ],
       swiftSettings: strict),
 
     // L6: programs
@@ -392,13 +397,17 @@ let package = Package(
         "BusWorker", "CaptureProgram",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "SoundTests", dependencies: ["Sound", "FrameBus", "Platform", "TestSupport"],
+      swiftSettings: strict),
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
       path: "Tests/UploadTestPublisher", swiftSettings: strict),
     .testTarget(
       name: "UploadTests",
       dependencies: [
-        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "UploadTestPublisher",
+        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "Sound",
+        "UploadTestPublisher",
       ],
       swiftSettings: strict),
     .testTarget(

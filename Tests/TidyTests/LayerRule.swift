@@ -23,8 +23,9 @@ enum LayerRule {
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
     "Recording": core,
-    "Upload": core,
-    "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
+    "Sound": ["Platform", "FrameBus"],
+    "Upload": core.union(["Sound"]),
+    "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "NotifyCenter", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
