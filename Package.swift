@@ -383,7 +383,8 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),
     .executableTarget(
-      name: "RoleHost", dependencies: ["Confinement", "Platform", "WorkerSupport"],
+      name: "RoleHost",
+      dependencies: ["Confinement", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/RoleHost", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",

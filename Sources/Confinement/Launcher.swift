@@ -4,15 +4,12 @@ import Synchronization
 /// Starts programs of roles: each with a process group of its own, with nothing open but what it
 /// is given, and confined as asked.
 package struct Launcher: Sendable {
-  /// framebus-confine, and what may stand before it on the command line.
-  private let confiner: [String]
+  /// The path of framebus-confine.
+  private let confiner: String
 
-  /// - Parameter confiner: nil finds it beside this program.
-  package init(confiner: [String]? = nil) throws(LaunchError) {
-    guard let found = confiner ?? siblingProgram(named: "framebus-confine").map({ [$0] }) else {
-      throw .noConfiner
-    }
-    self.confiner = found
+  package init() throws(LaunchError) {
+    guard let path = siblingProgram(named: "framebus-confine") else { throw .noConfiner }
+    confiner = path
   }
 
   /// What becomes of a role when the process that started it ends, even by SIGKILL.
@@ -60,10 +57,8 @@ package struct Launcher: Sendable {
     var options = program
     let number = 3 + program.inherited.count
     options.inherited += [request, report]
-    options.executable = confiner[0]
-    options.arguments =
-      confiner.dropFirst() + ["\(number)", "\(number + 1)", program.executable]
-      + program.arguments
+    options.executable = confiner
+    options.arguments = ["\(number)", "\(number + 1)", program.executable] + program.arguments
     options.hasOwnGroup = true
     return options
   }

@@ -50,7 +50,7 @@ import Testing
 
   @Test func aRoleDiesWithItsHostUnlessItShallOutliveIt() throws {
     for (bond, survives) in [("dies", false), ("outlives", true)] {
-      let host = try RunningProgram("RoleHost", ["bond=\(bond)"])
+      let host = try RunningProgram("RoleHost", ["bond=\(bond)", "--", "/usr/bin/sleep", "1000"])
       let role = try processNamed(by: host)
       guard let watch = ProcessWatch(role) else {
         Issue.record("\(role) is gone before its time")
@@ -64,7 +64,8 @@ import Testing
   }
 
   @Test func aHostThatEndsInOrderCanLeaveItsRoleRunning() throws {
-    let host = try RunningProgram("RoleHost", ["bond=outlives", "end=return"])
+    let host = try RunningProgram(
+      "RoleHost", ["bond=outlives", "end=return", "--", "/usr/bin/sleep", "1000"])
     let role = try processNamed(by: host)
     try host.finish()
     guard let watch = ProcessWatch(role) else {
@@ -76,8 +77,9 @@ import Testing
 
   /// What `RoleHost` says it started.
   private func processNamed(by host: RunningProgram) throws -> Int32 {
-    try host.waitForOutput("\n")
-    return try #require(Int32(host.output.text.dropFirst("role ".count).dropLast()))
+    try host.waitForOutput("role ")
+    let line = host.output.text.split(separator: "\n").last { $0.hasPrefix("role ") }
+    return try #require(Int32(line?.dropFirst("role ".count) ?? ""))
   }
 
   @Test func manyThatEndedLeaveNoZombies() throws {
