@@ -10,10 +10,11 @@ import PackageDescription
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
+//       Confinement
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSodium  CURing  CXCB*  CGStreamer*
+//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -53,6 +54,7 @@ let package = Package(
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
     .executable(name: "framebus-upload", targets: ["UploadProgram"]),
+    .executable(name: "framebus-confine", targets: ["ConfineProgram"]),
   ],
   traits: [
     .trait(
@@ -85,6 +87,8 @@ let package = Package(
       name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+      name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
       providers: [
@@ -123,6 +127,9 @@ let package = Package(
     .target(
       name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
       swiftSettings: strict),
+
+    .target(
+      name: "Confinement", dependencies: ["AppGroup", "Platform"], swiftSettings: strict),
 
     // L4: other spellings, and media
     .target(
@@ -199,6 +206,9 @@ let package = Package(
         argumentParser,
       ],
       swiftSettings: strict),
+
+    .executableTarget(
+      name: "ConfineProgram", dependencies: ["CSeccomp"], cSettings: strictC),
 
     // Benchmarks: what the suites of Bench compare with
     .executableTarget(
@@ -369,6 +379,18 @@ let package = Package(
     .executableTarget(
       name: "LogWorker", dependencies: ["SharedLog", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/LogWorker", swiftSettings: strict),
+    .testTarget(
+      name: "ConfinementTests",
+      dependencies: [
+        "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
+        "CaptureProgram", "ConfineProgram", "RoleHost",
+      ],
+      swiftSettings: strict),
+    .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),
+    .executableTarget(
+      name: "RoleHost",
+      dependencies: ["Confinement", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/RoleHost", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -13,6 +13,7 @@ enum LayerRule {
     "CredentialStore": ["Platform", "AppGroup", "CSodium"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
     "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
+    "Confinement": ["Platform", "AppGroup"],
     "DarwinKeychain": ["Platform", "AppGroup", "CredentialStore"],
     "SharedDefaults": ["Platform", "AppGroup", "CChecksum"],
     "FoundationDefaults": ["SharedDefaults", "FoundationEssentials"],
