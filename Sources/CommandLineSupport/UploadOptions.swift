@@ -56,6 +56,9 @@ public struct UploadOptions: ParsableArguments {
     }
   }
 
+  /// These options as a log may have them.
+  public var logged: [String] { [LoggedText.address(destination)] + arguments.dropFirst() }
+
   /// These options as another program of this product parses them again.
   public var arguments: [String] {
     var result = [destination]
