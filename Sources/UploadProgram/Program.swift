@@ -25,7 +25,7 @@ import UploadGStreamer
   private static let snapshotPatience = Duration.seconds(5)
 
   func run() throws {
-    let stream = try upload.stream()
+    let streams = try upload.streams()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.
     let signals = try SignalWatcher()
@@ -42,7 +42,7 @@ import UploadGStreamer
       }
     #endif
 
-    var plan = UploadPlan(stream: stream)
+    var plan = UploadPlan(stream: streams[0], sound: Array(streams.dropFirst()))
     plan.policy = policy
     plan.frameLimit = upload.frames
     plan.duration = upload.duration.map { .seconds($0) }
@@ -72,7 +72,7 @@ import UploadGStreamer
     try display.show(summary, asJSON: global.json)
     // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
     if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
-    if summary.end == .publisherFailed { throw PublisherFailed(stream: stream) }
+    if summary.end == .publisherFailed { throw PublisherFailed(stream: plan.stream) }
   }
 
   private func policy() throws(UsageError) -> DeliveryPolicy? {

@@ -21,6 +21,9 @@ struct UploadLog {
     case .publisherBack: ProductLog.append(.info, "the publisher is back")
     // Its user is warned, and the log with them.
     case .losslessEnded: break
+    case .soundRefused(let stream, let refusal):
+      ProductLog.append(
+        .notice, "a stream of sound is left out: \(refusal)", [LogField("stream", stream.text)])
     case .format(let format):
       ProductLog.append(
         .info, "frames have a format",
