@@ -8,7 +8,8 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
-//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
+//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
+//       GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //       Confinement
 //   L2  AppGroup
@@ -50,6 +51,7 @@ let package = Package(
     .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
     .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
     .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
+    .library(name: "LogSinks", targets: ["LogSinks"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -73,6 +75,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // 1.13 is the first with attributes of metadata (SLG-0004), by which a value is private.
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
   targets: [
@@ -142,6 +145,10 @@ let package = Package(
       name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
     .target(
       name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
+    .target(name: "LogSinks", dependencies: ["SharedLog", "Platform"], swiftSettings: strict),
+    .target(
+      name: "GStreamerLog",
+      dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -171,7 +178,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+        "AppGroup", "Capture", "FrameBus", "LogSinks", "NotifyCenter", "Platform", "SharedLog",
+        argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -195,15 +203,15 @@ let package = Package(
     .executableTarget(
       name: "CaptureGStreamerProgram",
       dependencies: [
-        "CommandLineSupport", "Capture", "CaptureGStreamer", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Capture", "CaptureGStreamer", "GStreamerLog", "AppGroup",
+        "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Upload", "UploadGStreamer", "GStreamerLog", "SharedLog",
+        "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -236,6 +244,13 @@ let package = Package(
     .executableTarget(
       name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
       path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusLogger",
+      dependencies: ["LogKit", "SharedLog", "SharedLogHandler", "AppGroup", "Platform", logging],
+      path: "Benchmarks/BusLogger", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusLogReader", dependencies: ["SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/BusLogReader", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
       cSettings: strictC),
@@ -372,8 +387,8 @@ let package = Package(
     .testTarget(
       name: "SharedLogTests",
       dependencies: [
-        "SharedLog", "SharedLogHandler", "AppGroup", "Platform", "CLogLayout", "TestSupport",
-        "LogWorker", "BusCLI", logging,
+        "SharedLog", "SharedLogHandler", "LogSinks", "AppGroup", "Platform", "CLogLayout",
+        "TestSupport", "LogWorker", "BusCLI", logging,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -466,7 +481,7 @@ let package = Package(
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog", "BareSodium", "BusCredential",
+        "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

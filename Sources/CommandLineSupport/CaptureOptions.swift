@@ -119,6 +119,9 @@ public struct CaptureOptions: ParsableArguments {
     try sizeText.map(parseSize)
   }
 
+  /// These options as a log may have them.
+  var logged: [String] { [LoggedText.address(source)] + arguments.dropLast(2) }
+
   /// These options as another program of this product parses them again.
   public var arguments: [String] {
     var result: [String] = []
