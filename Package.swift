@@ -7,6 +7,7 @@ import PackageDescription
 //
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
+//   L5  Broadcast
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
@@ -45,6 +46,7 @@ let package = Package(
         "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
         "SharedDefaults", "SharedLog",
       ]),
+    .library(name: "Broadcast", targets: ["Broadcast"]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
     .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
@@ -155,6 +157,15 @@ let package = Package(
       dependencies: ["Upload", "FrameBus", "Platform", "CGStreamer", media("CGStreamerSystem")],
       swiftSettings: strict),
 
+    // L5: what ties the core together
+    .target(
+      name: "Broadcast",
+      dependencies: [
+        "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults",
+        "SharedLog",
+      ],
+      swiftSettings: strict),
+
     // L6: programs
     .target(
       name: "CommandLineSupport",
@@ -168,8 +179,9 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "Bench", "Broadcast", "CommandLineSupport", "Recording", "Upload", "AppGroup",
+        "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter",
+        "Platform",
         "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
@@ -190,7 +202,8 @@ let package = Package(
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus",
+        "Platform",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -314,6 +327,18 @@ let package = Package(
       name: "SecretHolder",
       dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/SecretHolder", swiftSettings: strict),
+    .testTarget(
+      name: "BroadcastTests",
+      dependencies: [
+        "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
+        "CaptureProgram",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "BroadcastWorker",
+      dependencies: ["Broadcast", "AppGroup", "CredentialStore", "Platform", "WorkerSupport"],
+      path: "Tests/BroadcastWorker", swiftSettings: strict),
     .testTarget(
       name: "DarwinKeychainTests",
       dependencies: ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"],

@@ -1,5 +1,6 @@
 import AppGroup
 import ArgumentParser
+import Broadcast
 import CommandLineSupport
 import FrameBus
 import Platform
@@ -24,6 +25,10 @@ import UploadGStreamer
   private static let snapshotPatience = Duration.seconds(5)
 
   func run() throws {
+    // The host chooses the streams, and stops it by the broadcast's end.
+    if BroadcastExtension.isStartedByHost {
+      BroadcastExtension.run(BroadcastUpload(to: try destination()))
+    }
     let stream = try upload.stream()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.

@@ -25,16 +25,18 @@ enum LayerRule {
     "Recording": core,
     "Upload": core,
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
+    "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "NotifyCenter", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "CredentialStore", "FoundationDefaults", "GroupSemaphores",
-      "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
+      "Bench", "Broadcast", "Capture", "CredentialStore", "FoundationDefaults",
+      "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
-    "UploadProgram": core.union(program).union(["Upload", "UploadGStreamer"]),
+    "UploadProgram": core.union(program)
+      .union(["Broadcast", "Upload", "UploadGStreamer"]),
   ]
   /// Parts of the language, which every module may use.
   static let everywhere: Set = ["Swift", "Synchronization", "_Concurrency"]
