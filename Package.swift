@@ -8,13 +8,14 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L5  Broadcast
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
+//       Confinement
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSodium  CURing  CXCB*  CGStreamer*
+//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -55,6 +56,7 @@ let package = Package(
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
     .executable(name: "framebus-upload", targets: ["UploadProgram"]),
+    .executable(name: "framebus-confine", targets: ["ConfineProgram"]),
   ],
   traits: [
     .trait(
@@ -87,6 +89,8 @@ let package = Package(
       name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+      name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
       providers: [
@@ -126,6 +130,9 @@ let package = Package(
       name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
       swiftSettings: strict),
 
+    .target(
+      name: "Confinement", dependencies: ["AppGroup", "Platform"], swiftSettings: strict),
+
     // L4: other spellings, and media
     .target(
       name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
@@ -151,10 +158,15 @@ let package = Package(
     .target(
       name: "Recording", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
-      name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+      name: "Sound", dependencies: ["FrameBus", "Platform"], swiftSettings: strict),
+    .target(
+      name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
+      swiftSettings: strict),
     .target(
       name: "UploadGStreamer",
-      dependencies: ["Upload", "FrameBus", "Platform", "CGStreamer", media("CGStreamerSystem")],
+      dependencies: [
+        "Upload", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
+      ],
       swiftSettings: strict),
 
     // L5: what ties the core together
@@ -207,6 +219,9 @@ let package = Package(
         argumentParser,
       ],
       swiftSettings: strict),
+
+    .executableTarget(
+      name: "ConfineProgram", dependencies: ["CSeccomp"], cSettings: strictC),
 
     // Benchmarks: what the suites of Bench compare with
     .executableTarget(
@@ -390,6 +405,18 @@ let package = Package(
       name: "LogWorker", dependencies: ["SharedLog", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/LogWorker", swiftSettings: strict),
     .testTarget(
+      name: "ConfinementTests",
+      dependencies: [
+        "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
+        "CaptureProgram", "ConfineProgram", "RoleHost",
+      ],
+      swiftSettings: strict),
+    .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),
+    .executableTarget(
+      name: "RoleHost",
+      dependencies: ["Confinement", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/RoleHost", swiftSettings: strict),
+    .testTarget(
       name: "EndToEndTests",
       dependencies: [
         "TestSupport", "Platform", "BusCLI", "BusWorker", "CaptureProgram",
@@ -417,13 +444,17 @@ let package = Package(
         "BusWorker", "CaptureProgram",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "SoundTests", dependencies: ["Sound", "FrameBus", "Platform", "TestSupport"],
+      swiftSettings: strict),
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
       path: "Tests/UploadTestPublisher", swiftSettings: strict),
     .testTarget(
       name: "UploadTests",
       dependencies: [
-        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "UploadTestPublisher",
+        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "Sound",
+        "UploadTestPublisher",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -29,7 +29,7 @@ import UploadGStreamer
     if BroadcastExtension.isStartedByHost {
       BroadcastExtension.run(BroadcastUpload(to: try destination()))
     }
-    let stream = try upload.stream()
+    let streams = try upload.streams()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.
     let signals = try SignalWatcher()
@@ -37,7 +37,7 @@ import UploadGStreamer
     let isSnapshot = destination.frameLimit == 1
     let group = try global.openGroup(creatingLocal: !isSnapshot)
 
-    var plan = UploadPlan(stream: stream)
+    var plan = UploadPlan(stream: streams[0], sound: Array(streams.dropFirst()))
     plan.policy = policy
     plan.frameLimit = upload.frames
     plan.duration = upload.duration.map { .seconds($0) }
@@ -66,7 +66,7 @@ import UploadGStreamer
     try display.show(summary, asJSON: global.json)
     // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
     if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
-    if summary.end == .publisherFailed { throw PublisherFailed(stream: stream) }
+    if summary.end == .publisherFailed { throw PublisherFailed(stream: plan.stream) }
   }
 
   private func policy() throws(UsageError) -> DeliveryPolicy? {

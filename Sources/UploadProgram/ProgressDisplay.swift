@@ -24,6 +24,7 @@ final class ProgressDisplay: Sendable {
     case .losslessEnded:
       end()
       terminal.warn("too slow for every frame: the publisher goes on without waiting")
+    case .soundRefused(let stream, let refusal): say("“\(stream)” is left out: \(refusal)")
     case .format(let format):
       detail(
         "frames are \(format.width)×\(format.height) \(format.fourcc), "

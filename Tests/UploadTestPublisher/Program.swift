@@ -8,7 +8,9 @@ import Platform
 //
 // A segment is FOURCC:WxH:COUNT:INTERVAL, the interval in microseconds: so many frames, stamped
 // and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). The
-// format NOIS is noise, in XR24, that no encoder can make small. The frame's
+// format NOIS is noise, in XR24, that no encoder can make small. The format PCM is sound, of
+// RATExCHANNELS instead of WxH: 16 bits, every sample 0.5, each frame as long as the interval. The
+// frame's
 // time stamp is written to standard output as one line. `still` waits for a signal after the last
 // segment, and does not publish meanwhile, as a screen does that stands still.
 
@@ -29,7 +31,7 @@ import Platform
     let isLossless = arguments[3] == "lossless"
     let segments = try arguments[4...].map(Segment.init)
     var options = PublisherOptions()
-    options.ringDepth = 4
+    options.ringDepth = segments[0].format.kind == .video ? 4 : 64
     options.allowsLossless = isLossless
     var publisher = try Publisher(
       StreamName(arguments[2]), in: group, format: segments[0].format, options: options)
@@ -69,6 +71,15 @@ import Platform
   /// Grey in every format of one byte a sample: in RGB, and in YUV with neutral chroma.
   private static func fill(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
     let (format, isNoisy) = (segment.format, segment.isNoisy)
+    if format.kind != .video {
+      var bytes = loan.bytes
+      for index in 0..<format.byteCount {
+        // SAFETY: the index is less than the format's size, which the slot holds.
+        unsafe bytes.storeBytes(
+          of: index % 2 == 0 ? 0 : 0x40, toUncheckedByteOffset: index, as: UInt8.self)
+      }
+      return
+    }
     let level = UInt8(16 + 8 * (number % 24))
     var bytes = loan.bytes
     let chroma = format.planes.count > 1 ? format.planes[1].offset : format.byteCount
@@ -92,16 +103,30 @@ struct Segment {
 
   init(_ text: String) throws {
     let parts = text.split(separator: ":").map(String.init)
-    guard parts.count == 4, let fourcc = parts[0] == "NOIS" ? .xrgb8888 : FourCC(parts[0]),
+    guard parts.count == 4, let fourcc = Self.fourcc(parts[0]),
       let count = Int(parts[2]),
       let microseconds = Int64(parts[3])
     else { throw WrongArguments() }
     let sides = parts[1].split(separator: "x").compactMap { Int($0) }
     guard sides.count == 2 else { throw WrongArguments() }
-    let rate = FrameRate(Int(1_000_000 / microseconds), 1)
-    format = try .video(fourcc, width: sides[0], height: sides[1], frameRate: rate)
+    if fourcc == .pcm {
+      let sound = try AudioFormat(.s16le, sampleRate: sides[0], channelCount: sides[1])
+      let sampleFrames = sides[0] * Int(microseconds) / 1_000_000
+      format = try .audio(.appAudio, sound, maximumSampleFrameCount: sampleFrames)
+    } else {
+      let rate = FrameRate(Int(1_000_000 / microseconds), 1)
+      format = try .video(fourcc, width: sides[0], height: sides[1], frameRate: rate)
+    }
     self.count = count
     isNoisy = parts[0] == "NOIS"
     intervalNs = microseconds * 1000
+  }
+
+  private static func fourcc(_ name: String) -> FourCC? {
+    switch name {
+    case "NOIS": .xrgb8888
+    case "PCM": .pcm
+    default: FourCC(name)
+    }
   }
 }
