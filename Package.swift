@@ -7,6 +7,7 @@ import PackageDescription
 //
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
+//   L5  Broadcast
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
 //       GStreamerLog*
@@ -47,6 +48,7 @@ let package = Package(
         "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
         "SharedDefaults", "SharedLog",
       ]),
+    .library(name: "Broadcast", targets: ["Broadcast"]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
     .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
@@ -174,6 +176,15 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // L5: what ties the core together
+    .target(
+      name: "Broadcast",
+      dependencies: [
+        "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults",
+        "SharedLog",
+      ],
+      swiftSettings: strict),
+
     // L6: programs
     .target(
       name: "CommandLineSupport",
@@ -188,8 +199,9 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "Bench", "Broadcast", "CommandLineSupport", "Recording", "Upload", "AppGroup",
+        "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter",
+        "Platform",
         "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
@@ -210,8 +222,8 @@ let package = Package(
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "CommandLineSupport", "Upload", "UploadGStreamer", "GStreamerLog", "SharedLog",
-        "AppGroup", "FrameBus", "Platform", argumentParser,
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "GStreamerLog",
+        "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -344,6 +356,18 @@ let package = Package(
       name: "SecretHolder",
       dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/SecretHolder", swiftSettings: strict),
+    .testTarget(
+      name: "BroadcastTests",
+      dependencies: [
+        "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
+        "CaptureProgram",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "BroadcastWorker",
+      dependencies: ["Broadcast", "AppGroup", "CredentialStore", "Platform", "WorkerSupport"],
+      path: "Tests/BroadcastWorker", swiftSettings: strict),
     .testTarget(
       name: "DarwinKeychainTests",
       dependencies: ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"],

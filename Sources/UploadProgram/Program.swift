@@ -1,5 +1,6 @@
 import AppGroup
 import ArgumentParser
+import Broadcast
 import CommandLineSupport
 import FrameBus
 import GStreamerLog
@@ -25,6 +26,10 @@ import UploadGStreamer
   private static let snapshotPatience = Duration.seconds(5)
 
   func run() throws {
+    // The host chooses the streams, and stops it by the broadcast's end.
+    if BroadcastExtension.isStartedByHost {
+      BroadcastExtension.run(BroadcastUpload(to: try destination()))
+    }
     let streams = try upload.streams()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.

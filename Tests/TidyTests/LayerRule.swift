@@ -29,19 +29,20 @@ enum LayerRule {
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
     "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
+    "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "CredentialStore", "FoundationDefaults", "GroupSemaphores",
-      "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
+      "Bench", "Broadcast", "Capture", "CredentialStore", "FoundationDefaults",
+      "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union([
       "Capture", "CaptureGStreamer", "GStreamerLog",
     ]),
     "UploadProgram": core.union(program).union([
-      "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+      "Broadcast", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
     ]),
   ]
   /// Parts of the language, which every module may use.
