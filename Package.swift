@@ -166,7 +166,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+        "AppGroup", "Capture", "Confinement", "Platform", "FrameBus", "NotifyCenter",
+        argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -175,7 +176,8 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
+        "Bench", "CommandLineSupport", "Confinement", "Recording", "Upload", "AppGroup",
+        "CredentialStore",
         "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", argumentParser,
       ],
@@ -378,7 +380,7 @@ let package = Package(
       name: "ConfinementTests",
       dependencies: [
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
-        "CaptureProgram", "ConfineProgram", "RoleHost",
+        "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ],
       swiftSettings: strict),
     .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),

@@ -27,10 +27,10 @@ enum LayerRule {
     "Upload": core,
     "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "NotifyCenter", "Upload"]),
+      .union(["Capture", "Confinement", "NotifyCenter", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "CredentialStore", "FoundationDefaults", "GroupSemaphores",
+      "Bench", "Capture", "Confinement", "CredentialStore", "FoundationDefaults", "GroupSemaphores",
       "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
