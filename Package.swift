@@ -189,7 +189,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "FrameBus", "LogSinks", "NotifyCenter", "Platform", "SharedLog",
+        "AppGroup", "Capture", "Confinement", "FrameBus", "LogSinks", "NotifyCenter", "Platform",
+        "SharedLog",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -199,9 +200,9 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "Broadcast", "CommandLineSupport", "Recording", "Upload", "AppGroup",
-        "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter",
-        "Platform",
+        "Bench", "Broadcast", "CommandLineSupport", "Confinement", "Recording", "Upload",
+        "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
+        "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
@@ -422,7 +423,7 @@ let package = Package(
       name: "ConfinementTests",
       dependencies: [
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
-        "CaptureProgram", "ConfineProgram", "RoleHost",
+        "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ],
       swiftSettings: strict),
     .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),
