@@ -9,7 +9,8 @@ import PackageDescription
 //       CommandLineSupport
 //   L5  Broadcast
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
-//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
+//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
+//       GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //       Confinement
 //   L2  AppGroup
@@ -52,6 +53,7 @@ let package = Package(
     .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
     .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
     .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
+    .library(name: "LogSinks", targets: ["LogSinks"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -75,6 +77,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // 1.13 is the first with attributes of metadata (SLG-0004), by which a value is private.
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
   targets: [
@@ -144,6 +147,10 @@ let package = Package(
       name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
     .target(
       name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
+    .target(name: "LogSinks", dependencies: ["SharedLog", "Platform"], swiftSettings: strict),
+    .target(
+      name: "GStreamerLog",
+      dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -182,7 +189,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+        "AppGroup", "Capture", "FrameBus", "LogSinks", "NotifyCenter", "Platform", "SharedLog",
+        argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -207,16 +215,15 @@ let package = Package(
     .executableTarget(
       name: "CaptureGStreamerProgram",
       dependencies: [
-        "CommandLineSupport", "Capture", "CaptureGStreamer", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Capture", "CaptureGStreamer", "GStreamerLog", "AppGroup",
+        "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus",
-        "Platform",
-        argumentParser,
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "GStreamerLog",
+        "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -249,6 +256,13 @@ let package = Package(
     .executableTarget(
       name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
       path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusLogger",
+      dependencies: ["LogKit", "SharedLog", "SharedLogHandler", "AppGroup", "Platform", logging],
+      path: "Benchmarks/BusLogger", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusLogReader", dependencies: ["SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/BusLogReader", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
       cSettings: strictC),
@@ -397,8 +411,8 @@ let package = Package(
     .testTarget(
       name: "SharedLogTests",
       dependencies: [
-        "SharedLog", "SharedLogHandler", "AppGroup", "Platform", "CLogLayout", "TestSupport",
-        "LogWorker", "BusCLI", logging,
+        "SharedLog", "SharedLogHandler", "LogSinks", "AppGroup", "Platform", "CLogLayout",
+        "TestSupport", "LogWorker", "BusCLI", logging,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -491,7 +505,7 @@ let package = Package(
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog", "BareSodium", "BusCredential",
+        "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -65,6 +65,9 @@ public struct UploadOptions: ParsableArguments {
     return streams
   }
 
+  /// These options as a log may have them.
+  public var logged: [String] { [LoggedText.address(destination)] + arguments.dropFirst() }
+
   /// These options as another program of this product parses them again.
   public var arguments: [String] {
     var result = [destination]

@@ -3,6 +3,7 @@ import ArgumentParser
 import Broadcast
 import CommandLineSupport
 import FrameBus
+import GStreamerLog
 import Platform
 import Upload
 import UploadGStreamer
@@ -36,6 +37,15 @@ import UploadGStreamer
     let destination = try destination()
     let isSnapshot = destination.frameLimit == 1
     let group = try global.openGroup(creatingLocal: !isSnapshot)
+    ProductLog.begin(
+      "framebus-upload", in: group, as: .extension, global, options: upload.logged)
+    #if Media
+      GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
+        ProductLog.append(
+          line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
+          line: line.sourceLine)
+      }
+    #endif
 
     var plan = UploadPlan(stream: streams[0], sound: Array(streams.dropFirst()))
     plan.policy = policy
@@ -57,6 +67,7 @@ import UploadGStreamer
       throw error
     }
     display.end()
+    ProductLog.append(summary)
     #if Media
       if let address = (destination as? FileDestination)?.entryAddress {
         global.terminal.detail(

@@ -8,10 +8,12 @@ final class ProgressDisplay: Sendable {
   private let terminal: Terminal
   /// Whether the cursor stands behind a progress line.
   private let isMidLine = Mutex(false)
+  private let log = Mutex(UploadLog())
 
   init(_ terminal: Terminal) { self.terminal = terminal }
 
   func show(_ report: UploadReport) {
+    log.withLock { $0.append(report) }
     switch report {
     case .progress(let progress):
       isMidLine.withLock { $0 = true }

@@ -19,6 +19,8 @@ enum LayerRule {
     "FoundationDefaults": ["SharedDefaults", "FoundationEssentials"],
     "SharedLog": ["Platform", "AppGroup", "CChecksum", "CLogLayout"],
     "SharedLogHandler": ["SharedLog", "Logging"],
+    "LogSinks": ["Platform", "SharedLog"],
+    "GStreamerLog": ["SharedLog", "CGStreamer"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
@@ -29,16 +31,19 @@ enum LayerRule {
     "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
     "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "NotifyCenter", "Upload"]),
+      .union(["Capture", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
       "Bench", "Broadcast", "Capture", "CredentialStore", "FoundationDefaults",
       "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
-    "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
-    "UploadProgram": core.union(program)
-      .union(["Broadcast", "Upload", "UploadGStreamer"]),
+    "CaptureGStreamerProgram": core.union(program).union([
+      "Capture", "CaptureGStreamer", "GStreamerLog",
+    ]),
+    "UploadProgram": core.union(program).union([
+      "Broadcast", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+    ]),
   ]
   /// Parts of the language, which every module may use.
   static let everywhere: Set = ["Swift", "Synchronization", "_Concurrency"]
@@ -70,7 +75,9 @@ enum LayerRule {
 
 /// The media modules are empty without the package trait, so that the core builds alone.
 enum MediaRule {
-  static let modules: Set = ["CaptureX11", "CaptureGStreamer", "UploadGStreamer"]
+  static let modules: Set = [
+    "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
+  ]
 
   static func check(_ file: SourceFile) -> [Finding] {
     guard file.isSwift, let module = file.module, modules.contains(module) else { return [] }

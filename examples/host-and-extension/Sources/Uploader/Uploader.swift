@@ -32,7 +32,8 @@ final class Uploader: BroadcastSampleHandler {
 
   override func broadcastFinished() {
     setup?.log.append(
-      .notice, "sent \(frameCount > 0 ? "frames" : "nothing"), "
+      .notice,
+      "sent \(frameCount > 0 ? "frames" : "nothing"), "
         + "\(droppedCount > 0 ? "dropped some" : "dropped none")")
   }
 

@@ -9,7 +9,7 @@ func host(_ name: String) -> Target {
 }
 
 let package = Package(
-  name: "broadcast",
+  name: "host-and-extension",
   dependencies: [.package(name: "FrameBus", path: "../..", traits: [])],
   targets: [
     // The extension: it needs the library and nothing else.
