@@ -7,13 +7,13 @@ import PackageDescription
 //
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  UploadGStreamer*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  WHIP  UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSodium  CURing  CXCB*  CGStreamer*
+//       CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -21,6 +21,7 @@ let strict: [SwiftSetting] = [
   .enableExperimentalFeature("Lifetimes"),
 ]
 let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
+let whenMedia: CSetting = .define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))
 
 func media(_ name: String) -> Target.Dependency {
   .target(name: name, condition: .when(traits: ["Media"]))
@@ -96,11 +97,25 @@ let package = Package(
     .systemLibrary(
       name: "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-video-1.0",
       providers: [
-        .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev", "libyuv-dev"])
+        .apt([
+          "libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev",
+          "libgstreamer-plugins-bad1.0-dev", "libyuv-dev",
+        ])
       ]),
     .target(
       name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC,
       linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
+    .target(
+      name: "CWebRTC", dependencies: ["CGStreamer", media("CGStreamerSystem")],
+      cSettings: strictC + [whenMedia],
+      linkerSettings: [
+        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("crypto", .when(traits: ["Media"])),
+      ]),
+    .target(
+      name: "CCurl", cSettings: strictC + [whenMedia],
+      linkerSettings: [.linkedLibrary("curl", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
@@ -151,8 +166,14 @@ let package = Package(
     .target(
       name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
+      name: "WHIP", dependencies: ["CredentialStore", "Platform", "CCurl"],
+      swiftSettings: strict),
+    .target(
       name: "UploadGStreamer",
-      dependencies: ["Upload", "FrameBus", "Platform", "CGStreamer", media("CGStreamerSystem")],
+      dependencies: [
+        "Upload", "WHIP", "FrameBus", "Platform", "CGStreamer", "CWebRTC",
+        media("CGStreamerSystem"),
+      ],
       swiftSettings: strict),
 
     // L6: programs
@@ -190,15 +211,15 @@ let package = Package(
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "AppGroup",
+        "CredentialStore", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
     // Benchmarks: what the suites of Bench compare with
     .executableTarget(
       name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
-      cSettings: strictC + [.define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))]),
+      cSettings: strictC + [whenMedia]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
     .executableTarget(
       name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
@@ -406,6 +427,13 @@ let package = Package(
       dependencies: [
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
         "UploadTestPublisher", "UploadProgram", "BusCLI",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "WHIPTests",
+      dependencies: [
+        "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
+        "UploadProgram",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -16,6 +16,8 @@ public enum DestinationError: Error, Hashable, Sendable {
   case unusableSize(width: Int, height: Int)
   case elementFailed(element: String, message: String, detail: String)
   case stalled(output: String)
+  /// A peer on the network, in the words of the module that speaks with it.
+  case peer(reason: String, isMisuse: Bool)
 }
 
 extension DestinationError {
@@ -25,6 +27,7 @@ extension DestinationError {
     case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
       .malformedBitrate:
       true
+    case .peer(_, let isMisuse): isMisuse
     case .cannotWrite, .diskFull, .mediaLibraryFailed, .missingElement, .unusablePixelFormat,
       .unusableSize, .elementFailed, .stalled:
       false
@@ -69,6 +72,7 @@ extension DestinationError: CustomStringConvertible {
         + "; set GST_DEBUG=3 to see what it was doing"
     case .stalled(let output):
       "\(output) takes no more data; check the disk or the network behind it"
+    case .peer(let reason, _): reason
     }
   }
 }

@@ -24,7 +24,10 @@ enum LayerRule {
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
     "Recording": core,
     "Upload": core,
-    "UploadGStreamer": core.union(["Upload", "CGStreamer", "CGStreamerSystem"]),
+    "WHIP": ["Platform", "CredentialStore", "CCurl"],
+    "UploadGStreamer": core.union([
+      "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
+    ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "NotifyCenter", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
@@ -34,7 +37,9 @@ enum LayerRule {
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
-    "UploadProgram": core.union(program).union(["Upload", "UploadGStreamer"]),
+    "UploadProgram": core.union(program).union([
+      "CredentialStore", "Upload", "UploadGStreamer", "WHIP",
+    ]),
   ]
   /// Parts of the language, which every module may use.
   static let everywhere: Set = ["Swift", "Synchronization", "_Concurrency"]

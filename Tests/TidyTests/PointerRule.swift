@@ -4,7 +4,7 @@ enum PointerRule {
   static let modules: Set = ["Platform", "CaptureX11", "CaptureGStreamer", "UploadGStreamer"]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/PublisherCore.swift",
-    "Sources/CredentialStore/Sodium/",
+    "Sources/CredentialStore/Sodium/", "Sources/WHIP/Curl/",
     "Sources/DarwinNotifications/CF", "Sources/DarwinNotifications/CoreFoundationTypes.swift",
   ]
   static let types = [
