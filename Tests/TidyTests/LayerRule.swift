@@ -28,7 +28,10 @@ enum LayerRule {
     "Recording": core,
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
-    "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
+    "WHIP": ["Platform", "CredentialStore", "CCurl"],
+    "UploadGStreamer": core.union([
+      "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
+    ]),
     "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "Confinement", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
@@ -42,7 +45,8 @@ enum LayerRule {
       "Capture", "CaptureGStreamer", "GStreamerLog",
     ]),
     "UploadProgram": core.union(program).union([
-      "Broadcast", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+      "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+      "WHIP",
     ]),
   ]
   /// Parts of the language, which every module may use.
