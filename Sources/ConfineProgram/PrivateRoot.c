@@ -11,6 +11,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /// Where the host's file system hangs while the private one is made.
@@ -38,10 +39,10 @@ static int unshare_namespaces(int flags, bool mayMapUsers) {
   if (unshare(flags | CLONE_NEWUSER) != 0) return errno;
   char map[64];
   snprintf(map, sizeof map, "%u %u 1", uid, uid);
-  if (!write_text("/proc/self/uid_map", map)) return errno;
+  if (!write_text("/proc/self/uid_map", map)) return EPERM;
   write_text("/proc/self/setgroups", "deny");
   snprintf(map, sizeof map, "%u %u 1", gid, gid);
-  return write_text("/proc/self/gid_map", map) ? 0 : errno;
+  return write_text("/proc/self/gid_map", map) ? 0 : EPERM;
 }
 
 /// Turns /tmp, as this process alone sees it, into an empty root with the host's below it.
@@ -49,12 +50,27 @@ static int turn_root(void) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return errno;
   if (mount("framebus", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0)
     return errno;
-  if (mkdir("/tmp" HOST, 0700) == 0 && syscall(SYS_pivot_root, "/tmp", "/tmp" HOST) == 0 &&
-      chdir("/") == 0)
-    return 0;
-  int error = errno;
-  umount2("/tmp", MNT_DETACH);
-  return error;
+  if (mkdir("/tmp" HOST, 0700) != 0) return errno;
+  if (syscall(SYS_pivot_root, "/tmp", "/tmp" HOST) != 0) return errno;
+  return chdir("/") == 0 ? 0 : errno;
+}
+
+static int enter_empty_root(int flags, bool mayMapUsers) {
+  int error = unshare_namespaces(flags, mayMapUsers);
+  return error == 0 ? turn_root() : error;
+}
+
+/// Does so if a child that tries it first succeeds: there is no way back from half of it, as where
+/// a user namespace can be had but gives no rights.
+static int enter_if_possible(int flags, bool mayMapUsers) {
+  pid_t child = fork();
+  if (child < 0) return errno;
+  if (child == 0) _exit(enter_empty_root(flags, mayMapUsers));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return errno;
+  if (!WIFEXITED(status)) return EPERM;
+  return WEXITSTATUS(status) == 0 ? enter_empty_root(flags, mayMapUsers) : WEXITSTATUS(status);
 }
 
 /// Makes a directory with the owner and the permissions of the host's, less the right of others to
@@ -123,10 +139,9 @@ bool enter_private_root(const struct request *request) {
   char *folder = getcwd(NULL, 0);
   bool isLocal = request->sockets == SOCKETS_LOCAL;
   bool mayMap = request->mayMapUsers;
-  int networkError = isLocal ? unshare_namespaces(CLONE_NEWNS | CLONE_NEWNET, mayMap) : 0;
+  int networkError = isLocal ? enter_if_possible(CLONE_NEWNS | CLONE_NEWNET, mayMap) : 0;
   int error = networkError;
-  if (!isLocal || error != 0) error = unshare_namespaces(CLONE_NEWNS, mayMap);
-  if (error == 0) error = turn_root();
+  if (!isLocal || error != 0) error = enter_if_possible(CLONE_NEWNS, mayMap);
   if (error == 0) {
     for (unsigned i = 0; i < request->grantCount; i++) show(&request->grants[i]);
     umount2(HOST, MNT_DETACH);

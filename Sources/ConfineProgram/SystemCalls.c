@@ -82,6 +82,9 @@ static int filter_arguments(scmp_filter_ctx filter) {
   if (result == 0)
     result = seccomp_rule_add(filter, deny, SCMP_SYS(ioctl), 1,
                               SCMP_A1(SCMP_CMP_MASKED_EQ, asInt, TIOCLINUX));
+  // Limits of other processes of the same user.
+  if (result == 0)
+    result = seccomp_rule_add(filter, deny, SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, 0));
   // Memory that was made private stays so.
   if (result == 0)
     result = seccomp_rule_add(filter, deny, SCMP_SYS(prctl), 2,

@@ -98,6 +98,12 @@ static int trace(pid_t process) {
   return 0;
 }
 
+/// Asks for another process's limits: who may, may set them too.
+static int limit(pid_t process) {
+  struct rlimit files;
+  return result_of(prlimit(process, RLIMIT_NOFILE, NULL, &files));
+}
+
 static int make_namespace(void) {
   pid_t child = fork();
   if (child < 0) return errno;
@@ -182,6 +188,7 @@ static int attempt(const char *what, const char *argument) {
   if (strcmp(what, "take") == 0) return take_descriptor(atoi(argument));
   if (strcmp(what, "trace") == 0) return trace(atoi(argument));
   if (strcmp(what, "signal") == 0) return result_of(kill(atoi(argument), 0));
+  if (strcmp(what, "limit") == 0) return limit(atoi(argument));
   if (strcmp(what, "namespace") == 0) return make_namespace();
   if (strcmp(what, "clone") == 0) return clone_namespace();
   if (strcmp(what, "keys") == 0)

@@ -82,7 +82,10 @@ import Testing
     for process in [getpid(), siblingID] {
       try expectConfined(
         role,
-        ["peek=\(process)", "take=\(process)", "signal=\(process)", "read=/proc/\(process)/maps"],
+        [
+          "peek=\(process)", "take=\(process)", "signal=\(process)", "limit=\(process)",
+          "read=/proc/\(process)/maps",
+        ],
         in: world)
     }
     // Last, because who traces a process that ends takes it along.

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Runs a program under a seccomp filter that refuses what some machines refuse.
 
-usage: forbid_calls.py ring|direct|keyring|landlock|namespaces|filters PROGRAM ARGUMENT…
+usage: forbid_calls.py ring|direct|keyring|landlock|namespaces|roots|filters PROGRAM ARGUMENT…
   ring    io_uring_setup(2) fails with EPERM
   direct  fcntl(2) with F_SETFL and O_DIRECT fails with EINVAL
   keyring add_key(2) and keyctl(2) fail with EPERM
   landlock landlock_create_ruleset(2) fails with ENOSYS
   namespaces unshare(2) fails with EPERM
+  roots pivot_root(2) fails with EPERM, though namespaces can be had
   filters seccomp(2) fails with ENOSYS, and prctl(2) with PR_SET_SECCOMP with EINVAL
 """
 import ctypes
@@ -21,10 +22,12 @@ ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 IO_URING_SETUP = 425
 LANDLOCK_CREATE_RULESET = 444
 MACHINES = {
-    "x86_64": (72, 0o40000, 248, 250, 272, 317, 157),
-    "aarch64": (25, 0o200000, 217, 219, 97, 277, 167),
+    "x86_64": (72, 0o40000, 248, 250, 272, 317, 157, 155),
+    "aarch64": (25, 0o200000, 217, 219, 97, 277, 167, 41),
 }
-FCNTL, O_DIRECT, ADD_KEY, KEYCTL, UNSHARE, SECCOMP, PRCTL = MACHINES[platform.machine()]
+FCNTL, O_DIRECT, ADD_KEY, KEYCTL, UNSHARE, SECCOMP, PRCTL, PIVOT_ROOT = MACHINES[
+    platform.machine()
+]
 F_SETFL = 4
 AT_NUMBER, AT_ARGUMENTS = 0, 16
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
@@ -57,6 +60,12 @@ FILTERS = {
     "namespaces": [
         step(LOAD, AT_NUMBER),
         step(JUMP_EQUAL, UNSHARE, 0, 1),
+        step(RETURN, ERRNO | errno.EPERM),
+        step(RETURN, ALLOW),
+    ],
+    "roots": [
+        step(LOAD, AT_NUMBER),
+        step(JUMP_EQUAL, PIVOT_ROOT, 0, 1),
         step(RETURN, ERRNO | errno.EPERM),
         step(RETURN, ALLOW),
     ],
