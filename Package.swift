@@ -180,8 +180,8 @@ let package = Package(
     .target(
       name: "Broadcast",
       dependencies: [
-        "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults",
-        "SharedLog",
+        "AppGroup", "Confinement", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog",
       ],
       swiftSettings: strict),
 
@@ -361,7 +361,7 @@ let package = Package(
       dependencies: [
         "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
-        "CaptureProgram",
+        "CaptureProgram", "ConfineProgram",
       ],
       swiftSettings: strict),
     .executableTarget(

@@ -29,7 +29,9 @@ enum LayerRule {
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
     "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
-    "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
+    "Broadcast": core.union([
+      "Confinement", "CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog",
+    ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union(["Capture", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
