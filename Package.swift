@@ -8,7 +8,7 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L5  Broadcast
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  WHIP  UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
 //       GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
@@ -16,7 +16,7 @@ import PackageDescription
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*
+//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -24,6 +24,7 @@ let strict: [SwiftSetting] = [
   .enableExperimentalFeature("Lifetimes"),
 ]
 let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
+let whenMedia: CSetting = .define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))
 
 func media(_ name: String) -> Target.Dependency {
   .target(name: name, condition: .when(traits: ["Media"]))
@@ -105,11 +106,25 @@ let package = Package(
     .systemLibrary(
       name: "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-video-1.0",
       providers: [
-        .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev", "libyuv-dev"])
+        .apt([
+          "libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev",
+          "libgstreamer-plugins-bad1.0-dev", "libyuv-dev",
+        ])
       ]),
     .target(
       name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC,
       linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
+    .target(
+      name: "CWebRTC", dependencies: ["CGStreamer", media("CGStreamerSystem")],
+      cSettings: strictC + [whenMedia],
+      linkerSettings: [
+        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("crypto", .when(traits: ["Media"])),
+      ]),
+    .target(
+      name: "CCurl", cSettings: strictC + [whenMedia],
+      linkerSettings: [.linkedLibrary("curl", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
@@ -170,9 +185,13 @@ let package = Package(
       name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
       swiftSettings: strict),
     .target(
+      name: "WHIP", dependencies: ["CredentialStore", "Platform", "CCurl"],
+      swiftSettings: strict),
+    .target(
       name: "UploadGStreamer",
       dependencies: [
-        "Upload", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
+        "Upload", "WHIP", "FrameBus", "Platform", "Sound", "CGStreamer", "CWebRTC",
+        media("CGStreamerSystem"),
       ],
       swiftSettings: strict),
 
@@ -189,7 +208,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "FrameBus", "LogSinks", "NotifyCenter", "Platform", "SharedLog",
+        "AppGroup", "Capture", "Confinement", "FrameBus", "LogSinks", "NotifyCenter", "Platform",
+        "SharedLog",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -199,9 +219,9 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "Broadcast", "CommandLineSupport", "Recording", "Upload", "AppGroup",
-        "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter",
-        "Platform",
+        "Bench", "Broadcast", "CommandLineSupport", "Confinement", "Recording", "Upload",
+        "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
+        "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
@@ -222,8 +242,8 @@ let package = Package(
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "GStreamerLog",
-        "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
+        "CredentialStore", "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -233,7 +253,7 @@ let package = Package(
     // Benchmarks: what the suites of Bench compare with
     .executableTarget(
       name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
-      cSettings: strictC + [.define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))]),
+      cSettings: strictC + [whenMedia]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
     .executableTarget(
       name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
@@ -422,7 +442,7 @@ let package = Package(
       name: "ConfinementTests",
       dependencies: [
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
-        "CaptureProgram", "ConfineProgram", "RoleHost",
+        "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ],
       swiftSettings: strict),
     .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),
@@ -476,6 +496,13 @@ let package = Package(
       dependencies: [
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
         "UploadTestPublisher", "UploadProgram", "BusCLI",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "WHIPTests",
+      dependencies: [
+        "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
+        "UploadProgram",
       ],
       swiftSettings: strict),
     .testTarget(

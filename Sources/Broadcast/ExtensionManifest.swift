@@ -115,6 +115,9 @@ extension ExtensionManifest {
     var manifest = ExtensionManifest(id: id, executable: "framebus-upload")
     manifest.arguments = [destination]
     manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
+    if destination.hasPrefix("whip:"), let bearer = credentials.first {
+      manifest.arguments.append("--credential=\(bearer)")
+    }
     return try ExtensionManifest(parsing: Array(manifest.text.utf8))
   }
 

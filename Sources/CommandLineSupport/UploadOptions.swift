@@ -5,10 +5,12 @@ import FrameBus
 public struct UploadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png or null.",
+      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png, whip:URL or null.",
       discussion: """
         A file has the size of the first frame, without its last column or row if their number \
         is odd; later frames of another size are scaled into it. An existing file is replaced.
+        whip:https://HOST/PATH sends live, by WebRTC, and connects again when the connection is \
+        lost.
         """))
   public var destination: String
 
@@ -28,7 +30,7 @@ public struct UploadOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
   public var bitrate: String?
 
-  @Option(help: ArgumentHelp("The encoder: x264[:PRESET].", valueName: "encoder"))
+  @Option(help: ArgumentHelp("The encoder: x264[:PRESET] or, to whip:, vp8.", valueName: "encoder"))
   public var encoder: String?
 
   @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
@@ -36,6 +38,9 @@ public struct UploadOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("Stop S seconds after the first frame.", valueName: "s"))
   public var duration: Double?
+
+  @OptionGroup(title: "To whip:") public var access: WHIPAccessOptions
+  @OptionGroup(title: "To whip:, the media") public var media: WHIPMediaOptions
 
   public init() {}
 
@@ -80,7 +85,7 @@ public struct UploadOptions: ParsableArguments {
     add("encoder", encoder)
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })
-    return result
+    return result + access.arguments + media.arguments
   }
 }
 

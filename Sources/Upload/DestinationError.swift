@@ -17,6 +17,8 @@ public enum DestinationError: Error, Hashable, Sendable {
   case elementFailed(element: String, message: String, detail: String)
   case stalled(output: String)
   case noSound(output: String)
+  /// A peer on the network, in the words of the module that speaks with it.
+  case peer(reason: String, isMisuse: Bool)
 }
 
 extension DestinationError {
@@ -26,6 +28,7 @@ extension DestinationError {
     case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
       .malformedBitrate, .noSound:
       true
+    case .peer(_, let isMisuse): isMisuse
     case .cannotWrite, .diskFull, .mediaLibraryFailed, .missingElement, .unusablePixelFormat,
       .unusableSize, .elementFailed, .stalled:
       false
@@ -72,6 +75,7 @@ extension DestinationError: CustomStringConvertible {
       "\(output) carries no sound; leave the further --stream out, or record to file:PATH.mkv"
     case .stalled(let output):
       "\(output) takes no more data; check the disk or the network behind it"
+    case .peer(let reason, _): reason
     }
   }
 }

@@ -99,30 +99,12 @@
       return recording
     }
 
-    /// Everything behind appsrc. The conversion comes first, because what it reads is the slot:
-    /// behind it, only memory of GStreamer's own waits in the queue.
+    /// Everything behind appsrc.
     private func chain(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
-      let format = "video/x-raw,format=\(encoder.inputFormatName)"
-      return [
-        .convertFast,
-        // For the pixel formats that the fast one passes through.
-        .convert,
-        .onlyCaps(format),
-        ElementDescription(
-          factory: "videoscale", package: "gstreamer1.0-plugins-base",
-          properties: [.init("add-borders", "true")]),
-        .onlyCaps(
-          format + ",width=\(max(1, width)),height=\(max(1, height)),pixel-aspect-ratio=1/1"),
-        // The next frame is converted while this one is encoded.
-        ElementDescription(
-          factory: "queue", package: "libgstreamer1.0-0",
-          properties: [
-            .init("max-size-buffers", "2"), .init("max-size-bytes", "0"),
-            .init("max-size-time", "0"),
-          ]),
-      ] + encoder.elements(width: width, height: height, rate: rate) + [
-        container.muxer, .writeFile(output),
-      ]
+      ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
+        + encoder.elements(width: width, height: height, rate: rate) + [
+          container.muxer, .writeFile(output),
+        ]
     }
 
     public func finish() throws(DestinationError) {

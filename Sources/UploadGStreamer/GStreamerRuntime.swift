@@ -69,6 +69,31 @@
     static let convert = ElementDescription(
       factory: "videoconvert", package: "gstreamer1.0-plugins-base")
 
+    /// Frames of any format and size turned into those of one, the beginning of every chain that
+    /// encodes. The conversion comes first, because what it reads is the slot: behind it, only
+    /// memory of GStreamer's own waits in the queue.
+    static func scaled(to formatName: String, width: Int, height: Int) -> [ElementDescription] {
+      let format = "video/x-raw,format=\(formatName)"
+      return [
+        .convertFast,
+        // For the pixel formats that the fast one passes through.
+        .convert,
+        .onlyCaps(format),
+        ElementDescription(
+          factory: "videoscale", package: "gstreamer1.0-plugins-base",
+          properties: [Property("add-borders", "true")]),
+        .onlyCaps(
+          format + ",width=\(max(1, width)),height=\(max(1, height)),pixel-aspect-ratio=1/1"),
+        // The next frame is converted while this one is encoded.
+        ElementDescription(
+          factory: "queue", package: "libgstreamer1.0-0",
+          properties: [
+            Property("max-size-buffers", "2"), Property("max-size-bytes", "0"),
+            Property("max-size-time", "0"),
+          ]),
+      ]
+    }
+
     static func onlyCaps(_ caps: String) -> ElementDescription {
       ElementDescription(
         factory: "capsfilter", package: "libgstreamer1.0-0", properties: [Property("caps", caps)])

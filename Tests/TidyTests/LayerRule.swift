@@ -28,15 +28,18 @@ enum LayerRule {
     "Recording": core,
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
-    "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
+    "WHIP": ["Platform", "CredentialStore", "CCurl"],
+    "UploadGStreamer": core.union([
+      "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
+    ]),
     "Broadcast": core.union([
       "Confinement", "CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog",
     ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
+      .union(["Capture", "Confinement", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Broadcast", "Capture", "CredentialStore", "FoundationDefaults",
+      "Bench", "Broadcast", "Capture", "Confinement", "CredentialStore", "FoundationDefaults",
       "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
@@ -44,7 +47,8 @@ enum LayerRule {
       "Capture", "CaptureGStreamer", "GStreamerLog",
     ]),
     "UploadProgram": core.union(program).union([
-      "Broadcast", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+      "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+      "WHIP",
     ]),
   ]
   /// Parts of the language, which every module may use.
