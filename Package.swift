@@ -98,7 +98,8 @@ let package = Package(
         ])
       ]),
     .systemLibrary(
-      name: "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-video-1.0",
+      name: "CGStreamerSystem",
+      pkgConfig: "gstreamer-app-1.0 gstreamer-audio-1.0 gstreamer-video-1.0",
       providers: [
         .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev", "libyuv-dev"])
       ]),
@@ -143,14 +144,15 @@ let package = Package(
     .target(
       name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
     .target(
-      name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+      name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
+      swiftSettings: strict),
     .target(
       name: "CaptureX11", dependencies: ["Capture", "FrameBus", "Platform", media("CXCB")],
       swiftSettings: strict),
     .target(
       name: "CaptureGStreamer",
       dependencies: [
-        "Capture", "FrameBus", "Platform", "CGStreamer", media("CGStreamerSystem"),
+        "Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
       ],
       swiftSettings: strict),
     .target(
@@ -171,7 +173,7 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", "Sound", argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -202,8 +204,8 @@ let package = Package(
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "CredentialStore",
+        "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -425,6 +427,9 @@ let package = Package(
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
       path: "Tests/UploadTestPublisher", swiftSettings: strict),
+    .executableTarget(
+      name: "SoundThread", dependencies: ["CGStreamer"], path: "Tests/SoundThread",
+      cSettings: strictC),
     .testTarget(
       name: "UploadTests",
       dependencies: [
@@ -436,7 +441,8 @@ let package = Package(
       name: "UploadGStreamerTests",
       dependencies: [
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
-        "UploadTestPublisher", "UploadProgram", "BusCLI",
+        "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
+        "CaptureGStreamerProgram", "SoundThread",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -5,10 +5,12 @@ import FrameBus
 public struct UploadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png or null.",
+      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png, srt://HOST:PORT, "
+        + "rtmp://HOST/APPLICATION/STREAM, hls:DIRECTORY or null.",
       discussion: """
         A file has the size of the first frame, without its last column or row if their number \
         is odd; later frames of another size are scaled into it. An existing file is replaced.
+        hls: keeps index.m3u8 and the newest files of it in a directory for a web server.
         """))
   public var destination: String
 
@@ -30,6 +32,13 @@ public struct UploadOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("The encoder: x264[:PRESET].", valueName: "encoder"))
   public var encoder: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The credential that srt: takes as its passphrase, or rtmp: adds to its address as stream "
+        + "key; opened in the role extension, or in that of --role.",
+      valueName: "service/account"))
+  public var secret: String?
 
   @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
   public var frames: Int?
@@ -75,6 +84,7 @@ public struct UploadOptions: ParsableArguments {
     add("policy", policy)
     add("bitrate", bitrate)
     add("encoder", encoder)
+    add("secret", secret)
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })
     return result

@@ -46,6 +46,8 @@
     var properties: [Property] = []
     /// Properties of the element's input pad.
     var padProperties: [Property] = []
+    /// Where sound enters an element that takes it beside pictures.
+    var soundPad: String?
 
     /// A property and its value as text, such as `speed-preset` and `ultrafast`.
     struct Property {
@@ -68,6 +70,39 @@
       factory: "framebusconvert", package: "framebus")
     static let convert = ElementDescription(
       factory: "videoconvert", package: "gstreamer1.0-plugins-base")
+
+    /// Frames of any format and size turned into those of one, the beginning of every chain that
+    /// encodes. The conversion comes first, because what it reads is the slot: behind it, only
+    /// memory of GStreamer's own waits in the queue.
+    static func scaled(to formatName: String, width: Int, height: Int) -> [ElementDescription] {
+      let format = "video/x-raw,format=\(formatName)"
+      return [
+        .convertFast,
+        // For the pixel formats that the fast one passes through.
+        .convert,
+        .onlyCaps(format),
+        ElementDescription(
+          factory: "videoscale", package: "gstreamer1.0-plugins-base",
+          properties: [Property("add-borders", "true")]),
+        .onlyCaps(
+          format + ",width=\(max(1, width)),height=\(max(1, height)),pixel-aspect-ratio=1/1"),
+        // The next frame is converted while this one is encoded.
+        ElementDescription(
+          factory: "queue", package: "libgstreamer1.0-0",
+          properties: [
+            Property("max-size-buffers", "2"), Property("max-size-bytes", "0"),
+            Property("max-size-time", "0"),
+          ]),
+      ]
+    }
+
+    /// Room for encoded pictures that wait for the sound of their time, and the other way round.
+    static let waitForTheOther = ElementDescription(
+      factory: "queue", package: "libgstreamer1.0-0",
+      properties: [
+        Property("max-size-buffers", "0"), Property("max-size-bytes", "0"),
+        Property("max-size-time", "3000000000"),
+      ])
 
     static func onlyCaps(_ caps: String) -> ElementDescription {
       ElementDescription(

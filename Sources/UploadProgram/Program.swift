@@ -53,7 +53,7 @@ import UploadGStreamer
     }
     display.end()
     #if Media
-      if let address = (destination as? FileDestination)?.entryAddress {
+      if let address = (destination as? EncodingDestination)?.entryAddress {
         global.terminal.detail(
           "the newest frame entered GStreamer at 0x\(String(address, radix: 16))")
       }
@@ -74,8 +74,12 @@ import UploadGStreamer
 
   private func destination() throws -> any Destination {
     #if Media
+      let secret = try StreamSecret(upload.secret, global)?.open()
       let makers: [any DestinationMaker] = [
-        FileDestinationMaker(), SnapshotDestinationMaker(), NullDestinationMaker(),
+        FileDestinationMaker(), SnapshotDestinationMaker(),
+        SRTDestinationMaker(passphrase: secret), RTMPDestinationMaker(key: secret),
+        RTMPDestinationMaker(key: secret, isEncrypted: true), HLSDestinationMaker(),
+        NullDestinationMaker(),
       ]
     #else
       let makers: [any DestinationMaker] = [NullDestinationMaker()]

@@ -20,15 +20,15 @@ enum LayerRule {
     "SharedLog": ["Platform", "AppGroup", "CChecksum", "CLogLayout"],
     "SharedLogHandler": ["SharedLog", "Logging"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
-    "Capture": core,
+    "Capture": core.union(["Sound"]),
     "CaptureX11": core.union(["Capture", "CXCB"]),
-    "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
+    "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem", "Sound"]),
     "Recording": core,
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
     "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "NotifyCenter", "Upload"]),
+      .union(["Capture", "NotifyCenter", "Sound", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
       "Bench", "Capture", "CredentialStore", "FoundationDefaults", "GroupSemaphores",
@@ -36,7 +36,7 @@ enum LayerRule {
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
-    "UploadProgram": core.union(program).union(["Upload", "UploadGStreamer"]),
+    "UploadProgram": core.union(program).union(["CredentialStore", "Upload", "UploadGStreamer"]),
   ]
   /// Parts of the language, which every module may use.
   static let everywhere: Set = ["Swift", "Synchronization", "_Concurrency"]

@@ -8,4 +8,6 @@
 #endif
 
 #include "CSlotSink.h"
+#include "CSoundRing.h"
+#include "CSoundSink.h"
 #include "CUploadPipeline.h"
