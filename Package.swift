@@ -7,8 +7,10 @@ import PackageDescription
 //
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
+//   L5  Broadcast
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
-//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
+//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
+//       GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //       Confinement
 //   L2  AppGroup
@@ -46,10 +48,12 @@ let package = Package(
         "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
         "SharedDefaults", "SharedLog",
       ]),
+    .library(name: "Broadcast", targets: ["Broadcast"]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
     .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
     .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
+    .library(name: "LogSinks", targets: ["LogSinks"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -73,6 +77,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // 1.13 is the first with attributes of metadata (SLG-0004), by which a value is private.
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
   targets: [
@@ -143,6 +148,10 @@ let package = Package(
       name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
     .target(
       name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
+    .target(name: "LogSinks", dependencies: ["SharedLog", "Platform"], swiftSettings: strict),
+    .target(
+      name: "GStreamerLog",
+      dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
       swiftSettings: strict),
@@ -169,11 +178,21 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // L5: what ties the core together
+    .target(
+      name: "Broadcast",
+      dependencies: [
+        "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults",
+        "SharedLog",
+      ],
+      swiftSettings: strict),
+
     // L6: programs
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", "Sound", argumentParser,
+        "AppGroup", "Capture", "Confinement", "FrameBus", "LogSinks", "NotifyCenter", "Platform",
+        "SharedLog", "Sound", argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -182,8 +201,9 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "Bench", "Broadcast", "CommandLineSupport", "Confinement", "Recording", "Upload",
+        "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
+        "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
@@ -197,15 +217,15 @@ let package = Package(
     .executableTarget(
       name: "CaptureGStreamerProgram",
       dependencies: [
-        "CommandLineSupport", "Capture", "CaptureGStreamer", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Capture", "CaptureGStreamer", "GStreamerLog", "AppGroup",
+        "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "CommandLineSupport", "Upload", "UploadGStreamer", "AppGroup", "CredentialStore",
-        "FrameBus", "Platform", argumentParser,
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "GStreamerLog",
+        "SharedLog", "AppGroup", "CredentialStore", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -238,6 +258,13 @@ let package = Package(
     .executableTarget(
       name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
       path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusLogger",
+      dependencies: ["LogKit", "SharedLog", "SharedLogHandler", "AppGroup", "Platform", logging],
+      path: "Benchmarks/BusLogger", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusLogReader", dependencies: ["SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/BusLogReader", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
       cSettings: strictC),
@@ -332,6 +359,18 @@ let package = Package(
       dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/SecretHolder", swiftSettings: strict),
     .testTarget(
+      name: "BroadcastTests",
+      dependencies: [
+        "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
+        "CaptureProgram",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "BroadcastWorker",
+      dependencies: ["Broadcast", "AppGroup", "CredentialStore", "Platform", "WorkerSupport"],
+      path: "Tests/BroadcastWorker", swiftSettings: strict),
+    .testTarget(
       name: "DarwinKeychainTests",
       dependencies: ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"],
       swiftSettings: strict),
@@ -374,8 +413,8 @@ let package = Package(
     .testTarget(
       name: "SharedLogTests",
       dependencies: [
-        "SharedLog", "SharedLogHandler", "AppGroup", "Platform", "CLogLayout", "TestSupport",
-        "LogWorker", "BusCLI", logging,
+        "SharedLog", "SharedLogHandler", "LogSinks", "AppGroup", "Platform", "CLogLayout",
+        "TestSupport", "LogWorker", "BusCLI", logging,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -385,7 +424,7 @@ let package = Package(
       name: "ConfinementTests",
       dependencies: [
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
-        "CaptureProgram", "ConfineProgram", "RoleHost",
+        "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ],
       swiftSettings: strict),
     .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),
@@ -472,7 +511,7 @@ let package = Package(
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog", "BareSodium", "BusCredential",
+        "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

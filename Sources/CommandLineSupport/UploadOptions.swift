@@ -46,6 +46,11 @@ public struct UploadOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Stop S seconds after the first frame.", valueName: "s"))
   public var duration: Double?
 
+  @Flag(
+    help: ArgumentHelp(
+      "Measure how far the beeps of `capture beep` are from the flashes of `capture test:flash`."))
+  public var skew = false
+
   public init() {}
 
   public func validate() throws {
@@ -74,6 +79,9 @@ public struct UploadOptions: ParsableArguments {
     return streams
   }
 
+  /// These options as a log may have them.
+  public var logged: [String] { [LoggedText.address(destination)] + arguments.dropFirst() }
+
   /// These options as another program of this product parses them again.
   public var arguments: [String] {
     var result = [destination]
@@ -85,6 +93,7 @@ public struct UploadOptions: ParsableArguments {
     add("bitrate", bitrate)
     add("encoder", encoder)
     add("secret", secret)
+    if skew { result.append("--skew") }
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })
     return result

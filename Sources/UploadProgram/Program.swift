@@ -1,7 +1,9 @@
 import AppGroup
 import ArgumentParser
+import Broadcast
 import CommandLineSupport
 import FrameBus
+import GStreamerLog
 import Platform
 import Upload
 import UploadGStreamer
@@ -24,6 +26,10 @@ import UploadGStreamer
   private static let snapshotPatience = Duration.seconds(5)
 
   func run() throws {
+    // The host chooses the streams, and stops it by the broadcast's end.
+    if BroadcastExtension.isStartedByHost {
+      BroadcastExtension.run(BroadcastUpload(to: try destination()))
+    }
     let streams = try upload.streams()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.
@@ -31,10 +37,20 @@ import UploadGStreamer
     let destination = try destination()
     let isSnapshot = destination.frameLimit == 1
     let group = try global.openGroup(creatingLocal: !isSnapshot)
+    ProductLog.begin(
+      "framebus-upload", in: group, as: .extension, global, options: upload.logged)
+    #if Media
+      GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
+        ProductLog.append(
+          line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
+          line: line.sourceLine)
+      }
+    #endif
 
     var plan = UploadPlan(stream: streams[0], sound: Array(streams.dropFirst()))
     plan.policy = policy
     plan.frameLimit = upload.frames
+    plan.measuresSkew = upload.skew
     plan.duration = upload.duration.map { .seconds($0) }
     if isSnapshot {
       plan.policy = policy ?? .latest
@@ -52,6 +68,7 @@ import UploadGStreamer
       throw error
     }
     display.end()
+    ProductLog.append(summary)
     #if Media
       if let address = (destination as? EncodingDestination)?.entryAddress {
         global.terminal.detail(

@@ -8,10 +8,12 @@ final class ProgressDisplay: Sendable {
   private let terminal: Terminal
   /// Whether the cursor stands behind a progress line.
   private let isMidLine = Mutex(false)
+  private let log = Mutex(UploadLog())
 
   init(_ terminal: Terminal) { self.terminal = terminal }
 
   func show(_ report: UploadReport) {
+    log.withLock { $0.append(report) }
     switch report {
     case .progress(let progress):
       isMidLine.withLock { $0 = true }
@@ -69,6 +71,7 @@ final class ProgressDisplay: Sendable {
 
   private static func line(_ sound: SoundFigures) -> String {
     ", sound \(tenths(Double(sound.chunks) / 100)) s, \(sound.drops) drops"
+      + (sound.skewNs.map { ", skew \(tenths(Double($0) / 1e6)) ms" } ?? "")
   }
 
   private static func tenths(_ number: Double) -> String {
@@ -124,9 +127,11 @@ private struct SoundRecord: Encodable {
   let chunks: Int
   let drops: UInt64
   let lateSampleFrames: Int
+  let skewNs: Int64?
 
   enum CodingKeys: String, CodingKey {
     case chunks, drops
+    case skewNs = "skew_ns"
     case lateSampleFrames = "late_sample_frames"
   }
 
@@ -134,5 +139,6 @@ private struct SoundRecord: Encodable {
     chunks = figures.chunks
     drops = figures.drops
     lateSampleFrames = figures.lateSampleFrames
+    skewNs = figures.skewNs
   }
 }

@@ -19,6 +19,8 @@ enum LayerRule {
     "FoundationDefaults": ["SharedDefaults", "FoundationEssentials"],
     "SharedLog": ["Platform", "AppGroup", "CChecksum", "CLogLayout"],
     "SharedLogHandler": ["SharedLog", "Logging"],
+    "LogSinks": ["Platform", "SharedLog"],
+    "GStreamerLog": ["SharedLog", "CGStreamer"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core.union(["Sound"]),
     "CaptureX11": core.union(["Capture", "CXCB"]),
@@ -27,16 +29,23 @@ enum LayerRule {
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
     "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
+    "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "NotifyCenter", "Sound", "Upload"]),
+      .union([
+        "Capture", "Confinement", "LogSinks", "NotifyCenter", "SharedLog", "Sound", "Upload",
+      ]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "CredentialStore", "FoundationDefaults", "GroupSemaphores",
-      "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
+      "Bench", "Broadcast", "Capture", "Confinement", "CredentialStore", "FoundationDefaults",
+      "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
-    "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
-    "UploadProgram": core.union(program).union(["CredentialStore", "Upload", "UploadGStreamer"]),
+    "CaptureGStreamerProgram": core.union(program).union([
+      "Capture", "CaptureGStreamer", "GStreamerLog",
+    ]),
+    "UploadProgram": core.union(program).union([
+      "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+    ]),
   ]
   /// Parts of the language, which every module may use.
   static let everywhere: Set = ["Swift", "Synchronization", "_Concurrency"]
@@ -68,7 +77,9 @@ enum LayerRule {
 
 /// The media modules are empty without the package trait, so that the core builds alone.
 enum MediaRule {
-  static let modules: Set = ["CaptureX11", "CaptureGStreamer", "UploadGStreamer"]
+  static let modules: Set = [
+    "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
+  ]
 
   static func check(_ file: SourceFile) -> [Finding] {
     guard file.isSwift, let module = file.module, modules.contains(module) else { return [] }

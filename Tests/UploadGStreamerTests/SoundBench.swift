@@ -33,8 +33,9 @@ final class SoundBench: Sendable {
   ) throws {
     let pictures = try capture("test:flash", "--size", "320x240")
     let sound = try capture("beep:1000")
-    let result = try upload(destination, seconds: seconds, arguments)
+    let result = try upload(destination, seconds: seconds, ["--skew"] + arguments)
     #expect(result.status == .exited(0), "\(result.errors)")
+    #expect(result.output.contains("\"skew_ns\":"))
     try pictures.end(with: 15)
     try sound.end(with: 15)
   }

@@ -7,6 +7,7 @@
 #include <gst/gst.h>
 #endif
 
+#include "CGStreamerLog.h"
 #include "CSlotSink.h"
 #include "CSoundRing.h"
 #include "CSoundSink.h"
