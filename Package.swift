@@ -8,7 +8,7 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L5  Broadcast
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  UploadGStreamer*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  WHIP  UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
 //       GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
@@ -16,7 +16,7 @@ import PackageDescription
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*
+//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -24,6 +24,7 @@ let strict: [SwiftSetting] = [
   .enableExperimentalFeature("Lifetimes"),
 ]
 let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
+let whenMedia: CSetting = .define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))
 
 func media(_ name: String) -> Target.Dependency {
   .target(name: name, condition: .when(traits: ["Media"]))
@@ -106,11 +107,25 @@ let package = Package(
       name: "CGStreamerSystem",
       pkgConfig: "gstreamer-app-1.0 gstreamer-audio-1.0 gstreamer-video-1.0",
       providers: [
-        .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev", "libyuv-dev"])
+        .apt([
+          "libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev",
+          "libgstreamer-plugins-bad1.0-dev", "libyuv-dev",
+        ])
       ]),
     .target(
       name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC,
       linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
+    .target(
+      name: "CWebRTC", dependencies: ["CGStreamer", media("CGStreamerSystem")],
+      cSettings: strictC + [whenMedia],
+      linkerSettings: [
+        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("crypto", .when(traits: ["Media"])),
+      ]),
+    .target(
+      name: "CCurl", cSettings: strictC + [whenMedia],
+      linkerSettings: [.linkedLibrary("curl", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
@@ -172,9 +187,13 @@ let package = Package(
       name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
       swiftSettings: strict),
     .target(
+      name: "WHIP", dependencies: ["CredentialStore", "Platform", "CCurl"],
+      swiftSettings: strict),
+    .target(
       name: "UploadGStreamer",
       dependencies: [
-        "Upload", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
+        "Upload", "WHIP", "FrameBus", "Platform", "Sound", "CGStreamer", "CWebRTC",
+        media("CGStreamerSystem"),
       ],
       swiftSettings: strict),
 
@@ -224,8 +243,8 @@ let package = Package(
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "GStreamerLog",
-        "SharedLog", "AppGroup", "CredentialStore", "FrameBus", "Platform", argumentParser,
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
+        "CredentialStore", "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -235,7 +254,7 @@ let package = Package(
     // Benchmarks: what the suites of Bench compare with
     .executableTarget(
       name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
-      cSettings: strictC + [.define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))]),
+      cSettings: strictC + [whenMedia]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
     .executableTarget(
       name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
@@ -482,6 +501,13 @@ let package = Package(
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
         "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
         "CaptureGStreamerProgram", "SoundThread",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "WHIPTests",
+      dependencies: [
+        "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
+        "UploadProgram",
       ],
       swiftSettings: strict),
     .testTarget(

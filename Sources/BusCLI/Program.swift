@@ -15,6 +15,7 @@ import CommandLineSupport
       Group.self,
       CaptureCommand.self,
       UploadCommand.self,
+      WHIP.self,
       StreamsCommand.self,
       TopCommand.self,
       SnapshotCommand.self,

@@ -149,6 +149,22 @@ bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
   return pad != NULL && set_from_text(G_OBJECT(pad), property, value);
 }
 
+bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, const char *property,
+                            const char *value) {
+  GstIterator *elements =
+      gst_bin_iterate_all_by_element_factory_name(GST_BIN(pipeline->bin), factory);
+  GValue first = G_VALUE_INIT;
+  bool isSet = false;
+  if (gst_iterator_next(elements, &first) == GST_ITERATOR_OK) {
+    isSet = set_from_text(g_value_get_object(&first), property, value);
+    g_value_unset(&first);
+  }
+  gst_iterator_free(elements);
+  return isSet;
+}
+
+GstElement *upload_pipeline_last_element(upload_pipeline *pipeline) { return pipeline->last; }
+
 static bool set_caps(GstElement *source, const char *caps) {
   GstCaps *parsed = gst_caps_from_string(caps);
   if (parsed == NULL) return false;

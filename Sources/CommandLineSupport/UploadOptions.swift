@@ -5,11 +5,13 @@ import FrameBus
 public struct UploadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png, srt://HOST:PORT, "
+      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png, whip:URL, srt://HOST:PORT, "
         + "rtmp://HOST/APPLICATION/STREAM, hls:DIRECTORY or null.",
       discussion: """
         A file has the size of the first frame, without its last column or row if their number \
         is odd; later frames of another size are scaled into it. An existing file is replaced.
+        whip:https://HOST/PATH sends live, by WebRTC, and connects again when the connection is \
+        lost.
         hls: keeps index.m3u8 and the newest files of it in a directory for a web server.
         """))
   public var destination: String
@@ -30,7 +32,7 @@ public struct UploadOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
   public var bitrate: String?
 
-  @Option(help: ArgumentHelp("The encoder: x264[:PRESET].", valueName: "encoder"))
+  @Option(help: ArgumentHelp("The encoder: x264[:PRESET] or, to whip:, vp8.", valueName: "encoder"))
   public var encoder: String?
 
   @Option(
@@ -50,6 +52,9 @@ public struct UploadOptions: ParsableArguments {
     help: ArgumentHelp(
       "Measure how far the beeps of `capture beep` are from the flashes of `capture test:flash`."))
   public var skew = false
+
+  @OptionGroup(title: "To whip:") public var access: WHIPAccessOptions
+  @OptionGroup(title: "To whip:, the media") public var media: WHIPMediaOptions
 
   public init() {}
 
@@ -96,7 +101,7 @@ public struct UploadOptions: ParsableArguments {
     if skew { result.append("--skew") }
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })
-    return result
+    return result + access.arguments + media.arguments
   }
 }
 

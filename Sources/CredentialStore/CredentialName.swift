@@ -21,6 +21,15 @@ public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConver
     self.account = account
   }
 
+  /// - Parameter text: `SERVICE/ACCOUNT`; the service may have slashes of its own, as addresses do.
+  package init(_ text: String) throws(CredentialError) {
+    guard let slash = text.lastIndex(of: "/") else {
+      throw .invalid("\(text): write a credential like SERVICE/ACCOUNT")
+    }
+    try self.init(
+      service: String(text[..<slash]), account: String(text[text.index(after: slash)...]))
+  }
+
   public var description: String { "\(service)/\(account)" }
 
   public static func < (left: CredentialName, right: CredentialName) -> Bool {

@@ -20,6 +20,8 @@ public enum DestinationError: Error, Hashable, Sendable {
   case noPictures(output: String)
   case secretInAddress(String)
   case unusableSecret(String)
+  /// A peer on the network, in the words of the module that speaks with it.
+  case peer(reason: String, isMisuse: Bool)
 }
 
 extension DestinationError {
@@ -29,6 +31,7 @@ extension DestinationError {
     case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
       .malformedBitrate, .noSound, .secretInAddress, .unusableSecret:
       true
+    case .peer(_, let isMisuse): isMisuse
     case .cannotWrite, .diskFull, .mediaLibraryFailed, .missingElement, .unusablePixelFormat,
       .noPictures,
       .unusableSize, .elementFailed, .stalled:
@@ -83,6 +86,7 @@ extension DestinationError: CustomStringConvertible {
       "\(output) was begun with sound alone, and now there are pictures; name their stream first"
     case .stalled(let output):
       "\(output) takes no more data; check the disk or the network behind it"
+    case .peer(let reason, _): reason
     }
   }
 }

@@ -16,7 +16,7 @@
 
     let state = PipelineState()
     private let output: String
-    private var handle: OpaquePointer?
+    private(set) var handle: OpaquePointer?
     private var bytesAtStop: UInt64 = 0
     private var addressAtStop: UInt = 0
 
@@ -102,6 +102,12 @@
       guard unsafe upload_pipeline_set_caps(handle, caps) else {
         throw .elementFailed(element: "appsrc", message: "\(caps) is no description", detail: "")
       }
+    }
+
+    /// Changes a property of a running element. Any thread may do so while the pipeline exists.
+    func set(_ property: ElementDescription.Property, of factory: String) {
+      // SAFETY: the pipeline exists until `stop`; the strings live during the call.
+      _ = unsafe upload_pipeline_set_of(handle, factory, property.name, property.value)
     }
 
     func play() throws(DestinationError) {

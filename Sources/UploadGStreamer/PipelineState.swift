@@ -37,6 +37,9 @@
       change { if $0.failure == nil { $0.failure = failure } }
     }
 
+    /// Has whoever waits look again at a condition that lies elsewhere.
+    func touch() { change { _ in } }
+
     private func change(_ body: (inout Values) -> Void) {
       values.withLock { body(&$0) }
       changes.increment()

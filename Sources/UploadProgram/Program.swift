@@ -8,33 +8,42 @@ import Platform
 import Upload
 import UploadGStreamer
 
-/// The program `framebus-upload`: one stream, one destination, in a process of its own.
+/// The program `framebus-upload`: one stream, one destination, in a process of its own; and the
+/// probe of a destination, which speaks with the same peers.
 ///
 /// It puts the parts together, and refuses to do their work: running is Upload's, encoding
-/// UploadGStreamer's, parsing and printing CommandLineSupport's.
+/// UploadGStreamer's, signalling WHIP's, parsing and printing CommandLineSupport's.
 @main struct UploadProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-upload",
+    abstract: "Encode a stream's frames and send or record them.",
+    subcommands: [Send.self, Probe.self], defaultSubcommand: Send.self)
+
+  static func main() { runProgram(UploadProgram.self) }
+}
+
+/// `framebus upload DESTINATION`.
+struct Send: ParsableCommand {
+  static let configuration = CommandConfiguration(
     abstract: "Encode a stream's frames and send or record them.")
 
   @OptionGroup var upload: UploadOptions
   @OptionGroup var global: GlobalOptions
 
-  static func main() { runProgram(UploadProgram.self) }
-
   /// A stream that exists but shows nothing for so long is an error to a snapshot.
   private static let snapshotPatience = Duration.seconds(5)
 
   func run() throws {
+    let display = ProgressDisplay(global.terminal)
     // The host chooses the streams, and stops it by the broadcast's end.
     if BroadcastExtension.isStartedByHost {
-      BroadcastExtension.run(BroadcastUpload(to: try destination()))
+      BroadcastExtension.run(BroadcastUpload(to: try destination(display)))
     }
     let streams = try upload.streams()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.
     let signals = try SignalWatcher()
-    let destination = try destination()
+    let destination = try destination(display)
     let isSnapshot = destination.frameLimit == 1
     let group = try global.openGroup(creatingLocal: !isSnapshot)
     ProductLog.begin(
@@ -57,7 +66,6 @@ import UploadGStreamer
       plan.waitsForStream = false
       plan.firstFrameWithin = Self.snapshotPatience
     }
-    let display = ProgressDisplay(global.terminal)
     let runner = UploadRunner(
       plan, to: destination, in: group, stop: signals.stop, report: { display.show($0) })
     let summary: UploadSummary
@@ -89,17 +97,25 @@ import UploadGStreamer
     return policy
   }
 
-  private func destination() throws -> any Destination {
+  private func destination(_ display: ProgressDisplay) throws -> any Destination {
+    var makers: [any DestinationMaker] = [NullDestinationMaker()]
     #if Media
-      let secret = try StreamSecret(upload.secret, global)?.open()
-      let makers: [any DestinationMaker] = [
+      let secret = try upload.secret.map {
+        try EndpointSecrets(upload.access, global).account($0).password
+      }
+      makers += [
         FileDestinationMaker(), SnapshotDestinationMaker(),
         SRTDestinationMaker(passphrase: secret), RTMPDestinationMaker(key: secret),
         RTMPDestinationMaker(key: secret, isEncrypted: true), HLSDestinationMaker(),
-        NullDestinationMaker(),
       ]
-    #else
-      let makers: [any DestinationMaker] = [NullDestinationMaker()]
+      if upload.destination.hasPrefix("whip:") {
+        let options = try WHIPSetup(options: upload, global: global).whipOptions { report in
+          display.show(report)
+        }
+        makers.append(WHIPDestinationMaker(options))
+      } else {
+        makers.append(WHIPDestinationMaker(WHIPOptions()))
+      }
     #endif
     do throws(DestinationError) {
       let settings = try EncoderSettings(encoder: upload.encoder, bitrate: upload.bitrate)

@@ -1,7 +1,10 @@
 import CommandLineSupport
 import FrameBus
+import Platform
 import Synchronization
 import Upload
+import UploadGStreamer
+import WHIP
 
 /// Shows how an upload goes on standard error, and what came of it on standard output.
 final class ProgressDisplay: Sendable {
@@ -33,6 +36,27 @@ final class ProgressDisplay: Sendable {
           + "\(format.byteCount) bytes")
     }
   }
+
+  #if Media
+    func show(_ report: WHIPReport) {
+      switch report {
+      case .connection(.offered(let address)): detail("\(address) took the offer")
+      case .connection(.recommended(let servers)):
+        detail("it recommends \(servers.map(\.description).joined(separator: ", ").plain)")
+      case .connection(.connected): say("connected; sending live")
+      case .connection(.bitrate(let bitsPerSecond)):
+        detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
+      case .connection(.notRemoved(let error)):
+        end()
+        terminal.warn("the endpoint may keep the session until it notices: \(error)")
+      case .connection(.ended): break
+      case .reconnecting(let error, let pause):
+        let seconds = Self.tenths(
+          Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
+        say("\(error); trying again in \(seconds) s")
+      }
+    }
+  #endif
 
   /// Ends a redrawn line, before other output.
   func end() {

@@ -28,7 +28,10 @@ enum LayerRule {
     "Recording": core,
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
-    "UploadGStreamer": core.union(["Sound", "Upload", "CGStreamer", "CGStreamerSystem"]),
+    "WHIP": ["Platform", "CredentialStore", "CCurl"],
+    "UploadGStreamer": core.union([
+      "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
+    ]),
     "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union([
@@ -45,6 +48,7 @@ enum LayerRule {
     ]),
     "UploadProgram": core.union(program).union([
       "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+      "WHIP",
     ]),
   ]
   /// Parts of the language, which every module may use.

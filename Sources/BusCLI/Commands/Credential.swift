@@ -78,7 +78,7 @@ struct StoreOptions: ParsableArguments {
 
   func givenPassphrase() throws -> SecretBytes? {
     guard let passphraseFd else { return nil }
-    return try SecretInput.read(from: passphraseFd, called: "the passphrase")
+    return try SecretBytes.read(from: passphraseFd, called: "the passphrase")
   }
 
   /// The passphrase of the command line, or one typed on the terminal if the key needs one.

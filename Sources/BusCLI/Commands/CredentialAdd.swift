@@ -112,28 +112,7 @@ struct SecretInput: ParsableArguments {
 
   func secret(of name: CredentialName) throws -> SecretBytes {
     if secretFd == nil, isTerminal(0) { return try Self.ask("Secret of \(name): ") }
-    return try Self.read(from: secretFd ?? 0, called: "the secret", isExact: exact)
-  }
-
-  /// The longest secret, and a byte by which a longer one shows.
-  private static let capacity = 65537
-
-  /// Reads to the end of the input.
-  static func read(
-    from number: Int32, called what: String, isExact: Bool = false
-  ) throws(CredentialError) -> SecretBytes {
-    let secret = try SecretBytes(capacity: capacity) { span throws(CredentialError) in
-      let count: Int
-      do { count = try readFully(into: &span, from: number) } catch {
-        throw .invalid("cannot read \(what) from the file descriptor \(number): \(error)")
-      }
-      if isExact || count == 0 { return count }
-      // SAFETY: the place lies inside the span, of which `count` bytes are filled.
-      let last = unsafe span.bytes.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self)
-      return last == UInt8(ascii: "\n") ? count - 1 : count
-    }
-    if secret.byteCount == 0 { throw .invalid("\(what) is empty") }
-    return secret
+    return try SecretBytes.read(from: secretFd ?? 0, called: "the secret", isExact: exact)
   }
 
   /// Asks for what nobody can look up again.

@@ -87,7 +87,7 @@ struct CredentialExport: ParsableCommand {
 
   private func filePassphrase() throws -> SecretBytes {
     if let filePassphraseFd {
-      return try SecretInput.read(from: filePassphraseFd, called: "the file's passphrase")
+      return try SecretBytes.read(from: filePassphraseFd, called: "the file's passphrase")
     }
     guard isTerminal(0) else { throw UsageError("choose --to or --file-passphrase-fd") }
     return try SecretInput.askTwice("Passphrase of the file: ")
@@ -129,7 +129,7 @@ struct CredentialImport: ParsableCommand {
 
   private func filePassphrase(of file: [UInt8]) throws -> SecretBytes? {
     if let filePassphraseFd {
-      return try SecretInput.read(from: filePassphraseFd, called: "the file's passphrase")
+      return try SecretBytes.read(from: filePassphraseFd, called: "the file's passphrase")
     }
     guard isTerminal(0), CredentialStore.isUnderPassphrase(file) else { return nil }
     return try SecretInput.ask("Passphrase of the file: ")

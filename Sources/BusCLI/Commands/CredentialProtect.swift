@@ -70,7 +70,7 @@ struct CredentialProtect: ParsableCommand {
     if systemd { return .systemd }
     if let newPassphraseFd {
       return .passphrase(
-        try SecretInput.read(from: newPassphraseFd, called: "the new passphrase"))
+        try SecretBytes.read(from: newPassphraseFd, called: "the new passphrase"))
     }
     return .passphrase(try SecretInput.askTwice("New passphrase: "))
   }
@@ -86,7 +86,7 @@ struct RolePassphrase: ParsableArguments {
 
   func given(of role: Role) throws -> SecretBytes? {
     guard let rolePassphraseFd else { return nil }
-    return try SecretInput.read(
+    return try SecretBytes.read(
       from: rolePassphraseFd, called: "the passphrase of the role \(role)")
   }
 }

@@ -47,7 +47,7 @@ struct CredentialRun: ParsableCommand {
     let opened = try store.openedOrMade(host)
     var leases = try names.map { try opened.lease($0) }
     for (number, name) in fresh {
-      let secret = try SecretInput.read(from: number, called: "the secret of \(name)")
+      let secret = try SecretBytes.read(from: number, called: "the secret of \(name)")
       leases.append(try Lease(name, secret))
     }
     let handOver = try opened.handOver(
@@ -76,15 +76,6 @@ private func descriptorAndName(_ text: String) throws -> (number: Int32, name: C
   return (number, try credentialName(String(parts[1])))
 }
 
-/// SERVICE/ACCOUNT: the service may have slashes of its own, as addresses do.
 private func credentialName(_ text: String) throws -> CredentialName {
-  guard let slash = text.lastIndex(of: "/") else {
-    throw UsageError("\(text): write a credential like SERVICE/ACCOUNT")
-  }
-  do {
-    return try CredentialName(
-      service: String(text[..<slash]), account: String(text[text.index(after: slash)...]))
-  } catch {
-    throw UsageError("\(error)")
-  }
+  do { return try CredentialName(text) } catch { throw UsageError("\(error)") }
 }

@@ -45,6 +45,12 @@ bool upload_pipeline_set(upload_pipeline *pipeline, const char *property, const 
 /// The same for that element's input pad.
 bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
                                 const char *value);
+/// Sets a property of the first element made by that factory, also while the pipeline runs. False:
+/// there is no such element, or it has no such property.
+bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, const char *property,
+                            const char *value);
+/// The element appended last, for those who must do with it what no property can.
+struct _GstElement *upload_pipeline_last_element(upload_pipeline *pipeline);
 /// The caps of the frames that follow. False: `caps` is not valid.
 bool upload_pipeline_set_caps(upload_pipeline *pipeline, const char *caps);
 /// The same for the branch of sound, or for the only one where there is sound alone.

@@ -1,0 +1,194 @@
+#define _GNU_SOURCE
+#include "CCurl.h"
+
+#ifdef FRAMEBUS_MEDIA
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct curl_client {
+  CURLM *multi;
+};
+
+/// Bytes that grow up to a limit.
+struct gathered {
+  char **bytes;
+  size_t *count;
+  size_t limit;
+  bool isFull;
+};
+
+static size_t gather(char *bytes, size_t size, size_t count, void *context) {
+  struct gathered *into = context;
+  size_t more = size * count;
+  if (more > into->limit - *into->count) {
+    into->isFull = true;
+    return 0;
+  }
+  char *grown = realloc(*into->bytes, *into->count + more + 1);
+  if (grown == NULL) return 0;
+  memcpy(grown + *into->count, bytes, more);
+  *into->bytes = grown;
+  *into->count += more;
+  return more;
+}
+
+curl_client *curl_client_create(void) {
+  if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return NULL;
+  curl_client *client = calloc(1, sizeof *client);
+  if (client == NULL) return NULL;
+  client->multi = curl_multi_init();
+  if (client->multi != NULL) return client;
+  free(client);
+  return NULL;
+}
+
+static int64_t milliseconds_until(uint64_t deadlineNs) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t nowNs = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  return deadlineNs <= nowNs ? 0 : (int64_t)((deadlineNs - nowNs) / 1000000u) + 1;
+}
+
+static curl_outcome outcome_of(CURLcode code, bool isFull) {
+  switch (code) {
+    case CURLE_OK: return CURL_ANSWERED;
+    case CURLE_OPERATION_TIMEDOUT: return CURL_TIMED_OUT;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY: return CURL_UNRESOLVABLE;
+    case CURLE_COULDNT_CONNECT: return CURL_UNREACHABLE;
+    case CURLE_PEER_FAILED_VERIFICATION: return CURL_CERTIFICATE;
+    case CURLE_SSL_CACERT_BADFILE: return CURL_CA_UNREADABLE;
+    case CURLE_WRITE_ERROR: return isFull ? CURL_TOO_LARGE : CURL_BROKEN;
+    default: return CURL_BROKEN;
+  }
+}
+
+/// Drives the one transfer of `client` to its end.
+static curl_outcome drive(curl_client *client, struct curl_exchange *exchange, CURLcode *code) {
+  struct curl_waitfd stop = {.fd = exchange->stopDescriptor, .events = CURL_WAIT_POLLIN};
+  unsigned stopCount = exchange->stopDescriptor >= 0 ? 1 : 0;
+  for (;;) {
+    int running = 0;
+    if (curl_multi_perform(client->multi, &running) != CURLM_OK) return CURL_BROKEN;
+    if (running == 0) break;
+    int64_t left = milliseconds_until(exchange->deadlineNs);
+    if (left == 0) return CURL_TIMED_OUT;
+    stop.revents = 0;
+    int timeout = left > 1000 ? 1000 : (int)left;
+    if (curl_multi_poll(client->multi, &stop, stopCount, timeout, NULL) != CURLM_OK)
+      return CURL_BROKEN;
+    if (stop.revents != 0) return CURL_STOPPED;
+  }
+  int queued = 0;
+  CURLMsg *message = curl_multi_info_read(client->multi, &queued);
+  if (message == NULL || message->msg != CURLMSG_DONE) return CURL_BROKEN;
+  *code = message->data.result;
+  return CURL_ANSWERED;
+}
+
+static bool prepare(CURL *easy, struct curl_exchange *exchange, struct curl_slist *lines,
+                    struct gathered *answer, struct gathered *header) {
+  CURLcode failed = CURLE_OK;
+#define SET(option, value) \
+  if (failed == CURLE_OK) failed = curl_easy_setopt(easy, option, value)
+  SET(CURLOPT_URL, exchange->url);
+  SET(CURLOPT_PROTOCOLS_STR, "http,https");
+  SET(CURLOPT_FOLLOWLOCATION, 0L);
+  SET(CURLOPT_NOSIGNAL, 1L);
+  SET(CURLOPT_CUSTOMREQUEST, exchange->method);
+  SET(CURLOPT_HTTPHEADER, lines);
+  SET(CURLOPT_ERRORBUFFER, exchange->message);
+  SET(CURLOPT_WRITEFUNCTION, gather);
+  SET(CURLOPT_WRITEDATA, answer);
+  SET(CURLOPT_HEADERFUNCTION, gather);
+  SET(CURLOPT_HEADERDATA, header);
+  if (exchange->bodyBytes > 0) {
+    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->bodyBytes);
+    SET(CURLOPT_POSTFIELDS, exchange->body);
+  }
+  if (exchange->certificates != NULL) SET(CURLOPT_CAINFO, exchange->certificates);
+  if (exchange->isDirect) SET(CURLOPT_PROXY, "");
+#undef SET
+  return failed == CURLE_OK;
+}
+
+static bool append_line(struct curl_slist **lines, const char *line) {
+  struct curl_slist *longer = curl_slist_append(*lines, line);
+  if (longer == NULL) return false;
+  *lines = longer;
+  return true;
+}
+
+/// The lines of a request's header; false without memory.
+static bool make_lines(struct curl_slist **lines, const struct curl_exchange *exchange) {
+  char *line = NULL;
+  for (const char *start = exchange->headers, *end; (end = strchr(start, '\n')) != NULL;
+       start = end + 1) {
+    line = strndup(start, (size_t)(end - start));
+    bool isAppended = line != NULL && append_line(lines, line);
+    free(line);
+    if (!isAppended) return false;
+  }
+  // Else libcurl waits a second for a 100 that few servers send.
+  if (!append_line(lines, "Expect:")) return false;
+  if (exchange->bearer == NULL) return true;
+  int length = asprintf(&line, "Authorization: Bearer %.*s", (int)exchange->bearerBytes,
+                        exchange->bearer);
+  if (length < 0) return false;
+  bool isAppended = append_line(lines, line);
+  explicit_bzero(line, (size_t)length);
+  free(line);
+  return isAppended;
+}
+
+/// Lines may hold a secret: they are wiped before their memory goes.
+static void wipe(struct curl_slist *lines) {
+  for (struct curl_slist *line = lines; line != NULL; line = line->next)
+    explicit_bzero(line->data, strlen(line->data));
+  curl_slist_free_all(lines);
+}
+
+curl_outcome curl_client_run(curl_client *client, struct curl_exchange *exchange) {
+  struct gathered answer = {.bytes = &exchange->answer,
+                            .count = &exchange->answerBytes,
+                            .limit = exchange->maximumBodyBytes};
+  struct gathered header = {.bytes = &exchange->header,
+                            .count = &exchange->headerBytes,
+                            .limit = exchange->maximumHeaderBytes};
+  CURL *easy = curl_easy_init();
+  if (easy == NULL) return CURL_BROKEN;
+  struct curl_slist *lines = NULL;
+  curl_outcome outcome = CURL_BROKEN;
+  CURLcode code = CURLE_FAILED_INIT;
+  if (make_lines(&lines, exchange) && prepare(easy, exchange, lines, &answer, &header) &&
+      curl_multi_add_handle(client->multi, easy) == CURLM_OK) {
+    outcome = drive(client, exchange, &code);
+    if (outcome == CURL_ANSWERED) outcome = outcome_of(code, answer.isFull || header.isFull);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &exchange->status);
+    curl_multi_remove_handle(client->multi, easy);
+  }
+  if (outcome == CURL_BROKEN && exchange->message[0] == 0)
+    strncpy(exchange->message, curl_easy_strerror(code), sizeof exchange->message - 1);
+  curl_easy_cleanup(easy);
+  wipe(lines);
+  return outcome;
+}
+
+void curl_exchange_clear(struct curl_exchange *exchange) {
+  free(exchange->answer);
+  free(exchange->header);
+  exchange->answer = exchange->header = NULL;
+}
+
+void curl_client_destroy(curl_client *client) {
+  curl_multi_cleanup(client->multi);
+  free(client);
+}
+
+#else
+// Without the package trait Media this file is empty but for what ISO C asks for.
+typedef int curl_client_is_absent;
+#endif

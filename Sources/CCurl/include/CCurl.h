@@ -1,0 +1,61 @@
+// One HTTP exchange by libcurl, bounded in time and size. Swift cannot call libcurl's variadic
+// functions, and its callbacks are simplest in C.
+//
+// Nothing here knows WHIP: it follows no redirect and adds no header that it was not given.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+  CURL_ANSWERED,
+  CURL_STOPPED,
+  CURL_TIMED_OUT,
+  CURL_UNRESOLVABLE,
+  CURL_UNREACHABLE,
+  CURL_CERTIFICATE,
+  CURL_CA_UNREADABLE,
+  CURL_TOO_LARGE,
+  CURL_BROKEN,
+} curl_outcome;
+
+struct curl_exchange {
+  const char *method;
+  const char *url;
+  /// Lines such as "Content-Type: application/sdp", each ended by a newline.
+  const char *headers;
+  /// Secret, without a final zero; NULL for none.
+  const char *bearer;
+  size_t bearerBytes;
+  const char *body;
+  size_t bodyBytes;
+  /// A file of certificates to trust instead of the system's, or NULL.
+  const char *certificates;
+  /// Goes to the address itself, whatever proxy the environment names.
+  bool isDirect;
+  /// Ends the exchange when it becomes readable; -1 for none.
+  int stopDescriptor;
+  /// Of CLOCK_MONOTONIC.
+  uint64_t deadlineNs;
+  size_t maximumBodyBytes;
+  size_t maximumHeaderBytes;
+
+  /// The answer, once the outcome is CURL_ANSWERED; freed by `curl_exchange_clear`.
+  long status;
+  char *answer;
+  size_t answerBytes;
+  /// The lines of the header, as they came.
+  char *header;
+  size_t headerBytes;
+  /// libcurl's own words, unless answered.
+  char message[256];
+};
+
+typedef struct curl_client curl_client;
+
+/// Keeps connections between exchanges. NULL without memory. One thread at a time may use it.
+curl_client *curl_client_create(void);
+curl_outcome curl_client_run(curl_client *client, struct curl_exchange *exchange);
+/// Frees what an exchange was answered.
+void curl_exchange_clear(struct curl_exchange *exchange);
+void curl_client_destroy(curl_client *client);

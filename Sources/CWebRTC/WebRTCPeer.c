@@ -1,0 +1,261 @@
+#define _GNU_SOURCE
+#include "CWebRTC.h"
+
+#ifdef FRAMEBUS_MEDIA
+#define GST_USE_UNSTABLE_API
+#include <gst/gst.h>
+#include <gst/sdp/sdp.h>
+#include <gst/webrtc/webrtc.h>
+#include <stdio.h>
+#include <string.h>
+
+struct webrtc_peer {
+  GstElement *element;
+  struct webrtc_identity identity;
+  webrtc_event_handler handler;
+  void *context;
+};
+
+static void tell(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
+                 const char *text) {
+  struct webrtc_event event = {.kind = kind, .mediaIndex = mediaIndex, .text = text};
+  peer->handler(peer->context, &event);
+}
+
+static void on_negotiation_needed(GstElement *element, gpointer peer) {
+  (void)element;
+  tell(peer, WEBRTC_READY, 0, "");
+}
+
+static void on_candidate(GstElement *element, guint mediaIndex, gchar *text, gpointer peer) {
+  (void)element;
+  if (text != NULL && text[0] != 0) tell(peer, WEBRTC_CANDIDATE, mediaIndex, text);
+}
+
+static void on_gathering(GstElement *element, GParamSpec *property, gpointer peer) {
+  (void)property;
+  GstWebRTCICEGatheringState state;
+  g_object_get(element, "ice-gathering-state", &state, NULL);
+  if (state == GST_WEBRTC_ICE_GATHERING_STATE_COMPLETE) tell(peer, WEBRTC_GATHERED, 0, "");
+}
+
+static void on_connection(GstElement *element, GParamSpec *property, gpointer peer) {
+  (void)property;
+  GstWebRTCPeerConnectionState state;
+  g_object_get(element, "connection-state", &state, NULL);
+  switch (state) {
+    case GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED: tell(peer, WEBRTC_CONNECTED, 0, ""); break;
+    case GST_WEBRTC_PEER_CONNECTION_STATE_DISCONNECTED:
+      tell(peer, WEBRTC_DISCONNECTED, 0, "");
+      break;
+    case GST_WEBRTC_PEER_CONNECTION_STATE_FAILED:
+    case GST_WEBRTC_PEER_CONNECTION_STATE_CLOSED: tell(peer, WEBRTC_FAILED, 0, ""); break;
+    default: break;
+  }
+}
+
+static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer context) {
+  (void)bin;
+  (void)inner;
+  webrtc_peer *peer = context;
+  GstElementFactory *factory = gst_element_get_factory(element);
+  if (factory != NULL && strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0)
+    g_object_set(element, "pem", peer->identity.pem, NULL);
+}
+
+/// libnice would ask every router around for a port, wait for answers, and so hold up the end of
+/// candidates; who only sends needs none.
+static void disable_port_mapping(GstElement *element) {
+  GObject *agent = NULL, *nice = NULL;
+  g_object_get(element, "ice-agent", &agent, NULL);
+  if (agent == NULL) return;
+  g_object_get(agent, "agent", &nice, NULL);
+  if (nice != NULL) g_object_set(nice, "upnp", FALSE, NULL);
+  g_clear_object(&nice);
+  g_object_unref(agent);
+}
+
+/// libnice warns on standard error, which is the program's own, when a relay is left without the
+/// farewell that webrtcbin gives it no time for; the relay forgets us by itself.
+static void ignore(const gchar *domain, GLogLevelFlags level, const gchar *text, gpointer data) {
+  (void)domain;
+  (void)level;
+  (void)text;
+  (void)data;
+}
+
+webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler handler,
+                                void *context) {
+  GstElement *element = upload_pipeline_last_element(pipeline);
+  if (g_signal_lookup("create-offer", G_OBJECT_TYPE(element)) == 0) return NULL;
+  webrtc_peer *peer = g_new0(webrtc_peer, 1);
+  if (!webrtc_identity_make(&peer->identity)) {
+    g_free(peer);
+    return NULL;
+  }
+  g_log_set_handler("libnice", G_LOG_LEVEL_WARNING, ignore, NULL);
+  disable_port_mapping(element);
+  peer->element = gst_object_ref(element);
+  peer->handler = handler;
+  peer->context = context;
+  g_signal_connect(element, "on-negotiation-needed", G_CALLBACK(on_negotiation_needed), peer);
+  g_signal_connect(element, "on-ice-candidate", G_CALLBACK(on_candidate), peer);
+  g_signal_connect(element, "notify::ice-gathering-state", G_CALLBACK(on_gathering), peer);
+  g_signal_connect(element, "notify::connection-state", G_CALLBACK(on_connection), peer);
+  g_signal_connect(element, "deep-element-added", G_CALLBACK(on_element), peer);
+  return peer;
+}
+
+const char *webrtc_peer_fingerprint(webrtc_peer *peer) { return peer->identity.fingerprint; }
+
+bool webrtc_peer_add_local_address(webrtc_peer *peer, const char *address) {
+  GObject *agent = NULL;
+  gboolean isAdded = FALSE;
+  g_object_get(peer->element, "ice-agent", &agent, NULL);
+  if (agent == NULL) return false;
+  g_signal_emit_by_name(agent, "add-local-ip-address", address, &isAdded);
+  g_object_unref(agent);
+  return isAdded;
+}
+
+void webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address) {
+  g_object_set(peer->element, "stun-server", address, NULL);
+}
+
+bool webrtc_peer_add_turn_server(webrtc_peer *peer, const char *address) {
+  gboolean isAdded = FALSE;
+  g_signal_emit_by_name(peer->element, "add-turn-server", address, &isAdded);
+  return isAdded;
+}
+
+static gboolean direct(GstElement *element, GstPad *pad, gpointer context) {
+  (void)element;
+  (void)context;
+  GObject *transceiver = NULL;
+  g_object_get(pad, "transceiver", &transceiver, NULL);
+  GstCaps *caps = gst_pad_get_current_caps(pad);
+  const char *media =
+      caps ? gst_structure_get_string(gst_caps_get_structure(caps, 0), "media") : NULL;
+  // Retransmission is for video alone: Chromium takes no nack for sound.
+  if (transceiver != NULL)
+    g_object_set(transceiver, "direction", GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY,
+                 "do-nack", g_strcmp0(media, "video") == 0, NULL);
+  gst_clear_caps(&caps);
+  g_clear_object(&transceiver);
+  return TRUE;
+}
+
+static void note(const GstStructure *reply, char *message, size_t capacity) {
+  GError *error = NULL;
+  if (reply != NULL) gst_structure_get(reply, "error", G_TYPE_ERROR, &error, NULL);
+  snprintf(message, capacity, "%s", error ? error->message : "webrtcbin gives no reason");
+  g_clear_error(&error);
+}
+
+char *webrtc_peer_make_offer(webrtc_peer *peer, char *message, size_t capacity) {
+  gst_element_foreach_sink_pad(peer->element, direct, NULL);
+  GstPromise *promise = gst_promise_new();
+  g_signal_emit_by_name(peer->element, "create-offer", NULL, promise);
+  char *text = NULL;
+  GstPromiseResult result = gst_promise_wait(promise);
+  const GstStructure *reply = gst_promise_get_reply(promise);
+  GstWebRTCSessionDescription *offer = NULL;
+  if (result == GST_PROMISE_RESULT_REPLIED && reply != NULL)
+    gst_structure_get(reply, "offer", GST_TYPE_WEBRTC_SESSION_DESCRIPTION, &offer, NULL);
+  if (offer != NULL) {
+    text = gst_sdp_message_as_text(offer->sdp);
+    gst_webrtc_session_description_free(offer);
+  } else {
+    note(reply, message, capacity);
+  }
+  gst_promise_unref(promise);
+  return text;
+}
+
+void webrtc_text_free(char *text) { g_free(text); }
+
+static bool set_description(webrtc_peer *peer, const char *signal, GstWebRTCSDPType type,
+                            const char *sdp, char *message, size_t capacity) {
+  GstSDPMessage *parsed = NULL;
+  gst_sdp_message_new(&parsed);
+  if (gst_sdp_message_parse_buffer((const guint8 *)sdp, (guint)strlen(sdp), parsed) !=
+      GST_SDP_OK) {
+    gst_sdp_message_free(parsed);
+    snprintf(message, capacity, "it is no session description");
+    return false;
+  }
+  // Takes the message over.
+  GstWebRTCSessionDescription *description = gst_webrtc_session_description_new(type, parsed);
+  GstPromise *promise = gst_promise_new();
+  g_signal_emit_by_name(peer->element, signal, description, promise);
+  GstPromiseResult result = gst_promise_wait(promise);
+  const GstStructure *reply = gst_promise_get_reply(promise);
+  bool hasFailed = result != GST_PROMISE_RESULT_REPLIED ||
+                   (reply != NULL && gst_structure_has_field(reply, "error"));
+  if (hasFailed) note(reply, message, capacity);
+  gst_promise_unref(promise);
+  gst_webrtc_session_description_free(description);
+  return !hasFailed;
+}
+
+bool webrtc_peer_set_offer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity) {
+  return set_description(peer, "set-local-description", GST_WEBRTC_SDP_TYPE_OFFER, sdp, message,
+                         capacity);
+}
+
+bool webrtc_peer_set_answer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity) {
+  return set_description(peer, "set-remote-description", GST_WEBRTC_SDP_TYPE_ANSWER, sdp, message,
+                         capacity);
+}
+
+/// The worst of what the peer's reports on our streams say.
+static gboolean read_report(GQuark field, const GValue *value, gpointer context) {
+  (void)field;
+  struct webrtc_report *worst = context;
+  if (!GST_VALUE_HOLDS_STRUCTURE(value)) return TRUE;
+  const GstStructure *entry = gst_value_get_structure(value);
+  GstWebRTCStatsType type;
+  double lost = 0, roundTrip = 0;
+  gint64 packets = 0;
+  if (!gst_structure_get(entry, "type", GST_TYPE_WEBRTC_STATS_TYPE, &type, NULL) ||
+      type != GST_WEBRTC_STATS_REMOTE_INBOUND_RTP ||
+      !gst_structure_get_double(entry, "fraction-lost", &lost))
+    return TRUE;
+  gst_structure_get_double(entry, "round-trip-time", &roundTrip);
+  gst_structure_get_int64(entry, "packets-lost", &packets);
+  const GValue *source = gst_structure_get_value(entry, "gst-rtpsource-stats");
+  if (source != NULL && GST_VALUE_HOLDS_STRUCTURE(source)) {
+    guint highest = 0, sent = 0, delay = 0;
+    gst_structure_get(gst_value_get_structure(source), "rb-exthighestseq", G_TYPE_UINT, &highest,
+                      "rb-lsr", G_TYPE_UINT, &sent, "rb-dlsr", G_TYPE_UINT, &delay, NULL);
+    worst->mark = worst->mark * 31 + (((uint64_t)highest << 32) ^ ((uint64_t)sent << 16) ^ delay);
+  }
+  if (lost >= worst->lostShare) worst->lostShare = lost;
+  if (roundTrip > worst->roundTripSeconds) worst->roundTripSeconds = roundTrip;
+  if (packets > 0) worst->packetsLost += (uint64_t)packets;
+  return TRUE;
+}
+
+bool webrtc_peer_report(webrtc_peer *peer, struct webrtc_report *report) {
+  *report = (struct webrtc_report){.lostShare = -1};
+  GstPromise *promise = gst_promise_new();
+  g_signal_emit_by_name(peer->element, "get-stats", NULL, promise);
+  if (gst_promise_wait(promise) == GST_PROMISE_RESULT_REPLIED) {
+    const GstStructure *reply = gst_promise_get_reply(promise);
+    if (reply != NULL) gst_structure_foreach(reply, read_report, report);
+  }
+  gst_promise_unref(promise);
+  return report->lostShare >= 0;
+}
+
+void webrtc_peer_destroy(webrtc_peer *peer) {
+  g_signal_handlers_disconnect_by_data(peer->element, peer);
+  gst_object_unref(peer->element);
+  explicit_bzero(&peer->identity, sizeof peer->identity);
+  g_free(peer);
+}
+
+#else
+// Without the package trait Media this file is empty but for what ISO C asks for.
+typedef int webrtc_peer_is_absent;
+#endif

@@ -1,0 +1,27 @@
+import Platform
+
+extension SecretBytes {
+  /// The longest secret that is read, and a byte by which a longer one shows.
+  private static let capacity = 65537
+
+  /// Reads a secret from a file descriptor, to its end.
+  /// - Parameters:
+  ///   - what: what messages call it, such as “the passphrase”.
+  ///   - isExact: keeps a newline at the end; else one is left out.
+  package static func read(
+    from number: Int32, called what: String, isExact: Bool = false
+  ) throws(CredentialError) -> SecretBytes {
+    let secret = try SecretBytes(capacity: capacity) { span throws(CredentialError) in
+      let count: Int
+      do { count = try readFully(into: &span, from: number) } catch {
+        throw .invalid("cannot read \(what) from the file descriptor \(number): \(error)")
+      }
+      if isExact || count == 0 { return count }
+      // SAFETY: the place lies inside the span, of which `count` bytes are filled.
+      let last = unsafe span.bytes.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self)
+      return last == UInt8(ascii: "\n") ? count - 1 : count
+    }
+    if secret.byteCount == 0 { throw .invalid("\(what) is empty") }
+    return secret
+  }
+}

@@ -1,0 +1,135 @@
+#if Media
+  import FrameBus
+  import Upload
+
+  /// An encoder for a peer that watches while it happens: no frame waits for another, key frames
+  /// come when asked for, and the bitrate changes while it runs.
+  protocol LiveEncoder: Sendable {
+    /// The element that encodes.
+    var factory: String { get }
+    /// What it must be fed: GStreamer's name of a pixel format.
+    var inputFormatName: String { get }
+    /// The elements, from raw video of that format to packets of RTP.
+    func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
+    /// The property that changes the bitrate.
+    func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property
+  }
+
+  /// The live encoders of this build.
+  enum LiveEncoders {
+    static let known = [LiveH264.name, LiveVP8.name]
+
+    static func make(
+      _ settings: EncoderSettings, profile: H264Profile
+    ) throws(DestinationError) -> any LiveEncoder {
+      switch settings.name ?? LiveH264.name {
+      case LiveH264.name: return try LiveH264(settings, profile: profile)
+      case LiveVP8.name: return try LiveVP8(settings)
+      case let other: throw .unknownEncoder(other, known: known)
+      }
+    }
+  }
+
+  /// What a decoder of H.264 must be able to do.
+  public enum H264Profile: String, CaseIterable, Sendable {
+    /// What every browser decodes.
+    case baseline
+    /// Fewer bits for the same picture.
+    case high
+
+    var capsName: String { self == .baseline ? "constrained-baseline" : "high" }
+  }
+
+  /// A peer asks for a key frame when it needs one; so often one comes anyway, for those that
+  /// cannot ask, such as a recorder behind the peer.
+  private let keyFrameSeconds = 4
+  /// What is planned with when the stream does not say how many frames it has a second.
+  private let assumedRate = 30
+
+  extension FrameRate {
+    fileprivate var keyFrameInterval: Int {
+      let rate = numerator > 0 ? max(1, Int(numerator) / max(1, Int(denominator))) : assumedRate
+      return rate * keyFrameSeconds
+    }
+  }
+
+  /// H.264 by x264, in packetisation mode 1 (RFC 6184).
+  struct LiveH264: LiveEncoder {
+    static let name = X264Encoder.name
+    let factory = "x264enc"
+    let inputFormatName = "I420"
+
+    private let settings: EncoderSettings
+    private let preset: String
+    private let profile: H264Profile
+
+    init(_ settings: EncoderSettings, profile: H264Profile) throws(DestinationError) {
+      preset = settings.preset ?? "ultrafast"
+      guard X264Encoder.presets.contains(preset) else {
+        throw .unknownPreset(preset, encoder: Self.name, known: X264Encoder.presets)
+      }
+      self.settings = settings
+      self.profile = profile
+    }
+
+    func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+      [
+        ElementDescription(
+          factory: factory, package: "gstreamer1.0-plugins-ugly",
+          properties: [
+            .init("tune", "zerolatency"), .init("speed-preset", preset),
+            bitrate(settings.bitsPerSecond(width: width, height: height)),
+            .init("key-int-max", String(rate.keyFrameInterval)),
+          ]),
+        .onlyCaps("video/x-h264,profile=\(profile.capsName)"),
+        ElementDescription(
+          factory: "rtph264pay", package: "gstreamer1.0-plugins-good",
+          // Parameter sets before each key frame: a peer that lost the first can still begin.
+          properties: [.init("config-interval", "-1"), .init("aggregate-mode", "zero-latency")]),
+        .onlyCaps("application/x-rtp,media=video,encoding-name=H264,payload=96"),
+      ]
+    }
+
+    func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property {
+      .init("bitrate", String(max(1, bitsPerSecond / 1000)))
+    }
+  }
+
+  /// VP8 by libvpx (RFC 7741).
+  struct LiveVP8: LiveEncoder {
+    static let name = "vp8"
+    let factory = "vp8enc"
+    let inputFormatName = "I420"
+
+    private let settings: EncoderSettings
+
+    init(_ settings: EncoderSettings) throws(DestinationError) {
+      if let preset = settings.preset {
+        throw .unknownPreset(preset, encoder: Self.name, known: [])
+      }
+      self.settings = settings
+    }
+
+    func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+      [
+        ElementDescription(
+          factory: factory, package: "gstreamer1.0-plugins-good",
+          properties: [
+            .init("deadline", "1"), .init("cpu-used", "16"), .init("threads", "2"),
+            .init("end-usage", "cbr"), .init("error-resilient", "default"),
+            .init("lag-in-frames", "0"),
+            bitrate(settings.bitsPerSecond(width: width, height: height)),
+            .init("keyframe-max-dist", String(rate.keyFrameInterval)),
+          ]),
+        ElementDescription(
+          factory: "rtpvp8pay", package: "gstreamer1.0-plugins-good",
+          properties: [.init("picture-id-mode", "15-bit")]),
+        .onlyCaps("application/x-rtp,media=video,encoding-name=VP8,payload=96"),
+      ]
+    }
+
+    func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property {
+      .init("target-bitrate", String(bitsPerSecond))
+    }
+  }
+#endif

@@ -1,0 +1,267 @@
+#if Media
+  import FrameBus
+  import Platform
+  import Upload
+  import WHIP
+
+  /// What a user asks of a WHIP upload, besides where to and by which encoder.
+  public struct WHIPOptions: Sendable {
+    public var bearer: BearerToken?
+    public var allowsPlainHTTP = false
+    /// A file of certificates to trust instead of the system's.
+    public var certificates: String?
+    public var servers: [ICEServer] = []
+    /// Only by a relay, so that the peer learns no address of this machine.
+    public var usesRelaysOnly = false
+    public var profile = H264Profile.baseline
+    /// The bitrate is never adapted below this.
+    public var leastBitsPerSecond = 150_000
+    public var patience = WHIPConnection.Patience()
+    /// How long to try again once a connection that worked is lost.
+    public var reconnectsFor: Duration = .seconds(120)
+    /// Told what happens, on any thread.
+    public var report: @Sendable (WHIPReport) -> Void = { _ in }
+
+    public init() {}
+  }
+
+  public enum WHIPReport: Sendable {
+    case connection(WHIPConnection.Event)
+    /// It is lost, and tried again after that time.
+    case reconnecting(WHIPError, after: Duration)
+  }
+
+  /// Sends a stream live, by WHIP, as one video track. Sizes are those of the first frame, as in a
+  /// file: later ones are scaled into it.
+  ///
+  /// A frame is taken only while there is room for it, so before the connection stands, and while
+  /// it is lost, the newest frames replace each other on the bus and nothing is encoded in vain.
+  public final class WHIPDestination: Destination {
+    public let heldFrames = 2
+    public let wantsRepeatedFrames = true
+    /// Without a query, which may hold a key.
+    public let output: String
+
+    private let endpoint: WHIPEndpoint
+    private let client: CurlClient
+    private let encoder: any LiveEncoder
+    private let settings: EncoderSettings
+    private let options: WHIPOptions
+    private var attempt: Attempt?
+    private var bytesBefore: UInt64 = 0
+    private var backOff = BackOff()
+    /// While there is no attempt, the moment of the next one.
+    private var nextAttempt = Deadline.now
+    /// Of a connection that worked and is lost: when to stop trying.
+    private var giveUp: Deadline?
+
+    /// A pipeline, and its connection to the endpoint.
+    private struct Attempt {
+      let pipeline: Pipeline
+      let connection: WHIPConnection
+      let rate: FrameRate
+      var format: FrameFormat
+      var geometry: FrameGeometry
+      /// Of the first frame: a pipeline's own time begins there.
+      let startNs: UInt64
+
+      /// One frame begins it all, by its size; the others wait for somebody to see them.
+      func hasRoom(below limit: Int) -> Bool {
+        connection.state == .connected && pipeline.state.framesHeld < limit
+      }
+    }
+
+    public init(
+      address: String, encoder: EncoderSettings, options: WHIPOptions
+    ) throws(DestinationError) {
+      settings = encoder
+      self.options = options
+      do throws(WHIPError) {
+        endpoint = try WHIPEndpoint(
+          address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
+        client = try Self.makeClient(options)
+      } catch {
+        throw .upload(error)
+      }
+      self.encoder = try LiveEncoders.make(encoder, profile: options.profile)
+      output = "whip:\(endpoint.address)"
+    }
+
+    private static func makeClient(_ options: WHIPOptions) throws(WHIPError) -> CurlClient {
+      do throws(HTTPError) {
+        return try CurlClient(certificates: options.certificates)
+      } catch {
+        throw .engineFailed("\(error)")
+      }
+    }
+
+    public var byteCount: UInt64 { bytesBefore + (attempt?.pipeline.bytesWritten ?? 0) }
+
+    public func prepare() throws(DestinationError) {
+      try GStreamerRuntime.require(
+        [.source, .transport] + chain(width: 0, height: 0, rate: .variable))
+    }
+
+    // MARK: Frames
+
+    public func waitForRoom(
+      until deadline: Deadline, stop: StopSignal?
+    ) throws(DestinationError) -> Bool {
+      guard let attempt else {
+        return Self.wait(until: min(deadline, nextAttempt), stop, nextAttempt)
+      }
+      let state = attempt.pipeline.state
+      let connection = attempt.connection
+      let hasRoom = state.wait(until: deadline, stop: stop) { _ in
+        attempt.hasRoom(below: heldFrames) || connection.state.isEnded
+      }
+      if case .ended(let error) = connection.state {
+        try recover(from: error)
+        return false
+      }
+      if let failure = state.failure {
+        try recover(from: .engineFailed(failure.message))
+        return false
+      }
+      return hasRoom
+    }
+
+    /// Waits for the next attempt.
+    /// - Returns: whether its time has come.
+    private static func wait(
+      until deadline: Deadline, _ stop: StopSignal?, _ moment: Deadline
+    ) -> Bool {
+      if let stop {
+        _ = try? waitUntilReadable([stop.descriptorNumber], until: deadline)
+      } else {
+        sleep(until: deadline)
+      }
+      return moment.isPast && stop?.isRaised != true
+    }
+
+    public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+      // The operator ?? would lose the type of what is thrown.
+      var attempt =
+        if let started = self.attempt { started } else { try start(frame.lease.format, ptsNs) }
+      if frame.lease.format != attempt.format {
+        attempt.format = frame.lease.format
+        attempt.geometry = try FrameGeometry(evenPartOf: frame.lease.format)
+        try attempt.pipeline.setCaps(attempt.geometry.caps(rate: attempt.rate))
+        self.attempt = attempt
+      }
+      try attempt.pipeline.push(
+        frame, geometry: attempt.geometry, ptsNs: ptsNs - attempt.startNs,
+        durationNs: attempt.format.assumedFrameNs)
+    }
+
+    private func start(_ format: FrameFormat, _ ptsNs: UInt64) throws(DestinationError) -> Attempt {
+      let geometry = try FrameGeometry(evenPartOf: format)
+      let chain = chain(width: geometry.width, height: geometry.height, rate: format.frameRate)
+      let pipeline = try Pipeline(chain + [transport], output: output)
+      try pipeline.setCaps(geometry.caps(rate: format.frameRate))
+      let state = pipeline.state
+      let report = options.report
+      let connection: WHIPConnection
+      do {
+        connection = try WHIPConnection(
+          WebRTCPeer(pipeline, encoder: encoder), to: endpoint, client: client,
+          servers: options.servers, bitrate: bitrate(geometry), patience: options.patience
+        ) { event in
+          report(.connection(event))
+          state.touch()
+        }
+      } catch let error as WHIPError {
+        throw .upload(error)
+      } catch {
+        throw .upload(.engineFailed("\(error)"))
+      }
+      let attempt = Attempt(
+        pipeline: pipeline, connection: connection, rate: format.frameRate, format: format,
+        geometry: geometry, startNs: ptsNs)
+      // Known from here on, so that `abandon` ends it should it not play.
+      self.attempt = attempt
+      try pipeline.play()
+      return attempt
+    }
+
+    private func bitrate(_ geometry: FrameGeometry) -> BitrateControl {
+      BitrateControl(
+        minimum: options.leastBitsPerSecond,
+        maximum: settings.bitsPerSecond(width: geometry.width, height: geometry.height))
+    }
+
+    private var transport: ElementDescription {
+      var transport = ElementDescription.transport
+      if options.usesRelaysOnly {
+        transport.properties.append(.init("ice-transport-policy", "relay"))
+      }
+      return transport
+    }
+
+    /// Everything between appsrc and webrtcbin; see `FileDestination` for its beginning.
+    private func chain(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+      ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
+        + encoder.elements(width: width, height: height, rate: rate)
+    }
+
+    // MARK: The end of an attempt
+
+    /// Tries again later, if that may help; a first attempt that fails is the user's to mend.
+    private func recover(from error: WHIPError) throws(DestinationError) {
+      let hadWorked = attempt?.connection.hasConnected ?? false
+      close()
+      if hadWorked {
+        backOff.reset()
+        giveUp = .after(options.reconnectsFor)
+      }
+      guard let giveUp, error.isPassing, !giveUp.isPast else { throw .upload(error) }
+      let pause = backOff.next()
+      nextAttempt = .after(pause)
+      options.report(.reconnecting(error, after: pause))
+    }
+
+    public func finish() throws(DestinationError) { close() }
+
+    public func abandon() { close() }
+
+    private func close() {
+      guard let attempt else { return }
+      attempt.connection.end()
+      attempt.pipeline.stop()
+      bytesBefore += attempt.pipeline.bytesWritten
+      self.attempt = nil
+    }
+  }
+
+  extension DestinationError {
+    fileprivate static func upload(_ error: WHIPError) -> DestinationError {
+      .peer(reason: "\(error)", isMisuse: error.isMisuse)
+    }
+  }
+
+  extension WHIPConnection.State {
+    fileprivate var isEnded: Bool { if case .ended = self { true } else { false } }
+  }
+
+  extension ElementDescription {
+    /// Where RTP becomes a WebRTC connection.
+    fileprivate static let transport = ElementDescription(
+      factory: "webrtcbin", package: "gstreamer1.0-plugins-bad",
+      properties: [.init("bundle-policy", "max-bundle"), .init("latency", "0")])
+  }
+
+  /// `whip:URL`
+  public struct WHIPDestinationMaker: DestinationMaker {
+    public let scheme = "whip"
+    public let spellings = ["whip:https://HOST/PATH"]
+    private let options: WHIPOptions
+
+    public init(_ options: WHIPOptions) { self.options = options }
+
+    public func make(
+      _ specification: DestinationSpecification, encoder: EncoderSettings
+    ) throws(DestinationError) -> any Destination {
+      try WHIPDestination(address: specification.address, encoder: encoder, options: options)
+    }
+  }
+#endif

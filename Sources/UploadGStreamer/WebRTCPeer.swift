@@ -1,0 +1,121 @@
+#if Media
+  import CGStreamer
+  import CWebRTC
+  import Platform
+  import WHIP
+
+  /// webrtcbin, at the end of a pipeline, as the engine of a WHIP upload.
+  ///
+  /// SAFETY: the handle lives from `init` to `deinit`, which comes after the pipeline has stopped;
+  /// `WHIPConnection` uses it from one thread.
+  @safe final class WebRTCPeer: WebRTCEngine, @unchecked Sendable {
+    // because webrtcbin locks for itself, and the rest never changes
+
+    let events = WebRTCEvents()
+    private let pipeline: Pipeline
+    private let encoder: any LiveEncoder
+    private let handle: OpaquePointer
+
+    /// - Parameter pipeline: ends in webrtcbin, and does not play yet.
+    init(_ pipeline: Pipeline, encoder: any LiveEncoder) throws(WHIPError) {
+      self.pipeline = pipeline
+      self.encoder = encoder
+      // SAFETY: `events` lives until after `deinit` has ended the watch.
+      let made = unsafe webrtc_peer_create(
+        pipeline.handle, handleWebRTCEvent, Unmanaged.passUnretained(events).toOpaque())
+      guard let made = unsafe made else { throw .engineFailed("the pipeline has no webrtcbin") }
+      unsafe handle = made
+    }
+
+    deinit {
+      // First the threads that raise events.
+      pipeline.stop()
+      unsafe webrtc_peer_destroy(handle)
+    }
+
+    func makeOffer() throws(WHIPError) -> String {
+      var offer: String?
+      try unsafe call { message, capacity in
+        guard let text = unsafe webrtc_peer_make_offer(handle, message, capacity) else {
+          return false
+        }
+        offer = unsafe String(cString: text)
+        unsafe webrtc_text_free(text)
+        return true
+      }
+      return SessionDescription.naming(
+        fingerprint: unsafe String(cString: webrtc_peer_fingerprint(handle)), in: offer ?? "")
+    }
+
+    func add(_ server: ICEServer) throws(WHIPError) {
+      if server.kind == .stun {
+        return unsafe webrtc_peer_set_stun_server(handle, server.locator)
+      }
+      guard unsafe webrtc_peer_add_turn_server(handle, server.locator) else {
+        throw .engineFailed("it does not take the relay \(server)")
+      }
+    }
+
+    func useOnly(localAddress: String) throws(WHIPError) {
+      guard unsafe webrtc_peer_add_local_address(handle, localAddress) else {
+        throw .engineFailed("it does not take the address \(localAddress)")
+      }
+    }
+
+    func use(offer: String) throws(WHIPError) {
+      try unsafe call { unsafe webrtc_peer_set_offer(handle, offer, $0, $1) }
+    }
+
+    func use(answer: String) throws(WHIPError) {
+      try unsafe call { unsafe webrtc_peer_set_answer(handle, answer, $0, $1) }
+    }
+
+    func report() -> WebRTCReport? {
+      var report = webrtc_report()
+      guard unsafe webrtc_peer_report(handle, &report) else { return nil }
+      return WebRTCReport(
+        lostShare: report.lostShare, roundTripSeconds: report.roundTripSeconds,
+        packetsLost: report.packetsLost, mark: report.mark)
+    }
+
+    func set(bitsPerSecond: Int) {
+      let property = encoder.bitrate(bitsPerSecond)
+      pipeline.set(property, of: encoder.factory)
+    }
+
+    /// Makes a call that explains itself when it fails.
+    @unsafe private func call(
+      _ body: (UnsafeMutablePointer<CChar>, Int) -> Bool
+    ) throws(WHIPError) {
+      let message = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) {
+        buffer -> String? in
+        // SAFETY: the buffer is as long as the call is told; on failure it holds a C string.
+        guard let start = buffer.baseAddress else { return nil }
+        unsafe start[0] = 0
+        return unsafe body(start, buffer.count) ? nil : unsafe String(cString: start)
+      }
+      if let message { throw .engineFailed(message) }
+    }
+  }
+
+  /// Called by CWebRTC on a thread of webrtcbin's.
+  /// SAFETY: `context` is the `WebRTCEvents` that the peer keeps until it has ended the watch; the
+  /// text is valid during the call.
+  private func handleWebRTCEvent(
+    _ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<webrtc_event>?
+  ) {
+    guard let context = unsafe context, let event = unsafe event?.pointee else { return }
+    let events = unsafe Unmanaged<WebRTCEvents>.fromOpaque(context).takeUnretainedValue()
+    switch unsafe event.kind {
+    case WEBRTC_READY: events.append(.ready)
+    case WEBRTC_CANDIDATE:
+      let candidate = ICECandidate(
+        mediaIndex: Int(unsafe event.mediaIndex), text: unsafe String(cString: event.text))
+      events.append(.candidate(candidate))
+    case WEBRTC_GATHERED: events.append(.gathered)
+    case WEBRTC_CONNECTED: events.append(.connected)
+    case WEBRTC_DISCONNECTED: events.append(.disconnected)
+    default: events.append(.failed)
+    }
+  }
+#endif

@@ -1,0 +1,59 @@
+#if Media
+  import AppGroup
+  import CommandLineSupport
+  import CredentialStore
+  import Platform
+  import Upload
+  import UploadGStreamer
+  import WHIP
+
+  /// Turns the command line into what a WHIP upload needs, its secrets opened.
+  struct WHIPSetup {
+    let options: UploadOptions
+    let global: GlobalOptions
+
+    func whipOptions(_ report: @escaping @Sendable (WHIPReport) -> Void) throws -> WHIPOptions {
+      var result = WHIPOptions()
+      result.allowsPlainHTTP = options.access.allowHttp
+      result.certificates = options.access.ca
+      result.usesRelaysOnly = options.media.relayOnly
+      result.profile = try profile()
+      result.report = report
+      if let text = options.media.leastBitrate {
+        result.leastBitsPerSecond =
+          try EncoderSettings(encoder: nil, bitrate: text).bitsPerSecond ?? 0
+      }
+      let secrets = try EndpointSecrets(options.access, global)
+      result.bearer = try secrets.bearer()
+      result.servers = try servers(secrets)
+      return result
+    }
+
+    private func profile() throws(UsageError) -> H264Profile {
+      guard let profile = H264Profile(rawValue: options.media.profile) else {
+        let known = H264Profile.allCases.map(\.rawValue).joined(separator: " or ")
+        throw UsageError("--profile \(options.media.profile): use \(known)")
+      }
+      return profile
+    }
+
+    private func servers(_ secrets: EndpointSecrets) throws -> [ICEServer] {
+      var servers: [ICEServer] = []
+      for text in [options.media.stun].compactMap(\.self) + options.media.turn {
+        guard let server = ICEServer(text) else {
+          throw UsageError(
+            "“\(text)” names no server; write it like stun:HOST, turn:HOST:3478?transport=udp"
+              + " or turns:HOST")
+        }
+        servers.append(server)
+      }
+      guard let credential = options.media.turnCredential else { return servers }
+      let account = try secrets.account(credential)
+      for index in servers.indices where servers[index].kind != .stun {
+        servers[index].username = account.user
+        servers[index].password = account.password
+      }
+      return servers
+    }
+  }
+#endif

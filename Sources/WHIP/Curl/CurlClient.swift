@@ -1,0 +1,123 @@
+#if Media
+  import CCurl
+  import Platform
+
+  /// HTTP by libcurl: certificates verified, no redirect followed, everything bounded.
+  ///
+  /// SAFETY: its handle lives from `init` to `deinit`, and is used under the rule that one thread
+  /// at a time does so, which `WHIPSession` keeps.
+  @safe public final class CurlClient: HTTPClient, @unchecked Sendable {
+    // because the one thread that signals is the only one to use it
+
+    private static let maximumHeaderBytes = 64 * 1024
+    private static let maximumHeaders = 256
+
+    private let handle: OpaquePointer
+    private let certificates: String?
+
+    /// - Parameter certificates: a file of those to trust instead of the system's.
+    public init(certificates: String? = nil) throws(HTTPError) {
+      guard let handle = unsafe curl_client_create() else {
+        throw .broken(reason: "libcurl does not start")
+      }
+      unsafe self.handle = handle
+      self.certificates = certificates
+    }
+
+    deinit { unsafe curl_client_destroy(handle) }
+
+    public func send(
+      _ request: HTTPRequest, until deadline: Deadline, stop: StopSignal?
+    ) throws(HTTPError) -> HTTPResponse {
+      var exchange = unsafe curl_exchange()
+      unsafe exchange.isDirect = request.address.isLoopback
+      unsafe exchange.stopDescriptor = stop?.descriptorNumber ?? -1
+      unsafe exchange.deadlineNs = deadline.monotonicNs
+      unsafe exchange.maximumBodyBytes = WHIPSession.maximumAnswerBytes
+      unsafe exchange.maximumHeaderBytes = Self.maximumHeaderBytes
+      defer { unsafe curl_exchange_clear(&exchange) }
+      let outcome = unsafe run(request, &exchange)
+      guard outcome == CURL_ANSWERED else {
+        throw unsafe error(outcome, Self.text(of: exchange.message))
+      }
+      // SAFETY: what was answered has so many bytes, or none.
+      let header = unsafe UnsafeRawBufferPointer(
+        start: exchange.header, count: exchange.headerBytes)
+      let answer = unsafe UnsafeRawBufferPointer(
+        start: exchange.answer, count: exchange.answerBytes)
+      return HTTPResponse(
+        status: unsafe exchange.status, headers: Self.headers(unsafe Array(header)),
+        body: unsafe Array(answer))
+    }
+
+    /// Lends everything of the request to the C side for the length of the exchange.
+    private func run(_ request: HTTPRequest, _ exchange: inout curl_exchange) -> curl_outcome {
+      let headers = request.headers.map { "\($0.name): \($0.value)\n" }.joined()
+      return unsafe request.method.rawValue.withCString { method in
+        unsafe request.address.text.withCString { url in
+          unsafe headers.withCString { headers in
+            unsafe request.body.withCString { body in
+              unsafe exchange.method = method
+              unsafe exchange.url = url
+              unsafe exchange.headers = headers
+              unsafe exchange.body = body
+              unsafe exchange.bodyBytes = request.body.utf8.count
+              return unsafe run(bearer: request.bearer, &exchange)
+            }
+          }
+        }
+      }
+    }
+
+    private func run(bearer: BearerToken?, _ exchange: inout curl_exchange) -> curl_outcome {
+      guard let bearer else { return unsafe runTrusting(&exchange) }
+      return bearer.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { bytes in
+          unsafe exchange.bearer = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+          unsafe exchange.bearerBytes = bytes.count
+          return unsafe runTrusting(&exchange)
+        }
+      }
+    }
+
+    private func runTrusting(_ exchange: inout curl_exchange) -> curl_outcome {
+      guard let certificates else { return unsafe curl_client_run(handle, &exchange) }
+      return unsafe certificates.withCString { path in
+        unsafe exchange.certificates = path
+        return unsafe curl_client_run(handle, &exchange)
+      }
+    }
+
+    private func error(_ outcome: curl_outcome, _ reason: String) -> HTTPError {
+      switch outcome {
+      case CURL_STOPPED: .stopped
+      case CURL_TIMED_OUT: .timedOut
+      case CURL_UNRESOLVABLE: .unresolvable
+      case CURL_UNREACHABLE: .cannotConnect(reason: reason)
+      case CURL_CERTIFICATE: .badCertificate(reason: reason)
+      case CURL_CA_UNREADABLE: .unreadableCertificates(path: certificates ?? "")
+      case CURL_TOO_LARGE: .answerTooLarge
+      default: .broken(reason: reason)
+      }
+    }
+
+    /// A C array of characters, which arrives as a tuple.
+    private static func text<Characters>(of characters: Characters) -> String {
+      // SAFETY: a tuple of characters is read as the bytes it is.
+      let bytes = unsafe withUnsafeBytes(of: characters) { unsafe Array($0) }
+      return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).shortened
+    }
+
+    /// The headers of the final answer: one such as 100 Continue may stand before it.
+    static func headers(_ bytes: [UInt8]) -> [HTTPHeader] {
+      var found: [HTTPHeader] = []
+      for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+        if line.hasPrefix("HTTP/") { found = [] }
+        guard found.count < maximumHeaders, let colon = line.firstIndex(of: ":") else { continue }
+        let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
+        found.append(HTTPHeader(String(line[..<colon]), String(value)))
+      }
+      return found
+    }
+  }
+#endif

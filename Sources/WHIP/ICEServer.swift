@@ -1,0 +1,67 @@
+/// A server that helps two peers to find each other (RFC 7064, RFC 7065).
+public struct ICEServer: Hashable, Sendable {
+  public enum Kind: String, Sendable { case stun, turn, turns }
+
+  public let kind: Kind
+  public let host: String
+  public let port: Int
+  /// `udp` or `tcp`; nil leaves it open.
+  public let transport: String?
+  public var username = ""
+  /// A secret; it stands in no description.
+  public var password = ""
+
+  /// - Parameter text: `stun:HOST[:PORT]`, `turn[s]:HOST[:PORT][?transport=udp|tcp]`.
+  /// - Returns: nil if it is none of these.
+  public init?(_ text: String) {
+    guard text.utf8.count <= 512, let colon = text.firstIndex(of: ":"),
+      let kind = Kind(rawValue: text[..<colon].lowercased())
+    else { return nil }
+    let parts = text[text.index(after: colon)...].split(
+      separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let authority = Authority(parts[0]) else { return nil }
+    self.kind = kind
+    host = authority.host
+    port = authority.port ?? (kind == .turns ? 5349 : 3478)
+    guard parts.count > 1 else {
+      transport = nil
+      return
+    }
+    guard kind != .stun, ["transport=udp", "transport=tcp"].contains(parts[1]) else { return nil }
+    transport = String(parts[1].dropFirst("transport=".count))
+  }
+
+  var isLoopback: Bool { Authority.isLoopback(host) }
+
+  /// As GStreamer takes it, the user and password escaped. A secret.
+  package var locator: String {
+    let user =
+      kind == .stun ? "" : "\(Self.escaped(username)):\(Self.escaped(password))@"
+    return "\(kind.rawValue)://\(user)\(host):\(port)"
+      + (transport.map { "?transport=\($0)" } ?? "")
+  }
+
+  private static func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    var result = ""
+    for byte in text.utf8 {
+      let character = Character(Unicode.Scalar(byte))
+      if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
+        result.append(character)
+      } else {
+        result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+    return result
+  }
+}
+
+extension ICEServer: CustomStringConvertible {
+  public var description: String {
+    "\(kind.rawValue):\(host):\(port)" + (transport.map { "?transport=\($0)" } ?? "")
+  }
+}
+
+extension ICEServer: CustomDebugStringConvertible {
+  public var debugDescription: String { description }
+}

@@ -1,0 +1,82 @@
+/// What this module needs to know of a session description (RFC 8866): it reads a few lines, and
+/// leaves the rest to the engine.
+public struct SessionDescription: Hashable, Sendable {
+  /// A media section.
+  public struct Media: Hashable, Sendable {
+    /// The whole line behind `m=`.
+    public var line: String
+    /// The name of the section (RFC 5888).
+    public var mid = ""
+    public var attributes: [String] = []
+
+    /// `audio`, `video` …
+    public var kind: String { line.split(separator: " ").first.map(String.init) ?? "" }
+    /// A port of 0 refuses the section.
+    public var isAccepted: Bool {
+      line.split(separator: " ").dropFirst().first.map { $0 != "0" } ?? false
+    }
+    /// The names of its codecs, such as `H264`, each once.
+    public var codecs: [String] {
+      var found: [String] = []
+      for attribute in attributes where attribute.hasPrefix("rtpmap:") {
+        guard
+          let name = attribute.split(separator: " ").dropFirst().first?.split(separator: "/")
+            .first
+        else { continue }
+        if !found.contains(String(name)) { found.append(String(name)) }
+      }
+      return found
+    }
+    func value(of name: String) -> String? { Self.value(of: name, in: attributes) }
+
+    static func value(of name: String, in attributes: [String]) -> String? {
+      attributes.first { $0.hasPrefix(name + ":") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+  }
+
+  public private(set) var attributes: [String] = []
+  public private(set) var media: [Media] = []
+
+  private static let maximumMedia = 64
+
+  /// Reads what is there, and skips what it does not know.
+  public init(_ text: String) {
+    for line in text.split(whereSeparator: \.isNewline) {
+      if line.hasPrefix("m=") {
+        if media.count == Self.maximumMedia { return }
+        media.append(Media(line: String(line.dropFirst(2))))
+      } else if line.hasPrefix("a=") {
+        let attribute = String(line.dropFirst(2))
+        if media.isEmpty {
+          attributes.append(attribute)
+        } else {
+          if attribute.hasPrefix("mid:") {
+            media[media.count - 1].mid = String(attribute.dropFirst(4))
+          }
+          media[media.count - 1].attributes.append(attribute)
+        }
+      }
+    }
+  }
+
+  /// - Returns: nil if a server's text is none at all.
+  init?(answer text: String) {
+    guard text.drop(while: \.isWhitespace).hasPrefix("v=0") else { return nil }
+    self.init(text)
+    if media.isEmpty { return nil }
+  }
+
+  var acceptsMedia: Bool { media.contains(where: \.isAccepted) }
+
+  /// An attribute of the session or, as in a bundle, of the first section that has it.
+  func value(of name: String) -> String? {
+    Media.value(of: name, in: attributes) ?? media.lazy.compactMap { $0.value(of: name) }.first
+  }
+
+  /// The offer with another fingerprint (RFC 8122, by SHA-256) in all its sections.
+  public static func naming(fingerprint: String, in offer: String) -> String {
+    offer.split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
+      line.hasPrefix("a=fingerprint:") ? "a=fingerprint:sha-256 " + fingerprint : String(line)
+    }.joined(separator: "\r\n")
+  }
+}

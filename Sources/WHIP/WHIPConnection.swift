@@ -1,0 +1,187 @@
+import Platform
+import Synchronization
+
+/// One attempt to send by WHIP, from the offer to the end of the session, on a thread of its own.
+///
+/// It brings together an engine, which knows media, and a session, which knows the endpoint. It
+/// ends by itself when something fails, and by `end`; either way the endpoint is told.
+public final class WHIPConnection: Sendable {
+  /// Times of an attempt, for tests to shorten.
+  public struct Patience: Sendable {
+    /// For one request.
+    public var request: Duration = .seconds(10)
+    /// From the answer to the first packet.
+    public var connecting: Duration = .seconds(20)
+    /// For a peer that is not heard of to come back.
+    public var silence: Duration = .seconds(10)
+    /// For the request that removes the session.
+    public var removal: Duration = .seconds(3)
+
+    public init() {}
+  }
+
+  public enum State: Hashable, Sendable {
+    case connecting
+    case connected
+    case ended(WHIPError)
+  }
+
+  /// What became of it, and of its media, in the order in which it happens.
+  public enum Event: Hashable, Sendable {
+    case offered(WebAddress)
+    /// The ICE servers that the endpoint recommends.
+    case recommended([ICEServer])
+    case connected
+    case bitrate(Int)
+    /// The endpoint was not told of the end.
+    case notRemoved(WHIPError)
+    case ended(WHIPError)
+  }
+
+  private static let reportInterval = Duration.seconds(1)
+
+  private let engine: any WebRTCEngine
+  private let endpoint: WHIPEndpoint
+  private let client: any HTTPClient
+  private let servers: [ICEServer]
+  private let patience: Patience
+  private let onEvent: @Sendable (Event) -> Void
+  private let control: Mutex<BitrateControl>
+  private let stop: StopSignal
+  private let finished: StopSignal
+  private let current = Mutex(State.connecting)
+  private let wasConnected = Mutex(false)
+
+  /// - Parameters:
+  ///   - servers: to be used beside those that the endpoint recommends.
+  ///   - onEvent: called on this object's thread.
+  public init(
+    _ engine: any WebRTCEngine, to endpoint: WHIPEndpoint, client: any HTTPClient,
+    servers: [ICEServer], bitrate: BitrateControl, patience: Patience = Patience(),
+    onEvent: @escaping @Sendable (Event) -> Void
+  ) throws(SystemError) {
+    self.engine = engine
+    self.endpoint = endpoint
+    self.client = client
+    self.servers = servers
+    self.patience = patience
+    self.onEvent = onEvent
+    control = Mutex(bitrate)
+    stop = try StopSignal()
+    finished = try StopSignal()
+    try startThread(named: "whip") { [self] in run() }
+  }
+
+  public var state: State { current.withLock { $0 } }
+
+  /// Whether it ever was connected, however it ended.
+  public var hasConnected: Bool { wasConnected.withLock { $0 } }
+
+  /// Ends it, and waits until the endpoint was told: for a few seconds at most.
+  public func end() {
+    stop.raise()
+    _ = try? waitUntilReadable([finished.descriptorNumber], until: .never)
+  }
+
+  // MARK: On its own thread
+
+  private func run() {
+    let session = WHIPSession(endpoint, client: client)
+    var reason = WHIPError.stopped
+    do throws(WHIPError) {
+      try open(session)
+      try attend(session)
+    } catch {
+      reason = error
+    }
+    do throws(WHIPError) {
+      try session.remove(until: .after(patience.removal))
+    } catch {
+      onEvent(.notRemoved(error))
+    }
+    current.withLock { $0 = .ended(reason) }
+    onEvent(.ended(reason))
+    finished.raise()
+  }
+
+  private func open(_ session: WHIPSession) throws(WHIPError) {
+    try waitUntilReady()
+    let offer = try engine.makeOffer()
+    let answer = try session.open(
+      offering: offer, until: .after(patience.request), stop: stop)
+    onEvent(.offered(endpoint.address))
+    if !answer.servers.isEmpty { onEvent(.recommended(answer.servers)) }
+    // Candidates are gathered only now, so that they include what these servers can see.
+    let servers = servers + answer.servers
+    for server in servers { try engine.add(server) }
+    // An engine looks at the machine's addresses in the network alone.
+    if endpoint.address.isLoopback, servers.allSatisfy(\.isLoopback) {
+      try engine.useOnly(localAddress: "127.0.0.1")
+    }
+    try engine.use(offer: offer)
+    try engine.use(answer: answer.sdp)
+  }
+
+  private func waitUntilReady() throws(WHIPError) {
+    let deadline = Deadline.after(patience.connecting)
+    while true {
+      let events = engine.events.next(until: deadline, stop: stop)
+      if stop.isRaised { throw .stopped }
+      if events.contains(.failed) || deadline.isPast {
+        throw .engineFailed("it never became ready to make an offer")
+      }
+      if events.contains(.ready) { return }
+    }
+  }
+
+  /// Sends candidates as they come, and watches over the media until it is lost or stopped.
+  private func attend(_ session: WHIPSession) throws(WHIPError) {
+    var giveUp = Deadline.after(patience.connecting)
+    var nextReport = Deadline.after(Self.reportInterval)
+    var newestMark: UInt64?
+    while true {
+      let events = engine.events.next(until: min(giveUp, nextReport), stop: stop)
+      if stop.isRaised { throw .stopped }
+      for event in events {
+        switch event {
+        case .ready: break
+        case .candidate(let candidate): session.add(candidate)
+        case .gathered: session.endCandidates()
+        case .connected:
+          giveUp = .after(patience.silence)
+          current.withLock { $0 = .connected }
+          wasConnected.withLock { $0 = true }
+          onEvent(.connected)
+        case .disconnected: giveUp = .after(patience.silence)
+        case .failed: throw isConnected ? .connectionLost(endpoint.address) : noConnection
+        }
+      }
+      try session.sendCandidates(until: .after(patience.request), stop: stop)
+      if giveUp.isPast { throw isConnected ? .connectionLost(endpoint.address) : noConnection }
+      if nextReport.isPast {
+        nextReport = .after(Self.reportInterval)
+        // webrtcbin notices no peer that is gone without a word: the reports end, no more.
+        if isConnected, let report = engine.report(), report.mark != newestMark {
+          newestMark = report.mark
+          giveUp = .after(patience.silence)
+          adapt(to: report)
+        }
+      }
+    }
+  }
+
+  private var isConnected: Bool { state == .connected }
+
+  private var noConnection: WHIPError {
+    .noConnection(endpoint.address, seconds: patience.connecting.components.seconds)
+  }
+
+  private func adapt(to report: WebRTCReport) {
+    let changed = control.withLock { control in
+      control.adapt(lostShare: report.lostShare) ? control.bitsPerSecond : nil
+    }
+    guard let changed else { return }
+    engine.set(bitsPerSecond: changed)
+    onEvent(.bitrate(changed))
+  }
+}

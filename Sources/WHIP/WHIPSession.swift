@@ -1,0 +1,202 @@
+// The module WHIP: the signalling of a live upload, after RFC 9725.
+//
+// It refuses to know a media library: an engine makes offers and candidates, this module brings
+// them to the endpoint. It refuses to send a bearer to any host but the one it was meant for.
+
+import Platform
+
+/// What the endpoint answered to the offer.
+public struct WHIPAnswer: Sendable {
+  public let sdp: String
+  /// The ICE servers that it recommends (RFC 9725, section 4.6).
+  public let servers: [ICEServer]
+  /// Where the session is, from now on.
+  public let resource: WebAddress
+  /// Whether it tells apart the states of ICE, by entity tags.
+  public let hasEntityTag: Bool
+}
+
+/// One session at a WHIP endpoint: opened by an offer, extended by candidates, removed at its end.
+///
+/// Confined to one thread. Candidates may come before the endpoint has named the session's
+/// resource; they are kept until then.
+public final class WHIPSession {
+  static let maximumRedirects = 5
+  static let maximumAnswerBytes = 256 * 1024
+  /// Longer than any of these candidates is none that we made.
+  private static let maximumCandidates = 256
+
+  private let endpoint: WHIPEndpoint
+  private let client: any HTTPClient
+  private var resource: Resource?
+  private var offer: SessionDescription?
+  private var waiting: [ICECandidate] = []
+  private var isGathered = false
+  private var hasSentEnd = false
+
+  /// Whether the endpoint takes candidates after the offer. One that does not must be given all of
+  /// them within the next offer, or find us by our own packets.
+  public private(set) var takesCandidates = true
+
+  /// What the endpoint made of the offer.
+  private struct Resource {
+    var address: WebAddress
+    /// The state of ICE that a change applies to; nil if the endpoint names none.
+    var entityTag: String?
+  }
+
+  public init(_ endpoint: WHIPEndpoint, client: any HTTPClient) {
+    self.endpoint = endpoint
+    self.client = client
+  }
+
+  /// Whether the endpoint keeps something of ours.
+  public var isOpen: Bool { resource != nil }
+
+  // MARK: Opening
+
+  /// Offers, and returns the answer.
+  public func open(
+    offering sdp: String, until deadline: Deadline, stop: StopSignal?
+  ) throws(WHIPError) -> WHIPAnswer {
+    offer = SessionDescription(sdp)
+    var request = HTTPRequest(.post, endpoint.address)
+    request.headers = [
+      HTTPHeader("Content-Type", MediaType.sdp), HTTPHeader("Accept", MediaType.sdp),
+    ]
+    request.body = sdp
+    let (response, address) = try followingRedirects(request, until: deadline, stop: stop)
+    guard response.status == 201 else { throw refusal(.post, address, response) }
+    // Before anything is found wrong with the answer, so that the session can be removed.
+    let location = response.value(of: "Location")
+    if let location, let found = address.resolving(location), endpoint.mayUse(found) {
+      resource = Resource(address: found, entityTag: response.value(of: "ETag"))
+    }
+    return try answer(in: response, location: location)
+  }
+
+  private func answer(
+    in response: HTTPResponse, location: String?
+  ) throws(WHIPError) -> WHIPAnswer {
+    guard let location else { throw .noLocation(endpoint.address) }
+    guard let resource else { throw .unusableLocation(location.shortened) }
+    let text = String(decoding: response.body, as: UTF8.self)
+    if text.allSatisfy(\.isWhitespace) { throw .emptyAnswer(endpoint.address) }
+    let type = response.mediaType
+    guard type == nil || type == MediaType.sdp, let answer = SessionDescription(answer: text)
+    else { throw .noDescription(endpoint.address, type: type, excerpt: excerpt(of: response)) }
+    guard answer.acceptsMedia else { throw .nothingAccepted(endpoint.address) }
+    return WHIPAnswer(
+      sdp: text, servers: LinkHeader.servers(in: response.values(of: "Link")),
+      resource: resource.address, hasEntityTag: resource.entityTag != nil)
+  }
+
+  /// Sends a request on to where the endpoint points, which RFC 9725 allows for 307 and 308.
+  private func followingRedirects(
+    _ first: HTTPRequest, until deadline: Deadline, stop: StopSignal?
+  ) throws(WHIPError) -> (HTTPResponse, WebAddress) {
+    var request = first
+    for _ in 0...Self.maximumRedirects {
+      let response = try send(request, until: deadline, stop: stop)
+      guard (300..<400).contains(response.status) else { return (response, request.address) }
+      guard [307, 308].contains(response.status) else {
+        throw .unusableRedirect(request.address, status: response.status)
+      }
+      guard let location = response.value(of: "Location"),
+        let next = request.address.resolving(location)
+      else { throw .unusableLocation(response.value(of: "Location")?.shortened ?? "") }
+      guard endpoint.mayUse(next), !(request.address.isEncrypted && !next.isEncrypted) else {
+        throw .insecure(next)
+      }
+      request.address = next
+    }
+    throw .tooManyRedirects(endpoint.address, count: Self.maximumRedirects)
+  }
+
+  // MARK: Candidates
+
+  /// Keeps a candidate for `sendCandidates`.
+  public func add(_ candidate: ICECandidate) {
+    if waiting.count < Self.maximumCandidates { waiting.append(candidate) }
+  }
+
+  /// No candidate follows.
+  public func endCandidates() { isGathered = true }
+
+  /// Sends what has come since the last call, if the endpoint takes candidates.
+  public func sendCandidates(until deadline: Deadline, stop: StopSignal?) throws(WHIPError) {
+    guard takesCandidates, let resource, let offer else { return }
+    let isLast = isGathered && !hasSentEnd
+    guard !waiting.isEmpty || isLast else { return }
+    var request = HTTPRequest(.patch, resource.address)
+    request.headers = [HTTPHeader("Content-Type", MediaType.fragment)]
+    if let tag = resource.entityTag { request.headers.append(HTTPHeader("If-Match", tag)) }
+    request.body = SDPFragment(offer, waiting, isComplete: isGathered).text
+    let response = try send(request, until: deadline, stop: stop)
+    waiting = []
+    hasSentEnd = isGathered
+    switch response.status {
+    case 200..<300:
+      if let tag = response.value(of: "ETag") { self.resource?.entityTag = tag }
+    case 405, 415, 422, 501: takesCandidates = false
+    default: throw refusal(.patch, resource.address, response)
+    }
+  }
+
+  // MARK: The end
+
+  /// Removes the session at the endpoint. What is gone already is removed enough.
+  public func remove(until deadline: Deadline) throws(WHIPError) {
+    guard let resource else { return }
+    self.resource = nil
+    let request = HTTPRequest(.delete, resource.address)
+    let response = try send(request, until: deadline, stop: nil)
+    guard (200..<300).contains(response.status) || [404, 410].contains(response.status) else {
+      throw refusal(.delete, resource.address, response)
+    }
+  }
+
+  // MARK: Requests
+
+  private func send(
+    _ request: HTTPRequest, until deadline: Deadline, stop: StopSignal?
+  ) throws(WHIPError) -> HTTPResponse {
+    var request = request
+    // The bearer is for the host that the user named, whatever that host answers.
+    if request.address.hasSameOrigin(as: endpoint.address) { request.bearer = endpoint.bearer }
+    do throws(HTTPError) {
+      return try client.send(request, until: deadline, stop: stop)
+    } catch {
+      throw .unreachable(request.address, error)
+    }
+  }
+
+  private func refusal(
+    _ method: HTTPMethod, _ address: WebAddress, _ response: HTTPResponse
+  ) -> WHIPError {
+    .refused(
+      WHIPRefusal(
+        method: method, address: address, status: response.status,
+        excerpt: excerpt(of: response), hadBearer: endpoint.bearer != nil))
+  }
+
+  /// The beginning of what the endpoint said, safe to show.
+  private func excerpt(of response: HTTPResponse) -> String {
+    let text = String(decoding: response.body.prefix(1024), as: UTF8.self)
+    return (endpoint.bearer?.blanked(in: text) ?? text).shortened
+  }
+}
+
+/// The media types of WHIP.
+enum MediaType {
+  static let sdp = "application/sdp"
+  static let fragment = "application/trickle-ice-sdpfrag"
+}
+
+extension StringProtocol {
+  /// The first words of a text of unknown origin, on one line.
+  var shortened: String {
+    let words = split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    return words.count > 160 ? words.prefix(160).plain + "…" : words.plain
+  }
+}

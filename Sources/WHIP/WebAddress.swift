@@ -1,0 +1,121 @@
+/// The address of a web server's resource: `https://HOST[:PORT]/PATH[?QUERY]` (RFC 3986).
+///
+/// It has visible ASCII only, so that it can neither break a line of a request nor forge one of a
+/// log. It has no user and no password: a secret in an address ends in logs.
+public struct WebAddress: Hashable, Sendable {
+  public let scheme: String
+  /// In lower case; an IPv6 address stands in brackets.
+  public let host: String
+  public let port: Int
+  /// From the first slash on, with the query.
+  public let path: String
+
+  static let maximumBytes = 2048
+
+  /// - Returns: nil if the text is no address of http or https.
+  public init?(_ text: String) {
+    guard text.utf8.count <= Self.maximumBytes,
+      text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }),
+      let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://")
+    else { return nil }
+    scheme = text[..<colon].lowercased()
+    guard ["http", "https"].contains(scheme) else { return nil }
+    let rest = text[colon...].dropFirst(3)
+    let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+    guard let authority = Authority(rest[..<end]) else { return nil }
+    host = authority.host
+    port = authority.port ?? (scheme == "https" ? 443 : 80)
+    let found = rest[end...].prefix { $0 != "#" }
+    path = found.hasPrefix("/") ? String(found) : "/" + found
+  }
+
+  public var isEncrypted: Bool { scheme == "https" }
+
+  /// Whether nothing sent there leaves this machine.
+  public var isLoopback: Bool { Authority.isLoopback(host) }
+
+  func hasSameOrigin(as other: WebAddress) -> Bool {
+    (scheme, host, port) == (other.scheme, other.host, other.port)
+  }
+
+  private var origin: String {
+    let usual = isEncrypted ? 443 : 80
+    return "\(scheme)://\(host)" + (port == usual ? "" : ":\(port)")
+  }
+
+  /// The whole address. A query may hold a key: it is for requests, not for people.
+  public var text: String { origin + path }
+
+  /// What a reference found at this address points to (RFC 3986, section 5.2).
+  public func resolving(_ reference: String) -> WebAddress? {
+    if reference.hasPrefix("//") { return WebAddress("\(scheme):\(reference)") }
+    let beforeSlash = reference.prefix { !"/?#".contains($0) }
+    if beforeSlash.contains(":") { return WebAddress(reference) }
+    let reference = reference.prefix { $0 != "#" }
+    let own = path.prefix { $0 != "?" }
+    if reference.isEmpty { return self }
+    if reference.hasPrefix("?") { return WebAddress(origin + own + reference) }
+    let query = reference.drop { $0 != "?" }
+    let target = reference.prefix { $0 != "?" }
+    let folder = own[...(own.lastIndex(of: "/") ?? own.startIndex)]
+    let whole = target.hasPrefix("/") ? String(target) : String(folder + target)
+    return WebAddress(origin + Self.withoutDots(whole) + query)
+  }
+
+  /// Resolves `.` and `..` (RFC 3986, section 5.2.4).
+  private static func withoutDots(_ path: String) -> String {
+    var kept: [Substring] = []
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    for (index, part) in parts.enumerated() {
+      let isLast = index == parts.count - 1
+      switch part {
+      case ".": if isLast { kept.append("") }
+      case "..":
+        if !kept.isEmpty { kept.removeLast() }
+        if isLast { kept.append("") }
+      default: kept.append(part)
+      }
+    }
+    return "/" + kept.joined(separator: "/")
+  }
+}
+
+/// The address as people may see it: without the query.
+extension WebAddress: CustomStringConvertible {
+  public var description: String {
+    let shown = path.prefix { $0 != "?" }
+    return origin + shown + (shown.count < path.count ? "?…" : "")
+  }
+}
+
+/// `HOST[:PORT]`.
+struct Authority {
+  let host: String
+  let port: Int?
+
+  static func isLoopback(_ host: String) -> Bool {
+    if ["localhost", "[::1]"].contains(host) { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  init?(_ text: Substring) {
+    var host = text
+    var port: Int?
+    let bracket = text.lastIndex(of: "]")
+    if let colon = text.lastIndex(of: ":"), bracket.map({ $0 < colon }) ?? true {
+      let digits = text[text.index(after: colon)...]
+      guard let number = Int(digits), (1...65535).contains(number),
+        digits.allSatisfy(\.isNumber)
+      else { return nil }
+      port = number
+      host = text[..<colon]
+    }
+    let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+    let allowed = isBracketed ? "0123456789abcdef:." : "abcdefghijklmnopqrstuvwxyz0123456789-._~%"
+    let name = isBracketed ? host.dropFirst().dropLast() : host
+    guard !name.isEmpty, name.lowercased().allSatisfy(allowed.contains) else { return nil }
+    self.host = host.lowercased()
+    self.port = port
+  }
+}

@@ -1,0 +1,125 @@
+import Testing
+
+@testable import WHIP
+
+@Suite struct AddressTests {
+  @Test func referencesAreResolvedAsRFC3986Says() throws {
+    // Section 5.4, without what has no meaning for a session.
+    let base = try #require(WebAddress("http://a/b/c/d?q"))
+    for (reference, wanted) in [
+      ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d?y"),
+      ("g?y", "/b/c/g?y"), ("#s", "/b/c/d?q"), ("", "/b/c/d?q"), (".", "/b/c/"), ("..", "/b/"),
+      ("../g", "/b/g"), ("../..", "/"), ("../../g", "/g"), ("../../../g", "/g"), ("/./g", "/g"),
+      ("/../g", "/g"), ("./../g", "/b/g"), ("g;x=1/../y", "/b/c/y"), ("g?y/../x", "/b/c/g?y/../x"),
+    ] {
+      #expect(base.resolving(reference)?.text == "http://a" + wanted, "\(reference)")
+    }
+    #expect(base.resolving("//g")?.text == "http://g/")
+    #expect(base.resolving("https://h:8443/x")?.text == "https://h:8443/x")
+    #expect(base.resolving("ftp://h/x") == nil && base.resolving("mailto:x") == nil)
+  }
+
+  @Test(
+    arguments: [
+      "", "https", "https:", "https://", "https:///x", "ftp://h/x", "https://user@h/", "file:///x",
+      "https://u:p@h/", "https://h:0/", "https://h:70000/", "https://h:x/", "https://h /x",
+      "https://h/x\r\nX: y", "https://h/\u{e9}", "https://[::1/",
+      "https://h/" + String(repeating: "x", count: 2048),
+    ])
+  func whatIsNoAddressIsRefused(text: String) { #expect(WebAddress(text) == nil) }
+
+  @Test func anAddressIsShownWithoutItsQuery() throws {
+    let address = try #require(WebAddress("HTTPS://Live.Example.com:443/a/B?key=s3cret#x"))
+    #expect(address.text == "https://live.example.com/a/B?key=s3cret")
+    #expect("\(address)" == "https://live.example.com/a/B?…")
+  }
+
+  @Test func plainHTTPGoesNoFurtherThanThisMachine() throws {
+    for near in [
+      "http://127.0.0.1:80/x", "http://localhost/x", "http://[::1]:8080/", "http://127.1.2.3/",
+    ] {
+      _ = try WHIPEndpoint(near)
+    }
+    for far in [
+      "http://192.0.2.1/x", "http://127.0.0.1.example.com/", "http://127.1/",
+      "http://localhost.example.com/",
+    ] {
+      #expect(throws: WHIPError.self) { try WHIPEndpoint(far) }
+      _ = try WHIPEndpoint(far, allowsPlainHTTP: true)
+    }
+  }
+
+  @Test func serversAreReadFromLinks() {
+    let servers = LinkHeader.servers(in: [
+      #"<stun:stun.example.net>; rel="ice-server""#,
+      #"<turn:turn.example.net?transport=udp>; rel="ice-server"; username="us\"er,;"; "#
+        + #"credential="pass word"; credential-type="password", "#
+        + #"<turns:turn.example.net:443?transport=tcp> ; rel = ice-server ; username=u"#
+        + "; credential=p",
+      #"<https://example.com/next>; rel="next", <stun:no.example.net>; rel="other""#,
+      #"<turn:oauth.example.net>; rel="ice-server"; credential-type="oauth""#,
+    ])
+    #expect(
+      servers.map(\.locator) == [
+        "stun://stun.example.net:3478",
+        "turn://us%22er%2C%3B:pass%20word@turn.example.net:3478?transport=udp",
+        "turns://u:p@turn.example.net:443?transport=tcp",
+      ])
+    #expect("\(servers)".contains("pass") == false)
+  }
+
+  @Test(
+    arguments: [
+      "", "<", "<>", "<stun:a", #"<stun:a>; rel="ice-server"#, #"<stun:>; rel="ice-server""#,
+      ";;;,,,", #"<stun:a>;rel"#, #"<turn:a:99999>; rel="ice-server""#,
+      #"<turn:a?transport=sctp>; rel="ice-server""#, #"<stun:a b>; rel="ice-server""#,
+    ])
+  func aLinkThatCannotBeReadIsSkipped(header: String) {
+    // An open quotation ends with the header; nothing else may come of these.
+    #expect(LinkHeader.servers(in: [header]).count <= 1)
+    let good = #"<stun:good.example.net>; rel="ice-server""#
+    #expect(LinkHeader.servers(in: [header, good]).last?.host == "good.example.net")
+  }
+
+  @Test func noMoreThanSixteenServersAreTaken() {
+    let one = #"<stun:a>; rel="ice-server""#
+    let many = Array(repeating: one, count: 50).joined(separator: ", ")
+    #expect(LinkHeader.servers(in: [many, many]).count == 16)
+  }
+
+  @Test func aFragmentNamesItsSectionAndCredentials() {
+    let offer = SessionDescription(
+      "v=0\r\na=group:BUNDLE 0 1\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\n"
+        + "a=ice-ufrag:EsAw\r\na=ice-pwd:P2uYro\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:1\r\n")
+    let candidate = ICECandidate(
+      mediaIndex: 0, text: "candidate:1 1 udp 1 192.0.2.1 61764 typ host")
+    #expect(
+      SDPFragment(offer, [candidate], isComplete: true).text
+        == "a=group:BUNDLE 0 1\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\n"
+        + "a=ice-ufrag:EsAw\r\na=ice-pwd:P2uYro\r\n"
+        + "a=candidate:1 1 udp 1 192.0.2.1 61764 typ host\r\na=end-of-candidates\r\n")
+    #expect(SDPFragment(offer, [], isComplete: true).text.hasSuffix("a=end-of-candidates\r\n"))
+  }
+
+  @Test func theBitrateFollowsLossWithinItsBounds() {
+    var control = BitrateControl(minimum: 200_000, maximum: 2_000_000)
+    #expect(control.adapt(lostShare: 0) == false)
+    #expect(control.adapt(lostShare: 0.05) == false)
+    #expect(control.adapt(lostShare: 0.2) && control.bitsPerSecond == 1_800_000)
+    for _ in 0..<50 { _ = control.adapt(lostShare: 1) }
+    #expect(control.bitsPerSecond == 200_000)
+    #expect(control.adapt(lostShare: 0) && control.bitsPerSecond == 210_000)
+    for _ in 0..<100 { _ = control.adapt(lostShare: 0) }
+    #expect(control.bitsPerSecond == 2_000_000)
+  }
+
+  @Test func theWaitDoublesUpToItsLimit() {
+    var backOff = BackOff(first: .seconds(1), longest: .seconds(8))
+    for wanted in [1.0, 2, 4, 8, 8, 8] {
+      let wait = backOff.next()
+      #expect(wait <= .seconds(wanted) && wait >= .seconds(wanted * 0.75))
+    }
+    backOff.reset()
+    #expect(backOff.next() <= .seconds(1))
+  }
+}

@@ -1,0 +1,140 @@
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WHIP
+
+/// An engine without media: it notes what it is told, and its events come from the test.
+private final class SilentEngine: WebRTCEngine {
+  let events = WebRTCEvents()
+  private let notes = Mutex<[String]>([])
+  let reported = Mutex<WebRTCReport?>(nil)
+
+  var told: [String] { notes.withLock { $0 } }
+  private func note(_ text: String) { notes.withLock { $0.append(text) } }
+
+  func makeOffer() -> String { testOffer }
+  func add(_ server: ICEServer) { note("server \(server)") }
+  func useOnly(localAddress: String) { note("local \(localAddress)") }
+  func use(offer: String) {
+    note("offer")
+    events.append(.candidate(candidate(1)))
+    events.append(.gathered)
+  }
+  func use(answer: String) { note("answer") }
+  func report() -> WebRTCReport? { reported.withLock { $0 } }
+  func set(bitsPerSecond: Int) { note("bitrate \(bitsPerSecond)") }
+}
+
+@Suite struct ConnectionTests {
+  private let engine = SilentEngine()
+
+  private func connect(
+    _ script: Script, servers: [ICEServer] = [], patience: WHIPConnection.Patience = .init()
+  ) throws -> (WHIPConnection, Seen) {
+    let seen = Seen()
+    let connection = try WHIPConnection(
+      engine, to: WHIPEndpoint("http://127.0.0.1/whip"), client: script, servers: servers,
+      bitrate: BitrateControl(minimum: 100_000, maximum: 1_000_000), patience: patience,
+      onEvent: { seen.append($0) })
+    return (connection, seen)
+  }
+
+  @Test func theOfferComesFirstAndCandidatesAfterTheServersAreKnown() throws {
+    let link = #"<stun:127.0.0.1:5>; rel="ice-server""#
+    let script = Script(.created(links: [link]), .status(204), .status(204), .status(200))
+    let (connection, seen) = try connect(script)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    engine.events.append(.connected)
+    try waitUntil("it is connected") { connection.state == .connected }
+    connection.end()
+    #expect(engine.told == ["server stun:127.0.0.1:5", "local 127.0.0.1", "offer", "answer"])
+    #expect(script.requests.first?.method == .post && script.requests.last?.method == .delete)
+    #expect(connection.state == .ended(.stopped) && connection.hasConnected)
+    #expect(seen.all.last == .ended(.stopped))
+  }
+
+  @Test func aLostConnectionIsRemovedAtTheEndpoint() throws {
+    let script = Script(.created(), .status(204), .status(200))
+    let (connection, _) = try connect(script)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    engine.events.append(.connected)
+    engine.events.append(.failed)
+    try waitUntil("it ended") { script.requests.count >= 3 }
+    connection.end()
+    let address = try #require(WebAddress("http://127.0.0.1/whip"))
+    #expect(connection.state == .ended(.connectionLost(address)))
+    #expect(script.requests.last?.method == .delete)
+  }
+
+  @Test(arguments: [[], [WebRTCEvent.disconnected]])
+  func aPeerThatStaysSilentIsGivenUp(word: [WebRTCEvent]) throws {
+    var patience = WHIPConnection.Patience()
+    patience.silence = .milliseconds(50)
+    let script = Script(.created(), .status(204), .status(200))
+    let (connection, _) = try connect(script, patience: patience)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    for event in [.connected] + word { engine.events.append(event) }
+    try waitUntil("it ended") { script.requests.count >= 3 }
+    connection.end()
+    let address = try #require(WebAddress("http://127.0.0.1/whip"))
+    #expect(connection.state == .ended(.connectionLost(address)))
+    #expect(script.requests.last?.method == .delete)
+  }
+
+  @Test func aPeerThatReportsNoMoreIsGivenUp() throws {
+    var patience = WHIPConnection.Patience()
+    patience.silence = .milliseconds(50)
+    let script = Script(.created(), .status(204), .status(200))
+    let (connection, _) = try connect(script, patience: patience)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    engine.reported.withLock {
+      $0 = WebRTCReport(lostShare: 0, roundTripSeconds: 0, packetsLost: 0, mark: 7)
+    }
+    engine.events.append(.connected)
+    try waitUntil("it ended") { script.requests.count >= 3 }
+    connection.end()
+    let address = try #require(WebAddress("http://127.0.0.1/whip"))
+    #expect(connection.state == .ended(.connectionLost(address)))
+  }
+
+  @Test func aConnectionThatNeverComesAboutEnds() throws {
+    var patience = WHIPConnection.Patience()
+    patience.connecting = .milliseconds(300)
+    let script = Script(.created(), .status(204), .status(200))
+    let (connection, _) = try connect(script, patience: patience)
+    engine.events.append(.ready)
+    try waitUntil("it ended") { connection.state != .connecting }
+    connection.end()
+    guard case .ended(.noConnection) = connection.state else {
+      Issue.record("it ended as \(connection.state)")
+      return
+    }
+    #expect(script.requests.last?.method == .delete)
+  }
+
+  @Test func theReceiversReportsChangeTheBitrate() throws {
+    let script = Script(.created(), .status(204), .status(200))
+    let (connection, _) = try connect(script)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    engine.reported.withLock {
+      $0 = WebRTCReport(lostShare: 0.4, roundTripSeconds: 0, packetsLost: 9, mark: 1)
+    }
+    engine.events.append(.connected)
+    try waitUntil("the encoder was told") { engine.told.contains("bitrate 800000") }
+    connection.end()
+  }
+}
+
+/// The events of a connection, from its thread.
+private final class Seen: Sendable {
+  private let events = Mutex<[WHIPConnection.Event]>([])
+  func append(_ event: WHIPConnection.Event) { events.withLock { $0.append(event) } }
+  var all: [WHIPConnection.Event] { events.withLock { $0 } }
+}

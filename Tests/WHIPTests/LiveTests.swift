@@ -1,0 +1,197 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// The whole way: the capturer's test pattern, the bus, the uploader, and a WebRTC stack that
+  /// knows nothing of this project and reads the numbers drawn in the frames it decodes.
+  @Suite(.serialized) struct LiveTests {
+    private let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private var environment: [String: String?] {
+      ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": nil]
+    }
+
+    private func start(_ arguments: String..., inherited: [Int32] = []) throws -> RunningProgram {
+      try RunningProgram(
+        "framebus", arguments,
+        environment: environment,
+        inherited: inherited)
+    }
+
+    private func seal(_ secret: String, _ service: String, _ account: String) throws {
+      let file = root.file("secret")
+      try Data((secret + "\n").utf8).write(to: URL(filePath: file))
+      let script =
+        "\"$0\" credential add \"$2\" \"$3\" --recipient extension < \"$1\"; rm \"$1\""
+      let added = try run(
+        "sh", ["-c", script, try pathOfProgram("framebus"), file, service, account],
+        environment: environment)
+      #expect(added.errors.contains("added"), "\(added.errors)")
+    }
+
+    private func capture() throws -> RunningProgram {
+      try start("capture", "test", "--size", "640x360", "--fps", "30")
+    }
+
+    private func server(_ settings: String...) throws -> WebServer {
+      try WebServer("whip_server.py", ["0"] + settings)
+    }
+
+    /// Whether they rise; a screen that stood still for long may show a number again.
+    private func rises(_ numbers: [Int]) -> Bool {
+      zip(numbers, numbers.dropFirst()).allSatisfy { $0 <= $1 }
+        && Set(numbers).count > numbers.count * 9 / 10
+    }
+
+    @Test(arguments: [["H264"], ["VP8", "--encoder=vp8"], ["H264", "--profile=high"]])
+    func anotherStackDecodesThreeHundredFramesInTheirOrder(how: [String]) throws {
+      let server = try server("codec=\(how[0])")
+      let capture = try capture()
+      let upload = try RunningProgram(
+        "framebus", ["upload", "whip:\(server.address("whip"))", "--json"] + how.dropFirst(),
+        environment: environment)
+      try server.waitForFrames(300)
+      // SIGTERM asks for a clean end, and the endpoint is told.
+      let result = try upload.end(with: SIGTERM)
+      #expect(result.status == .exited(0), "\(result.errors)")
+      try capture.end(with: SIGTERM)
+      try server.program.waitForOutput("DELETE 200")
+      #expect(server.lines("POST") == ["POST 201"])
+      #expect(server.lines("PATCH").contains("PATCH 204"))
+      #expect(!server.lines("PATCH").contains { $0 != "PATCH 204" })
+      #expect(rises(server.frameNumbers), "\(server.frameNumbers)")
+      #expect(server.lines("frame ").allSatisfy { $0.hasSuffix("640x360") })
+      #expect(server.lines("fragment a=candidate:").allSatisfy { $0.contains("127.0.0.1") })
+      #expect(server.lines("offer a=setup") == ["offer a=setup:actpass"])
+      #expect(server.lines("offer a=rtcp-fb:96 nack").contains("offer a=rtcp-fb:96 nack pli"))
+    }
+
+    @Test func theBearerComesFromTheCredentialStoreOrADescriptorAndIsNowhereElse() throws {
+      let token = "s3cret-\(UInt64.random(in: 0...UInt64.max))"
+      let server = try server("token=\(token)")
+      try seal(token, "live.example.com", "studio")
+      let capture = try capture()
+      let upload = try start(
+        "upload", "whip:\(server.address("whip"))", "--verbose", "--credential",
+        "live.example.com/studio")
+      try server.waitForFrames(10)
+      for name in ["cmdline", "environ"] {
+        let bytes = try Data(contentsOf: URL(filePath: "/proc/\(upload.processID)/\(name)"))
+        #expect(bytes.range(of: Data(token.utf8)) == nil)
+      }
+      let result = try upload.end(with: SIGTERM)
+      #expect(result.status == .exited(0) && !(result.errors + result.output).contains(token))
+      try capture.end(with: SIGTERM)
+      // No file of the group has it in the open.
+      #expect(try run("grep", ["-rq", token, root.path]).status == .exited(1))
+      let refused = try start("upload", "whip:\(server.address("whip"))", "--frames", "5")
+      let second = try self.capture()
+      let end = try refused.finish()
+      #expect(end.status == .exited(1) && end.errors.contains("status 401"), "\(end.errors)")
+      try second.end(with: SIGTERM)
+    }
+
+    @Test func aServerThatDiesAndComesBackIsFoundAgain() throws {
+      let first = try server()
+      let capture = try capture()
+      let upload = try start("upload", "whip:\(first.address("whip"))")
+      try first.waitForFrames(20)
+      try first.program.end(with: SIGKILL)
+      try upload.waitForErrors("trying again", within: .seconds(120))
+      let again = try WebServer("whip_server.py", ["\(first.port)"])
+      try again.waitForFrames(60)
+      #expect(rises(again.frameNumbers))
+      let newest = first.frameNumbers.last ?? .max
+      #expect(newest < again.frameNumbers.first ?? 0)
+      let result = try upload.end(with: SIGINT)
+      #expect(result.status == .exited(130), "\(result.errors)")
+      try again.program.waitForOutput("DELETE 200")
+      // The capturer never noticed.
+      try capture.end(with: SIGTERM)
+      #expect(!capture.errors.text.contains("error"))
+    }
+
+    @Test func anEndpointThatFailsAtFirstIsAnErrorAndNoHang() throws {
+      let odd = try WebServer("odd_web_server.py")
+      let capture = try capture()
+      for (path, what) in [("status/406", "status 406"), ("html", "text/html")] {
+        let result = try start("upload", "whip:\(odd.address(path))").finish()
+        #expect(result.status == .exited(1) && result.errors.contains(what), "\(result.errors)")
+      }
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test(
+      arguments: [
+        ["whip:ftp://h/x"], ["whip:http://192.0.2.1/x"], ["whip:"],
+        ["whip:https://h/x", "--encoder=theora"], ["whip:https://h/x", "--profile=main"],
+        ["whip:https://h/x", "--turn=http://h"], ["whip:https://h/x", "--bearer-fd=-1"],
+        ["whip:https://h/x", "--credential=none"],
+      ])
+    func wrongWordsAreUsageErrors(arguments: [String]) throws {
+      let result = try run(
+        "framebus", ["upload"] + arguments,
+        environment: environment)
+      #expect(result.status == .exited(2) && result.errors.hasPrefix("error: "), "\(result.errors)")
+    }
+
+    @Test func aProbeTellsWhatAnEndpointSupports() throws {
+      let server = try server("codec=VP8")
+      let result = try start("whip", "probe", server.address("whip"), "--json").finish()
+      #expect(result.status == .exited(0), "\(result.errors)")
+      let found = try JSONDecoder().decode(ProbeResult.self, from: Data(result.output.utf8))
+      #expect(found.media.map(\.kind) == ["audio", "video"])
+      #expect(found.media[1].codecs == ["VP8"] && found.patch && found.etag && found.delete)
+      try server.program.waitForOutput("DELETE 200")
+      let text = try start("whip", "probe", server.address("whip")).finish()
+      #expect(text.output.contains("lacks        nothing"), "\(text.output)")
+      let wrong = try start("whip", "probe", server.address("nothing")).finish()
+      #expect(wrong.status == .exited(1) && wrong.errors.contains("status 404"), "\(wrong.errors)")
+    }
+  }
+
+  extension LiveTests {
+    @Test(arguments: [true, false])
+    func mediaFlowsByARelayAloneWhetherNamedByUsOrByTheEndpoint(isNamedByUs: Bool) throws {
+      let relay = try Relay(user: "studio", password: "pa:ss/word")
+      var arguments = ["--relay-only"]
+      var settings: [String] = []
+      if isNamedByUs {
+        try seal("pa:ss/word", "turn.example.com", "studio")
+        arguments += ["--turn", relay.address, "--turn-credential", "turn.example.com/studio"]
+      } else {
+        let link =
+          "<\(relay.address)>; rel=\"ice-server\"; username=\"studio\"; credential=\"pa:ss/word\""
+        try Data(link.utf8).write(to: URL(filePath: root.file("links")))
+        settings.append("links=\(root.file("links"))")
+      }
+      let server = try WebServer("whip_server.py", ["0"] + settings)
+      let capture = try capture()
+      let upload = try RunningProgram(
+        "framebus", ["upload", "whip:\(server.address("whip"))", "--verbose"] + arguments,
+        environment: environment)
+      try server.waitForFrames(100)
+      let result = try upload.end(with: SIGTERM)
+      #expect(result.status == .exited(0) && !result.errors.contains("pa:ss"), "\(result.errors)")
+      try capture.end(with: SIGTERM)
+      let candidates = server.lines("fragment a=candidate:")
+      #expect(!candidates.isEmpty && candidates.allSatisfy { $0.contains(" typ relay ") })
+      #expect(rises(server.frameNumbers))
+    }
+  }
+
+  private struct ProbeResult: Decodable {
+    struct Media: Decodable {
+      let kind: String
+      let codecs: [String]
+    }
+    let media: [Media]
+    let patch: Bool
+    let etag: Bool
+    let delete: Bool
+  }
+#endif

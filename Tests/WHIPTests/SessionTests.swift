@@ -1,0 +1,133 @@
+import Platform
+import Testing
+
+@testable import WHIP
+
+/// The state machine of a session, against scripted answers.
+@Suite struct SessionTests {
+  private func session(
+    _ script: Script, _ address: String = "https://live.example.com/whip"
+  ) throws -> WHIPSession {
+    WHIPSession(try WHIPEndpoint(address, bearer: bearer("s3cret")), client: script)
+  }
+
+  private func open(_ session: WHIPSession) throws -> WHIPAnswer {
+    try session.open(offering: testOffer, until: .never, stop: nil)
+  }
+
+  @Test func candidatesWaitUntilTheResourceIsKnownAndThenGoTogether() throws {
+    let script = Script(.created(), .status(204), .status(204), .status(200))
+    let session = try session(script)
+    session.add(candidate(1))
+    session.add(candidate(2))
+    try session.sendCandidates(until: .never, stop: nil)
+    #expect(script.requests.isEmpty)
+    _ = try open(session)
+    try session.sendCandidates(until: .never, stop: nil)
+    try session.sendCandidates(until: .never, stop: nil)
+    session.endCandidates()
+    try session.sendCandidates(until: .never, stop: nil)
+    try session.sendCandidates(until: .never, stop: nil)
+    try session.remove(until: .never)
+    try session.remove(until: .never)
+    let requests = script.requests
+    #expect(requests.map(\.method) == [.post, .patch, .patch, .delete])
+    #expect(requests[1].body.contains("candidate:1") && requests[1].body.contains("candidate:2"))
+    #expect(!requests[1].body.contains("end-of-candidates"))
+    #expect(requests[2].body.contains("end-of-candidates"))
+    #expect(requests[1].headers.contains(HTTPHeader("If-Match", "\"1\"")))
+    #expect(
+      requests[1].headers.contains(
+        HTTPHeader("Content-Type", "application/trickle-ice-sdpfrag")))
+    #expect(requests.allSatisfy { $0.bearer != nil })
+    #expect(requests[3].address.text == "https://live.example.com/session/1")
+  }
+
+  @Test(arguments: [405, 415, 422, 501])
+  func anEndpointWithoutTrickleIsAskedOnce(status: Int) throws {
+    let script = Script(.created(), .status(status))
+    let session = try session(script)
+    _ = try open(session)
+    session.add(candidate(1))
+    try session.sendCandidates(until: .never, stop: nil)
+    session.add(candidate(2))
+    try session.sendCandidates(until: .never, stop: nil)
+    #expect(!session.takesCandidates && script.requests.count == 2)
+  }
+
+  @Test func aNewEntityTagIsUsedFromThenOn() throws {
+    let script = Script(
+      .created(tag: "\"a\""), .status(204, HTTPHeader("ETag", "\"b\"")), .status(204))
+    let session = try session(script)
+    _ = try open(session)
+    for number in 1...2 {
+      session.add(candidate(number))
+      try session.sendCandidates(until: .never, stop: nil)
+    }
+    #expect(script.requests[2].headers.contains(HTTPHeader("If-Match", "\"b\"")))
+  }
+
+  @Test(arguments: [307, 308])
+  func aRedirectTakesTheOfferAlongAndTheBearerToTheSameHostOnly(status: Int) throws {
+    let script = Script(
+      .status(status, HTTPHeader("Location", "/other")),
+      .status(status, HTTPHeader("Location", "https://cdn.example.net/whip")),
+      .created(at: "session/7"), .status(204), .status(200))
+    let session = try session(script)
+    _ = try open(session)
+    session.add(candidate(1))
+    try session.sendCandidates(until: .never, stop: nil)
+    try session.remove(until: .never)
+    let requests = script.requests
+    #expect(requests.prefix(3).allSatisfy { $0.method == .post && $0.body == testOffer })
+    #expect(requests.map { $0.bearer != nil } == [true, true, false, false, false])
+    #expect(requests[4].address.text == "https://cdn.example.net/session/7")
+  }
+
+  @Test func anotherPortOrSchemeIsAnotherHost() throws {
+    let script = Script(
+      .status(307, HTTPHeader("Location", "https://live.example.com:8443/whip")), .created())
+    _ = try open(try session(script))
+    #expect(script.requests.map { $0.bearer != nil } == [true, false])
+  }
+
+  @Test func encryptionIsNeverGivenUp() throws {
+    let script = Script(.status(307, HTTPHeader("Location", "http://127.0.0.1/whip")))
+    let session = try session(script)
+    #expect(throws: WHIPError.insecure(try #require(WebAddress("http://127.0.0.1/whip")))) {
+      try open(session)
+    }
+    #expect(script.requests.count == 1)
+  }
+
+  @Test func anAnswerThatCannotBeUsedStillHasItsSessionRemoved() throws {
+    var answer = HTTPResponse.created()
+    answer.body = Array("<html>".utf8)
+    let script = Script(answer, .status(200))
+    let session = try session(script)
+    #expect(throws: WHIPError.self) { try open(session) }
+    #expect(session.isOpen)
+    try session.remove(until: .never)
+    #expect(script.requests.map(\.method) == [.post, .delete])
+  }
+
+  @Test(arguments: [404, 410])
+  func whatIsGoneIsRemoved(status: Int) throws {
+    let session = try session(Script(.created(), .status(status)))
+    _ = try open(session)
+    try session.remove(until: .never)
+  }
+
+  @Test func serversInTheAnswerAreHandedOn() throws {
+    let link = #"<turn:t.example.net>; rel="ice-server"; username="u"; credential="p""#
+    let answer = try open(try session(Script(.created(links: [link]))))
+    #expect(answer.servers.map(\.locator) == ["turn://u:p@t.example.net:3478"])
+  }
+
+  @Test(arguments: ["a b", "a\nX: y", "a\r", "\u{e9}", "a\0"])
+  func aBearerThatWouldForgeAHeaderIsRefused(text: String) {
+    #expect(throws: WHIPError.malformedBearer) { _ = try bearer(text) }
+  }
+
+  @Test func anEmptyBearerIsNone() throws { #expect(try bearer("") == nil) }
+}
