@@ -104,7 +104,8 @@ let package = Package(
         ])
       ]),
     .systemLibrary(
-      name: "CGStreamerSystem", pkgConfig: "gstreamer-app-1.0 gstreamer-video-1.0",
+      name: "CGStreamerSystem",
+      pkgConfig: "gstreamer-app-1.0 gstreamer-audio-1.0 gstreamer-video-1.0",
       providers: [
         .apt([
           "libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev",
@@ -167,14 +168,15 @@ let package = Package(
       name: "GStreamerLog",
       dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
     .target(
-      name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+      name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
+      swiftSettings: strict),
     .target(
       name: "CaptureX11", dependencies: ["Capture", "FrameBus", "Platform", media("CXCB")],
       swiftSettings: strict),
     .target(
       name: "CaptureGStreamer",
       dependencies: [
-        "Capture", "FrameBus", "Platform", "CGStreamer", media("CGStreamerSystem"),
+        "Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
       ],
       swiftSettings: strict),
     .target(
@@ -199,8 +201,8 @@ let package = Package(
     .target(
       name: "Broadcast",
       dependencies: [
-        "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults",
-        "SharedLog",
+        "AppGroup", "Confinement", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog",
       ],
       swiftSettings: strict),
 
@@ -209,8 +211,7 @@ let package = Package(
       name: "CommandLineSupport",
       dependencies: [
         "AppGroup", "Capture", "Confinement", "FrameBus", "LogSinks", "NotifyCenter", "Platform",
-        "SharedLog",
-        argumentParser,
+        "SharedLog", "Sound", argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -381,7 +382,7 @@ let package = Package(
       dependencies: [
         "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
-        "CaptureProgram",
+        "CaptureProgram", "ConfineProgram",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -484,6 +485,9 @@ let package = Package(
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
       path: "Tests/UploadTestPublisher", swiftSettings: strict),
+    .executableTarget(
+      name: "SoundThread", dependencies: ["CGStreamer"], path: "Tests/SoundThread",
+      cSettings: strictC),
     .testTarget(
       name: "UploadTests",
       dependencies: [
@@ -495,7 +499,8 @@ let package = Package(
       name: "UploadGStreamerTests",
       dependencies: [
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
-        "UploadTestPublisher", "UploadProgram", "BusCLI",
+        "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
+        "CaptureGStreamerProgram", "SoundThread",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -12,6 +12,11 @@ struct upload_pipeline {
   GstElement *bin;
   GstElement *source;
   GstElement *last;
+  /// Where sound comes in; NULL without.
+  GstElement *soundSource;
+  GstElement *muxer;
+  /// The end of the pictures' branch while that of sound is built.
+  GstElement *end;
   bool isObserved;
   upload_event_handler handler;
   void *context;
@@ -74,12 +79,18 @@ static GstBusSyncReply handle_message(GstBus *bus, GstMessage *message, gpointer
   return GST_BUS_DROP;
 }
 
-upload_pipeline *upload_pipeline_create(upload_event_handler handler, void *context) {
+/// Frames carry their own time stamps; the caller counts what is queued, so nothing blocks here.
+static GstElement *make_source(guint64 maximumBuffers) {
   GstElement *source = gst_element_factory_make("appsrc", NULL);
   if (source == NULL) return NULL;
-  // Frames carry their own time stamps; the caller counts what is queued, so nothing blocks here.
-  g_object_set(source, "format", GST_FORMAT_TIME, "max-buffers", (guint64)2, "max-bytes",
+  g_object_set(source, "format", GST_FORMAT_TIME, "max-buffers", maximumBuffers, "max-bytes",
                (guint64)0, "do-timestamp", FALSE, "emit-signals", FALSE, NULL);
+  return source;
+}
+
+upload_pipeline *upload_pipeline_create(upload_event_handler handler, void *context) {
+  GstElement *source = make_source(2);
+  if (source == NULL) return NULL;
   upload_pipeline *pipeline = g_new0(upload_pipeline, 1);
   pipeline->bin = gst_pipeline_new(NULL);
   pipeline->source = pipeline->last = source;
@@ -99,6 +110,23 @@ bool upload_pipeline_append(upload_pipeline *pipeline, const char *factory) {
   if (!gst_element_link(pipeline->last, element)) return false;
   pipeline->last = element;
   return true;
+}
+
+void upload_pipeline_mark_muxer(upload_pipeline *pipeline) { pipeline->muxer = pipeline->last; }
+
+bool upload_pipeline_begin_sound(upload_pipeline *pipeline) {
+  GstElement *source = make_source(0);
+  if (source == NULL) return false;
+  gst_bin_add(GST_BIN(pipeline->bin), source);
+  pipeline->end = pipeline->last;
+  pipeline->soundSource = pipeline->last = source;
+  return true;
+}
+
+bool upload_pipeline_join_sound(upload_pipeline *pipeline, const char *pad) {
+  GstElement *branch = pipeline->last;
+  pipeline->last = pipeline->end;
+  return pipeline->muxer != NULL && gst_element_link_pads(branch, NULL, pipeline->muxer, pad);
 }
 
 static bool set_from_text(GObject *object, const char *property, const char *value) {
@@ -137,12 +165,25 @@ bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, cons
 
 GstElement *upload_pipeline_last_element(upload_pipeline *pipeline) { return pipeline->last; }
 
-bool upload_pipeline_set_caps(upload_pipeline *pipeline, const char *caps) {
+static bool set_caps(GstElement *source, const char *caps) {
   GstCaps *parsed = gst_caps_from_string(caps);
   if (parsed == NULL) return false;
-  gst_app_src_set_caps(GST_APP_SRC(pipeline->source), parsed);
+  gst_app_src_set_caps(GST_APP_SRC(source), parsed);
   gst_caps_unref(parsed);
   return true;
+}
+
+bool upload_pipeline_set_caps(upload_pipeline *pipeline, const char *caps) {
+  return set_caps(pipeline->source, caps);
+}
+
+/// The second source, or the only one where there is sound alone.
+static GstElement *sound_source(upload_pipeline *pipeline) {
+  return pipeline->soundSource ? pipeline->soundSource : pipeline->source;
+}
+
+bool upload_pipeline_set_sound_caps(upload_pipeline *pipeline, const char *caps) {
+  return set_caps(sound_source(pipeline), caps);
 }
 
 static GstPadProbeReturn count_bytes(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
@@ -202,7 +243,16 @@ bool upload_pipeline_push(upload_pipeline *pipeline, const struct upload_frame *
   return gst_app_src_push_buffer(GST_APP_SRC(pipeline->source), buffer) == GST_FLOW_OK;
 }
 
+bool upload_pipeline_push_sound(upload_pipeline *pipeline, const void *bytes, size_t byteCount,
+                                uint64_t ptsNs, uint64_t durationNs) {
+  GstBuffer *buffer = gst_buffer_new_memdup(bytes, byteCount);
+  GST_BUFFER_PTS(buffer) = ptsNs;
+  GST_BUFFER_DURATION(buffer) = durationNs;
+  return gst_app_src_push_buffer(GST_APP_SRC(sound_source(pipeline)), buffer) == GST_FLOW_OK;
+}
+
 void upload_pipeline_end(upload_pipeline *pipeline) {
+  if (pipeline->soundSource) gst_app_src_end_of_stream(GST_APP_SRC(pipeline->soundSource));
   gst_app_src_end_of_stream(GST_APP_SRC(pipeline->source));
 }
 

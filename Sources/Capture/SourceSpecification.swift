@@ -1,3 +1,5 @@
+import Sound
+
 /// What to capture, as the command line names it: `screen:1`, `file:talk.mkv`, `y4m:-`.
 public enum SourceSpecification: Hashable, Sendable {
   /// An X11 screen; nil: the display that `DISPLAY` names.
@@ -7,12 +9,17 @@ public enum SourceSpecification: Hashable, Sendable {
   case file(path: String)
   /// Uncompressed video (YUV4MPEG2); nil: from standard input.
   case y4m(path: String?)
+  /// A test tone.
+  case tone(Tone)
+  /// What a PulseAudio or PipeWire server hears.
+  case pulse(SoundDevice)
   /// A GStreamer pipeline without its sink.
   case pipeline(String)
 
   /// The sources that exist, as help and errors list them.
   public static let summary =
-    "screen[:DISPLAY], test[:PATTERN], file:PATH, y4m:PATH, y4m:- (standard input), gst:PIPELINE"
+    "screen[:DISPLAY], test[:PATTERN], file:PATH, y4m:PATH, y4m:- (standard input), gst:PIPELINE, "
+    + "and of sound pulse[:monitor|mic|DEVICE], tone[:HZ], beep[:HZ]"
 
   public init(_ text: String) throws(SourceSpecificationError) {
     let colon = text.firstIndex(of: ":")
@@ -36,6 +43,13 @@ public enum SourceSpecification: Hashable, Sendable {
         throw .missingArgument("y4m", "a path, or y4m:- for standard input")
       }
       self = .y4m(path: argument == "-" ? nil : argument)
+    case "tone": self = .tone(try Self.tone(argument, .steady))
+    case "beep": self = .tone(try Self.tone(argument, .everySecond))
+    case "pulse":
+      if argument == "" {
+        throw .missingArgument("pulse:", "monitor, mic or a device that `pactl list sources` names")
+      }
+      self = .pulse(SoundDevice(argument))
     case "gst":
       guard let argument, argument.contains(where: { !$0.isWhitespace }) else {
         throw .missingArgument("gst", "a pipeline such as 'gst:videotestsrc'")
@@ -49,9 +63,27 @@ public enum SourceSpecification: Hashable, Sendable {
   /// Whether the program with GStreamer must run it.
   public var needsGStreamer: Bool {
     switch self {
-    case .file, .pipeline: true
-    case .screen, .test, .y4m: false
+    case .file, .pipeline, .pulse: true
+    case .screen, .test, .y4m, .tone: false
     }
+  }
+
+  /// The stream that is published if none is named.
+  public var usualStream: String {
+    switch self {
+    case .screen, .test, .file, .y4m, .pipeline: "screen"
+    case .tone: "audio.app"
+    case .pulse(let device): device == .microphone ? "audio.mic" : "audio.app"
+    }
+  }
+
+  private static func tone(
+    _ argument: String?, _ rhythm: Tone.Rhythm
+  ) throws(SourceSpecificationError) -> Tone {
+    guard let hertz = argument.map(Double.init) ?? 1_000, Tone.frequencies.contains(hertz) else {
+      throw .badFrequency(argument ?? "")
+    }
+    return Tone(hertz: hertz, rhythm: rhythm)
   }
 
   /// `screen:1` and `screen::1` both mean display `:1`; `screen:host:0` means `host:0`.
@@ -65,6 +97,7 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   case unknown(String)
   case unknownPattern(String)
   case missingArgument(String, String)
+  case badFrequency(String)
   case notYetBuilt(String)
 
   public var description: String {
@@ -76,6 +109,9 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
         + TestPatternStyle.allCases.map(\.rawValue).joined(separator: ", ")
     case .missingArgument(let kind, let example):
       "the source '\(kind)' needs \(example)"
+    case .badFrequency(let text):
+      "'\(text)' is no frequency; give \(Int(Tone.frequencies.lowerBound)) to "
+        + "\(Int(Tone.frequencies.upperBound)) Hz, such as tone:1000"
     case .notYetBuilt(let kind):
       "this version has no source '\(kind)'; sources are \(SourceSpecification.summary)"
     }

@@ -8,6 +8,9 @@ public enum TestPatternStyle: String, Hashable, Sendable, CaseIterable {
   case gradient
   /// Noise, which no encoder can compress: the worst case.
   case noise
+  /// Black, and white for the first tenth of each second of the monotonic clock, when `beep` is
+  /// heard: to measure how far pictures and sound are apart.
+  case flash
 }
 
 /// A moving picture that carries its frame number and time, for machines and for people.
@@ -25,7 +28,7 @@ public struct TestPattern: Hashable, Sendable {
     sequence: UInt64, milliseconds: UInt64
   ) {
     var canvas = PixelCanvas(&bytes, width: width, height: height, strideBytes: strideBytes)
-    drawBackground(on: &canvas, sequence: sequence)
+    drawBackground(on: &canvas, sequence: sequence, milliseconds: milliseconds)
     let mark = TestPatternMark(
       sequence: UInt32(truncatingIfNeeded: sequence),
       milliseconds: UInt32(truncatingIfNeeded: milliseconds))
@@ -34,7 +37,9 @@ public struct TestPattern: Hashable, Sendable {
   }
 
   @_lifetime(canvas: copy canvas)
-  private func drawBackground(on canvas: inout PixelCanvas, sequence: UInt64) {
+  private func drawBackground(
+    on canvas: inout PixelCanvas, sequence: UInt64, milliseconds: UInt64
+  ) {
     let step = Int(truncatingIfNeeded: sequence & 0xFFFF_FFFF)
     switch style {
     case .bars:
@@ -58,6 +63,9 @@ public struct TestPattern: Hashable, Sendable {
           canvas.set(x, y, red << 16 | green << 8 | 0x80)
         }
       }
+    case .flash:
+      let whole = PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height)
+      canvas.fill(whole, milliseconds % 1000 < 100 ? 0xFFFFFF : 0)
     case .noise:
       var state = sequence &* 0x9E37_79B9_7F4A_7C15 | 1
       for y in 0..<canvas.height {

@@ -41,12 +41,12 @@ public struct TestSource: FrameSource {
   private func publish(
     with publisher: inout Publisher, format: FrameFormat, in session: CaptureSession
   ) throws(PublishingError) {
-    var pacer = FramePacer(rate: rate, startNs: monotonicNowNs())
+    var pacer = FramePacer(rate: rate, startNs: startNs())
     var sequence: UInt64 = 1
     while !session.isOver {
       let isIdle = publisher.subscriberCount == 0
       guard session.waitForSubscriber(of: publisher) else { return }
-      if isIdle { pacer.restart(atNs: monotonicNowNs()) }
+      if isIdle { pacer.restart(atNs: startNs()) }
       guard session.sleep(until: Deadline(monotonicNs: pacer.deadlineNs)) else { return }
       var loan: FrameLoan
       do { loan = try publisher.loan() } catch { throw .loan(error) }
@@ -58,6 +58,13 @@ public struct TestSource: FrameSource {
       pacer.advance(nowNs: monotonicNowNs())
       session.countMissedDeadlines(pacer.missedCount - missedBefore)
     }
+  }
+
+  /// A flash begins with a frame that is due at that very moment.
+  private func startNs() -> UInt64 {
+    let nowNs = monotonicNowNs()
+    let secondNs: UInt64 = 1_000_000_000
+    return pattern.style == .flash ? (nowNs / secondNs + 1) * secondNs : nowNs
   }
 
   private func draw(into loan: inout FrameLoan, stride: Int, sequence: UInt64, nowNs: UInt64) {

@@ -60,6 +60,7 @@
       case "filesrc", "fakesink", "capsfilter", "queue", "identity", "typefind":
         "libgstreamer1.0-0"
       case "decodebin", "videoconvert", "videoscale", "videotestsrc": "gstreamer1.0-plugins-base"
+      case "pulsesrc": "gstreamer1.0-pulseaudio"
       case let name where name.hasPrefix("avdec"): "gstreamer1.0-libav"
       default: "gstreamer1.0-plugins-good gstreamer1.0-plugins-bad"
       }

@@ -10,7 +10,7 @@ import GStreamerLog
 @main struct CaptureGStreamerProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture-gstreamer",
-    abstract: "Publish frames of a video file or of a GStreamer pipeline.")
+    abstract: "Publish a video file, a GStreamer pipeline or the sound of the machine.")
 
   @OptionGroup var capture: CaptureOptions
   @OptionGroup var global: GlobalOptions
@@ -33,7 +33,15 @@ import GStreamerLog
       case .file(let path): try role.run(PipelineSource(file: path, rate: try capture.rate()))
       case .pipeline(let text):
         try role.run(PipelineSource(pipeline: text, rate: try capture.rate()))
-      case .screen, .test, .y4m: break
+      case .pulse(let device):
+        let terminal = global.terminal
+        let source = PulseSource(device, gate: capture.gate) { format in
+          terminal.say(
+            "sound is \(format.sampleRate) Hz, \(format.channelCount) channels, "
+              + "\(format.sampleFormat)")
+        }
+        try role.run(source)
+      case .screen, .test, .y4m, .tone: break
       }
     #else
       throw NoMedia(source: capture.source)

@@ -9,7 +9,7 @@ import FrameBus
 @main struct CaptureProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture",
-    abstract: "Publish frames of a screen, a test pattern or uncompressed video.")
+    abstract: "Publish a screen, a test pattern, a test tone or uncompressed video.")
 
   @OptionGroup var capture: CaptureOptions
   @OptionGroup var global: GlobalOptions
@@ -32,7 +32,8 @@ import FrameBus
           orientation: capture.orientation))
     case .y4m(let path): try role.run(Y4MSource(path: path, rate: try capture.rate()))
     case .screen(let display): try role.run(screen(display, rate: rate))
-    case .file, .pipeline: break
+    case .tone(let tone): try role.run(ToneSource(tone, gate: capture.gate))
+    case .file, .pipeline, .pulse: break
     }
   }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Capture
 import FrameBus
+import Sound
 
 /// The options of `framebus capture` and of the programs behind it.
 public struct CaptureOptions: ParsableArguments {
@@ -8,15 +9,19 @@ public struct CaptureOptions: ParsableArguments {
     help: ArgumentHelp(
       "What to capture: \(SourceSpecification.summary).",
       discussion: """
-        Test patterns: bars, gradient, noise. A screen and a test pattern do nothing while nobody \
-        subscribes; a file and y4m wait for their first subscriber and lose no frame.
+        Test patterns: bars, gradient, noise, flash. A screen and a test pattern do nothing while \
+        nobody subscribes; a file and y4m wait for their first subscriber and lose no frame.
+        pulse:monitor is what the machine plays, pulse:mic its microphone. A beep is heard when \
+        test:flash is white, at the beginning of each second.
         """))
   public var source: String
 
   @Option(
     name: .customLong("stream"),
-    help: ArgumentHelp("The stream to publish.", valueName: "name"))
-  public var streamText: String = DefaultStream.name
+    help: ArgumentHelp(
+      "The stream to publish (default: \(DefaultStream.name); of sound audio.app or audio.mic).",
+      valueName: "name"))
+  public var streamText: String?
 
   @Option(
     name: .customLong("fps"),
@@ -31,6 +36,11 @@ public struct CaptureOptions: ParsableArguments {
       "Of a test pattern (default: 1280x720), or the part of a screen to capture: WxH[+X+Y].",
       valueName: "WxH"))
   public var sizeText: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Of sound: hold silence back after N frames of 10 ms; 0: never.", valueName: "n"))
+  public var silence: Int = SilenceGate.usualLimit
 
   @Option(help: ArgumentHelp("End after N frames.", valueName: "n"))
   public var frames: Int?
@@ -76,6 +86,7 @@ public struct CaptureOptions: ParsableArguments {
     if let duration, !(duration > 0 && duration <= 1e9) {
       throw ValidationError("--duration \(duration): use seconds, more than 0")
     }
+    if silence < 0 { throw ValidationError("--silence \(silence): use 0 or more") }
     guard ["shm", "socket"].contains(backend) else {
       throw ValidationError("--backend \(backend): use shm or socket")
     }
@@ -91,7 +102,7 @@ public struct CaptureOptions: ParsableArguments {
     do {
       _ = try rate()
       _ = try region()
-      _ = try stream()
+      _ = try streamText.map { try StreamName($0) }
     } catch { throw ValidationError("\(error)") }
   }
 
@@ -106,8 +117,13 @@ public struct CaptureOptions: ParsableArguments {
   }
 
   public func stream() throws(UsageError) -> StreamName {
-    do { return try StreamName(streamText) } catch { throw UsageError("\(error)") }
+    let usual = try specification().usualStream
+    let text = streamText ?? usual
+    do { return try StreamName(text) } catch { throw UsageError("\(error)") }
   }
+
+  /// How long silence is published.
+  public var gate: SilenceGate { SilenceGate(limit: silence == 0 ? nil : silence) }
 
   public var orientation: Orientation { Orientation(rawValue: orientationNumber) ?? .up }
 
@@ -131,6 +147,7 @@ public struct CaptureOptions: ParsableArguments {
     add("stream", streamText)
     add("fps", rateText)
     add("size", sizeText)
+    if silence != SilenceGate.usualLimit { add("silence", "\(silence)") }
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })
     add("backend", backend)

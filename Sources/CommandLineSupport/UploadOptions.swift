@@ -5,12 +5,14 @@ import FrameBus
 public struct UploadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png, whip:URL or null.",
+      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png, whip:URL, srt://HOST:PORT, "
+        + "rtmp://HOST/APPLICATION/STREAM, hls:DIRECTORY or null.",
       discussion: """
         A file has the size of the first frame, without its last column or row if their number \
         is odd; later frames of another size are scaled into it. An existing file is replaced.
         whip:https://HOST/PATH sends live, by WebRTC, and connects again when the connection is \
         lost.
+        hls: keeps index.m3u8 and the newest files of it in a directory for a web server.
         """))
   public var destination: String
 
@@ -33,11 +35,23 @@ public struct UploadOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The encoder: x264[:PRESET] or, to whip:, vp8.", valueName: "encoder"))
   public var encoder: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The credential that srt: takes as its passphrase, or rtmp: adds to its address as stream "
+        + "key; opened in the role extension, or in that of --role.",
+      valueName: "service/account"))
+  public var secret: String?
+
   @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
   public var frames: Int?
 
   @Option(help: ArgumentHelp("Stop S seconds after the first frame.", valueName: "s"))
   public var duration: Double?
+
+  @Flag(
+    help: ArgumentHelp(
+      "Measure how far the beeps of `capture beep` are from the flashes of `capture test:flash`."))
+  public var skew = false
 
   @OptionGroup(title: "To whip:") public var access: WHIPAccessOptions
   @OptionGroup(title: "To whip:, the media") public var media: WHIPMediaOptions
@@ -83,6 +97,8 @@ public struct UploadOptions: ParsableArguments {
     add("policy", policy)
     add("bitrate", bitrate)
     add("encoder", encoder)
+    add("secret", secret)
+    if skew { result.append("--skew") }
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })
     return result + access.arguments + media.arguments

@@ -31,7 +31,7 @@ public struct SoundConverter {
     try convert(frame.bytes, of: frame.format)
   }
 
-  mutating func convert(
+  package mutating func convert(
     _ bytes: RawSpan, of frameFormat: FrameFormat
   ) throws(Refusal) -> [Float] {
     guard frameFormat.fourcc == .pcm, let audio = frameFormat.audio else {

@@ -17,6 +17,9 @@ public enum DestinationError: Error, Hashable, Sendable {
   case elementFailed(element: String, message: String, detail: String)
   case stalled(output: String)
   case noSound(output: String)
+  case noPictures(output: String)
+  case secretInAddress(String)
+  case unusableSecret(String)
   /// A peer on the network, in the words of the module that speaks with it.
   case peer(reason: String, isMisuse: Bool)
 }
@@ -26,10 +29,11 @@ extension DestinationError {
   public var isMisuse: Bool {
     switch self {
     case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
-      .malformedBitrate, .noSound:
+      .malformedBitrate, .noSound, .secretInAddress, .unusableSecret:
       true
     case .peer(_, let isMisuse): isMisuse
     case .cannotWrite, .diskFull, .mediaLibraryFailed, .missingElement, .unusablePixelFormat,
+      .noPictures,
       .unusableSize, .elementFailed, .stalled:
       false
     }
@@ -73,6 +77,13 @@ extension DestinationError: CustomStringConvertible {
         + "; set GST_DEBUG=3 to see what it was doing"
     case .noSound(let output):
       "\(output) carries no sound; leave the further --stream out, or record to file:PATH.mkv"
+    case .secretInAddress(let scheme):
+      "a secret in an address can be seen by every process; seal it by `framebus credential add`, "
+        + "and name it: \(scheme)://HOST… --secret SERVICE/ACCOUNT"
+    case .unusableSecret(let why):
+      "the credential of --secret cannot be used: \(why); replace it by `framebus credential add`"
+    case .noPictures(let output):
+      "\(output) was begun with sound alone, and now there are pictures; name their stream first"
     case .stalled(let output):
       "\(output) takes no more data; check the disk or the network behind it"
     case .peer(let reason, _): reason

@@ -17,6 +17,8 @@ public struct UploadPlan: Sendable {
   public var waitsForStream = true
   /// Fails if no frame arrives within that time of attaching.
   public var firstFrameWithin: Duration?
+  /// Looks for the flashes of `test:flash` and listens for beeps, and tells how far they are apart.
+  public var measuresSkew = false
   /// Between two progress reports.
   public var progressInterval: Duration = .seconds(1)
 
@@ -73,6 +75,9 @@ public struct SoundFigures: Hashable, Sendable {
   public var drops: UInt64 = 0
   /// Sample frames that came too late for their place.
   public var lateSampleFrames = 0
+  /// How much later beeps are heard than their flashes are seen; nil if that is not measured, or
+  /// there was no pair.
+  public var skewNs: Int64?
 
   public init() {}
 }

@@ -164,6 +164,7 @@ extension UploadRunner {
     } catch {
       throw .destination(error)
     }
+    skew?.hear(placed.chunk, atNs: placed.ptsNs)
     statistics.countSound()
     if !expectsPictures, statistics.soundChunks >= plan.frameLimit ?? .max { end = .limitReached }
   }
@@ -192,6 +193,7 @@ extension UploadRunner {
     figures.chunks = statistics.soundChunks
     for input in inputs where input.kind == .sound { figures.drops += input.drops(in: set) }
     figures.lateSampleFrames = mixer.lostCount
+    figures.skewNs = skew?.skewNs
     return figures
   }
 }

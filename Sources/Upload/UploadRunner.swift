@@ -31,6 +31,7 @@ public final class UploadRunner {
   var timeline = Timeline()
   var inputs: [UploadInput]
   var mixer = SoundMixer()
+  var skew: SkewMeter?
   /// Sound from before the first picture.
   var earlySound: [EarlySound] = []
   private var format: FrameFormat?
@@ -51,6 +52,7 @@ public final class UploadRunner {
     self.stop = stop
     self.report = report
     inputs = plan.streams.map(UploadInput.init)
+    skew = plan.measuresSkew ? SkewMeter() : nil
     progressNs = Self.nanoseconds(plan.progressInterval)
   }
 
@@ -214,6 +216,7 @@ public final class UploadRunner {
     let ptsNs = timeline.place(
       ptsNs: metadata.ptsNs, capturedAtNs: metadata.capturedAtNs,
       generation: frame.lease.generation)
+    skew?.see(frame.lease, atNs: ptsNs)
     try accept(frame, ptsNs: ptsNs)
     newestSentNs = nowNs
     isStill = false

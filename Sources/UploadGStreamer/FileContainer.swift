@@ -14,6 +14,14 @@
       self = container
     }
 
+    /// What players expect in it.
+    var soundEncoder: SoundEncoder {
+      switch self {
+      case .matroska: .opus
+      case .mp4: .aac
+      }
+    }
+
     var muxer: ElementDescription {
       switch self {
       case .matroska:
@@ -21,7 +29,7 @@
         // duration and an index.
         ElementDescription(
           factory: "matroskamux", package: "gstreamer1.0-plugins-good",
-          properties: [.init("writing-app", "FrameBus")])
+          properties: [.init("writing-app", "FrameBus")], soundPad: "audio_%u")
       case .mp4:
         // A fragment every half second; a complete end turns them into one plain index. The time
         // base holds the frame times of film and video alike.
@@ -31,7 +39,7 @@
             .init("fragment-duration", "500"),
             .init("fragment-mode", "first-moov-then-finalise"),
           ],
-          padProperties: [.init("trak-timescale", "90000")])
+          padProperties: [.init("trak-timescale", "90000")], soundPad: "audio_%u")
       }
     }
   }

@@ -46,6 +46,8 @@
     var properties: [Property] = []
     /// Properties of the element's input pad.
     var padProperties: [Property] = []
+    /// Where sound enters an element that takes it beside pictures.
+    var soundPad: String?
 
     /// A property and its value as text, such as `speed-preset` and `ultrafast`.
     struct Property {
@@ -93,6 +95,14 @@
           ]),
       ]
     }
+
+    /// Room for encoded pictures that wait for the sound of their time, and the other way round.
+    static let waitForTheOther = ElementDescription(
+      factory: "queue", package: "libgstreamer1.0-0",
+      properties: [
+        Property("max-size-buffers", "0"), Property("max-size-bytes", "0"),
+        Property("max-size-time", "3000000000"),
+      ])
 
     static func onlyCaps(_ caps: String) -> ElementDescription {
       ElementDescription(

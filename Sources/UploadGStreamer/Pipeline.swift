@@ -2,6 +2,7 @@
   import CGStreamer
   import FrameBus
   import Platform
+  import Sound
   import Upload
 
   /// A running chain of elements behind an appsrc. Frames go in without being copied; each is
@@ -20,7 +21,10 @@
     private var addressAtStop: UInt = 0
 
     /// - Parameter output: what error messages call the place written to.
-    init(_ elements: [ElementDescription], output: String) throws(DestinationError) {
+    /// - Parameter sound: a second branch, which leads into the element with a `soundPad`.
+    init(
+      _ elements: [ElementDescription], sound: [ElementDescription] = [], output: String
+    ) throws(DestinationError) {
       self.output = output
       // SAFETY: `state` lives as long as this object, whose deinit destroys the pipeline first.
       unsafe handle = upload_pipeline_create(
@@ -30,6 +34,9 @@
           ElementDescription.source.factory, package: ElementDescription.source.package)
       }
       for element in elements { try append(element) }
+      if let pad = elements.compactMap(\.soundPad).first, !sound.isEmpty {
+        try append(sound, endingAt: pad)
+      }
     }
 
     deinit { stop() }
@@ -41,6 +48,7 @@
           element: element.factory, message: "it does not fit behind the element before it",
           detail: "")
       }
+      if element.soundPad != nil { unsafe upload_pipeline_mark_muxer(handle) }
       for property in element.properties {
         guard unsafe upload_pipeline_set(handle, property.name, property.value) else {
           throw Self.noProperty(property, of: element)
@@ -50,6 +58,34 @@
         guard unsafe upload_pipeline_set_on_pad(handle, property.name, property.value) else {
           throw Self.noProperty(property, of: element)
         }
+      }
+    }
+
+    private func append(
+      _ sound: [ElementDescription], endingAt pad: String
+    ) throws(DestinationError) {
+      // SAFETY: the pipeline exists until `stop`; the string lives during the call.
+      guard unsafe upload_pipeline_begin_sound(handle) else {
+        throw .missingElement(
+          ElementDescription.source.factory, package: ElementDescription.source.package)
+      }
+      for element in sound { try append(element) }
+      guard unsafe upload_pipeline_join_sound(handle, pad) else {
+        throw .elementFailed(
+          element: sound.last?.factory ?? "appsrc", message: "the container takes no such sound",
+          detail: "")
+      }
+      try setSoundCaps()
+    }
+
+    /// Says what `push(_:ptsNs:)` brings.
+    func setSoundCaps() throws(DestinationError) {
+      let caps =
+        "audio/x-raw,format=F32LE,layout=interleaved,rate=\(SoundChunk.sampleRate),"
+        + "channels=\(SoundChunk.channelCount)"
+      // SAFETY: the pipeline exists until `stop`; the string lives during the call.
+      guard unsafe upload_pipeline_set_sound_caps(handle, caps) else {
+        throw .elementFailed(element: "appsrc", message: "\(caps) is no description", detail: "")
       }
     }
 
@@ -115,6 +151,18 @@
       guard isTaken else {
         try throwIfFailed()
         throw .elementFailed(element: "appsrc", message: "it takes no more frames", detail: "")
+      }
+    }
+
+    func push(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+      // SAFETY: the pipeline exists until `stop`, and copies the samples during the call.
+      let isTaken = unsafe sound.samples.withUnsafeBytes { bytes in
+        unsafe upload_pipeline_push_sound(
+          handle, bytes.baseAddress, bytes.count, ptsNs, SoundChunk.durationNs)
+      }
+      guard isTaken else {
+        try throwIfFailed()
+        throw .elementFailed(element: "appsrc", message: "it takes no more sound", detail: "")
       }
     }
 

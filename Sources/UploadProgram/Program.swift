@@ -2,6 +2,7 @@ import AppGroup
 import ArgumentParser
 import Broadcast
 import CommandLineSupport
+import CredentialStore
 import FrameBus
 import GStreamerLog
 import Platform
@@ -34,15 +35,16 @@ struct Send: ParsableCommand {
   private static let snapshotPatience = Duration.seconds(5)
 
   func run() throws {
+    let display = ProgressDisplay(global.terminal)
     // The host chooses the streams, and stops it by the broadcast's end.
     if BroadcastExtension.isStartedByHost {
-      BroadcastExtension.run(BroadcastUpload(to: try destination()))
+      BroadcastExtension.run(
+        BroadcastUpload { setup in try self.destination(display, setup.credentials) })
     }
     let streams = try upload.streams()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.
     let signals = try SignalWatcher()
-    let display = ProgressDisplay(global.terminal)
     let destination = try destination(display)
     let isSnapshot = destination.frameLimit == 1
     let group = try global.openGroup(creatingLocal: !isSnapshot)
@@ -59,6 +61,7 @@ struct Send: ParsableCommand {
     var plan = UploadPlan(stream: streams[0], sound: Array(streams.dropFirst()))
     plan.policy = policy
     plan.frameLimit = upload.frames
+    plan.measuresSkew = upload.skew
     plan.duration = upload.duration.map { .seconds($0) }
     if isSnapshot {
       plan.policy = policy ?? .latest
@@ -77,7 +80,7 @@ struct Send: ParsableCommand {
     display.end()
     ProductLog.append(summary)
     #if Media
-      if let address = (destination as? FileDestination)?.entryAddress {
+      if let address = (destination as? EncodingDestination)?.entryAddress {
         global.terminal.detail(
           "the newest frame entered GStreamer at 0x\(String(address, radix: 16))")
       }
@@ -96,14 +99,22 @@ struct Send: ParsableCommand {
     return policy
   }
 
-  private func destination(_ display: ProgressDisplay) throws -> any Destination {
+  private func destination(
+    _ display: ProgressDisplay, _ credentials: CredentialStore? = nil
+  ) throws -> any Destination {
     var makers: [any DestinationMaker] = [NullDestinationMaker()]
     #if Media
-      makers = [FileDestinationMaker(), SnapshotDestinationMaker()] + makers
+      let secret = try upload.secret.map {
+        try EndpointSecrets(upload.access, global, opened: credentials).account($0).password
+      }
+      makers += [
+        FileDestinationMaker(), SnapshotDestinationMaker(),
+        SRTDestinationMaker(passphrase: secret), RTMPDestinationMaker(key: secret),
+        RTMPDestinationMaker(key: secret, isEncrypted: true), HLSDestinationMaker(),
+      ]
       if upload.destination.hasPrefix("whip:") {
-        let options = try WHIPSetup(options: upload, global: global).whipOptions { report in
-          display.show(report)
-        }
+        let setup = WHIPSetup(options: upload, global: global, credentials: credentials)
+        let options = try setup.whipOptions { report in display.show(report) }
         makers.append(WHIPDestinationMaker(options))
       } else {
         makers.append(WHIPDestinationMaker(WHIPOptions()))

@@ -90,7 +90,12 @@ final class ProgressDisplay: Sendable {
     return "\(progress.frames) frames\(repeated), \(tenths(progress.framesPerSecond)) fps, "
       + "\(tenths(progress.bitsPerSecond / 1e6)) Mbit/s, \(progress.drops) drops, latency "
       + "\(tenths(Double(progress.latencyP50Ns) / 1e6)) / "
-      + "\(tenths(Double(progress.latencyP99Ns) / 1e6)) ms"
+      + "\(tenths(Double(progress.latencyP99Ns) / 1e6)) ms" + (progress.sound.map(line) ?? "")
+  }
+
+  private static func line(_ sound: SoundFigures) -> String {
+    ", sound \(tenths(Double(sound.chunks) / 100)) s, \(sound.drops) drops"
+      + (sound.skewNs.map { ", skew \(tenths(Double($0) / 1e6)) ms" } ?? "")
   }
 
   private static func tenths(_ number: Double) -> String {
@@ -110,9 +115,10 @@ private struct SummaryRecord: Encodable {
   let bitsPerSecond: Double
   let output: String
   let end: String
+  let sound: SoundRecord?
 
   enum CodingKeys: String, CodingKey {
-    case frames, repeated, fps, drops, bytes, output, end
+    case frames, repeated, fps, drops, bytes, output, end, sound
     case latencyP50Ns = "latency_p50_ns"
     case latencyP99Ns = "latency_p99_ns"
     case bitsPerSecond = "bits_per_second"
@@ -129,6 +135,7 @@ private struct SummaryRecord: Encodable {
     bytes = progress.byteCount
     bitsPerSecond = progress.bitsPerSecond.rounded()
     output = summary.output
+    sound = progress.sound.map(SoundRecord.init)
     end =
       switch summary.end {
       case .limitReached: "limit"
@@ -136,5 +143,26 @@ private struct SummaryRecord: Encodable {
       case .publisherFinished: "finished"
       case .publisherFailed: "failed"
       }
+  }
+}
+
+/// What became of the sound.
+private struct SoundRecord: Encodable {
+  let chunks: Int
+  let drops: UInt64
+  let lateSampleFrames: Int
+  let skewNs: Int64?
+
+  enum CodingKeys: String, CodingKey {
+    case chunks, drops
+    case skewNs = "skew_ns"
+    case lateSampleFrames = "late_sample_frames"
+  }
+
+  init(_ figures: SoundFigures) {
+    chunks = figures.chunks
+    drops = figures.drops
+    lateSampleFrames = figures.lateSampleFrames
+    skewNs = figures.skewNs
   }
 }

@@ -81,7 +81,7 @@ import Testing
     let result = try framebus(
       "broadcast", "start", "framebus.upload", "--source", "test:gradient")
     #expect(result.status == .exited(1))
-    #expect(result.errors.contains("error: the broadcast failed: framebus.extension"))
+    #expect(result.errors.contains("error: the broadcast failed: framebus.upload 2: "))
   }
 
   @Test func aBrokenManifestIsRefusedWithItsLine() throws {

@@ -110,6 +110,25 @@ import Testing
     }
   }
 
+  @Test func aConfinedExtensionOpensWhatItWasHandedAndTheOrderIsTheSame() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(
+        ["credential=whip.example.com/studio"], credentials: ["whip.example.com/studio"])
+      let name = try CredentialName(service: "whip.example.com", account: "studio")
+      try CredentialStore.create(in: scene.group).set(name, SecretBytes(copying: [1, 2, 3]))
+      var request = scene.request
+      request.isConfined = true
+      let session = try scene.controller.start(request).session
+      try scene.waitForTrace(["started 1", "credential 3", "video"])
+      try scene.kill(.capture)
+      try scene.waitForTrace([
+        "started 1", "credential 3", "video", "paused captureLost", "resumed", "video",
+      ])
+      #expect(try scene.finish(session) == .finished)
+      #expect(try scene.controller.status.pids == [:])
+    }
+  }
+
   @Test func whatIsNoRecordIsNone() throws {
     let scene = try BroadcastScene()
     let suite = try SharedDefaults(suiteName: BroadcastNames.suite, in: scene.group)

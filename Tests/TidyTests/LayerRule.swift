@@ -22,9 +22,9 @@ enum LayerRule {
     "LogSinks": ["Platform", "SharedLog"],
     "GStreamerLog": ["SharedLog", "CGStreamer"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
-    "Capture": core,
+    "Capture": core.union(["Sound"]),
     "CaptureX11": core.union(["Capture", "CXCB"]),
-    "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
+    "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem", "Sound"]),
     "Recording": core,
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
@@ -32,9 +32,13 @@ enum LayerRule {
     "UploadGStreamer": core.union([
       "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
     ]),
-    "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
+    "Broadcast": core.union([
+      "Confinement", "CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog",
+    ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "Confinement", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
+      .union([
+        "Capture", "Confinement", "LogSinks", "NotifyCenter", "SharedLog", "Sound", "Upload",
+      ]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
       "Bench", "Broadcast", "Capture", "Confinement", "CredentialStore", "FoundationDefaults",

@@ -24,8 +24,14 @@
     }
 
     @Test func destinationsThatThisBuildLacksAreNamedWithThoseItHas() throws {
-      for destination in ["whip:http://localhost/", "srt:x", "rtmp:x", "hls:x"] {
+      for destination in ["whip:http://localhost/", "ftp:x"] {
         try expectFailure(destination, status: 2, mentioning: "file:PATH.mkv, file:PATH.mp4")
+      }
+    }
+
+    @Test func anAddressWithoutAHostIsRefused() throws {
+      for destination in ["srt:x", "srt://", "rtmp:x", "rtmp:///live", "hls:"] {
+        try expectFailure(destination, status: 2, mentioning: "names no destination")
       }
     }
 

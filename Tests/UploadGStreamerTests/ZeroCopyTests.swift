@@ -55,12 +55,12 @@
 
   /// A file, watched: where frames lie in memory, and what GStreamer saw.
   private final class WatchedDestination: Destination {
-    private let file: FileDestination
+    private let file: EncodingDestination
     private(set) var slots: Set<UInt> = []
     private(set) var entries: [UInt: String?] = [:]
 
     init(path: String) throws {
-      file = try FileDestination(path: path, encoder: EncoderSettings())
+      file = try EncodingDestination(path: path, encoder: EncoderSettings())
     }
 
     var output: String { file.output }

@@ -39,7 +39,8 @@ import Platform
       throw WrongArguments()
     }
     var number = 0
-    var ptsNs = Int64(monotonicNowNs())
+    // What is lossless is a file, which has a time of its own.
+    var ptsNs = isLossless ? 0 : Int64(monotonicNowNs())
     for segment in segments {
       if segment.format != publisher.format { try publisher.setFormat(segment.format) }
       for _ in 0..<segment.count where !signals.stop.isRaised {

@@ -5,7 +5,7 @@ import CommandLineSupport
 /// the program that has the source.
 struct CaptureCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "capture", abstract: "Publish frames of a screen, a file or a test pattern.")
+    commandName: "capture", abstract: "Publish a screen, a file, sound or a test pattern.")
 
   @OptionGroup var capture: CaptureOptions
   @OptionGroup var global: GlobalOptions

@@ -9,4 +9,6 @@
 
 #include "CGStreamerLog.h"
 #include "CSlotSink.h"
+#include "CSoundRing.h"
+#include "CSoundSink.h"
 #include "CUploadPipeline.h"

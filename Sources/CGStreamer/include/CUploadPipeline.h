@@ -34,6 +34,12 @@ typedef struct upload_pipeline upload_pipeline;
 upload_pipeline *upload_pipeline_create(upload_event_handler handler, void *context);
 /// Appends an element and links it to the last. False: no such element, or the two do not fit.
 bool upload_pipeline_append(upload_pipeline *pipeline, const char *factory);
+/// The element appended last is where further branches end.
+void upload_pipeline_mark_muxer(upload_pipeline *pipeline);
+/// Begins the branch of sound, with an appsrc of its own: what is appended next follows it.
+bool upload_pipeline_begin_sound(upload_pipeline *pipeline);
+/// Leads the branch of sound into the muxer's pad of that name. False: they do not fit.
+bool upload_pipeline_join_sound(upload_pipeline *pipeline, const char *pad);
 /// Sets a property of the element appended last from its text. False: it has no such property.
 bool upload_pipeline_set(upload_pipeline *pipeline, const char *property, const char *value);
 /// The same for that element's input pad.
@@ -47,6 +53,8 @@ bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, cons
 struct _GstElement *upload_pipeline_last_element(upload_pipeline *pipeline);
 /// The caps of the frames that follow. False: `caps` is not valid.
 bool upload_pipeline_set_caps(upload_pipeline *pipeline, const char *caps);
+/// The same for the branch of sound, or for the only one where there is sound alone.
+bool upload_pipeline_set_sound_caps(upload_pipeline *pipeline, const char *caps);
 /// Starts the streaming threads. False: an element refused; the handler has been told why.
 bool upload_pipeline_play(upload_pipeline *pipeline);
 
@@ -70,6 +78,9 @@ struct upload_frame {
 /// Queues a frame without copying it. Takes over the duty to call `release` in every case.
 /// False: the pipeline no longer takes frames.
 bool upload_pipeline_push(upload_pipeline *pipeline, const struct upload_frame *frame);
+/// Queues a copy of raw sound. False: the pipeline no longer takes any.
+bool upload_pipeline_push_sound(upload_pipeline *pipeline, const void *bytes, size_t byteCount,
+                                uint64_t ptsNs, uint64_t durationNs);
 /// No frame follows; UPLOAD_ENDED is reported when the last element has dealt with all of them.
 void upload_pipeline_end(upload_pipeline *pipeline);
 

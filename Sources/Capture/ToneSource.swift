@@ -1,0 +1,44 @@
+import FrameBus
+import Platform
+import Sound
+
+/// Publishes a test tone in real time, stamped by the monotonic clock. Idle while nobody
+/// subscribes.
+public struct ToneSource: FrameSource {
+  private let tone: Tone
+  private var output: SoundOutput
+
+  public init(_ tone: Tone, gate: SilenceGate = SilenceGate()) {
+    self.tone = tone
+    output = SoundOutput(gate)
+  }
+
+  public mutating func run(in session: CaptureSession) throws(PublishingError) {
+    let publisher = try SoundOutput.publisher(.appAudio, in: session)
+    try session.drive(publisher) { (publisher) throws(PublishingError) in
+      try publish(with: &publisher, in: session)
+    }
+  }
+
+  private mutating func publish(
+    with publisher: inout Publisher, in session: CaptureSession
+  ) throws(PublishingError) {
+    var nextNs: UInt64 = 0
+    while !session.isOver {
+      let isIdle = publisher.subscriberCount == 0
+      guard session.waitForSubscriber(of: publisher) else { return }
+      let nowNs = monotonicNowNs()
+      // Chunks begin at whole hundredths of a second; after an idle time, or half a second late,
+      // with the present one.
+      if isIdle || nowNs > nextNs &+ 500_000_000 {
+        nextNs = nowNs - nowNs % SoundChunk.durationNs
+      }
+      // What is heard in a chunk is known when it is over.
+      let endNs = nextNs &+ SoundChunk.durationNs
+      guard session.sleep(until: Deadline(monotonicNs: endNs)) else { return }
+      try output.publish(
+        tone.chunk(atNs: nextNs), ptsNs: Int64(nextNs), with: &publisher, in: session)
+      nextNs = endNs
+    }
+  }
+}

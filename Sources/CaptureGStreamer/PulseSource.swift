@@ -1,0 +1,102 @@
+#if Media
+  import Capture
+  import FrameBus
+  import Platform
+  import Sound
+
+  /// Publishes what a PulseAudio server, or PipeWire in its place, plays or records.
+  ///
+  /// The device is open only while somebody subscribes. Its thread hands sound over without ever
+  /// waiting; conversion, silence and publishing are this thread's.
+  public struct PulseSource: FrameSource {
+    /// How long the device stays open after the last subscriber has left.
+    private static let lingerNs: UInt64 = 2_000_000_000
+    private static let lookInterval = Duration.milliseconds(100)
+
+    private let device: SoundDevice
+    private var output: SoundOutput
+    /// Told the device's format before the first sound.
+    private let onFormat: @Sendable (AudioFormat) -> Void
+    private var isFormatTold = false
+
+    public init(
+      _ device: SoundDevice, gate: SilenceGate = SilenceGate(),
+      onFormat: @escaping @Sendable (AudioFormat) -> Void = { _ in }
+    ) {
+      self.device = device
+      output = SoundOutput(gate)
+      self.onFormat = onFormat
+    }
+
+    public mutating func run(in session: CaptureSession) throws(PipelineError) {
+      let kind: FrameFormat.Kind = device == .microphone ? .micAudio : .appAudio
+      let publisher: Publisher
+      do throws(PublishingError) {
+        publisher = try SoundOutput.publisher(kind, in: session)
+      } catch {
+        throw .publishing(error)
+      }
+      try session.drive(publisher) { (publisher) throws(PipelineError) in
+        while !session.isOver {
+          guard session.waitForSubscriber(of: publisher) else { return }
+          try publish(with: &publisher, in: session)
+        }
+      }
+    }
+
+    /// Opens the device until nobody listens any more.
+    private mutating func publish(
+      with publisher: inout Publisher, in session: CaptureSession
+    ) throws(PipelineError) {
+      var sink = try SoundSink(
+        "pulsesrc name=source provide-clock=false latency-time=10000 buffer-time=60000 ! "
+          + SoundFormat.caps + " ! fakesink name=sink sync=false async=false",
+        texts: [("source", "device", serverName)], name: "pulse:\(deviceName)", isLive: true)
+      try sink.play()
+      var rechunker = Rechunker()
+      var heardByNs = monotonicNowNs()
+      while !session.isOver {
+        if publisher.subscriberCount > 0 { heardByNs = monotonicNowNs() }
+        guard monotonicNowNs() < heardByNs &+ Self.lingerNs else { break }
+        session.noteSubscribers(publisher.subscriberCount)
+        let deadline = min(session.deadline, .after(Self.lookInterval))
+        switch try sink.next(until: deadline, stop: session.stop) {
+        case .format(let format): tell(format)
+        case .sound(let samples, let ptsNs): rechunker.add(samples, ptsNs: ptsNs)
+        case .ended: throw .endedSilently(name: "pulse:\(deviceName)")
+        case .nothing: continue
+        }
+        while !session.isOver, let next = rechunker.next() {
+          do throws(PublishingError) {
+            try output.publish(next.chunk, ptsNs: next.ptsNs, with: &publisher, in: session)
+          } catch {
+            throw .publishing(error)
+          }
+        }
+      }
+      session.countMissedDeadlines(sink.lostCount)
+    }
+
+    private mutating func tell(_ format: AudioFormat) {
+      if !isFormatTold { onFormat(format) }
+      isFormatTold = true
+    }
+
+    private var deviceName: String {
+      switch device {
+      case .monitor: "monitor"
+      case .microphone: "mic"
+      case .named(let name): name
+      }
+    }
+
+    /// As the server calls it.
+    private var serverName: String {
+      switch device {
+      case .monitor: "@DEFAULT_MONITOR@"
+      case .microphone: "@DEFAULT_SOURCE@"
+      case .named(let name): name
+      }
+    }
+  }
+#endif

@@ -1,0 +1,160 @@
+#if Media
+  import CGStreamer
+  import CGStreamerSystem
+  import Capture
+  import FrameBus
+  import Platform
+  import Sound
+
+  /// A running pipeline of sound, and the ring that its thread puts pieces into (CSoundSink.h).
+  /// Confined to one thread; ends the pipeline's threads when it goes.
+  @safe struct SoundSink: ~Copyable {
+    /// What waiting came to.
+    enum Item {
+      case sound([Float], ptsNs: Int64)
+      /// The stream's format, before its first sound and whenever it changes.
+      case format(AudioFormat)
+      case ended
+      case nothing
+    }
+
+    /// SAFETY: both live until deinit, which alone frees them.
+    @unsafe private let pipeline: UnsafeMutablePointer<GstElement>
+    @unsafe private let sink: OpaquePointer
+    @unsafe private let ring: OpaquePointer
+    private let name: String
+    private var converter = SoundConverter()
+    private var formatNumber: UInt32 = 0
+    private var format: FrameFormat?
+
+    /// - Parameters:
+    ///   - description: a pipeline that ends in an element called `sink`.
+    ///   - texts: properties to set, as (element, property, value).
+    ///   - name: what messages call it.
+    init(
+      _ description: String, texts: [(String, String, String)], name: String, isLive: Bool
+    ) throws(PipelineError) {
+      if let message = unsafe fb_gstreamer_start() {
+        defer { unsafe g_free(message) }
+        throw .cannotStart(reason: unsafe String(cString: message))
+      }
+      var failure = unsafe fb_pipeline_failure()
+      // SAFETY: the strings are read during the calls; what comes back is checked.
+      guard let pipeline = unsafe fb_pipeline_new(description, &failure) else {
+        defer { unsafe fb_pipeline_failure_clear(&failure) }
+        throw unsafe PipelineError(failure, in: name, framesOut: 0)
+      }
+      for (element, property, value) in texts {
+        _ = unsafe fb_pipeline_set_text(pipeline, element, property, value)
+      }
+      guard let sink = unsafe fb_sound_sink_new(pipeline, "sink", isLive),
+        let ring = unsafe fb_sound_sink_ring(sink)
+      else {
+        unsafe fb_pipeline_free(pipeline)
+        throw .badDescription(reason: "no element is called 'sink'")
+      }
+      unsafe self.pipeline = pipeline
+      unsafe self.sink = sink
+      unsafe self.ring = ring
+      self.name = name
+    }
+
+    deinit {
+      unsafe fb_sound_sink_flush(sink)
+      unsafe fb_pipeline_free(pipeline)
+      unsafe fb_sound_sink_free(sink)
+    }
+
+    func play() throws(PipelineError) {
+      // SAFETY: the pipeline lives until deinit, as in all below.
+      if unsafe fb_pipeline_play(pipeline) { return }
+      try throwFailure()
+      throw .failed(name: name, element: "the pipeline", reason: "it does not start")
+    }
+
+    /// Pieces that the ring had no room for.
+    var lostCount: UInt64 { unsafe fb_sound_ring_lost(ring) }
+
+    /// Waits for sound until the deadline, or until `stop` is raised.
+    mutating func next(until deadline: Deadline, stop: StopSignal) throws(PipelineError) -> Item {
+      unsafe fb_sound_ring_lower(ring)
+      // Asked before looking: what came before the end lies in the ring.
+      let hasEnded = unsafe fb_sound_sink_has_ended(sink)
+      if let item = try look() { return item }
+      try throwFailure()
+      if hasEnded { return .ended }
+      do throws(SystemError) {
+        _ = try firstReadable(
+          stop.descriptorNumber, unsafe fb_sound_ring_descriptor(ring),
+          unsafe fb_pipeline_descriptor(pipeline), until: deadline)
+      } catch {
+        throw .system(error)
+      }
+      return try look() ?? .nothing
+    }
+
+    private mutating func look() throws(PipelineError) -> Item? {
+      var piece = fb_sound_piece()
+      guard unsafe fb_sound_ring_peek(ring, &piece) else { return nil }
+      if piece.format != formatNumber {
+        formatNumber = piece.format
+        return .format(try adopt(piece.format))
+      }
+      guard let format else { return nil }
+      var bytes = [UInt8](repeating: 0, count: Int(piece.byteCount))
+      unsafe bytes.withUnsafeMutableBytes { unsafe fb_sound_ring_take(ring, $0.baseAddress) }
+      do throws(SoundConverter.Refusal) {
+        // SAFETY: the array outlives the call.
+        let samples = try unsafe converter.convert(bytes.span.bytes, of: format)
+        return .sound(samples, ptsNs: piece.ptsNs)
+      } catch {
+        throw .unsupportedFormat("\(error)")
+      }
+    }
+
+    private mutating func adopt(_ number: UInt32) throws(PipelineError) -> AudioFormat {
+      var found = fb_sound_format()
+      guard unsafe fb_sound_sink_format(sink, number, &found),
+        let samples = SoundFormat.known.first(where: { $0.format == found.format })?.samples
+      else {
+        throw .unsupportedFormat("\(name) ends in samples that cannot be published")
+      }
+      do throws(FrameFormatError) {
+        let audio = try AudioFormat(
+          samples, sampleRate: Int(found.rate), channelCount: Int(found.channels),
+          channelMask: found.channelMask == 0 ? nil : ChannelMask(rawValue: found.channelMask),
+          isInterleaved: found.isInterleaved)
+        format = try .audio(.appAudio, audio, maximumSampleFrameCount: 1 << 16)
+        return audio
+      } catch {
+        throw .publishing(.format(error))
+      }
+    }
+
+    private func throwFailure() throws(PipelineError) {
+      var failure = unsafe fb_pipeline_take_failure(pipeline)
+      defer { unsafe fb_pipeline_failure_clear(&failure) }
+      if unsafe failure.isFailure {
+        throw unsafe PipelineError(failure, in: name, framesOut: 0)
+      }
+    }
+  }
+
+  /// The sample formats that a pipeline may end in, by GStreamer's names and ours.
+  enum SoundFormat {
+    static let known: [(name: String, format: GstAudioFormat, samples: SampleFormat)] = [
+      ("S16LE", GST_AUDIO_FORMAT_S16LE, .s16le), ("S16BE", GST_AUDIO_FORMAT_S16BE, .s16be),
+      ("F32LE", GST_AUDIO_FORMAT_F32LE, .f32le), ("F32BE", GST_AUDIO_FORMAT_F32BE, .f32be),
+      ("S32LE", GST_AUDIO_FORMAT_S32LE, .s32le), ("S32BE", GST_AUDIO_FORMAT_S32BE, .s32be),
+      ("S24LE", GST_AUDIO_FORMAT_S24LE, .s24le), ("S24BE", GST_AUDIO_FORMAT_S24BE, .s24be),
+      ("S24_32LE", GST_AUDIO_FORMAT_S24_32LE, .s24in32le),
+      ("S24_32BE", GST_AUDIO_FORMAT_S24_32BE, .s24in32be),
+      ("U8", GST_AUDIO_FORMAT_U8, .u8), ("S8", GST_AUDIO_FORMAT_S8, .s8),
+      ("F64LE", GST_AUDIO_FORMAT_F64LE, .f64le), ("F64BE", GST_AUDIO_FORMAT_F64BE, .f64be),
+    ]
+
+    static var caps: String {
+      "audio/x-raw,format={" + known.map(\.name).joined(separator: ",") + "}"
+    }
+  }
+#endif

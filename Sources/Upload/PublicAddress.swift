@@ -1,0 +1,23 @@
+/// The address of a network peer with nothing secret in it: arguments can be seen by every process
+/// of a machine, and messages by whoever reads them.
+package struct PublicAddress: Hashable, Sendable {
+  package let scheme: String
+  package let text: String
+
+  /// - Parameter specification: `SCHEME://HOST…`, of which the part before the first colon is the
+  ///   destination's own scheme.
+  package init(
+    _ specification: DestinationSpecification, schemes: [String]
+  ) throws(DestinationError) {
+    let (scheme, address) = (specification.scheme, specification.address)
+    guard schemes.contains(scheme), address.hasPrefix("//"), address.count > 2,
+      address.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
+    else { throw .malformed(specification.description) }
+    let host = address.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+    guard !host.isEmpty else { throw .malformed(specification.description) }
+    // USER:PASSWORD@HOST
+    guard !host.contains("@") else { throw .secretInAddress(scheme) }
+    self.scheme = scheme
+    text = scheme + ":" + address
+  }
+}

@@ -1,0 +1,139 @@
+#if Media
+  import FrameBus
+  import Platform
+  import Sound
+  import Upload
+
+  /// Encodes a stream into a container. The first frame decides the size of the picture; frames of
+  /// another size are scaled to fit into it, with black borders, because few players follow a
+  /// picture that changes its size within a file.
+  public final class EncodingDestination: Destination {
+    /// Two frames in the pipeline: one that the converter reads, and the next.
+    public let heldFrames = 2
+    public let wantsRepeatedFrames = true
+    public let takesSound = true
+
+    private let outlet: any Outlet
+    private let encoder: any VideoEncoder
+    private var isSoundExpected = false
+    private var recording: Recording?
+
+    /// A started output.
+    private struct Recording {
+      var pipeline: Pipeline
+      /// Nil for sound alone.
+      var picture: Picture?
+    }
+
+    private struct Picture {
+      var rate: FrameRate
+      var format: FrameFormat
+      var geometry: FrameGeometry
+    }
+
+    init(_ outlet: any Outlet, encoder: EncoderSettings) throws(DestinationError) {
+      self.outlet = outlet
+      self.encoder = try VideoEncoders.make(encoder)
+    }
+
+    public var output: String { outlet.output }
+    public var byteCount: UInt64 { recording?.pipeline.bytesWritten ?? 0 }
+
+    /// Where the newest frame lay when it entered GStreamer; 0 before the first.
+    package var entryAddress: UInt { recording?.pipeline.entryAddress ?? 0 }
+
+    public func expectSound() { isSoundExpected = true }
+
+    public func prepare() throws(DestinationError) {
+      try GStreamerRuntime.require(
+        [.source] + chain(width: 0, height: 0, rate: .variable)
+          + (isSoundExpected ? outlet.soundEncoder.elements : []))
+      try outlet.prepare()
+    }
+
+    public func waitForRoom(
+      until deadline: Deadline, stop: StopSignal?
+    ) throws(DestinationError) -> Bool {
+      guard let recording, recording.picture != nil else { return true }
+      return try recording.pipeline.waitForRoom(below: heldFrames, until: deadline, stop: stop)
+    }
+
+    public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+      // The operator ?? would lose the type of what is thrown.
+      let recording =
+        if let started = self.recording { started } else {
+          try start(frame.lease.format)
+        }
+      guard var picture = recording.picture else { throw .noPictures(output: output) }
+      if frame.lease.format != picture.format {
+        picture.format = frame.lease.format
+        picture.geometry = try FrameGeometry(evenPartOf: frame.lease.format)
+        try recording.pipeline.setCaps(picture.geometry.caps(rate: picture.rate))
+        self.recording?.picture = picture
+      }
+      let shownNs = frame.lease.metadata.durationNs
+      try recording.pipeline.push(
+        frame, geometry: picture.geometry, ptsNs: ptsNs,
+        durationNs: shownNs > 0 ? shownNs : picture.format.assumedFrameNs)
+      do throws(DestinationError) {
+        try outlet.check()
+      } catch {
+        // While there is room for it, the output gets its proper end.
+        try finish()
+        throw error
+      }
+    }
+
+    public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+      let recording =
+        if let started = self.recording { started } else {
+          try startSoundAlone()
+        }
+      let delayNs = outlet.soundEncoder.unsaidDelayNs
+      if ptsNs >= delayNs { try recording.pipeline.push(sound, ptsNs: ptsNs - delayNs) }
+    }
+
+    private func start(_ format: FrameFormat) throws(DestinationError) -> Recording {
+      let geometry = try FrameGeometry(evenPartOf: format)
+      let chain = chain(width: geometry.width, height: geometry.height, rate: format.frameRate)
+      let sound = isSoundExpected ? outlet.soundEncoder.elements + [.waitForTheOther] : []
+      let pipeline = try Pipeline(chain, sound: sound, output: output)
+      try pipeline.setCaps(geometry.caps(rate: format.frameRate))
+      return try start(
+        Recording(
+          pipeline: pipeline,
+          picture: Picture(rate: format.frameRate, format: format, geometry: geometry)))
+    }
+
+    private func startSoundAlone() throws(DestinationError) -> Recording {
+      let chain = outlet.soundEncoder.elements + outlet.elementsForSoundAlone
+      let pipeline = try Pipeline(chain, output: output)
+      try pipeline.setSoundCaps()
+      return try start(Recording(pipeline: pipeline))
+    }
+
+    private func start(_ recording: Recording) throws(DestinationError) -> Recording {
+      // Known from here on, so that `abandon` removes what a failing start leaves.
+      self.recording = recording
+      try recording.pipeline.play()
+      return recording
+    }
+
+    /// Everything behind appsrc.
+    private func chain(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+      ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
+        + encoder.elements(width: width, height: height, rate: rate)
+        + (isSoundExpected ? [.waitForTheOther] : []) + outlet.elements
+    }
+
+    public func finish() throws(DestinationError) {
+      try recording?.pipeline.finish()
+    }
+
+    public func abandon() {
+      guard let recording else { return }
+      recording.pipeline.stop()
+      if recording.pipeline.bytesWritten == 0 { outlet.removeEmpty() }
+    }
+  }
+#endif

@@ -1,0 +1,51 @@
+#if Media
+  import Upload
+
+  /// A server that speaks RTMP, which gets a stream in the container FLV.
+  final class RTMPOutlet: Outlet {
+    let output: String
+    let soundEncoder = SoundEncoder.aac
+    private let location: String
+
+    /// - Parameter key: what most servers ask for at the end of the address, and nobody else may
+    ///   know.
+    init(_ address: PublicAddress, key: String?) {
+      output = address.text
+      location = key.map { "\(address.text)/\($0)" } ?? address.text
+    }
+
+    var elements: [ElementDescription] {
+      [
+        ElementDescription(
+          factory: "flvmux", package: "gstreamer1.0-plugins-good",
+          properties: [.init("streamable", "true")], soundPad: "audio"),
+        ElementDescription(
+          factory: "rtmp2sink", package: "gstreamer1.0-plugins-bad",
+          properties: [.init("location", location), .init("sync", "false")]),
+      ]
+    }
+
+    func prepare() throws(DestinationError) {}
+  }
+
+  /// `rtmp://HOST/APPLICATION/STREAM`
+  public struct RTMPDestinationMaker: DestinationMaker {
+    public let scheme: String
+    public let spellings: [String]
+    private let key: String?
+
+    /// - Parameter isEncrypted: for `rtmps`.
+    public init(key: String? = nil, isEncrypted: Bool = false) {
+      scheme = isEncrypted ? "rtmps" : "rtmp"
+      spellings = ["\(scheme)://HOST/APPLICATION/STREAM"]
+      self.key = key
+    }
+
+    public func make(
+      _ specification: DestinationSpecification, encoder: EncoderSettings
+    ) throws(DestinationError) -> any Destination {
+      let address = try PublicAddress(specification, schemes: ["rtmp", "rtmps"])
+      return try EncodingDestination(RTMPOutlet(address, key: key), encoder: encoder)
+    }
+  }
+#endif

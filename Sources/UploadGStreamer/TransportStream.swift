@@ -1,0 +1,19 @@
+#if Media
+  import Upload
+
+  /// The elements of an MPEG transport stream, which can be entered anywhere.
+  enum TransportStream {
+    static let elements = [
+      // A receiver that joins needs the parameter sets with every key frame.
+      ElementDescription(
+        factory: "h264parse", package: "gstreamer1.0-plugins-bad",
+        properties: [.init("config-interval", "-1")]),
+      muxer,
+    ]
+
+    /// Seven packets of 188 bytes, as many as one datagram carries.
+    static let muxer = ElementDescription(
+      factory: "mpegtsmux", package: "gstreamer1.0-plugins-bad",
+      properties: [.init("alignment", "7")], soundPad: "sink_%d")
+  }
+#endif
