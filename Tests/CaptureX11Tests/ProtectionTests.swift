@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A magenta window that an independent client shows (Tests/Tools/show_window.py).
-private struct Magenta {
+private final class Magenta {
   static let color: UInt32 = 0xFF00FF
   private let program: RunningProgram
   private let input: Descriptor
@@ -128,7 +128,6 @@ extension TakenFrame {
         throw HarnessError("no frame came")
       }
       #expect(lease.metadata.orientation == .right)
-      lease.release()
       try capture.end(with: SIGTERM)
     }
   }
