@@ -33,7 +33,7 @@ public struct RestartPolicy: Hashable, Sendable {
   public var firstDelay: Duration = .milliseconds(200)
   public var longestDelay: Duration = .seconds(10)
   /// A process that lived so long has done well: counting begins anew.
-  public var forgivenAfter: Duration = .seconds(30)
+  public var forgivenAfter: Duration = .seconds(5)
 
   public init() {}
 

@@ -82,10 +82,11 @@ final class BroadcastScene: Sendable {
   }
 
   /// Starts the host in a process of its own.
-  func hostProcess() throws -> RunningProgram {
+  func hostProcess(_ settings: String...) throws -> RunningProgram {
     try RunningProgram(
       "BroadcastWorker",
-      ["host", root.path, "\(group.id)", "extension=\(Self.extensionID)", "source=\(Self.source)"])
+      ["host", root.path, "\(group.id)", "extension=\(Self.extensionID)", "source=\(Self.source)"]
+        + settings)
   }
 }
 

@@ -16,7 +16,7 @@ import Testing
     var random = seed.generator
     try withWatchdog(after: .seconds(seconds + 600)) {
       let scene = try BroadcastScene()
-      var host = try scene.hostProcess()
+      var host = try scene.hostProcess("restarts=always")
       try waitUntilWhole(scene)
       let session = try #require(try scene.controller.status.session)
       let end = Deadline.after(.seconds(seconds))
@@ -27,7 +27,7 @@ import Testing
         kills[role, default: 0] += 1
         if role == .host {
           _ = try host.finish()
-          host = try scene.hostProcess()
+          host = try scene.hostProcess("restarts=always")
           try host.waitForOutput("adopted")
         }
         try waitUntilWhole(scene)

@@ -24,8 +24,12 @@ struct Program {
     let settings = Settings(arguments.dropFirst(4))
     let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
     let controller = try BroadcastController(in: group) { say("event \($0)") }
-    let request = BroadcastRequest(
+    var request = BroadcastRequest(
       extensionID: settings.text("extension", ""), source: settings.text("source", "test:noise"))
+    if settings["restarts"] == "always" {
+      request.restarts.maximumInARow = .max
+      request.restarts.longestDelay = request.restarts.firstDelay
+    }
     let started = try controller.start(request)
     say("\(started)")
     if let ending = try controller.waitForEnding(of: started.session, stop: signals.stop) {
