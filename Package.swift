@@ -7,13 +7,16 @@ import PackageDescription
 //
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Upload  WHIP  UploadGStreamer*
-//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
+//   L5  Broadcast
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  WHIP
+//       UploadGStreamer*  DarwinNotifications  DarwinKeychain  FoundationDefaults
+//       SharedLogHandler  LogSinks  GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
+//       Confinement
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*
+//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -46,14 +49,17 @@ let package = Package(
         "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
         "SharedDefaults", "SharedLog",
       ]),
+    .library(name: "Broadcast", targets: ["Broadcast"]),
     .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
     .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
     .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
     .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
+    .library(name: "LogSinks", targets: ["LogSinks"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
     .executable(name: "framebus-upload", targets: ["UploadProgram"]),
+    .executable(name: "framebus-confine", targets: ["ConfineProgram"]),
   ],
   traits: [
     .trait(
@@ -72,6 +78,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // 1.13 is the first with attributes of metadata (SLG-0004), by which a value is private.
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
   ],
   targets: [
@@ -86,6 +93,8 @@ let package = Package(
       name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+      name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(
       name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
       providers: [
@@ -139,6 +148,9 @@ let package = Package(
       name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
       swiftSettings: strict),
 
+    .target(
+      name: "Confinement", dependencies: ["AppGroup", "Platform"], swiftSettings: strict),
+
     // L4: other spellings, and media
     .target(
       name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
@@ -150,6 +162,10 @@ let package = Package(
       name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
     .target(
       name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
+    .target(name: "LogSinks", dependencies: ["SharedLog", "Platform"], swiftSettings: strict),
+    .target(
+      name: "GStreamerLog",
+      dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
     .target(
       name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
@@ -164,15 +180,27 @@ let package = Package(
     .target(
       name: "Recording", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
-      name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+      name: "Sound", dependencies: ["FrameBus", "Platform"], swiftSettings: strict),
+    .target(
+      name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
+      swiftSettings: strict),
     .target(
       name: "WHIP", dependencies: ["CredentialStore", "Platform", "CCurl"],
       swiftSettings: strict),
     .target(
       name: "UploadGStreamer",
       dependencies: [
-        "Upload", "WHIP", "FrameBus", "Platform", "CGStreamer", "CWebRTC",
+        "Upload", "WHIP", "FrameBus", "Platform", "Sound", "CGStreamer", "CWebRTC",
         media("CGStreamerSystem"),
+      ],
+      swiftSettings: strict),
+
+    // L5: what ties the core together
+    .target(
+      name: "Broadcast",
+      dependencies: [
+        "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults",
+        "SharedLog",
       ],
       swiftSettings: strict),
 
@@ -180,7 +208,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "Platform", "FrameBus", "NotifyCenter", argumentParser,
+        "AppGroup", "Capture", "FrameBus", "LogSinks", "NotifyCenter", "Platform", "SharedLog",
+        argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -189,8 +218,9 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "CommandLineSupport", "Recording", "Upload", "AppGroup", "CredentialStore",
-        "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter", "Platform",
+        "Bench", "Broadcast", "CommandLineSupport", "Recording", "Upload", "AppGroup",
+        "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter",
+        "Platform",
         "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
@@ -204,17 +234,20 @@ let package = Package(
     .executableTarget(
       name: "CaptureGStreamerProgram",
       dependencies: [
-        "CommandLineSupport", "Capture", "CaptureGStreamer", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CommandLineSupport", "Capture", "CaptureGStreamer", "GStreamerLog", "AppGroup",
+        "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "UploadProgram",
       dependencies: [
-        "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "AppGroup",
-        "CredentialStore", "FrameBus", "Platform", argumentParser,
+        "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
+        "SharedLog", "AppGroup", "CredentialStore", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
+
+    .executableTarget(
+      name: "ConfineProgram", dependencies: ["CSeccomp"], cSettings: strictC),
 
     // Benchmarks: what the suites of Bench compare with
     .executableTarget(
@@ -242,6 +275,13 @@ let package = Package(
     .executableTarget(
       name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
       path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusLogger",
+      dependencies: ["LogKit", "SharedLog", "SharedLogHandler", "AppGroup", "Platform", logging],
+      path: "Benchmarks/BusLogger", swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "BusLogReader", dependencies: ["SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/BusLogReader", swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
       cSettings: strictC),
@@ -336,6 +376,18 @@ let package = Package(
       dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/SecretHolder", swiftSettings: strict),
     .testTarget(
+      name: "BroadcastTests",
+      dependencies: [
+        "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
+        "CaptureProgram",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "BroadcastWorker",
+      dependencies: ["Broadcast", "AppGroup", "CredentialStore", "Platform", "WorkerSupport"],
+      path: "Tests/BroadcastWorker", swiftSettings: strict),
+    .testTarget(
       name: "DarwinKeychainTests",
       dependencies: ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"],
       swiftSettings: strict),
@@ -378,13 +430,25 @@ let package = Package(
     .testTarget(
       name: "SharedLogTests",
       dependencies: [
-        "SharedLog", "SharedLogHandler", "AppGroup", "Platform", "CLogLayout", "TestSupport",
-        "LogWorker", "BusCLI", logging,
+        "SharedLog", "SharedLogHandler", "LogSinks", "AppGroup", "Platform", "CLogLayout",
+        "TestSupport", "LogWorker", "BusCLI", logging,
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "LogWorker", dependencies: ["SharedLog", "AppGroup", "Platform", "WorkerSupport"],
       path: "Tests/LogWorker", swiftSettings: strict),
+    .testTarget(
+      name: "ConfinementTests",
+      dependencies: [
+        "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
+        "CaptureProgram", "ConfineProgram", "RoleHost",
+      ],
+      swiftSettings: strict),
+    .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),
+    .executableTarget(
+      name: "RoleHost",
+      dependencies: ["Confinement", "AppGroup", "Platform", "WorkerSupport"],
+      path: "Tests/RoleHost", swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
@@ -413,13 +477,17 @@ let package = Package(
         "BusWorker", "CaptureProgram",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "SoundTests", dependencies: ["Sound", "FrameBus", "Platform", "TestSupport"],
+      swiftSettings: strict),
     .executableTarget(
       name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
       path: "Tests/UploadTestPublisher", swiftSettings: strict),
     .testTarget(
       name: "UploadTests",
       dependencies: [
-        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "UploadTestPublisher",
+        "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "Sound",
+        "UploadTestPublisher",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -433,7 +501,7 @@ let package = Package(
       name: "WHIPTests",
       dependencies: [
         "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
-        "UploadProgram",
+        "UploadProgram", "UploadTestPublisher",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -463,7 +531,7 @@ let package = Package(
       dependencies: [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
-        "BareLog", "BusLog", "BareSodium", "BusCredential",
+        "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
         "CaptureProgram", "UploadProgram",
       ],
       swiftSettings: strict),

@@ -69,7 +69,8 @@ extension AppGroup {
         let made = try state.makeDirectory(temporary, mode: 0o700)
         try give(made, to: place.ownerID)
         _ = try AuditLog.make(in: made, ownerID: place.ownerID)
-        _ = try DefaultsPlace.make(DefaultsPlace.directoryName, in: made, ownerID: place.ownerID)
+        try give(
+          made.makeDirectory(DefaultsPlace.directoryName, mode: 0o700), to: place.ownerID)
         try made.replaceFile(
           Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: place.ownerID)
         try state.rename(temporary, to: manifest.id.description, replacing: false)

@@ -14,14 +14,6 @@ struct DefaultsPlace {
   /// What new files get. The owner of the group is named too: files belong to whoever made them.
   private var inherited: AccessList { permissions.publishing.naming(permissions.ownerID, 7) }
 
-  static func make(
-    _ name: String, in container: borrowing Directory, ownerID: UInt32
-  ) throws(SystemError) -> Directory {
-    let made = try container.makeDirectory(name, mode: 0o700)
-    try give(made, to: ownerID)
-    return made
-  }
-
   /// A group of a version before it gets it from its owner, at the first use.
   func applyIfThere(in container: borrowing Directory) throws(GroupError) {
     guard let directory = try Self.openedIfThere(in: container) else { return }
@@ -82,28 +74,14 @@ struct DefaultsPlace {
     }
   }
 
-  /// Makes it under a temporary name, so that nobody meets it without its permissions. Another
-  /// process may be first.
+  /// Another process may be first.
   private static func makeInPlace(in container: borrowing Container) throws(GroupError) {
     let manifest = try container.read().manifest
     let ownerID = container.place.ownerID
-    let temporary = temporaryName(prefix: temporaryPrefix)
-    do throws(GroupError) {
-      let made = try attempt("cannot make \(directoryName)") { () throws(SystemError) in
-        try make(temporary, in: container.directory, ownerID: ownerID)
-      }
+    try putInPlace(directoryName, in: container.directory, replacing: false) {
+      temporary throws(GroupError) in
+      let made = try makeOwned(temporary, mode: 0o700, in: container.directory, ownerID: ownerID)
       try DefaultsPlace(Permissions(manifest, ownerID: ownerID)).apply(to: made)
-      try attempt("cannot make \(directoryName)") { () throws(SystemError) in
-        do throws(SystemError) {
-          try container.directory.rename(temporary, to: directoryName, replacing: false)
-        } catch {
-          if !error.isExisting { throw error }
-          try container.directory.removeTree(temporary)
-        }
-      }
-    } catch {
-      try? container.directory.removeTree(temporary)
-      throw error
     }
   }
 }

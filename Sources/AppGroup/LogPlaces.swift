@@ -18,19 +18,11 @@ enum LogPlaces {
       try container.directory.status(of: directoryName) != nil
     }
     if isThere { return }
-    let temporary = temporaryName(prefix: temporaryPrefix)
-    let made = try attempt("cannot make logs in \(directory)") { () throws(SystemError) in
-      let made = try container.directory.makeDirectory(temporary, mode: 0o1700)
-      try give(made, to: ownerID)
-      return made
-    }
-    try Permissions(manifest, ownerID: ownerID).apply(toJoined: made)
-    do {
-      try container.directory.rename(temporary, to: directoryName, replacing: false)
-    } catch {
-      try? container.directory.removeTree(temporary)
-      // Another process was faster.
-      if !error.isExisting { throw .failed("cannot make logs in \(directory)", error) }
+    try putInPlace(directoryName, in: container.directory, replacing: false) {
+      temporary throws(GroupError) in
+      let made = try makeOwned(
+        temporary, mode: 0o1700, in: container.directory, ownerID: ownerID)
+      try Permissions(manifest, ownerID: ownerID).apply(toJoined: made)
     }
   }
 

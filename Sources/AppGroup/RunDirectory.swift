@@ -109,12 +109,8 @@ struct RunDirectory: ~Copyable {
     {
       return try complete(present, permissions, place)
     }
-    try putInPlace(name, in: parent) { temporary throws(GroupError) in
-      let made = try attempt("cannot make \(name)") { () throws(SystemError) in
-        let made = try parent.makeDirectory(temporary, mode: 0o700)
-        try give(made, to: place.ownerID)
-        return made
-      }
+    try putInPlace(name, in: parent, replacing: true) { temporary throws(GroupError) in
+      let made = try makeOwned(temporary, mode: 0o700, in: parent, ownerID: place.ownerID)
       let streams = try makeShared(streamsName, in: made, place)
       let semaphores = try makeShared(semaphoresName, in: made, place)
       let notify = try makeNotify(NotifyPlaces.directoryName, permissions, in: made, place)
@@ -131,24 +127,27 @@ struct RunDirectory: ~Copyable {
   ) throws(GroupError) {
     try sweep(present)
     if try openShared(semaphoresName, in: present, place) == nil {
-      try putInPlace(semaphoresName, in: present) { temporary throws(GroupError) in
+      try putInPlace(semaphoresName, in: present, replacing: true) {
+        temporary throws(GroupError) in
         try permissions.apply(toShared: makeShared(temporary, in: present, place))
       }
     }
     if try openShared(LogPlaces.directoryName, in: present, place) == nil {
-      try putInPlace(LogPlaces.directoryName, in: present) { temporary throws(GroupError) in
+      try putInPlace(LogPlaces.directoryName, in: present, replacing: true) {
+        temporary throws(GroupError) in
         try permissions.apply(toJoined: makeShared(temporary, in: present, place))
       }
     }
     guard let notify = try openShared(NotifyPlaces.directoryName, in: present, place) else {
-      return try putInPlace(NotifyPlaces.directoryName, in: present) {
+      return try putInPlace(NotifyPlaces.directoryName, in: present, replacing: true) {
         temporary throws(GroupError) in
         _ = try makeNotify(temporary, permissions, in: present, place)
       }
     }
     try sweep(notify)
     for table in try NotifyPlaces.missing(permissions.manifest.notifications, in: notify) {
-      try putInPlace(table.directoryName, in: notify) { temporary throws(GroupError) in
+      try putInPlace(table.directoryName, in: notify, replacing: true) {
+        temporary throws(GroupError) in
         try NotifyPlaces(permissions).make(table, named: temporary, in: notify)
       }
     }
@@ -157,11 +156,7 @@ struct RunDirectory: ~Copyable {
   private static func makeNotify(
     _ name: String, _ permissions: Permissions, in directory: borrowing Directory, _ place: Place
   ) throws(GroupError) -> Directory {
-    let made = try attempt("cannot make \(directory.path(of: name))") { () throws(SystemError) in
-      let made = try directory.makeDirectory(name, mode: 0o700)
-      try give(made, to: place.ownerID)
-      return made
-    }
+    let made = try makeOwned(name, mode: 0o700, in: directory, ownerID: place.ownerID)
     try NotifyPlaces(permissions).make(in: made)
     return made
   }
@@ -169,48 +164,8 @@ struct RunDirectory: ~Copyable {
   private static func makeShared(
     _ name: String, in directory: borrowing Directory, _ place: Place
   ) throws(GroupError) -> Directory {
-    try attempt("cannot make \(directory.path(of: name))") { () throws(SystemError) in
-      let made = try directory.makeDirectory(name, mode: 0o1700)
-      try give(made, to: place.ownerID)
-      return made
-    }
+    try makeOwned(name, mode: 0o1700, in: directory, ownerID: place.ownerID)
   }
-
-  /// Has an entry made under a temporary name, which then becomes its own.
-  private static func putInPlace(
-    _ name: String, in parent: borrowing Directory,
-    _ make: (_ temporary: String) throws(GroupError) -> Void
-  ) throws(GroupError) {
-    let temporary = temporaryName(prefix: temporaryPrefix)
-    do {
-      try make(temporary)
-      try attempt("cannot make \(parent.path(of: name))") { () throws(SystemError) in
-        // What is there can only be a part of what was just made: keep nothing of it.
-        try parent.removeTree(name)
-        try parent.rename(temporary, to: name, replacing: false)
-      }
-    } catch {
-      try? parent.removeTree(temporary)
-      throw error
-    }
-  }
-}
-
-/// What temporary entries begin with; group ids never begin with a dot.
-let temporaryPrefix = ".new-group-"
-
-/// Removes what dead processes left half made or half removed. Only under the place's lock.
-func sweep(_ directory: borrowing Directory) throws(GroupError) {
-  try attempt("cannot tidy \(directory.path)") { () throws(SystemError) in
-    for name in try directory.names() where name.hasPrefix(temporaryPrefix) {
-      try directory.removeTree(name)
-    }
-  }
-}
-
-/// Hands a directory that root made to the group's owner.
-func give(_ directory: borrowing Directory, to ownerID: UInt32) throws(SystemError) {
-  if currentUserID() != ownerID { try directory.setOwner(ownerID, group: .max) }
 }
 
 extension Place {

@@ -21,6 +21,8 @@ import CommandLineSupport
       SnapshotCommand.self,
       RecordCommand.self,
       PlayCommand.self,
+      BroadcastCommand.self,
+      Extension.self,
       Notify.self,
       Semaphore.self,
       Credential.self,

@@ -1,4 +1,5 @@
 #include "CSlotSink.h"
+#include "GStreamerLog.h"
 
 #if __has_include(<gst/gst.h>)
 
@@ -39,6 +40,7 @@ struct fb_pipeline_failure fb_pipeline_take_failure(GstElement *pipeline) {
   GstMessage *message;
   // The message about a missing decoder comes before the error that it leads to.
   while (!failure.isFailure && (message = gst_bus_pop(bus)) != NULL) {
+    fb_log_message(message);
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
       fill_from_message(&failure, message);
     } else if ((GST_MESSAGE_TYPE(message) & types) != 0 &&

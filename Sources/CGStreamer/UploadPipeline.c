@@ -1,4 +1,5 @@
 #include "CUploadPipeline.h"
+#include "GStreamerLog.h"
 
 #if __has_include(<gst/gst.h>)
 #include <gst/app/gstappsrc.h>
@@ -67,6 +68,7 @@ static GstBusSyncReply handle_message(GstBus *bus, GstMessage *message, gpointer
     g_clear_error(&error);
     g_free(detail);
   }
+  fb_log_message(message);
   // No main loop reads the bus: keeping messages would only pile them up.
   gst_message_unref(message);
   return GST_BUS_DROP;

@@ -23,6 +23,9 @@
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -44,10 +47,10 @@
 
 enum { MAXIMUM_DESCRIPTORS = 8, MAXIMUM_WAITS = 8 };
 
-int linux_memfd_create(const char *name) {
+int linux_memfd_create(const char *name, bool isExecutable) {
   unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  int descriptor = memfd_create(name, flags | MFD_NOEXEC_SEAL);
-  // Kernels before 6.3 do not know MFD_NOEXEC_SEAL.
+  int descriptor = memfd_create(name, flags | (isExecutable ? MFD_EXEC : MFD_NOEXEC_SEAL));
+  // Kernels before 6.3 know neither flag.
   return descriptor < 0 && errno == EINVAL ? memfd_create(name, flags) : descriptor;
 }
 

@@ -7,15 +7,18 @@ public struct TestSource: FrameSource {
   private let width: Int
   private let height: Int
   private let rate: FrameRate
+  private let orientation: Orientation
 
+  /// - Parameter orientation: what is said of the picture, which is drawn upright in any case.
   public init(
     _ style: TestPatternStyle = .bars, width: Int = 1280, height: Int = 720,
-    rate: FrameRate = FrameRate(30, 1)
+    rate: FrameRate = FrameRate(30, 1), orientation: Orientation = .up
   ) {
     pattern = TestPattern(style)
     self.width = width
     self.height = height
     self.rate = rate
+    self.orientation = orientation
   }
 
   public mutating func run(in session: CaptureSession) throws(PublishingError) {
@@ -60,6 +63,7 @@ public struct TestSource: FrameSource {
   private func draw(into loan: inout FrameLoan, stride: Int, sequence: UInt64, nowNs: UInt64) {
     loan.metadata.ptsNs = Int64(nowNs)
     loan.metadata.capturedAtNs = nowNs
+    loan.metadata.orientation = orientation
     var bytes = loan.bytes
     pattern.draw(
       into: &bytes, width: width, height: height, strideBytes: stride, sequence: sequence,

@@ -3,6 +3,7 @@ import Capture
 import CaptureGStreamer
 import CommandLineSupport
 import FrameBus
+import GStreamerLog
 
 /// The program `framebus-capture-gstreamer`: one source that GStreamer decodes, in a process of
 /// its own. It refuses to encode or send anything.
@@ -23,6 +24,11 @@ import FrameBus
     }
     #if Media
       let role = try CaptureRole(capture, global)
+      GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
+        ProductLog.append(
+          line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
+          line: line.sourceLine)
+      }
       switch specification {
       case .file(let path): try role.run(PipelineSource(file: path, rate: try capture.rate()))
       case .pipeline(let text):

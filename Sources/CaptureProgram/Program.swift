@@ -26,7 +26,10 @@ import FrameBus
     switch specification {
     case .test(let style):
       let size = try capture.region() ?? PixelRect(x: 0, y: 0, width: 1280, height: 720)
-      try role.run(TestSource(style, width: size.width, height: size.height, rate: rate))
+      try role.run(
+        TestSource(
+          style, width: size.width, height: size.height, rate: rate,
+          orientation: capture.orientation))
     case .y4m(let path): try role.run(Y4MSource(path: path, rate: try capture.rate()))
     case .screen(let display): try role.run(screen(display, rate: rate))
     case .file, .pipeline: break
@@ -41,6 +44,12 @@ import FrameBus
       options.region = try capture.region()
       options.drawsCursor = !capture.hidesCursor
       options.allowsWayland = capture.force
+      options.orientation = capture.orientation
+      if !capture.protected.isEmpty {
+        var rule = ProtectionRule()
+        capture.protected.forEach { rule.add($0) }
+        options.protection = rule
+      }
       options.backend =
         capture.isolate ? .isolated : capture.backend == "socket" ? .socket : .shm
       return ScreenSource(options)

@@ -12,6 +12,7 @@
     private let session: CaptureSession
     private let damage: ScreenDamage
     private var cursor: ScreenCursor
+    private var protection: ProtectedWindows
     private var privateSegment: PrivateSegment?
     private var area: PixelRect
     private var pacer: FramePacer
@@ -30,7 +31,7 @@
     init(
       of screen: RootScreen, area: PixelRect, pools: SharedPools, options: ScreenOptions,
       session: CaptureSession
-    ) {
+    ) throws(ScreenError) {
       self.screen = screen
       self.area = area
       self.pools = pools
@@ -39,6 +40,7 @@
       damage = ScreenDamage(of: screen)
       cursor = ScreenCursor(of: screen)
       pacer = FramePacer(rate: options.rate, startNs: monotonicNowNs())
+      protection = try ProtectedWindows(on: screen, options.protection)
     }
 
     mutating func run(_ publisher: inout Publisher) throws(ScreenError) {
@@ -48,7 +50,7 @@
         try readEvents()
         if isResized { try followResize(&publisher) }
         let isCursorMoved = options.drawsCursor ? try cursor.moveIfNeeded() : false
-        if isDamaged || owesFrame || isCursorMoved {
+        if isDamaged || owesFrame || isCursorMoved || !protection.isCurrent {
           try publishFrame(with: &publisher)
         } else {
           session.countUnchanged()
@@ -83,17 +85,12 @@
     }
 
     private mutating func readEvents() throws(ScreenError) {
-      var isDamaged = isDamaged
-      var isResized = isResized
-      var isCursorNew = false
-      screen.connection.drainEvents { type in
-        if type == screen.damageEvent { isDamaged = true }
-        if type == screen.resizeEvent { isResized = true }
-        if type == screen.cursorEvent { isCursorNew = true }
+      for event in screen.connection.takeEvents() {
+        if event.type == screen.damageEvent { isDamaged = true }
+        if event.type == screen.resizeEvent { isResized = true }
+        if event.type == screen.cursorEvent { cursor.looksChanged() }
+        protection.note(event)
       }
-      self.isDamaged = isDamaged
-      self.isResized = isResized
-      if isCursorNew { cursor.looksChanged() }
       if screen.connection.isBroken { throw .serverGone(display: screen.connection.display) }
     }
 
@@ -116,14 +113,22 @@
       var loan: FrameLoan
       do { loan = try publisher.loan() } catch { throw .publishing(.loan(error)) }
       let nowNs = monotonicNowNs()
+      isDamaged = false
       let changesBefore = damage.take()
       let outcome = Result { () throws(ScreenError) in try grab(into: &loan) }
       changes.formUnion(try damage.region(of: changesBefore))
       // The picture may contain it or not: it counts for this frame and for the next.
       let meanwhile = try takeChangesMeanwhile()
       changes.formUnion(meanwhile)
-      isDamaged = !meanwhile.isEmpty
-      if case .failure(let error) = outcome {
+      if !meanwhile.isEmpty { isDamaged = true }
+      switch outcome {
+      case .success(true): break
+      case .success(false):
+        // The next moment is as good: what changed until then belongs to that frame.
+        changes.formUnion(meanwhile)
+        owesFrame = true
+        return session.countUnchanged()
+      case .failure(let error):
         // BadMatch: the screen shrank before its event arrived.
         guard case .refused(_, 8) = error, try ScreenSource.area(of: screen, options) != area
         else { throw error }
@@ -138,6 +143,8 @@
       loan.metadata.ptsNs = Int64(nowNs)
       loan.metadata.capturedAtNs = nowNs
       loan.metadata.damage = visible
+      loan.metadata.orientation = options.orientation
+      if !visibleProtected.isEmpty { loan.metadata.flags.insert(.protected) }
       _ = loan.publish(byteCount: area.width * area.height * 4)
       owesFrame = false
       session.countFrame(isCopy: options.backend != .shm)
@@ -158,7 +165,39 @@
       changes.insert(cursor.drawnBounds)
     }
 
-    private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) {
+    /// - Returns: false if windows that must not be seen kept moving, so that nothing was written.
+    private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
+      for _ in 0..<Self.grabAttempts {
+        // What changed before this attempt is in its picture.
+        changes.formUnion(try takeChangesMeanwhile())
+        if try protection.refresh() { changes = .full }
+        if try grabOnce(into: &loan) { return true }
+      }
+      return false
+    }
+
+    private static let grabAttempts = 8
+
+    /// Whether no protected window moved between the last look at them and the grab's answer.
+    private mutating func isGrabTrue() throws(ScreenError) -> Bool {
+      if options.protection == nil { return true }
+      try readEvents()
+      return protection.isCurrent
+    }
+
+    /// What lies in the captured area of windows that must not be seen.
+    private var visibleProtected: [PixelRect] {
+      protection.areas.map { $0.intersection(area) }.filter { !$0.isEmpty }
+    }
+
+    /// Where the grabbed picture must not be seen, in its own pixels.
+    private var blankAreas: [PixelRect] {
+      visibleProtected.map {
+        PixelRect(x: $0.x - area.x, y: $0.y - area.y, width: $0.width, height: $0.height)
+      }
+    }
+
+    private mutating func grabOnce(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       switch options.backend {
       case .shm:
         guard let segment = pools.segment(of: loan.poolGeneration) else {
@@ -170,11 +209,14 @@
         if privateSegment == nil {
           privateSegment = try PrivateSegment(screen.connection, byteCount: byteCount)
         }
-        guard let segment = privateSegment?.segment else { return }
+        guard let segment = privateSegment?.segment else { return false }
         try grab(into: segment, offset: 0)
+        guard try isGrabTrue() else { return false }
+        privateSegment?.blank(blankAreas, stride: area.width * 4)
         privateSegment?.copy(to: &loan)
-      case .socket: try grabOverSocket(into: &loan)
+      case .socket: return try grabOverSocket(into: &loan)
       }
+      return true
     }
 
     /// Lets the server write the pixels to an offset of a segment, and waits until it has.
@@ -192,7 +234,7 @@
       }
     }
 
-    private mutating func grabOverSocket(into loan: inout FrameLoan) throws(ScreenError) {
+    private mutating func grabOverSocket(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       let pointer = unsafe screen.connection.pointer
       let cookie = unsafe xcb_get_image(
         pointer, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), screen.root, Int16(area.x),
@@ -201,11 +243,28 @@
       let reply = try screen.connection.reply(to: "a grab of the screen (GetImage)") {
         unsafe xcb_get_image_reply($0, cookie, $1)
       }
-      // SAFETY: the data lie in the reply, as long as libxcb says.
-      let pixels = unsafe UnsafeRawBufferPointer(
+      guard try isGrabTrue() else { return false }
+      // SAFETY: the data lie in the reply, which this process owns, as long as libxcb says.
+      let pixels = unsafe UnsafeMutableRawBufferPointer(
         start: xcb_get_image_data(reply.pointer),
         count: Int(xcb_get_image_data_length(reply.pointer)))
-      unsafe loan.fill(from: pixels.prefix(area.width * area.height * 4))
+      unsafe pixels.blank(blankAreas, stride: area.width * 4)
+      unsafe loan.fill(from: UnsafeRawBufferPointer(pixels).prefix(area.width * area.height * 4))
+      return true
+    }
+  }
+
+  extension UnsafeMutableRawBufferPointer {
+    /// Makes rectangles of a picture of 32-bit pixels black. Traps outside of it.
+    func blank(_ rects: [PixelRect], stride: Int) {
+      for rect in rects where !rect.isEmpty {
+        for row in rect.y..<rect.y + rect.height {
+          let start = row * stride + rect.x * 4
+          // SAFETY: the slice checks the bounds.
+          unsafe UnsafeMutableRawBufferPointer(rebasing: self[start..<start + rect.width * 4])
+            .initializeMemory(as: UInt8.self, repeating: 0)
+        }
+      }
     }
   }
 

@@ -13,6 +13,11 @@
     public var region: PixelRect?
     public var backend = ScreenBackend.shm
     public var drawsCursor = true
+    /// What no frame shows; nil: nothing is kept from being seen. With a rule the pixels pass
+    /// through memory that no subscriber can read, whatever the backend.
+    public var protection: ProtectionRule?
+    /// How the picture lies, for those who show it.
+    public var orientation = Orientation.up
     /// Capture an X server that belongs to a Wayland session all the same.
     public var allowsWayland = false
 
@@ -21,9 +26,13 @@
 
   /// Publishes the screen of an X11 display. While nobody subscribes it does nothing at all.
   public struct ScreenSource: FrameSource {
-    private let options: ScreenOptions
+    private var options: ScreenOptions
 
-    public init(_ options: ScreenOptions = ScreenOptions()) { self.options = options }
+    public init(_ options: ScreenOptions = ScreenOptions()) {
+      self.options = options
+      // Subscribers map the pool: nothing may lie there even for a moment that they must not see.
+      if options.protection != nil, options.backend == .shm { self.options.backend = .isolated }
+    }
 
     public mutating func run(in session: CaptureSession) throws(ScreenError) {
       let screen = try RootScreen(
@@ -45,7 +54,7 @@
       } catch { throw .publishing(.publisher(error)) }
       let options = options
       try session.drive(publisher) { (publisher) throws(ScreenError) in
-        var capture = ScreenCapture(
+        var capture = try ScreenCapture(
           of: screen, area: area, pools: pools, options: options, session: session)
         try capture.run(&publisher)
       }

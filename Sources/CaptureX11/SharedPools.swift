@@ -65,7 +65,7 @@
         try MemoryFile(named: "framebus-screen", byteCount: byteCount)
       }
       try Self.inSystem { () throws(SystemError) in try file.add(.size) }
-      let mapping = try Self.inSystem { () throws(SystemError) in try Mapping(file, .read) }
+      let mapping = try Self.inSystem { () throws(SystemError) in try Mapping(file, .readAndWrite) }
       let shared = try Self.inSystem { () throws(SystemError) in
         try file.descriptor.duplicate()
       }
@@ -78,6 +78,13 @@
       _ call: () throws(SystemError) -> Result
     ) throws(ScreenError) -> Result {
       do { return try call() } catch { throw .system(error) }
+    }
+
+    /// Makes rectangles of what the server wrote black.
+    func blank(_ rects: [PixelRect], stride: Int) {
+      // SAFETY: the mapping lives as long as this value, and is this process's and the server's.
+      unsafe UnsafeMutableRawBufferPointer(start: mapping.base, count: mapping.byteCount)
+        .blank(rects, stride: stride)
     }
 
     /// Copies what the server wrote into a slot.

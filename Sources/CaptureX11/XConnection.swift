@@ -120,17 +120,35 @@
       throw .serverGone(display: display)
     }
 
-    /// Takes the types of all events that have arrived. Reads the socket once, never blocks.
-    func drainEvents(_ handle: (UInt8) -> Void) {
+    /// Takes all events that have arrived. Reads the socket once, never blocks.
+    func takeEvents() -> [XEvent] {
+      var events: [XEvent] = []
       var next = unsafe xcb_poll_for_event(pointer)
       while let event = unsafe next {
         // SAFETY: an event that libxcb gives away is freed once, here.
-        let type = unsafe event.pointee.response_type & 0x7F
+        unsafe events.append(XEvent(event))
         unsafe freeForeignMemory(event)
-        handle(type)
         // What else that reading brought: asking the socket again is a system call a frame.
         unsafe next = xcb_poll_for_queued_event(pointer)
       }
+      return events
+    }
+  }
+
+  /// What concerns us of an event.
+  struct XEvent {
+    let type: UInt8
+    /// Which property changed, where the event tells of one.
+    let atom: xcb_atom_t?
+
+    /// SAFETY: the event is a whole one of libxcb's.
+    @unsafe init(_ event: UnsafePointer<xcb_generic_event_t>) {
+      type = unsafe event.pointee.response_type & 0x7F
+      atom =
+        Int32(type) == XCB_PROPERTY_NOTIFY
+        ? unsafe event.withMemoryRebound(to: xcb_property_notify_event_t.self, capacity: 1) {
+          unsafe $0.pointee.atom
+        } : nil
     }
   }
 

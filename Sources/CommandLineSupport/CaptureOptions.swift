@@ -47,6 +47,22 @@ public struct CaptureOptions: ParsableArguments {
   @Flag(help: "Keep the X server, and so all its clients, out of the pool, at one copy a frame.")
   public var isolate = false
 
+  @Option(
+    name: .customLong("protect"),
+    help: ArgumentHelp(
+      "Show windows of a screen as black: those of a program (as `xprop WM_CLASS` names it) or "
+        + "one by its id (0x…), and in any case those that have the X property "
+        + "_FRAMEBUS_PROTECTED, for which alone: marked. Costs one copy a frame.",
+      valueName: "window"))
+  public var protected: [String] = []
+
+  @Option(
+    name: .customLong("orientation"),
+    help: ArgumentHelp(
+      "How a screen's or test pattern's picture lies, 1 to 8 as in EXIF (default: 1, upright).",
+      valueName: "n"))
+  public var orientationNumber: UInt8 = Orientation.up.rawValue
+
   @Flag(name: .customLong("no-cursor"), help: "Leave the mouse cursor out.")
   public var hidesCursor = false
 
@@ -62,6 +78,12 @@ public struct CaptureOptions: ParsableArguments {
     }
     guard ["shm", "socket"].contains(backend) else {
       throw ValidationError("--backend \(backend): use shm or socket")
+    }
+    if Orientation(rawValue: orientationNumber) == nil {
+      throw ValidationError("--orientation \(orientationNumber): use 1 to 8")
+    }
+    if let text = protected.first(where: { $0.isEmpty || $0.contains { $0.isWhitespace } }) {
+      throw ValidationError("--protect '\(text)': use a program's name or a window's id")
     }
     if isolate, backend == "socket" {
       throw ValidationError("--isolate: the backend socket shares no memory already; leave one out")
@@ -87,6 +109,8 @@ public struct CaptureOptions: ParsableArguments {
     do { return try StreamName(streamText) } catch { throw UsageError("\(error)") }
   }
 
+  public var orientation: Orientation { Orientation(rawValue: orientationNumber) ?? .up }
+
   public func rate() throws(CaptureOptionError) -> FrameRate? {
     try rateText.map(parseFrameRate)
   }
@@ -94,6 +118,9 @@ public struct CaptureOptions: ParsableArguments {
   public func region() throws(CaptureOptionError) -> PixelRect? {
     try sizeText.map(parseSize)
   }
+
+  /// These options as a log may have them.
+  var logged: [String] { [LoggedText.address(source)] + arguments.dropLast(2) }
 
   /// These options as another program of this product parses them again.
   public var arguments: [String] {
@@ -107,6 +134,8 @@ public struct CaptureOptions: ParsableArguments {
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })
     add("backend", backend)
+    protected.forEach { add("protect", $0) }
+    if orientation != .up { add("orientation", "\(orientationNumber)") }
     if isolate { result.append("--isolate") }
     if hidesCursor { result.append("--no-cursor") }
     if force { result.append("--force") }

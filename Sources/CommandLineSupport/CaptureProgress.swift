@@ -1,5 +1,7 @@
 import Capture
 import FrameBus
+import Platform
+import SharedLog
 import Synchronization
 
 /// Shows how a capture goes: a line a second, redrawn in place on a terminal.
@@ -10,6 +12,7 @@ final class CaptureProgress: Sendable {
     var isWaiting = false
     /// Whether the cursor stands behind a progress line.
     var isMidLine = false
+    var drops = DropNews()
   }
 
   private let terminal: Terminal
@@ -34,6 +37,10 @@ final class CaptureProgress: Sendable {
         state.isWaiting = isIdle
       }
       state.earlier = figures
+      if let count = state.drops.take(figures.missedDeadlines, nowNs: monotonicNowNs()) {
+        ProductLog.append(
+          .notice, "frames dropped: the source was too slow", [LogField("count", "\(count)")])
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import AppGroup
 import Capture
 import FrameBus
 import Platform
+import SharedLog
 
 /// What every capture program does around its source: signals, group, progress, summary.
 public struct CaptureRole {
@@ -19,6 +20,8 @@ public struct CaptureRole {
     signals = try SignalWatcher()
     let group = try global.openGroup(creatingLocal: true)
     let stream = try options.stream()
+    ProductLog.begin(
+      try options.programName(), in: group, as: .capture, global, options: options.logged)
     session = CaptureSession(
       group: group, stream: stream, stop: signals.stop,
       frameLimit: options.frames.map(UInt64.init),
@@ -38,6 +41,7 @@ public struct CaptureRole {
       throw error
     }
     display.end()
+    ProductLog.append(.info, "capture ended", figures.logged)
     if asJSON {
       let summary = CaptureSummary(
         figures, stream: session.stream, source: options.source,
@@ -48,6 +52,16 @@ public struct CaptureRole {
     }
     // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
     if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+  }
+}
+
+extension CaptureFigures {
+  fileprivate var logged: [LogField] {
+    [
+      LogField("frames", "\(frames)"), LogField("missed", "\(missedDeadlines)"),
+      LogField("unchanged", "\(unchanged)"), LogField("copied", "\(copied)"),
+      LogField("elapsedNs", "\(elapsedNs)"),
+    ]
   }
 }
 

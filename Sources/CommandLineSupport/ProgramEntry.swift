@@ -27,21 +27,27 @@ public struct AlreadyReported: Error, Hashable, Sendable {
 /// 130 stopped by Ctrl-C. Any error but these three kinds is printed by its description, as one
 /// line that begins with `error:`.
 public func runProgram(_ program: any ParsableCommand.Type) -> Never {
+  let status = run(program)
+  ProductLog.end(status: status)
+  exitProcess(status)
+}
+
+private func run(_ program: any ParsableCommand.Type) -> Int32 {
   do {
     // First of all, so that nothing is opened as standard output.
     try occupyStandardDescriptors()
     var command = try program.parseAsRoot(hoistedGlobalOptions(CommandLine.arguments.dropFirst()))
     try command.run()
-    exitProcess(0)
+    return 0
   } catch is Interrupted {
-    exitProcess(130)
+    return 130
   } catch is AlreadyReported {
-    exitProcess(1)
+    return 1
   } catch let error as UsageError {
     Terminal().error(error.description)
-    exitProcess(2)
+    return 2
   } catch {
-    exitProcess(report(error, of: program))
+    return report(error, of: program)
   }
 }
 

@@ -34,9 +34,17 @@ public struct Terminal: Sendable {
     if isVerbose { tell(line + "\n") }
   }
 
-  public func warn(_ line: String) { tell(coloured("warning: ", 33) + line + "\n") }
+  /// Tells the user, and the log.
+  public func warn(_ line: String) {
+    tell(coloured("warning: ", 33) + line + "\n")
+    ProductLog.append(.warning, line)
+  }
 
-  public func error(_ line: String) { tell(coloured("error: ", 31) + line + "\n") }
+  /// Tells the user, and the log.
+  public func error(_ line: String) {
+    tell(coloured("error: ", 31) + line + "\n")
+    ProductLog.append(.error, line)
+  }
 
   /// Shows how long work goes: redrawn in place on a terminal, else one line each call.
   public func progress(_ line: String) {

@@ -16,7 +16,9 @@ public struct UploadOptions: ParsableArguments {
 
   @Option(
     name: .customLong("stream"),
-    help: ArgumentHelp("The stream to read (default: \(DefaultStream.name)).", valueName: "name"))
+    help: ArgumentHelp(
+      "The stream to read (default: \(DefaultStream.name)); again for each stream of sound, such "
+        + "as audio.app and audio.mic, which are mixed.", valueName: "name"))
   public var streamTexts: [String] = []
 
   @Option(
@@ -47,19 +49,29 @@ public struct UploadOptions: ParsableArguments {
     if let duration, !(duration > 0 && duration <= 1e9) {
       throw ValidationError("--duration \(duration): use seconds, more than 0")
     }
-    if streamTexts.count > 1 {
-      throw ValidationError("--stream: this build uploads one stream at a time")
-    }
   }
 
-  /// The stream to read.
-  public func stream() throws(UsageError) -> StreamName {
-    do {
-      return try StreamName(streamTexts.first ?? DefaultStream.name)
-    } catch {
-      throw UsageError("\(error)")
+  private static let maximumStreamCount = 16
+
+  /// The streams to read: that of pictures, or of sound alone, and then those of sound.
+  public func streams() throws(UsageError) -> [StreamName] {
+    let texts = streamTexts.isEmpty ? [DefaultStream.name] : streamTexts
+    var streams: [StreamName] = []
+    for text in texts {
+      do throws(StreamNameError) {
+        streams.append(try StreamName(text))
+      } catch {
+        throw UsageError("\(error)")
+      }
     }
+    guard Set(streams).count == streams.count, streams.count <= Self.maximumStreamCount else {
+      throw UsageError("--stream: name each stream once, and at most \(Self.maximumStreamCount)")
+    }
+    return streams
   }
+
+  /// These options as a log may have them.
+  public var logged: [String] { [LoggedText.address(destination)] + arguments.dropFirst() }
 
   /// These options as another program of this product parses them again.
   public var arguments: [String] {

@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// Writes the fields of a file one after the other: integers little endian, texts as a 16-bit
 /// count of bytes and UTF-8.
@@ -6,9 +7,7 @@ struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
   mutating func integer(_ value: some FixedWidthInteger) {
-    for index in 0..<value.bitWidth / 8 {
-      bytes.append(UInt8(truncatingIfNeeded: value >> (index * 8)))
-    }
+    bytes.append(littleEndian: value)
   }
 
   mutating func text(_ text: String) {
@@ -50,11 +49,7 @@ struct ByteParser {
     let count = Value.bitWidth / 8
     guard count <= remaining else { throw .wrong }
     defer { position += count }
-    var value: Value = 0
-    for index in 0..<count {
-      value |= Value(truncatingIfNeeded: bytes[position + index]) << (8 * index)
-    }
-    return value
+    return Value(littleEndian: bytes[position..<position + count])
   }
 
   mutating func text(atMost limit: Int) throws(FormatError) -> String {

@@ -31,7 +31,7 @@ public struct FrameFormat: Hashable, Sendable {
     case video = 1
     case appAudio, micAudio, data
 
-    var isAudio: Bool { self == .appAudio || self == .micAudio }
+    package var isSound: Bool { self == .appAudio || self == .micAudio }
   }
 
   public let kind: Kind

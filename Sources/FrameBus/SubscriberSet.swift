@@ -97,13 +97,24 @@ public struct SubscriberSet: ~Copyable, Sendable {
     return seat.subscriber.take()
   }
 
+  /// Neither receives from a member nor waits for it until it is woken, as while there is no room
+  /// for what it would bring.
+  public mutating func setResting(_ member: Member, _ isResting: Bool) {
+    seats.first { $0.member == member }?.isResting = isResting
+  }
+
+  /// `Subscriber.droppedCount` of a member.
+  public func droppedCount(of member: Member) -> UInt64 {
+    seats.first { $0.member == member }?.droppedCount ?? 0
+  }
+
   /// Looks at the members, each once, from the one whose turn it is.
   /// - Returns: nil if there is nothing yet.
   mutating func look() throws(MemberError) -> Arrival? {
     for step in 0..<seats.count {
       let index = (turn + step) % seats.count
       let seat = seats[index]
-      guard !seat.hasFinished else { continue }
+      guard !seat.hasFinished, !seat.isResting else { continue }
       do throws(ReceiveError) {
         guard let found = try seat.look() else { continue }
         turn = index + 1
@@ -122,6 +133,7 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
   let member: SubscriberSet.Member
   var subscriber: Subscriber?
   private(set) var hasFinished = false
+  var isResting = false
   /// Whether its last look found that something other than a frame has to happen first.
   private(set) var awaitsBell = false
   /// The bell that the set's descriptors hold.
@@ -148,7 +160,16 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
   }
 
   /// The attachment whose frames are waited for, if it is that.
-  var attachment: Attachment? { hasFinished || awaitsBell ? nil : subscriber?.attachment }
+  var attachment: Attachment? {
+    hasFinished || awaitsBell || isResting ? nil : subscriber?.attachment
+  }
+
+  var droppedCount: UInt64 {
+    switch subscriber {
+    case .some(let subscriber): subscriber.droppedCount
+    case nil: 0
+    }
+  }
 
   var hasNews: Bool { attachment.map { subscriber?.hasNews($0) == true } ?? false }
 

@@ -25,6 +25,7 @@ package final class ChildProcess: Sendable {
   private let pidfd: Descriptor
   private let leadsGroup: Bool
   private let ended = Mutex<ChildStatus?>(nil)
+  private let isLeft = Mutex(false)
 
   /// Starts the program (`posix_spawn(3)`).
   package init(_ options: LaunchOptions) throws(SystemError) {
@@ -82,7 +83,12 @@ package final class ChildProcess: Sendable {
     return wait() ?? .killed(signal: SIGKILL)
   }
 
+  /// Lets it go on when the last reference goes, which then neither kills it nor waits for it: for
+  /// a process that is about to end itself, whose children somebody else inherits.
+  package func leaveRunning() { isLeft.withLock { $0 = true } }
+
   deinit {
+    if isLeft.withLock({ $0 }) { return }
     if ended.withLock({ $0 }) == nil {
       _ = linux_pidfd_send_signal(pidfd.number, SIGKILL)
       _ = reap(processID)

@@ -48,16 +48,11 @@ package struct AccessList: Hashable, Sendable {
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     func append(_ tag: UInt16, _ permissions: UInt16, id: UInt32 = .max) {
-      for value in [tag, permissions] {
-        bytes += [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)]
-      }
-      for shift in stride(from: 0, to: 32, by: 8) {
-        bytes.append(UInt8(truncatingIfNeeded: id >> UInt32(shift)))
-      }
+      bytes.append(littleEndian: tag)
+      bytes.append(littleEndian: permissions)
+      bytes.append(littleEndian: id)
     }
-    for shift in stride(from: 0, to: 32, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: Self.version >> UInt32(shift)))
-    }
+    bytes.append(littleEndian: Self.version)
     append(Tag.owner, owner)
     for (id, permissions) in users.sorted(by: { $0.key < $1.key }) {
       append(Tag.user, permissions, id: id)

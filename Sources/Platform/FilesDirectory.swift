@@ -24,6 +24,16 @@ package struct Directory: ~Copyable, Sendable {
     self.init(owning: Descriptor(owning: number), path: path)
   }
 
+  /// Opens the root directory, which may be searched but perhaps not listed (`O_PATH`), as by a
+  /// confined process.
+  package static func rootPassage() throws(SystemError) -> Directory {
+    // SAFETY: the path is a constant.
+    let number = try retryingInterrupts("open", path: "/") {
+      unsafe Glibc.open("/", LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC)
+    }
+    return Directory(owning: Descriptor(owning: number), path: "/")
+  }
+
   package borrowing func path(of name: String) -> String {
     path == "/" ? "/\(name)" : "\(path)/\(name)"
   }

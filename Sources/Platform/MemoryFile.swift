@@ -25,11 +25,15 @@ package struct MemoryFile: ~Copyable, Sendable {
   package let descriptor: Descriptor
   package let byteCount: Int
 
-  /// - Parameter name: shown in /proc/PID/maps, for people.
-  package init(named name: String, byteCount: Int) throws(SystemError) {
+  /// - Parameters:
+  ///   - name: shown in /proc/PID/maps, for people.
+  ///   - isExecutable: leaves out the seal `F_SEAL_EXEC`, for a receiver that knows it not.
+  package init(
+    named name: String, byteCount: Int, isExecutable: Bool = false
+  ) throws(SystemError) {
     // SAFETY: the kernel reads the name during the call only.
     let number = try retryingInterrupts("memfd_create", path: name) {
-      unsafe linux_memfd_create(name)
+      unsafe linux_memfd_create(name, isExecutable)
     }
     let descriptor = Descriptor(owning: number)
     _ = try retryingInterrupts("ftruncate", path: name) { ftruncate(number, byteCount) }

@@ -47,9 +47,15 @@ package struct OutputFile: Hashable, Sendable {
     return UInt64(status.f_bavail) &* UInt64(status.f_frsize)
   }
 
-  private var directory: String {
+  /// The path of the directory that it is in, or would be.
+  package var directory: String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Its name in that directory.
+  package var name: String {
+    String(path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...])
   }
 
   /// Removes the file. None there is no error.

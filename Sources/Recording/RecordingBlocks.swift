@@ -62,7 +62,7 @@ struct HeadBlock {
   }
 
   mutating func set(_ word: UInt64, at offset: Int) {
-    for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: word >> (8 * index)) }
+    bytes.set(littleEndian: word, at: offset)
   }
 
   mutating func set(_ part: [UInt8], at offset: Int) {
@@ -75,7 +75,7 @@ struct HeadBlock {
 extension ArraySlice<UInt8> {
   /// Eight bytes of it as a number, counted from the array's beginning.
   func word(at offset: Int) -> UInt64 {
-    (0..<8).reduce(0) { $0 | UInt64(self[offset + $1]) << (8 * $1) }
+    UInt64(littleEndian: self[offset..<offset + 8])
   }
 }
 

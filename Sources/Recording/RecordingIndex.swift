@@ -58,7 +58,7 @@ extension [RecordingIndex.Entry] {
     bytes.reserveCapacity(count * Element.byteCount)
     for entry in self {
       for word in [entry.offset, entry.sequence] {
-        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * UInt64(index)))) }
+        bytes.append(littleEndian: word)
       }
     }
     return bytes

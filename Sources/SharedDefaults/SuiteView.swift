@@ -34,10 +34,7 @@ struct SuiteView {
     do throws(DefaultsError) {
       let entry = try place.status()
       byteCount = entry?.byteCount ?? 0
-      // A broken journal is read anew: somebody may have mended it, as with a copy of the file.
-      if let file, trouble == nil, !isBroken, file.isThere(entry), !file.isLost, try follow(file) {
-        return
-      }
+      if let file, trouble == nil, file.isThere(entry), !file.isLost, try follow(file) { return }
       if entry == nil { self = SuiteView() } else { try begin(place) }
       trouble = nil
     } catch {
@@ -52,6 +49,11 @@ struct SuiteView {
       self = SuiteView()
       return
     }
+    try read(found)
+  }
+
+  /// Reads a file from its beginning.
+  private mutating func read(_ found: SuiteFile) throws(DefaultsError) {
     let extent = found.extent
     let bytes = try found.bytes(0..<min(extent.end, SuiteFormat.maximumFileBytes))
     // Before anything is believed: if it is refused, it is looked at again when it changes.
@@ -70,6 +72,11 @@ struct SuiteView {
   /// Reads what was appended.
   /// - Returns: false if that is not what a writer of ours does, and all is to be read anew.
   private mutating func follow(_ file: SuiteFile) throws(DefaultsError) -> Bool {
+    if isBroken {
+      // Somebody may have mended it in its place, as by a copy.
+      try read(file)
+      return true
+    }
     let extent = file.extent
     if extent == seen { return true }
     guard extent.end >= end, extent.end <= SuiteFormat.maximumFileBytes else { return false }

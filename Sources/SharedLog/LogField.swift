@@ -10,4 +10,7 @@ public struct LogField: Hashable, Sendable {
     self.value = value
     self.isPrivate = isPrivate
   }
+
+  /// What may leave the group.
+  public var sharedValue: String { isPrivate ? "<private>" : value }
 }

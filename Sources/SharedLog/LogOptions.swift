@@ -20,6 +20,8 @@ public struct LogOptions: Sendable {
   public var rotateAfter: Duration = .seconds(24 * 3600)
   /// So many bytes of this user's files of the role are kept; the oldest go first.
   public var quotaBytes = 20 << 20
+  /// Where lines go besides, by the thread that appends them.
+  public var sinks: [any LogSink] = []
 
   public init() {}
 

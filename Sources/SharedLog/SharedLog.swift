@@ -68,6 +68,11 @@ public final class SharedLog: Sendable {
     _ level: LogLevel, _ message: String, _ label: String, _ metadata: [LogField],
     _ source: String, _ sourceLine: UInt32
   ) {
+    if !options.sinks.isEmpty {
+      let line = LogLine(
+        level, message, label: label, metadata: metadata, source: source, sourceLine: sourceLine)
+      for sink in options.sinks { sink.append(line) }
+    }
     func append() -> Bool {
       segment.append(level, message, label: label, metadata, source, sourceLine)
     }

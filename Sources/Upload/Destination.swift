@@ -5,6 +5,7 @@
 
 import FrameBus
 import Platform
+import Sound
 
 /// Where a stream's frames go: a file, a network peer, or nowhere.
 ///
@@ -29,6 +30,13 @@ public protocol Destination: AnyObject {
   /// Bytes sent or written so far.
   var byteCount: UInt64 { get }
 
+  /// Whether it can carry sound beside the pictures. Asked once, before `prepare`.
+  var takesSound: Bool { get }
+
+  /// Called before `prepare` if streams of sound were asked for, whether or not they exist yet:
+  /// an output that says in its first bytes what it holds then says that it holds sound.
+  func expectSound()
+
   /// Fails early on what cannot work: a path that cannot be written, an encoder that is not
   /// installed. Leaves nothing behind.
   func prepare() throws(DestinationError)
@@ -42,6 +50,14 @@ public protocol Destination: AnyObject {
   /// - Parameter ptsNs: nanoseconds since the first frame, strictly rising.
   func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError)
 
+  /// Takes the next ten milliseconds of sound; never waits. Only called if sound was expected.
+  ///
+  /// Chunks come without a gap, in order, and silence where no stream has sound. Pictures come
+  /// first, if any will; then a chunk comes as soon as all streams that are heard have had their
+  /// say, which may be before or after the pictures of its time.
+  /// - Parameter ptsNs: on the pictures' timeline; a multiple of 10 ms.
+  func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError)
+
   /// Sends what is still on its way and closes the output, complete.
   func finish() throws(DestinationError)
 
@@ -52,6 +68,9 @@ public protocol Destination: AnyObject {
 
 extension Destination {
   public var frameLimit: Int? { nil }
+  public var takesSound: Bool { false }
+  public func expectSound() {}
+  public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {}
 }
 
 /// Makes destinations of one kind, and says how a user names them.

@@ -16,6 +16,7 @@ public enum DestinationError: Error, Hashable, Sendable {
   case unusableSize(width: Int, height: Int)
   case elementFailed(element: String, message: String, detail: String)
   case stalled(output: String)
+  case noSound(output: String)
   /// A peer on the network, in the words of the module that speaks with it.
   case peer(reason: String, isMisuse: Bool)
 }
@@ -25,7 +26,7 @@ extension DestinationError {
   public var isMisuse: Bool {
     switch self {
     case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
-      .malformedBitrate:
+      .malformedBitrate, .noSound:
       true
     case .peer(_, let isMisuse): isMisuse
     case .cannotWrite, .diskFull, .mediaLibraryFailed, .missingElement, .unusablePixelFormat,
@@ -70,6 +71,8 @@ extension DestinationError: CustomStringConvertible {
       "GStreamer element \(element) failed: \(message)"
         + (detail.isEmpty ? "" : " (\(detail))")
         + "; set GST_DEBUG=3 to see what it was doing"
+    case .noSound(let output):
+      "\(output) carries no sound; leave the further --stream out, or record to file:PATH.mkv"
     case .stalled(let output):
       "\(output) takes no more data; check the disk or the network behind it"
     case .peer(let reason, _): reason

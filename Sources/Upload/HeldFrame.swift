@@ -4,8 +4,4 @@ import FrameBus
 ///
 /// A destination keeps it while an element reads the pixels, on whatever thread that is; the
 /// runner keeps the newest one to send it again while the screen stands still.
-public final class HeldFrame: Sendable {
-  public let lease: FrameLease
-
-  public init(_ lease: consuming FrameLease) { self.lease = lease }
-}
+public typealias HeldFrame = SharedLease

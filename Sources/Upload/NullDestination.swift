@@ -1,11 +1,13 @@
 import FrameBus
 import Platform
+import Sound
 
 /// Receives and counts, and encodes nothing: it shows what the bus costs by itself.
 public final class NullDestination: Destination {
   public let output = "null"
   public let heldFrames = 1
   public let wantsRepeatedFrames = false
+  public let takesSound = true
   public private(set) var byteCount: UInt64 = 0
 
   public init() {}
@@ -18,6 +20,10 @@ public final class NullDestination: Destination {
 
   public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
     byteCount += UInt64(frame.lease.byteCount)
+  }
+
+  public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+    byteCount += UInt64(sound.samples.count * MemoryLayout<Float>.size)
   }
 
   public func finish() throws(DestinationError) {}

@@ -7,6 +7,8 @@
 struct Timeline {
   /// Containers count in milliseconds; two frames closer than that would share a time stamp.
   static let minimumStepNs: Int64 = 1_000_000
+  /// No sound is captured so long before or after its picture: its time stamps are another clock's.
+  private static let otherClockNs: UInt64 = 10_000_000_000
 
   private struct Placed {
     var ptsNs: Int64
@@ -20,6 +22,8 @@ struct Timeline {
   private var newest: Placed?
   /// The newest time stamp given out, also to a repeated frame.
   private(set) var lastNs: Int64 = -1
+  /// The publisher of the newest picture.
+  var generation: UInt64? { newest?.generation }
 
   /// The place of a new frame.
   mutating func place(ptsNs: Int64, capturedAtNs: UInt64, generation: UInt64) -> UInt64 {
@@ -34,6 +38,20 @@ struct Timeline {
       ptsNs: placedNs, capturedAtNs: capturedAtNs, generation: generation, offsetNs: offsetNs)
     lastNs = placedNs
     return UInt64(clamping: placedNs)
+  }
+
+  /// What turns a sound's time stamp into a place, beside the newest picture: what the pictures'
+  /// own need, if both have one clock. Else the two meet where they were captured at one moment.
+  /// - Returns: nil before the first picture.
+  func soundOffsetNs(ptsNs: Int64, capturedAtNs: UInt64) -> Int64? {
+    guard let newest else { return nil }
+    guard capturedAtNs > 0, newest.capturedAtNs > 0 else { return newest.offsetNs }
+    let elapsedNs = Int64(clamping: capturedAtNs) &- Int64(clamping: newest.capturedAtNs)
+    let meetingNs = newest.ptsNs &+ elapsedNs &- ptsNs
+    let differenceNs = meetingNs.subtractingReportingOverflow(newest.offsetNs)
+    let isOneClock =
+      !differenceNs.overflow && differenceNs.partialValue.magnitude < Self.otherClockNs
+    return isOneClock ? newest.offsetNs : meetingNs
   }
 
   /// The place of the newest frame, sent again so long after the last one.

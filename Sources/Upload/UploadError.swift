@@ -1,4 +1,5 @@
 import FrameBus
+import Platform
 
 /// Why an upload failed.
 public enum UploadError: Error {
@@ -6,6 +7,8 @@ public enum UploadError: Error {
   case cannotSubscribe(SubscriberError)
   case cannotReceive(ReceiveError)
   case noFrame(StreamName, seconds: Int64)
+  case cannotWait(SystemError)
+  case twoPictures(StreamName, StreamName)
 }
 
 extension UploadError: CustomStringConvertible {
@@ -16,6 +19,11 @@ extension UploadError: CustomStringConvertible {
     case .cannotReceive(let error): error.description
     case .noFrame(let stream, let seconds):
       "stream “\(stream)” published no frame within \(seconds) s; see `framebus streams`"
+    case .cannotWait(let error):
+      "cannot wait for several streams: \(error); see `ulimit -n`"
+    case .twoPictures(let first, let second):
+      "“\(first)” and “\(second)” both carry pictures, and an upload has one picture; name the "
+        + "stream of pictures first and then streams of sound"
     }
   }
 }

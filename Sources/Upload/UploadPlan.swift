@@ -1,8 +1,11 @@
 import FrameBus
+import Sound
 
 /// What to upload, and when to stop.
 public struct UploadPlan: Sendable {
-  public var stream: StreamName
+  /// The stream of pictures, or of sound alone; then those of sound, which are mixed. A further
+  /// stream may come late, go and come back: meanwhile there is silence.
+  public var streams: [StreamName]
   /// Nil: every frame where the publisher grants lossless delivery, as for a file; otherwise the
   /// newest, as for a screen.
   public var policy: DeliveryPolicy?
@@ -17,7 +20,10 @@ public struct UploadPlan: Sendable {
   /// Between two progress reports.
   public var progressInterval: Duration = .seconds(1)
 
-  public init(stream: StreamName) { self.stream = stream }
+  public init(stream: StreamName, sound: [StreamName] = []) { streams = [stream] + sound }
+
+  /// The one that the upload is about: it starts with this, and ends with it.
+  public var stream: StreamName { streams[0] }
 }
 
 /// Why an upload ended.
@@ -39,6 +45,8 @@ public enum UploadReport: Sendable {
   case losslessEnded
   /// The first format, and every other one that follows.
   case format(FrameFormat)
+  /// A stream of sound whose format cannot be used is left out.
+  case soundRefused(StreamName, SoundConverter.Refusal)
   case progress(UploadProgress)
 }
 
@@ -53,6 +61,20 @@ public struct UploadProgress: Hashable, Sendable {
   public var latencyP50Ns: UInt64 = 0
   public var latencyP99Ns: UInt64 = 0
   public var byteCount: UInt64 = 0
+  /// Nil where no stream of sound is asked for.
+  public var sound: SoundFigures?
+}
+
+/// What became of the sound of an upload.
+public struct SoundFigures: Hashable, Sendable {
+  /// Ten milliseconds each.
+  public var chunks = 0
+  /// Frames of the streams that were published and never received.
+  public var drops: UInt64 = 0
+  /// Sample frames that came too late for their place.
+  public var lateSampleFrames = 0
+
+  public init() {}
 }
 
 /// A finished upload; rates are those of the whole run.

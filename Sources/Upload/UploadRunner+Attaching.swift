@@ -3,23 +3,28 @@ import Platform
 
 extension UploadRunner {
   /// A subscription, and what it was granted.
-  struct Attachment: ~Copyable {
+  struct Attachment: ~Copyable, Sendable {
     var subscriber: Subscriber
-    let isLossless: Bool
+    let policy: DeliveryPolicy
   }
+
+  /// How many frames of sound may wait while something else is dealt with: at 10 ms each, half a
+  /// second. Fewer where the publisher keeps fewer.
+  private static let liveSound = DeliveryPolicy.keepLatest(50)
 
   /// Subscribes, and waits for the stream if it does not exist yet.
   /// - Returns: nil when the signal was raised first.
-  func attach(holds: Int) throws(UploadError) -> Attachment? {
+  func attach(_ stream: StreamName, holds: Int) throws(UploadError) -> Attachment? {
     var deadline: Deadline?
     while true {
       do throws(SubscriberError) {
-        return try subscribe(holds: holds, until: deadline)
+        return try subscription(of: stream, live: .latest).subscribe(
+          holds: holds, until: deadline, stop: stop)
       } catch {
         switch error {
         case .stopped: return nil
         case .noSuchStream where plan.waitsForStream && deadline == nil:
-          report(.waitingForStream(plan.stream))
+          report(.waitingForStream(stream))
           deadline = .never
         default: throw .cannotSubscribe(error)
         }
@@ -27,42 +32,73 @@ extension UploadRunner {
     }
   }
 
-  /// Without a policy of the user's: every frame if the publisher waits for its subscribers, as a
-  /// file's does; else the newest, as of a screen.
-  private func subscribe(
-    holds: Int, until deadline: Deadline?
-  ) throws(SubscriberError) -> Attachment {
-    if let policy = plan.policy { return try subscribe(policy, holds: holds, until: deadline) }
+  /// Subscribes to a stream of sound if it exists, and else looks for it beside the upload.
+  func attachOrSearch(_ index: Int, _ set: inout SubscriberSet) throws(UploadError) {
+    let stream = inputs[index].stream
+    let subscription = subscription(of: stream, live: Self.liveSound)
+    let attachment: Attachment
     do throws(SubscriberError) {
-      let all = DeliveryPolicy.lossless(deadlineSeconds: DeliveryPolicy.defaultLosslessSeconds)
-      return try subscribe(all, holds: holds, until: deadline)
+      attachment = try subscription.subscribe(holds: 1, until: nil, stop: stop)
     } catch {
-      guard case .refused(_, .losslessNotOffered) = error else { throw error }
-      return try subscribe(.latest, holds: holds, until: deadline)
+      guard case .noSuchStream = error else { throw .cannotSubscribe(error) }
+      return try search(index, by: subscription)
+    }
+    take(attachment, as: index, &set)
+  }
+
+  private func search(_ index: Int, by subscription: Subscription) throws(UploadError) {
+    report(.waitingForStream(inputs[index].stream))
+    do throws(SystemError) {
+      inputs[index].search = try StreamSearch(subscription)
+    } catch {
+      throw .cannotWait(error)
     }
   }
 
-  private func subscribe(
-    _ policy: DeliveryPolicy, holds: Int, until deadline: Deadline?
-  ) throws(SubscriberError) -> Attachment {
-    var options = SubscriberOptions()
-    options.policy = policy.subscriberPolicy
-    // A lossless reader wants the beginning; the others begin with what is on the screen now.
-    options.start = policy.isLossless ? .oldest : .newest
-    options.holds = holds
-    let report = report
-    options.onEvent = { event in
-      switch event {
-      case .publisherGone: report(.publisherGone)
-      case .publisherBack: report(.publisherBack)
-      case .losslessEnded: report(.losslessEnded)
-      // Nothing that a person would act on: frames come again by themselves.
-      case .evicted, .paused, .resumed: break
+  func take(
+    _ attachment: consuming Attachment, as index: Int, _ set: inout SubscriberSet
+  ) {
+    inputs[index].policy = attachment.policy
+    do throws(SubscriberSet.AddError) {
+      inputs[index].member = try set.add(attachment.subscriber)
+    } catch {
+      preconditionFailure("\(plan.streams.count) streams in one upload: \(error)")
+    }
+  }
+
+  /// Takes in what was found since the last look.
+  func admitFound(_ set: inout SubscriberSet) throws(UploadError) {
+    for index in inputs.indices {
+      guard let search = inputs[index].search, let outcome = search.take() else { continue }
+      inputs[index].search = nil
+      switch consume outcome {
+      case .found(let attachment): take(attachment, as: index, &set)
+      case .failed(let error): throw .cannotSubscribe(error)
       }
     }
-    let subscriber = try Subscriber(
-      plan.stream, in: group, options: options, waitingForPublisherUntil: deadline, stop: stop)
-    report(.attached(plan.stream, policy))
-    return Attachment(subscriber: subscriber, isLossless: policy.isLossless)
+  }
+
+  /// Gives a subscription up for one with another policy.
+  func attachAnew(_ index: Int, _ set: inout SubscriberSet) throws(UploadError) {
+    inputs[index].leave(&set)
+    if index > 0 || inputs[index].kind == .sound { return try attachOrSearch(index, &set) }
+    guard let next = try attach(inputs[index].stream, holds: destination.heldFrames + 1) else {
+      end = .stopped
+      return
+    }
+    take(next, as: index, &set)
+  }
+
+  func endSearches() {
+    for input in inputs { input.search?.end() }
+  }
+
+  /// Without a policy of the user's: every frame if the publisher waits for its subscribers, as a
+  /// file's does; else what suits the kind, as of a screen or of a microphone.
+  private func subscription(of stream: StreamName, live: DeliveryPolicy) -> Subscription {
+    let lossless = DeliveryPolicy.lossless(deadlineSeconds: DeliveryPolicy.defaultLosslessSeconds)
+    return Subscription(
+      stream: stream, group: group, policies: plan.policy.map { [$0] } ?? [lossless, live],
+      report: report)
   }
 }

@@ -1,9 +1,11 @@
 import AppGroup
 import FrameBus
 import Platform
+import Sound
 
-/// Subscribes to a stream and feeds its frames to a destination until the plan is fulfilled, the
-/// publisher finishes, or the signal is raised. It runs on the thread that calls `run`.
+/// Subscribes to a stream of pictures and to streams of sound, and feeds them to a destination
+/// until the plan is fulfilled, the pictures' publisher finishes, or the signal is raised. It runs
+/// on the thread that calls `run`. An upload of sound alone is one whose first stream is of sound.
 ///
 /// A publisher that dies is waited for: when it is back, at whatever resolution, frames go on to
 /// the same destination.
@@ -15,24 +17,29 @@ public final class UploadRunner {
   /// before now may still be on its way and must come after it.
   private static let stillMarginNs: Int64 = 200_000_000
 
+  /// While there is no room for a picture, sound is looked for as often.
+  private static let soundInterval = Duration.milliseconds(5)
+
   let plan: UploadPlan
   let group: AppGroup
   let stop: StopSignal
   let report: @Sendable (UploadReport) -> Void
-  private let destination: any Destination
+  let destination: any Destination
   private let progressNs: UInt64
 
-  private var statistics = UploadStatistics()
-  private var timeline = Timeline()
-  /// Of subscriptions before the present one.
-  private var dropsBefore: UInt64 = 0
+  var statistics = UploadStatistics()
+  var timeline = Timeline()
+  var inputs: [UploadInput]
+  var mixer = SoundMixer()
+  /// Sound from before the first picture.
+  var earlySound: [EarlySound] = []
   private var format: FrameFormat?
   private var newest: HeldFrame?
   private var newestSentNs: UInt64 = 0
   private var isStill = false
   private var attachedNs: UInt64 = 0
   private var reportAtNs: UInt64 = 0
-  private var end: UploadEnd?
+  var end: UploadEnd?
 
   public init(
     _ plan: UploadPlan, to destination: any Destination, in group: AppGroup, stop: StopSignal,
@@ -43,28 +50,51 @@ public final class UploadRunner {
     self.group = group
     self.stop = stop
     self.report = report
+    inputs = plan.streams.map(UploadInput.init)
     progressNs = Self.nanoseconds(plan.progressInterval)
   }
 
   /// Runs to the end, and closes the destination: complete, or after an error as it is.
   public func run() throws(UploadError) -> UploadSummary {
-    do throws(DestinationError) {
-      try destination.prepare()
-    } catch {
-      throw .destination(error)
+    try prepare()
+    defer { endSearches() }
+    var set = try subscriberSet()
+    // Those of sound first: who publishes a file begins with the first who wants its pictures.
+    for index in inputs.indices.dropFirst() { try attachOrSearch(index, &set) }
+    guard let attachment = try attach(plan.stream, holds: destination.heldFrames + 1) else {
+      return summary(set, end: .stopped)
     }
-    guard var attachment = try attach(holds: destination.heldFrames + 1) else {
-      return summary(drops: 0, end: .stopped)
-    }
+    take(attachment, as: 0, &set)
     do throws(UploadError) {
-      let end = try pump(&attachment)
+      let end = try pump(&set)
       newest = nil
+      try sendLastSound(&set)
       try finish()
-      return summary(drops: drops(of: attachment), end: end)
+      return summary(set, end: end)
     } catch {
       newest = nil
       destination.abandon()
       throw error
+    }
+  }
+
+  private func prepare() throws(UploadError) {
+    do throws(DestinationError) {
+      if expectsSound {
+        guard destination.takesSound else { throw .noSound(output: destination.output) }
+        destination.expectSound()
+      }
+      try destination.prepare()
+    } catch {
+      throw .destination(error)
+    }
+  }
+
+  private func subscriberSet() throws(UploadError) -> SubscriberSet {
+    do throws(SystemError) {
+      return try SubscriberSet()
+    } catch {
+      throw .cannotWait(error)
     }
   }
 
@@ -76,59 +106,77 @@ public final class UploadRunner {
     }
   }
 
-  private func summary(drops: UInt64, end: UploadEnd) -> UploadSummary {
+  private func summary(_ set: borrowing SubscriberSet, end: UploadEnd) -> UploadSummary {
     UploadSummary(
-      progress: statistics.summary(drops: drops, byteCount: destination.byteCount),
+      progress: statistics.summary(
+        drops: drops(set), sound: soundFigures(set), byteCount: destination.byteCount),
       output: destination.output, end: end)
   }
 
   // MARK: One frame after the other
 
-  private func pump(_ attachment: inout Attachment) throws(UploadError) -> UploadEnd {
+  private func pump(_ set: inout SubscriberSet) throws(UploadError) -> UploadEnd {
     attachedNs = monotonicNowNs()
     reportAtNs = attachedNs &+ progressNs
     while end == nil {
+      try admitFound(&set)
       // Room first, frame then: what is received is the newest at the moment it can be used.
-      if try hasRoom() { try receive(&attachment) }
+      if try hasRoom() {
+        rest(&set, pictures: false)
+        _ = try receive(&set, until: nextWake)
+      } else if inputs.count > 1 {
+        rest(&set, pictures: true)
+        while end == nil, try receive(&set, until: .now) {}
+      }
+      try sendSound()
       if end == nil { try repeatIfStill() }
-      reportIfDue(attachment)
+      reportIfDue(set)
       try checkLimits()
     }
     return end ?? .stopped
   }
 
-  private func drops(of attachment: borrowing Attachment) -> UInt64 {
-    dropsBefore + attachment.subscriber.droppedCount
-  }
+  /// Of the pictures, or of the sound where there are none.
+  private func drops(_ set: borrowing SubscriberSet) -> UInt64 { inputs[0].drops(in: set) }
 
   private func hasRoom() throws(UploadError) -> Bool {
+    let deadline = inputs.count > 1 ? min(nextWake, .after(Self.soundInterval)) : nextWake
     do throws(DestinationError) {
-      return try destination.waitForRoom(until: nextWake, stop: stop)
+      return try destination.waitForRoom(until: deadline, stop: stop)
     } catch {
       throw .destination(error)
     }
   }
 
-  private func receive(_ attachment: inout Attachment) throws(UploadError) {
-    let reception: Reception
-    do throws(ReceiveError) {
-      reception = try attachment.subscriber.next(until: nextWake, stop: stop)
+  /// - Returns: whether there was a frame.
+  func receive(
+    _ set: inout SubscriberSet, until deadline: Deadline
+  ) throws(UploadError) -> Bool {
+    let arrival: SubscriberSet.Arrival
+    do throws(SubscriberSet.MemberError) {
+      arrival = try set.next(until: deadline, stop: stop)
     } catch {
-      return try recover(from: error, &attachment)
+      try recover(from: error, &set)
+      return false
     }
-    switch consume reception {
-    case .frame(let lease): try send(HeldFrame(lease), isRepeatable: !attachment.isLossless)
+    switch consume arrival {
+    case .frame(let member, let lease):
+      try take(HeldFrame(lease), of: member, &set)
+      return true
+    case .finished(let member, let reason): try close(member, reason, &set)
+    case .nothingLeft: sleep(until: min(deadline, .after(Self.soundInterval)))
     case .timedOut: break
     case .stopped: end = .stopped
-    case .finished(let reason): end = reason == .failed ? .publisherFailed : .publisherFinished
     }
+    return false
   }
 
   /// Goes on after an error that has a way out.
   private func recover(
-    from error: ReceiveError, _ attachment: inout Attachment
+    from failure: SubscriberSet.MemberError, _ set: inout SubscriberSet
   ) throws(UploadError) {
-    switch error {
+    guard let index = inputs.firstIndex(where: { $0.member == failure.member }) else { return }
+    switch failure.error {
     case .holdsExhausted:
       // Fewer holds than wished were granted: the frame kept for a still screen goes first, and
       // the destination releases the others soon.
@@ -136,13 +184,22 @@ public final class UploadRunner {
       sleep(until: .after(.milliseconds(1)))
     case .refused(_, .losslessNotOffered) where plan.policy == nil:
       // A live source took over from one that waited for us.
-      dropsBefore = drops(of: attachment)
-      guard let next = try attach(holds: destination.heldFrames + 1) else {
-        end = .stopped
-        return
-      }
-      attachment = next
-    default: throw .cannotReceive(error)
+      try attachAnew(index, &set)
+    default: throw .cannotReceive(failure.error)
+    }
+  }
+
+  private func take(
+    _ frame: HeldFrame, of member: SubscriberSet.Member, _ set: inout SubscriberSet
+  ) throws(UploadError) {
+    guard let index = inputs.firstIndex(where: { $0.member == member }) else { return }
+    if frame.lease.format.kind.isSound {
+      try takeSound(frame, of: index, &set)
+    } else if let other = inputs.indices.first(where: { $0 != index && inputs[$0].isPictures }) {
+      throw .twoPictures(inputs[other].stream, inputs[index].stream)
+    } else {
+      inputs[index].kind = .pictures
+      try send(frame, isRepeatable: !inputs[index].isLossless)
     }
   }
 
@@ -202,6 +259,7 @@ public final class UploadRunner {
     var wakeNs = reportAtNs
     if newest != nil { wakeNs = min(wakeNs, newestSentNs &+ Self.stillAfterNs) }
     if let endNs { wakeNs = min(wakeNs, endNs) }
+    if let soundWakeNs { wakeNs = min(wakeNs, soundWakeNs) }
     return Deadline(monotonicNs: wakeNs)
   }
 
@@ -222,14 +280,15 @@ public final class UploadRunner {
     }
   }
 
-  private func reportIfDue(_ attachment: borrowing Attachment) {
+  private func reportIfDue(_ set: borrowing SubscriberSet) {
     let nowNs = monotonicNowNs()
     guard nowNs >= reportAtNs else { return }
     reportAtNs = nowNs &+ progressNs
     report(
       .progress(
         statistics.progress(
-          drops: drops(of: attachment), byteCount: destination.byteCount, nowNs: nowNs)))
+          drops: drops(set), sound: soundFigures(set), byteCount: destination.byteCount,
+          nowNs: nowNs)))
   }
 
   private static func nanoseconds(_ duration: Duration) -> UInt64 {

@@ -4,6 +4,7 @@ import Platform
 struct UploadStatistics {
   private(set) var frames = 0
   private(set) var repeatedFrames = 0
+  private(set) var soundChunks = 0
   private var latency = LatencyHistogram()
   private(set) var firstArrivalNs: UInt64?
   private var newestArrivalNs: UInt64 = 0
@@ -21,11 +22,14 @@ struct UploadStatistics {
   }
 
   mutating func countRepeatedFrame() { repeatedFrames += 1 }
+  mutating func countSound() { soundChunks += 1 }
 
   /// Rates since the last call.
-  mutating func progress(drops: UInt64, byteCount: UInt64, nowNs: UInt64) -> UploadProgress {
+  mutating func progress(
+    drops: UInt64, sound: SoundFigures?, byteCount: UInt64, nowNs: UInt64
+  ) -> UploadProgress {
     let seconds = Double(nowNs &- reportedAtNs) / 1e9
-    var result = totals(drops: drops, byteCount: byteCount)
+    var result = totals(drops: drops, sound: sound, byteCount: byteCount)
     if seconds > 0 {
       result.framesPerSecond = Double(frames - reportedFrames) / seconds
       result.bitsPerSecond = Double(byteCount &- reportedBytes) * 8 / seconds
@@ -35,8 +39,8 @@ struct UploadStatistics {
   }
 
   /// Rates from the first frame to the newest.
-  func summary(drops: UInt64, byteCount: UInt64) -> UploadProgress {
-    var result = totals(drops: drops, byteCount: byteCount)
+  func summary(drops: UInt64, sound: SoundFigures?, byteCount: UInt64) -> UploadProgress {
+    var result = totals(drops: drops, sound: sound, byteCount: byteCount)
     let seconds = Double(newestArrivalNs &- (firstArrivalNs ?? newestArrivalNs)) / 1e9
     if seconds > 0 {
       result.framesPerSecond = Double(frames - 1) / seconds
@@ -45,10 +49,12 @@ struct UploadStatistics {
     return result
   }
 
-  private func totals(drops: UInt64, byteCount: UInt64) -> UploadProgress {
+  private func totals(
+    drops: UInt64, sound: SoundFigures?, byteCount: UInt64
+  ) -> UploadProgress {
     UploadProgress(
       frames: frames, repeatedFrames: repeatedFrames, drops: drops,
       latencyP50Ns: latency.quantile(0.5), latencyP99Ns: latency.quantile(0.99),
-      byteCount: byteCount)
+      byteCount: byteCount, sound: sound)
   }
 }

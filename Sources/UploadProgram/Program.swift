@@ -1,7 +1,9 @@
 import AppGroup
 import ArgumentParser
+import Broadcast
 import CommandLineSupport
 import FrameBus
+import GStreamerLog
 import Platform
 import Upload
 import UploadGStreamer
@@ -32,16 +34,29 @@ struct Send: ParsableCommand {
   private static let snapshotPatience = Duration.seconds(5)
 
   func run() throws {
-    let stream = try upload.stream()
+    let display = ProgressDisplay(global.terminal)
+    // The host chooses the streams, and stops it by the broadcast's end.
+    if BroadcastExtension.isStartedByHost {
+      BroadcastExtension.run(BroadcastUpload(to: try destination(display)))
+    }
+    let streams = try upload.streams()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.
     let signals = try SignalWatcher()
-    let display = ProgressDisplay(global.terminal)
     let destination = try destination(display)
     let isSnapshot = destination.frameLimit == 1
     let group = try global.openGroup(creatingLocal: !isSnapshot)
+    ProductLog.begin(
+      "framebus-upload", in: group, as: .extension, global, options: upload.logged)
+    #if Media
+      GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
+        ProductLog.append(
+          line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
+          line: line.sourceLine)
+      }
+    #endif
 
-    var plan = UploadPlan(stream: stream)
+    var plan = UploadPlan(stream: streams[0], sound: Array(streams.dropFirst()))
     plan.policy = policy
     plan.frameLimit = upload.frames
     plan.duration = upload.duration.map { .seconds($0) }
@@ -60,6 +75,7 @@ struct Send: ParsableCommand {
       throw error
     }
     display.end()
+    ProductLog.append(summary)
     #if Media
       if let address = (destination as? FileDestination)?.entryAddress {
         global.terminal.detail(
@@ -69,7 +85,7 @@ struct Send: ParsableCommand {
     try display.show(summary, asJSON: global.json)
     // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
     if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
-    if summary.end == .publisherFailed { throw PublisherFailed(stream: stream) }
+    if summary.end == .publisherFailed { throw PublisherFailed(stream: plan.stream) }
   }
 
   private func policy() throws(UsageError) -> DeliveryPolicy? {

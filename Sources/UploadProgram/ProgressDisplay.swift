@@ -11,10 +11,12 @@ final class ProgressDisplay: Sendable {
   private let terminal: Terminal
   /// Whether the cursor stands behind a progress line.
   private let isMidLine = Mutex(false)
+  private let log = Mutex(UploadLog())
 
   init(_ terminal: Terminal) { self.terminal = terminal }
 
   func show(_ report: UploadReport) {
+    log.withLock { $0.append(report) }
     switch report {
     case .progress(let progress):
       isMidLine.withLock { $0 = true }
@@ -27,6 +29,7 @@ final class ProgressDisplay: Sendable {
     case .losslessEnded:
       end()
       terminal.warn("too slow for every frame: the publisher goes on without waiting")
+    case .soundRefused(let stream, let refusal): say("“\(stream)” is left out: \(refusal)")
     case .format(let format):
       detail(
         "frames are \(format.width)×\(format.height) \(format.fourcc), "
@@ -36,6 +39,7 @@ final class ProgressDisplay: Sendable {
 
   #if Media
     func show(_ report: WHIPReport) {
+      ProductLog.append(report)
       switch report {
       case .connection(.offered(let address)): detail("\(address) took the offer")
       case .connection(.recommended(let servers)):

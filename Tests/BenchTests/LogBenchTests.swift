@@ -12,7 +12,13 @@ import Testing
     let records = try #require(object as? [[String: Any]])
     for scenario in ["call", "lines", "lines on the disk"] {
       let own = records.filter { $0["scenario"] as? String == scenario }
-      #expect(own.compactMap { $0["subject"] as? String } == ["framebus", "limit"])
+      #expect(
+        own.compactMap { $0["subject"] as? String }
+          == ["framebus", "limit", "framebus, swift-log"])
+    }
+    for scenario in ["merge 8 processes", "follow"] {
+      let own = records.filter { $0["scenario"] as? String == scenario }
+      #expect(own.compactMap { $0["subject"] as? String } == ["framebus"])
     }
     for record in records {
       #expect(record["suite"] as? String == "log")

@@ -82,9 +82,3 @@ struct StreamRow: Decodable {
   let published: UInt64
   let subscribers: [Subscriber]
 }
-
-/// The path of a file in Tests/Tools.
-func tool(_ name: String) -> String {
-  URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Tools/\(name)").path
-}

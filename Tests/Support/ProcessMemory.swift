@@ -2,13 +2,17 @@ import Foundation
 import Platform
 
 extension ProcessFacts {
-  /// Whether a text lies anywhere in the process's memory, pages that it cannot read itself among
+  package func memoryHolds(_ text: String) throws -> Bool { try memoryHolds(Data(text.utf8)) }
+
+  /// Whether bytes lie anywhere in the process's memory, pages that it cannot read itself among
   /// them (`proc_pid_mem(5)`). Of a process that forbids dumps, root alone may ask.
-  package func memoryHolds(_ text: String) throws -> Bool {
+  /// - Parameter isLookedInto: which mappings to look into, by their lines in `/proc/PID/maps`.
+  package func memoryHolds(
+    _ wanted: Data, where isLookedInto: (String) -> Bool = { _ in true }
+  ) throws -> Bool {
     let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(processID)/mem"))
     defer { try? memory.close() }
-    let wanted = Data(text.utf8)
-    for line in try mappings {
+    for line in try mappings where isLookedInto(String(line)) {
       let ends = line.prefix { $0 != " " }.split(separator: "-")
       guard ends.count == 2, let start = UInt64(ends[0], radix: 16),
         let end = UInt64(ends[1], radix: 16), !line.hasSuffix("[vsyscall]")

@@ -14,7 +14,7 @@ final class ReachablePrograms: Sendable {
 
   private static let names = [
     "framebus", "framebus-capture", "framebus-capture-gstreamer", "framebus-upload",
-    "HostileMember", "MailboxWorker", "NotifyWorker",
+    "framebus-confine", "BreakOut", "HostileMember", "MailboxWorker", "NotifyWorker", "RoleHost",
   ]
 
   private init() throws {

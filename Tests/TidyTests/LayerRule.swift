@@ -13,32 +13,40 @@ enum LayerRule {
     "CredentialStore": ["Platform", "AppGroup", "CSodium"],
     "GroupSemaphores": ["Platform", "AppGroup", "CSemaphoreLayout"],
     "NotifyCenter": ["Platform", "AppGroup", "CNotifyLayout"],
+    "Confinement": ["Platform", "AppGroup"],
     "DarwinKeychain": ["Platform", "AppGroup", "CredentialStore"],
     "SharedDefaults": ["Platform", "AppGroup", "CChecksum"],
     "FoundationDefaults": ["SharedDefaults", "FoundationEssentials"],
     "SharedLog": ["Platform", "AppGroup", "CChecksum", "CLogLayout"],
     "SharedLogHandler": ["SharedLog", "Logging"],
+    "LogSinks": ["Platform", "SharedLog"],
+    "GStreamerLog": ["SharedLog", "CGStreamer"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "Capture": core,
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem"]),
     "Recording": core,
-    "Upload": core,
+    "Sound": ["Platform", "FrameBus"],
+    "Upload": core.union(["Sound"]),
     "WHIP": ["Platform", "CredentialStore", "CCurl"],
     "UploadGStreamer": core.union([
-      "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
+      "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
     ]),
+    "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "NotifyCenter", "Upload"]),
+      .union(["Capture", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Capture", "CredentialStore", "FoundationDefaults", "GroupSemaphores",
-      "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
+      "Bench", "Broadcast", "Capture", "CredentialStore", "FoundationDefaults",
+      "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
-    "CaptureGStreamerProgram": core.union(program).union(["Capture", "CaptureGStreamer"]),
+    "CaptureGStreamerProgram": core.union(program).union([
+      "Capture", "CaptureGStreamer", "GStreamerLog",
+    ]),
     "UploadProgram": core.union(program).union([
-      "CredentialStore", "Upload", "UploadGStreamer", "WHIP",
+      "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
+      "WHIP",
     ]),
   ]
   /// Parts of the language, which every module may use.
@@ -71,7 +79,9 @@ enum LayerRule {
 
 /// The media modules are empty without the package trait, so that the core builds alone.
 enum MediaRule {
-  static let modules: Set = ["CaptureX11", "CaptureGStreamer", "UploadGStreamer"]
+  static let modules: Set = [
+    "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
+  ]
 
   static func check(_ file: SourceFile) -> [Finding] {
     guard file.isSwift, let module = file.module, modules.contains(module) else { return [] }

@@ -1,7 +1,9 @@
 /// Raw pointers live in few places: Platform, the modules that wrap a C library, and what is listed
 /// here, a list that only gets shorter. Elsewhere memory is a span.
 enum PointerRule {
-  static let modules: Set = ["Platform", "CaptureX11", "CaptureGStreamer", "UploadGStreamer"]
+  static let modules: Set = [
+    "Platform", "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
+  ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/PublisherCore.swift",
     "Sources/CredentialStore/Sodium/", "Sources/WHIP/Curl/",

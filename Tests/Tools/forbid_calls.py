@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 """Runs a program under a seccomp filter that refuses what some machines refuse.
 
-usage: forbid_calls.py ring|direct|keyring PROGRAM ARGUMENT…
+usage: forbid_calls.py ring|direct|keyring|landlock|namespaces|filters PROGRAM ARGUMENT…
   ring    io_uring_setup(2) fails with EPERM
   direct  fcntl(2) with F_SETFL and O_DIRECT fails with EINVAL
   keyring add_key(2) and keyctl(2) fail with EPERM
+  landlock landlock_create_ruleset(2) fails with ENOSYS
+  namespaces unshare(2) fails with EPERM
+  filters seccomp(2) fails with ENOSYS, and prctl(2) with PR_SET_SECCOMP with EINVAL
 """
 import ctypes
 import errno
@@ -16,8 +19,12 @@ import sys
 LOAD, JUMP_EQUAL, JUMP_SET, RETURN = 0x20, 0x15, 0x45, 0x06
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 IO_URING_SETUP = 425
-MACHINES = {"x86_64": (72, 0o40000, 248, 250), "aarch64": (25, 0o200000, 217, 219)}
-FCNTL, O_DIRECT, ADD_KEY, KEYCTL = MACHINES[platform.machine()]
+LANDLOCK_CREATE_RULESET = 444
+MACHINES = {
+    "x86_64": (72, 0o40000, 248, 250, 272, 317, 157),
+    "aarch64": (25, 0o200000, 217, 219, 97, 277, 167),
+}
+FCNTL, O_DIRECT, ADD_KEY, KEYCTL, UNSHARE, SECCOMP, PRCTL = MACHINES[platform.machine()]
 F_SETFL = 4
 AT_NUMBER, AT_ARGUMENTS = 0, 16
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
@@ -39,6 +46,28 @@ FILTERS = {
         step(JUMP_EQUAL, ADD_KEY, 1),
         step(JUMP_EQUAL, KEYCTL, 0, 1),
         step(RETURN, ERRNO | errno.EPERM),
+        step(RETURN, ALLOW),
+    ],
+    "landlock": [
+        step(LOAD, AT_NUMBER),
+        step(JUMP_EQUAL, LANDLOCK_CREATE_RULESET, 0, 1),
+        step(RETURN, ERRNO | errno.ENOSYS),
+        step(RETURN, ALLOW),
+    ],
+    "namespaces": [
+        step(LOAD, AT_NUMBER),
+        step(JUMP_EQUAL, UNSHARE, 0, 1),
+        step(RETURN, ERRNO | errno.EPERM),
+        step(RETURN, ALLOW),
+    ],
+    "filters": [
+        step(LOAD, AT_NUMBER),
+        step(JUMP_EQUAL, SECCOMP, 0, 1),
+        step(RETURN, ERRNO | errno.ENOSYS),
+        step(JUMP_EQUAL, PRCTL, 0, 3),
+        step(LOAD, AT_ARGUMENTS),
+        step(JUMP_EQUAL, PR_SET_SECCOMP, 0, 1),
+        step(RETURN, ERRNO | errno.EINVAL),
         step(RETURN, ALLOW),
     ],
     "direct": [

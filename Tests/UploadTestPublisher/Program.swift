@@ -1,4 +1,5 @@
 import AppGroup
+import Foundation
 import FrameBus
 import Platform
 
@@ -8,9 +9,11 @@ import Platform
 //
 // A segment is FOURCC:WxH:COUNT:INTERVAL, the interval in microseconds: so many frames, stamped
 // and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). The
-// format NOIS is noise, in XR24, that no encoder can make small. The frame's
-// time stamp is written to standard output as one line. `still` waits for a signal after the last
-// segment, and does not publish meanwhile, as a screen does that stands still.
+// format NOIS is noise, in XR24, that no encoder can make small. The format PCM is sound, of
+// RATExCHANNELS instead of WxH: 16 bits, every sample 0.5, each frame as long as the interval;
+// TONE is the same with a tone of 440 Hz. The frame's time stamp is written to standard output as
+// one line. `still` waits for a signal after the last segment, and does not publish meanwhile, as a
+// screen does that stands still.
 
 @main struct Program {
   static func main() {
@@ -29,7 +32,7 @@ import Platform
     let isLossless = arguments[3] == "lossless"
     let segments = try arguments[4...].map(Segment.init)
     var options = PublisherOptions()
-    options.ringDepth = 4
+    options.ringDepth = segments[0].format.kind == .video ? 4 : 64
     options.allowsLossless = isLossless
     var publisher = try Publisher(
       StreamName(arguments[2]), in: group, format: segments[0].format, options: options)
@@ -66,9 +69,32 @@ import Platform
     }
   }
 
+  /// A tone of 440 Hz at half the range, in all channels.
+  private static func fillWithTone(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
+    var bytes = loan.bytes
+    let frameCount = segment.format.byteCount / 2 / segment.channelCount
+    for index in 0..<segment.format.byteCount / 2 {
+      let time = Double(number * frameCount + index / segment.channelCount)
+      let value = 16_384 * sin(2 * .pi * 440 * time / Double(segment.sampleRate))
+      // SAFETY: so many samples of two bytes fit into the format's size, which the slot holds.
+      unsafe bytes.storeBytes(
+        of: Int16(value), toUncheckedByteOffset: 2 * index, as: Int16.self)
+    }
+  }
+
   /// Grey in every format of one byte a sample: in RGB, and in YUV with neutral chroma.
   private static func fill(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
     let (format, isNoisy) = (segment.format, segment.isNoisy)
+    if segment.isTone { return fillWithTone(&loan, segment, number) }
+    if format.kind != .video {
+      var bytes = loan.bytes
+      for index in 0..<format.byteCount {
+        // SAFETY: the index is less than the format's size, which the slot holds.
+        unsafe bytes.storeBytes(
+          of: index % 2 == 0 ? 0 : 0x40, toUncheckedByteOffset: index, as: UInt8.self)
+      }
+      return
+    }
     let level = UInt8(16 + 8 * (number % 24))
     var bytes = loan.bytes
     let chroma = format.planes.count > 1 ? format.planes[1].offset : format.byteCount
@@ -88,20 +114,39 @@ struct Segment {
   let format: FrameFormat
   let count: Int
   let isNoisy: Bool
+  let isTone: Bool
+  let sampleRate: Int
+  let channelCount: Int
   let intervalNs: Int64
 
   init(_ text: String) throws {
     let parts = text.split(separator: ":").map(String.init)
-    guard parts.count == 4, let fourcc = parts[0] == "NOIS" ? .xrgb8888 : FourCC(parts[0]),
+    guard parts.count == 4, let fourcc = Self.fourcc(parts[0]),
       let count = Int(parts[2]),
       let microseconds = Int64(parts[3])
     else { throw WrongArguments() }
     let sides = parts[1].split(separator: "x").compactMap { Int($0) }
     guard sides.count == 2 else { throw WrongArguments() }
-    let rate = FrameRate(Int(1_000_000 / microseconds), 1)
-    format = try .video(fourcc, width: sides[0], height: sides[1], frameRate: rate)
+    if fourcc == .pcm {
+      let sound = try AudioFormat(.s16le, sampleRate: sides[0], channelCount: sides[1])
+      let sampleFrames = sides[0] * Int(microseconds) / 1_000_000
+      format = try .audio(.appAudio, sound, maximumSampleFrameCount: sampleFrames)
+    } else {
+      let rate = FrameRate(Int(1_000_000 / microseconds), 1)
+      format = try .video(fourcc, width: sides[0], height: sides[1], frameRate: rate)
+    }
     self.count = count
     isNoisy = parts[0] == "NOIS"
+    isTone = parts[0] == "TONE"
+    (sampleRate, channelCount) = (sides[0], sides[1])
     intervalNs = microseconds * 1000
+  }
+
+  private static func fourcc(_ name: String) -> FourCC? {
+    switch name {
+    case "NOIS": .xrgb8888
+    case "PCM", "TONE": .pcm
+    default: FourCC(name)
+    }
   }
 }

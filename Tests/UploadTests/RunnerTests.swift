@@ -1,6 +1,7 @@
 import AppGroup
 import FrameBus
 import Platform
+import Sound
 import Synchronization
 import TestSupport
 import Testing
@@ -164,6 +165,19 @@ final class RecordingDestination: Destination {
   private(set) var isAbandoned = false
   var stopAfter: (count: Int, stop: StopSignal)?
   var failsAfter = Int.max
+  var takesSound = false
+  private(set) var isSoundExpected = false
+  private(set) var sounds: [PlacedChunk] = []
+  /// Called with each chunk and how many pictures came before it.
+  var onSound: ((PlacedChunk, Int) -> Void)?
+
+  func expectSound() { isSoundExpected = true }
+
+  func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+    let placed = PlacedChunk(chunk: sound, ptsNs: ptsNs)
+    sounds.append(placed)
+    onSound?(placed, stamps.count)
+  }
 
   func prepare() throws(DestinationError) {}
 

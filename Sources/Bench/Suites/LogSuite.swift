@@ -3,8 +3,8 @@ import CommandLineSupport
 import Platform
 
 /// What a line of the log costs its caller, how many a second there can be, and how many that
-/// survive a power cut: FrameBus beside bare writes of many lines each (the limit), a write a line,
-/// and spdlog.
+/// survive a power cut: FrameBus, by its own API and behind swift-log's Logger, beside bare writes
+/// of many lines each (the limit), a write a line, and spdlog; and what reading costs.
 struct LogSuite: BenchSuite {
   let name = "log"
 
@@ -27,7 +27,7 @@ struct LogSuite: BenchSuite {
   ]
 
   /// What a program of Benchmarks says at its end.
-  private struct Figures: Decodable {
+  struct Figures: Decodable {
     let p50_ns: UInt64
     let p99_ns: UInt64
     let p999_ns: UInt64
@@ -53,14 +53,19 @@ struct LogSuite: BenchSuite {
         }
       }
       lines += ["", scenario.name] + table(subjects, figures)
-      records += zip(subjects, figures).map { record(scenario, $0, $1) }
+      records += zip(subjects, figures).map {
+        record(scenario: scenario.name, subject: $0.name, $1)
+      }
     }
-    return BenchReport(records: records, lines: lines)
+    let reading = try readingReport(run)
+    return BenchReport(records: records + reading.records, lines: lines + reading.lines)
   }
 
   /// Others may be missing; what is ours may not.
   private func subjects(_ run: BenchRun) throws -> [Subject] {
-    var subjects = try [("framebus", "BusLog"), ("limit", "BareLog")].map { name, program in
+    var subjects = try [
+      ("framebus", "BusLog"), ("limit", "BareLog"), ("framebus, swift-log", "BusLogger"),
+    ].map { name, program in
       guard let path = siblingProgram(named: program) else {
         throw MissingSubject(subject: name, program: program, remedy: "run `swift build`")
       }
@@ -82,16 +87,28 @@ struct LogSuite: BenchSuite {
   private func measure(
     _ subject: Subject, _ scenario: Scenario, _ run: BenchRun
   ) throws -> Figures {
+    try inGroup { place in
+      try finish(
+        StartedProgram(
+          subject.name, subject.path, [scenario.work, place, "lines=\(scenario.lines)"]))
+    }
+  }
+
+  /// A turn in a group of its own.
+  func inGroup(_ turn: (_ place: String) throws -> Figures) throws -> Figures {
     let folder = try TemporaryFolder(prefix: "framebus-bench-log-")
     defer { try? folder.remove() }
     _ = try AppGroup.create(.local, root: folder.path)
-    let program = try StartedProgram(
-      subject.name, subject.path, [scenario.work, folder.path, "lines=\(scenario.lines)"])
+    return try turn(folder.path)
+  }
+
+  /// What a program says at its end.
+  func finish(_ program: StartedProgram) throws -> Figures {
     guard let status = program.process.wait(until: .after(.seconds(300))), status.isSuccess else {
       throw StartedProgramError.ended(
         program.name, program.process.end(), lastWords: program.lastWords)
     }
-    return try lastObject(Figures.self, in: program.collectedOutput(), of: subject.name)
+    return try lastObject(Figures.self, in: program.collectedOutput(), of: program.name)
   }
 
   private func table(_ subjects: [Subject], _ figures: [[Figures]]) -> [String] {
@@ -109,14 +126,12 @@ struct LogSuite: BenchSuite {
     return table.lines
   }
 
-  private func record(
-    _ scenario: Scenario, _ subject: Subject, _ figures: [Figures]
-  ) -> BenchRecord {
+  func record(scenario: String, subject: String, _ figures: [Figures]) -> BenchRecord {
     func median(_ value: (Figures) -> UInt64) -> UInt64 {
       UInt64(Spread(figures.map { Double(value($0)) }).median)
     }
     var record = BenchRecord(
-      suite: name, scenario: scenario.name, subject: subject.name,
+      suite: name, scenario: scenario, subject: subject,
       samples: figures.reduce(0) { $0 + $1.samples })
     record.p50_ns = median(\.p50_ns)
     record.p99_ns = median(\.p99_ns)

@@ -80,7 +80,7 @@ struct CredentialExport: ParsableCommand {
       if let receiver { try opened.export(names, for: receiver) } else {
         try opened.export(names, under: try filePassphrase())
       }
-    let place = FilePlace(path)
+    let place = OutputFile(path)
     try Directory(path: place.directory).replaceFile(place.name, with: bytes, mode: 0o600)
     global.terminal.say("exported \(counted(names.count)) to \(path)")
   }
@@ -118,7 +118,7 @@ struct CredentialImport: ParsableCommand {
   func run() throws {
     let exporter = try from.map(parsedIdentity)
     let opened = try store.openedOrMade(global)
-    let place = FilePlace(path)
+    let place = OutputFile(path)
     let file = try Directory(path: place.directory).readFile(
       place.name, limit: CredentialStore.maximumExportBytes)
     let names = try opened.importing(
@@ -142,20 +142,4 @@ private func parsedIdentity(_ text: String) throws(UsageError) -> StoreIdentity 
 
 private func counted(_ count: Int) -> String {
   count == 1 ? "1 credential" : "\(count) credentials"
-}
-
-/// A path as a directory and a name in it.
-private struct FilePlace {
-  let directory: String
-  let name: String
-
-  init(_ path: String) {
-    guard let slash = path.lastIndex(of: "/") else {
-      directory = "."
-      name = path
-      return
-    }
-    directory = slash == path.startIndex ? "/" : String(path[..<slash])
-    name = String(path[path.index(after: slash)...])
-  }
 }

@@ -53,6 +53,9 @@ struct CredentialRun: ParsableCommand {
     let handOver = try opened.handOver(
       to: role, leases: leases, passphrase: rolePassphrase.given(of: role))
     leases = []
+    ProductLog.begin(
+      "framebus credential run", in: try host.openGroup(), as: .host, host,
+      options: ["--role=\(role)"] + lease.map { "--lease=\($0)" } + [program])
     var options = LaunchOptions(program, Array(command.dropFirst()))
     options.input = .inherit
     options.inherited = [handOver.descriptorNumber]

@@ -17,42 +17,27 @@ struct DefaultsWatch: ParsableCommand {
   @OptionGroup var suite: SuiteChoice
   @Argument(help: ArgumentHelp("The setting (default: all).", valueName: "key"))
   var key: String?
-  @Option(help: ArgumentHelp("End after N changes.", valueName: "n"))
-  var count: Int?
-  @Option(help: ArgumentHelp("End S seconds after the start: exit status 1.", valueName: "s"))
-  var timeout: Double?
+  @OptionGroup var limits: WatchLimits
   @OptionGroup(title: "Global options") var global: GlobalOptions
-
-  func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count \(count): use 1 or more") }
-    if let timeout, !(timeout >= 0 && timeout <= 1e9) {
-      throw ValidationError("--timeout \(timeout): use seconds, 0 or more")
-    }
-  }
 
   func run() throws {
     // First of all, so that no thread is without it.
     let signals = try SignalWatcher()
-    let deadline = timeout.map { Deadline.after(.seconds($0)) } ?? .never
+    let deadline = limits.deadline
     let defaults = try suite.opened(global, creatingLocal: true)
     try defaults.refresh()
     let changes = try ChangeQueue()
     let observation = try defaults.observe(key) { changes.add($0) }
     defer { observation.cancel() }
     global.terminal.say("watching \(key.map { "\($0) of " } ?? "")\(defaults.name)")
-    var told = 0
-    while told < count ?? .max {
-      if signals.stop.isRaised { throw Interrupted() }
-      if let change = changes.take() {
-        try print(change)
-        told += 1
-      } else if try firstReadable(
-        changes.descriptorNumber, signals.stop.descriptorNumber, until: deadline) == nil
-      {
-        if global.json { throw AlreadyReported() }
-        throw TooFewChanges(suite: defaults.name, told: told)
-      }
+    let told = try limits.shortfall(until: deadline, changes.descriptorNumber, signals) {
+      guard let change = changes.take() else { return false }
+      try print(change)
+      return true
     }
+    guard let told else { return }
+    if global.json { throw AlreadyReported() }
+    throw TooFewChanges(suite: defaults.name, told: told)
   }
 
   private func print(_ change: DefaultsChange) throws {

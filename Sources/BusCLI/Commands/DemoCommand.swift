@@ -49,6 +49,9 @@ struct DemoCommand: ParsableCommand {
     let id = try global.groupID()
     let group = try AppGroup.create(id, root: folder.path)
     let terminal = global.terminal
+    ProductLog.begin(
+      "framebus demo", in: group, as: .host, global,
+      options: ["--seconds=\(seconds)", "--fps=\(fps)", "--output=\(output)"])
     terminal.say("group      \(id) in \(folder.path)")
     let demo = DemoRun(
       seconds: seconds, output: output, framesPerSecond: fps, isVirtual: virtual, group: group,
@@ -71,6 +74,8 @@ struct DemoCommand: ParsableCommand {
   }
 
   private func leave(_ folder: TemporaryFolder) {
+    // Before its directory goes.
+    ProductLog.close()
     if keep {
       global.terminal.say("kept       \(folder.path)")
       return

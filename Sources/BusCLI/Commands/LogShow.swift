@@ -12,6 +12,10 @@ struct LogShow: ParsableCommand {
       Each line has its time (UTC), level, role and process. What a process wrote cannot end a \
       line, nor steer a terminal: such characters are shown as \\u{…}. Lines that were lost are \
       told of on standard error. Private values are shown, but not exported.
+
+      The product's own processes log here. They write lines from $FRAMEBUS_LOG_LEVEL on (info, or \
+      debug by --verbose), and with $FRAMEBUS_LOG_JOURNAL=1 to systemd's journal, with \
+      $FRAMEBUS_LOG_JSON=FILE to a file of JSON lines, too.
       """)
 
   @Flag(help: "Go on with lines as they come, until Ctrl-C.")

@@ -13,41 +13,26 @@ struct NotifyWatch: ParsableCommand {
       """)
 
   @OptionGroup var choice: NotificationChoice
-  @Option(help: ArgumentHelp("End after N deliveries.", valueName: "n"))
-  var count: Int?
-  @Option(
-    help: ArgumentHelp("End S seconds after the start: exit status 1.", valueName: "s"))
-  var timeout: Double?
+  @OptionGroup var limits: WatchLimits
   @OptionGroup(title: "Global options") var global: GlobalOptions
-
-  func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count \(count): use 1 or more") }
-    if let timeout, !(timeout >= 0 && timeout <= 1e9) {
-      throw ValidationError("--timeout \(timeout): use seconds, 0 or more")
-    }
-  }
 
   func run() throws {
     // First of all, so that no thread is without it.
     let signals = try SignalWatcher()
-    let deadline = timeout.map { Deadline.after(.seconds($0)) } ?? .never
+    let deadline = limits.deadline
     let name = try choice.name()
     let observation = try global.openNotifications(creatingLocal: true)
       .observeByDescriptor(name)
     guard let descriptor = observation.descriptor else { return }
     global.terminal.say("watching \(name.text.plain)")
-    var delivered = 0
-    while delivered < count ?? .max {
-      if signals.stop.isRaised { throw Interrupted() }
-      if let delivery = try observation.take() {
-        try print(delivery)
-        delivered += 1
-      } else if try firstReadable(descriptor, signals.stop.descriptorNumber, until: deadline) == nil
-      {
-        if global.json { throw AlreadyReported() }
-        throw TooFew(name: name, delivered: delivered)
-      }
+    let delivered = try limits.shortfall(until: deadline, descriptor, signals) {
+      guard let delivery = try observation.take() else { return false }
+      try print(delivery)
+      return true
     }
+    guard let delivered else { return }
+    if global.json { throw AlreadyReported() }
+    throw TooFew(name: name, delivered: delivered)
   }
 
   private func print(_ delivery: Delivery) throws {

@@ -1,3 +1,4 @@
+import AppGroup
 import ArgumentParser
 import CommandLineSupport
 import FrameBus
@@ -78,8 +79,10 @@ struct PlayCommand: ParsableCommand {
   }
 
   private func playStream(_ name: StreamName, stop: StopSignal) throws {
+    let group = try global.openGroup()
+    beginLog(in: group)
     var stream = try WholeStream(
-      name, in: try global.openGroup(), WholeStream.Wishes(),
+      name, in: group, WholeStream.Wishes(),
       waitingForPublisherUntil: nil, stop: stop)
     var output = PictureOutput(isRaw: raw)
     defer { tellOfDrops(stream.droppedCount) }
@@ -99,7 +102,14 @@ struct PlayCommand: ParsableCommand {
   }
 
   private func tellOfDrops(_ count: UInt64) {
-    if count > 0 { global.terminal.say("\(count) frames dropped: whoever reads was too slow") }
+    if count == 0 { return }
+    global.terminal.say("\(count) frames dropped: whoever reads was too slow")
+    ProductLog.append(.notice, "\(count) frames dropped: whoever reads was too slow")
+  }
+
+  private func beginLog(in group: AppGroup) {
+    let target = toStream.map { ["--to-stream=\($0)"] } ?? []
+    ProductLog.begin("framebus play", in: group, as: .host, global, options: [source] + target)
   }
 
   // MARK: A recording
@@ -140,6 +150,7 @@ struct PlayCommand: ParsableCommand {
     stop: StopSignal
   ) throws {
     let group = try global.openGroup(creatingLocal: true)
+    beginLog(in: group)
     let announcer = StreamAnnouncer(of: target, in: group, global)
     var publisher = try Republisher(
       target, in: group, first: try reader.frame(numbers.lowerBound),

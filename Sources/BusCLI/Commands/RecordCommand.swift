@@ -3,6 +3,7 @@ import CommandLineSupport
 import FrameBus
 import Platform
 import Recording
+import SharedLog
 
 /// `framebus record`: a stream's frames in a file, as they are.
 struct RecordCommand: ParsableCommand {
@@ -53,8 +54,11 @@ struct RecordCommand: ParsableCommand {
     let display = RecordingDisplay(global.terminal)
     let summary: RecordingSummary
     do {
+      let group = try global.openGroup()
+      ProductLog.begin(
+        "framebus record", in: group, as: .extension, global, options: [streamText, path])
       let recorder = try Recorder(
-        plan, in: try global.openGroup(), stop: signals.stop,
+        plan, in: group, stop: signals.stop,
         report: { display.show($0) })
       summary = try recorder.run()
     } catch RecordingError.cannotSubscribe(.stopped) {
@@ -64,6 +68,7 @@ struct RecordCommand: ParsableCommand {
       throw error
     }
     display.end()
+    ProductLog.append(.info, "recording ended", summary.logged)
     if global.json {
       try global.terminal.printJSON(RecordingRecord(plan, summary), onOneLine: true)
     } else {
@@ -85,6 +90,15 @@ struct PublisherFailed: Error, CustomStringConvertible {
 
   var description: String {
     "the publisher of “\(stream)” failed; see its own messages, and start it again"
+  }
+}
+
+extension RecordingSummary {
+  fileprivate var logged: [LogField] {
+    [
+      LogField("end", end.rawValue), LogField("frames", "\(figures.frames)"),
+      LogField("drops", "\(figures.dropped)"), LogField("bytes", "\(figures.byteCount)"),
+    ]
   }
 }
 

@@ -10,7 +10,7 @@ struct UploadCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    _ = try upload.stream()
+    _ = try upload.streams()
     try RoleProgram("framebus-upload").run(global.arguments + upload.arguments)
   }
 }

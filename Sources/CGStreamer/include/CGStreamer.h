@@ -7,5 +7,6 @@
 #include <gst/gst.h>
 #endif
 
+#include "CGStreamerLog.h"
 #include "CSlotSink.h"
 #include "CUploadPipeline.h"

@@ -21,8 +21,9 @@
 #include <sys/types.h>
 #include <sys/xattr.h>
 
-/// memfd_create(2) with MFD_CLOEXEC | MFD_ALLOW_SEALING, and MFD_NOEXEC_SEAL where known.
-int linux_memfd_create(const char *name);
+/// memfd_create(2) with MFD_CLOEXEC | MFD_ALLOW_SEALING, and MFD_EXEC or MFD_NOEXEC_SEAL where
+/// they are known.
+int linux_memfd_create(const char *name, bool isExecutable);
 /// fcntl(2), F_ADD_SEALS and F_GET_SEALS. Seals are the LINUX_SEAL_ bits.
 int linux_add_seals(int descriptor, int seals);
 int linux_get_seals(int descriptor);

@@ -30,11 +30,11 @@ package struct MailboxPacket {
   package func bytes(before payload: [UInt8] = []) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.headerBytes + payload.count)
-    append(Self.magic, to: &bytes)
-    append(Self.version, to: &bytes)
-    append(kind.rawValue, to: &bytes)
-    append(sender, to: &bytes)
-    append(sequence, to: &bytes)
+    bytes.append(littleEndian: Self.magic)
+    bytes.append(littleEndian: Self.version)
+    bytes.append(littleEndian: kind.rawValue)
+    bytes.append(littleEndian: sender)
+    bytes.append(littleEndian: sequence)
     return bytes + payload
   }
 
@@ -48,24 +48,14 @@ package struct MailboxPacket {
   package init?(parsing bytes: ArraySlice<UInt8>) {
     guard bytes.count >= Self.headerBytes else { return nil }
     let start = bytes.startIndex
-    guard number(bytes[start..<start + 4]) == UInt64(Self.magic),
-      number(bytes[start + 4..<start + 6]) == UInt64(Self.version),
-      let kind = Kind(rawValue: UInt16(number(bytes[start + 6..<start + 8])))
+    guard UInt32(littleEndian: bytes[start..<start + 4]) == Self.magic,
+      UInt16(littleEndian: bytes[start + 4..<start + 6]) == Self.version,
+      let kind = Kind(rawValue: UInt16(littleEndian: bytes[start + 6..<start + 8]))
     else { return nil }
     self.init(
-      kind, sender: number(bytes[start + 8..<start + 16]),
-      sequence: number(bytes[start + 16..<start + 24]))
+      kind, sender: UInt64(littleEndian: bytes[start + 8..<start + 16]),
+      sequence: UInt64(littleEndian: bytes[start + 16..<start + 24]))
   }
-}
-
-private func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
-  for shift in stride(from: 0, to: value.bitWidth, by: 8) {
-    bytes.append(UInt8(truncatingIfNeeded: value >> shift))
-  }
-}
-
-private func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-  bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
 }
 
 /// Where packets arrive: room for the largest.

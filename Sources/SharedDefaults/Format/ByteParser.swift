@@ -1,3 +1,5 @@
+import Platform
+
 /// Reads values that any member of the group may have written: what does not fit is refused before
 /// it is used, and no count is believed that the bytes could not hold.
 struct ByteParser {
@@ -21,11 +23,7 @@ struct ByteParser {
   }
 
   mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws(Malformed) -> Value {
-    var value: Value = 0
-    for byte in try raw(Value.bitWidth / 8).reversed() {
-      value = value << 8 | Value(truncatingIfNeeded: byte)
-    }
-    return value
+    Value(littleEndian: try raw(Value.bitWidth / 8))
   }
 
   /// A count of things of at least one byte each.

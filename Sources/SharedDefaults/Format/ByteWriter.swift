@@ -1,3 +1,5 @@
+import Platform
+
 /// Writes values one after the other: integers little endian, texts and data as a 32-bit count of
 /// bytes and the bytes.
 struct ByteWriter {
@@ -8,9 +10,7 @@ struct ByteWriter {
   init(writing value: DefaultsValue) { self.value(value) }
 
   mutating func integer(_ value: some FixedWidthInteger) {
-    for index in 0..<value.bitWidth / 8 {
-      bytes.append(UInt8(truncatingIfNeeded: value >> (index * 8)))
-    }
+    bytes.append(littleEndian: value)
   }
 
   mutating func raw(_ bytes: [UInt8]) { self.bytes += bytes }

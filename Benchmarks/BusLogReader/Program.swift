@@ -1,0 +1,93 @@
+import AppGroup
+import Platform
+import SharedLog
+
+// Who reads a SharedLog, as a subject of `framebus bench log`: a user's program, with the public
+// API alone.
+
+/// `BusLogReader merge|follow|speak PLACE lines=N`. PLACE is the root of a group.
+///
+/// - `merge` reads all lines there are, once.
+/// - `speak` appends a line every few milliseconds, as a program does that has something to say now
+///   and then.
+/// - `follow` waits for so many lines, and reports how old each was when it was read.
+@main
+struct Program {
+  static func main() {
+    do { try run() } catch {
+      try? writeFully(Array("error: \(error)\n".utf8), to: 2)
+      exitProcess(1)
+    }
+  }
+
+  private static func run() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 4, let count = Int(arguments[3].dropFirst(6)), count > 0 else {
+      throw Usage()
+    }
+    let group = try AppGroup.open(.local, root: arguments[2])
+    switch arguments[1] {
+    case "merge": try merge(group, count)
+    case "follow": try follow(group, count)
+    case "speak": try speak(group, count)
+    default: throw Usage()
+    }
+  }
+
+  private static func merge(_ group: AppGroup, _ expected: Int) throws {
+    let begin = monotonicNowNs()
+    let reader = try LogReader(group)
+    var count = 0
+    while case .line? = try reader.next() { count += 1 }
+    let elapsed = monotonicNowNs() - begin
+    guard count == expected else { throw WrongCount(count: count, expected: expected) }
+    let perLine = elapsed / UInt64(count)
+    try report([perLine], perSecond: Double(count) * 1e9 / Double(elapsed), samples: count)
+  }
+
+  private static func speak(_ group: AppGroup, _ count: Int) throws {
+    let log = try SharedLog.open(group, role: .host)
+    for number in 0..<count {
+      // Unevenly, so that no phase of whoever saves is met again and again.
+      sleep(until: .after(.microseconds(3000 + number * 7919 % 17_000)))
+      log.append(.info, "a line that somebody waits for", label: "bench")
+    }
+    try log.close()
+  }
+
+  private static func follow(_ group: AppGroup, _ count: Int) throws {
+    let stop = try StopSignal()
+    let reader = try LogReader(group, isFollowing: true)
+    var ages: [UInt64] = []
+    let begin = monotonicNowNs()
+    try writeFully(Array("ready\n".utf8), to: 1)
+    while ages.count < count {
+      while case .line(let record)? = try reader.next() {
+        ages.append(monotonicNowNs() - record.monotonicNs)
+      }
+      if ages.count < count { _ = try reader.wait(stop: stop, until: .after(.seconds(60))) }
+    }
+    let elapsed = monotonicNowNs() - begin
+    ages.sort()
+    try report(ages, perSecond: Double(count) * 1e9 / Double(elapsed), samples: count)
+  }
+
+  /// - Parameter times: ascending.
+  private static func report(_ times: [UInt64], perSecond: Double, samples: Int) throws {
+    func quantile(_ thousandths: Int) -> UInt64 { times[times.count * thousandths / 1000] }
+    let text =
+      "{\"p50_ns\":\(quantile(500)),\"p99_ns\":\(quantile(990)),\"p999_ns\":\(quantile(999)),"
+      + "\"per_second\":\(perSecond.rounded()),\"samples\":\(samples)}\n"
+    try writeFully(Array(text.utf8), to: 1)
+  }
+}
+
+private struct Usage: Error, CustomStringConvertible {
+  let description = "usage: BusLogReader merge|follow|speak PLACE lines=N"
+}
+
+private struct WrongCount: Error, CustomStringConvertible {
+  let count: Int
+  let expected: Int
+  var description: String { "\(count) lines were read, not \(expected)" }
+}

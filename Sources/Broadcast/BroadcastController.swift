@@ -1,0 +1,251 @@
+import AppGroup
+import CredentialStore
+import FrameBus
+import Platform
+import SharedLog
+import Synchronization
+
+/// The host's side of a broadcast: starts it, pauses it, ends it, and is told what becomes of it.
+///
+/// The process that starts a session supervises it. Any other host's controller can pause, resume
+/// and finish it too, and one that comes when the supervising host has died takes the session over.
+public final class BroadcastController: Sendable {
+  public let group: AppGroup
+  private let board: SessionBoard
+  private let launcher: any RoleLauncher
+  private let onEvent: @Sendable (BroadcastEvent) -> Void
+  private let current = Mutex<HostRun?>(nil)
+
+  private static let label = "broadcast.host"
+  private static let lookInterval = Duration.milliseconds(50)
+
+  /// - Parameter onEvent: called on a thread of the controller's own, one event after the other.
+  public convenience init(
+    in group: AppGroup, onEvent: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }
+  ) throws(BroadcastError) {
+    try self.init(in: group, launcher: PlainLauncher(), onEvent: onEvent)
+  }
+
+  package init(
+    in group: AppGroup, launcher: any RoleLauncher,
+    onEvent: @escaping @Sendable (BroadcastEvent) -> Void
+  ) throws(BroadcastError) {
+    do throws(GroupError) { try group.require(.host) } catch { throw .group(error) }
+    self.group = group
+    self.launcher = launcher
+    self.onEvent = onEvent
+    board = try SessionBoard(group, as: .host)
+  }
+
+  /// How a start came out.
+  public enum Started: Hashable, Sendable {
+    case began(SessionID)
+    /// Its host had died; this one supervises it now.
+    case adopted(SessionID)
+    /// It is under way, and another process is its host.
+    case joined(SessionID)
+
+    public var session: SessionID {
+      switch self {
+      case .began(let session), .adopted(let session), .joined(let session): session
+      }
+    }
+  }
+
+  // MARK: Starting
+
+  /// Starts a broadcast. Where the same one is under way, with the same extension and source, it is
+  /// that one.
+  /// - Throws: ``BroadcastError/alreadyBroadcasting(_:extensionID:source:)`` where another one is.
+  public func start(_ request: BroadcastRequest) throws(BroadcastError) -> Started {
+    let manifest = try ExtensionRegistry(group).manifest(of: request.extensionID)
+    guard let presence = try becomeHost() else {
+      guard let record = try board.read(), record.phase.isActive else {
+        throw .roleTaken(.host)
+      }
+      try record.requireSame(as: request)
+      return .joined(record.session)
+    }
+    if let record = try board.read(), record.phase.isActive {
+      let found = found(record)
+      if found.isEmpty {
+        try board.change(record.session) { $0.end(.died(signal: nil)) }
+      } else {
+        try record.requireSame(as: request)
+        try supervise(record, presence, request, manifest, adopting: found)
+        return .adopted(record.session)
+      }
+    }
+    let stream = request.streams[.video]?.text ?? SampleBufferType.video.usualStream
+    let record = BroadcastRecord(
+      session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
+    try board.change { $0 = record }
+    try supervise(record, presence, request, manifest, adopting: .none)
+    return .began(record.session)
+  }
+
+  /// - Returns: nil while another process is a session's host.
+  private func becomeHost() throws(BroadcastError) -> RolePresence? {
+    if let presence = try RolePresence(.host, in: group) { return presence }
+    // One whose session has ended goes in a moment.
+    if try board.read()?.phase.isActive == true { return nil }
+    return try RolePresence(.host, in: group, waiting: true)
+  }
+
+  private func supervise(
+    _ record: BroadcastRecord, _ presence: RolePresence, _ request: BroadcastRequest,
+    _ manifest: ExtensionManifest, adopting found: FoundRoles
+  ) throws(BroadcastError) {
+    let log = try openLog(of: record.session)
+    let isAdopted = !found.isEmpty
+    log.append(
+      .notice, isAdopted ? "a new host takes the session over" : "the session begins",
+      label: Self.label,
+      metadata: [LogField("extension", manifest.id), LogField("source", request.source)])
+    if !isAdopted {
+      log.append(.notice, request.consent, label: "broadcast.consent")
+      // Before the first frame, also for a power cut.
+      try? log.flush()
+    }
+    let starter = RoleStarter(group, record.session, request, manifest, log, launcher)
+    let run = try HostRun(
+      record, board, presence, log, starter, request.restarts, adopting: found,
+      finishWithin: request.finishWithin, onEvent: onEvent)
+    current.withLock { $0 = run }
+    onEvent(.started(record.session, isAdopted: isAdopted))
+    do throws(SystemError) {
+      try startThread(named: "host") { run.run() }
+    } catch { throw .system(error) }
+  }
+
+  private func found(_ record: BroadcastRecord) -> FoundRoles {
+    let stream = try? StreamName(record.stream)
+    return FoundRoles(
+      capture: stream.flatMap { RolePresence.publisher(of: $0, in: group) },
+      uploader: RolePresence.process(of: .extension, in: group))
+  }
+
+  private func openLog(of session: SessionID) throws(BroadcastError) -> SharedLog {
+    var options = LogOptions()
+    options.session = session.text
+    do throws(LogError) {
+      return try SharedLog.open(group, role: .host, options: options)
+    } catch { throw .log(error) }
+  }
+
+  // MARK: While it is under way
+
+  /// Has no samples come until ``resume()``.
+  public func pause() throws(BroadcastError) {
+    try wish { if $0.wish == .run { $0.wish = .pause } }
+  }
+
+  public func resume() throws(BroadcastError) {
+    try wish { if $0.wish == .pause { $0.wish = .run } }
+  }
+
+  /// Tells the extension which application is in front.
+  public func annotate(applicationID: String) throws(BroadcastError) {
+    let text = String(applicationID.prefix(BroadcastRecord.maximumTextBytes / 4))
+    try wish { $0.application = text }
+  }
+
+  /// Asks the extension to finish. ``waitForEnding(of:stop:)`` tells when it has. Where the
+  /// session's host has died, this call does the host's work, and returns when all has ended.
+  public func finish() throws(BroadcastError) {
+    let record = try wish { $0.wish = .finish }
+    guard current.withLock({ $0 == nil }), let presence = try RolePresence(.host, in: group) else {
+      return
+    }
+    let request = BroadcastRequest(extensionID: record.extensionID, source: record.source)
+    let log = try openLog(of: record.session)
+    log.append(.notice, "the session is ended by a host that did not start it", label: Self.label)
+    try HostRun(
+      record, board, presence, log, nil, .never, adopting: found(record),
+      finishWithin: request.finishWithin, onEvent: onEvent
+    ).run()
+  }
+
+  /// Records that nobody was picked to take a broadcast, which so never began.
+  public func cancelPick() throws(BroadcastError) {
+    var isCancelled = false
+    try board.change { record in
+      if record?.phase.isActive == true { return }
+      var cancelled = BroadcastRecord(
+        session: SessionID(), extensionID: "", source: "", stream: "")
+      cancelled.end(.cancelled)
+      record = cancelled
+      isCancelled = true
+    }
+    if isCancelled { onEvent(.finished(.cancelled)) }
+  }
+
+  /// Changes the record of the session that is under way.
+  @discardableResult
+  private func wish(
+    _ body: (inout BroadcastRecord) -> Void
+  ) throws(BroadcastError) -> BroadcastRecord {
+    let record = try board.change { record in
+      guard var active = record, active.phase.isActive else { return }
+      body(&active)
+      record = active
+    }
+    guard let record, record.phase.isActive else { throw .noBroadcast }
+    return record
+  }
+
+  // MARK: Looking
+
+  /// What is so now.
+  public var status: BroadcastStatus {
+    get throws(BroadcastError) { try BroadcastStatus(of: group, board) }
+  }
+
+  public var isBroadcasting: Bool {
+    get throws(BroadcastError) { try status.phase.isActive }
+  }
+
+  public var isPaused: Bool { get throws(BroadcastError) { try status.phase == .paused } }
+
+  /// Blocks the thread until a session has ended, and its processes with it.
+  /// - Returns: nil if `stop` was raised first.
+  public func waitForEnding(
+    of session: SessionID, stop: StopSignal? = nil
+  ) throws(BroadcastError) -> BroadcastEnding? {
+    let wake: Wake
+    do throws(SystemError) { wake = try Wake() } catch { throw .system(error) }
+    let observation = try board.observe { wake.raise() }
+    defer { observation.cancel() }
+    let stops = [stop?.descriptorNumber].compactMap(\.self)
+    while true {
+      do throws(SystemError) {
+        _ = try wake.take()
+      } catch { throw .system(error) }
+      let record = try board.read()
+      // Another session's record: this one is over, and nobody wrote down how.
+      let isOver = record?.session != session || record?.phase == .finished
+      let run = current.withLock { $0?.session == session ? $0 : nil }
+      let isHostThere =
+        run != nil
+        || record?.session == session && RolePresence.process(of: .host, in: group) != nil
+      if isOver, !isHostThere || run?.hasEnded == true {
+        current.withLock { if $0?.session == session { $0 = nil } }
+        return record?.session == session ? record?.ending : .died(signal: nil)
+      }
+      // Nothing tells of the end of another process's work as a host.
+      let deadline = isOver && run == nil ? Deadline.after(Self.lookInterval) : .never
+      let awaited = isOver ? run?.endedDescriptor : nil
+      _ = try? waitUntilReadable(
+        [awaited ?? wake.signal.descriptorNumber] + stops, until: deadline)
+      if stop?.isRaised == true { return nil }
+    }
+  }
+}
+
+extension BroadcastRecord {
+  /// A second start is the same session, or an error.
+  fileprivate func requireSame(as request: BroadcastRequest) throws(BroadcastError) {
+    if request.extensionID == extensionID, request.source == source { return }
+    throw .alreadyBroadcasting(session, extensionID: extensionID, source: source)
+  }
+}

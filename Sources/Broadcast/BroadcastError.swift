@@ -1,0 +1,60 @@
+import AppGroup
+import CredentialStore
+import NotifyCenter
+import Platform
+import SharedDefaults
+import SharedLog
+
+/// Why a broadcast could not be started, changed or looked at.
+public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
+  case unknownExtension(String, known: [String])
+  case brokenManifest(path: String, line: Int, reason: String)
+  case notOwner(String)
+  /// Another broadcast is under way.
+  case alreadyBroadcasting(SessionID, extensionID: String, source: String)
+  case noBroadcast
+  /// An extension's process was started by nobody who broadcasts.
+  case noSession
+  /// Another process is this session's extension.
+  case roleTaken(Role)
+  case missingProgram(String)
+  case untrusted(path: String, why: String)
+  case group(GroupError)
+  case settings(DefaultsError)
+  case notifications(NotifyError)
+  case log(LogError)
+  case credentials(CredentialError)
+  case system(SystemError)
+
+  public var description: String {
+    switch self {
+    case .unknownExtension(let name, let known):
+      "there is no extension \(name.plain) in the group; "
+        + (known.isEmpty
+          ? "register one with `framebus extension register FILE`, or --builtin"
+          : "there are \(known.joined(separator: ", "))")
+    case .brokenManifest(let path, let line, let reason):
+      "\(path), line \(line): \(reason); correct the line"
+    case .notOwner(let what): "only the group's owner can \(what); ask them"
+    case .alreadyBroadcasting(let session, let extensionID, let source):
+      "the broadcast \(session) of \(source.plain) to \(extensionID.plain) is under way; end it"
+        + " first with `framebus broadcast stop`"
+    case .noBroadcast:
+      "no broadcast is under way; start one with `framebus broadcast start EXTENSION`"
+    case .noSession:
+      "this program is an extension, which a host starts: use `framebus broadcast start EXTENSION`"
+    case .roleTaken(let role):
+      "another process is the \(role) of this broadcast; `framebus broadcast status` shows it"
+    case .missingProgram(let name):
+      "the program \(name.plain) is neither beside this one, nor in ../libexec/framebus, nor in"
+        + " PATH; install it, or name it by its path"
+    case .untrusted(let path, let why): "\(path) cannot be trusted: \(why)"
+    case .group(let error): "\(error)"
+    case .settings(let error): "\(error)"
+    case .notifications(let error): "\(error)"
+    case .log(let error): "\(error)"
+    case .credentials(let error): "\(error)"
+    case .system(let error): "\(error)"
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import AppGroup
+import FrameBus
+import Platform
+
+/// What is so of a group's broadcast, as any member finds it.
+public struct BroadcastStatus: Hashable, Sendable {
+  public let phase: BroadcastPhase
+  /// Nil if there was none since the machine started.
+  public let session: SessionID?
+  public let pauses: [BroadcastPause]
+  /// Whether the host has asked the extension to finish.
+  public let isFinishing: Bool
+  /// Whether the screen is being captured.
+  public let isCaptured: Bool
+  public let extensionID: String
+  public let source: String
+  public let applicationID: String
+  /// How often the extension was started.
+  public let attempt: Int
+  /// Nil until it has ended.
+  public let ending: BroadcastEnding?
+  /// The processes that are there, by the kernel's word.
+  public let pids: [Role: Int32]
+
+  /// - Throws: ``BroadcastError``, where the record cannot be read.
+  public init(of group: AppGroup, as role: Role) throws(BroadcastError) {
+    try self.init(of: group, SessionBoard(group, as: role))
+  }
+
+  init(of group: AppGroup, _ board: SessionBoard) throws(BroadcastError) {
+    let record = try board.read()
+    var processes: [Role: PeerProcess] = [:]
+    for role in [Role.host, .extension] {
+      processes[role] = RolePresence.process(of: role, in: group)
+    }
+    if let stream = record.flatMap({ try? StreamName($0.stream) }) {
+      processes[.capture] = RolePresence.publisher(of: stream, in: group)
+    }
+    pids = processes.mapValues(\.credentials.pid)
+    session = record?.session
+    extensionID = record?.extensionID ?? ""
+    source = record?.source ?? ""
+    applicationID = record?.application ?? ""
+    attempt = record?.attempt ?? 0
+    // Nobody was left to write it down.
+    let isDead = record?.phase.isActive == true && processes.isEmpty
+    phase = isDead ? .finished : record?.phase ?? .idle
+    ending = isDead ? .died(signal: nil) : record?.ending
+    pauses = isDead ? [] : record?.pauses ?? []
+    isFinishing = !isDead && record?.phase.isActive == true && record?.wish == .finish
+    isCaptured = !isDead && record?.isCaptured == true
+  }
+}

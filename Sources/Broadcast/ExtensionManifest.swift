@@ -1,0 +1,191 @@
+import AppGroup
+import CredentialStore
+import FrameBus
+import Platform
+
+/// What an extension says of itself: a TOML file, registered in the group (``ExtensionRegistry``).
+///
+/// ```toml
+/// version = 1
+/// id = "dev.example.uploader"
+/// executable = "/opt/example/uploader"
+/// arguments = ["--quiet"]
+/// samples = ["video", "audio-app"]
+/// credentials = ["whip.example.com/studio"]
+/// memory-limit-mb = 50
+///
+/// [format]
+/// width = 1280
+/// height = 720
+/// fps = 30
+/// ```
+public struct ExtensionManifest: Hashable, Sendable {
+  /// The version this code reads and writes.
+  static let version = 1
+  /// Larger files are refused unread.
+  static let maximumBytes = 16384
+  static let maximumArgumentCount = 64
+
+  /// 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or digit.
+  public let id: String
+  /// A path from the root on, or the name of a program beside `framebus` or in PATH.
+  public let executable: String
+  public var arguments: [String] = []
+  /// Pictures first.
+  public var samples: [SampleBufferType] = [.video]
+  public var format = WantedFormat()
+  /// Bytes of memory of its own that the process may have; nil for no limit.
+  public var memoryLimitBytes: Int?
+  /// What the host hands over at the start, as far as it has it.
+  public var credentials: [CredentialName] = []
+
+  /// How it would like pictures to be.
+  public struct WantedFormat: Hashable, Sendable {
+    /// Pixels; nil leaves the size to the source.
+    public var width: Int?
+    public var height: Int?
+    public var framesPerSecond: Int?
+  }
+}
+
+/// A manifest that cannot be used: the line, and what is wrong with it.
+public struct ExtensionManifestError: Error, Hashable, Sendable {
+  public let line: Int
+  public let reason: String
+}
+
+extension ExtensionManifest {
+  /// Reads the text of a manifest, which anybody may have written.
+  public init(parsing bytes: [UInt8]) throws(ExtensionManifestError) {
+    let root: [String: TOMLValue]
+    do {
+      root = try TOMLDocument(parsing: bytes).root
+    } catch {
+      throw ExtensionManifestError(line: error.line, reason: error.reason)
+    }
+    let table = ManifestTable(root, name: "the manifest")
+    try table.refuseUnknown([
+      "version", "id", "executable", "arguments", "samples", "credentials", "memory-limit-mb",
+      "format",
+    ])
+    let version = try table.integer("version", in: 1...Int.max)
+    if version != Self.version {
+      throw table.error(
+        "version",
+        version == nil
+          ? "the key version is missing"
+          : "it has version \(version ?? 0)"
+            + ", and this FrameBus reads version \(Self.version)")
+    }
+    guard let id = try table.string("id") else { throw table.error("id", "the key id is missing") }
+    if NameRule(brokenBy: id) != nil {
+      throw table.error(
+        "id",
+        "an id has 1 to \(NameRule.maximumBytes) of a-z, 0-9, ., - and _, beginning with a"
+          + " letter or digit")
+    }
+    guard let executable = try table.string("executable"), !executable.isEmpty else {
+      throw table.error("executable", "the key executable is missing or empty")
+    }
+    if executable.contains("/"), !executable.hasPrefix("/") {
+      throw table.error(
+        "executable", "write a path from / on, or the bare name of a program in PATH")
+    }
+    self.init(id: id, executable: executable)
+    arguments = try table.strings("arguments") ?? []
+    if arguments.count > Self.maximumArgumentCount {
+      throw table.error("arguments", "there are more than \(Self.maximumArgumentCount) arguments")
+    }
+    if let names = try table.strings("samples") { samples = try Self.samples(names, table) }
+    credentials = try Self.credentials(table.strings("credentials") ?? [], table)
+    memoryLimitBytes = try table.integer("memory-limit-mb", in: 1...1 << 20).map { $0 << 20 }
+    if let inner = try table.table("format") { format = try Self.format(inner) }
+  }
+
+  /// The manifest of `framebus-upload`, which is an extension when a host starts it.
+  public static func builtin(
+    id: String, destination: String, credentials: [String] = []
+  ) throws(ExtensionManifestError) -> ExtensionManifest {
+    var manifest = ExtensionManifest(id: id, executable: "framebus-upload")
+    manifest.arguments = [destination]
+    manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
+    return try ExtensionManifest(parsing: Array(manifest.text.utf8))
+  }
+
+  private static func samples(
+    _ names: [String], _ table: ManifestTable
+  ) throws(ExtensionManifestError) -> [SampleBufferType] {
+    for name in names where SampleBufferType(rawValue: name) == nil {
+      let known = SampleBufferType.allCases.map(\.rawValue).joined(separator: ", ")
+      throw table.error("samples", "\(name.plain) is no kind of samples; there are \(known)")
+    }
+    let samples = SampleBufferType.allCases.filter { names.contains($0.rawValue) }
+    if samples.isEmpty { throw table.error("samples", "it wants no samples at all") }
+    return samples
+  }
+
+  private static func credentials(
+    _ texts: [String], _ table: ManifestTable
+  ) throws(ExtensionManifestError) -> [CredentialName] {
+    var names: [CredentialName] = []
+    for text in texts {
+      guard let slash = text.lastIndex(of: "/"),
+        let name = try? CredentialName(
+          service: String(text[..<slash]), account: String(text[text.index(after: slash)...]))
+      else { throw table.error("credentials", "\(text.plain) is not like SERVICE/ACCOUNT") }
+      names.append(name)
+    }
+    return names
+  }
+
+  private static func format(
+    _ table: ManifestTable
+  ) throws(ExtensionManifestError) -> WantedFormat {
+    try table.refuseUnknown(["width", "height", "fps"])
+    let sides = 1...FrameFormat.maximumSide
+    let format = WantedFormat(
+      width: try table.integer("width", in: sides), height: try table.integer("height", in: sides),
+      framesPerSecond: try table.integer("fps", in: 1...1000))
+    if (format.width == nil) != (format.height == nil) {
+      throw table.error("width", "width and height stand together, or not at all")
+    }
+    return format
+  }
+
+  /// The text of the file.
+  public var text: String {
+    func list(_ texts: [String]) -> String {
+      "[" + texts.map { "\"\(Self.escaped($0))\"" }.joined(separator: ", ") + "]"
+    }
+    var text = """
+      # An extension for `framebus broadcast start \(id)`.
+      version = \(Self.version)
+      id = "\(id)"
+      executable = "\(Self.escaped(executable))"
+      arguments = \(list(arguments))
+      samples = \(list(samples.map(\.rawValue)))
+      credentials = \(list(credentials.map(\.description)))
+
+      """
+    if let memoryLimitBytes { text += "memory-limit-mb = \(memoryLimitBytes >> 20)\n" }
+    let fields = [
+      ("width", format.width), ("height", format.height), ("fps", format.framesPerSecond),
+    ].compactMap { name, value in value.map { "\(name) = \($0)\n" } }
+    if !fields.isEmpty { text += "\n[format]\n" + fields.joined() }
+    return text
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": result += "\\\(scalar)"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,155 @@
+import AppGroup
+import Platform
+
+/// The extensions of a group: `extensions/ID.toml` in its container. Since the host runs what
+/// stands there, only the group's owner can write it; hosts read it.
+public struct ExtensionRegistry: Sendable {
+  private static let directoryName = "extensions"
+  private static let suffix = ".toml"
+  private let group: AppGroup
+
+  public init(_ group: AppGroup) { self.group = group }
+
+  /// What stands under one name: a manifest, or why it is none.
+  public struct Entry: Sendable {
+    public let id: String
+    public let manifest: Result<ExtensionManifest, BroadcastError>
+  }
+
+  /// Every extension, sorted by id, with those that cannot be used.
+  public func list() throws(BroadcastError) -> [Entry] {
+    try ids().map { id in
+      Entry(id: id, manifest: Result { () throws(BroadcastError) in try manifest(of: id) })
+    }
+  }
+
+  /// - Throws: ``BroadcastError/unknownExtension(_:known:)``, or what is wrong with its manifest.
+  public func manifest(of id: String) throws(BroadcastError) -> ExtensionManifest {
+    guard NameRule(brokenBy: id) == nil, let directory = try openedIfThere() else {
+      throw .unknownExtension(id, known: try ids())
+    }
+    let name = id + Self.suffix
+    let path = directory.path(of: name)
+    let bytes: [UInt8]
+    let status: FileStatus
+    do {
+      (bytes, status) = try directory.readFile(name, limit: ExtensionManifest.maximumBytes)
+    } catch {
+      switch error {
+      case .system(let error):
+        if error.isMissing { throw .unknownExtension(id, known: try ids()) }
+        throw .system(error)
+      case .notFile(let path, let kind):
+        throw .untrusted(path: path, why: "it is a \(kind.rawValue), no file")
+      case .tooLarge(let path, let byteCount, let limit):
+        throw .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
+      }
+    }
+    guard status.ownerID == group.ownerID, !status.isWritableByEverybody, status.linkCount == 1
+    else {
+      throw .untrusted(path: path, why: "others than \(userText(group.ownerID)) could change it")
+    }
+    let manifest = try Self.parsed(bytes, path: path)
+    guard manifest.id == id else {
+      throw .brokenManifest(path: path, line: 1, reason: "its id is not \(id), as the file's name")
+    }
+    return manifest
+  }
+
+  /// Reads a manifest that is not registered.
+  public static func manifest(atPath path: String) throws(BroadcastError) -> ExtensionManifest {
+    let slash = path.lastIndex(of: "/")
+    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    let bytes: [UInt8]
+    do {
+      let directory = try Directory(path: folder)
+      bytes = try directory.readFile(name, limit: ExtensionManifest.maximumBytes).bytes
+    } catch let error as ContentsError {
+      switch error {
+      case .system(let error): throw .system(error)
+      case .notFile(_, let kind):
+        throw .untrusted(path: path, why: "it is a \(kind.rawValue), no file")
+      case .tooLarge(_, let byteCount, let limit):
+        throw .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
+      }
+    } catch {
+      throw .system(error as? SystemError ?? SystemError(code: 0, operation: "open", path: path))
+    }
+    return try parsed(bytes, path: path)
+  }
+
+  private static func parsed(
+    _ bytes: [UInt8], path: String
+  ) throws(BroadcastError) -> ExtensionManifest {
+    do { return try ExtensionManifest(parsing: bytes) } catch {
+      throw .brokenManifest(path: path, line: error.line, reason: error.reason)
+    }
+  }
+
+  // MARK: Changing
+
+  /// Registers an extension, or what is new of it.
+  public func register(_ manifest: ExtensionManifest) throws(BroadcastError) {
+    try requireOwner("register extensions")
+    do throws(SystemError) {
+      let container = try Directory(path: group.containerPath)
+      if try container.status(of: Self.directoryName) == nil {
+        let made = try container.makeDirectory(Self.directoryName, mode: 0o700)
+        if currentUserID() != group.ownerID { try made.setOwner(group.ownerID, group: .max) }
+      }
+      let directory = try container.openDirectory(Self.directoryName)
+      if let hosts = group.accessList(of: .host, 5), !hosts.isPlain {
+        let list = AccessList(owner: 7, users: hosts.users, groups: hosts.groups)
+        try directory.descriptor.setAccess(list, .access, path: directory.path)
+      }
+      try directory.replaceFile(
+        manifest.id + Self.suffix, with: Array(manifest.text.utf8), mode: 0o600,
+        ownerID: currentUserID() == group.ownerID ? nil : group.ownerID,
+        access: group.accessList(of: .host, 4))
+    } catch { throw .system(error) }
+  }
+
+  /// Removes an extension, also one whose manifest cannot be used.
+  public func remove(_ id: String) throws(BroadcastError) {
+    try requireOwner("remove extensions")
+    guard try ids().contains(id), let directory = try openedIfThere() else {
+      throw .unknownExtension(id, known: try ids())
+    }
+    do throws(SystemError) {
+      try directory.removeFile(id + Self.suffix)
+    } catch { throw .system(error) }
+  }
+
+  private func requireOwner(_ what: String) throws(BroadcastError) {
+    let uid = currentUserID()
+    guard uid == group.ownerID || uid == 0 else { throw .notOwner(what) }
+  }
+
+  private func ids() throws(BroadcastError) -> [String] {
+    guard let directory = try openedIfThere() else { return [] }
+    do throws(SystemError) {
+      return try directory.names().filter { $0.hasSuffix(Self.suffix) }
+        .map { String($0.dropLast(Self.suffix.count)) }
+        .filter { NameRule(brokenBy: $0) == nil }.sorted()
+    } catch { throw .system(error) }
+  }
+
+  private func openedIfThere() throws(BroadcastError) -> Directory? {
+    do throws(SystemError) {
+      let directory = try Directory(path: group.containerPath).openDirectory(Self.directoryName)
+      let status = try directory.status()
+      guard status.ownerID == group.ownerID, !status.isWritableByEverybody else {
+        throw SystemError(code: -1, operation: "trust", path: directory.path)
+      }
+      return directory
+    } catch {
+      if error.isMissing { return nil }
+      if error.operation == "trust" {
+        throw .untrusted(
+          path: error.path ?? "", why: "others than the group's owner could change it")
+      }
+      throw .system(error)
+    }
+  }
+}

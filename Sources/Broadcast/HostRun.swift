@@ -1,0 +1,229 @@
+import AppGroup
+import NotifyCenter
+import Platform
+import SharedLog
+import Synchronization
+
+/// A host's part of one session: starts the roles, or takes over those that run, keeps them alive,
+/// and stops them when the session has ended. It runs on a thread of its own.
+final class HostRun: @unchecked Sendable {
+  // because one thread runs it, and others use only what has locks of its own
+
+  let session: SessionID
+  private let board: SessionBoard
+  private let presence: RolePresence
+  private let log: SharedLog
+  /// Nil for a host that only ends what others started.
+  private let starter: RoleStarter?
+  private let finishWithin: Duration
+  private let onEvent: @Sendable (BroadcastEvent) -> Void
+  private let wake: Wake
+  private let ended: StopSignal
+
+  private var capture: RoleKeeper
+  private var uploader: RoleKeeper
+  private var told: BroadcastRecord?
+  /// When an extension that was asked to finish has had its time.
+  private var finishesBy = Deadline.never
+
+  private static let label = "broadcast.host"
+  /// A program that gives up so soon after its start will do so again.
+  private static let startNs: UInt64 = 2_000_000_000
+  /// How long a role may take to end once its broadcast has.
+  private static let endWithin = Duration.seconds(5)
+
+  init(
+    _ record: BroadcastRecord, _ board: SessionBoard, _ presence: RolePresence, _ log: SharedLog,
+    _ starter: RoleStarter?, _ policy: RestartPolicy, adopting found: FoundRoles,
+    finishWithin: Duration, onEvent: @escaping @Sendable (BroadcastEvent) -> Void
+  ) throws(BroadcastError) {
+    session = record.session
+    told = record
+    self.board = board
+    self.presence = presence
+    self.log = log
+    self.starter = starter
+    self.finishWithin = finishWithin
+    self.onEvent = onEvent
+    capture = RoleKeeper(.capture, policy, adopting: found.capture)
+    uploader = RoleKeeper(.extension, policy, adopting: found.uploader)
+    do throws(SystemError) {
+      wake = try Wake()
+      ended = try StopSignal()
+    } catch { throw .system(error) }
+  }
+
+  /// Readable once the session has ended and its processes with it.
+  var endedDescriptor: Int32 { ended.descriptorNumber }
+  var hasEnded: Bool { ended.isRaised }
+
+  func run() {
+    defer {
+      presence.end()
+      ended.raise()
+    }
+    do throws(BroadcastError) {
+      let wake = wake
+      let observation = try board.observe { wake.raise() }
+      defer { observation.cancel() }
+      try supervise()
+    } catch {
+      log.append(.error, "\(error)", label: Self.label)
+      let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
+      _ = try? board.change(session) { $0.end(.failed(failure)) }
+      tell((try? board.read()) ?? nil)
+    }
+    stopRoles()
+    try? log.flush()
+  }
+
+  // MARK: Until the session has ended
+
+  private func supervise() throws(BroadcastError) {
+    while true {
+      do throws(SystemError) { _ = try wake.take() } catch { throw .system(error) }
+      let record = try board.read()
+      tell(record)
+      guard let record, record.session == session, record.phase != .finished else { return }
+      if record.wish == .finish { try bringToFinish() }
+      try noticeEnds()
+      if record.wish != .finish { try startWhatIsDue() }
+      try wait()
+    }
+  }
+
+  private func bringToFinish() throws(BroadcastError) {
+    capture.giveUp()
+    uploader.giveUp()
+    if finishesBy == .never { finishesBy = .after(finishWithin) }
+    guard let process = uploader.process else {
+      try end(.finished)
+      return wake.raise()
+    }
+    if finishesBy.isPast {
+      log.append(.error, "the extension did not finish in time", label: Self.label)
+      process.send(signal: Signal.kill)
+    }
+  }
+
+  private func noticeEnds() throws(BroadcastError) {
+    if let end = capture.takeEnd() {
+      if end.status?.isSuccess == true {
+        log.append(.notice, "the source has no more", label: Self.label)
+        try board.change(session) { $0.wish = .finish }
+      } else {
+        try lost(&capture, end, ending: .failed(failure(of: .capture, end)))
+      }
+    }
+    if let end = uploader.takeEnd() {
+      let died = end.status == nil || end.signal != nil
+      let ending: BroadcastEnding =
+        died ? .died(signal: end.signal) : .failed(failure(of: .extension, end))
+      // What it said itself before it ended counts.
+      guard let record = try board.read(), record.phase != .finished else {
+        return wake.raise()
+      }
+      if record.wish == .finish {
+        try self.end(end.status?.isSuccess == true ? .finished : ending)
+      } else {
+        try lost(&uploader, end, ending: ending)
+      }
+    }
+  }
+
+  /// Plans a restart, or ends the session where there is none.
+  private func lost(
+    _ keeper: inout RoleKeeper, _ end: RoleEnd, ending: BroadcastEnding
+  ) throws(BroadcastError) {
+    let gaveUpAtStart = end.signal == nil && end.status != nil && keeper.livedNs < Self.startNs
+    let delay = gaveUpAtStart ? nil : keeper.planRestart()
+    log.append(
+      .error, "the \(keeper.role) \(end.description)", label: Self.label,
+      metadata: [LogField("restartsIn", delay.map { "\($0)" } ?? "never")])
+    onEvent(.roleLost(keeper.role, why: end.description, restartsIn: delay))
+    if delay == nil { try self.end(ending) }
+  }
+
+  private func failure(of role: Role, _ end: RoleEnd) -> BroadcastFailure {
+    var code = 1
+    if case .exited(let status)? = end.status { code = Int(status) }
+    return BroadcastFailure(
+      domain: "framebus.\(role)", code: code, reason: end.description,
+      recovery: "framebus log --role \(role)")
+  }
+
+  private func startWhatIsDue() throws(BroadcastError) {
+    guard let starter else { return }
+    if uploader.isDue {
+      // First, because the process reads it.
+      try board.change(session) { record in
+        record.attempt += 1
+        record.phase = .starting
+        record.pauses = []
+      }
+      uploader.began(try starter.startExtension())
+      noteStart(uploader)
+    }
+    if capture.isDue {
+      capture.began(try starter.startCapture())
+      noteStart(capture)
+    }
+  }
+
+  private func noteStart(_ keeper: RoleKeeper) {
+    let pid = keeper.process?.pid ?? 0
+    log.append(.info, "started the \(keeper.role), process \(pid)", label: Self.label)
+    if keeper.isRestart { onEvent(.roleRestarted(keeper.role)) }
+  }
+
+  private func end(_ ending: BroadcastEnding) throws(BroadcastError) {
+    try board.change(session) { $0.end(ending) }
+    wake.raise()
+  }
+
+  private func wait() throws(BroadcastError) {
+    let processes = [capture.process, uploader.process].compactMap { $0?.descriptorNumber }
+    do throws(SystemError) {
+      _ = try waitUntilReadable(
+        [wake.signal.descriptorNumber] + processes,
+        until: min(min(capture.startsAt, uploader.startsAt), finishesBy))
+    } catch { throw .system(error) }
+  }
+
+  // MARK: Afterwards
+
+  private func stopRoles() {
+    let deadline = Deadline.after(Self.endWithin)
+    // The extension ends by itself; the capture has to be told.
+    capture.process?.send(signal: Signal.terminate)
+    for process in [uploader.process, capture.process].compactMap(\.self) {
+      process.endsItself(until: deadline)
+    }
+    log.append(.notice, "every role has ended", label: Self.label)
+  }
+
+  /// Tells the host what is new in the record.
+  private func tell(_ record: BroadcastRecord?) {
+    defer { told = record }
+    guard let record, record.session == session, record != told else { return }
+    if record.phase == .finished {
+      onEvent(.finished(record.ending ?? .died(signal: nil)))
+    } else if record.pauses != told?.pauses, !record.pauses.isEmpty {
+      onEvent(.paused(record.pauses))
+    } else if record.phase == .live, told?.phase == .paused {
+      onEvent(.resumed)
+    } else if record.phase == .live, told?.phase == .starting {
+      onEvent(.live)
+    }
+  }
+}
+
+/// The processes of a session that a new host meets.
+struct FoundRoles {
+  let capture: PeerProcess?
+  let uploader: PeerProcess?
+
+  static let none = FoundRoles(capture: nil, uploader: nil)
+
+  var isEmpty: Bool { capture == nil && uploader == nil }
+}

@@ -1,0 +1,138 @@
+import AppGroup
+import CredentialStore
+import Platform
+import SharedLog
+import Synchronization
+
+/// Starts the processes of roles.
+package protocol RoleLauncher: Sendable {
+  /// - Parameter memoryLimitBytes: memory of its own that the process may have.
+  func launch(
+    _ options: LaunchOptions, as role: Role, memoryLimitBytes: Int?
+  ) throws(SystemError) -> ChildProcess
+}
+
+/// Starts them as they are, without confining them.
+struct PlainLauncher: RoleLauncher {
+  func launch(
+    _ options: LaunchOptions, as role: Role, memoryLimitBytes: Int?
+  ) throws(SystemError) -> ChildProcess {
+    try ChildProcess(options)
+  }
+}
+
+/// The process of a role, as its host holds it: one that the host started, or one that it met.
+enum RoleProcess {
+  /// What was handed over to it ends with it, or with this.
+  case child(ChildProcess, RoleWords, HandOver?)
+  case adopted(PeerProcess)
+
+  var pid: Int32 {
+    switch self {
+    case .child(let child, _, _): child.processID
+    case .adopted(let process): process.credentials.pid
+    }
+  }
+
+  /// Readable once it has ended.
+  var descriptorNumber: Int32 {
+    switch self {
+    case .child(let child, _, _): child.descriptorNumber
+    case .adopted(let process): process.descriptorNumber
+    }
+  }
+
+  /// How it ended; nil while it runs.
+  var end: RoleEnd? {
+    switch self {
+    case .child(let child, let words, _):
+      guard let status = child.status else { return nil }
+      words.waitForEnd()
+      return RoleEnd(status: status, lastWords: words.last)
+    case .adopted(let process):
+      return process.hasEnded ? RoleEnd(status: nil, lastWords: "") : nil
+    }
+  }
+
+  func send(signal: Int32) {
+    switch self {
+    case .child(let child, _, _): child.sendToGroup(signal: signal)
+    case .adopted(let process): process.send(signal: signal)
+    }
+  }
+
+  /// Waits for its end, and brings it about where it does not come by the deadline.
+  func endsItself(until deadline: Deadline) {
+    if waitForEnd(until: deadline) { return }
+    send(signal: Signal.kill)
+    _ = waitForEnd(until: .never)
+  }
+
+  private func waitForEnd(until deadline: Deadline) -> Bool {
+    switch self {
+    case .child(let child, _, _): child.wait(until: deadline) != nil
+    case .adopted(let process): process.waitForEnd(until: deadline)
+    }
+  }
+}
+
+/// How a role's process ended.
+struct RoleEnd {
+  /// Nil where only its parent would know.
+  let status: ChildStatus?
+  let lastWords: String
+
+  var signal: Int32? {
+    if case .killed(let signal)? = status { signal } else { nil }
+  }
+
+  var description: String {
+    let how = status.map { "\($0)" } ?? "ended"
+    return lastWords.isEmpty ? how : "\(how): \(lastWords)"
+  }
+}
+
+/// What a role's process writes to standard error: it goes into the group's log, and the newest
+/// line says why the process ended. A thread reads it, so that the process is never held up.
+final class RoleWords: Sendable {
+  private let newest = Mutex("")
+  private let ended: StopSignal
+
+  /// Longer lines are cut.
+  private static let maximumBytes = 1024
+
+  init(of role: Role, reading end: consuming Descriptor, _ log: SharedLog) throws(SystemError) {
+    ended = try StopSignal()
+    let number = end.release()
+    try startThread(named: "words") { [self] in
+      let end = Descriptor(owning: number)
+      var rest: [UInt8] = []
+      while let bytes = try? readSome(end.number), !bytes.isEmpty {
+        rest += bytes
+        while let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          take(rest[..<newline], of: role, log)
+          rest.removeSubrange(...newline)
+        }
+        if rest.count > Self.maximumBytes { rest.removeFirst(rest.count - Self.maximumBytes) }
+      }
+      take(rest[...], of: role, log)
+      ended.raise()
+    }
+  }
+
+  private func take(_ bytes: ArraySlice<UInt8>, of role: Role, _ log: SharedLog) {
+    let line = String(decoding: bytes.suffix(Self.maximumBytes), as: UTF8.self).plain
+    guard !line.allSatisfy(\.isWhitespace) else { return }
+    newest.withLock { $0 = line }
+    let isError = line.hasPrefix("error: ")
+    log.append(isError ? .error : .info, line, label: "broadcast.\(role)")
+  }
+
+  /// The newest line, without the word that says it is an error.
+  var last: String { newest.withLock { String($0.trimmingPrefix("error: ")) } }
+
+  /// A process that it started may keep the stream open, so this does not wait for ever.
+  func waitForEnd() {
+    _ = try? waitUntilReadable([ended.descriptorNumber], until: .after(.seconds(1)))
+  }
+}

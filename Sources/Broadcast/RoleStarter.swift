@@ -1,0 +1,127 @@
+import AppGroup
+import CredentialStore
+import FrameBus
+import Platform
+import SharedLog
+
+/// How the roles of one session are started: programs, environment, what is handed over.
+final class RoleStarter: Sendable {
+  private let group: AppGroup
+  private let session: SessionID
+  private let request: BroadcastRequest
+  private let manifest: ExtensionManifest
+  private let log: SharedLog
+  private let launcher: any RoleLauncher
+
+  init(
+    _ group: AppGroup, _ session: SessionID, _ request: BroadcastRequest,
+    _ manifest: ExtensionManifest, _ log: SharedLog, _ launcher: any RoleLauncher
+  ) {
+    self.group = group
+    self.session = session
+    self.request = request
+    self.manifest = manifest
+    self.log = log
+    self.launcher = launcher
+  }
+
+  /// The stream that the capture publishes.
+  var videoStream: StreamName? { sources.streams[.video] }
+
+  private var sources: SampleSources {
+    var streams: [SampleBufferType: StreamName] = [:]
+    for type in manifest.samples {
+      streams[type] = request.streams[type] ?? (try? StreamName(type.usualStream))
+    }
+    return SampleSources(streams)
+  }
+
+  func startCapture() throws(BroadcastError) -> RoleProcess {
+    var arguments = ["capture", "--quiet"]
+    if let videoStream { arguments.append("--stream=\(videoStream)") }
+    if let rate = manifest.format.framesPerSecond { arguments.append("--fps=\(rate)") }
+    if let width = manifest.format.width, let height = manifest.format.height,
+      request.source.hasPrefix("test")
+    {
+      arguments.append("--size=\(width)x\(height)")
+    }
+    // What the user says counts more than what the extension would like.
+    arguments += request.captureOptions + ["--", request.source]
+    return try start(.capture, program(named: "framebus"), arguments)
+  }
+
+  func startExtension() throws(BroadcastError) -> RoleProcess {
+    let handOver = try handOver()
+    let path = try program(named: manifest.executable)
+    return try start(
+      .extension, path, manifest.arguments,
+      environment: [
+        ExtensionEnvironment.identifier: manifest.id,
+        ExtensionEnvironment.streams: sources.description,
+      ], handOver)
+  }
+
+  private func start(
+    _ role: Role, _ path: String, _ arguments: [String],
+    environment: [String: String?] = [:], _ handOver: HandOver? = nil
+  ) throws(BroadcastError) -> RoleProcess {
+    do throws(SystemError) {
+      let errors = try OneWayPipe()
+      var options = LaunchOptions(path, arguments)
+      options.environment = environment
+      options.environment["FRAMEBUS_GROUP"] = .some("\(group.id)")
+      options.environment["FRAMEBUS_HOME"] = .some(group.rootPath)
+      options.environment[ExtensionEnvironment.session] = .some(session.text)
+      options.environment[HandOver.variable] = .some(nil)
+      if let handOver {
+        options.inherited = [handOver.descriptorNumber]
+        // Inherited descriptors begin with 3.
+        options.environment[HandOver.variable] = "3"
+      }
+      options.output = .null
+      options.errors = .descriptor(errors.writeEnd.number)
+      // Ctrl-C reaches the host alone, which then stops everything in its own order.
+      options.hasOwnGroup = true
+      let limit = role == .extension ? manifest.memoryLimitBytes : nil
+      let child = try launcher.launch(options, as: role, memoryLimitBytes: limit)
+      let words = try RoleWords(of: role, reading: errors.takeReadEnd(), log)
+      return .child(child, words, handOver)
+    } catch { throw .system(error) }
+  }
+
+  /// What the extension asked for and the host has, in memory that only the new process gets.
+  private func handOver() throws(BroadcastError) -> HandOver? {
+    if manifest.credentials.isEmpty { return nil }
+    do throws(CredentialError) {
+      guard try CredentialStore.exists(in: group) else { return nil }
+      let store = try CredentialStore.open(in: group, as: .host)
+      var leases: [Lease] = []
+      for name in manifest.credentials {
+        do throws(CredentialError) { leases.append(try store.lease(name)) } catch {
+          guard case .notFound = error else { throw error }
+          log.append(.warning, "no credential \(name) to hand over", label: "broadcast.host")
+        }
+      }
+      return try store.handOver(to: .extension, leases: leases)
+    } catch { throw .credentials(error) }
+  }
+
+  private func program(named name: String) throws(BroadcastError) -> String {
+    if name.hasPrefix("/") { return name }
+    guard let path = siblingProgram(named: name) ?? programInPath(named: name) else {
+      throw .missingProgram(name)
+    }
+    return path
+  }
+}
+
+extension AppGroup {
+  /// The directory that `--root` named, if one did: that has the container in `state/ID` and the
+  /// run directory in `run/ID`.
+  var rootPath: String? {
+    let suffix = "/state/\(id)"
+    guard containerPath.hasSuffix(suffix) else { return nil }
+    let root = String(containerPath.dropLast(suffix.count))
+    return runPath == "\(root)/run/\(id)" ? root : nil
+  }
+}

@@ -1,0 +1,176 @@
+import AppGroup
+import FrameBus
+import Platform
+import Synchronization
+
+/// The streams that an extension reads, waited for at once.
+struct SampleStreams: ~Copyable {
+  /// Samples of each kind that may be retained.
+  static let retainQuota = 4
+  /// How often to look for a stream that nobody publishes.
+  private static let retryInterval = Duration.milliseconds(200)
+  /// How many pieces of sound may lie between what is heard and what is new.
+  private static let soundDepth = 8
+
+  /// What waiting came to.
+  enum Arrival: ~Copyable {
+    case sample(SampleBuffer, SampleBufferType)
+    /// The source has no more samples of this kind.
+    case ended(SampleBufferType)
+    /// A publisher is gone, or back, or pauses: the news tell.
+    case nothing
+  }
+
+  enum News: Hashable, Sendable {
+    case lost(SampleBufferType)
+    case back(SampleBufferType, generation: UInt64)
+    case paused(PauseReason)
+    case resumed
+  }
+
+  private struct Member {
+    let type: SampleBufferType
+    let quota: RetainQuota
+  }
+
+  /// The newest sample of a kind, so that none comes twice.
+  private struct Seen {
+    var generation: UInt64 = 0
+    var sequence: UInt64 = 0
+  }
+
+  private let group: AppGroup
+  private let sources: SampleSources
+  private let wake: Wake
+  private let news = NewsBox()
+  private var set: SubscriberSet
+  private var members: [SubscriberSet.Member: Member] = [:]
+  private var seen: [SampleBufferType: Seen] = [:]
+
+  init(_ sources: SampleSources, in group: AppGroup, _ wake: Wake) throws(SystemError) {
+    self.sources = sources
+    self.group = group
+    self.wake = wake
+    set = try SubscriberSet()
+  }
+
+  /// What became known since this was last asked.
+  func takeNews() -> [News] { news.take() }
+
+  /// Leaves all streams, so that their captures rest if nobody else wants frames.
+  mutating func detach() {
+    for member in set.members { _ = set.remove(member) }
+    members = [:]
+    _ = news.take()
+  }
+
+  /// Waits for the next sample, and for streams that nobody publishes.
+  mutating func next() throws(BroadcastFailure) -> Arrival {
+    try attachMissing()
+    let isComplete = members.count == sources.streams.count
+    let deadline = isComplete ? Deadline.never : .after(Self.retryInterval)
+    if members.isEmpty {
+      _ = try? waitUntilReadable([wake.signal.descriptorNumber], until: deadline)
+      return .nothing
+    }
+    do throws(SubscriberSet.MemberError) {
+      switch try set.next(until: deadline, stop: wake.signal) {
+      case .frame(let name, let lease): return sample(lease, of: name)
+      case .finished(let name, let reason): return finished(name, reason)
+      case .timedOut: return .nothing
+      case .stopped: return .nothing
+      case .nothingLeft: return .nothing
+      }
+    } catch {
+      // It cannot be read any more, whoever publishes it: looked for anew.
+      if let member = leave(error.member) { news.add(.lost(member.type)) }
+      return .nothing
+    }
+  }
+
+  private mutating func sample(
+    _ lease: consuming FrameLease, of name: SubscriberSet.Member
+  ) -> Arrival {
+    guard let member = members[name] else { return .nothing }
+    let newest = Seen(generation: lease.generation, sequence: lease.sequence.rawValue)
+    // After a pause the stream begins again with what was there before it.
+    if let seen = seen[member.type], seen.generation == newest.generation,
+      seen.sequence >= newest.sequence
+    {
+      return .nothing
+    }
+    seen[member.type] = newest
+    return .sample(SampleBuffer(SharedLease(lease), member.quota), member.type)
+  }
+
+  private mutating func finished(
+    _ name: SubscriberSet.Member, _ reason: FinishReason
+  ) -> Arrival {
+    guard let member = leave(name) else { return .nothing }
+    if reason == .ended { return .ended(member.type) }
+    news.add(.lost(member.type))
+    return .nothing
+  }
+
+  private mutating func leave(_ name: SubscriberSet.Member) -> Member? {
+    _ = set.remove(name)
+    return members.removeValue(forKey: name)
+  }
+
+  // MARK: Attaching
+
+  private mutating func attachMissing() throws(BroadcastFailure) {
+    for (type, stream) in sources.inOrder where !members.values.contains(where: { $0.type == type })
+    {
+      do throws(SubscriberError) {
+        let subscriber = try Subscriber(
+          stream, in: group, options: options(for: type), stop: wake.signal)
+        let quota = RetainQuota(limit: max(0, subscriber.grantedHolds - 1))
+        if let generation = subscriber.generation {
+          news.add(.back(type, generation: generation))
+        }
+        let name: SubscriberSet.Member
+        do { name = try set.add(subscriber) } catch { continue }
+        members[name] = Member(type: type, quota: quota)
+      } catch {
+        switch error {
+        case .noSuchStream, .stopped, .noAnswer: continue
+        case .refused(_, .full), .refused(_, .busy), .refused(_, .outOfResources): continue
+        default: throw BroadcastFailure(domain: "framebus.stream", code: 1, reason: "\(error)")
+        }
+      }
+    }
+  }
+
+  private func options(for type: SampleBufferType) -> SubscriberOptions {
+    var options = SubscriberOptions()
+    options.policy = type == .video ? .latest : .keepLatest(Self.soundDepth)
+    options.holds = Self.retainQuota + 1
+    let (news, wake) = (news, wake)
+    options.onEvent = { event in
+      switch event {
+      case .publisherGone: news.add(.lost(type))
+      case .publisherBack(let generation): news.add(.back(type, generation: generation))
+      case .paused(let reason): news.add(.paused(reason))
+      case .resumed: news.add(.resumed)
+      case .losslessEnded, .evicted: return
+      }
+      wake.raise()
+    }
+    return options
+  }
+}
+
+/// News from the thread that receives, kept until it asks.
+private final class NewsBox: Sendable {
+  private let items = Mutex<[SampleStreams.News]>([])
+
+  func add(_ item: SampleStreams.News) { items.withLock { $0.append(item) } }
+
+  func take() -> [SampleStreams.News] {
+    items.withLock { items in
+      defer { items = [] }
+      return items
+    }
+  }
+}

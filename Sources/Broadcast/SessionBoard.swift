@@ -1,0 +1,95 @@
+import AppGroup
+import NotifyCenter
+import Platform
+import SharedDefaults
+
+/// The record of a group's broadcast, and the notification that tells of its changes.
+///
+/// The record is the truth. The notification's state is set after it by whoever changed it, and
+/// set again until it is that of the newest record, whoever of several writers comes last.
+final class SessionBoard: Sendable {
+  let group: AppGroup
+  private let suite: SharedDefaults
+  private let center: NotifyCenter
+  private let stateName: NotificationName
+  private let capturedName: NotificationName
+
+  init(_ group: AppGroup, as role: Role) throws(BroadcastError) {
+    self.group = group
+    do throws(DefaultsError) {
+      suite = try SharedDefaults(suiteName: BroadcastNames.suite, in: group)
+    } catch { throw .settings(error) }
+    do throws(NotifyError) {
+      center = try NotifyCenter(group, role: role, isSystem: true)
+      stateName = try NotificationName(BroadcastNames.state)
+      capturedName = try NotificationName(BroadcastNames.captured)
+    } catch { throw .notifications(error) }
+  }
+
+  /// The record as it is now; nil if there is none.
+  func read() throws(BroadcastError) -> BroadcastRecord? {
+    do throws(DefaultsError) {
+      try suite.refresh()
+    } catch { throw .settings(error) }
+    return BroadcastRecord(suite[BroadcastNames.recordKey])
+  }
+
+  /// Changes the record in one step, which all others see whole, and tells them.
+  /// - Returns: the record as it is after that.
+  @discardableResult
+  func change(
+    _ body: (inout BroadcastRecord?) -> Void
+  ) throws(BroadcastError) -> BroadcastRecord? {
+    var result: BroadcastRecord?
+    var isChanged = false
+    do throws(DefaultsError) {
+      try suite.update { draft in
+        let before = BroadcastRecord(draft[BroadcastNames.recordKey])
+        var record = before
+        body(&record)
+        result = record
+        isChanged = record != before
+        if isChanged { draft[BroadcastNames.recordKey] = record?.value }
+      }
+    } catch { throw .settings(error) }
+    if isChanged { try announce() }
+    return result
+  }
+
+  /// Changes the record of one session, if it is still that one's.
+  /// - Returns: the record as it is after that; nil if it is another session's.
+  @discardableResult
+  func change(
+    _ session: SessionID, _ body: (inout BroadcastRecord) -> Void
+  ) throws(BroadcastError) -> BroadcastRecord? {
+    let record = try change { record in
+      guard var mine = record, mine.session == session else { return }
+      body(&mine)
+      record = mine
+    }
+    return record?.session == session ? record : nil
+  }
+
+  /// Calls a closure after each change, on a thread that all observers of the process share.
+  func observe(_ changed: @escaping @Sendable () -> Void) throws(BroadcastError) -> Observation {
+    do throws(NotifyError) {
+      return try center.observe(stateName) { _ in changed() }
+    } catch { throw .notifications(error) }
+  }
+
+  private func announce() throws(BroadcastError) {
+    do throws(NotifyError) {
+      var told: BroadcastRecord?
+      repeat {
+        told = BroadcastRecord(suite[BroadcastNames.recordKey])
+        try center.setState(StateWord(told).rawValue, of: stateName)
+        let isCaptured: UInt64 = told?.isCaptured == true ? 1 : 0
+        if try center.state(of: capturedName) != isCaptured {
+          try center.setState(isCaptured, of: capturedName)
+          try center.post(capturedName)
+        }
+      } while told != BroadcastRecord(suite[BroadcastNames.recordKey])
+      try center.post(stateName)
+    } catch { throw .notifications(error) }
+  }
+}

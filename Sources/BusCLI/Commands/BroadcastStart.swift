@@ -1,0 +1,136 @@
+import AppGroup
+import ArgumentParser
+import Broadcast
+import CommandLineSupport
+import Platform
+
+/// `framebus broadcast start [EXTENSION] [--source SOURCE]`.
+struct BroadcastStart: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "start", abstract: "Start a broadcast, and be its host until it ends.",
+    discussion: """
+      Without EXTENSION, one is picked by a line of standard input; an empty one cancels. Ctrl-C \
+      has the extension finish. If this process dies, capture and extension go on, and the next \
+      `broadcast start` of the same takes them over.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "The extension; `framebus extension list` shows them.", valueName: "extension"))
+  var `extension`: String?
+  @Option(
+    help: ArgumentHelp("What to capture, as `framebus capture` takes it.", valueName: "source"))
+  var source = "screen"
+  @Option(help: ArgumentHelp("Frames a second.", valueName: "n"))
+  var fps: String?
+  @Option(help: ArgumentHelp("Size, as `framebus capture` takes it.", valueName: "WxH"))
+  var size: String?
+  @Option(help: ArgumentHelp("What the user agrees to, for the log.", valueName: "text"))
+  var consent: String?
+  @Option(help: ArgumentHelp("Start a role that dies at most N times in a row.", valueName: "n"))
+  var restarts: Int?
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func validate() throws {
+    if let restarts, !(0...1000).contains(restarts) {
+      throw ValidationError("--restarts \(restarts): use 0 to 1000")
+    }
+  }
+
+  func run() throws {
+    // First of all, so that no thread is without it.
+    let signals = try SignalWatcher()
+    let group = try global.openGroup(creatingLocal: true)
+    let terminal = global.terminal
+    let controller = try BroadcastController(in: group) { terminal.say($0.line) }
+    guard let picked = try `extension` ?? pick(in: group) else {
+      try controller.cancelPick()
+      throw AlreadyReported()
+    }
+    let started = try controller.start(request(picked))
+    if case .joined(let session) = started {
+      terminal.say("the broadcast \(session) is under way already; following it")
+    }
+    var ending = try controller.waitForEnding(of: started.session, stop: signals.stop)
+    if ending == nil {
+      // Who only follows stops nothing.
+      if case .joined = started { throw Interrupted() }
+      try controller.finish()
+      ending = try controller.waitForEnding(of: started.session)
+    }
+    try report(ending ?? .died(signal: nil), of: started.session)
+    if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+  }
+
+  private func request(_ picked: String) -> BroadcastRequest {
+    var request = BroadcastRequest(extensionID: picked, source: source)
+    if let fps { request.captureOptions.append("--fps=\(fps)") }
+    if let size { request.captureOptions.append("--size=\(size)") }
+    if let consent { request.consent = consent }
+    if let restarts { request.restarts.maximumInARow = restarts }
+    return request
+  }
+
+  /// - Returns: nil if the user cancels.
+  private func pick(in group: AppGroup) throws -> String? {
+    let entries = try ExtensionRegistry(group).list()
+    if entries.isEmpty { throw BroadcastError.unknownExtension("to pick", known: []) }
+    for (index, entry) in entries.enumerated() { global.terminal.say("\(index + 1)  \(entry.id)") }
+    global.terminal.say("Which extension? A number or a name; an empty line cancels.")
+    guard let line = readLine(), !line.isEmpty else { return nil }
+    if let number = Int(line), entries.indices.contains(number - 1) {
+      return entries[number - 1].id
+    }
+    return line
+  }
+
+  private func report(_ ending: BroadcastEnding, of session: SessionID) throws {
+    if global.json {
+      try global.terminal.printJSON(
+        SessionReport(session: session.text, ending: EndingReport(ending)), onOneLine: true)
+    }
+    switch ending {
+    case .finished: return
+    case .cancelled: throw AlreadyReported()
+    case .failed, .died: throw BroadcastEnded(ending: ending)
+    }
+  }
+}
+
+private struct SessionReport: Encodable {
+  let session: String
+  let ending: EndingReport
+}
+
+/// A broadcast ended in another way than by finishing.
+private struct BroadcastEnded: Error, CustomStringConvertible {
+  let ending: BroadcastEnding
+
+  var description: String {
+    switch ending {
+    case .failed(let failure):
+      "the broadcast failed: \(failure.description.plain)"
+    default:
+      "the broadcast \(ending); see `framebus log`, or start it again"
+    }
+  }
+}
+
+extension BroadcastEvent {
+  /// For a person.
+  fileprivate var line: String {
+    switch self {
+    case .started(let session, let isAdopted):
+      isAdopted ? "taking over the broadcast \(session)" : "broadcast \(session)"
+    case .live: "live"
+    case .paused(let reasons):
+      "paused: \(reasons.map(\.description).joined(separator: ", "))"
+    case .resumed: "live again"
+    case .roleLost(let role, let why, let delay?):
+      "the \(role) \(why.plain); starting it again in \(delay)"
+    case .roleLost(let role, let why, nil): "the \(role) \(why.plain)"
+    case .roleRestarted(let role): "the \(role) was started again"
+    case .finished(let ending): "\(ending)".plain
+    }
+  }
+}

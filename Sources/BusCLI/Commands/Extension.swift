@@ -1,0 +1,153 @@
+import AppGroup
+import ArgumentParser
+import Broadcast
+import CommandLineSupport
+import Platform
+
+/// `framebus extension …`: who can take the samples of a broadcast.
+struct Extension: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Register programs that take the samples of a broadcast somewhere.",
+    subcommands: [
+      ExtensionRegister.self, ExtensionList.self, ExtensionShow.self, ExtensionRemove.self,
+    ])
+}
+
+struct ExtensionRegister: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "register", abstract: "Register an extension, or what is new of it.",
+    discussion: """
+      The manifest is checked, and kept in the group as it is then. --builtin writes that of \
+      framebus-upload, which takes a destination as `framebus upload` does.
+      """)
+
+  @Argument(help: ArgumentHelp("The manifest, a TOML file.", valueName: "file"))
+  var file: String?
+  @Option(
+    help: ArgumentHelp("Register framebus-upload for this destination.", valueName: "destination"))
+  var builtin: String?
+  @Option(
+    help: ArgumentHelp(
+      "The id of --builtin (default: \(ExtensionRegister.builtinID)).", valueName: "id"))
+  var id: String?
+  @Option(
+    help: ArgumentHelp("What --builtin is handed over.", valueName: "service/account"))
+  var credential: [String] = []
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  static let builtinID = "framebus.upload"
+
+  func validate() throws {
+    if (file == nil) == (builtin == nil) {
+      throw ValidationError("name a manifest, or --builtin DESTINATION")
+    }
+    if builtin == nil, id != nil || !credential.isEmpty {
+      throw ValidationError("--id and --credential belong to --builtin; a manifest has its own")
+    }
+  }
+
+  func run() throws {
+    let group = try global.openGroup(creatingLocal: true)
+    let manifest = try file.map(ExtensionRegistry.manifest) ?? builtinManifest()
+    try ExtensionRegistry(group).register(manifest)
+    global.terminal.say(
+      "registered \(manifest.id); start it with `framebus broadcast start \(manifest.id)`")
+  }
+
+  /// The built-in uploader as an extension like any other: the same checks apply.
+  private func builtinManifest() throws -> ExtensionManifest {
+    do {
+      return try ExtensionManifest.builtin(
+        id: id ?? Self.builtinID, destination: builtin ?? "", credentials: credential)
+    } catch {
+      throw UsageError(error.reason)
+    }
+  }
+}
+
+struct ExtensionList: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the group's extensions.")
+
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let entries = try ExtensionRegistry(global.openGroup()).list()
+    if global.json { return try global.terminal.printJSON(entries.map(ExtensionReport.init)) }
+    if entries.isEmpty {
+      global.terminal.say("no extensions; `framebus extension register FILE` adds one")
+    }
+    let width = entries.map(\.id.count).max() ?? 0
+    for entry in entries {
+      let text =
+        switch entry.manifest {
+        case .success(let manifest):
+          ([manifest.executable] + manifest.arguments)
+            .joined(separator: " ").plain
+        case .failure(let error): "unusable: \(error)"
+        }
+      try global.terminal.print("\(entry.id.padded(to: width))  \(text)")
+    }
+  }
+}
+
+struct ExtensionShow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Print an extension's manifest.")
+
+  @Argument(help: ArgumentHelp("The extension.", valueName: "id"))
+  var id: String
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let manifest = try ExtensionRegistry(global.openGroup()).manifest(of: id)
+    if global.json { return try global.terminal.printJSON(ExtensionReport(manifest)) }
+    try global.terminal.write(Array(manifest.text.utf8))
+  }
+}
+
+struct ExtensionRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove an extension.")
+
+  @Argument(help: ArgumentHelp("The extension.", valueName: "id"))
+  var id: String
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    try ExtensionRegistry(global.openGroup()).remove(id)
+    global.terminal.say("removed the extension \(id.plain)")
+  }
+}
+
+/// An extension as scripts read it.
+private struct ExtensionReport: Encodable {
+  let id: String
+  var executable: String?
+  var arguments: [String]?
+  var samples: [String]?
+  var credentials: [String]?
+  var memoryLimitBytes: Int?
+  var problem: String?
+
+  init(_ entry: ExtensionRegistry.Entry) {
+    switch entry.manifest {
+    case .success(let manifest): self.init(manifest)
+    case .failure(let error): self.init(id: entry.id, problem: "\(error)")
+    }
+  }
+
+  private init(id: String, problem: String) {
+    self.id = id
+    self.problem = problem
+  }
+
+  init(_ manifest: ExtensionManifest) {
+    id = manifest.id
+    executable = manifest.executable
+    arguments = manifest.arguments
+    samples = manifest.samples.map(\.rawValue)
+    credentials = manifest.credentials.map(\.description)
+    memoryLimitBytes = manifest.memoryLimitBytes
+  }
+}

@@ -1,0 +1,21 @@
+// What GStreamer has to say: the lines of its debug log, and the messages of its elements.
+#pragma once
+#include <stdbool.h>
+
+/// GStreamer's own levels (GstDebugLevel), those that are worth a line in a log.
+typedef enum {
+  FB_GSTREAMER_ERROR = 1,
+  FB_GSTREAMER_WARNING = 2,
+  FB_GSTREAMER_INFO = 4,
+  FB_GSTREAMER_DEBUG = 5,
+  FB_GSTREAMER_TRACE = 7,
+} fb_gstreamer_level;
+
+/// Called on any thread; the texts are valid during the call. `source` is a path, or empty.
+typedef void (*fb_gstreamer_line)(fb_gstreamer_level level, const char *category, const char *text,
+                                  const char *source, int line);
+
+/// Has every line up to a level given to a function, from here on, instead of to standard error.
+/// Where GST_DEBUG is set, its levels hold, and standard error has its lines as well. Call it once;
+/// GStreamer need not have started.
+void fb_gstreamer_log(fb_gstreamer_line function, fb_gstreamer_level level);

@@ -1,0 +1,131 @@
+#if Media
+  import CXCB
+  import FrameBus
+
+  /// What is never to be seen in a frame: windows that a user names, and those that say it of
+  /// themselves by the property `_FRAMEBUS_PROTECTED`.
+  public struct ProtectionRule: Hashable, Sendable {
+    /// Names of programs, as `xprop WM_CLASS` shows them: either of the two.
+    public var programs: Set<String> = []
+    /// Windows by their X id.
+    public var windows: Set<UInt32> = []
+
+    public init() {}
+
+    /// Reads a window's id (`0x2a00007`), the name of a program, or `marked` for no more than the
+    /// windows that say it of themselves.
+    public mutating func add(_ text: String) {
+      if text == Self.markedAlone { return }
+      if text.hasPrefix("0x"), let id = UInt32(text.dropFirst(2), radix: 16) {
+        windows.insert(id)
+      } else {
+        programs.insert(text)
+      }
+    }
+
+    public static let markedAlone = "marked"
+    static let property = "_FRAMEBUS_PROTECTED"
+  }
+
+  /// Where the windows lie that must not be seen.
+  ///
+  /// The server tells of every change that could move one, and what it tells of before it answers
+  /// to a grab happened before that grab. So a grab is clean of them if nothing was told between
+  /// ``refresh()`` and the answer (``isCurrent``), and otherwise has to be made again.
+  struct ProtectedWindows: ~Copyable {
+    private let connection: XConnection
+    private let root: xcb_window_t
+    private let rule: ProtectionRule
+    private let mark: xcb_atom_t
+    private var windows: Set<XWindow> = []
+    private var needsSearch: Bool
+    private var needsBounds = false
+    /// All of each window, also what others cover: what lies in front may be shaped or translucent.
+    private(set) var areas: [PixelRect] = []
+
+    /// Programs' windows lie in the root, or in the frames of a window manager in it.
+    private static let deepestLevel = 4
+
+    /// - Parameter rule: nil if every window may be seen: then no event is asked for.
+    init(on screen: RootScreen, _ rule: ProtectionRule?) throws(ScreenError) {
+      connection = screen.connection
+      root = screen.root
+      self.rule = rule ?? ProtectionRule()
+      needsSearch = rule != nil
+      mark = try connection.atom(ProtectionRule.property)
+    }
+
+    /// Whether ``areas`` is true, as far as the server has told.
+    var isCurrent: Bool { !needsSearch && !needsBounds }
+
+    mutating func note(_ event: XEvent) {
+      switch Int32(event.type) {
+      case XCB_CREATE_NOTIFY, XCB_REPARENT_NOTIFY: needsSearch = true
+      case XCB_PROPERTY_NOTIFY:
+        if event.atom == mark || event.atom == XCB_ATOM_WM_CLASS.rawValue { needsSearch = true }
+      case XCB_CONFIGURE_NOTIFY, XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_GRAVITY_NOTIFY,
+        XCB_DESTROY_NOTIFY:
+        needsBounds = true
+      default: break
+      }
+    }
+
+    /// Brings ``areas`` up to date.
+    /// - Returns: whether they are others than before.
+    mutating func refresh() throws(ScreenError) -> Bool {
+      if isCurrent { return false }
+      if needsSearch { try search() }
+      needsSearch = false
+      needsBounds = false
+      let before = areas
+      areas = []
+      for window in windows {
+        if let bounds = try window.bounds(on: root, connection) { areas.append(bounds) }
+      }
+      areas.sort { ($0.y, $0.x, $0.height, $0.width) < ($1.y, $1.x, $1.height, $1.width) }
+      return areas != before
+    }
+
+    private mutating func search() throws(ScreenError) {
+      windows = []
+      var level = [XWindow(root)]
+      for depth in 0...Self.deepestLevel {
+        var next: [XWindow] = []
+        for window in level {
+          // Watched before it is looked at, so that no change falls between.
+          window.watch(
+            XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_STRUCTURE_NOTIFY,
+            XCB_EVENT_MASK_PROPERTY_CHANGE, by: connection)
+          if depth > 0 {
+            if try isProtected(window) { windows.insert(window) }
+            // A program's window: its parts lie within it.
+            if try window.classNames(connection)?.isEmpty == false { continue }
+          }
+          next += try window.children(connection) ?? []
+        }
+        level = next
+      }
+      for id in rule.windows { try watchUpwards(XWindow(id)) }
+    }
+
+    private func isProtected(_ window: XWindow) throws(ScreenError) -> Bool {
+      if let value = try window.property(mark, connection), value.contains(where: { $0 != 0 }) {
+        return true
+      }
+      guard !rule.programs.isEmpty else { return false }
+      return try window.classNames(connection)?.contains(where: rule.programs.contains) == true
+    }
+
+    /// A window that is named may lie anywhere; it moves with all that it lies in.
+    private mutating func watchUpwards(_ window: XWindow) throws(ScreenError) {
+      windows.insert(window)
+      var next: XWindow? = window
+      while let current = next, current.id != root {
+        current.watch(
+          XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_STRUCTURE_NOTIFY,
+          XCB_EVENT_MASK_PROPERTY_CHANGE, by: connection)
+        next = try current.parent(connection)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,78 @@
+#define _GNU_SOURCE
+#include "Confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int drop_capabilities(void) {
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  // Only who has CAP_SETPCAP can shrink the bounding set, and nobody else gains by it.
+  for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
+    prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct none[2] = {{0}};
+  return syscall(SYS_capset, &header, none) == 0 ? 0 : errno;
+}
+
+int forbid_core_dumps(void) {
+  struct rlimit none = {0, 0};
+  return setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : errno;
+}
+
+int die_with_parent(pid_t parent) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return errno;
+  // It may have ended before.
+  if (getppid() != parent) raise(SIGKILL);
+  return 0;
+}
+
+int join_cgroup(const char *path) {
+  char name[4096];
+  if (snprintf(name, sizeof name, "%s/cgroup.procs", path) >= (int)sizeof name)
+    return ENAMETOOLONG;
+  int file = open(name, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  int error = write(file, "0", 1) == 1 ? 0 : errno;
+  close(file);
+  return error;
+}
+
+void keep_descriptors(unsigned count, int *reportDescriptor) {
+  int number = 3 + (int)count;
+  if (*reportDescriptor != number) {
+    dup3(*reportDescriptor, number, O_CLOEXEC);
+    *reportDescriptor = number;
+  }
+  fcntl(number, F_SETFD, FD_CLOEXEC);
+  closefrom(number + 1);
+}
+
+static bool stays(const char *entry, const struct request *request) {
+  size_t length = strcspn(entry, "=");
+  for (unsigned i = 0; i < request->variableCount; i++)
+    if (strlen(request->variables[i]) == length &&
+        strncmp(request->variables[i], entry, length) == 0)
+      return true;
+  return false;
+}
+
+void reduce_environment(const struct request *request) {
+  char **kept = environ;
+  for (char **entry = environ; *entry != NULL; entry++)
+    if (stays(*entry, request)) *kept++ = *entry;
+  *kept = NULL;
+  setenv("FRAMEBUS_CONFINED", "1", 1);
+  if (request->memoryBytes == 0) return;
+  char number[24];
+  snprintf(number, sizeof number, "%llu", (unsigned long long)request->memoryBytes);
+  setenv("FRAMEBUS_MEMORY_BYTES", number, 1);
+}

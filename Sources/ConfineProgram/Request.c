@@ -1,0 +1,93 @@
+#define _GNU_SOURCE
+#include "Confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char text[MAXIMUM_REQUEST_BYTES + 1];
+
+/// A number without sign or leading zeros, at most `maximum`.
+static bool parse_number(const char *word, uint64_t maximum, uint64_t *number) {
+  if (word[0] < '0' || word[0] > '9' || (word[0] == '0' && word[1] != '\0')) return false;
+  char *end = NULL;
+  errno = 0;
+  *number = strtoull(word, &end, 10);
+  return errno == 0 && *end == '\0' && *number <= maximum;
+}
+
+static bool parse_sockets(const char *word, enum sockets *sockets) {
+  if (*sockets != SOCKETS_ANY) return false;
+  if (strcmp(word, "local") == 0) *sockets = SOCKETS_LOCAL;
+  else if (strcmp(word, "internet") == 0) *sockets = SOCKETS_INTERNET;
+  else if (strcmp(word, "inherited") == 0) *sockets = SOCKETS_INHERITED;
+  return *sockets != SOCKETS_ANY;
+}
+
+static bool add_variable(struct request *request, const char *name) {
+  if (*name == '\0' || strchr(name, '=') || request->variableCount == MAXIMUM_VARIABLES)
+    return false;
+  request->variables[request->variableCount++] = name;
+  return true;
+}
+
+static bool add_grant(struct request *request, enum access access, const char *path) {
+  if (path[0] != '/' || request->grantCount == MAXIMUM_GRANTS) return false;
+  struct grant *grant = &request->grants[request->grantCount++];
+  grant->access = access;
+  grant->path = path;
+  grant->realPath = realpath(path, NULL);
+  return true;
+}
+
+static bool parse_line(char *line, struct request *request) {
+  char *value = strchr(line, ' ');
+  if (value == NULL) return false;
+  *value++ = '\0';
+  uint64_t number = 0;
+  if (strcmp(line, "descriptors") == 0) {
+    if (!parse_number(value, 64, &number)) return false;
+    request->descriptorCount = (unsigned)number;
+    return true;
+  }
+  if (strcmp(line, "parent") == 0) {
+    if (!parse_number(value, INT32_MAX, &number)) return false;
+    request->parent = (pid_t)number;
+    return true;
+  }
+  if (strcmp(line, "memory") == 0)
+    return parse_number(value, INT64_MAX, &request->memoryBytes) && request->memoryBytes > 0;
+  if (strcmp(line, "cgroup") == 0) {
+    request->cgroup = value;
+    return value[0] == '/';
+  }
+  if (strcmp(line, "sockets") == 0) return parse_sockets(value, &request->sockets);
+  if (strcmp(line, "variable") == 0) return add_variable(request, value);
+  static const char *const names[] = {"list", "read", "run", "write"};
+  for (unsigned access = ACCESS_LIST; access <= ACCESS_WRITE; access++)
+    if (strcmp(line, names[access]) == 0) return add_grant(request, access, value);
+  return false;
+}
+
+const char *read_request(int descriptor, struct request *request) {
+  int wanted = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
+  int seals = fcntl(descriptor, F_GET_SEALS);
+  if (seals < 0 || (seals & wanted) != wanted) return "the request is no sealed memory file";
+  ssize_t count = pread(descriptor, text, sizeof text, 0);
+  if (count <= 0 || count > MAXIMUM_REQUEST_BYTES) return "the request is empty or too long";
+  for (ssize_t i = 0; i < count; i++)
+    if ((text[i] >= 0 && text[i] < 0x20 && text[i] != '\n') || text[i] == 0x7f)
+      return "the request has control characters";
+  text[count] = '\0';
+  char *rest = text;
+  char *line = strsep(&rest, "\n");
+  if (strcmp(line, "framebus-confine 1") != 0) return "the request is of another version";
+  while ((line = strsep(&rest, "\n")) != NULL) {
+    if (strcmp(line, "end") == 0 && rest != NULL && *rest == '\0') return NULL;
+    if (!parse_line(line, request)) return "the request has a line that says nothing known";
+  }
+  return "the request has no end";
+}

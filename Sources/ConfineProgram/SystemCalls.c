@@ -1,0 +1,112 @@
+#define _GNU_SOURCE
+#include "Confine.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/// What no role needs: it reaches into other processes, makes rights anew, or goes around the
+/// filter. The bus does without io_uring where there is none.
+static const char *const forbidden[] = {
+  // Other processes
+  "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
+  // A second way to every call
+  "io_uring_setup", "io_uring_enter", "io_uring_register",
+  // The kernel's own insides
+  "bpf", "perf_event_open", "userfaultfd", "kexec_load", "kexec_file_load", "init_module",
+  "finit_module", "delete_module", "syslog", "lookup_dcookie", "acct", "swapon", "swapoff",
+  "reboot", "iopl", "ioperm", "modify_ldt", "vm86", "vm86old", "personality", "quotactl",
+  "nfsservctl", "fanotify_init", "vhangup",
+  // Keys that the user's other processes keep
+  "add_key", "request_key", "keyctl",
+  // Files and namespaces by another way
+  "mount", "umount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_tree",
+  "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "open_by_handle_at",
+  "name_to_handle_at", "open_tree_attr",
+  // System V memory has no owner that ends
+  "shmget", "shmat", "shmctl", "semget", "semctl", "semop", "msgget", "msgsnd", "msgrcv", "msgctl",
+  // The clock that all use
+  "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",
+};
+
+/// Linux reads this many bits of an argument that is an int.
+static const scmp_datum_t asInt = 0xffffffff;
+
+static int forbid(scmp_filter_ctx filter, const char *name, int code) {
+  int number = seccomp_syscall_resolve_name(name);
+  // Not known to this library or machine: nobody can call it by the library's table either.
+  if (number == __NR_SCMP_ERROR) return 0;
+  int result = seccomp_rule_add(filter, SCMP_ACT_ERRNO((uint32_t)code), number, 0);
+  return result == -EDOM ? 0 : result;
+}
+
+/// Families of sockets by whole 64-bit arguments: a larger one counts as forbidden, whatever its
+/// lower half says.
+static int filter_sockets(scmp_filter_ctx filter, enum sockets sockets) {
+  uint32_t deny = SCMP_ACT_ERRNO(EACCES);
+  int number = SCMP_SYS(socket);
+  if (sockets == SOCKETS_LOCAL)
+    return seccomp_rule_add(filter, deny, number, 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+  int result = seccomp_rule_add(filter, deny, number, 1, SCMP_A0(SCMP_CMP_GT, AF_NETLINK));
+  for (unsigned family = 0; family < AF_NETLINK && result == 0; family++) {
+    if (family == AF_INET || family == AF_INET6) continue;
+    if (family == AF_UNIX && sockets != SOCKETS_INHERITED) continue;
+    result = seccomp_rule_add(filter, deny, number, 1, SCMP_A0(SCMP_CMP_EQ, family));
+  }
+  return result;
+}
+
+/// No new namespaces: in one of its own a process has every capability.
+static int filter_clone(scmp_filter_ctx filter) {
+  static const scmp_datum_t flags[] = {
+    CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWIPC, CLONE_NEWUTS,
+    CLONE_NEWCGROUP,
+  };
+  int result = 0;
+  for (unsigned i = 0; i < sizeof flags / sizeof flags[0] && result == 0; i++)
+    result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                              SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
+  // Its flags lie in memory, which no filter sees. C libraries then call clone.
+  if (result == 0) result = forbid(filter, "clone3", ENOSYS);
+  return result;
+}
+
+static int filter_arguments(scmp_filter_ctx filter) {
+  uint32_t deny = SCMP_ACT_ERRNO(EPERM);
+  // Typing into the terminal that the host reads.
+  int result = seccomp_rule_add(filter, deny, SCMP_SYS(ioctl), 1,
+                                SCMP_A1(SCMP_CMP_MASKED_EQ, asInt, TIOCSTI));
+  if (result == 0)
+    result = seccomp_rule_add(filter, deny, SCMP_SYS(ioctl), 1,
+                              SCMP_A1(SCMP_CMP_MASKED_EQ, asInt, TIOCLINUX));
+  // Memory that was made private stays so.
+  if (result == 0)
+    result = seccomp_rule_add(filter, deny, SCMP_SYS(prctl), 2,
+                              SCMP_A0(SCMP_CMP_MASKED_EQ, asInt, PR_SET_DUMPABLE),
+                              SCMP_A1(SCMP_CMP_NE, 0));
+  return result;
+}
+
+static int add_rules(scmp_filter_ctx filter, enum sockets sockets) {
+  // Calls of another architecture or of x32, whose numbers mean other calls.
+  int result = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  if (result == 0) result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
+  for (unsigned i = 0; i < sizeof forbidden / sizeof forbidden[0] && result == 0; i++)
+    result = forbid(filter, forbidden[i], EPERM);
+  if (result == 0) result = filter_sockets(filter, sockets);
+  if (result == 0) result = filter_clone(filter);
+  if (result == 0) result = filter_arguments(filter);
+  return result;
+}
+
+bool filter_system_calls(enum sockets sockets) {
+  scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+  int result = filter == NULL ? -ENOMEM : add_rules(filter, sockets);
+  if (result == 0) result = seccomp_load(filter);
+  if (filter != NULL) seccomp_release(filter);
+  report_result("system-calls", -result, "seccomp: none that reaches around the other measures");
+  return result == 0;
+}

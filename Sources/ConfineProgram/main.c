@@ -1,0 +1,89 @@
+#define _GNU_SOURCE
+#include "Confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { STATUS_USAGE = 2, STATUS_REFUSED = 126 };
+
+static int usage(void) {
+  fputs("error: framebus-confine is started by a host of FrameBus, not by hand;"
+        " `framebus doctor` shows what it can do here\n"
+        "usage: framebus-confine REQUEST-FD REPORT-FD PROGRAM [ARGUMENT]...\n",
+        stderr);
+  return STATUS_USAGE;
+}
+
+/// The number of an open descriptor beyond the standard streams, or -1.
+static int descriptor_of(const char *word) {
+  char *end = NULL;
+  long number = strtol(word, &end, 10);
+  if (*word == '\0' || *end != '\0' || number < 3 || number > 1023) return -1;
+  return fcntl((int)number, F_GETFD) < 0 ? -1 : (int)number;
+}
+
+static void report_sockets(const struct request *request, bool hasRoot, bool hasFilter) {
+  static const char noFilter[] = "there is no filter of system calls";
+  if (request->sockets == SOCKETS_LOCAL)
+    report("internet", hasFilter, hasFilter ? "no socket but of Unix" : noFilter);
+  if (request->sockets == SOCKETS_INHERITED)
+    report("unix-sockets", hasFilter, hasFilter ? "those it inherited" : noFilter);
+  else
+    report("unix-sockets", hasRoot,
+           hasRoot ? "those that were granted"
+                   : "without a private root, sockets of other programs can be reached");
+}
+
+static void report_memory(const struct request *request) {
+  if (request->memoryBytes == 0) return;
+  int error = request->cgroup == NULL ? 0 : join_cgroup(request->cgroup);
+  bool isGroup = request->cgroup != NULL && error == 0;
+  report("memory", true,
+         isGroup ? "limited by a cgroup" : "watched by the host, and by the role itself");
+}
+
+/// The order matters: what makes namespaces needs rights that are then given up, and the filter of
+/// system calls forbids what the measures before it are made of.
+static void confine(const struct request *request) {
+  report_result("core-dumps", forbid_core_dumps(), "none are written");
+  reduce_environment(request);
+  report("environment", true, "listed variables alone");
+  report_memory(request);
+  bool hasRoot = enter_private_root(request);
+  report_result("capabilities", drop_capabilities(), "none");
+  int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
+  report_result("no-new-privileges", error, "no program it starts gets more rights");
+  restrict_files(request);
+  bool hasFilter = filter_system_calls(request->sockets);
+  report_sockets(request, hasRoot, hasFilter);
+}
+
+int main(int count, char **arguments) {
+  if (count < 4) return usage();
+  int requestDescriptor = descriptor_of(arguments[1]);
+  int reportDescriptor = descriptor_of(arguments[2]);
+  if (requestDescriptor < 0 || reportDescriptor < 0) return usage();
+  report_to(reportDescriptor);
+  static struct request request;
+  const char *problem = read_request(requestDescriptor, &request);
+  if (problem != NULL) {
+    report("start", false, problem);
+    return STATUS_REFUSED;
+  }
+  keep_descriptors(request.descriptorCount, &reportDescriptor);
+  report_to(reportDescriptor);
+  report("descriptors", true, "listed ones alone");
+  if (request.sockets != SOCKETS_ANY) confine(&request);
+  // Last, because a change of rights would undo it.
+  if (request.parent != 0)
+    report_result("dies-with-host", die_with_parent(request.parent), "killed at its end");
+  report("start", true, "confined as said");
+  execv(arguments[3], arguments + 3);
+  report_result("start", errno, "");
+  return STATUS_REFUSED;
+}

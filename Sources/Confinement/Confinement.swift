@@ -1,0 +1,110 @@
+import AppGroup
+import Platform
+
+// What a role's process may do, and how one is started that can do no more. The program
+// framebus-confine takes everything else away and then becomes the role's program, because neither
+// posix_spawn(3) nor a stranger's extension would. This module refuses to decide when a role runs,
+// and what a confined process says about itself: the kernel keeps the rules.
+
+/// What one process may do. Whatever is not named here it may not, as far as the kernel at hand can
+/// keep it from that: the report of a start says measure by measure what is so.
+package struct Confinement: Hashable, Sendable {
+  package enum Sockets: String, Sendable {
+    /// Unix sockets alone, of paths it can reach.
+    case local
+    /// The Internet as well.
+    case internet
+    /// The Internet, and of Unix sockets those it inherits: it can make none.
+    case inherited
+  }
+
+  /// A path and what may be done with it and, but for `list`, all below it.
+  package struct Grant: Hashable, Sendable {
+    package enum Access: String, Sendable {
+      /// A directory that other grants lie in: it can be listed.
+      case list
+      case read
+      /// Reading, and running as a program or library.
+      case run
+      /// Reading, writing, making and removing.
+      case write
+    }
+
+    package let access: Access
+    package let path: String
+
+    package init(_ access: Access, _ path: String) {
+      self.access = access
+      self.path = path
+    }
+  }
+
+  package var sockets = Sockets.local
+  /// Absolute paths; what does not exist is left out.
+  package var grants: [Grant] = []
+  /// Names of environment variables that stay.
+  package var variables: [String] = []
+  /// How much memory of its own it may take; the frames it shares with others do not count.
+  package var memoryBytes: UInt64?
+
+  package init() {}
+}
+
+extension Confinement {
+  /// A process that owns a screen: no network, no credentials; of the host's files what programs
+  /// are made of.
+  /// - Parameter display: such as `:0`, whose socket and cookie it gets; nil for none.
+  package static func capture(in group: AppGroup, display: String? = nil) -> Confinement {
+    var result = member(of: group)
+    if let display {
+      let number = display.drop { $0 == ":" }.prefix { $0.isNumber }
+      result.grants.append(Grant(.write, "/tmp/.X11-unix/X\(number)"))
+      if let cookies = environmentValue("XAUTHORITY") {
+        result.grants.append(Grant(.read, cookies))
+      } else if let home = environmentValue("HOME") {
+        result.grants.append(Grant(.read, home + "/.Xauthority"))
+      }
+      result.variables += ["DISPLAY", "XAUTHORITY"]
+    }
+    return result
+  }
+
+  /// A process that sends what others captured: the network, and neither a display, nor a session
+  /// bus, nor the host's files. Its credential comes by a descriptor (`HandOver`).
+  package static func `extension`(in group: AppGroup, memoryBytes: UInt64? = nil) -> Confinement {
+    var result = member(of: group)
+    result.sockets = .internet
+    result.memoryBytes = memoryBytes
+    result.grants += SystemPaths.network.map { Grant(.read, $0) }
+    result.variables += ["FRAMEBUS_HANDED_FD", "SSL_CERT_FILE", "SSL_CERT_DIR"]
+    return result
+  }
+
+  /// What every role needs: programs and libraries, and the group's shared places, but for its
+  /// credentials.
+  private static func member(of group: AppGroup) -> Confinement {
+    var result = Confinement()
+    result.grants = SystemPaths.grants
+    result.grants += group.confinedPlaces.map { Grant(.list, $0) }
+    result.grants.append(Grant(.read, group.containerPath + "/manifest.toml"))
+    result.grants += [
+      group.containerPath + "/audit", group.containerPath + "/defaults", group.logsPath,
+      group.streamsPath, group.semaphoresPath, group.notifyPath, group.logSegmentsPath,
+    ].map { Grant(.write, $0) }
+    result.variables = SystemPaths.variables
+    return result
+  }
+}
+
+extension AppGroup {
+  /// The group's directories and those that hold it, which a member looks into to find it.
+  fileprivate var confinedPlaces: [String] {
+    func parent(_ path: String) -> String {
+      String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+    let states = parent(containerPath)
+    let runs = parent(runPath)
+    let isRoot = parent(states) == parent(runs)
+    return (isRoot ? [parent(states)] : []) + [states, runs, containerPath, runPath]
+  }
+}

@@ -1,0 +1,39 @@
+import Platform
+
+/// What framebus-confine reads: lines of a word and its value, from a memory file that nobody can
+/// change any more. docs/design/confinement.md has the format.
+struct ConfinementText {
+  static let maximumBytes = 65536
+  let text: String
+
+  /// - Parameter descriptorCount: how many descriptors beside the standard streams stay open.
+  init(
+    _ confinement: Confinement?, descriptorCount: Int, diesWithHost: Bool
+  ) throws(LaunchError) {
+    var lines = ["framebus-confine 1", "descriptors \(descriptorCount)"]
+    if diesWithHost { lines.append("parent \(currentProcessID())") }
+    if let confinement {
+      lines.append("sockets \(confinement.sockets.rawValue)")
+      if let bytes = confinement.memoryBytes { lines.append("memory \(bytes)") }
+      lines += confinement.variables.map { "variable \($0)" }
+      // What holds another comes before it.
+      lines += confinement.grants.sorted { $0.path.utf8.count < $1.path.utf8.count }
+        .map { "\($0.access.rawValue) \($0.path)" }
+    }
+    if let line = lines.first(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) {
+      throw .unsayable(line)
+    }
+    text = lines.map { $0 + "\n" }.joined() + "end\n"
+    if text.utf8.count > Self.maximumBytes { throw .tooLong(byteCount: text.utf8.count) }
+  }
+
+  /// The memory file, sealed.
+  func sealed() throws(SystemError) -> Descriptor {
+    let bytes = Array(text.utf8)
+    let file = try MemoryFile(named: "confinement", byteCount: bytes.count)
+    // SAFETY: whole bytes, without padding.
+    try unsafe file.initialize(from: bytes.span.bytes)
+    try file.add([.size, .writes, .seals])
+    return file.intoDescriptor()
+  }
+}

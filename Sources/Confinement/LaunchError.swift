@@ -1,0 +1,29 @@
+import Platform
+
+/// Why a role's program was not started.
+package enum LaunchError: Error, Hashable, Sendable {
+  case noConfiner
+  case system(SystemError)
+  case refused(program: String, reason: String)
+  /// A path or name with a control character, which no line can carry.
+  case unsayable(String)
+  case tooLong(byteCount: Int)
+}
+
+extension LaunchError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .noConfiner:
+      "the program framebus-confine is neither beside this one nor in ../libexec/framebus;"
+        + " install it, or build it with `swift build --product framebus-confine`"
+    case .system(let error): "cannot start a role: \(error)"
+    case .refused(let program, let reason):
+      "\(program) was not started: \(reason); `framebus doctor` says what this machine lacks"
+    case .unsayable(let line):
+      "a confinement cannot name \(line.debugDescription): rename it without control characters"
+    case .tooLong(let byteCount):
+      "a confinement of \(byteCount) bytes is longer than \(ConfinementText.maximumBytes):"
+        + " grant directories instead of single files"
+    }
+  }
+}

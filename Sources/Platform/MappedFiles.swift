@@ -1,0 +1,38 @@
+import Glibc
+
+/// The files that this process runs from: its program and libraries (`/proc/self/maps`). Memory
+/// files and what was removed are left out.
+package func mappedFilePaths() -> Set<String> {
+  let lines = textOfProcessFile("/proc/self/maps").split(separator: "\n")
+  return Set(
+    lines.compactMap { line in
+      // Address, permissions, offset, device, inode, path.
+      let parts = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+      guard parts.count == 6, parts[1].contains("x") else { return nil }
+      let path = parts[5].drop { $0 == " " }
+      return path.hasPrefix("/") && !path.hasSuffix(" (deleted)") ? String(path) : nil
+    })
+}
+
+/// How much memory of its own a process has in use, not counting files and shared memory such as
+/// frames: `RssAnon` of `proc_pid_status(5)`. Nil if it runs no more.
+/// - Parameter processID: nil for this process.
+package func privateMemoryBytes(of processID: Int32? = nil) -> UInt64? {
+  let name = processID.map(String.init) ?? "self"
+  for line in textOfProcessFile("/proc/\(name)/status").split(separator: "\n")
+  where line.hasPrefix("RssAnon:") {
+    return UInt64(line.split { !$0.isNumber }.first ?? "").map { $0 * 1024 }
+  }
+  return nil
+}
+
+/// What a file of /proc says; empty if it cannot be read.
+private func textOfProcessFile(_ path: String) -> String {
+  // SAFETY: the kernel reads the path during the call only.
+  let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  guard number >= 0 else { return "" }
+  let file = Descriptor(owning: number)
+  var bytes: [UInt8] = []
+  while let more = try? readSome(file.number), !more.isEmpty { bytes += more }
+  return String(decoding: bytes, as: UTF8.self)
+}

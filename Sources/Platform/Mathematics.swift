@@ -1,0 +1,6 @@
+import Glibc
+
+/// Of an angle in radians.
+package func sine(_ angle: Double) -> Double { Glibc.sin(angle) }
+/// Of an angle in radians.
+package func cosine(_ angle: Double) -> Double { Glibc.cos(angle) }

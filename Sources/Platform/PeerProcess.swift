@@ -1,0 +1,30 @@
+import CLinuxShims
+
+/// The process at the other end of a socket, held by its pidfd: a signal can never reach a stranger
+/// that got the same number.
+package final class PeerProcess: Sendable {
+  /// The kernel's word; its `pid` is for people to read.
+  package let credentials: PeerCredentials
+  private let pidfd: SharedDescriptor
+
+  /// - Returns: nil if it has gone.
+  package init?(of socket: borrowing MessageSocket) {
+    guard let credentials = try? socket.peer(), let pidfd = socket.peerProcess() else { return nil }
+    self.credentials = credentials
+    self.pidfd = pidfd
+  }
+
+  /// Readable once the process has ended, for `poll(2)` loops.
+  package var descriptorNumber: Int32 { pidfd.number }
+
+  package var hasEnded: Bool {
+    (try? waitUntilReadable([pidfd.number], until: .now)) == [true]
+  }
+
+  package func send(signal: Int32) { _ = linux_pidfd_send_signal(pidfd.number, signal) }
+
+  /// Whether it ended before the deadline.
+  package func waitForEnd(until deadline: Deadline) -> Bool {
+    (try? waitUntilReadable([pidfd.number], until: deadline)) == [true]
+  }
+}

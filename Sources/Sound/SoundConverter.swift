@@ -1,0 +1,56 @@
+import FrameBus
+
+/// Turns one stream's raw sound, whatever its format is and becomes, into stereo floats at
+/// 48,000 sample frames a second.
+public struct SoundConverter {
+  private var format: AudioFormat?
+  private var reader: SampleReader?
+  private var resampler: Resampler?
+
+  public init() {}
+
+  /// Why sound cannot be used.
+  public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    case encoded(FourCC)
+    case wrongRate(Int)
+
+    public var description: String {
+      switch self {
+      case .encoded(let fourcc):
+        "sound in “\(fourcc)” cannot be read; publish raw sound (“\(FourCC.pcm)”)"
+      case .wrongRate(let rate):
+        "sound of \(rate) Hz cannot be converted; publish \(Resampler.rates.lowerBound) to "
+          + "\(Resampler.rates.upperBound) Hz"
+      }
+    }
+  }
+
+  /// - Returns: left and right in turn. With a rate other than 48,000, the last samples come with
+  ///   the next call, since the filter looks ahead; the first sample keeps its place in time.
+  public mutating func convert(_ frame: borrowing FrameLease) throws(Refusal) -> [Float] {
+    try convert(frame.bytes, of: frame.format)
+  }
+
+  mutating func convert(
+    _ bytes: RawSpan, of frameFormat: FrameFormat
+  ) throws(Refusal) -> [Float] {
+    guard frameFormat.fourcc == .pcm, let audio = frameFormat.audio else {
+      throw .encoded(frameFormat.fourcc)
+    }
+    if audio != format { try begin(audio) }
+    guard let reader else { return [] }
+    let samples = reader.read(bytes)
+    return resampler?.process(samples) ?? samples
+  }
+
+  /// Forgets what was before: after a gap, nothing of it belongs into what follows.
+  public mutating func restart() { format = nil }
+
+  private mutating func begin(_ audio: AudioFormat) throws(Refusal) {
+    guard Resampler.rates.contains(audio.sampleRate) else { throw .wrongRate(audio.sampleRate) }
+    format = audio
+    reader = SampleReader(audio)
+    resampler =
+      audio.sampleRate == SoundChunk.sampleRate ? nil : Resampler(from: audio.sampleRate)
+  }
+}

@@ -1,0 +1,56 @@
+import AppGroup
+import FrameBus
+import Platform
+
+/// How to subscribe to one stream: by the first policy that its publisher grants.
+struct Subscription: Sendable {
+  let stream: StreamName
+  let group: AppGroup
+  let policies: [DeliveryPolicy]
+  let report: @Sendable (UploadReport) -> Void
+
+  func subscribe(
+    holds: Int, until deadline: Deadline?, stop: StopSignal
+  ) throws(SubscriberError) -> UploadRunner.Attachment {
+    for policy in policies.dropLast() {
+      do throws(SubscriberError) {
+        return try subscribe(policy, holds: holds, until: deadline, stop: stop)
+      } catch {
+        guard case .refused(_, .losslessNotOffered) = error else { throw error }
+      }
+    }
+    let last = policies[policies.count - 1]
+    do throws(SubscriberError) {
+      return try subscribe(last, holds: holds, until: deadline, stop: stop)
+    } catch {
+      guard case .refused(_, .ringTooShallow(let ringDepth)) = error, case .keepLatest = last,
+        policies.count > 1
+      else { throw error }
+      return try subscribe(.keepLatest(ringDepth), holds: holds, until: deadline, stop: stop)
+    }
+  }
+
+  private func subscribe(
+    _ policy: DeliveryPolicy, holds: Int, until deadline: Deadline?, stop: StopSignal
+  ) throws(SubscriberError) -> UploadRunner.Attachment {
+    var options = SubscriberOptions()
+    options.policy = policy.subscriberPolicy
+    // A lossless reader wants the beginning; the others begin with what is there now.
+    options.start = policy.isLossless ? .oldest : .newest
+    options.holds = holds
+    let report = report
+    options.onEvent = { event in
+      switch event {
+      case .publisherGone: report(.publisherGone)
+      case .publisherBack: report(.publisherBack)
+      case .losslessEnded: report(.losslessEnded)
+      // Nothing that a person would act on: frames come again by themselves.
+      case .evicted, .paused, .resumed: break
+      }
+    }
+    let subscriber = try Subscriber(
+      stream, in: group, options: options, waitingForPublisherUntil: deadline, stop: stop)
+    report(.attached(stream, policy))
+    return UploadRunner.Attachment(subscriber: subscriber, policy: policy)
+  }
+}

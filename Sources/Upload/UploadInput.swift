@@ -1,0 +1,57 @@
+import FrameBus
+import Sound
+
+/// One stream of an upload, and how it is read now.
+struct UploadInput {
+  /// Told by the format of its first frame.
+  enum Kind { case unknown, pictures, sound }
+
+  let stream: StreamName
+  var kind = Kind.unknown
+  /// Nil while there is no publisher to read from.
+  var member: SubscriberSet.Member?
+  var search: StreamSearch?
+  var policy = DeliveryPolicy.latest
+  /// Of subscriptions before the present one.
+  private var dropsBefore: UInt64 = 0
+
+  // What its sound goes through, if it has any.
+  var converter = SoundConverter()
+  var source: SoundMixer.Source?
+  /// Added to its time stamps.
+  var place: SoundPlace?
+  var refusal: SoundConverter.Refusal?
+
+  init(_ stream: StreamName) { self.stream = stream }
+
+  var isPictures: Bool { kind == .pictures }
+  var isLossless: Bool { policy.isLossless }
+
+  func drops(in set: borrowing SubscriberSet) -> UInt64 {
+    guard let member else { return dropsBefore }
+    return dropsBefore + set.droppedCount(of: member)
+  }
+
+  /// Gives its subscription up.
+  mutating func leave(_ set: inout SubscriberSet) {
+    dropsBefore = drops(in: set)
+    if let member { _ = set.remove(member) }
+    member = nil
+  }
+}
+
+/// What turns the time stamps of a stream of sound into places, as long as both publishers live.
+struct SoundPlace {
+  var offsetNs: Int64
+  var generation: UInt64
+  var picturesGeneration: UInt64?
+}
+
+/// Sound that came before the first picture, and waits to be placed beside it.
+struct EarlySound {
+  var input: Int
+  var samples: [Float]
+  var ptsNs: Int64
+  var capturedAtNs: UInt64
+  var generation: UInt64
+}

@@ -1,0 +1,72 @@
+import CommandLineSupport
+import FrameBus
+import Platform
+import SharedLog
+import Upload
+import UploadGStreamer
+
+/// What becomes of an upload, for the log.
+struct UploadLog {
+  private var drops = DropNews()
+
+  mutating func append(_ report: UploadReport) {
+    switch report {
+    case .progress(let progress): appendDrops(progress.drops)
+    case .waitingForStream(let stream):
+      ProductLog.append(.info, "waiting for the stream", [LogField("stream", stream.text)])
+    case .attached(let stream, let policy):
+      ProductLog.append(
+        .info, "stream attached",
+        [LogField("stream", stream.text), LogField("policy", "\(policy)")])
+    case .publisherGone: ProductLog.append(.warning, "the publisher is gone")
+    case .publisherBack: ProductLog.append(.info, "the publisher is back")
+    // Its user is warned, and the log with them.
+    case .losslessEnded: break
+    case .soundRefused(let stream, let refusal):
+      ProductLog.append(
+        .notice, "a stream of sound is left out: \(refusal)", [LogField("stream", stream.text)])
+    case .format(let format):
+      ProductLog.append(
+        .info, "frames have a format",
+        [
+          LogField("size", "\(format.width)x\(format.height)"),
+          LogField("format", "\(format.fourcc)"),
+        ])
+    }
+  }
+
+  private mutating func appendDrops(_ total: UInt64) {
+    guard let count = drops.take(total, nowNs: monotonicNowNs()) else { return }
+    ProductLog.append(.notice, "frames dropped", [LogField("count", "\(count)")])
+  }
+}
+
+#if Media
+  extension ProductLog {
+    static func append(_ report: WHIPReport) {
+      switch report {
+      case .connection(.connected): append(.info, "connected; sending live")
+      case .connection(.bitrate(let bitsPerSecond)):
+        append(.debug, "bitrate adapted", [LogField("bitsPerSecond", "\(bitsPerSecond)")])
+      case .connection(.ended(.stopped)): append(.info, "the connection is ended")
+      case .reconnecting(let error, _): append(.warning, "\(error)")
+      case .connection: break
+      }
+    }
+  }
+#endif
+
+extension ProductLog {
+  static func append(_ summary: UploadSummary) {
+    let progress = summary.progress
+    append(
+      .info, "upload ended",
+      [
+        LogField("end", "\(summary.end)"), LogField("frames", "\(progress.frames)"),
+        LogField("repeated", "\(progress.repeatedFrames)"),
+        LogField("drops", "\(progress.drops)"), LogField("bytes", "\(progress.byteCount)"),
+        LogField("latencyP50Ns", "\(progress.latencyP50Ns)"),
+        LogField("latencyP99Ns", "\(progress.latencyP99Ns)"),
+      ])
+  }
+}

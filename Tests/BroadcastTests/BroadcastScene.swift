@@ -1,0 +1,101 @@
+import AppGroup
+import Broadcast
+import Foundation
+import Platform
+import Synchronization
+import TestSupport
+
+/// A group with one extension that writes down how it is called, and a host that notes what it is
+/// told.
+final class BroadcastScene: Sendable {
+  let root: TemporaryRoot
+  let group: AppGroup
+  let events = Events()
+  let controller: BroadcastController
+
+  static let extensionID = "dev.example.tracer"
+  /// Small, so that an unoptimised capture keeps up.
+  static let source = "test:gradient"
+
+  /// - Parameter settings: of the extension, such as `fail=signIn`.
+  init(_ settings: [String] = [], credentials: [String] = []) throws {
+    root = try TemporaryRoot()
+    group = try AppGroup.create(GroupID("group.dev.example.broadcast"), root: root.path)
+    try Data().write(to: URL(filePath: root.file("trace")))
+    controller = try BroadcastController(in: group) { [events] in events.add($0) }
+    try register(settings, credentials: credentials)
+  }
+
+  func register(_ settings: [String], credentials: [String] = []) throws {
+    let arguments = ["extension", "trace=\(root.file("trace"))"] + settings
+    let text = """
+      version = 1
+      id = "\(Self.extensionID)"
+      executable = "\(try pathOfProgram("BroadcastWorker"))"
+      arguments = \(arguments)
+      credentials = \(credentials)
+
+      [format]
+      width = 64
+      height = 48
+      """
+    try ExtensionRegistry(group).register(ExtensionManifest(parsing: Array(text.utf8)))
+  }
+
+  var request: BroadcastRequest {
+    BroadcastRequest(extensionID: Self.extensionID, source: Self.source)
+  }
+
+  @discardableResult
+  func start() throws -> SessionID { try controller.start(request).session }
+
+  /// Ends the broadcast as a user would, and waits until every process of it has ended.
+  func finish(_ session: SessionID) throws -> BroadcastEnding? {
+    try controller.finish()
+    return try controller.waitForEnding(of: session)
+  }
+
+  /// The calls that the extension got, in order; many samples in a row are one line.
+  var trace: [String] {
+    let text = (try? String(contentsOfFile: root.file("trace"), encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  func waitForTrace(_ lines: [String]) throws {
+    try waitUntil("the calls are \(lines), not \(trace), \(events.all)") {
+      let isOver = try controller.status.phase == .finished
+      if trace == lines { return true }
+      if isOver { throw HarnessError("it ended with \(trace), \(events.all)") }
+      return false
+    }
+  }
+
+  /// Kills a process of the broadcast, which the kernel found for us.
+  func kill(_ role: Role) throws {
+    try waitUntil("there is a \(role)") { try controller.status.pids[role] != nil }
+    guard let pid = try controller.status.pids[role], let watch = ProcessWatch(pid) else {
+      throw HarnessError("the \(role) is gone")
+    }
+    watch.send(signal: SIGKILL)
+    _ = try watch.waitForEnd(until: .after(.seconds(60)))
+  }
+
+  /// Starts the host in a process of its own.
+  func hostProcess() throws -> RunningProgram {
+    try RunningProgram(
+      "BroadcastWorker",
+      ["host", root.path, "\(group.id)", "extension=\(Self.extensionID)", "source=\(Self.source)"])
+  }
+}
+
+/// What a host was told.
+final class Events: Sendable {
+  private let list = Mutex<[BroadcastEvent]>([])
+
+  func add(_ event: BroadcastEvent) { list.withLock { $0.append(event) } }
+  var all: [BroadcastEvent] { list.withLock { $0 } }
+
+  func wait(for event: BroadcastEvent) throws {
+    try waitUntil("\(event) is told, not \(all)") { all.contains(event) }
+  }
+}

@@ -1,0 +1,195 @@
+import AppGroup
+import Broadcast
+import Platform
+import TestSupport
+import Testing
+
+/// The golden order: which calls an extension gets, and what its host is told.
+@Suite struct LifecycleTests {
+  @Test func aBroadcastIsStartedSamplesThenFinished() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      #expect(try scene.controller.isBroadcasting)
+      #expect(try scene.finish(session) == .finished)
+      #expect(scene.trace == ["started 1", "video", "finished"])
+      #expect(
+        scene.events.all == [.started(session, isAdopted: false), .live, .finished(.finished)])
+      let status = try scene.controller.status
+      #expect(status.pids == [:])
+      #expect(status.ending == .finished)
+    }
+  }
+
+  @Test func whoIsNotSignedInFailsWithTheVeryRecordOfTheExtension() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["fail=signIn"])
+      let session = try scene.start()
+      let ending = try scene.controller.waitForEnding(of: session)
+      #expect(
+        ending
+          == .failed(
+            BroadcastFailure(
+              domain: "WHIP", code: 401, reason: "Not Logged In", recovery: "Go to Application")))
+      #expect(scene.trace == ["started 1"])
+      #expect(scene.events.all.last == ending.map { .finished($0) })
+    }
+  }
+
+  @Test func aCancelledPickIsAnEndingOfItsOwnThatStartsNothing() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      try scene.controller.cancelPick()
+      #expect(scene.trace == [])
+      #expect(scene.events.all == [.finished(.cancelled)])
+      let status = try scene.controller.status
+      #expect(status.phase == .finished)
+      #expect(status.ending == .cancelled)
+    }
+  }
+
+  @Test func noSampleComesBetweenPausedAndResumed() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      try scene.controller.pause()
+      try scene.events.wait(for: .paused([.requested]))
+      #expect(try scene.controller.isPaused)
+      try scene.controller.annotate(applicationID: "org.example.editor")
+      try scene.waitForTrace([
+        "started 1", "video", "paused requested", "annotated org.example.editor",
+      ])
+      try scene.controller.resume()
+      try scene.waitForTrace([
+        "started 1", "video", "paused requested", "annotated org.example.editor", "resumed",
+        "video",
+      ])
+      #expect(try scene.finish(session) == .finished)
+      #expect(scene.trace.last == "finished")
+      #expect(scene.events.all.contains(.resumed))
+    }
+  }
+
+  @Test func anErrorInTheMiddleReachesTheHostUnchanged() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["failAfter=3"])
+      let session = try scene.start()
+      let ending = try scene.controller.waitForEnding(of: session)
+      #expect(
+        ending
+          == .failed(BroadcastFailure(domain: "test", code: 7, reason: "enough \"of\" it\n")))
+      #expect(scene.trace == ["started 1", "video"])
+    }
+  }
+
+  @Test func aKilledCaptureIsAPauseAndTheNextOneGoesOn() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      try scene.kill(.capture)
+      try scene.waitForTrace(["started 1", "video", "paused captureLost", "resumed", "video"])
+      #expect(try scene.finish(session) == .finished)
+      #expect(scene.events.all.contains(.roleRestarted(.capture)))
+      #expect(scene.trace.last == "finished")
+    }
+  }
+
+  @Test func aKilledExtensionIsStartedAgain() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      try scene.kill(.extension)
+      try scene.waitForTrace(["started 1", "video", "started 2", "video"])
+      #expect(try scene.finish(session) == .finished)
+      #expect(scene.events.all.contains(.roleRestarted(.extension)))
+    }
+  }
+
+  @Test func anExtensionThatStaysDeadEndsTheBroadcastWithItsSignal() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      var request = scene.request
+      request.restarts = .never
+      let session = try scene.controller.start(request).session
+      try scene.waitForTrace(["started 1", "video"])
+      try scene.kill(.extension)
+      #expect(try scene.controller.waitForEnding(of: session) == .died(signal: 9))
+      #expect(try scene.controller.status.pids == [:])
+    }
+  }
+
+  @Test func aKilledHostIsSurvivedAndTheNextOneTakesTheSessionOver() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let host = try scene.hostProcess()
+      try scene.waitForTrace(["started 1", "video"])
+      let before = try scene.controller.status
+      _ = try host.end(with: Signal.kill)
+      let after = try scene.controller.status
+      #expect(after.phase == .live)
+      #expect(after.pids[.host] == nil)
+      let started = try scene.controller.start(scene.request)
+      #expect(started == .adopted(try #require(before.session)))
+      let adopted = try scene.controller.status
+      #expect(adopted.pids[.capture] == before.pids[.capture])
+      #expect(adopted.pids[.extension] == before.pids[.extension])
+      // The new host keeps them alive as the old one did.
+      try scene.kill(.extension)
+      try scene.waitForTrace(["started 1", "video", "started 2", "video"])
+      #expect(try scene.finish(started.session) == .finished)
+      #expect(scene.trace.last == "finished")
+      try waitUntil("the capture has ended") { try scene.controller.status.pids == [:] }
+    }
+  }
+
+  @Test func aHostThatDidNotStartTheSessionCanEndIt() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let host = try scene.hostProcess()
+      try scene.waitForTrace(["started 1", "video"])
+      _ = try host.end(with: Signal.kill)
+      try scene.controller.finish()
+      #expect(scene.trace == ["started 1", "video", "finished"])
+      #expect(try scene.controller.status.ending == .finished)
+      #expect(try scene.controller.status.pids == [:])
+    }
+  }
+
+  @Test func whenAllAreKilledAtOnceTheNextStartIsANewSession() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let host = try scene.hostProcess()
+      try scene.waitForTrace(["started 1", "video"])
+      let dead = try #require(try scene.controller.status.session)
+      // The host first, so that it starts none of them again.
+      _ = try host.end(with: Signal.kill)
+      try scene.kill(.extension)
+      try scene.kill(.capture)
+      let status = try scene.controller.status
+      #expect(status.phase == .finished)
+      #expect(status.ending == .died(signal: nil))
+      let started = try scene.controller.start(scene.request)
+      #expect(started == .began(started.session))
+      #expect(started.session != dead)
+      try scene.waitForTrace(["started 1", "video", "started 1", "video"])
+      #expect(try scene.finish(started.session) == .finished)
+    }
+  }
+
+  @Test func aHostThatIsAskedToStopStopsEverything() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let host = try scene.hostProcess()
+      try scene.waitForTrace(["started 1", "video"])
+      let result = try host.end(with: Signal.terminate)
+      #expect(result.status == .exited(0))
+      #expect(result.output.contains("ending finished"))
+      #expect(scene.trace == ["started 1", "video", "finished"])
+      #expect(try scene.controller.status.pids == [:])
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import AppGroup
+import Broadcast
+import Foundation
+import Platform
+import WorkerSupport
+
+/// The processes of a broadcast that a test can kill: `BroadcastWorker extension trace=FILE …`, as
+/// a manifest names it, and `BroadcastWorker host ROOT GROUP extension=ID source=SOURCE`.
+@main
+struct Program {
+  static func main() {
+    let arguments = CommandLine.arguments
+    switch arguments.dropFirst().first {
+    case "extension":
+      BroadcastExtension.run(TracingHandler(Settings(arguments.dropFirst(2))))
+    case "host" where arguments.count >= 4: runWorker { try host(arguments) }
+    default: fatalError("usage: BroadcastWorker extension|host …")
+    }
+  }
+
+  /// Starts a broadcast and says what becomes of it, until it has ended or a signal comes.
+  private static func host(_ arguments: [String]) throws {
+    let signals = try SignalWatcher()
+    let settings = Settings(arguments.dropFirst(4))
+    let group = try AppGroup.open(GroupID(arguments[3]), root: arguments[2])
+    let controller = try BroadcastController(in: group) { say("event \($0)") }
+    let request = BroadcastRequest(
+      extensionID: settings.text("extension", ""), source: settings.text("source", "test:noise"))
+    let started = try controller.start(request)
+    say("\(started)")
+    if let ending = try controller.waitForEnding(of: started.session, stop: signals.stop) {
+      return say("ending \(ending)")
+    }
+    try controller.finish()
+    say("ending \(try controller.waitForEnding(of: started.session).map { "\($0)" } ?? "none")")
+  }
+}

@@ -1,0 +1,82 @@
+import Broadcast
+import CredentialStore
+import Foundation
+import Platform
+import WorkerSupport
+
+/// Writes down in which order it is called, and fails where a test wants it to.
+final class TracingHandler: BroadcastSampleHandler {
+  private let settings: Settings
+  private let trace: FileHandle?
+  private var frameCount = 0
+  private var lastLine = ""
+  private var kept: [RetainedSampleBuffer] = []
+
+  init(_ settings: Settings) {
+    self.settings = settings
+    trace = settings["trace"].flatMap { FileHandle(forWritingAtPath: $0) }
+    _ = try? trace?.seekToEnd()
+  }
+
+  override func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {
+    write("started \(setupInfo.attempt)")
+    if settings["fail"] == "signIn" {
+      throw BroadcastFailure(
+        domain: "WHIP", code: 401, reason: "Not Logged In", recovery: "Go to Application")
+    }
+    if let credential = settings["credential"] { try open(credential, setupInfo) }
+  }
+
+  override func broadcastPaused(for reasons: [BroadcastPause]) throws(BroadcastFailure) {
+    write("paused \(reasons.map(\.description).joined(separator: " "))")
+  }
+
+  override func broadcastResumed() throws(BroadcastFailure) { write("resumed") }
+
+  override func broadcastAnnotated(
+    applicationInfo: ApplicationInfo
+  ) throws(BroadcastFailure) {
+    write("annotated \(applicationInfo.applicationID)")
+  }
+
+  override func processSampleBuffer(
+    _ sample: borrowing SampleBuffer, type: SampleBufferType
+  ) throws(BroadcastFailure) {
+    frameCount += 1
+    // One line for as many as come in a row.
+    if lastLine != type.rawValue { write(type.rawValue) }
+    if settings["keep"] != nil { keep(sample) }
+    if frameCount == settings.number("failAfter", 0) {
+      finishBroadcast(
+        withError: BroadcastFailure(domain: "test", code: 7, reason: "enough \"of\" it\n"))
+    }
+  }
+
+  override func broadcastFinished() { write("finished") }
+
+  private func keep(_ sample: borrowing SampleBuffer) {
+    do throws(RetainError) {
+      kept.append(try sample.retain())
+    } catch {
+      let sequences = Set(kept.map { $0.metadata.ptsNs })
+      write("retained \(kept.count), \(sequences.count) different, quota \(error.quota)")
+      kept = []
+    }
+  }
+
+  private func open(_ name: String, _ setupInfo: SetupInfo) throws(BroadcastFailure) {
+    do {
+      let parts = name.split(separator: "/").map(String.init)
+      let credential = try CredentialName(service: parts[0], account: parts[1])
+      guard let store = setupInfo.credentials else { return write("credentials none") }
+      write("credential \(try store.get(credential).byteCount)")
+    } catch {
+      write("credential \(error)")
+    }
+  }
+
+  private func write(_ line: String) {
+    lastLine = line
+    try? trace?.write(contentsOf: Data((line + "\n").utf8))
+  }
+}

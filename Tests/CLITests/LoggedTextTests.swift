@@ -1,0 +1,54 @@
+import CommandLineSupport
+import Testing
+
+/// Nothing secret of an address or a header is logged.
+@Suite struct LoggedTextTests {
+  @Test(arguments: [
+    ("test", "test"), ("screen:1", "screen:1"), ("file:/tmp/a b.mkv", "file:/tmp/a b.mkv"),
+    ("y4m:-", "y4m:-"), ("null", "null"),
+    ("whip:https://example.org/live/TOKEN", "whip:https://example.org/…"),
+    ("whip:https://example.org:8443", "whip:https://example.org:8443"),
+    ("whip:https://example.org?key=TOKEN", "whip:https://example.org/…"),
+    ("whip:https://user:TOKEN@example.org/live", "whip:…"),
+    ("whip:https://user:TO/KEN@example.org/live", "whip:…"),
+    ("whip:TOKEN", "whip:…"), ("srt://h:9000?passphrase=TOKEN", "srt://h:9000/…"),
+    ("srt:srt://h:9000?passphrase=TOKEN", "srt:srt://h:9000/…"),
+    ("rtmp:rtmp://h/app/TOKEN", "rtmp:rtmp://h/…"), ("other:TOKEN", "other:…"),
+    ("gst:rtspsrc user-pw=TOKEN ! decodebin", "gst:rtspsrc …"), ("gst:  (TOKEN", "gst: …"),
+  ])
+  func anAddressKeepsWhatIsNoSecret(_ text: String, _ expected: String) {
+    #expect(LoggedText.address(text) == expected)
+  }
+
+  @Test(arguments: [
+    ("could not open rtsp://me:TOKEN@host/x", "could not open rtsp://…@host/x"),
+    ("a://b@c and \"d://e@f\" g", "a://…@c and \"d://…@f\" g"),
+    (
+      "mail me@example.org, see https://example.org", "mail me@example.org, see https://example.org"
+    ),
+    ("x://a b@c", "x://a b@c"), ("", ""),
+  ])
+  func aMessageKeepsNoUserOfAnAddress(_ text: String, _ expected: String) {
+    #expect(LoggedText.masked(text) == expected)
+  }
+
+  @Test(arguments: [
+    ("Authorization: Bearer TOKEN", "Authorization: <private>"),
+    ("location: /resource/TOKEN", "location: <private>"), ("ETag: \"1\"", "ETag: \"1\""),
+    ("POST /live/TOKEN HTTP/1.1", "POST … HTTP/1.1"), ("HTTP/2 201 ", "HTTP/2 201 "),
+    ("TOKEN TOKEN", ""),
+  ])
+  func aHeaderKeepsNothingThatAuthenticates(_ line: String, _ expected: String) {
+    #expect(LoggedText.header(line) == expected)
+  }
+
+  @Test func dropsAreNewsAtOnceAndThenOnceAMinute() {
+    var news = DropNews()
+    #expect(news.take(0, nowNs: 0) == nil)
+    #expect(news.take(3, nowNs: 1) == 3)
+    #expect(news.take(9, nowNs: 59_000_000_000) == nil)
+    #expect(news.take(10, nowNs: 61_000_000_000) == 7)
+    #expect(news.take(10, nowNs: 300_000_000_000) == nil)
+    #expect(news.take(11, nowNs: 300_000_000_000) == 1)
+  }
+}

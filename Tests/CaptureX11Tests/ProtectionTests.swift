@@ -1,0 +1,142 @@
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+/// A magenta window that an independent client shows (Tests/Tools/show_window.py).
+private final class Magenta {
+  static let color: UInt32 = 0xFF00FF
+  private let program: RunningProgram
+  private let input: Descriptor
+  let id: String
+
+  /// - Parameter geometry: as in `60x40+20+30`.
+  init(_ name: String, _ geometry: String, on screen: VirtualScreen) throws {
+    let pipe = try OneWayPipe()
+    program = try RunningProgram(
+      "/usr/bin/python3", [tool("show_window.py"), name, "ff00ff", geometry],
+      environment: screen.environment, input: .descriptor(pipe.readEnd.number))
+    input = pipe.takeWriteEnd()
+    try program.waitForOutput("\n")
+    id = String(program.output.text.prefix { $0 != "\n" })
+  }
+
+  /// Has the client do something, and waits until the X server has.
+  func tell(_ command: String) throws {
+    let answers = program.output.text.split(separator: "\n").count
+    try writeFully(Array((command + "\n").utf8), to: input.number)
+    try waitUntil("the window's client answers") {
+      program.output.text.split(separator: "\n").count > answers
+    }
+  }
+}
+
+extension TakenFrame {
+  fileprivate var magentaCount: Int {
+    (0..<width * height).count { pixel($0 % width, $0 / width) == Magenta.color }
+  }
+}
+
+@Suite struct ProtectionTests {
+  @Test(arguments: [["--backend", "shm"], ["--backend", "socket"]])
+  func aProtectedWindowIsBlackWhereverItGoes(backend: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let window = try Magenta("secret", "60x40+20+30", on: world.screen)
+      let capture = try world.capture(
+        "--no-cursor", "--protect", "secret", backend[0], backend[1], "--fps", "60")
+      var subscriber = try world.subscriber(start: .oldest)
+      _ = try subscriber.take { $0.pixel(50, 50) == 0 && $0.pixel(10, 10) == 0x112233 }
+      for step in 0..<20 {
+        try window.tell("move \(step * 12) \(step * 9)")
+        try window.tell(step % 2 == 0 ? "resize 90 70" : "resize 30 20")
+      }
+      try window.tell("hide")
+      try window.tell("move 200 100")
+      try window.tell("show")
+      // Every frame that was published, not only those that there was time to look at.
+      _ = try subscriber.take {
+        #expect($0.magentaCount == 0)
+        return $0.pixel(210, 110) == 0 && $0.pixel(10, 10) == 0x112233
+      }
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func windowsSayItOfThemselvesAndMayTakeItBack() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let window = try Magenta("plain", "60x40+20+30", on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "marked")
+      var subscriber = try world.subscriber()
+      _ = try subscriber.take { $0.pixel(50, 50) == Magenta.color }
+      try window.tell("mark")
+      _ = try subscriber.take { $0.pixel(50, 50) == 0 && $0.magentaCount == 0 }
+      try window.tell("unmark")
+      _ = try subscriber.take { $0.pixel(50, 50) == Magenta.color }
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func aWindowIsNamedByItsIdAndOthersAreSeen() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let secret = try Magenta("one", "60x40+20+30", on: world.screen)
+      let other = try Magenta("two", "60x40+150+30", on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", secret.id)
+      var subscriber = try world.subscriber()
+      let frame = try subscriber.take { $0.pixel(180, 50) == Magenta.color }
+      #expect(frame.pixel(50, 50) == 0)
+      #expect(frame.magentaCount == 60 * 40)
+      try other.tell("name one")
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// What lies in the pool can be read by subscribers at any time, also what is being written.
+  @Test func nothingThatMustNotBeSeenReachesThePoolEvenForAMoment() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let window = try Magenta("secret", "160x120+20+30", on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "secret", "--fps", "60")
+      var subscriber = try world.subscriber()
+      _ = try subscriber.take { $0.pixel(50, 50) == 0 }
+      let facts = ProcessFacts(capture.processID)
+      let isPool = { (line: String) in line.contains("framebus-pool") }
+      // The background is there, so that this looks at the right place.
+      #expect(try facts.memoryHolds(Data([0x33, 0x22, 0x11]), where: isPool))
+      for step in 0..<10 {
+        try window.tell("move \(20 + step) 30")
+        #expect(try !facts.memoryHolds(Data([0xFF, 0x00, 0xFF]), where: isPool))
+      }
+      _ = subscriber
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func orientationTravelsWithTheFrame() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let capture = try world.capture("--orientation", "6")
+      var subscriber = try world.subscriber()
+      guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(30))) else {
+        throw HarnessError("no frame came")
+      }
+      #expect(lease.metadata.orientation == .right)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test(arguments: [["--protect", ""], ["--orientation", "0"], ["--orientation", "9"]])
+  func wrongOptionsAreRefused(options: [String]) throws {
+    let result = try RunningProgram(
+      "framebus-capture", ["screen:0"] + options
+    ).finish()
+    #expect(result.status == .exited(2))
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// Each attempt is made without confinement too, where it succeeds: what fails, fails by it.
+@Suite struct BreakOutTests {
+  private func expectConfined(
+    _ role: String, _ attempts: [String], _ settings: [String] = [], in world: ConfinedWorld,
+    source: SourceLocation = #_sourceLocation
+  ) throws {
+    let free = try world.attempt(as: "none", attempts)
+    #expect(free.succeeded == Set(attempts), "\(free)", sourceLocation: source)
+    let confined = try world.attempt(as: role, attempts, settings)
+    #expect(confined.failed == Set(attempts), "\(confined)", sourceLocation: source)
+    #expect(confined.off.isEmpty, "\(confined)", sourceLocation: source)
+  }
+
+  @Test(arguments: ["capture", "extension"])
+  func noRoleReadsTheHostsFilesOrTheGroupsCredentials(role: String) throws {
+    let world = try ConfinedWorld()
+    let credentials = world.group.containerPath + "/credentials"
+    try FileManager.default.createDirectory(
+      atPath: credentials, withIntermediateDirectories: false)
+    try Data("sealed".utf8).write(to: URL(fileURLWithPath: credentials + "/index"))
+    try expectConfined(
+      role,
+      [
+        "read=\(world.secret)", "write=\(world.root.path)/new", "read=\(credentials)/index",
+        "list=\(credentials)", "list=/", "list=/tmp", "read=/proc/\(getpid())/environ",
+      ], in: world)
+    let free = world.group.streamsPath + "/mine"
+    let outcome = try world.attempt(
+      as: role, ["write=\(free)", "list=\(world.group.notifyPath)", "read=/etc/passwd"])
+    #expect(outcome.failed.isEmpty, "\(outcome)")
+  }
+
+  @Test func theCaptureOpensNoSocketToTheNetworkNotEvenByARing() throws {
+    let world = try ConfinedWorld()
+    // 2 and 10: the Internet; 16: the kernel. The last is 2 for the kernel, and not for a filter
+    // that compares carelessly.
+    try expectConfined(
+      "capture", ["socket=2", "socket=10", "socket=16", "socket=0x100000002", "ring"], in: world)
+    #expect(try world.attempt(as: "capture", ["socket=1"]).failed.isEmpty)
+  }
+
+  @Test func theExtensionHasTheInternetAndNoOtherFamilyOfSockets() throws {
+    let world = try ConfinedWorld()
+    try expectConfined("extension", ["socket=17", "ring"], in: world)
+    let outcome = try world.attempt(
+      as: "extension",
+      ["socket=1", "socket=2", "socket=10", "socket=16", "socket=38", "socket=40"])
+    #expect(outcome.failed == ["socket=38", "socket=40"], "\(outcome)")
+  }
+
+  @Test func theExtensionReachesNeitherTheDisplayNorTheSessionBus() throws {
+    let world = try ConfinedWorld()
+    let screen = try VirtualScreen()
+    let display = "/tmp/.X11-unix/X" + screen.display.dropFirst()
+    let bus = world.root.file("bus")
+    let daemon = try RunningProgram(
+      "dbus-daemon", ["--session", "--nofork", "--print-address", "--address=unix:path=\(bus)"])
+    try daemon.waitForOutput("unix:path")
+    try expectConfined(
+      "extension", ["connect=\(display)", "abstract=\(display)", "connect=\(bus)"], in: world)
+    let capture = try world.attempt(
+      as: "capture", ["connect=\(display)", "connect=\(bus)"], ["display=\(screen.display)"])
+    #expect(capture.succeeded == ["connect=\(display)"], "\(capture)")
+    try daemon.end(with: SIGTERM)
+  }
+
+  @Test(arguments: ["capture", "extension"])
+  func noRoleReachesIntoAnotherProcessConfinedOrNot(role: String) throws {
+    let world = try ConfinedWorld()
+    let sibling = try world.start(role, ["/usr/bin/sleep", "1000"])
+    try sibling.waitForOutput("role ")
+    let line = sibling.output.text.split(separator: "\n").last { $0.hasPrefix("role ") }
+    let siblingID = try #require(Int32(line?.dropFirst("role ".count) ?? ""))
+    for process in [getpid(), siblingID] {
+      try expectConfined(
+        role,
+        ["peek=\(process)", "take=\(process)", "signal=\(process)", "read=/proc/\(process)/maps"],
+        in: world)
+    }
+    // Last, because who traces a process that ends takes it along.
+    try expectConfined(role, ["trace=\(siblingID)"], in: world)
+    try sibling.end(with: SIGTERM)
+  }
+
+  @Test(arguments: ["capture", "extension"])
+  func noRoleMakesNamespacesOrReachesKeysAndSharedMemory(role: String) throws {
+    try expectConfined(role, ["namespace", "clone", "keys", "shared"], in: try ConfinedWorld())
+  }
+
+  @Test(arguments: ["x32", "interrupt"])
+  func aCallByAnotherTableOfNumbersEndsTheRole(way: String) throws {
+    let world = try ConfinedWorld()
+    let outcome = try world.attempt(as: "capture", [way])
+    #expect(outcome.ending == "was ended by signal \(SIGSYS)", "\(outcome)")
+  }
+
+  @Test func aRoleHasTheListedDescriptorsVariablesAndRightsAndNoOthers() throws {
+    let world = try ConfinedWorld()
+    let pipe = try OneWayPipe()
+    let environment = ["SECRET_OF_THE_HOST": "x", "FRAMEBUS_GROUP": "a.b"]
+    let free = try world.attempt(as: "none", ["own"], environment: environment)
+    #expect(free.own.contains("variable SECRET_OF_THE_HOST=x"))
+    #expect(free.own.contains("new privileges"))
+    let confined = try world.attempt(
+      as: "capture", ["own"], environment: environment, inherited: [pipe.writeEnd.number])
+    #expect(confined.own.allSatisfy { $0.hasPrefix("variable ") }, "\(confined)")
+    #expect(confined.own.contains("variable FRAMEBUS_GROUP=a.b"))
+    #expect(!confined.own.contains { $0.contains("SECRET") })
+  }
+
+  @Test func aRoleThatTakesMoreThanItsBudgetIsEndedAndTheHostSaysWhy() throws {
+    let world = try ConfinedWorld()
+    let outcome = try world.attempt(as: "extension", ["allocate=400"], ["memory=60"])
+    #expect(outcome.ending.contains("more memory than its budget of 60 MiB"), "\(outcome)")
+  }
+}

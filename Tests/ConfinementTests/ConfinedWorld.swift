@@ -1,0 +1,100 @@
+import AppGroup
+import Foundation
+import Platform
+import TestSupport
+
+/// A group in a temporary root, and roles of it that try to break out.
+struct ConfinedWorld {
+  let root: TemporaryRoot
+  let group: AppGroup
+  /// A file of the host's, that is nobody else's business.
+  let secret: String
+
+  init() throws {
+    root = try TemporaryRoot(mode: 0o755)
+    group = try AppGroup.create(GroupID("a.b"), root: root.path)
+    secret = root.file("secret")
+    try Data("host's own".utf8).write(to: URL(fileURLWithPath: secret))
+  }
+
+  /// What a role could do, and how it was confined.
+  struct Outcome: CustomStringConvertible {
+    let description: String
+    /// By attempt: `did`, or the reason why not.
+    var attempts: [String: String] = [:]
+    /// By name: whether it is on.
+    var measures: [String: Bool] = [:]
+    var ending = ""
+    /// What a process said of itself that it has.
+    var own: [String] = []
+
+    init(_ result: ProgramResult) {
+      description = result.output + result.errors
+      for line in result.output.split(separator: "\n") {
+        let words = line.split(separator: " ", maxSplits: 3)
+        switch words.first {
+        case "measure": measures[String(words[1])] = words[2] == "on"
+        case "ended": ending = String(line.dropFirst("ended ".count))
+        case "role": break
+        default:
+          if let (attempt, answer) = line.cut(": ") {
+            attempts[attempt] = answer
+          } else {
+            own.append(String(line))
+          }
+        }
+      }
+    }
+
+    /// The attempts that came to nothing.
+    var failed: Set<String> { Set(attempts.filter { $0.value != "did" }.keys) }
+    var succeeded: Set<String> { Set(attempts.filter { $0.value == "did" }.keys) }
+    /// The measures that are off.
+    var off: Set<String> { Set(measures.filter { !$0.value }.keys) }
+  }
+
+  /// Starts a host that starts a program as a role.
+  /// - Parameters:
+  ///   - role: `none`, `capture` or `extension`.
+  ///   - forbidding: what the kernel lacks, as forbid_calls.py names it.
+  func start(
+    _ role: String, _ command: [String], _ settings: [String] = [], forbidding: String? = nil,
+    as user: TestUser? = nil, environment: [String: String?] = [:], inherited: [Int32] = []
+  ) throws -> RunningProgram {
+    let words = ["role=\(role)", "root=\(root.path)"] + settings + ["--"] + command
+    if let user {
+      return try user.start("RoleHost", words, environment: environment, inherited: inherited)
+    }
+    guard let forbidding else {
+      return try RunningProgram(
+        "RoleHost", words, environment: environment, inherited: inherited)
+    }
+    return try RunningProgram(
+      "/usr/bin/python3",
+      [Self.tool("forbid_calls.py"), forbidding, try pathOfProgram("RoleHost")] + words,
+      environment: environment)
+  }
+
+  func attempt(
+    as role: String, _ attempts: [String], _ settings: [String] = [], forbidding: String? = nil,
+    user: TestUser? = nil, environment: [String: String?] = [:], inherited: [Int32] = []
+  ) throws -> Outcome {
+    Outcome(
+      try start(
+        role, ["BreakOut"] + attempts, settings, forbidding: forbidding, as: user,
+        environment: environment, inherited: inherited
+      ).finish())
+  }
+
+  private static func tool(_ name: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Tools/\(name)").path
+  }
+}
+
+extension Substring {
+  /// What stands before and after a separator.
+  fileprivate func cut(_ separator: String) -> (String, String)? {
+    range(of: separator).map { (String(self[..<$0.lowerBound]), String(self[$0.upperBound...])) }
+  }
+}

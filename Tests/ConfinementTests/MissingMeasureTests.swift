@@ -1,0 +1,53 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// Machines and users that cannot have each measure: the report says so, the role still runs, and
+/// the other measures hold.
+@Suite struct MissingMeasureTests {
+  @Test func withoutNamespacesLandlockStillKeepsTheFiles() throws {
+    let world = try ConfinedWorld()
+    let outcome = try world.attempt(
+      as: "capture", ["read=\(world.secret)", "socket=2"], forbidding: "namespaces")
+    #expect(outcome.off == ["private-root", "private-network", "unix-sockets"], "\(outcome)")
+    #expect(outcome.failed.count == 2, "\(outcome)")
+    #expect(outcome.ending == "finished")
+  }
+
+  @Test func withoutLandlockThePrivateRootStillKeepsTheFiles() throws {
+    let world = try ConfinedWorld()
+    let outcome = try world.attempt(
+      as: "extension", ["read=\(world.secret)", "socket=2"], forbidding: "landlock")
+    #expect(outcome.off == ["files", "scope"], "\(outcome)")
+    #expect(outcome.succeeded == ["socket=2"], "\(outcome)")
+    #expect(outcome.description.contains("measure files off Function"))
+    #expect(outcome.ending == "finished")
+  }
+
+  @Test func withoutFiltersThePrivateNetworkAndLandlockStillStand() throws {
+    let world = try ConfinedWorld()
+    let outcome = try world.attempt(
+      as: "capture", ["read=\(world.secret)", "port=9", "socket=2"], forbidding: "filters")
+    #expect(outcome.off == ["system-calls", "internet"], "\(outcome)")
+    #expect(outcome.succeeded == ["socket=2"], "\(outcome)")
+    #expect(outcome.ending == "finished")
+  }
+
+  @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
+  func aUserWithoutRightsConfinesAsWell() throws {
+    let world = try ConfinedWorld()
+    let user = try TestUser()
+    try output(
+      of: "framebus",
+      ["group", "grant", "capture", "--uid", "\(user.uid)", "--group=a.b"]
+        + ["--root=\(world.root.path)"])
+    let outcome = try world.attempt(
+      as: "capture",
+      ["read=\(world.secret)", "socket=2", "ring", "peek=\(getpid())", "list=/", "own"],
+      user: user)
+    #expect(outcome.off.isEmpty, "\(outcome)")
+    #expect(outcome.succeeded == ["own"], "\(outcome)")
+    #expect(outcome.own.allSatisfy { $0.hasPrefix("variable ") }, "\(outcome)")
+  }
+}

@@ -1,0 +1,44 @@
+import AppGroup
+import Confinement
+import Platform
+import WorkerSupport
+
+// A host that starts one role, says how it was confined, and waits for its end.
+//
+//   RoleHost [role=none|capture|extension root=DIR] [bond=dies|outlives] [end=wait|return]
+//            [display=NAME] [memory=MiB] [grant=PATH] PROGRAM… after --
+
+let words = CommandLine.arguments.dropFirst()
+let end = words.firstIndex(of: "--") ?? words.endIndex
+let settings = Settings(words[..<end])
+let command = Array(words[end...].dropFirst())
+
+func confinement() throws -> Confinement? {
+  guard let role = settings["role"], role != "none" else { return nil }
+  let group = try AppGroup.open(GroupID("a.b"), root: settings["root"])
+  var result = Confinement.capture(in: group, display: settings["display"])
+  if role == "extension" { result = .extension(in: group) }
+  if settings["memory"] != nil { result.memoryBytes = UInt64(settings.number("memory", 0)) << 20 }
+  if let path = settings["grant"] { result.grants.append(.init(.write, path)) }
+  return result
+}
+
+runWorker {
+  let program = command.first ?? "/usr/bin/true"
+  var options = LaunchOptions(
+    program.contains("/") ? program : siblingProgram(named: program) ?? program,
+    Array(command.dropFirst()))
+  if settings["end"] == "return" {
+    options.output = .null
+    options.errors = .null
+  }
+  let role = try Launcher().start(
+    options, confinement: confinement(),
+    bond: settings["bond"] == "outlives" ? .outlivesHost : .diesWithHost)
+  for measure in role.measures {
+    say("measure \(measure.name) \(measure.isOn ? "on" : "off") \(measure.detail)")
+  }
+  say("role \(role.processID)")
+  if settings["end"] == "return" { return role.leaveRunning() }
+  if let ending = role.wait() { say("ended \(ending)") }
+}

@@ -1,0 +1,113 @@
+import Testing
+
+@testable import Sound
+
+@Suite struct MixerTests {
+  private let tenMs: Int64 = 10_000_000
+
+  private func samples(_ count: Int, _ value: Float = 0.25) -> [Float] {
+    [Float](repeating: value, count: count * 2)
+  }
+
+  private func all(_ mixer: inout SoundMixer, nowNs: UInt64 = 0) -> [PlacedChunk] {
+    var chunks: [PlacedChunk] = []
+    while let placed = mixer.next(nowNs: nowNs, silentUntilNs: .min) { chunks.append(placed) }
+    return chunks
+  }
+
+  @Test(arguments: [1, 441, 480, 1_024, 48_000])
+  func anySizeOfInputBecomesChunksOf480(count: Int) {
+    var mixer = SoundMixer()
+    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    var given: [Float] = []
+    var taken: [Float] = []
+    var stamps: [UInt64] = []
+    var next: Float = 0
+    for piece in 0..<(count == 1 ? 1_000 : 7) {
+      let input = (0..<(count * 2)).map { _ -> Float in
+        next = next < 0.9 ? next + 0.001 : -0.9
+        return next
+      }
+      given += input
+      let atNs = Int64(piece * count) * 1_000_000_000 / 48_000
+      mixer.add(input, atNs: atNs, from: source, nowNs: 0)
+      for placed in all(&mixer) {
+        taken += placed.chunk.samples
+        stamps.append(placed.ptsNs)
+      }
+    }
+    #expect(taken.count == given.count / 960 * 960)
+    #expect(taken == Array(given.prefix(taken.count)))
+    #expect(stamps == stamps.indices.map { UInt64($0) * 10_000_000 })
+  }
+
+  @Test func twoSourcesAreAddedAndNeverLouderThanOne() {
+    var mixer = SoundMixer()
+    let first = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    let second = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    mixer.add(samples(480), atNs: 0, from: first, nowNs: 0)
+    #expect(all(&mixer).isEmpty, "the second has not had its say")
+    mixer.add(samples(480, 0.5), atNs: 0, from: second, nowNs: 0)
+    mixer.add(samples(480, 0.9), atNs: tenMs, from: first, nowNs: 0)
+    mixer.add(samples(480, 0.9), atNs: tenMs, from: second, nowNs: 0)
+    let chunks = all(&mixer).map(\.chunk)
+    #expect(chunks == [SoundChunk(samples(480, 0.75)), SoundChunk(samples(480, 1))])
+  }
+
+  @Test func aSourceThatFallsSilentIsWaitedForNoLongerThanItsPatience() {
+    var mixer = SoundMixer()
+    let first = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    _ = mixer.addSource(patienceNs: 500, nowNs: 0)
+    mixer.add(samples(480), atNs: 0, from: first, nowNs: 0)
+    #expect(all(&mixer, nowNs: 499).isEmpty)
+    #expect(all(&mixer, nowNs: 500).count == 1)
+  }
+
+  @Test func whereNothingIsHeardThereIsSilenceUpToTheGivenMoment() {
+    var mixer = SoundMixer()
+    var count = 0
+    while let placed = mixer.next(nowNs: 0, silentUntilNs: 5 * tenMs) {
+      #expect(placed.chunk.isSilent)
+      count += 1
+    }
+    #expect(count == 5)
+    // What comes back finds its place; the gap is silence.
+    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    mixer.add(samples(480), atNs: 7 * tenMs, from: source, nowNs: 0)
+    #expect(all(&mixer).map(\.chunk.isSilent) == [true, true, false])
+  }
+
+  @Test func jitterOfTimeStampsMakesNoSeamAndAJumpDoes() {
+    var mixer = SoundMixer()
+    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    mixer.add(samples(480), atNs: 0, from: source, nowNs: 0)
+    mixer.add(samples(480), atNs: tenMs + 7_000_000, from: source, nowNs: 0)
+    mixer.add(samples(480), atNs: 2 * tenMs - 7_000_000, from: source, nowNs: 0)
+    mixer.add(samples(480), atNs: 8 * tenMs, from: source, nowNs: 0)
+    let heard = all(&mixer).map { !$0.chunk.isSilent }
+    #expect(heard == [true, true, true, false, false, false, false, false, true])
+  }
+
+  @Test func whatComesTooLateOrFromAnotherAgeIsCountedAndLeftOut() {
+    var mixer = SoundMixer()
+    while mixer.next(nowNs: 0, silentUntilNs: 2 * tenMs) != nil {}
+    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    mixer.add(samples(960), atNs: tenMs, from: source, nowNs: 0)
+    #expect(mixer.lostCount == 480)
+    mixer.add(samples(480), atNs: .max, from: source, nowNs: 0)
+    #expect(mixer.lostCount == 960)
+    mixer.add(samples(480), atNs: .min, from: source, nowNs: 0)
+    let chunks = all(&mixer)
+    #expect(chunks.map(\.ptsNs) == [20_000_000])
+    #expect(chunks.allSatisfy { $0.chunk == SoundChunk(samples(480)) })
+  }
+
+  @Test func theRestIsFilledUpWithSilence() {
+    var mixer = SoundMixer()
+    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    mixer.add(samples(500), atNs: 0, from: source, nowNs: 0)
+    #expect(all(&mixer).count == 1)
+    #expect(mixer.drain()?.chunk == SoundChunk(samples(20) + samples(460, 0)))
+    #expect(mixer.drain() == nil)
+  }
+}

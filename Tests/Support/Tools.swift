@@ -1,0 +1,7 @@
+import Foundation
+
+/// The path of a program of Tests/Tools.
+package func tool(_ name: String) -> String {
+  URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Tools/\(name)").path
+}
