@@ -8,9 +8,9 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L5  Broadcast
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  WHIP
-//       UploadGStreamer*  DarwinNotifications  DarwinKeychain  FoundationDefaults
-//       SharedLogHandler  LogSinks  GStreamerLog*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  WHIP  UploadGStreamer*
+//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
+//       GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //       Confinement
 //   L2  AppGroup
@@ -199,8 +199,8 @@ let package = Package(
     .target(
       name: "Broadcast",
       dependencies: [
-        "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults",
-        "SharedLog",
+        "AppGroup", "Confinement", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
+        "SharedDefaults", "SharedLog",
       ],
       swiftSettings: strict),
 
@@ -208,7 +208,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "FrameBus", "LogSinks", "NotifyCenter", "Platform", "SharedLog",
+        "AppGroup", "Capture", "Confinement", "FrameBus", "LogSinks", "NotifyCenter", "Platform",
+        "SharedLog",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -218,9 +219,9 @@ let package = Package(
     .executableTarget(
       name: "BusCLI",
       dependencies: [
-        "Bench", "Broadcast", "CommandLineSupport", "Recording", "Upload", "AppGroup",
-        "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores", "NotifyCenter",
-        "Platform",
+        "Bench", "Broadcast", "CommandLineSupport", "Confinement", "Recording", "Upload",
+        "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
+        "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", argumentParser,
       ],
       swiftSettings: strict),
@@ -242,7 +243,7 @@ let package = Package(
       name: "UploadProgram",
       dependencies: [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
-        "SharedLog", "AppGroup", "CredentialStore", "FrameBus", "Platform", argumentParser,
+        "CredentialStore", "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -380,7 +381,7 @@ let package = Package(
       dependencies: [
         "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
-        "CaptureProgram",
+        "CaptureProgram", "ConfineProgram",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -441,7 +442,7 @@ let package = Package(
       name: "ConfinementTests",
       dependencies: [
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
-        "CaptureProgram", "ConfineProgram", "RoleHost",
+        "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ],
       swiftSettings: strict),
     .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),

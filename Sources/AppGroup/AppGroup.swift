@@ -86,6 +86,13 @@ public struct AppGroup: Sendable {
         + " --group \(id)`")
   }
 
+  /// Whether the calling user is the only one in it.
+  package var hasOneUser: Bool {
+    guard let roles = membership.manifest()?.roles.values else { return false }
+    let uid = currentUserID()
+    return ownerID == uid && roles.allSatisfy { $0.gids.isEmpty && $0.uids.isSubset(of: [uid]) }
+  }
+
   /// What the holders of a role get, besides the owner, of a file that is theirs; nil if the group
   /// has no such role.
   package func accessList(

@@ -12,7 +12,6 @@ import Synchronization
 public final class BroadcastController: Sendable {
   public let group: AppGroup
   private let board: SessionBoard
-  private let launcher: any RoleLauncher
   private let onEvent: @Sendable (BroadcastEvent) -> Void
   private let current = Mutex<HostRun?>(nil)
 
@@ -20,19 +19,11 @@ public final class BroadcastController: Sendable {
   private static let lookInterval = Duration.milliseconds(50)
 
   /// - Parameter onEvent: called on a thread of the controller's own, one event after the other.
-  public convenience init(
+  public init(
     in group: AppGroup, onEvent: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }
-  ) throws(BroadcastError) {
-    try self.init(in: group, launcher: PlainLauncher(), onEvent: onEvent)
-  }
-
-  package init(
-    in group: AppGroup, launcher: any RoleLauncher,
-    onEvent: @escaping @Sendable (BroadcastEvent) -> Void
   ) throws(BroadcastError) {
     do throws(GroupError) { try group.require(.host) } catch { throw .group(error) }
     self.group = group
-    self.launcher = launcher
     self.onEvent = onEvent
     board = try SessionBoard(group, as: .host)
   }
@@ -107,6 +98,8 @@ public final class BroadcastController: Sendable {
       // Before the first frame, also for a power cut.
       try? log.flush()
     }
+    let launcher: any RoleLauncher =
+      request.isConfined ? try ConfiningLauncher(group) : PlainLauncher()
     let starter = RoleStarter(group, record.session, request, manifest, log, launcher)
     let run = try HostRun(
       record, board, presence, log, starter, request.restarts, adopting: found,
@@ -154,7 +147,8 @@ public final class BroadcastController: Sendable {
   /// session's host has died, this call does the host's work, and returns when all has ended.
   public func finish() throws(BroadcastError) {
     let record = try wish { $0.wish = .finish }
-    guard current.withLock({ $0 == nil }), let presence = try RolePresence(.host, in: group) else {
+    let isSupervising = current.withLock { $0?.hasEnded == false }
+    guard !isSupervising, let presence = try RolePresence(.host, in: group) else {
       return
     }
     let request = BroadcastRequest(extensionID: record.extensionID, source: record.source)

@@ -18,6 +18,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another process is this session's extension.
   case roleTaken(Role)
   case missingProgram(String)
+  /// A role was not started.
+  case launch(String)
   case untrusted(path: String, why: String)
   case group(GroupError)
   case settings(DefaultsError)
@@ -48,6 +50,7 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
     case .missingProgram(let name):
       "the program \(name.plain) is neither beside this one, nor in ../libexec/framebus, nor in"
         + " PATH; install it, or name it by its path"
+    case .launch(let why): why
     case .untrusted(let path, let why): "\(path) cannot be trusted: \(why)"
     case .group(let error): "\(error)"
     case .settings(let error): "\(error)"

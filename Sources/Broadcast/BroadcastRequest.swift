@@ -13,6 +13,9 @@ public struct BroadcastRequest: Sendable {
   /// What the user agreed to; written into the log once a session, before the first frame.
   public var consent = "The screen is shown to others while this broadcast lasts."
   public var restarts = RestartPolicy()
+  /// Whether capture and extension can do no more than their roles need, as far as this machine
+  /// can keep them from it; the log says how far.
+  public var isConfined = false
   /// How long the extension may take to finish when it is asked to.
   public var finishWithin: Duration = .seconds(10)
 

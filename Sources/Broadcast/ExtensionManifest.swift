@@ -13,6 +13,7 @@ import Platform
 /// samples = ["video", "audio-app"]
 /// credentials = ["whip.example.com/studio"]
 /// memory-limit-mb = 50
+/// writes = ["/srv/recordings"]
 ///
 /// [format]
 /// width = 1280
@@ -38,6 +39,9 @@ public struct ExtensionManifest: Hashable, Sendable {
   public var memoryLimitBytes: Int?
   /// What the host hands over at the start, as far as it has it.
   public var credentials: [CredentialName] = []
+  /// Paths from the root on that it may read, and write, where it is confined.
+  public var reads: [String] = []
+  public var writes: [String] = []
 
   /// How it would like pictures to be.
   public struct WantedFormat: Hashable, Sendable {
@@ -66,7 +70,7 @@ extension ExtensionManifest {
     let table = ManifestTable(root, name: "the manifest")
     try table.refuseUnknown([
       "version", "id", "executable", "arguments", "samples", "credentials", "memory-limit-mb",
-      "format",
+      "reads", "writes", "format",
     ])
     let version = try table.integer("version", in: 1...Int.max)
     if version != Self.version {
@@ -98,6 +102,8 @@ extension ExtensionManifest {
     }
     if let names = try table.strings("samples") { samples = try Self.samples(names, table) }
     credentials = try Self.credentials(table.strings("credentials") ?? [], table)
+    reads = try Self.paths("reads", table)
+    writes = try Self.paths("writes", table)
     memoryLimitBytes = try table.integer("memory-limit-mb", in: 1...1 << 20).map { $0 << 20 }
     if let inner = try table.table("format") { format = try Self.format(inner) }
   }
@@ -109,6 +115,9 @@ extension ExtensionManifest {
     var manifest = ExtensionManifest(id: id, executable: "framebus-upload")
     manifest.arguments = [destination]
     manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
+    if destination.hasPrefix("whip:"), let bearer = credentials.first {
+      manifest.arguments.append("--credential=\(bearer)")
+    }
     return try ExtensionManifest(parsing: Array(manifest.text.utf8))
   }
 
@@ -138,6 +147,16 @@ extension ExtensionManifest {
     return names
   }
 
+  private static func paths(
+    _ key: String, _ table: ManifestTable
+  ) throws(ExtensionManifestError) -> [String] {
+    let paths = try table.strings(key) ?? []
+    if let wrong = paths.first(where: { !$0.hasPrefix("/") || $0 == "/" }) {
+      throw table.error(key, "\(wrong.plain) is no path from / on to something in it")
+    }
+    return paths
+  }
+
   private static func format(
     _ table: ManifestTable
   ) throws(ExtensionManifestError) -> WantedFormat {
@@ -165,6 +184,8 @@ extension ExtensionManifest {
       arguments = \(list(arguments))
       samples = \(list(samples.map(\.rawValue)))
       credentials = \(list(credentials.map(\.description)))
+      reads = \(list(reads))
+      writes = \(list(writes))
 
       """
     if let memoryLimitBytes { text += "memory-limit-mb = \(memoryLimitBytes >> 20)\n" }

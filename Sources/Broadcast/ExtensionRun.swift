@@ -17,6 +17,8 @@ final class ExtensionRun: @unchecked Sendable {
   private let stopping: StopSignal
   private var pauses: Set<BroadcastPause> = []
   private var application = ""
+  /// Whether the leading stream has come.
+  private var hasCapture = false
 
   private static let label = "broadcast.extension"
 
@@ -62,7 +64,6 @@ final class ExtensionRun: @unchecked Sendable {
     guard let record = try record(), record.phase != .finished else { return .finished }
     setup.log.append(.notice, "started, attempt \(record.attempt)", label: Self.label)
     try handler.broadcastStarted(setupInfo: setup.startedAgain(record.attempt))
-    try change { $0.phase = .live }
     var streams = try attempt { try SampleStreams(sources, in: setup.group, wake) }
     // The first look is at what was changed before anybody observed.
     wake.raise()
@@ -124,7 +125,10 @@ final class ExtensionRun: @unchecked Sendable {
       case .lost(let type):
         if type == leading { wanted.insert(.captureLost) }
       case .back(let type, let generation):
-        if type == leading { wanted.subtract([.captureLost, .transition, .unavailable]) }
+        if type == leading {
+          wanted.subtract([.captureLost, .transition, .unavailable])
+          try noteCapture()
+        }
         setup.log.append(
           .info, "\(type.rawValue) comes, generation \(generation)", label: Self.label)
       case .paused(.transition): wanted.insert(.transition)
@@ -133,6 +137,13 @@ final class ExtensionRun: @unchecked Sendable {
       }
       try setPauses(wanted)
     }
+  }
+
+  /// From the first time that the leading stream comes, the broadcast is live.
+  private func noteCapture() throws(BroadcastFailure) {
+    if hasCapture { return }
+    hasCapture = true
+    if pauses.isEmpty { try change { $0.phase = .live } }
   }
 
   /// Tells the handler and everybody else that samples stop or come again.
@@ -148,9 +159,10 @@ final class ExtensionRun: @unchecked Sendable {
       setup.log.append(.notice, "resumed", label: Self.label)
       try handler.broadcastResumed()
     }
+    let phase: BroadcastPhase = reasons.isEmpty ? hasCapture ? .live : .starting : .paused
     try change { record in
       record.pauses = reasons
-      record.phase = reasons.isEmpty ? .live : .paused
+      record.phase = phase
     }
   }
 

@@ -4,32 +4,15 @@ import Platform
 import SharedLog
 import Synchronization
 
-/// Starts the processes of roles.
-package protocol RoleLauncher: Sendable {
-  /// - Parameter memoryLimitBytes: memory of its own that the process may have.
-  func launch(
-    _ options: LaunchOptions, as role: Role, memoryLimitBytes: Int?
-  ) throws(SystemError) -> ChildProcess
-}
-
-/// Starts them as they are, without confining them.
-struct PlainLauncher: RoleLauncher {
-  func launch(
-    _ options: LaunchOptions, as role: Role, memoryLimitBytes: Int?
-  ) throws(SystemError) -> ChildProcess {
-    try ChildProcess(options)
-  }
-}
-
 /// The process of a role, as its host holds it: one that the host started, or one that it met.
 enum RoleProcess {
   /// What was handed over to it ends with it, or with this.
-  case child(ChildProcess, RoleWords, HandOver?)
+  case child(LaunchedRole, RoleWords, HandOver?)
   case adopted(PeerProcess)
 
   var pid: Int32 {
     switch self {
-    case .child(let child, _, _): child.processID
+    case .child(let child, _, _): child.process.processID
     case .adopted(let process): process.credentials.pid
     }
   }
@@ -37,7 +20,7 @@ enum RoleProcess {
   /// Readable once it has ended.
   var descriptorNumber: Int32 {
     switch self {
-    case .child(let child, _, _): child.descriptorNumber
+    case .child(let child, _, _): child.process.descriptorNumber
     case .adopted(let process): process.descriptorNumber
     }
   }
@@ -46,7 +29,7 @@ enum RoleProcess {
   var end: RoleEnd? {
     switch self {
     case .child(let child, let words, _):
-      guard let status = child.status else { return nil }
+      guard let status = child.process.status else { return nil }
       words.waitForEnd()
       return RoleEnd(status: status, lastWords: words.last)
     case .adopted(let process):
@@ -56,7 +39,7 @@ enum RoleProcess {
 
   func send(signal: Int32) {
     switch self {
-    case .child(let child, _, _): child.sendToGroup(signal: signal)
+    case .child(let child, _, _): child.process.sendToGroup(signal: signal)
     case .adopted(let process): process.send(signal: signal)
     }
   }
@@ -70,7 +53,7 @@ enum RoleProcess {
 
   private func waitForEnd(until deadline: Deadline) -> Bool {
     switch self {
-    case .child(let child, _, _): child.wait(until: deadline) != nil
+    case .child(let child, _, _): child.process.wait(until: deadline) != nil
     case .adopted(let process): process.waitForEnd(until: deadline)
     }
   }

@@ -65,7 +65,7 @@ final class RoleStarter: Sendable {
     _ role: Role, _ path: String, _ arguments: [String],
     environment: [String: String?] = [:], _ handOver: HandOver? = nil
   ) throws(BroadcastError) -> RoleProcess {
-    do throws(SystemError) {
+    do {
       let errors = try OneWayPipe()
       var options = LaunchOptions(path, arguments)
       options.environment = environment
@@ -82,11 +82,21 @@ final class RoleStarter: Sendable {
       options.errors = .descriptor(errors.writeEnd.number)
       // Ctrl-C reaches the host alone, which then stops everything in its own order.
       options.hasOwnGroup = true
-      let limit = role == .extension ? manifest.memoryLimitBytes : nil
-      let child = try launcher.launch(options, as: role, memoryLimitBytes: limit)
+      let child = try launcher.launch(options, as: role, of: manifest)
+      if !child.measures.isEmpty {
+        log.append(
+          .info, "the \(role) is confined: \(child.measures.joined(separator: "; "))",
+          label: "broadcast.host")
+      }
       let words = try RoleWords(of: role, reading: errors.takeReadEnd(), log)
       return .child(child, words, handOver)
-    } catch { throw .system(error) }
+    } catch let error as SystemError {
+      throw .system(error)
+    } catch let error as BroadcastError {
+      throw error
+    } catch {
+      throw .launch("\(error)")
+    }
   }
 
   /// What the extension asked for and the host has, in memory that only the new process gets.

@@ -20,6 +20,8 @@ public struct SampleBuffer: ~Copyable {
   /// When it is to be shown or heard, in nanoseconds; as the capture said, all the way.
   public var ptsNs: Int64 { metadata.ptsNs }
   public var sequence: SequenceNumber { lease.lease.sequence }
+  /// How many came since the one before that this extension was too slow for.
+  public var droppedBefore: UInt64 { lease.lease.droppedBefore }
   /// Which life of the capture it comes from.
   public var generation: UInt64 { lease.lease.generation }
   public var byteCount: Int { lease.lease.byteCount }

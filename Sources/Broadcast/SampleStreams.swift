@@ -9,6 +9,8 @@ struct SampleStreams: ~Copyable {
   static let retainQuota = 4
   /// How often to look for a stream that nobody publishes.
   private static let retryInterval = Duration.milliseconds(200)
+  /// How often to look whether what is kept was given back.
+  private static let holdInterval = Duration.milliseconds(5)
   /// How many pieces of sound may lie between what is heard and what is new.
   private static let soundDepth = 8
 
@@ -67,6 +69,8 @@ struct SampleStreams: ~Copyable {
   /// Waits for the next sample, and for streams that nobody publishes.
   mutating func next() throws(BroadcastFailure) -> Arrival {
     try attachMissing()
+    // Told before a sample, which may be long in coming.
+    if !news.isEmpty { return .nothing }
     let isComplete = members.count == sources.streams.count
     let deadline = isComplete ? Deadline.never : .after(Self.retryInterval)
     if members.isEmpty {
@@ -82,6 +86,12 @@ struct SampleStreams: ~Copyable {
       case .nothingLeft: return .nothing
       }
     } catch {
+      if case .holdsExhausted = error.error {
+        // Fewer were granted than are kept; those come back.
+        let soon = Deadline.after(Self.holdInterval)
+        _ = try? waitUntilReadable([wake.signal.descriptorNumber], until: soon)
+        return .nothing
+      }
       // It cannot be read any more, whoever publishes it: looked for anew.
       if let member = leave(error.member) { news.add(.lost(member.type)) }
       return .nothing
@@ -166,6 +176,8 @@ private final class NewsBox: Sendable {
   private let items = Mutex<[SampleStreams.News]>([])
 
   func add(_ item: SampleStreams.News) { items.withLock { $0.append(item) } }
+
+  var isEmpty: Bool { items.withLock { $0.isEmpty } }
 
   func take() -> [SampleStreams.News] {
     items.withLock { items in

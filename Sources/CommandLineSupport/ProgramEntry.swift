@@ -1,4 +1,5 @@
 import ArgumentParser
+import Confinement
 import Platform
 
 // What all programs of this package share: global options, the rules of output, and how errors
@@ -36,6 +37,7 @@ private func run(_ program: any ParsableCommand.Type) -> Int32 {
   do {
     // First of all, so that nothing is opened as standard output.
     try occupyStandardDescriptors()
+    try ConfinedProcess.keepOwnMeasures()
     var command = try program.parseAsRoot(hoistedGlobalOptions(CommandLine.arguments.dropFirst()))
     try command.run()
     return 0

@@ -25,9 +25,9 @@ struct request {
   pid_t parent;
   /// SOCKETS_ANY asks for no confinement at all.
   enum sockets sockets;
+  /// Whether a user namespace may stand in for missing rights.
+  bool mayMapUsers;
   uint64_t memoryBytes;
-  /// A cgroup to join, or NULL.
-  const char *cgroup;
   struct grant grants[MAXIMUM_GRANTS];
   unsigned grantCount;
   const char *variables[MAXIMUM_VARIABLES];
@@ -49,7 +49,6 @@ void report_result(const char *measure, int error, const char *detail);
 int drop_capabilities(void);
 int forbid_core_dumps(void);
 int die_with_parent(pid_t parent);
-int join_cgroup(const char *path);
 void keep_descriptors(unsigned count, int *reportDescriptor);
 void reduce_environment(const struct request *request);
 

@@ -28,13 +28,13 @@ static bool write_text(const char *path, const char *text) {
   return isWritten;
 }
 
-/// Namespaces of its own; for who may not make them, within a user namespace in which it is who it
-/// was. Returns 0 or an error number.
-static int unshare_namespaces(int flags) {
+/// Namespaces of its own; for who may not make them, if wished within a user namespace in which it
+/// is who it was. Returns 0 or an error number.
+static int unshare_namespaces(int flags, bool mayMapUsers) {
   uid_t uid = geteuid();
   gid_t gid = getegid();
   if (unshare(flags) == 0) return 0;
-  if (errno != EPERM) return errno;
+  if (errno != EPERM || !mayMapUsers) return errno;
   if (unshare(flags | CLONE_NEWUSER) != 0) return errno;
   char map[64];
   snprintf(map, sizeof map, "%u %u 1", uid, uid);
@@ -112,12 +112,20 @@ static void show(const struct grant *grant) {
   if (symlink(path, grant->path) != 0 && errno != EEXIST) return;
 }
 
+static void report_namespace(const char *measure, int error, bool mayMap, const char *detail) {
+  if (error == EPERM && !mayMap)
+    report(measure, false, "only root may, in a group that several users share");
+  else
+    report_result(measure, error, detail);
+}
+
 bool enter_private_root(const struct request *request) {
   char *folder = getcwd(NULL, 0);
   bool isLocal = request->sockets == SOCKETS_LOCAL;
-  int networkError = isLocal ? unshare_namespaces(CLONE_NEWNS | CLONE_NEWNET) : 0;
+  bool mayMap = request->mayMapUsers;
+  int networkError = isLocal ? unshare_namespaces(CLONE_NEWNS | CLONE_NEWNET, mayMap) : 0;
   int error = networkError;
-  if (!isLocal || error != 0) error = unshare_namespaces(CLONE_NEWNS);
+  if (!isLocal || error != 0) error = unshare_namespaces(CLONE_NEWNS, mayMap);
   if (error == 0) error = turn_root();
   if (error == 0) {
     for (unsigned i = 0; i < request->grantCount; i++) show(&request->grants[i]);
@@ -127,7 +135,8 @@ bool enter_private_root(const struct request *request) {
     if (folder == NULL || chdir(folder) != 0) error = chdir("/") == 0 ? 0 : errno;
   }
   free(folder);
-  report_result("private-root", error, "nothing but what was granted is in sight");
-  if (isLocal) report_result("private-network", networkError, "a network with nobody else in it");
+  report_namespace("private-root", error, mayMap, "nothing but what was granted is in sight");
+  if (isLocal)
+    report_namespace("private-network", networkError, mayMap, "one with nobody else in it");
   return error == 0;
 }

@@ -35,17 +35,6 @@ int die_with_parent(pid_t parent) {
   return 0;
 }
 
-int join_cgroup(const char *path) {
-  char name[4096];
-  if (snprintf(name, sizeof name, "%s/cgroup.procs", path) >= (int)sizeof name)
-    return ENAMETOOLONG;
-  int file = open(name, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return errno;
-  int error = write(file, "0", 1) == 1 ? 0 : errno;
-  close(file);
-  return error;
-}
-
 void keep_descriptors(unsigned count, int *reportDescriptor) {
   int number = 3 + (int)count;
   if (*reportDescriptor != number) {

@@ -60,9 +60,9 @@ static bool parse_line(char *line, struct request *request) {
   }
   if (strcmp(line, "memory") == 0)
     return parse_number(value, INT64_MAX, &request->memoryBytes) && request->memoryBytes > 0;
-  if (strcmp(line, "cgroup") == 0) {
-    request->cgroup = value;
-    return value[0] == '/';
+  if (strcmp(line, "users") == 0) {
+    request->mayMapUsers = true;
+    return strcmp(value, "mapped") == 0;
   }
   if (strcmp(line, "sockets") == 0) return parse_sockets(value, &request->sockets);
   if (strcmp(line, "variable") == 0) return add_variable(request, value);

@@ -39,21 +39,14 @@ static void report_sockets(const struct request *request, bool hasRoot, bool has
                    : "without a private root, sockets of other programs can be reached");
 }
 
-static void report_memory(const struct request *request) {
-  if (request->memoryBytes == 0) return;
-  int error = request->cgroup == NULL ? 0 : join_cgroup(request->cgroup);
-  bool isGroup = request->cgroup != NULL && error == 0;
-  report("memory", true,
-         isGroup ? "limited by a cgroup" : "watched by the host, and by the role itself");
-}
-
 /// The order matters: what makes namespaces needs rights that are then given up, and the filter of
 /// system calls forbids what the measures before it are made of.
 static void confine(const struct request *request) {
   report_result("core-dumps", forbid_core_dumps(), "none are written");
   reduce_environment(request);
   report("environment", true, "listed variables alone");
-  report_memory(request);
+  if (request->memoryBytes != 0)
+    report("memory", true, "watched by its host, and by the role itself");
   bool hasRoot = enter_private_root(request);
   report_result("capabilities", drop_capabilities(), "none");
   int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;

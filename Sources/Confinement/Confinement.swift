@@ -44,10 +44,20 @@ package struct Confinement: Hashable, Sendable {
   package var grants: [Grant] = []
   /// Names of environment variables that stay.
   package var variables: [String] = []
+  /// Whether a user without rights may make a user namespace to get a private root. In it, all
+  /// other users are the same nobody: no place for a role of a group that several users share.
+  package var mayMapUsers = true
   /// How much memory of its own it may take; the frames it shares with others do not count.
   package var memoryBytes: UInt64?
 
   package init() {}
+
+  /// With the right to run a program.
+  func running(_ path: String) -> Confinement {
+    var result = self
+    result.grants.append(Grant(.run, path))
+    return result
+  }
 }
 
 extension Confinement {
@@ -70,28 +80,44 @@ extension Confinement {
   }
 
   /// A process that sends what others captured: the network, and neither a display, nor a session
-  /// bus, nor the host's files. Its credential comes by a descriptor (`HandOver`).
+  /// bus, nor the host's files. Its credential comes by a descriptor (`HandOver`); of the store it
+  /// sees what is sealed, and no key.
   package static func `extension`(in group: AppGroup, memoryBytes: UInt64? = nil) -> Confinement {
     var result = member(of: group)
     result.sockets = .internet
     result.memoryBytes = memoryBytes
     result.grants += SystemPaths.network.map { Grant(.read, $0) }
+    let store = group.containerPath + "/credentials"
+    result.grants += [store, store + "/keys", store + "/audit"].map { Grant(.list, $0) }
+    result.grants += [
+      store + "/index", store + "/items", group.runPath + "/credentials.anchor",
+    ].map { Grant(.read, $0) }
+    result.grants.append(Grant(.write, store + "/audit/extension.chain"))
     result.variables += ["FRAMEBUS_HANDED_FD", "SSL_CERT_FILE", "SSL_CERT_DIR"]
+    return result
+  }
+
+  /// A program that is in no group, to try what this machine can keep from it.
+  package static func systemAlone(_ sockets: Sockets) -> Confinement {
+    var result = Confinement()
+    result.sockets = sockets
+    result.grants = SystemPaths.grants
+    result.variables = SystemPaths.variables
     return result
   }
 
   /// What every role needs: programs and libraries, and the group's shared places, but for its
   /// credentials.
   private static func member(of group: AppGroup) -> Confinement {
-    var result = Confinement()
-    result.grants = SystemPaths.grants
+    var result = systemAlone(.local)
+    result.mayMapUsers = group.hasOneUser
     result.grants += group.confinedPlaces.map { Grant(.list, $0) }
-    result.grants.append(Grant(.read, group.containerPath + "/manifest.toml"))
+    result.grants += [SystemPaths.pluginRegistry, group.containerPath + "/manifest.toml"]
+      .compactMap { $0.map { Grant(.read, $0) } }
     result.grants += [
       group.containerPath + "/audit", group.containerPath + "/defaults", group.logsPath,
       group.streamsPath, group.semaphoresPath, group.notifyPath, group.logSegmentsPath,
     ].map { Grant(.write, $0) }
-    result.variables = SystemPaths.variables
     return result
   }
 }

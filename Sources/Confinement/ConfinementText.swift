@@ -14,6 +14,7 @@ struct ConfinementText {
     if diesWithHost { lines.append("parent \(currentProcessID())") }
     if let confinement {
       lines.append("sockets \(confinement.sockets.rawValue)")
+      if confinement.mayMapUsers { lines.append("users mapped") }
       if let bytes = confinement.memoryBytes { lines.append("memory \(bytes)") }
       lines += confinement.variables.map { "variable \($0)" }
       // What holds another comes before it.

@@ -28,7 +28,8 @@ package struct Launcher: Sendable {
     _ program: LaunchOptions, confinement: Confinement?, bond: Bond = .diesWithHost
   ) throws(LaunchError) -> RunningRole {
     let text = try ConfinementText(
-      confinement, descriptorCount: program.inherited.count, diesWithHost: bond == .diesWithHost)
+      confinement.map { $0.running(program.executable) }, descriptorCount: program.inherited.count,
+      diesWithHost: bond == .diesWithHost)
     let process: ChildProcess
     let report: Report
     do throws(SystemError) {

@@ -5,7 +5,7 @@ import Platform
 enum SystemPaths {
   static var grants: [Confinement.Grant] {
     ["/usr", "/bin", "/sbin", "/lib", "/lib64"].map { .init(.run, $0) }
-      + programFolders.map { .init(.run, $0) }
+      + programs.map { .init(.run, $0) }
       + [
         "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
         "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/alternatives", "/proc",
@@ -16,27 +16,41 @@ enum SystemPaths {
       }
   }
 
-  /// What names and certificates are looked up in.
+  /// What names and certificates are looked up in; never the folders in which keys lie beside them.
   static let network = [
     "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
-    "/etc/protocols", "/etc/ssl", "/etc/ca-certificates", "/etc/pki", "/etc/crypto-policies",
+    "/etc/protocols", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates",
+    "/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/crypto-policies",
   ]
+
+  /// Where GStreamer keeps what it knows of its plugins: without it, it looks through all of them
+  /// at each start.
+  static var pluginRegistry: String? {
+    if let path = environmentValue("GST_REGISTRY") { return path }
+    let cache =
+      environmentValue("XDG_CACHE_HOME") ?? environmentValue("HOME").map { $0 + "/.cache" }
+    return cache.map { $0 + "/gstreamer-1.0" }
+  }
 
   static let variables = [
     "HOME", "LANG", "LC_ALL", "PATH", "TZ", "LD_LIBRARY_PATH", "NO_COLOR", "SWIFT_BACKTRACE",
-    "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "FRAMEBUS_GROUP", "FRAMEBUS_HOME", "GST_DEBUG",
+    "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "FRAMEBUS_GROUP", "FRAMEBUS_HOME",
+    "GST_DEBUG",
     "GST_DEBUG_NO_COLOR",
     "GST_PLUGIN_PATH", "GST_PLUGIN_SYSTEM_PATH", "GST_REGISTRY", "GST_REGISTRY_UPDATE",
   ]
 
-  /// Where this program and its libraries lie: the role's do too.
-  private static var programFolders: [String] {
-    Set(mappedFilePaths().compactMap(folder)).filter { path in
+  /// The folders of the libraries that this program runs with, as the role's do too, and the
+  /// programs of roles beside it, one by one: a program may lie in somebody's home.
+  private static var programs: [String] {
+    let libraries = mappedFilePaths().filter { $0.contains(".so") }.compactMap(folder)
+    let roles = ["framebus-capture", "framebus-capture-gstreamer", "framebus-upload"]
+    return Set(libraries).filter { path in
       !["/usr/", "/lib/", "/lib64/"].contains { (path + "/").hasPrefix($0) }
-    }.sorted()
+    }.sorted() + roles.compactMap { siblingProgram(named: $0) }
   }
 
-  static func folder(of path: String) -> String? {
+  private static func folder(of path: String) -> String? {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
     return String(path[..<slash])
   }

@@ -8,24 +8,31 @@ import Upload
 /// It refuses to wait for a destination that is full: the picture is dropped, so that the next call
 /// brings a newer one.
 final class BroadcastUpload: BroadcastSampleHandler {
-  private let destination: any Destination
+  private let make: (SetupInfo) throws -> any Destination
+  private var destination: (any Destination)?
   private var firstPtsNs: Int64?
   private var lastPtsNs: UInt64 = 0
   private var frameCount = 0
-  private var isOpen = false
 
-  init(to destination: any Destination) { self.destination = destination }
+  /// - Parameter make: makes the destination, once the extension has what the host hands over.
+  init(to make: @escaping (SetupInfo) throws -> any Destination) { self.make = make }
 
   override func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {
+    let destination: any Destination
+    do {
+      destination = try make(setupInfo)
+    } catch {
+      throw BroadcastFailure(domain: Self.domain, code: 2, reason: "\(error)")
+    }
+    self.destination = destination
     try attempt { () throws(DestinationError) in try destination.prepare() }
-    isOpen = true
     setupInfo.log.append(.notice, "uploads to \(destination.output)", label: "upload")
   }
 
   override func processSampleBuffer(
     _ sample: borrowing SampleBuffer, type: SampleBufferType
   ) throws(BroadcastFailure) {
-    guard type == .video else { return }
+    guard type == .video, let destination else { return }
     let lease = sample.lease
     let ptsNs = stamp(sample.ptsNs)
     try attempt { () throws(DestinationError) in
@@ -37,14 +44,10 @@ final class BroadcastUpload: BroadcastSampleHandler {
 
   override func broadcastFinished() {
     do throws(DestinationError) {
-      try destination.finish()
+      try destination?.finish()
     } catch {
       finishBroadcast(withError: Self.failure(error))
     }
-  }
-
-  deinit {
-    if isOpen, frameCount == 0 { destination.abandon() }
   }
 
   /// Nanoseconds since the first picture, strictly rising over the lives of the capture.
@@ -58,14 +61,14 @@ final class BroadcastUpload: BroadcastSampleHandler {
   /// What the destination refuses ends the broadcast.
   private func attempt(_ body: () throws(DestinationError) -> Void) throws(BroadcastFailure) {
     do { try body() } catch {
-      destination.abandon()
+      destination?.abandon()
       throw Self.failure(error)
     }
   }
 
+  private static let domain = "framebus.upload"
+
   private static func failure(_ error: DestinationError) -> BroadcastFailure {
-    BroadcastFailure(
-      domain: "framebus.upload", code: error.isMisuse ? 2 : 1, reason: "\(error)",
-      recovery: "framebus extension show EXTENSION")
+    BroadcastFailure(domain: domain, code: error.isMisuse ? 2 : 1, reason: "\(error)")
   }
 }

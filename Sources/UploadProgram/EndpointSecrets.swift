@@ -8,10 +8,15 @@ import WHIP
 struct EndpointSecrets {
   private let access: WHIPAccessOptions
   private let global: GlobalOptions
+  private let opened: CredentialStore?
 
-  init(_ access: WHIPAccessOptions, _ global: GlobalOptions) throws(SystemError) {
+  /// - Parameter opened: the store, if a broadcast's host has handed it over; that is taken once.
+  init(
+    _ access: WHIPAccessOptions, _ global: GlobalOptions, opened: CredentialStore? = nil
+  ) throws(SystemError) {
     self.access = access
     self.global = global
+    self.opened = opened
     // From here on nobody looks into this process.
     try keepMemoryPrivate()
   }
@@ -44,6 +49,7 @@ struct EndpointSecrets {
   }
 
   private func store() throws -> CredentialStore {
+    if let opened { return opened }
     let group = try global.openGroup()
     if let handed = try HandedOver.takeInherited() {
       return try CredentialStore.open(in: group, handed: handed)

@@ -2,6 +2,7 @@ import AppGroup
 import ArgumentParser
 import Broadcast
 import CommandLineSupport
+import CredentialStore
 import FrameBus
 import GStreamerLog
 import Platform
@@ -34,15 +35,17 @@ struct Send: ParsableCommand {
   private static let snapshotPatience = Duration.seconds(5)
 
   func run() throws {
-    let display = ProgressDisplay(global.terminal)
     // The host chooses the streams, and stops it by the broadcast's end.
     if BroadcastExtension.isStartedByHost {
-      BroadcastExtension.run(BroadcastUpload(to: try destination(display)))
+      let display = ProgressDisplay(global.terminal)
+      BroadcastExtension.run(
+        BroadcastUpload { setup in try self.destination(display, setup.credentials) })
     }
     let streams = try upload.streams()
     let policy = try policy()
     // Before GStreamer starts threads, which must not take the signals.
     let signals = try SignalWatcher()
+    let display = ProgressDisplay(global.terminal)
     let destination = try destination(display)
     let isSnapshot = destination.frameLimit == 1
     let group = try global.openGroup(creatingLocal: !isSnapshot)
@@ -96,14 +99,15 @@ struct Send: ParsableCommand {
     return policy
   }
 
-  private func destination(_ display: ProgressDisplay) throws -> any Destination {
+  private func destination(
+    _ display: ProgressDisplay, _ credentials: CredentialStore? = nil
+  ) throws -> any Destination {
     var makers: [any DestinationMaker] = [NullDestinationMaker()]
     #if Media
       makers = [FileDestinationMaker(), SnapshotDestinationMaker()] + makers
       if upload.destination.hasPrefix("whip:") {
-        let options = try WHIPSetup(options: upload, global: global).whipOptions { report in
-          display.show(report)
-        }
+        let setup = WHIPSetup(options: upload, global: global, credentials: credentials)
+        let options = try setup.whipOptions { report in display.show(report) }
         makers.append(WHIPDestinationMaker(options))
       } else {
         makers.append(WHIPDestinationMaker(WHIPOptions()))

@@ -11,6 +11,8 @@
   struct WHIPSetup {
     let options: UploadOptions
     let global: GlobalOptions
+    /// What a broadcast's host has handed over.
+    var credentials: CredentialStore?
 
     func whipOptions(_ report: @escaping @Sendable (WHIPReport) -> Void) throws -> WHIPOptions {
       var result = WHIPOptions()
@@ -20,7 +22,7 @@
       result.profile = try profile()
       result.report = report
       if let least = try leastBitsPerSecond() { result.leastBitsPerSecond = least }
-      let secrets = try EndpointSecrets(options.access, global)
+      let secrets = try EndpointSecrets(options.access, global, opened: credentials)
       result.bearer = try secrets.bearer()
       result.servers = try servers(secrets)
       return result

@@ -34,6 +34,7 @@ final class BroadcastScene: Sendable {
       executable = "\(try pathOfProgram("BroadcastWorker"))"
       arguments = \(arguments)
       credentials = \(credentials)
+      writes = ["\(root.file("trace"))"]
 
       [format]
       width = 64

@@ -17,18 +17,21 @@ import Testing
   }
 
   @Test(arguments: ["capture", "extension"])
-  func noRoleReadsTheHostsFilesOrTheGroupsCredentials(role: String) throws {
+  func noRoleReadsTheHostsFilesOrTheGroupsKeys(role: String) throws {
     let world = try ConfinedWorld()
-    let credentials = world.group.containerPath + "/credentials"
+    let store = world.group.containerPath + "/credentials"
     try FileManager.default.createDirectory(
-      atPath: credentials, withIntermediateDirectories: false)
-    try Data("sealed".utf8).write(to: URL(fileURLWithPath: credentials + "/index"))
+      atPath: store + "/keys", withIntermediateDirectories: true)
+    for name in ["index", "keys/host.key"] {
+      try Data("sealed".utf8).write(to: URL(fileURLWithPath: store + "/" + name))
+    }
+    let attempts = [
+      "read=\(world.secret)", "write=\(world.root.path)/new", "read=\(store)/keys/host.key",
+      "list=/", "list=/tmp", "read=/proc/\(getpid())/environ",
+    ]
+    let onlyForCapture = ["read=\(store)/index", "list=\(store)"]
     try expectConfined(
-      role,
-      [
-        "read=\(world.secret)", "write=\(world.root.path)/new", "read=\(credentials)/index",
-        "list=\(credentials)", "list=/", "list=/tmp", "read=/proc/\(getpid())/environ",
-      ], in: world)
+      role, role == "capture" ? attempts + onlyForCapture : attempts, in: world)
     let free = world.group.streamsPath + "/mine"
     let outcome = try world.attempt(
       as: role, ["write=\(free)", "list=\(world.group.notifyPath)", "read=/etc/passwd"])

@@ -28,6 +28,10 @@ runWorker {
   var options = LaunchOptions(
     program.contains("/") ? program : siblingProgram(named: program) ?? program,
     Array(command.dropFirst()))
+  // A hand-over of credentials, which it passes on.
+  if let number = environmentValue("FRAMEBUS_HANDED_FD").flatMap({ Int32($0) }) {
+    options.inherited = [number]
+  }
   if settings["end"] == "return" {
     options.output = .null
     options.errors = .null

@@ -32,12 +32,14 @@ enum LayerRule {
     "UploadGStreamer": core.union([
       "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
     ]),
-    "Broadcast": core.union(["CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog"]),
+    "Broadcast": core.union([
+      "Confinement", "CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog",
+    ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
-      .union(["Capture", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
+      .union(["Capture", "Confinement", "LogSinks", "NotifyCenter", "SharedLog", "Upload"]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
-      "Bench", "Broadcast", "Capture", "CredentialStore", "FoundationDefaults",
+      "Bench", "Broadcast", "Capture", "Confinement", "CredentialStore", "FoundationDefaults",
       "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),

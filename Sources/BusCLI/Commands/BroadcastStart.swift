@@ -29,6 +29,8 @@ struct BroadcastStart: ParsableCommand {
   var consent: String?
   @Option(help: ArgumentHelp("Start a role that dies at most N times in a row.", valueName: "n"))
   var restarts: Int?
+  @Flag(help: "Let capture and extension do no more than their roles need.")
+  var confine = false
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func validate() throws {
@@ -66,6 +68,7 @@ struct BroadcastStart: ParsableCommand {
     var request = BroadcastRequest(extensionID: picked, source: source)
     if let fps { request.captureOptions.append("--fps=\(fps)") }
     if let size { request.captureOptions.append("--size=\(size)") }
+    request.isConfined = confine
     if let consent { request.consent = consent }
     if let restarts { request.restarts.maximumInARow = restarts }
     return request

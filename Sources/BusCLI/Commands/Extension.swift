@@ -31,7 +31,9 @@ struct ExtensionRegister: ParsableCommand {
       "The id of --builtin (default: \(ExtensionRegister.builtinID)).", valueName: "id"))
   var id: String?
   @Option(
-    help: ArgumentHelp("What --builtin is handed over.", valueName: "service/account"))
+    help: ArgumentHelp(
+      "What --builtin is handed over; the first is the bearer of whip:.",
+      valueName: "service/account"))
   var credential: [String] = []
   @OptionGroup(title: "Global options") var global: GlobalOptions
 

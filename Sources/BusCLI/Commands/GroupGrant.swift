@@ -36,19 +36,12 @@ struct GroupGrant: ParsableCommand {
     }
     for holder in holders { try AppGroup.grant(role, to: holder, in: id, root: global.root) }
     renewSettings(of: id)
-    log(holders.map { "\($0.text) may now be \(role)" }, in: id)
     if global.json {
       return try GroupReport(AppGroup.describe(id, root: global.root)).print(to: global)
     }
     for holder in holders {
       global.terminal.say("\(holder.text) may now be \(role) in the group \(id)")
     }
-  }
-
-  private func log(_ lines: [String], in id: GroupID) {
-    guard let group = try? AppGroup.open(id, root: global.root) else { return }
-    ProductLog.begin("framebus group grant", in: group, as: .host, global)
-    for line in lines { ProductLog.append(.notice, line) }
   }
 
   /// The role is granted in any case; settings that are there already are files with permissions.

@@ -3,7 +3,9 @@ import Platform
 /// What the bus, its role programs and the demo need from a machine. The core stays free of the
 /// media libraries: their parts are looked for as files, not by loading them.
 enum DoctorChecks {
-  static func all() -> [DoctorCheck] { kernel() + limits() + programs() + plugins() + [display()] }
+  static func all() -> [DoctorCheck] {
+    kernel() + limits() + programs() + ConfinementChecks.all() + plugins() + [display()]
+  }
 
   private static func kernel() -> [DoctorCheck] {
     func feature(
@@ -63,7 +65,10 @@ enum DoctorChecks {
   }
 
   private static func programs() -> [DoctorCheck] {
-    let roles = ["framebus-capture", "framebus-capture-gstreamer", "framebus-upload"].map { name in
+    let names = [
+      "framebus-capture", "framebus-capture-gstreamer", "framebus-upload", "framebus-confine",
+    ]
+    let roles = names.map { name in
       siblingProgram(named: name).map { DoctorCheck(name, .ok, $0) }
         ?? DoctorCheck(
           name, .missing, "neither beside framebus nor in ../libexec/framebus",

@@ -1,0 +1,79 @@
+import AppGroup
+import Confinement
+import Platform
+
+/// Starts the processes of roles.
+package protocol RoleLauncher: Sendable {
+  func launch(
+    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+  ) throws(BroadcastError) -> LaunchedRole
+}
+
+/// A process that was started.
+package struct LaunchedRole: Sendable {
+  let process: ChildProcess
+  /// What belongs to it, and is kept as long as it is.
+  let belongings: (any Sendable)?
+  /// What was done to confine it: for the log.
+  let measures: [String]
+}
+
+/// Starts them as they are, without confining them.
+struct PlainLauncher: RoleLauncher {
+  func launch(
+    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+  ) throws(BroadcastError) -> LaunchedRole {
+    do throws(SystemError) {
+      return LaunchedRole(process: try ChildProcess(options), belongings: nil, measures: [])
+    } catch { throw .system(error) }
+  }
+}
+
+/// Starts them so that they can do what their role needs, and what the manifest asks for, alone.
+struct ConfiningLauncher: RoleLauncher {
+  private let group: AppGroup
+  private let launcher: Launcher
+
+  init(_ group: AppGroup) throws(BroadcastError) {
+    self.group = group
+    do throws(LaunchError) { launcher = try Launcher() } catch { throw .launch("\(error)") }
+  }
+
+  func launch(
+    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+  ) throws(BroadcastError) -> LaunchedRole {
+    var confinement =
+      role == .capture
+      ? Confinement.capture(in: group, display: environmentValue("DISPLAY"))
+      : .extension(in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
+    if role == .extension {
+      confinement.grants += group.handedPlaces
+      confinement.grants += manifest.reads.map { .init(.read, $0) }
+      confinement.grants += manifest.writes.map { .init(.write, $0) }
+    }
+    if let slash = options.executable.lastIndex(of: "/"), slash != options.executable.startIndex {
+      confinement.grants.append(.init(.run, String(options.executable[..<slash])))
+    }
+    confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
+    do throws(LaunchError) {
+      // A host that is killed leaves them to the next one.
+      let running = try launcher.start(options, confinement: confinement, bond: .outlivesHost)
+      return LaunchedRole(
+        process: running.process, belongings: running,
+        measures: running.measures.map { "\($0.name) \($0.isOn ? "on" : "off"): \($0.detail)" })
+    } catch { throw .launch("\(error)") }
+  }
+}
+
+extension AppGroup {
+  /// Where an extension that was handed a key opens what was sealed for it, and nothing else: the
+  /// keys of the others stay out of reach.
+  fileprivate var handedPlaces: [Confinement.Grant] {
+    let credentials = containerPath + "/credentials"
+    return [
+      .init(.list, credentials), .init(.list, credentials + "/keys"),
+      .init(.read, credentials + "/index"), .init(.read, credentials + "/items"),
+      .init(.write, credentials + "/audit"), .init(.read, runPath + "/credentials.anchor"),
+    ]
+  }
+}

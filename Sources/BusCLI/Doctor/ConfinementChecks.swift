@@ -1,0 +1,49 @@
+import Confinement
+import Platform
+
+/// What can be kept from roles on this machine: found out by confining a program that does nothing.
+enum ConfinementChecks {
+  static func all() -> [DoctorCheck] {
+    do {
+      return try measures().map(check)
+    } catch {
+      return [DoctorCheck("confinement", .missing, "\(error)", fix: "see the reason")]
+    }
+  }
+
+  /// Of all kinds of roles, each measure once; where one lacks it, as that one has it.
+  private static func measures() throws(LaunchError) -> [Measure] {
+    var found: [Measure] = []
+    let program = LaunchOptions(programInPath(named: "true") ?? "/bin/true")
+    for sockets in [Confinement.Sockets.local, .internet] {
+      let role = try Launcher().start(program, confinement: .systemAlone(sockets))
+      for measure in role.measures {
+        guard let index = found.firstIndex(where: { $0.name == measure.name }) else {
+          found.append(measure)
+          continue
+        }
+        if found[index].isOn { found[index] = measure }
+      }
+      _ = role.wait()
+    }
+    return found
+  }
+
+  private static func check(_ measure: Measure) -> DoctorCheck {
+    DoctorCheck(
+      "confined " + measure.name, measure.isOn ? .ok : .limited, measure.detail,
+      fix: fix(of: measure.name))
+  }
+
+  private static func fix(of name: String) -> String {
+    switch name {
+    case "private-root", "private-network", "unix-sockets":
+      "allow user namespaces: `sysctl user.max_user_namespaces=10000`, and in a container unshare"
+        + " and mount"
+    case "files", "scope":
+      "boot a kernel with Landlock, `landlock` among the names in its parameter lsm="
+    case "system-calls", "internet": "use a kernel with seccomp filters"
+    default: "see the reason"
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// `framebus broadcast …` and `framebus extension …` as a user runs them.
+@Suite struct BroadcastCLITests {
+  private let root: TemporaryRoot
+
+  init() throws {
+    root = try TemporaryRoot()
+    #expect(try framebus("group", "create", "a.b").status.isSuccess)
+  }
+
+  private func framebus(_ arguments: String...) throws -> ProgramResult {
+    try run("framebus", ["--root", root.path, "--group", "a.b"] + arguments)
+  }
+
+  private func status() throws -> [String: Any] {
+    let result = try framebus("broadcast", "status", "--json")
+    let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    return try #require(object as? [String: Any])
+  }
+
+  private func phase() throws -> String? { try status()["phase"] as? String }
+
+  @Test func theBuiltInUploaderIsAnExtensionFromStartToStop() throws {
+    try withWatchdog {
+      let registered = try framebus("extension", "register", "--builtin", "null", "--id", "up")
+      #expect(registered.errors.hasPrefix("registered up; start it with"))
+      #expect(try framebus("extension", "list").output == "up  framebus-upload null\n")
+      let host = try RunningProgram(
+        "framebus",
+        ["--root", root.path, "--group", "a.b", "broadcast", "start", "up"]
+          + ["--source", "test:gradient", "--size", "64x48", "--json"])
+      try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+      let roles = try #require(try status()["roles"] as? [String: [String: Any]])
+      #expect(roles["host"]?["pid"] as? Int == Int(host.processID))
+      #expect(roles["capture"]?["state"] as? String == "running")
+      #expect(try framebus("broadcast", "pause").status.isSuccess)
+      try waitUntil("it is paused") { try phase() == "paused" }
+      #expect(try status()["reason"] as? String == "requested")
+      #expect(try framebus("broadcast", "resume").status.isSuccess)
+      try waitUntil("it is live again") { try phase() == "live" }
+      let stopped = try framebus("broadcast", "stop")
+      #expect(stopped.errors.hasSuffix("finished\n"))
+      let result = try host.finish()
+      #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(result.output.contains("\"kind\":\"finished\""))
+      #expect(try phase() == "finished")
+    }
+  }
+
+  @Test func ctrlCHasTheExtensionFinish() throws {
+    try withWatchdog {
+      #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+      let host = try RunningProgram(
+        "framebus",
+        ["--root", root.path, "--group", "a.b", "broadcast", "start", "framebus.upload"]
+          + ["--source", "test:gradient", "--size", "64x48"])
+      try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130))
+      let ending = try #require(try status()["ending"] as? [String: Any])
+      #expect(ending["kind"] as? String == "finished")
+    }
+  }
+
+  @Test func nobodyPickedIsACancelledBroadcast() throws {
+    #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+    let result = try framebus("broadcast", "start")
+    #expect(result.status == .exited(1))
+    #expect(result.errors.hasPrefix("1  framebus.upload\nWhich extension?"))
+    #expect(result.errors.hasSuffix("cancelled\n"))
+    let ending = try #require(try status()["ending"] as? [String: Any])
+    #expect(ending["kind"] as? String == "cancelled")
+  }
+
+  @Test func anExtensionThatGivesUpIsAnErrorWithItsWords() throws {
+    let name = "file:\(root.path)/none/x.unknown"
+    #expect(try framebus("extension", "register", "--builtin", name).status.isSuccess)
+    let result = try framebus(
+      "broadcast", "start", "framebus.upload", "--source", "test:gradient")
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains("error: the broadcast failed: framebus.upload 2: "))
+  }
+
+  @Test func aBrokenManifestIsRefusedWithItsLine() throws {
+    let path = root.file("bad.toml")
+    try "version = 1\nid = \"a\"\nexecutable = 3\n"
+      .write(toFile: path, atomically: true, encoding: .utf8)
+    let result = try framebus("extension", "register", path)
+    #expect(result.status == .exited(1))
+    #expect(
+      result.errors == "error: \(path), line 3: executable is no string; correct the line\n")
+    let unknown = try framebus("broadcast", "start", "nobody")
+    #expect(unknown.errors.hasPrefix("error: there is no extension nobody in the group"))
+    let none = try framebus("broadcast", "pause")
+    #expect(none.errors.hasPrefix("error: no broadcast is under way"))
+    #expect(try framebus("broadcast", "status").output.hasPrefix("phase"))
+  }
+}

@@ -1,0 +1,176 @@
+import AppGroup
+import CredentialStore
+import Foundation
+import NotifyCenter
+import Platform
+import SharedDefaults
+import SharedLog
+import TestSupport
+import Testing
+
+@testable import Broadcast
+
+/// What a session shows to others, hands over and leaves behind.
+@Suite struct SessionTests {
+  @Test func whoJoinsLateKnowsThePhaseTheSessionAndWhetherTheScreenIsCaptured() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let center = try NotifyCenter(scene.group, role: .capture)
+      let state = try NotificationName(BroadcastNames.state)
+      let captured = try NotificationName(BroadcastNames.captured)
+      #expect(StateWord(rawValue: try center.state(of: state)).phase == .idle)
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      #expect(StateWord(rawValue: try center.state(of: state)).phase == .live)
+      #expect(try center.state(of: captured) == 1)
+      let status = try BroadcastStatus(of: scene.group, as: .capture)
+      #expect(status.session == session)
+      #expect(status.isCaptured)
+      #expect(Set(status.pids.keys) == [.host, .capture, .extension])
+      try scene.controller.pause()
+      try scene.events.wait(for: .paused([.requested]))
+      let word = StateWord(rawValue: try center.state(of: state))
+      #expect(word.phase == .paused)
+      #expect(word.pauses == [.requested])
+      #expect(try center.state(of: captured) == 0)
+      #expect(try scene.finish(session) == .finished)
+      #expect(StateWord(rawValue: try center.state(of: state)).phase == .finished)
+    }
+  }
+
+  @Test func aSecondStartIsTheSameSessionOrAClearError() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let session = try scene.start()
+      let other = try BroadcastController(in: scene.group)
+      #expect(try other.start(scene.request) == .joined(session))
+      var request = scene.request
+      request.source = "test:bars"
+      #expect(
+        throws: BroadcastError.alreadyBroadcasting(
+          session, extensionID: BroadcastScene.extensionID, source: BroadcastScene.source)
+      ) { try other.start(request) }
+      try other.finish()
+      #expect(try other.waitForEnding(of: session) == .finished)
+      #expect(throws: BroadcastError.noBroadcast) { try other.pause() }
+    }
+  }
+
+  @Test func theConsentStandsInTheLogOnceForEachSession() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let host = try scene.hostProcess()
+      try scene.waitForTrace(["started 1", "video"])
+      _ = try host.end(with: Signal.kill)
+      let session = try scene.start()
+      #expect(try scene.finish(session) == .finished)
+      let reader = try LogReader(scene.group)
+      var consents: [String] = []
+      while let entry = try reader.next() {
+        guard case .line(let line) = entry, line.label == "broadcast.consent" else { continue }
+        consents.append(line.run.session)
+      }
+      #expect(consents == [session.text])
+    }
+  }
+
+  @Test func retainingMoreThanTheQuotaIsAnErrorThatSaysSo() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["keep=all"])
+      let session = try scene.start()
+      let quota = SampleStreams.retainQuota
+      let line = "retained \(quota), \(quota) different, quota \(quota)"
+      try waitUntil("\(line), not \(scene.trace)") { scene.trace.contains(line) }
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test func aCredentialReachesTheExtensionAndIsFoundNowhereElse() throws {
+    try withWatchdog {
+      let token = "canary-" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36)
+      let scene = try BroadcastScene(
+        ["credential=whip.example.com/studio"], credentials: ["whip.example.com/studio"])
+      let name = try CredentialName(service: "whip.example.com", account: "studio")
+      try CredentialStore.create(in: scene.group)
+        .set(name, SecretBytes(copying: Array(token.utf8)))
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "credential \(token.utf8.count)", "video"])
+      let pids = try scene.controller.status.pids.values
+      for pid in pids {
+        for file in ["cmdline", "environ"] {
+          let bytes = try Data(contentsOf: URL(filePath: "/proc/\(pid)/\(file)"))
+          #expect(bytes.range(of: Data(token.utf8)) == nil, "\(file) of \(pid)")
+        }
+      }
+      let found = try run("grep", ["-r", "-l", "-a", token, scene.root.path])
+      #expect(found.status == .exited(1), "\(found.output)")
+      #expect(try scene.finish(session) == .finished)
+      let afterwards = try run("grep", ["-r", "-l", "-a", token, scene.root.path])
+      #expect(afterwards.status == .exited(1), "\(afterwards.output)")
+    }
+  }
+
+  @Test func aConfinedExtensionOpensWhatItWasHandedAndTheOrderIsTheSame() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(
+        ["credential=whip.example.com/studio"], credentials: ["whip.example.com/studio"])
+      let name = try CredentialName(service: "whip.example.com", account: "studio")
+      try CredentialStore.create(in: scene.group).set(name, SecretBytes(copying: [1, 2, 3]))
+      var request = scene.request
+      request.isConfined = true
+      let session = try scene.controller.start(request).session
+      try scene.waitForTrace(["started 1", "credential 3", "video"])
+      try scene.kill(.capture)
+      try scene.waitForTrace([
+        "started 1", "credential 3", "video", "paused captureLost", "resumed", "video",
+      ])
+      #expect(try scene.finish(session) == .finished)
+      #expect(try scene.controller.status.pids == [:])
+    }
+  }
+
+  @Test func whatIsNoRecordIsNone() throws {
+    let scene = try BroadcastScene()
+    let suite = try SharedDefaults(suiteName: BroadcastNames.suite, in: scene.group)
+    let whole = BroadcastRecord(
+      session: SessionID(), extensionID: "a", source: "b", stream: "screen"
+    ).value
+    guard case .dictionary(let values) = whole else { return }
+    #expect(BroadcastRecord(whole) != nil)
+    var broken: [DefaultsValue] = ["text", 7, [:], .dictionary(["session": "x"])]
+    for key in values.keys {
+      let long = DefaultsValue.string(String(repeating: "x", count: 600))
+      for value in [nil, long, -1, ["x"]] as [DefaultsValue?] {
+        // A list of pauses is one, whatever else it holds.
+        if key == "pauses", value == ["x"] { continue }
+        var changed = values
+        changed[key] = value
+        broken.append(.dictionary(changed))
+      }
+    }
+    var finishedWithoutEnding = values
+    finishedWithoutEnding["phase"] = "finished"
+    broken.append(.dictionary(finishedWithoutEnding))
+    for value in broken {
+      try suite.set(value, forKey: BroadcastNames.recordKey)
+      #expect(try scene.controller.status.phase == .idle, "\(value)")
+      #expect(throws: BroadcastError.noBroadcast) { try scene.controller.pause() }
+    }
+  }
+
+  @Test func everyEndingComesOutOfTheRecordAsItWentIn() throws {
+    let failure = BroadcastFailure(
+      domain: "WHIP\u{1b}[2J", code: .min, reason: "ü\0\n", recovery: "")
+    for ending in [
+      .finished, .cancelled, .died(signal: nil), .died(signal: 11), .failed(failure),
+    ] as [BroadcastEnding] {
+      var record = BroadcastRecord(
+        session: SessionID(), extensionID: "a", source: "b", stream: "screen")
+      record.end(ending)
+      #expect(BroadcastRecord(record.value) == record)
+    }
+    let long = BroadcastFailure(
+      domain: "a", code: 1, reason: String(repeating: "é", count: 4000), recovery: "")
+    #expect(long.reason.utf8.count == BroadcastFailure.maximumTextBytes)
+  }
+}

@@ -1,0 +1,20 @@
+import Broadcast
+import Stage
+
+/// The host seals a token; the extension opens it. It is in no file, no argument and no variable.
+@main struct CredentialHandOver {
+  static func main() throws {
+    let stage = try Stage()
+    let token = "token-\(UInt64.random(in: 0 ... .max))"
+    try stage.signIn(token: token)
+    let controller = try BroadcastController(in: stage.group)
+    let session = try controller.start(stage.request).session
+    let expected = "sending to nowhere with a token of \(token.utf8.count) bytes"
+    try stage.wait { try stage.log(of: .extension).contains(expected) }
+    let isOpened = try stage.log(of: .extension).contains(expected)
+    print("the extension has opened the token: \(isOpened)")
+    print("files that hold the token: \(stage.fileCount(holding: token))")
+    try controller.finish()
+    if let ending = try controller.waitForEnding(of: session) { print(ending) }
+  }
+}

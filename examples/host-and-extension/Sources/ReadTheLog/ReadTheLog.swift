@@ -1,0 +1,18 @@
+import Broadcast
+import Foundation
+import Stage
+
+/// The host reads what the extension wrote, after it has ended.
+@main struct ReadTheLog {
+  static func main() throws {
+    let stage = try Stage()
+    try stage.signIn(token: "a token")
+    let controller = try BroadcastController(in: stage.group)
+    let session = try controller.start(stage.request).session
+    try stage.wait { try controller.status.phase == .live }
+    Thread.sleep(forTimeInterval: 1)
+    try controller.finish()
+    _ = try controller.waitForEnding(of: session)
+    for line in try stage.log(of: .extension) { print(line) }
+  }
+}

@@ -1,0 +1,22 @@
+import Broadcast
+import Foundation
+import Stage
+
+/// An extension that takes a fifth of a second for a frame gets five a second, the newest each
+/// time. It slows nobody, and keeps none waiting in memory.
+@main struct SlowUploader {
+  static func main() throws {
+    let stage = try Stage()
+    try stage.signIn(token: "a token")
+    try stage.settings.set(0.2, forKey: "delayInSeconds")
+    let controller = try BroadcastController(in: stage.group)
+    let session = try controller.start(stage.request).session
+    try stage.wait { try controller.status.phase == .live }
+    Thread.sleep(forTimeInterval: 2)
+    try controller.finish()
+    if let ending = try controller.waitForEnding(of: session) { print(ending) }
+    if let last = try stage.log(of: .extension).first(where: { $0.hasPrefix("sent") }) {
+      print(last)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import AppGroup
+import Broadcast
+import CredentialStore
+import Foundation
+import SharedDefaults
+import SharedLog
+
+/// A group of its own for one example, with the extension Uploader registered; it goes with it.
+public final class Stage: Sendable {
+  public let group: AppGroup
+  public let settings: SharedDefaults
+  public static let extensionID = "dev.example.uploader"
+  private let root: URL
+
+  public init() throws {
+    root = FileManager.default.temporaryDirectory
+      .appending(path: "fb-" + String(UInt32.random(in: 0 ... .max), radix: 36))
+    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+    group = try AppGroup.create(GroupID("group.dev.example"), root: root.path)
+    settings = try SharedDefaults(in: group)
+    let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    let manifest = """
+      version = 1
+      id = "\(Stage.extensionID)"
+      executable = "\(own.deletingLastPathComponent().path)/Uploader"
+      samples = ["video"]
+      credentials = ["whip.example.com/studio"]
+
+      [format]
+      width = 320
+      height = 180
+      fps = 30
+      """
+    try ExtensionRegistry(group).register(ExtensionManifest(parsing: Array(manifest.utf8)))
+  }
+
+  /// Seals a token, as a host does when its user has signed in.
+  public func signIn(token: String) throws {
+    let name = try CredentialName(service: "whip.example.com", account: "studio")
+    let store = try CredentialStore.create(in: group)
+    try store.set(name, SecretBytes(copying: Array(token.utf8)))
+  }
+
+  /// What to start.
+  public var request: BroadcastRequest {
+    BroadcastRequest(extensionID: Stage.extensionID, source: "test:gradient")
+  }
+
+  /// Waits until something has happened, or for half a minute.
+  public func wait(until condition: () throws -> Bool) throws {
+    let end = Date.now.addingTimeInterval(30)
+    while try !condition(), Date.now < end { Thread.sleep(forTimeInterval: 0.02) }
+  }
+
+  /// The lines that a role wrote, in order.
+  public func log(of role: Role) throws -> [String] {
+    var lines: [String] = []
+    let reader = try LogReader(group)
+    while let entry = try reader.next() {
+      if case .line(let line) = entry, line.run.role == role { lines.append(line.message) }
+    }
+    return lines
+  }
+
+  /// How many files of the group hold a text.
+  public func fileCount(holding text: String) -> Int {
+    let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+    return files?.compactMap { $0 as? URL }.filter {
+      (try? Data(contentsOf: $0, options: .alwaysMapped))?.range(of: Data(text.utf8)) != nil
+    }.count ?? 0
+  }
+
+  deinit { try? FileManager.default.removeItem(at: root) }
+}
