@@ -507,7 +507,7 @@ let package = Package(
       name: "WHIPTests",
       dependencies: [
         "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
-        "UploadProgram",
+        "UploadProgram", "UploadTestPublisher",
       ],
       swiftSettings: strict),
     .testTarget(

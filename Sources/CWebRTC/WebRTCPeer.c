@@ -9,12 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct webrtc_peer {
-  GstElement *element;
-  struct webrtc_identity identity;
-  webrtc_event_handler handler;
-  void *context;
-};
+#include "WebRTCPeer.h"
 
 static void tell(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
                  const char *text) {
@@ -251,6 +246,7 @@ bool webrtc_peer_report(webrtc_peer *peer, struct webrtc_report *report) {
 void webrtc_peer_destroy(webrtc_peer *peer) {
   g_signal_handlers_disconnect_by_data(peer->element, peer);
   gst_object_unref(peer->element);
+  g_clear_object(&peer->sound);
   explicit_bzero(&peer->identity, sizeof peer->identity);
   g_free(peer);
 }

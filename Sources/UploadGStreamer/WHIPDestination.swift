@@ -1,6 +1,7 @@
 #if Media
   import FrameBus
   import Platform
+  import Sound
   import Upload
   import WHIP
 
@@ -31,14 +32,18 @@
     case reconnecting(WHIPError, after: Duration)
   }
 
-  /// Sends a stream live, by WHIP, as one video track. Sizes are those of the first frame, as in a
-  /// file: later ones are scaled into it.
+  /// Sends a stream live, by WHIP, as one track of video and, if asked for, one of sound. Sizes are
+  /// those of the first frame, as in a file: later ones are scaled into it.
   ///
   /// A frame is taken only while there is room for it, so before the connection stands, and while
   /// it is lost, the newest frames replace each other on the bus and nothing is encoded in vain.
   public final class WHIPDestination: Destination {
+    /// The offer waits until every track has begun: so much silence makes a packet of sound.
+    private static let preludeChunks: UInt64 = 4
+
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
+    public let takesSound = true
     /// Without a query, which may hold a key.
     public let output: String
 
@@ -47,6 +52,7 @@
     private let encoder: any LiveEncoder
     private let settings: EncoderSettings
     private let options: WHIPOptions
+    private var hasSound = false
     private var attempt: Attempt?
     private var bytesBefore: UInt64 = 0
     private var backOff = BackOff()
@@ -58,6 +64,7 @@
     /// A pipeline, and its connection to the endpoint.
     private struct Attempt {
       let pipeline: Pipeline
+      let peer: WebRTCPeer
       let connection: WHIPConnection
       let rate: FrameRate
       var format: FrameFormat
@@ -97,9 +104,12 @@
 
     public var byteCount: UInt64 { bytesBefore + (attempt?.pipeline.bytesWritten ?? 0) }
 
+    public func expectSound() { hasSound = true }
+
     public func prepare() throws(DestinationError) {
       try GStreamerRuntime.require(
-        [.source, .transport] + chain(width: 0, height: 0, rate: .variable))
+        [.source, .transport] + (hasSound ? ElementDescription.sound : [])
+          + chain(width: 0, height: 0, rate: .variable))
     }
 
     // MARK: Frames
@@ -154,6 +164,14 @@
         durationNs: attempt.format.assumedFrameNs)
     }
 
+    public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+      // Before there are pictures, and while nobody listens, there is nothing to send it with.
+      guard let attempt, attempt.connection.state == .connected,
+        ptsNs >= attempt.startNs + Self.preludeChunks * SoundChunk.durationNs
+      else { return }
+      attempt.peer.push(sound, ptsNs: ptsNs - attempt.startNs)
+    }
+
     private func start(_ format: FrameFormat, _ ptsNs: UInt64) throws(DestinationError) -> Attempt {
       let geometry = try FrameGeometry(evenPartOf: format)
       let chain = chain(width: geometry.width, height: geometry.height, rate: format.frameRate)
@@ -161,11 +179,14 @@
       try pipeline.setCaps(geometry.caps(rate: format.frameRate))
       let state = pipeline.state
       let report = options.report
+      let peer: WebRTCPeer
       let connection: WHIPConnection
       do {
+        peer = try WebRTCPeer(pipeline, encoder: encoder)
+        if hasSound { try peer.addSound() }
         connection = try WHIPConnection(
-          WebRTCPeer(pipeline, encoder: encoder), to: endpoint, client: client,
-          servers: options.servers, bitrate: bitrate(geometry), patience: options.patience
+          peer, to: endpoint, client: client, servers: options.servers,
+          bitrate: bitrate(geometry), patience: options.patience
         ) { event in
           report(.connection(event))
           state.touch()
@@ -176,11 +197,16 @@
         throw .upload(.engineFailed("\(error)"))
       }
       let attempt = Attempt(
-        pipeline: pipeline, connection: connection, rate: format.frameRate, format: format,
-        geometry: geometry, startNs: ptsNs)
+        pipeline: pipeline, peer: peer, connection: connection, rate: format.frameRate,
+        format: format, geometry: geometry, startNs: ptsNs)
       // Known from here on, so that `abandon` ends it should it not play.
       self.attempt = attempt
       try pipeline.play()
+      if hasSound {
+        for index in 0..<Self.preludeChunks {
+          peer.push(.silence, ptsNs: index * SoundChunk.durationNs)
+        }
+      }
       return attempt
     }
 
@@ -244,6 +270,13 @@
   }
 
   extension ElementDescription {
+    /// What CWebRTC makes the track of sound of.
+    fileprivate static let sound = [
+      ElementDescription(factory: "audioconvert", package: "gstreamer1.0-plugins-base"),
+      ElementDescription(factory: "opusenc", package: "gstreamer1.0-plugins-base"),
+      ElementDescription(factory: "rtpopuspay", package: "gstreamer1.0-plugins-good"),
+    ]
+
     /// Where RTP becomes a WebRTC connection.
     fileprivate static let transport = ElementDescription(
       factory: "webrtcbin", package: "gstreamer1.0-plugins-bad",

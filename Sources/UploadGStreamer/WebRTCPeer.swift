@@ -2,6 +2,7 @@
   import CGStreamer
   import CWebRTC
   import Platform
+  import Sound
   import WHIP
 
   /// webrtcbin, at the end of a pipeline, as the engine of a WHIP upload.
@@ -31,6 +32,20 @@
       // First the threads that raise events.
       pipeline.stop()
       unsafe webrtc_peer_destroy(handle)
+    }
+
+    /// A track of sound besides, before the pipeline plays.
+    func addSound() throws(WHIPError) {
+      try unsafe call { unsafe webrtc_peer_add_sound(handle, $0, $1) }
+    }
+
+    /// Takes the next chunk of that track; any one thread may call it. Never waits.
+    func push(_ sound: SoundChunk, ptsNs: UInt64) {
+      // SAFETY: the samples are copied during the call.
+      unsafe sound.samples.withUnsafeBufferPointer { samples in
+        unsafe webrtc_peer_push_sound(
+          handle, samples.baseAddress, samples.count, ptsNs, SoundChunk.durationNs)
+      }
     }
 
     func makeOffer() throws(WHIPError) -> String {

@@ -39,6 +39,7 @@ final class ProgressDisplay: Sendable {
 
   #if Media
     func show(_ report: WHIPReport) {
+      ProductLog.append(report)
       switch report {
       case .connection(.offered(let address)): detail("\(address) took the offer")
       case .connection(.recommended(let servers)):

@@ -3,6 +3,7 @@ import FrameBus
 import Platform
 import SharedLog
 import Upload
+import UploadGStreamer
 
 /// What becomes of an upload, for the log.
 struct UploadLog {
@@ -39,6 +40,21 @@ struct UploadLog {
     ProductLog.append(.notice, "frames dropped", [LogField("count", "\(count)")])
   }
 }
+
+#if Media
+  extension ProductLog {
+    static func append(_ report: WHIPReport) {
+      switch report {
+      case .connection(.connected): append(.info, "connected; sending live")
+      case .connection(.bitrate(let bitsPerSecond)):
+        append(.debug, "bitrate adapted", [LogField("bitsPerSecond", "\(bitsPerSecond)")])
+      case .connection(.ended(.stopped)): append(.info, "the connection is ended")
+      case .reconnecting(let error, _): append(.warning, "\(error)")
+      case .connection: break
+      }
+    }
+  }
+#endif
 
 extension ProductLog {
   static func append(_ summary: UploadSummary) {

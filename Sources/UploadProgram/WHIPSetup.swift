@@ -21,14 +21,19 @@
       result.usesRelaysOnly = options.media.relayOnly
       result.profile = try profile()
       result.report = report
-      if let text = options.media.leastBitrate {
-        result.leastBitsPerSecond =
-          try EncoderSettings(encoder: nil, bitrate: text).bitsPerSecond ?? 0
-      }
+      if let least = try leastBitsPerSecond() { result.leastBitsPerSecond = least }
       let secrets = try EndpointSecrets(options.access, global, opened: credentials)
       result.bearer = try secrets.bearer()
       result.servers = try servers(secrets)
       return result
+    }
+
+    private func leastBitsPerSecond() throws(UsageError) -> Int? {
+      do throws(DestinationError) {
+        return try EncoderSettings(encoder: nil, bitrate: options.media.leastBitrate).bitsPerSecond
+      } catch {
+        throw UsageError("\(error)")
+      }
     }
 
     private func profile() throws(UsageError) -> H264Profile {

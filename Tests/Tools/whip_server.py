@@ -11,6 +11,7 @@ numbers that the test pattern draws (`frame 17`), how a session ends. Keys:
   codec=NAME      accepts this codec alone
   tls=CERT,KEY    speaks TLS
 """
+import array
 import asyncio
 import ipaddress
 import ssl
@@ -59,8 +60,21 @@ def mark(frame):
     return value >> 32 if checksum(value) == found else None
 
 
+def listen(frame, heard):
+    """Writes the pitch of each second of sound, by the rises of its first channel through zero."""
+    samples = array.array("h", bytes(frame.planes[0])[: frame.samples * 4])[0::2]
+    heard.extend(samples)
+    if len(heard) >= frame.sample_rate:
+        rises = [i for i in range(1, len(heard)) if heard[i - 1] < 0 <= heard[i]]
+        seconds = (rises[-1] - rises[0]) / frame.sample_rate if len(rises) > 1 else 0
+        pitch = (len(rises) - 1) / seconds if seconds else 0
+        say("sound", f"{pitch:.2f}", max(heard))
+        heard.clear()
+
+
 async def consume(session, track):
     count = 0
+    heard = []
     while True:
         try:
             frame = await track.recv()
@@ -70,6 +84,8 @@ async def consume(session, track):
         count += 1
         if track.kind == "video":
             say("frame", mark(frame), f"{frame.width}x{frame.height}")
+        else:
+            listen(frame, heard)
 
 
 def is_refused(request):

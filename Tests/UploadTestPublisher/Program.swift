@@ -1,4 +1,5 @@
 import AppGroup
+import Foundation
 import FrameBus
 import Platform
 
@@ -9,10 +10,10 @@ import Platform
 // A segment is FOURCC:WxH:COUNT:INTERVAL, the interval in microseconds: so many frames, stamped
 // and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). The
 // format NOIS is noise, in XR24, that no encoder can make small. The format PCM is sound, of
-// RATExCHANNELS instead of WxH: 16 bits, every sample 0.5, each frame as long as the interval. The
-// frame's
-// time stamp is written to standard output as one line. `still` waits for a signal after the last
-// segment, and does not publish meanwhile, as a screen does that stands still.
+// RATExCHANNELS instead of WxH: 16 bits, every sample 0.5, each frame as long as the interval;
+// TONE is the same with a tone of 440 Hz. The frame's time stamp is written to standard output as
+// one line. `still` waits for a signal after the last segment, and does not publish meanwhile, as a
+// screen does that stands still.
 
 @main struct Program {
   static func main() {
@@ -69,9 +70,23 @@ import Platform
     }
   }
 
+  /// A tone of 440 Hz at half the range, in all channels.
+  private static func fillWithTone(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
+    var bytes = loan.bytes
+    let frameCount = segment.format.byteCount / 2 / segment.channelCount
+    for index in 0..<segment.format.byteCount / 2 {
+      let time = Double(number * frameCount + index / segment.channelCount)
+      let value = 16_384 * sin(2 * .pi * 440 * time / Double(segment.sampleRate))
+      // SAFETY: so many samples of two bytes fit into the format's size, which the slot holds.
+      unsafe bytes.storeBytes(
+        of: Int16(value), toUncheckedByteOffset: 2 * index, as: Int16.self)
+    }
+  }
+
   /// Grey in every format of one byte a sample: in RGB, and in YUV with neutral chroma.
   private static func fill(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
     let (format, isNoisy) = (segment.format, segment.isNoisy)
+    if segment.isTone { return fillWithTone(&loan, segment, number) }
     if format.kind != .video {
       var bytes = loan.bytes
       for index in 0..<format.byteCount {
@@ -100,6 +115,9 @@ struct Segment {
   let format: FrameFormat
   let count: Int
   let isNoisy: Bool
+  let isTone: Bool
+  let sampleRate: Int
+  let channelCount: Int
   let intervalNs: Int64
 
   init(_ text: String) throws {
@@ -120,13 +138,15 @@ struct Segment {
     }
     self.count = count
     isNoisy = parts[0] == "NOIS"
+    isTone = parts[0] == "TONE"
+    (sampleRate, channelCount) = (sides[0], sides[1])
     intervalNs = microseconds * 1000
   }
 
   private static func fourcc(_ name: String) -> FourCC? {
     switch name {
     case "NOIS": .xrgb8888
-    case "PCM": .pcm
+    case "PCM", "TONE": .pcm
     default: FourCC(name)
     }
   }

@@ -36,6 +36,13 @@
       lines("frame ").compactMap { $0.split(separator: " ").dropFirst().first.flatMap { Int($0) } }
     }
 
+    /// What it measured of each second of sound.
+    var pitches: [Double] {
+      lines("sound ").compactMap {
+        $0.split(separator: " ").dropFirst().first.flatMap { Double($0) }
+      }
+    }
+
     func waitForFrames(_ count: Int) throws {
       let deadline = Deadline.after(.seconds(100))
       while frameNumbers.count < count {

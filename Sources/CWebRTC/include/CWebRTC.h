@@ -57,6 +57,12 @@ void webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address);
 /// `turn[s]://USER:PASSWORD@HOST:PORT[?transport=udp|tcp]`, before the local description.
 bool webrtc_peer_add_turn_server(webrtc_peer *peer, const char *address);
 
+/// Adds a track of sound in Opus, before the pipeline plays. False: the reason is in `message`.
+bool webrtc_peer_add_sound(webrtc_peer *peer, char *message, size_t capacity);
+/// Takes sound: floats of two channels in turns, 48,000 of each a second. Copies them; never waits.
+void webrtc_peer_push_sound(webrtc_peer *peer, const float *samples, size_t count,
+                            uint64_t ptsNs, uint64_t durationNs);
+
 /// Makes an offer that only sends, with retransmission of video. Freed by `webrtc_text_free`.
 /// NULL, with the reason in `message`, if it cannot be made.
 char *webrtc_peer_make_offer(webrtc_peer *peer, char *message, size_t capacity);
