@@ -40,6 +40,35 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
+/// Tests that start real processes, those among the dependencies.
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+}
+/// A program that tests start.
+func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+}
+/// The same, in C: what no rule of ours holds back.
+func cProgram(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Tests/\(name)", cSettings: strictC)
+}
+/// A part of the product as it is measured: in a user's program.
+func subject(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Benchmarks/\(name)",
+    swiftSettings: [.treatAllWarnings(as: .error)])
+}
+/// The bare primitive that it is measured beside.
+func bare(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Benchmarks/\(name)",
+    cSettings: strictC + [whenMedia])
+}
+
 let package = Package(
   name: "FrameBus",
   products: [
@@ -252,58 +281,27 @@ let package = Package(
       name: "ConfineProgram", dependencies: ["CSeccomp"], cSettings: strictC),
 
     // Benchmarks: what the suites of Bench compare with
-    .executableTarget(
-      name: "BareGrab", dependencies: [media("CXCB")], path: "Benchmarks/BareGrab",
-      cSettings: strictC + [whenMedia]),
+    bare("BareGrab", [media("CXCB")]),
     .target(name: "RingKit", path: "Benchmarks/RingKit", cSettings: strictC),
-    .executableTarget(
-      name: "BareRing", dependencies: ["RingKit"], path: "Benchmarks/BareRing",
-      cSettings: strictC),
-    .executableTarget(
-      name: "BareDatagram", dependencies: ["RingKit"], path: "Benchmarks/BareDatagram",
-      cSettings: strictC),
-    .executableTarget(
-      name: "BareFutex", dependencies: ["RingKit"], path: "Benchmarks/BareFutex",
-      cSettings: strictC),
+    bare("BareRing", ["RingKit"]),
+    bare("BareDatagram", ["RingKit"]),
+    bare("BareFutex", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
-    .executableTarget(
-      name: "BareSodium", dependencies: ["RingKit", "CSodium"], path: "Benchmarks/BareSodium",
-      cSettings: strictC),
-    .executableTarget(
-      name: "BusCredential", dependencies: ["RingKit", "CredentialStore", "AppGroup", "Platform"],
-      path: "Benchmarks/BusCredential", swiftSettings: [.treatAllWarnings(as: .error)]),
-    .executableTarget(
-      name: "BareLog", dependencies: ["LogKit"], path: "Benchmarks/BareLog", cSettings: strictC),
-    .executableTarget(
-      name: "BusLog", dependencies: ["LogKit", "SharedLog", "AppGroup", "Platform"],
-      path: "Benchmarks/BusLog", swiftSettings: [.treatAllWarnings(as: .error)]),
-    .executableTarget(
-      name: "BusLogger",
-      dependencies: ["LogKit", "SharedLog", "SharedLogHandler", "AppGroup", "Platform", logging],
-      path: "Benchmarks/BusLogger", swiftSettings: [.treatAllWarnings(as: .error)]),
-    .executableTarget(
-      name: "BusLogReader", dependencies: ["SharedLog", "AppGroup", "Platform"],
-      path: "Benchmarks/BusLogReader", swiftSettings: [.treatAllWarnings(as: .error)]),
-    .executableTarget(
-      name: "BareWatch", dependencies: ["RingKit"], path: "Benchmarks/BareWatch",
-      cSettings: strictC),
+    bare("BareSodium", ["RingKit", "CSodium"]),
+    subject("BusCredential", ["RingKit", "CredentialStore", "AppGroup", "Platform"]),
+    bare("BareLog", ["LogKit"]),
+    subject("BusLog", ["LogKit", "SharedLog", "AppGroup", "Platform"]),
+    subject(
+      "BusLogger", ["LogKit", "SharedLog", "SharedLogHandler", "AppGroup", "Platform", logging]),
+    subject("BusLogReader", ["SharedLog", "AppGroup", "Platform"]),
+    bare("BareWatch", ["RingKit"]),
     .target(
       name: "RingReceiver", dependencies: ["RingKit", "Platform"],
       path: "Benchmarks/RingReceiver", swiftSettings: [.treatAllWarnings(as: .error)]),
-    .executableTarget(
-      name: "BusNotify",
-      dependencies: ["RingKit", "RingReceiver", "NotifyCenter", "AppGroup", "Platform"],
-      path: "Benchmarks/BusNotify", swiftSettings: [.treatAllWarnings(as: .error)]),
-    .executableTarget(
-      name: "BusDefaults",
-      dependencies: ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"],
-      path: "Benchmarks/BusDefaults", swiftSettings: [.treatAllWarnings(as: .error)]),
-    .executableTarget(
-      name: "UserSettings", dependencies: ["RingKit"], path: "Benchmarks/UserSettings",
-      swiftSettings: [.treatAllWarnings(as: .error)]),
-    .executableTarget(
-      name: "BusRing", dependencies: ["RingKit", "FrameBus", "AppGroup", "Platform"],
-      path: "Benchmarks/BusRing", swiftSettings: [.treatAllWarnings(as: .error)]),
+    subject("BusNotify", ["RingKit", "RingReceiver", "NotifyCenter", "AppGroup", "Platform"]),
+    subject("BusDefaults", ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"]),
+    subject("UserSettings", ["RingKit"]),
+    subject("BusRing", ["RingKit", "FrameBus", "AppGroup", "Platform"]),
 
     // Fuzzing of all that reads what another process wrote: one program a parser
     .target(
@@ -325,74 +323,43 @@ let package = Package(
     .target(
       name: "WorkerSupport", dependencies: ["Platform"], path: "Tests/WorkerSupport",
       swiftSettings: strict),
-    .testTarget(name: "TidyTests", swiftSettings: strict),
-    .testTarget(
-      name: "FrameBusTests",
-      dependencies: [
+    tests("TidyTests"),
+    tests(
+      "FrameBusTests",
+      [
         "FrameBus", "AppGroup", "Platform", "CChecksum", "CFrameLayout", "TestSupport",
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "BusWorker", dependencies: ["FrameBus", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/BusWorker", swiftSettings: strict),
-    .executableTarget(
-      name: "Prover",
-      dependencies: ["FrameBus", "AppGroup", "Platform", "TestSupport", "WorkerSupport"],
-      path: "Tests/Prover", swiftSettings: strict),
-    .executableTarget(
-      name: "HostileMember", dependencies: ["CFrameLayout"], path: "Tests/HostileMember",
-      cSettings: strictC),
-    .testTarget(
-      name: "ProofTests",
-      dependencies: [
-        "FrameBus", "AppGroup", "Platform", "TestSupport", "Prover", "HostileMember",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "GroupSemaphoresTests",
-      dependencies: [
+      ]),
+    worker("BusWorker", ["FrameBus", "AppGroup", "Platform", "WorkerSupport"]),
+    worker("Prover", ["FrameBus", "AppGroup", "Platform", "TestSupport", "WorkerSupport"]),
+    cProgram("HostileMember", ["CFrameLayout"]),
+    tests(
+      "ProofTests", ["FrameBus", "AppGroup", "Platform", "TestSupport", "Prover", "HostileMember"]),
+    tests(
+      "GroupSemaphoresTests",
+      [
         "GroupSemaphores", "AppGroup", "Platform", "CSemaphoreLayout", "TestSupport",
         "SemaphoreWorker", "SemaphorePeer",
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "SemaphoreWorker",
-      dependencies: ["GroupSemaphores", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/SemaphoreWorker", swiftSettings: strict),
-    .executableTarget(
-      name: "SemaphorePeer", dependencies: ["CSemaphoreLayout"], path: "Tests/SemaphorePeer",
-      cSettings: strictC),
-    .testTarget(
-      name: "CredentialStoreTests",
-      dependencies: [
+      ]),
+    worker("SemaphoreWorker", ["GroupSemaphores", "AppGroup", "Platform", "WorkerSupport"]),
+    cProgram("SemaphorePeer", ["CSemaphoreLayout"]),
+    tests(
+      "CredentialStoreTests",
+      [
         "CredentialStore", "AppGroup", "Platform", "TestSupport", "BusCLI", "CredentialWorker",
         "SecretHolder",
-      ],
-      exclude: ["Vectors"], swiftSettings: strict),
-    .executableTarget(
-      name: "CredentialWorker",
-      dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/CredentialWorker", swiftSettings: strict),
-    .executableTarget(
-      name: "SecretHolder",
-      dependencies: ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/SecretHolder", swiftSettings: strict),
-    .testTarget(
-      name: "BroadcastTests",
-      dependencies: [
+      ], exclude: ["Vectors"]),
+    worker("CredentialWorker", ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
+    worker("SecretHolder", ["CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
+    tests(
+      "BroadcastTests",
+      [
         "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
         "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
         "CaptureProgram", "ConfineProgram",
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "BroadcastWorker",
-      dependencies: ["Broadcast", "AppGroup", "CredentialStore", "Platform", "WorkerSupport"],
-      path: "Tests/BroadcastWorker", swiftSettings: strict),
-    .testTarget(
-      name: "DarwinKeychainTests",
-      dependencies: ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"],
-      swiftSettings: strict),
+      ]),
+    worker(
+      "BroadcastWorker", ["Broadcast", "AppGroup", "CredentialStore", "Platform", "WorkerSupport"]),
+    tests("DarwinKeychainTests", ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [
@@ -403,144 +370,104 @@ let package = Package(
     .executableTarget(
       name: "DarwinWorker", dependencies: ["DarwinNotifications", "Platform"],
       path: "Tests/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "NotifyCenterTests",
-      dependencies: [
+    tests(
+      "NotifyCenterTests",
+      [
         "NotifyCenter", "AppGroup", "Platform", "CNotifyLayout", "TestSupport", "NotifyWorker",
         "MailboxWorker",
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "NotifyWorker",
-      dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/NotifyWorker", swiftSettings: strict),
-    .testTarget(
-      name: "SharedDefaultsTests",
-      dependencies: [
+      ]),
+    worker("NotifyWorker", ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"]),
+    tests(
+      "SharedDefaultsTests",
+      [
         "FoundationDefaults", "SharedDefaults", "AppGroup", "Platform", "TestSupport",
         "DefaultsWorker", "BusCLI",
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "DefaultsWorker",
-      dependencies: ["SharedDefaults", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/DefaultsWorker", swiftSettings: strict),
-    .executableTarget(
-      name: "MailboxWorker",
-      dependencies: ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/MailboxWorker", swiftSettings: strict),
-    .testTarget(
-      name: "SharedLogTests",
-      dependencies: [
+      ]),
+    worker("DefaultsWorker", ["SharedDefaults", "AppGroup", "Platform", "WorkerSupport"]),
+    worker("MailboxWorker", ["NotifyCenter", "AppGroup", "Platform", "WorkerSupport"]),
+    tests(
+      "SharedLogTests",
+      [
         "SharedLog", "SharedLogHandler", "LogSinks", "AppGroup", "Platform", "CLogLayout",
         "TestSupport", "LogWorker", "BusCLI", logging,
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "LogWorker", dependencies: ["SharedLog", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/LogWorker", swiftSettings: strict),
-    .testTarget(
-      name: "ConfinementTests",
-      dependencies: [
+      ]),
+    worker("LogWorker", ["SharedLog", "AppGroup", "Platform", "WorkerSupport"]),
+    tests(
+      "ConfinementTests",
+      [
         "Confinement", "AppGroup", "Platform", "TestSupport", "BreakOut", "BusCLI",
         "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
-      ],
-      swiftSettings: strict),
-    .executableTarget(name: "BreakOut", path: "Tests/BreakOut", cSettings: strictC),
-    .executableTarget(
-      name: "RoleHost",
-      dependencies: ["Confinement", "AppGroup", "Platform", "WorkerSupport"],
-      path: "Tests/RoleHost", swiftSettings: strict),
-    .testTarget(
-      name: "EndToEndTests",
-      dependencies: [
+      ]),
+    cProgram("BreakOut"),
+    worker("RoleHost", ["Confinement", "AppGroup", "Platform", "WorkerSupport"]),
+    tests(
+      "EndToEndTests",
+      [
         "TestSupport", "Platform", "BusCLI", "BusWorker", "CaptureProgram",
         "CaptureGStreamerProgram", "UploadProgram",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "SupportTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
-    .testTarget(
-      name: "PlatformTests", dependencies: ["TestSupport", "Platform"], swiftSettings: strict),
-    .testTarget(
-      name: "AppGroupTests", dependencies: ["TestSupport", "AppGroup", "Platform"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "CLITests",
-      dependencies: [
+      ]),
+    tests("SupportTests", ["TestSupport", "Platform"]),
+    tests("PlatformTests", ["TestSupport", "Platform"]),
+    tests("AppGroupTests", ["TestSupport", "AppGroup", "Platform"]),
+    tests(
+      "CLITests",
+      [
         "TestSupport", "CommandLineSupport", "Platform", "BusCLI", "CaptureProgram",
         "UploadProgram",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "RecordingTests",
-      dependencies: [
+      ]),
+    tests(
+      "RecordingTests",
+      [
         "TestSupport", "Recording", "Capture", "AppGroup", "FrameBus", "Platform", "BusCLI",
         "BusWorker", "CaptureProgram",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "SoundTests", dependencies: ["Sound", "FrameBus", "Platform", "TestSupport"],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "UploadTestPublisher", dependencies: ["AppGroup", "FrameBus", "Platform"],
-      path: "Tests/UploadTestPublisher", swiftSettings: strict),
-    .executableTarget(
-      name: "SoundThread", dependencies: ["CGStreamer"], path: "Tests/SoundThread",
-      cSettings: strictC),
-    .testTarget(
-      name: "UploadTests",
-      dependencies: [
+      ]),
+    tests("SoundTests", ["Sound", "FrameBus", "Platform", "TestSupport"]),
+    worker("UploadTestPublisher", ["AppGroup", "FrameBus", "Platform"]),
+    cProgram("SoundThread", ["CGStreamer"]),
+    tests(
+      "UploadTests",
+      [
         "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "Sound",
         "UploadTestPublisher",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "UploadGStreamerTests",
-      dependencies: [
+      ]),
+    tests(
+      "UploadGStreamerTests",
+      [
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
         "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
         "CaptureGStreamerProgram", "SoundThread",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "WHIPTests",
-      dependencies: [
+      ]),
+    tests(
+      "WHIPTests",
+      [
         "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
         "UploadProgram", "UploadTestPublisher",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "DemoTests", dependencies: ["TestSupport", "Platform", "BusCLI"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "CaptureTests",
-      dependencies: [
+      ]),
+    tests("DemoTests", ["TestSupport", "Platform", "BusCLI"]),
+    tests(
+      "CaptureTests",
+      [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram", "BusCLI",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "CaptureX11Tests",
-      dependencies: [
+      ]),
+    tests(
+      "CaptureX11Tests",
+      [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "CaptureGStreamerTests",
-      dependencies: [
+      ]),
+    tests(
+      "CaptureGStreamerTests",
+      [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureGStreamerProgram",
         "CaptureProgram", "BusCLI",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "BenchTests",
-      dependencies: [
+      ]),
+    tests(
+      "BenchTests",
+      [
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
         "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
         "CaptureProgram", "UploadProgram",
-      ],
-      swiftSettings: strict),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
