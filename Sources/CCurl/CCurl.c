@@ -89,6 +89,14 @@ static curl_outcome drive(curl_client *client, struct curl_exchange *exchange, C
   return CURL_ANSWERED;
 }
 
+static int pass_on(CURL *easy, curl_infotype kind, char *text, size_t count, void *context) {
+  (void)easy;
+  struct curl_exchange *exchange = context;
+  if (kind == CURLINFO_TEXT || kind == CURLINFO_HEADER_IN || kind == CURLINFO_HEADER_OUT)
+    exchange->listener(exchange->listenerContext, (unsigned)kind, text, count);
+  return 0;
+}
+
 static bool prepare(CURL *easy, struct curl_exchange *exchange, struct curl_slist *lines,
                     struct gathered *answer, struct gathered *header) {
   CURLcode failed = CURLE_OK;
@@ -111,6 +119,11 @@ static bool prepare(CURL *easy, struct curl_exchange *exchange, struct curl_slis
   }
   if (exchange->certificates != NULL) SET(CURLOPT_CAINFO, exchange->certificates);
   if (exchange->isDirect) SET(CURLOPT_PROXY, "");
+  if (exchange->listener != NULL) {
+    SET(CURLOPT_DEBUGFUNCTION, pass_on);
+    SET(CURLOPT_DEBUGDATA, exchange);
+    SET(CURLOPT_VERBOSE, 1L);
+  }
 #undef SET
   return failed == CURLE_OK;
 }

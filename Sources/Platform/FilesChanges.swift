@@ -57,11 +57,18 @@ extension Directory {
     if status.kind != .directory { return try removeFile(name) }
     if depth == 0 { throw SystemError(code: ELOOP, operation: "remove", path: path(of: name)) }
     let inner = try openDirectory(name)
-    for entry in try inner.names() { try inner.removeTree(entry, depth: depth - 1) }
-    // SAFETY: the kernel reads the name during the call only.
-    if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
-    throw .last("unlinkat", path: path(of: name))
+    for round in 1...Self.removalRounds {
+      for entry in try inner.names() { try inner.removeTree(entry, depth: depth - 1) }
+      // SAFETY: the kernel reads the name during the call only.
+      if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
+      // Somebody who does not know yet that it goes may have put something into it meanwhile.
+      if errno != ENOTEMPTY || round == Self.removalRounds {
+        throw .last("unlinkat", path: path(of: name))
+      }
+    }
   }
+
+  private static let removalRounds = 100
 
   /// Makes renames and removals in this directory survive a power cut (`fsync(2)`).
   package borrowing func sync() throws(SystemError) {

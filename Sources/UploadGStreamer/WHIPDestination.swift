@@ -22,6 +22,8 @@
     public var reconnectsFor: Duration = .seconds(120)
     /// Told what happens, on any thread.
     public var report: @Sendable (WHIPReport) -> Void = { _ in }
+    /// Told what libcurl says; see `CurlClient`.
+    public var listener: (@Sendable (UInt32, String) -> Void)?
 
     public init() {}
   }
@@ -96,7 +98,7 @@
 
     private static func makeClient(_ options: WHIPOptions) throws(WHIPError) -> CurlClient {
       do throws(HTTPError) {
-        return try CurlClient(certificates: options.certificates)
+        return try CurlClient(certificates: options.certificates, listener: options.listener)
       } catch {
         throw .engineFailed("\(error)")
       }

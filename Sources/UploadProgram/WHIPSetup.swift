@@ -21,6 +21,7 @@
       result.usesRelaysOnly = options.media.relayOnly
       result.profile = try profile()
       result.report = report
+      result.listener = { kind, text in ProductLog.appendCurl(kind, text) }
       if let least = try leastBitsPerSecond() { result.leastBitsPerSecond = least }
       let secrets = try EndpointSecrets(options.access, global, opened: credentials)
       result.bearer = try secrets.bearer()

@@ -25,7 +25,7 @@ import Testing
     (["upload", "file:out.mkv", "--encoder", "foo"], ["foo", "x264"]),
     (["upload", "file:out.mkv", "--encoder", "x264:nope"], ["nope", "ultrafast"]),
     (["upload", "carrier-pigeon:home"], ["carrier-pigeon"]),
-    (["upload", "whip:https://example.org"], ["whip"]),
+    (["upload", "whip:http://192.0.2.1/x"], ["https"]),
     (["snapshot", "screen", "now.jpg"], ["now.jpg", ".png"]),
   ]
 

@@ -83,7 +83,7 @@ import Testing
     for _ in 1...4 { try world.center.post("a") }
     let seen = Inbox()
     let isOver = PrivateFutexWord()
-    Task.detached {
+    Task.detached(executorPreference: LoneThreads()) {
       for await delivery in deliveries { seen.add(delivery) }
       isOver.store(1)
     }
@@ -99,7 +99,7 @@ import Testing
     let world = try NotifyWorld()
     let deliveries = try world.center.deliveries(of: name("a"))
     let isOver = PrivateFutexWord()
-    let task = Task.detached {
+    let task = Task.detached(executorPreference: LoneThreads()) {
       for await _ in deliveries {}
       isOver.store(1)
     }

@@ -19,6 +19,11 @@ typedef enum {
   CURL_BROKEN,
 } curl_outcome;
 
+/// Told what libcurl says and what headers go either way, never the bodies. `kind` is libcurl's
+/// `curl_infotype`; the text is no string of C, and holds the bearer where it is a header that is
+/// sent.
+typedef void (*curl_listener)(void *context, unsigned kind, const char *text, size_t count);
+
 struct curl_exchange {
   const char *method;
   const char *url;
@@ -39,6 +44,9 @@ struct curl_exchange {
   uint64_t deadlineNs;
   size_t maximumBodyBytes;
   size_t maximumHeaderBytes;
+  /// NULL for none.
+  curl_listener listener;
+  void *listenerContext;
 
   /// The answer, once the outcome is CURL_ANSWERED; freed by `curl_exchange_clear`.
   long status;

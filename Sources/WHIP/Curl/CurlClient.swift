@@ -14,14 +14,27 @@
 
     private let handle: OpaquePointer
     private let certificates: String?
+    private let listener: Listener?
 
-    /// - Parameter certificates: a file of those to trust instead of the system's.
-    public init(certificates: String? = nil) throws(HTTPError) {
+    /// - Parameters:
+    ///   - certificates: a file of those to trust instead of the system's.
+    ///   - listener: told what libcurl says (`CURLOPT_DEBUGFUNCTION`) with its `curl_infotype`:
+    ///     its own remarks and the headers of both sides, the bearer among them.
+    public init(
+      certificates: String? = nil, listener: (@Sendable (UInt32, String) -> Void)? = nil
+    ) throws(HTTPError) {
       guard let handle = unsafe curl_client_create() else {
         throw .broken(reason: "libcurl does not start")
       }
       unsafe self.handle = handle
       self.certificates = certificates
+      self.listener = listener.map(Listener.init)
+    }
+
+    /// What the C side points to.
+    fileprivate final class Listener: Sendable {
+      let hear: @Sendable (UInt32, String) -> Void
+      init(_ hear: @escaping @Sendable (UInt32, String) -> Void) { self.hear = hear }
     }
 
     deinit { unsafe curl_client_destroy(handle) }
@@ -35,6 +48,11 @@
       unsafe exchange.deadlineNs = deadline.monotonicNs
       unsafe exchange.maximumBodyBytes = WHIPSession.maximumAnswerBytes
       unsafe exchange.maximumHeaderBytes = Self.maximumHeaderBytes
+      if let listener {
+        // SAFETY: this object keeps it longer than the exchange lasts.
+        unsafe exchange.listenerContext = Unmanaged.passUnretained(listener).toOpaque()
+        unsafe exchange.listener = hearCurl
+      }
       defer { unsafe curl_exchange_clear(&exchange) }
       let outcome = unsafe run(request, &exchange)
       guard outcome == CURL_ANSWERED else {
@@ -119,5 +137,15 @@
       }
       return found
     }
+  }
+
+  /// SAFETY: called during an exchange, whose client keeps the listener, with that many bytes.
+  private func hearCurl(
+    _ context: UnsafeMutableRawPointer?, _ kind: UInt32, _ text: UnsafePointer<CChar>?, _ count: Int
+  ) {
+    guard let context = unsafe context else { return }
+    let listener = unsafe Unmanaged<CurlClient.Listener>.fromOpaque(context).takeUnretainedValue()
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
+    listener.hear(kind, unsafe String(decoding: bytes, as: UTF8.self))
   }
 #endif
