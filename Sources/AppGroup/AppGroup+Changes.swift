@@ -37,7 +37,6 @@ extension AppGroup {
     try makeContainer(manifest, in: state, place)
     guard let container = try Container.open(id, in: place) else { throw .unknown(id, [choice]) }
     let read = try container.read()
-    try LogPlaces.makeIfMissing(in: container, read.manifest)
     return try AppGroup(
       container, read, RunDirectory.open(of: id, read.manifest, in: place, isLocked: true))
   }
@@ -63,22 +62,22 @@ extension AppGroup {
   private static func makeContainer(
     _ manifest: Manifest, in state: borrowing Directory, _ place: Place
   ) throws(GroupError) {
-    let temporary = temporaryName(prefix: temporaryPrefix)
-    do {
+    try putInPlace(manifest.id.description, in: state, replacing: false) {
+      temporary throws(GroupError) in
+      let ownerID = place.ownerID
+      let made = try makeOwned(temporary, mode: 0o700, in: state, ownerID: ownerID)
+      _ = try makeOwned(DefaultsPlace.directoryName, mode: 0o700, in: made, ownerID: ownerID)
+      let logs = try makeOwned(
+        LogPlaces.directoryName, mode: 0o1700, in: made, ownerID: ownerID)
+      try Permissions(manifest, ownerID: ownerID).apply(toJoined: logs)
       try attempt("cannot make the group \(manifest.id)") { () throws(SystemError) in
-        let made = try state.makeDirectory(temporary, mode: 0o700)
-        try give(made, to: place.ownerID)
-        _ = try AuditLog.make(in: made, ownerID: place.ownerID)
-        try give(
-          made.makeDirectory(DefaultsPlace.directoryName, mode: 0o700), to: place.ownerID)
+        _ = try AuditLog.make(in: made, ownerID: ownerID)
         try made.replaceFile(
-          Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: place.ownerID)
-        try state.rename(temporary, to: manifest.id.description, replacing: false)
-        try state.sync()
+          Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: ownerID)
       }
-    } catch {
-      try? state.removeTree(temporary)
-      throw error
+    }
+    try attempt("cannot make the group \(manifest.id)") { () throws(SystemError) in
+      try state.sync()
     }
   }
 

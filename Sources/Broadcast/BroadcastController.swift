@@ -17,6 +17,8 @@ public final class BroadcastController: Sendable {
 
   private static let label = "broadcast.host"
   private static let lookInterval = Duration.milliseconds(50)
+  /// How often to look whether anybody is left of a session: nothing tells when the last one dies.
+  private static let lifeInterval = Duration.seconds(1)
 
   /// - Parameter onEvent: called on a thread of the controller's own, one event after the other.
   public init(
@@ -63,15 +65,15 @@ public final class BroadcastController: Sendable {
         try board.change(record.session) { $0.end(.died(signal: nil)) }
       } else {
         try record.requireSame(as: request)
-        try supervise(record, presence, request, manifest, adopting: found)
+        let means = try means(of: record.session, request)
+        try supervise(record, presence, request, manifest, means, adopting: found)
         return .adopted(record.session)
       }
     }
     let stream = request.streams[.video]?.text ?? SampleBufferType.video.usualStream
     let record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
-    try board.change { $0 = record }
-    try supervise(record, presence, request, manifest, adopting: .none)
+    try begin(record, presence, request, manifest)
     return .began(record.session)
   }
 
@@ -83,11 +85,36 @@ public final class BroadcastController: Sendable {
     return try RolePresence(.host, in: group, waiting: true)
   }
 
+  /// Writes a new session down, once there is what it takes, and not as one that is starting for
+  /// ever if nothing comes of it.
+  private func begin(
+    _ record: BroadcastRecord, _ presence: RolePresence, _ request: BroadcastRequest,
+    _ manifest: ExtensionManifest
+  ) throws(BroadcastError) {
+    let means = try means(of: record.session, request)
+    do throws(BroadcastError) {
+      try board.change { $0 = record }
+      try supervise(record, presence, request, manifest, means, adopting: .none)
+    } catch {
+      let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
+      _ = try? board.change(record.session) { $0.end(.failed(failure)) }
+      throw error
+    }
+  }
+
+  private func means(
+    of session: SessionID, _ request: BroadcastRequest
+  ) throws(BroadcastError) -> SessionMeans {
+    let launcher: any RoleLauncher =
+      request.isConfined ? try ConfiningLauncher(group) : PlainLauncher()
+    return SessionMeans(log: try openLog(of: session), launcher: launcher)
+  }
+
   private func supervise(
     _ record: BroadcastRecord, _ presence: RolePresence, _ request: BroadcastRequest,
-    _ manifest: ExtensionManifest, adopting found: FoundRoles
+    _ manifest: ExtensionManifest, _ means: SessionMeans, adopting found: FoundRoles
   ) throws(BroadcastError) {
-    let log = try openLog(of: record.session)
+    let log = means.log
     let isAdopted = !found.isEmpty
     log.append(
       .notice, isAdopted ? "a new host takes the session over" : "the session begins",
@@ -98,9 +125,7 @@ public final class BroadcastController: Sendable {
       // Before the first frame, also for a power cut.
       try? log.flush()
     }
-    let launcher: any RoleLauncher =
-      request.isConfined ? try ConfiningLauncher(group) : PlainLauncher()
-    let starter = RoleStarter(group, record.session, request, manifest, log, launcher)
+    let starter = RoleStarter(group, record.session, request, manifest, log, means.launcher)
     let run = try HostRun(
       record, board, presence, log, starter, request.restarts, adopting: found,
       finishWithin: request.finishWithin, onEvent: onEvent)
@@ -108,7 +133,10 @@ public final class BroadcastController: Sendable {
     onEvent(.started(record.session, isAdopted: isAdopted))
     do throws(SystemError) {
       try startThread(named: "host") { run.run() }
-    } catch { throw .system(error) }
+    } catch {
+      current.withLock { $0 = nil }
+      throw .system(error)
+    }
   }
 
   private func found(_ record: BroadcastRecord) -> FoundRoles {
@@ -215,25 +243,40 @@ public final class BroadcastController: Sendable {
       do throws(SystemError) {
         _ = try wake.take()
       } catch { throw .system(error) }
-      let record = try board.read()
+      var record = try board.read()
       // Another session's record: this one is over, and nobody wrote down how.
-      let isOver = record?.session != session || record?.phase == .finished
+      var isOver = record?.session != session || record?.phase == .finished
       let run = current.withLock { $0?.session == session ? $0 : nil }
       let isHostThere =
-        run != nil
-        || record?.session == session && RolePresence.process(of: .host, in: group) != nil
-      if isOver, !isHostThere || run?.hasEnded == true {
+        if let run { !run.hasEnded } else {
+          record?.session == session && RolePresence.process(of: .host, in: group) != nil
+        }
+      if !isOver, !isHostThere {
+        let found = try status
+        isOver = found.session == session && found.isDead
+        // Who went last may have written it down just before.
+        if isOver { record = try board.read() }
+      }
+      if isOver, !isHostThere {
         current.withLock { if $0?.session == session { $0 = nil } }
-        return record?.session == session ? record?.ending : .died(signal: nil)
+        let ending = record?.session == session ? record?.ending : nil
+        return ending ?? .died(signal: nil)
       }
       // Nothing tells of the end of another process's work as a host.
-      let deadline = isOver && run == nil ? Deadline.after(Self.lookInterval) : .never
+      let isEnding = isOver && run == nil
       let awaited = isOver ? run?.endedDescriptor : nil
       _ = try? waitUntilReadable(
-        [awaited ?? wake.signal.descriptorNumber] + stops, until: deadline)
+        [awaited ?? wake.signal.descriptorNumber] + stops,
+        until: .after(isEnding ? Self.lookInterval : Self.lifeInterval))
       if stop?.isRaised == true { return nil }
     }
   }
+}
+
+/// What a session takes besides processes.
+private struct SessionMeans {
+  let log: SharedLog
+  let launcher: any RoleLauncher
 }
 
 extension BroadcastRecord {

@@ -25,6 +25,15 @@ struct BroadcastRecord: Hashable, Sendable {
 
   /// The longest text.
   static let maximumTextBytes = 512
+  /// Where counting stops.
+  static let maximumAttempts = 1_000_000
+
+  /// Counts one more start of the extension.
+  mutating func beginAttempt() {
+    attempt = min(attempt + 1, Self.maximumAttempts)
+    phase = .starting
+    pauses = []
+  }
 
   /// Ends it, unless it has ended.
   mutating func end(_ ending: BroadcastEnding) {
@@ -70,7 +79,8 @@ extension BroadcastRecord {
       let extensionID = text("extension"), let source = text("source"),
       let stream = text("stream"),
       let application = text("application"),
-      case .integer(let attempt)? = values["attempt"], attempt >= 0,
+      case .integer(let attempt)? = values["attempt"],
+      (0...Self.maximumAttempts).contains(attempt),
       case .array(let pauses)? = values["pauses"]
     else { return nil }
     let ending = values["ending"].flatMap { BroadcastEnding($0) }

@@ -21,6 +21,8 @@ public struct BroadcastStatus: Hashable, Sendable {
   public let ending: BroadcastEnding?
   /// The processes that are there, by the kernel's word.
   public let pids: [Role: Int32]
+  /// Whether it is over, and nobody was left to write that down.
+  let isDead: Bool
 
   /// - Throws: ``BroadcastError``, where the record cannot be read.
   public init(of group: AppGroup, as role: Role) throws(BroadcastError) {
@@ -42,8 +44,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     source = record?.source ?? ""
     applicationID = record?.application ?? ""
     attempt = record?.attempt ?? 0
-    // Nobody was left to write it down.
-    let isDead = record?.phase.isActive == true && processes.isEmpty
+    isDead = record?.phase.isActive == true && processes.isEmpty
     phase = isDead ? .finished : record?.phase ?? .idle
     ending = isDead ? .died(signal: nil) : record?.ending
     pauses = isDead ? [] : record?.pauses ?? []

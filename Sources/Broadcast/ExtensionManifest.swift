@@ -39,7 +39,8 @@ public struct ExtensionManifest: Hashable, Sendable {
   public var memoryLimitBytes: Int?
   /// What the host hands over at the start, as far as it has it.
   public var credentials: [CredentialName] = []
-  /// Paths from the root on that it may read, and write, where it is confined.
+  /// Paths from the root on that it may read, and write, where it is confined. Of its program it
+  /// has the file alone: libraries that lie beside it are named here.
   public var reads: [String] = []
   public var writes: [String] = []
 

@@ -45,8 +45,7 @@ public struct ExtensionRegistry: Sendable {
         throw .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
       }
     }
-    guard status.ownerID == group.ownerID, !status.isWritableByEverybody, status.linkCount == 1
-    else {
+    guard status.isChangedOnly(by: group.ownerID), status.linkCount == 1 else {
       throw .untrusted(path: path, why: "others than \(userText(group.ownerID)) could change it")
     }
     let manifest = try Self.parsed(bytes, path: path)
@@ -139,7 +138,7 @@ public struct ExtensionRegistry: Sendable {
     do throws(SystemError) {
       let directory = try Directory(path: group.containerPath).openDirectory(Self.directoryName)
       let status = try directory.status()
-      guard status.ownerID == group.ownerID, !status.isWritableByEverybody else {
+      guard status.isChangedOnly(by: group.ownerID) else {
         throw SystemError(code: -1, operation: "trust", path: directory.path)
       }
       return directory
@@ -151,5 +150,13 @@ public struct ExtensionRegistry: Sendable {
       }
       throw .system(error)
     }
+  }
+}
+
+extension FileStatus {
+  /// By its mode: an access control list's mask shows as the group's bits, and what `register` sets
+  /// lets hosts read alone.
+  fileprivate func isChangedOnly(by uid: UInt32) -> Bool {
+    ownerID == uid && !isWritableByGroup && !isWritableByEverybody
   }
 }

@@ -23,8 +23,9 @@ final class HostRun: @unchecked Sendable {
   private var capture: RoleKeeper
   private var uploader: RoleKeeper
   private var told: BroadcastRecord?
-  /// When an extension that was asked to finish has had its time.
+  /// When an extension that was asked to finish, or then was killed, has had its time.
   private var finishesBy = Deadline.never
+  private var isKilled = false
 
   private static let label = "broadcast.host"
   /// A program that gives up so soon after its start will do so again.
@@ -85,9 +86,11 @@ final class HostRun: @unchecked Sendable {
       let record = try board.read()
       tell(record)
       guard let record, record.session == session, record.phase != .finished else { return }
-      if record.wish == .finish { try bringToFinish() }
+      // Nobody takes the wish to finish back.
+      let isFinishing = record.wish == .finish || finishesBy != .never
+      if isFinishing { try bringToFinish() }
       try noticeEnds()
-      if record.wish != .finish { try startWhatIsDue() }
+      if !isFinishing { try startWhatIsDue() }
       try wait()
     }
   }
@@ -100,10 +103,13 @@ final class HostRun: @unchecked Sendable {
       try end(.finished)
       return wake.raise()
     }
-    if finishesBy.isPast {
-      log.append(.error, "the extension did not finish in time", label: Self.label)
-      process.send(signal: Signal.kill)
-    }
+    guard finishesBy.isPast else { return }
+    // One that was adopted may be a user's whose processes this one may not kill.
+    if isKilled { return try end(.died(signal: nil)) }
+    log.append(.error, "the extension did not finish in time", label: Self.label)
+    process.send(signal: Signal.kill)
+    isKilled = true
+    finishesBy = .after(Self.endWithin)
   }
 
   private func noticeEnds() throws(BroadcastError) {
@@ -156,11 +162,7 @@ final class HostRun: @unchecked Sendable {
     guard let starter else { return }
     if uploader.isDue {
       // First, because the process reads it.
-      try board.change(session) { record in
-        record.attempt += 1
-        record.phase = .starting
-        record.pauses = []
-      }
+      try board.change(session) { $0.beginAttempt() }
       uploader.began(try starter.startExtension())
       noteStart(uploader)
     }
@@ -196,10 +198,12 @@ final class HostRun: @unchecked Sendable {
     let deadline = Deadline.after(Self.endWithin)
     // The extension ends by itself; the capture has to be told.
     capture.process?.send(signal: Signal.terminate)
-    for process in [uploader.process, capture.process].compactMap(\.self) {
-      process.endsItself(until: deadline)
+    let left = [uploader.process, capture.process].compactMap(\.self)
+      .filter { !$0.stops(killAt: deadline) }
+    for process in left {
+      log.append(.error, "process \(process.pid) goes on: end it as its user", label: Self.label)
     }
-    log.append(.notice, "every role has ended", label: Self.label)
+    if left.isEmpty { log.append(.notice, "every role has ended", label: Self.label) }
   }
 
   /// Tells the host what is new in the record.

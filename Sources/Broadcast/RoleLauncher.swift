@@ -47,13 +47,10 @@ struct ConfiningLauncher: RoleLauncher {
       ? Confinement.capture(in: group, display: environmentValue("DISPLAY"))
       : .extension(in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
     if role == .extension {
-      confinement.grants += group.handedPlaces
       confinement.grants += manifest.reads.map { .init(.read, $0) }
       confinement.grants += manifest.writes.map { .init(.write, $0) }
     }
-    if let slash = options.executable.lastIndex(of: "/"), slash != options.executable.startIndex {
-      confinement.grants.append(.init(.run, String(options.executable[..<slash])))
-    }
+    // The launcher grants the program's file, and not its folder: that may be somebody's home.
     confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
     do throws(LaunchError) {
       // A host that is killed leaves them to the next one.
@@ -62,18 +59,5 @@ struct ConfiningLauncher: RoleLauncher {
         process: running.process, belongings: running,
         measures: running.measures.map { "\($0.name) \($0.isOn ? "on" : "off"): \($0.detail)" })
     } catch { throw .launch("\(error)") }
-  }
-}
-
-extension AppGroup {
-  /// Where an extension that was handed a key opens what was sealed for it, and nothing else: the
-  /// keys of the others stay out of reach.
-  fileprivate var handedPlaces: [Confinement.Grant] {
-    let credentials = containerPath + "/credentials"
-    return [
-      .init(.list, credentials), .init(.list, credentials + "/keys"),
-      .init(.read, credentials + "/index"), .init(.read, credentials + "/items"),
-      .init(.write, credentials + "/audit"), .init(.read, runPath + "/credentials.anchor"),
-    ]
   }
 }

@@ -45,11 +45,19 @@ enum RoleProcess {
   }
 
   /// Waits for its end, and brings it about where it does not come by the deadline.
-  func endsItself(until deadline: Deadline) {
-    if waitForEnd(until: deadline) { return }
+  /// - Returns: false if it goes on: an adopted one may be another user's, which nobody but that
+  ///   user may kill.
+  func stops(killAt deadline: Deadline) -> Bool {
+    if waitForEnd(until: deadline) { return true }
     send(signal: Signal.kill)
-    _ = waitForEnd(until: .never)
+    switch self {
+    case .child: return waitForEnd(until: .never)
+    case .adopted: return waitForEnd(until: .after(Self.diesWithin))
+    }
   }
+
+  /// How long the kernel may take to end what was killed.
+  private static let diesWithin = Duration.seconds(5)
 
   private func waitForEnd(until deadline: Deadline) -> Bool {
     switch self {

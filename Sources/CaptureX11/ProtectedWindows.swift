@@ -32,18 +32,24 @@
   /// The server tells of every change that could move one, and what it tells of before it answers
   /// to a grab happened before that grab. So a grab is clean of them if nothing was told between
   /// ``refresh()`` and the answer (``isCurrent``), and otherwise has to be made again.
+  ///
+  /// A compositor paints later than the server tells: while it animates a window that goes or
+  /// moves, and in its overviews, it shows what this cannot know of.
   struct ProtectedWindows: ~Copyable {
     private let connection: XConnection
     private let root: xcb_window_t
     private let rule: ProtectionRule
     private let mark: xcb_atom_t
     private var windows: Set<XWindow> = []
+    private let isNeeded: Bool
+    private var watched: Set<XWindow> = []
     private var needsSearch: Bool
     private var needsBounds = false
     /// All of each window, also what others cover: what lies in front may be shaped or translucent.
     private(set) var areas: [PixelRect] = []
 
-    /// Programs' windows lie in the root, or in the frames of a window manager in it.
+    /// Programs' windows lie in the root, or in the frames of a window manager in it, which may be
+    /// windows of a program themselves.
     private static let deepestLevel = 4
 
     /// - Parameter rule: nil if every window may be seen: then no event is asked for.
@@ -51,7 +57,8 @@
       connection = screen.connection
       root = screen.root
       self.rule = rule ?? ProtectionRule()
-      needsSearch = rule != nil
+      isNeeded = rule != nil
+      needsSearch = isNeeded
       mark = try connection.atom(ProtectionRule.property)
     }
 
@@ -86,6 +93,15 @@
       return areas != before
     }
 
+    /// Asks for no more events, which would pile up in the server while nobody reads them. The next
+    /// ``refresh()`` begins anew.
+    mutating func rest() {
+      for window in watched { window.watch(by: connection) }
+      watched = []
+      needsSearch = isNeeded
+      connection.flush()
+    }
+
     private mutating func search() throws(ScreenError) {
       windows = []
       var level = [XWindow(root)]
@@ -93,19 +109,24 @@
         var next: [XWindow] = []
         for window in level {
           // Watched before it is looked at, so that no change falls between.
-          window.watch(
-            XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_STRUCTURE_NOTIFY,
-            XCB_EVENT_MASK_PROPERTY_CHANGE, by: connection)
-          if depth > 0 {
-            if try isProtected(window) { windows.insert(window) }
-            // A program's window: its parts lie within it.
-            if try window.classNames(connection)?.isEmpty == false { continue }
+          watch(window)
+          // What lies within a protected window is covered with it.
+          if depth > 0, try isProtected(window) {
+            windows.insert(window)
+          } else {
+            next += try window.children(connection) ?? []
           }
-          next += try window.children(connection) ?? []
         }
         level = next
       }
       for id in rule.windows { try watchUpwards(XWindow(id)) }
+    }
+
+    private mutating func watch(_ window: XWindow) {
+      window.watch(
+        XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_STRUCTURE_NOTIFY,
+        XCB_EVENT_MASK_PROPERTY_CHANGE, by: connection)
+      watched.insert(window)
     }
 
     private func isProtected(_ window: XWindow) throws(ScreenError) -> Bool {
@@ -121,9 +142,7 @@
       windows.insert(window)
       var next: XWindow? = window
       while let current = next, current.id != root {
-        current.watch(
-          XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_STRUCTURE_NOTIFY,
-          XCB_EVENT_MASK_PROPERTY_CHANGE, by: connection)
+        watch(current)
         next = try current.parent(connection)
       }
     }

@@ -66,6 +66,7 @@
       if publisher.subscriberCount == 0 || isIdle {
         // Nobody reads events now: ask for none that could pile up. The damage sends only one.
         if options.drawsCursor { cursor.watch(false) }
+        protection.rest()
         isIdle = true
         guard session.waitForSubscriber(of: publisher) else { return false }
         isIdle = false

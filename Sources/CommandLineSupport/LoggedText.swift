@@ -55,6 +55,17 @@ package enum LoggedText {
     return secretHeaders.contains(name.lowercased()) ? "\(name): <private>" : line
   }
 
+  /// Whether a library's own text holds a header that may hold a key, or the path of a request, as
+  /// libcurl's has them with HTTP/2: `[HTTP/2] [1] [authorization: Bearer …]`.
+  package static func repeatsHeader(_ text: String) -> Bool {
+    text.split(separator: "[").contains { part in
+      let rest = part.drop { $0 == ":" || $0.isWhitespace }
+      let name = rest.prefix { $0 != ":" && $0 != "]" && !$0.isWhitespace }
+      guard name.endIndex < rest.endIndex, rest[name.endIndex] == ":" else { return false }
+      return name == "path" || secretHeaders.contains(name.lowercased())
+    }
+  }
+
   /// A whole HTTP head.
   package static func headers(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).map { header(String($0)) }.joined(separator: " ")

@@ -79,13 +79,13 @@ public enum ProductLog {
     for sink in now.sinks { sink.append(spoken) }
   }
 
-  /// What libcurl gives its `CURLOPT_DEBUGFUNCTION`: its own text as a detail, headers below that
-  /// and without what they authenticate with, and nothing of what is transferred.
+  /// What libcurl gives its `CURLOPT_DEBUGFUNCTION`: its own text as a detail, headers below that,
+  /// both without what authenticates, and nothing of what is transferred.
   /// - Parameter kind: libcurl's `curl_infotype`.
   public static func appendCurl(_ kind: UInt32, _ text: String) {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
     switch kind {
-    case 0: append(.debug, line, label: "curl")
+    case 0 where !LoggedText.repeatsHeader(line): append(.debug, line, label: "curl")
     case 1: append(.trace, "< " + LoggedText.header(line), label: "curl")
     case 2: append(.trace, "> " + LoggedText.headers(text), label: "curl")
     default: break

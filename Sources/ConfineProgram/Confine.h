@@ -52,11 +52,17 @@ int die_with_parent(pid_t parent);
 void keep_descriptors(unsigned count, int *reportDescriptor);
 void reduce_environment(const struct request *request);
 
+struct surroundings {
+  /// Whether files that were not granted are out of sight.
+  bool hasRoot;
+  /// Whether the network has nobody else in it.
+  bool hasNetwork;
+};
 /// Leaves of the file system what was granted; and of networks nothing for SOCKETS_LOCAL.
-/// - Returns: whether files that were not granted are out of sight.
-bool enter_private_root(const struct request *request);
+struct surroundings enter_private_root(const struct request *request);
 /// Landlock: files by their grants, and a scope for signals and abstract sockets.
-void restrict_files(const struct request *request);
+/// - Returns: whether the scope is on.
+bool restrict_files(const struct request *request);
 /// seccomp: forbids what reaches around all that.
 /// - Returns: whether the filter is on.
 bool filter_system_calls(enum sockets sockets);

@@ -73,7 +73,7 @@ static void allow(int ruleset, uint64_t known, const struct grant *grant) {
   close(rule.parent);
 }
 
-void restrict_files(const struct request *request) {
+bool restrict_files(const struct request *request) {
   long version = syscall(SYS_create_ruleset, NULL, 0, CREATE_VERSION);
   int error = version > 0 ? 0 : errno;
   if (error == 0) {
@@ -96,4 +96,5 @@ void restrict_files(const struct request *request) {
   report_result("files", error, detail);
   if (error == 0 && version < 6) report("scope", false, "this needs Linux 6.12");
   else report_result("scope", error, "no signals and abstract sockets to others");
+  return error == 0 && version >= 6;
 }

@@ -135,7 +135,7 @@ static void report_namespace(const char *measure, int error, bool mayMap, const 
     report_result(measure, error, detail);
 }
 
-bool enter_private_root(const struct request *request) {
+struct surroundings enter_private_root(const struct request *request) {
   char *folder = getcwd(NULL, 0);
   bool isLocal = request->sockets == SOCKETS_LOCAL;
   bool mayMap = request->mayMapUsers;
@@ -153,5 +153,5 @@ bool enter_private_root(const struct request *request) {
   report_namespace("private-root", error, mayMap, "nothing but what was granted is in sight");
   if (isLocal)
     report_namespace("private-network", networkError, mayMap, "one with nobody else in it");
-  return error == 0;
+  return (struct surroundings){.hasRoot = error == 0, .hasNetwork = isLocal && networkError == 0};
 }

@@ -26,8 +26,10 @@ static const char *const forbidden[] = {
   "mount", "umount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_tree",
   "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "open_by_handle_at",
   "name_to_handle_at", "open_tree_attr",
-  // System V memory has no owner that ends
-  "shmget", "shmat", "shmctl", "semget", "semctl", "semop", "msgget", "msgsnd", "msgrcv", "msgctl",
+  // System V's memory, semaphores and queues, and POSIX's queues: they have no owner that ends
+  "shmget", "shmat", "shmctl", "semget", "semctl", "semop", "semtimedop", "semtimedop_time64",
+  "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink", "mq_timedsend",
+  "mq_timedsend_time64", "mq_timedreceive", "mq_timedreceive_time64", "mq_notify", "mq_getsetattr",
   // The clock that all use
   "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",
 };
@@ -56,6 +58,22 @@ static int filter_sockets(scmp_filter_ctx filter, enum sockets sockets) {
     if (family == AF_UNIX && sockets != SOCKETS_INHERITED) continue;
     result = seccomp_rule_add(filter, deny, number, 1, SCMP_A0(SCMP_CMP_EQ, family));
   }
+  return result;
+}
+
+/// Pairs are of Unix; for SOCKETS_INHERITED of streams alone, by which libcurl wakes itself: an end
+/// of a pair of datagrams could be connected anew, to any socket there is.
+static int filter_pairs(scmp_filter_ctx filter, enum sockets sockets) {
+  uint32_t deny = SCMP_ACT_ERRNO(EACCES);
+  int number = SCMP_SYS(socketpair);
+  int result = seccomp_rule_add(filter, deny, number, 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+  if (sockets != SOCKETS_INHERITED) return result;
+  // These bits say the type, those above whether it blocks and stays open.
+  enum { TYPE_BITS = 0xf };
+  for (unsigned type = 0; type <= TYPE_BITS && result == 0; type++)
+    if (type != SOCK_STREAM)
+      result = seccomp_rule_add(filter, deny, number, 1,
+                                SCMP_A1(SCMP_CMP_MASKED_EQ, TYPE_BITS, type));
   return result;
 }
 
@@ -100,6 +118,7 @@ static int add_rules(scmp_filter_ctx filter, enum sockets sockets) {
   for (unsigned i = 0; i < sizeof forbidden / sizeof forbidden[0] && result == 0; i++)
     result = forbid(filter, forbidden[i], EPERM);
   if (result == 0) result = filter_sockets(filter, sockets);
+  if (result == 0) result = filter_pairs(filter, sockets);
   if (result == 0) result = filter_clone(filter);
   if (result == 0) result = filter_arguments(filter);
   return result;

@@ -27,16 +27,22 @@ static int descriptor_of(const char *word) {
   return fcntl((int)number, F_GETFD) < 0 ? -1 : (int)number;
 }
 
-static void report_sockets(const struct request *request, bool hasRoot, bool hasFilter) {
+/// Sockets with a path are kept by the root alone, abstract ones by the network or the scope.
+static void report_sockets(const struct request *request, struct surroundings around,
+                           bool hasScope, bool hasFilter) {
   static const char noFilter[] = "there is no filter of system calls";
   if (request->sockets == SOCKETS_LOCAL)
     report("internet", hasFilter, hasFilter ? "no socket but of Unix" : noFilter);
   if (request->sockets == SOCKETS_INHERITED)
     report("unix-sockets", hasFilter, hasFilter ? "those it inherited" : noFilter);
+  else if (!around.hasRoot)
+    report("unix-sockets", false,
+           "without a private root, sockets of other programs can be reached");
+  else if (!around.hasNetwork && !hasScope)
+    report("unix-sockets", false,
+           "without a private network or the scope, abstract sockets can be reached");
   else
-    report("unix-sockets", hasRoot,
-           hasRoot ? "those that were granted"
-                   : "without a private root, sockets of other programs can be reached");
+    report("unix-sockets", true, "those that were granted");
 }
 
 /// The order matters: what makes namespaces needs rights that are then given up, and the filter of
@@ -47,13 +53,13 @@ static void confine(const struct request *request) {
   report("environment", true, "listed variables alone");
   if (request->memoryBytes != 0)
     report("memory", true, "watched by its host, and by the role itself");
-  bool hasRoot = enter_private_root(request);
+  struct surroundings around = enter_private_root(request);
   report_result("capabilities", drop_capabilities(), "none");
   int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
   report_result("no-new-privileges", error, "no program it starts gets more rights");
-  restrict_files(request);
+  bool hasScope = restrict_files(request);
   bool hasFilter = filter_system_calls(request->sockets);
-  report_sockets(request, hasRoot, hasFilter);
+  report_sockets(request, around, hasScope, hasFilter);
 }
 
 int main(int count, char **arguments) {

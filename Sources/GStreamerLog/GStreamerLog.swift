@@ -23,15 +23,15 @@
     /// `GST_DEBUG` asks for, whose lines standard error then has as well. Call it once, before
     /// GStreamer starts or after.
     /// - Parameter minimumLevel: further lines, where they are wanted: GStreamer's information is a
-    ///   debug line here, its debug lines are traces. Beyond those, there is `GST_DEBUG`.
+    ///   debug line here. Its own debug lines, which are so many that no live connection survives
+    ///   them, come as traces and only where `GST_DEBUG` asks for them.
     public static func begin(
       minimumLevel: LogLevel = .warning, _ take: @escaping @Sendable (Line) -> Void
     ) {
       taker.withLock { $0 = take }
       let level: fb_gstreamer_level =
         switch minimumLevel {
-        case .trace: FB_GSTREAMER_DEBUG
-        case .debug: FB_GSTREAMER_INFO
+        case .trace, .debug: FB_GSTREAMER_INFO
         case .info, .notice, .warning: FB_GSTREAMER_WARNING
         case .error, .critical: FB_GSTREAMER_ERROR
         }

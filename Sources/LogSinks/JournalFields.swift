@@ -42,14 +42,14 @@ struct JournalFields {
     }
   }
 
-  /// The name for a key: of A-Z, 0-9 and _, at most 64 bytes; with a beginning of its own, so that
-  /// no key passes for a field that the journal, or the line itself, has.
+  /// The name for a key: of A-Z, 0-9 and _, at most 64 bytes; with a beginning that no other field
+  /// has, so that no key passes for one of the journal's or of the line itself.
   private static func name(_ key: String) -> String {
-    let letters = key.utf8.prefix(50).map { byte -> Character in
+    let letters = key.utf8.prefix(49).map { byte -> Character in
       let scalar = Character(UnicodeScalar(byte))
       return scalar.isASCII && (scalar.isLetter || scalar.isNumber)
         ? Character(scalar.uppercased()) : "_"
     }
-    return "FRAMEBUS_" + String(letters)
+    return "FRAMEBUS_FIELD_" + String(letters)
   }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// of fields, or a sealed memory file where they are too many for one.
 ///
 /// A line's fields are `MESSAGE`, `PRIORITY`, `SYSLOG_IDENTIFIER`, `CODE_FILE` and `CODE_LINE`, and
-/// of this product's own `FRAMEBUS_LABEL` and `FRAMEBUS_KEY` for each key of its metadata.
+/// of this product's own `FRAMEBUS_LABEL` and `FRAMEBUS_FIELD_KEY` for each key of its metadata.
 public final class JournalSink: LogSink {
   public static let usualPath = "/run/systemd/journal/socket"
 

@@ -9,10 +9,14 @@ public struct SoundConverter {
 
   public init() {}
 
+  /// Much longer than any source's; what is longer would take memory many times its own size.
+  static let longestSeconds = 2
+
   /// Why sound cannot be used.
   public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     case encoded(FourCC)
     case wrongRate(Int)
+    case tooLong(sampleFrames: Int)
 
     public var description: String {
       switch self {
@@ -21,6 +25,9 @@ public struct SoundConverter {
       case .wrongRate(let rate):
         "sound of \(rate) Hz cannot be converted; publish \(Resampler.rates.lowerBound) to "
           + "\(Resampler.rates.upperBound) Hz"
+      case .tooLong(let count):
+        "a frame of \(count) samples is too long to be played in time; publish at most "
+          + "\(SoundConverter.longestSeconds) seconds a frame"
       }
     }
   }
@@ -36,6 +43,10 @@ public struct SoundConverter {
   ) throws(Refusal) -> [Float] {
     guard frameFormat.fourcc == .pcm, let audio = frameFormat.audio else {
       throw .encoded(frameFormat.fourcc)
+    }
+    let count = audio.sampleFrameCount(inBytes: bytes.byteCount)
+    guard count <= audio.sampleRate * Self.longestSeconds else {
+      throw .tooLong(sampleFrames: count)
     }
     if audio != format { try begin(audio) }
     guard let reader else { return [] }

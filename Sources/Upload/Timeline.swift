@@ -3,12 +3,14 @@
 ///
 /// Within one publisher's life the differences are exactly those of its own time stamps. A
 /// restarted publisher may count from anywhere, so its first frame is placed by the moment of its
-/// capture.
+/// capture; so is one whose time stamp cannot belong to the clock of those before.
 struct Timeline {
   /// Containers count in milliseconds; two frames closer than that would share a time stamp.
   static let minimumStepNs: Int64 = 1_000_000
   /// No sound is captured so long before or after its picture: its time stamps are another clock's.
   private static let otherClockNs: UInt64 = 10_000_000_000
+  /// No pause between two pictures that were not captured, but read, is longer.
+  private static let longestPauseNs: Int64 = 3_600_000_000_000
 
   private struct Placed {
     var ptsNs: Int64
@@ -28,16 +30,35 @@ struct Timeline {
   /// The place of a new frame.
   mutating func place(ptsNs: Int64, capturedAtNs: UInt64, generation: UInt64) -> UInt64 {
     var offsetNs = newest?.offsetNs ?? (0 &- ptsNs)
-    if let newest, newest.generation != generation {
+    if let newest,
+      newest.generation != generation
+        || jumps(from: newest, to: ptsNs &+ offsetNs, capturedAtNs: capturedAtNs)
+    {
       let elapsedNs = Int64(clamping: capturedAtNs) &- Int64(clamping: newest.capturedAtNs)
       offsetNs = newest.ptsNs &+ max(elapsedNs, Self.minimumStepNs) &- ptsNs
     }
     let wantedNs = ptsNs &+ offsetNs
-    let placedNs = lastNs < 0 ? wantedNs : max(wantedNs, lastNs &+ Self.minimumStepNs)
+    let placedNs = lastNs < 0 ? wantedNs : max(wantedNs, later(by: Self.minimumStepNs))
     newest = Placed(
       ptsNs: placedNs, capturedAtNs: capturedAtNs, generation: generation, offsetNs: offsetNs)
     lastNs = placedNs
     return UInt64(clamping: placedNs)
+  }
+
+  /// Whether a place is far from where the moment of its capture puts the frame, or, where that is
+  /// not known, further ahead than any pause.
+  private func jumps(from newest: Placed, to wantedNs: Int64, capturedAtNs: UInt64) -> Bool {
+    let (stepNs, isOverflown) = wantedNs.subtractingReportingOverflow(newest.ptsNs)
+    if isOverflown { return true }
+    guard capturedAtNs > 0, newest.capturedAtNs > 0 else { return stepNs > Self.longestPauseNs }
+    let elapsedNs = Int64(clamping: capturedAtNs) &- Int64(clamping: newest.capturedAtNs)
+    let (differenceNs, isFar) = stepNs.subtractingReportingOverflow(elapsedNs)
+    return isFar || differenceNs.magnitude > Self.otherClockNs
+  }
+
+  private func later(by stepNs: Int64) -> Int64 {
+    let (sumNs, isOverflown) = lastNs.addingReportingOverflow(stepNs)
+    return isOverflown ? .max : sumNs
   }
 
   /// What turns a sound's time stamp into a place, beside the newest picture: what the pictures'
@@ -56,7 +77,7 @@ struct Timeline {
 
   /// The place of the newest frame, sent again so long after the last one.
   mutating func placeRepeated(afterNs: Int64) -> UInt64 {
-    lastNs &+= max(afterNs, Self.minimumStepNs)
+    lastNs = later(by: max(afterNs, Self.minimumStepNs))
     return UInt64(clamping: lastNs)
   }
 }

@@ -12,8 +12,11 @@ extension UploadRunner {
   /// Sound runs ahead of the pictures at most so far, and waits on the bus beyond.
   private static let leadNs: UInt64 = 1_000_000_000
   private static let bufferNs: UInt64 = 2_000_000_000
-  /// So many frames of sound wait for the first picture.
+  /// So many frames of sound wait for the first picture, and so many samples in all.
   private static let earlyCount = 400
+  private static let earlySampleCount = 20 * SoundChunk.sampleRate
+  /// So much is sent at a time: in between, a signal to stop is heard.
+  private static let chunksAtATime = 200
 
   var expectsSound: Bool { plan.streams.count > 1 }
 
@@ -54,7 +57,10 @@ extension UploadRunner {
       capturedAtNs: metadata.capturedAtNs, generation: frame.lease.generation)
     if add(sound) { return }
     earlySound.append(sound)
-    if earlySound.count > Self.earlyCount { earlySound.removeFirst() }
+    var sampleCount = earlySound.reduce(0) { $0 + $1.samples.count }
+    while earlySound.count > Self.earlyCount || sampleCount > Self.earlySampleCount {
+      sampleCount -= earlySound.removeFirst().samples.count
+    }
   }
 
   /// - Returns: nil if the stream's format cannot be used, which is said once.
@@ -120,9 +126,13 @@ extension UploadRunner {
     guard hasPictures || !expectsPictures else { return }
     let pictureNs = hasPictures ? timeline.lastNs : .min
     let silentUntilNs = hasPictures && expectsSound ? pictureNs &- Self.silenceMarginNs : .min
-    while !hasPictures || mixer.positionNs < UInt64(clamping: pictureNs) + Self.leadNs,
-      let placed = mixer.next(nowNs: monotonicNowNs(), silentUntilNs: silentUntilNs)
-    { try send(placed) }
+    let untilNs = hasPictures ? UInt64(clamping: pictureNs) + Self.leadNs : .max
+    for _ in 0..<Self.chunksAtATime {
+      guard mixer.positionNs < untilNs,
+        let placed = mixer.next(nowNs: monotonicNowNs(), silentUntilNs: silentUntilNs)
+      else { return }
+      try send(placed)
+    }
   }
 
   /// When silence is due, should nothing else happen before.

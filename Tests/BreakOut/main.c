@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -26,6 +27,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SYS_URING_SETUP = 425, SYS_PIDFD_OPEN = 434, SYS_CLONE3 = 435, SYS_PIDFD_GETFD = 438 };
@@ -70,6 +72,14 @@ static int open_socket(const char *family) {
   long number = syscall(SYS_socket, strtoull(family, NULL, 0), (long)SOCK_DGRAM, 0L);
   if (number >= 0) close((int)number);
   return result_of(number);
+}
+
+static int open_pair(const char *family) {
+  int ends[2];
+  if (socketpair(atoi(family), SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  close(ends[0]);
+  close(ends[1]);
+  return 0;
 }
 
 static int set_up_ring(void) {
@@ -129,6 +139,24 @@ static int share_memory(void) {
   return result_of(number);
 }
 
+/// For one that is not there: who may ask is told so.
+static int wait_for_semaphore(void) {
+  struct sembuf operation = {0};
+  struct timespec atOnce = {0};
+  int result = semtimedop(-1, &operation, 1, &atOnce);
+  return result < 0 && errno == EINVAL ? 0 : result_of(result);
+}
+
+static int open_queue(void) {
+  static const char name[] = "framebus-break-out";
+  long number = syscall(SYS_mq_open, name, O_CREAT | O_RDWR | O_CLOEXEC, 0600, NULL);
+  if (number < 0) return errno;
+  close((int)number);
+  // Another process that tries it may have done so first.
+  syscall(SYS_mq_unlink, name);
+  return 0;
+}
+
 /// Takes so many MiB, slowly enough that a watch can look.
 static int take_memory(const char *count) {
   for (int i = atoi(count); i > 0; i--) {
@@ -186,6 +214,7 @@ static int attempt(const char *what, const char *argument) {
   if (strcmp(what, "abstract") == 0) return connect_to(argument, true);
   if (strcmp(what, "port") == 0) return connect_to_port(argument);
   if (strcmp(what, "socket") == 0) return open_socket(argument);
+  if (strcmp(what, "pair") == 0) return open_pair(argument);
   if (strcmp(what, "ring") == 0) return set_up_ring();
   if (strcmp(what, "peek") == 0) return read_memory(atoi(argument));
   if (strcmp(what, "take") == 0) return take_descriptor(atoi(argument));
@@ -197,6 +226,8 @@ static int attempt(const char *what, const char *argument) {
   if (strcmp(what, "keys") == 0)
     return result_of(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, -4, 0, 0, 0));
   if (strcmp(what, "shared") == 0) return share_memory();
+  if (strcmp(what, "semaphore") == 0) return wait_for_semaphore();
+  if (strcmp(what, "queue") == 0) return open_queue();
   if (strcmp(what, "allocate") == 0) return take_memory(argument);
   if (strcmp(what, "x32") == 0) return call_x32();
   if (strcmp(what, "interrupt") == 0) return call_by_interrupt();

@@ -172,6 +172,7 @@ import Testing
       let status = try scene.controller.status
       #expect(status.phase == .finished)
       #expect(status.ending == .died(signal: nil))
+      #expect(try scene.controller.waitForEnding(of: dead) == .died(signal: nil))
       let started = try scene.controller.start(scene.request)
       #expect(started == .began(started.session))
       #expect(started.session != dead)

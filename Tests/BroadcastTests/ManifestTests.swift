@@ -59,13 +59,24 @@ import Testing
     }
   }
 
+  private func setMode(_ mode: Int, of path: String) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+  }
+
   @Test func onlyWhatTheOwnerWroteIsRun() throws {
     let scene = try BroadcastScene()
     let registry = ExtensionRegistry(scene.group)
-    let path = scene.group.containerPath + "/extensions/\(BroadcastScene.extensionID).toml"
+    let folder = scene.group.containerPath + "/extensions"
+    let path = folder + "/\(BroadcastScene.extensionID).toml"
     #expect(
       throws: BroadcastError.unknownExtension("other", known: [BroadcastScene.extensionID])
     ) { try scene.controller.start(BroadcastRequest(extensionID: "other", source: "test")) }
+    for (file, mode, usual) in [(path, 0o664, 0o600), (folder, 0o770, 0o700)] {
+      try setMode(mode, of: file)
+      #expect(throws: BroadcastError.self) { try registry.manifest(of: BroadcastScene.extensionID) }
+      try setMode(usual, of: file)
+    }
+    #expect(try registry.manifest(of: BroadcastScene.extensionID).samples == [.video])
     try FileManager.default.linkItem(atPath: path, toPath: scene.root.file("other-name"))
     #expect(throws: BroadcastError.self) { try registry.manifest(of: BroadcastScene.extensionID) }
     try FileManager.default.removeItem(atPath: scene.root.file("other-name"))

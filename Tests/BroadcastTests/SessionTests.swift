@@ -140,7 +140,7 @@ import Testing
     var broken: [DefaultsValue] = ["text", 7, [:], .dictionary(["session": "x"])]
     for key in values.keys {
       let long = DefaultsValue.string(String(repeating: "x", count: 600))
-      for value in [nil, long, -1, ["x"]] as [DefaultsValue?] {
+      for value in [nil, long, -1, .integer(.max), ["x"]] as [DefaultsValue?] {
         // A list of pauses is one, whatever else it holds.
         if key == "pauses", value == ["x"] { continue }
         var changed = values
@@ -156,6 +156,16 @@ import Testing
       #expect(try scene.controller.status.phase == .idle, "\(value)")
       #expect(throws: BroadcastError.noBroadcast) { try scene.controller.pause() }
     }
+  }
+
+  @Test func countingTheStartsStopsAtTheMost() throws {
+    var record = BroadcastRecord(
+      session: SessionID(), extensionID: "a", source: "b", stream: "screen")
+    record.beginAttempt()
+    #expect(record.attempt == 1)
+    record.attempt = BroadcastRecord.maximumAttempts
+    record.beginAttempt()
+    #expect(BroadcastRecord(record.value)?.attempt == BroadcastRecord.maximumAttempts)
   }
 
   @Test func everyEndingComesOutOfTheRecordAsItWentIn() throws {

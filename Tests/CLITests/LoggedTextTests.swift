@@ -42,6 +42,22 @@ import Testing
     #expect(LoggedText.header(line) == expected)
   }
 
+  @Test(arguments: [
+    "h2h3 [authorization: Bearer TOKEN]", "[HTTP/2] [1] [Authorization: Bearer TOKEN]",
+    "[HTTP/2] [1] [:path: /live/TOKEN]", "[a: b] [COOKIE: TOKEN]", "Proxy-Authorization: TOKEN",
+  ])
+  func aLibrarysOwnTextWithAHeaderThatAuthenticatesIsLeftOut(_ text: String) {
+    #expect(LoggedText.repeatsHeader(text))
+  }
+
+  @Test(arguments: [
+    "", "Trying [::1]:8443...", "[HTTP/2] [1] [:method: POST]", "h2h3 [user-agent: framebus]",
+    "Server auth using Bearer with user ''", "Connected to localhost (127.0.0.1) port 80",
+  ])
+  func aLibrarysOwnTextWithoutOneIsKept(_ text: String) {
+    #expect(!LoggedText.repeatsHeader(text))
+  }
+
   @Test func dropsAreNewsAtOnceAndThenOnceAMinute() {
     var news = DropNews()
     #expect(news.take(0, nowNs: 0) == nil)

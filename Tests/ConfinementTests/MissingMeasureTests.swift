@@ -21,10 +21,22 @@ import Testing
     let world = try ConfinedWorld()
     let outcome = try world.attempt(
       as: "extension", ["read=\(world.secret)", "socket=2"], forbidding: "landlock")
-    #expect(outcome.off == ["files", "scope"], "\(outcome)")
+    // It has the host's network, whose abstract sockets the scope alone would keep from it.
+    #expect(outcome.off == ["files", "scope", "unix-sockets"], "\(outcome)")
     #expect(outcome.succeeded == ["socket=2"], "\(outcome)")
     #expect(outcome.description.contains("measure files off Function"))
     #expect(outcome.ending == "finished")
+  }
+
+  @Test func withoutLandlockAPrivateNetworkStillKeepsAbstractSockets() throws {
+    let world = try ConfinedWorld()
+    let screen = try VirtualScreen()
+    let attempt = "abstract=/tmp/.X11-unix/X\(screen.display.dropFirst())"
+    let capture = try world.attempt(as: "capture", [attempt], forbidding: "landlock")
+    #expect(capture.off == ["files", "scope"], "\(capture)")
+    #expect(capture.failed == [attempt], "\(capture)")
+    let upload = try world.attempt(as: "extension", [attempt], forbidding: "landlock")
+    #expect(upload.succeeded == [attempt], "\(upload)")
   }
 
   @Test func withoutFiltersThePrivateNetworkAndLandlockStillStand() throws {

@@ -64,12 +64,16 @@ private func threads(_ log: SharedLog, _ settings: Settings) throws {
   say("closed")
 }
 
-/// Writes a line and dies `by` kill, abort or trap with no step in between.
+/// Writes a line and dies `by` kill, abort or trap with no step in between, or by taking memory
+/// until the kernel kills it.
 private func die(_ log: SharedLog, _ settings: Settings) {
   log.append(.error, "last words")
   switch settings.text("by", "kill") {
   case "kill": Signal.sendToSelf(Signal.kill)
   case "abort": Signal.abort()
+  case "memory":
+    var taken: [[UInt8]] = []
+    while true { taken.append([UInt8](repeating: 1, count: 1 << 20)) }
   default: fatalError("a trap")
   }
 }

@@ -43,7 +43,8 @@ import Testing
       .warning, "it is cold", label: "sky",
       metadata: [LogField("degrees", "-3"), LogField("who", "carol", isPrivate: true)])
     log.append(
-      .info, "a\nPRIORITY=0\nMESSAGE=forged", metadata: [LogField("message", "x\0\u{1b}\ny")])
+      .info, "a\nPRIORITY=0\nMESSAGE=forged",
+      metadata: [LogField("message", "x\0\u{1b}\ny"), LogField("label", "forged")])
     let long = String(repeating: "é", count: 500_000)
     log.append(.critical, long)
     let entries = try entries(of: journal)
@@ -52,11 +53,14 @@ import Testing
       entries[0].fields == [
         "MESSAGE": "it is cold", "PRIORITY": "4", "SYSLOG_IDENTIFIER": "weather",
         "CODE_FILE": "SharedLogTests/SinkTests.swift", "CODE_LINE": "\(line)",
-        "FRAMEBUS_LABEL": "sky", "FRAMEBUS_DEGREES": "-3", "FRAMEBUS_WHO": "<private>",
+        "FRAMEBUS_LABEL": "sky", "FRAMEBUS_FIELD_DEGREES": "-3",
+        "FRAMEBUS_FIELD_WHO": "<private>",
       ])
     #expect(entries[1].fields["MESSAGE"] == "a\nPRIORITY=0\nMESSAGE=forged")
     #expect(entries[1].fields["PRIORITY"] == "6")
-    #expect(entries[1].fields["FRAMEBUS_MESSAGE"] == "x\0\u{1b}\ny")
+    #expect(entries[1].fields["FRAMEBUS_FIELD_MESSAGE"] == "x\0\u{1b}\ny")
+    #expect(entries[1].fields["FRAMEBUS_FIELD_LABEL"] == "forged")
+    #expect(entries[1].fields["FRAMEBUS_LABEL"] == nil)
     #expect(entries[2].fields["MESSAGE"] == long)
     #expect(entries[2].isSealed && !entries[0].isSealed)
     #expect(sink.droppedCount == 0)

@@ -133,6 +133,32 @@ import Testing
     #expect(lines.map(\.sequence) == Array(lines[0].sequence...20_000))
   }
 
+  @Test func anOldFileIsFollowedByAnother() throws {
+    // Every file is too old when the next lines come.
+    let log = try world.log { $0.rotateAfter = .nanoseconds(1) }
+    for number in 1...3 {
+      log.append(.info, "line \(number)")
+      try log.flush()
+    }
+    try log.close()
+    #expect(try world.files() == (1...3).map { "\(log.runName).00000\($0).log" })
+    #expect(try world.messages() == ["line 1", "line 2", "line 3"])
+  }
+
+  @Test(.enabled(if: MemoryGroup.canBeMade, "no memory cgroup can be made here"))
+  func theLastLineIsThereWhenTheKernelTakesTheProcessForItsMemory() throws {
+    let limit = try MemoryGroup(limitBytes: 64 << 20)
+    let worker = try RunningProgram(
+      "sh",
+      [
+        "-c", "echo $$ > \"$0\"; exec \"$@\"", limit.processesPath, pathOfProgram("LogWorker"),
+        "die", world.root.path, LogWorld.groupName, "by=memory",
+      ])
+    #expect(try worker.finish().status == .killed(signal: SIGKILL))
+    #expect(try limit.killCount() > 0)
+    #expect(try world.messages() == ["last words"])
+  }
+
   @Test func aFlushHasLinesOnTheDiskWhileTheRunGoesOn() throws {
     let log = try world.log()
     for number in 1...100 { log.append(.debug, "line \(number)") }

@@ -87,6 +87,13 @@ import Testing
       // SAFETY: the array outlives the call.
       try unsafe converter.convert(bytes.span.bytes, of: tooFast)
     }
+    let long = [UInt8](repeating: 0, count: 2 * 8001)
+    let slow = try AudioFormat(.u8, sampleRate: 4000, channelCount: 1)
+    let tooLong = try FrameFormat.audio(.appAudio, slow, maximumSampleFrameCount: long.count)
+    #expect(throws: SoundConverter.Refusal.tooLong(sampleFrames: long.count)) {
+      // SAFETY: the array outlives the call.
+      try unsafe converter.convert(long.span.bytes, of: tooLong)
+    }
     let opus = try FrameFormat.encoded(.opus, as: .appAudio, maximumByteCount: 100)
     #expect(throws: SoundConverter.Refusal.encoded(.opus)) {
       // SAFETY: the array outlives the call.

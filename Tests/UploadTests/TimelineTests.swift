@@ -3,6 +3,28 @@ import Testing
 @testable import Upload
 
 @Suite struct TimelineTests {
+  @Test func aTimeStampOfAnotherClockIsPlacedByTheMomentOfItsCapture() {
+    var timeline = Timeline()
+    let second: UInt64 = 1_000_000_000
+    #expect(timeline.place(ptsNs: 5, capturedAtNs: second, generation: 1) == 0)
+    #expect(timeline.place(ptsNs: .max, capturedAtNs: 2 * second, generation: 1) == second)
+    // From there on its own differences count again.
+    #expect(
+      timeline.place(ptsNs: .max - 1, capturedAtNs: 2 * second, generation: 1)
+        == second + 1_000_000)
+    #expect(
+      timeline.place(ptsNs: 0, capturedAtNs: 3 * second, generation: 1) == 2 * second + 1_000_000)
+  }
+
+  @Test func whatWasReadMayPauseButNotForEver() {
+    var timeline = Timeline()
+    #expect(timeline.place(ptsNs: 0, capturedAtNs: 0, generation: 1) == 0)
+    let hour: Int64 = 3_600_000_000_000
+    #expect(timeline.place(ptsNs: hour, capturedAtNs: 0, generation: 1) == UInt64(hour))
+    #expect(
+      timeline.place(ptsNs: .max, capturedAtNs: 0, generation: 1) == UInt64(hour) + 1_000_000)
+  }
+
   private let second: Int64 = 1_000_000_000
 
   @Test func theFirstFrameIsAtZeroAndDifferencesStayExact() {

@@ -37,9 +37,11 @@ enum ConfinementChecks {
 
   private static func fix(of name: String) -> String {
     switch name {
-    case "private-root", "private-network", "unix-sockets":
+    case "private-root", "private-network":
       "allow user namespaces: `sysctl user.max_user_namespaces=10000`, and in a container unshare"
         + " and mount"
+    case "unix-sockets":
+      "allow user namespaces as for private-root, and use Linux 6.12 or newer with Landlock"
     case "files", "scope":
       "boot a kernel with Landlock, `landlock` among the names in its parameter lsm="
     case "system-calls", "internet": "use a kernel with seccomp filters"
