@@ -149,9 +149,7 @@ import Testing
   @Test func aMillionPostsToObserversOfWhomSomeAreKilledEndWithTheExactGeneration() throws {
     let seed = TestSeed(for: "aMillionPostsToObserversOfWhomSomeAreKilled")
     var random = seed.generator
-    // A poster that ends while a stopped observer's queue is full may leave it unrung: then the
-    // observer's own look, once a second, finds the posts.
-    let world = try NotifyWorld(rechecks: true)
+    let world = try NotifyWorld()
     let total = 1_000_000
     func observer() throws -> RunningProgram {
       let observer = try world.worker("observe", "a", "until=\(total)")

@@ -68,8 +68,8 @@ private func observe(
   let deliveries = Atomic<Int>(0)
   var observations: [Observation] = []
   for _ in 0..<count {
-    let begun = try center.generation(of: name)
     let sum = Mutex<UInt64?>(nil)
+    let hasReached = Flag()
     observations.append(
       try center.observe(name) { delivery in
         let isExact = sum.withLock { sum in
@@ -83,11 +83,12 @@ private func observe(
         deliveries.add(1, ordering: .relaxed)
         if until == 0 {
           say(line(delivery))
-        } else if delivery.generation >= until {
+        } else if delivery.generation >= until, hasReached.raise() {
           reached.add()
         }
       })
-    if until != 0, begun >= until { reached.add() }
+    // Who begins when all was posted is told of nothing.
+    if until != 0, try center.generation(of: name) >= until, hasReached.raise() { reached.add() }
   }
   say("ready")
   if until == 0 { sleep(until: .never) }
@@ -97,6 +98,13 @@ private func observe(
   say("deliveries \(deliveries.load(ordering: .relaxed))")
   say("done \(try center.generation(of: name))")
   if settings.number("hold", 0) == 1 { sleep(until: .never) }
+}
+
+private final class Flag: Sendable {
+  private let isRaised = Atomic<Bool>(false)
+
+  /// - Returns: whether it was not raised before.
+  func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
 private func line(_ delivery: Delivery) -> String {
