@@ -302,6 +302,15 @@ let package = Package(
     subject("BusDefaults", ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"]),
     subject("UserSettings", ["RingKit"]),
     subject("BusRing", ["RingKit", "FrameBus", "AppGroup", "Platform"]),
+    .target(
+      name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
+      cSettings: strictC + [whenMedia],
+      linkerSettings: [
+        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
+      ]),
+    bare("LiveReceiver", ["LiveKit"]),
+    subject("BareUpload", ["LiveKit", "CGStreamer", "Capture", "FrameBus", "Platform"]),
 
     // Fuzzing of all that reads what another process wrote: one program a parser
     .target(
@@ -466,7 +475,7 @@ let package = Package(
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
         "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
-        "CaptureProgram", "UploadProgram",
+        "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]
