@@ -12,11 +12,11 @@
     private let network: NetworkNamespace?
 
     init(
-      _ tool: String, _ arguments: [String] = [], isEncrypted: Bool = false,
+      _ name: String, _ arguments: [String] = [], isEncrypted: Bool = false,
       in network: NetworkNamespace? = nil
     ) throws {
       self.network = network
-      let command = [TestSupport.tool(tool)] + arguments
+      let command = [tool(name)] + arguments
       if let network {
         program = try network.start(
           "/usr/bin/python3", command + ["address=\(network.address)"])
@@ -26,7 +26,7 @@
       try program.waitForOutput("\n")
       let words = program.output.text.split { $0 == " " || $0 == "\n" }
       guard words.count > 1, let port = Int(words[1]) else {
-        throw HarnessError("\(tool) names no port: \(program.transcript)")
+        throw HarnessError("\(name) names no port: \(program.transcript)")
       }
       self.port = port
       scheme = isEncrypted ? "https" : "http"
