@@ -300,8 +300,7 @@ let package = Package(
     subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
-<<<<<<< HEAD
-    subject("BusRing", ["RingKit", "FrameBus", "AppGroup", "Platform"]),
+    subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
     .target(
       name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
       cSettings: strictC + [whenMedia],
@@ -311,9 +310,6 @@ let package = Package(
       ]),
     bare("LiveReceiver", ["LiveKit"]),
     subject("BareUpload", ["LiveKit", "CGStreamer", "Capture", "FrameBus", "Platform"]),
-=======
-    subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
->>>>>>> main
 
     // Fuzzing of all that reads what another process wrote: one program a parser
     .target(
