@@ -8,7 +8,8 @@ import PackageDescription
 //   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
 //       CommandLineSupport
 //   L5  Broadcast
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  WHIP  UploadGStreamer*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  FrontApplication  Recording  Sound  Upload  WHIP
+//       UploadGStreamer*
 //       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
 //       GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
@@ -125,11 +126,12 @@ let package = Package(
     .systemLibrary(
       name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(
-      name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
+      name: "CXCB",
+      pkgConfig: "xcb xcb-composite xcb-damage xcb-randr xcb-screensaver xcb-shm xcb-xfixes",
       providers: [
         .apt([
-          "libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev",
-          "libxcb-randr0-dev",
+          "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev", "libxcb-randr0-dev",
+          "libxcb-screensaver0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
         ])
       ]),
     .systemLibrary(
@@ -197,10 +199,15 @@ let package = Package(
       name: "GStreamerLog",
       dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
     .target(
-      name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
+      name: "FrontApplication",
+      dependencies: ["AppGroup", "FrameBus", "Platform", "SharedDefaults"], swiftSettings: strict),
+    .target(
+      name: "Capture",
+      dependencies: ["AppGroup", "FrameBus", "FrontApplication", "Platform", "Sound"],
       swiftSettings: strict),
     .target(
-      name: "CaptureX11", dependencies: ["Capture", "FrameBus", "Platform", media("CXCB")],
+      name: "CaptureX11",
+      dependencies: ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")],
       swiftSettings: strict),
     .target(
       name: "CaptureGStreamer",
@@ -230,8 +237,8 @@ let package = Package(
     .target(
       name: "Broadcast",
       dependencies: [
-        "AppGroup", "Confinement", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog",
+        "AppGroup", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog",
       ],
       swiftSettings: strict),
 
@@ -239,8 +246,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "Confinement", "FrameBus", "LogSinks", "NotifyCenter", "Platform",
-        "SharedLog", "Sound", argumentParser,
+        "AppGroup", "Capture", "Confinement", "FrameBus", "FrontApplication", "LogSinks",
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -407,7 +414,8 @@ let package = Package(
         "CaptureGStreamerProgram", "UploadProgram",
       ]),
     tests("SupportTests", ["TestSupport", "Platform"]),
-    tests("PlatformTests", ["TestSupport", "Platform"]),
+    tests("PlatformTests", ["TestSupport", "Platform", "PeerSignaller"]),
+    worker("PeerSignaller", ["Platform", "WorkerSupport"]),
     tests("AppGroupTests", ["TestSupport", "AppGroup", "Platform"]),
     tests(
       "CLITests",
@@ -452,7 +460,8 @@ let package = Package(
     tests(
       "CaptureX11Tests",
       [
-        "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram",
+        "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
+        "CaptureProgram",
       ]),
     tests(
       "CaptureGStreamerTests",
