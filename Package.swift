@@ -5,18 +5,18 @@ import PackageDescription
 // The media modules (marked *) are empty without the package trait Media: the core then builds
 // and links without XCB and GStreamer.
 //
-//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
-//       CommandLineSupport
+//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram  ViewProgram, over Bench
+//       and CommandLineSupport
 //   L5  Broadcast
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  WHIP  UploadGStreamer*
-//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
-//       GStreamerLog*
+//       LivePage*  DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler
+//       LogSinks  GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //       Confinement
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*
+//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*  CHTTPServer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -88,6 +88,7 @@ let package = Package(
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
     .executable(name: "framebus-upload", targets: ["UploadProgram"]),
+    .executable(name: "framebus-view", targets: ["ViewProgram"]),
     .executable(name: "framebus-confine", targets: ["ConfineProgram"]),
   ],
   traits: [
@@ -155,6 +156,9 @@ let package = Package(
     .target(
       name: "CCurl", cSettings: strictC + [whenMedia],
       linkerSettings: [.linkedLibrary("curl", .when(traits: ["Media"]))]),
+    .target(
+      name: "CHTTPServer", cSettings: strictC + [whenMedia],
+      linkerSettings: [.linkedLibrary("microhttpd", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
@@ -226,6 +230,10 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .target(
+      name: "LivePage", dependencies: ["WHIP", "Platform", "CHTTPServer"],
+      resources: [.embedInCode("Resources/page.html")], swiftSettings: strict),
+
     // L5: what ties the core together
     .target(
       name: "Broadcast",
@@ -274,6 +282,13 @@ let package = Package(
       dependencies: [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
         "CredentialStore", "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "ViewProgram",
+      dependencies: [
+        "CommandLineSupport", "Upload", "UploadGStreamer", "LivePage", "WHIP", "GStreamerLog",
+        "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -440,6 +455,12 @@ let package = Package(
       "WHIPTests",
       [
         "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
+        "UploadProgram", "UploadTestPublisher",
+      ]),
+    tests(
+      "LivePageTests",
+      [
+        "TestSupport", "LivePage", "WHIP", "Platform", "BusCLI", "CaptureProgram", "ViewProgram",
         "UploadProgram", "UploadTestPublisher",
       ]),
     tests("DemoTests", ["TestSupport", "Platform", "BusCLI"]),
