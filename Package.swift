@@ -316,6 +316,15 @@ let package = Package(
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
+    .target(
+      name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
+      cSettings: strictC + [whenMedia],
+      linkerSettings: [
+        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
+      ]),
+    bare("LiveReceiver", ["LiveKit"]),
+    subject("BareUpload", ["LiveKit", "CGStreamer", "Capture", "FrameBus", "Platform"]),
 
     // Fuzzing of all that reads what another process wrote: one program a parser
     .target(
@@ -486,7 +495,7 @@ let package = Package(
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
         "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
-        "CaptureProgram", "UploadProgram",
+        "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]
