@@ -5,19 +5,18 @@ import PackageDescription
 // The media modules (marked *) are empty without the package trait Media: the core then builds
 // and links without XCB and GStreamer.
 //
-//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
-//       CommandLineSupport
+//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram  ViewProgram, over Bench
+//       and CommandLineSupport
 //   L5  Broadcast
 //   L4  Capture  CaptureX11*  CaptureGStreamer*  FrontApplication  Recording  Sound  Upload  WHIP
-//       UploadGStreamer*
-//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
-//       GStreamerLog*
+//       UploadGStreamer*  LivePage*  DarwinNotifications  DarwinKeychain  FoundationDefaults
+//       SharedLogHandler  LogSinks  GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //       Confinement
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*
+//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*  CHTTPServer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -89,6 +88,7 @@ let package = Package(
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
     .executable(name: "framebus-upload", targets: ["UploadProgram"]),
+    .executable(name: "framebus-view", targets: ["ViewProgram"]),
     .executable(name: "framebus-confine", targets: ["ConfineProgram"]),
   ],
   traits: [
@@ -157,6 +157,9 @@ let package = Package(
     .target(
       name: "CCurl", cSettings: strictC + [whenMedia],
       linkerSettings: [.linkedLibrary("curl", .when(traits: ["Media"]))]),
+    .target(
+      name: "CHTTPServer", cSettings: strictC + [whenMedia],
+      linkerSettings: [.linkedLibrary("microhttpd", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
     .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
@@ -233,6 +236,10 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .target(
+      name: "LivePage", dependencies: ["WHIP", "Platform", "CHTTPServer"],
+      resources: [.embedInCode("Resources/page.html")], swiftSettings: strict),
+
     // L5: what ties the core together
     .target(
       name: "Broadcast",
@@ -283,6 +290,13 @@ let package = Package(
         "CredentialStore", "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "ViewProgram",
+      dependencies: [
+        "CommandLineSupport", "Upload", "UploadGStreamer", "LivePage", "WHIP", "GStreamerLog",
+        "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
+      ],
+      swiftSettings: strict),
 
     .executableTarget(
       name: "ConfineProgram", dependencies: ["CSeccomp"], cSettings: strictC),
@@ -294,21 +308,29 @@ let package = Package(
     bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
-    bare("BareSodium", ["RingKit", "CSodium"]),
-    subject("BusCredential", ["RingKit", "CredentialStore", "AppGroup", "Platform"]),
-    bare("BareLog", ["LogKit"]),
-    subject("BusLog", ["LogKit", "SharedLog", "AppGroup", "Platform"]),
-    subject(
-      "BusLogger", ["LogKit", "SharedLog", "SharedLogHandler", "AppGroup", "Platform", logging]),
-    subject("BusLogReader", ["SharedLog", "AppGroup", "Platform"]),
-    bare("BareWatch", ["RingKit"]),
     .target(
-      name: "RingReceiver", dependencies: ["RingKit", "Platform"],
-      path: "Benchmarks/RingReceiver", swiftSettings: [.treatAllWarnings(as: .error)]),
-    subject("BusNotify", ["RingKit", "RingReceiver", "NotifyCenter", "AppGroup", "Platform"]),
-    subject("BusDefaults", ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"]),
+      name: "SubjectKit", dependencies: ["RingKit", "LogKit", "SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/SubjectKit", swiftSettings: [.treatAllWarnings(as: .error)]),
+    bare("BareSodium", ["RingKit", "CSodium"]),
+    subject("BusCredential", ["SubjectKit", "RingKit", "CredentialStore"]),
+    bare("BareLog", ["LogKit"]),
+    subject("BusLog", ["SubjectKit", "LogKit", "SharedLog"]),
+    subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
+    subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
+    bare("BareWatch", ["RingKit"]),
+    subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
+    subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
-    subject("BusRing", ["RingKit", "FrameBus", "AppGroup", "Platform"]),
+    subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
+    .target(
+      name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
+      cSettings: strictC + [whenMedia],
+      linkerSettings: [
+        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
+      ]),
+    bare("LiveReceiver", ["LiveKit"]),
+    subject("BareUpload", ["LiveKit", "CGStreamer", "Capture", "FrameBus", "Platform"]),
 
     // Fuzzing of all that reads what another process wrote: one program a parser
     .target(
@@ -451,6 +473,12 @@ let package = Package(
         "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
         "UploadProgram", "UploadTestPublisher",
       ]),
+    tests(
+      "LivePageTests",
+      [
+        "TestSupport", "LivePage", "WHIP", "Platform", "BusCLI", "CaptureProgram", "ViewProgram",
+        "UploadProgram", "UploadTestPublisher",
+      ]),
     tests("DemoTests", ["TestSupport", "Platform", "BusCLI"]),
     tests(
       "CaptureTests",
@@ -475,7 +503,7 @@ let package = Package(
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
         "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
-        "CaptureProgram", "UploadProgram",
+        "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]

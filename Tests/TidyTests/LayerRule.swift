@@ -30,6 +30,7 @@ enum LayerRule {
     "Sound": ["Platform", "FrameBus"],
     "Upload": core.union(["Sound"]),
     "WHIP": ["Platform", "CredentialStore", "CCurl"],
+    "LivePage": ["Platform", "WHIP", "CHTTPServer"],
     "UploadGStreamer": core.union([
       "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
     ]),
@@ -54,6 +55,9 @@ enum LayerRule {
     "UploadProgram": core.union(program).union([
       "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
       "WHIP",
+    ]),
+    "ViewProgram": core.union(program).union([
+      "GStreamerLog", "LivePage", "SharedLog", "Upload", "UploadGStreamer", "WHIP",
     ]),
   ]
   /// Parts of the language, which every module may use.

@@ -3,27 +3,37 @@
   import Platform
   import TestSupport
 
-  /// One of the servers in Tests/Tools, on a port of its own choice.
+  /// One of the servers in Tests/Tools, on a port of its own choice: of this machine, or of a
+  /// network of its own.
   final class WebServer: Sendable {
     let program: RunningProgram
     let port: Int
     private let scheme: String
+    private let network: NetworkNamespace?
 
-    init(_ tool: String, _ arguments: [String] = [], isEncrypted: Bool = false) throws {
-      let path = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../Tools/\(tool)").standardized.path
-      program = try RunningProgram("/usr/bin/python3", [path] + arguments)
+    init(
+      _ name: String, _ arguments: [String] = [], isEncrypted: Bool = false,
+      in network: NetworkNamespace? = nil
+    ) throws {
+      self.network = network
+      let command = [tool(name)] + arguments
+      if let network {
+        program = try network.start(
+          "/usr/bin/python3", command + ["address=\(network.address)"])
+      } else {
+        program = try RunningProgram("/usr/bin/python3", command)
+      }
       try program.waitForOutput("\n")
       let words = program.output.text.split { $0 == " " || $0 == "\n" }
       guard words.count > 1, let port = Int(words[1]) else {
-        throw HarnessError("\(tool) names no port: \(program.transcript)")
+        throw HarnessError("\(name) names no port: \(program.transcript)")
       }
       self.port = port
       scheme = isEncrypted ? "https" : "http"
     }
 
-    func address(_ path: String, host: String = "127.0.0.1") -> String {
-      "\(scheme)://\(host):\(port)/\(path)"
+    func address(_ path: String, host: String? = nil) -> String {
+      "\(scheme)://\(host ?? network?.address ?? "127.0.0.1"):\(port)/\(path)"
     }
 
     /// The lines it wrote that begin so.
