@@ -40,6 +40,10 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
+/// A module of the product.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
 /// Tests that start real processes, those among the dependencies.
 func tests(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
@@ -162,64 +166,35 @@ let package = Package(
       linkerSettings: [.linkedLibrary("microhttpd", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
-    .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
-    .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
-    .target(
-      name: "FrameBus", dependencies: ["AppGroup", "CChecksum", "CFrameLayout", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "CredentialStore", dependencies: ["AppGroup", "CSodium", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "SharedDefaults", dependencies: ["AppGroup", "CChecksum", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
-      swiftSettings: strict),
+    module("Platform", ["CLinuxShims", "CURing"]),
+    module("AppGroup", ["Platform"]),
+    module("FrameBus", ["AppGroup", "CChecksum", "CFrameLayout", "Platform"]),
+    module("GroupSemaphores", ["AppGroup", "CSemaphoreLayout", "Platform"]),
+    module("CredentialStore", ["AppGroup", "CSodium", "Platform"]),
+    module("NotifyCenter", ["AppGroup", "CNotifyLayout", "Platform"]),
+    module("SharedDefaults", ["AppGroup", "CChecksum", "Platform"]),
+    module("SharedLog", ["AppGroup", "CChecksum", "CLogLayout", "Platform"]),
 
     .target(
       name: "Confinement", dependencies: ["AppGroup", "Platform"], swiftSettings: strict),
 
     // L4: other spellings, and media
-    .target(
-      name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "DarwinKeychain", dependencies: ["CredentialStore", "AppGroup", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
-    .target(
-      name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
-    .target(name: "LogSinks", dependencies: ["SharedLog", "Platform"], swiftSettings: strict),
-    .target(
-      name: "GStreamerLog",
-      dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
-    .target(
-      name: "FrontApplication",
-      dependencies: ["AppGroup", "FrameBus", "Platform", "SharedDefaults"], swiftSettings: strict),
-    .target(
-      name: "Capture",
-      dependencies: ["AppGroup", "FrameBus", "FrontApplication", "Platform", "Sound"],
-      swiftSettings: strict),
-    .target(
-      name: "CaptureX11",
-      dependencies: ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")],
-      swiftSettings: strict),
+    module("DarwinNotifications", ["NotifyCenter", "AppGroup", "Platform"]),
+    module("DarwinKeychain", ["CredentialStore", "AppGroup", "Platform"]),
+    module("FoundationDefaults", ["SharedDefaults"]),
+    module("SharedLogHandler", ["SharedLog", logging]),
+    module("LogSinks", ["SharedLog", "Platform"]),
+    module("GStreamerLog", ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
+    module("FrontApplication", ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
+    module("Capture", ["AppGroup", "FrameBus", "FrontApplication", "Platform", "Sound"]),
+    module("CaptureX11", ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")]),
     .target(
       name: "CaptureGStreamer",
       dependencies: [
         "Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
       ],
       swiftSettings: strict),
-    .target(
-      name: "Recording", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+    module("Recording", ["AppGroup", "FrameBus", "Platform"]),
     .target(
       name: "Sound", dependencies: ["FrameBus", "Platform"], swiftSettings: strict),
     .target(
