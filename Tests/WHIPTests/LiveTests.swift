@@ -213,11 +213,7 @@
         ], environment: environment)
       try server.waitForFrames(100)
       // The pitch of a second in which no chunk was late, as on a busy machine some are.
-      let deadline = Deadline.after(.seconds(60))
-      while !server.pitches.contains(where: { abs($0 - 440) < 1 }) {
-        guard !deadline.isPast else { throw HarnessError("\(server.lines("sound"))") }
-        sleep(until: .after(.milliseconds(50)))
-      }
+      try server.waitForPitch(440)
       let result = try upload.end(with: SIGTERM)
       #expect(result.status == .exited(0), "\(result.errors)")
       #expect(!server.lines("offer a=rtcp-fb:111 nack").contains("offer a=rtcp-fb:111 nack"))
