@@ -37,7 +37,11 @@ static void on_connection(GstElement *element, GParamSpec *property, gpointer pe
   GstWebRTCPeerConnectionState state;
   g_object_get(element, "connection-state", &state, NULL);
   switch (state) {
-    case GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED: tell(peer, WEBRTC_CONNECTED, 0, ""); break;
+    case GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED:
+      // rtpbin reports no time of capture before it knows how long the senders wait: not at all.
+      gst_element_send_event(element, gst_event_new_latency(0));
+      tell(peer, WEBRTC_CONNECTED, 0, "");
+      break;
     case GST_WEBRTC_PEER_CONNECTION_STATE_DISCONNECTED:
       tell(peer, WEBRTC_DISCONNECTED, 0, "");
       break;

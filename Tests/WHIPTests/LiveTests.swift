@@ -184,7 +184,7 @@
           "--turn", relay.address, "--turn-credential", "turn.example.com/studio",
         ],
         environment: environment.merging(
-          ["FRAMEBUS_LOG_LEVEL": "trace", "GST_DEBUG": "webrtc*:6,nice*:6"],
+          ["FRAMEBUS_LOG_LEVEL": "trace", "GST_DEBUG": "webrtc*:5"],
           uniquingKeysWith: { $1 }))
       try server.waitForFrames(10)
       let result = try upload.end(with: SIGTERM)
