@@ -49,8 +49,8 @@ enum LayerRule {
       "Capture", "CaptureGStreamer", "GStreamerLog",
     ]),
     "UploadProgram": core.union(program).union([
-      "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
-      "WHIP",
+      "Broadcast", "CredentialStore", "GStreamerLog", "SharedDefaults", "SharedLog", "Upload",
+      "UploadGStreamer", "WHIP",
     ]),
   ]
   /// Parts of the language, which every module may use.
