@@ -29,3 +29,12 @@ package func privateMemoryBytes(of processID: Int32? = nil) -> UInt64? {
 
 /// Gives memory that was freed back to the system, as far as it can be (`malloc_trim(3)`).
 package func returnFreeMemory() { linux_return_free_memory() }
+
+/// How much memory a process has in use: its own, and its share of what it has in common with
+/// others, such as libraries and frames (`Pss` of `proc_pid_smaps(5)`). Nil if it runs no more, or
+/// may not be looked into.
+package func proportionalMemoryBytes(of processID: Int32) -> UInt64? {
+  let lines = kernelText("/proc/\(processID)/smaps_rollup").split(separator: "\n")
+  let line = lines.first { $0.hasPrefix("Pss:") }
+  return line.flatMap { UInt64($0.split { !$0.isNumber }.first ?? "") }.map { $0 * 1024 }
+}

@@ -16,15 +16,15 @@ final class BroadcastScene: Sendable {
 
   static let extensionID = "dev.example.tracer"
   /// Small, so that an unoptimised capture keeps up.
-  static let source = "test:gradient"
-
+  static let usualSource = "test:gradient"
   let source: String
 
   /// - Parameters:
   ///   - settings: of the extension, such as `fail=signIn`.
+  ///   - source: what is captured.
   ///   - manifest: further lines of its manifest.
   init(
-    _ settings: [String] = [], credentials: [String] = [], source: String = BroadcastScene.source,
+    _ settings: [String] = [], credentials: [String] = [], source: String = usualSource,
     size: (width: Int, height: Int) = (64, 48), manifest: String = ""
   ) throws {
     self.source = source
