@@ -262,7 +262,8 @@ let package = Package(
       name: "UploadProgram",
       dependencies: [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
-        "CredentialStore", "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
+        "CredentialStore", "SharedDefaults", "SharedLog", "AppGroup", "FrameBus", "Platform",
+        argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -362,7 +363,11 @@ let package = Package(
         "CaptureProgram", "ConfineProgram",
       ]),
     worker(
-      "BroadcastWorker", ["Broadcast", "AppGroup", "CredentialStore", "Platform", "WorkerSupport"]),
+      "BroadcastWorker",
+      [
+        "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "Platform",
+        "WorkerSupport",
+      ]),
     tests("DarwinKeychainTests", ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
     .testTarget(
       name: "DarwinNotificationsTests",

@@ -1,4 +1,5 @@
 import AppGroup
+import Confinement
 import CredentialStore
 import FrameBus
 import Platform
@@ -105,9 +106,18 @@ public final class BroadcastController: Sendable {
   private func means(
     of session: SessionID, _ request: BroadcastRequest
   ) throws(BroadcastError) -> SessionMeans {
-    let launcher: any RoleLauncher =
-      request.isConfined ? try ConfiningLauncher(group) : PlainLauncher()
-    return SessionMeans(log: try openLog(of: session), launcher: launcher)
+    let log = try openLog(of: session)
+    return SessionMeans(log: log, launcher: launcher(request, log))
+  }
+
+  private func launcher(_ request: BroadcastRequest, _ log: SharedLog) -> any RoleLauncher {
+    guard request.isConfined else { return PlainLauncher(reason: "as asked for") }
+    do throws(LaunchError) {
+      return try ConfiningLauncher(group, source: request.source, log)
+    } catch {
+      log.append(.warning, "no role is confined: \(error)", label: Self.label)
+      return PlainLauncher(reason: "there is no framebus-confine")
+    }
   }
 
   private func supervise(

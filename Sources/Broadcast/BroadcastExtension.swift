@@ -1,4 +1,5 @@
 import AppGroup
+import Confinement
 import CredentialStore
 import Platform
 import SharedDefaults
@@ -18,6 +19,7 @@ public enum BroadcastExtension {
   /// Call it first in `main`, before any other thread: signals to stop become a clean finish.
   public static func run(_ handler: BroadcastSampleHandler) -> Never {
     do {
+      try ConfinedProcess.keepOwnMeasures()
       let signals = try SignalWatcher()
       let ending = try ending(of: handler, stop: signals.stop)
       if case .failed(let failure) = ending {

@@ -1,3 +1,4 @@
+import AppGroup
 import Platform
 import SharedDefaults
 
@@ -21,6 +22,8 @@ struct BroadcastRecord: Hashable, Sendable {
   var attempt = 0
   /// The application in front, if anybody tells.
   var application = ""
+  /// How far each role that was started is confined, for a person.
+  var confinement: [Role: String] = [:]
   var ending: BroadcastEnding?
 
   /// The longest text.
@@ -59,6 +62,11 @@ extension BroadcastRecord {
       "attempt": .integer(attempt), "application": .string(application),
     ]
     values["ending"] = ending?.value
+    if !confinement.isEmpty {
+      values["confinement"] = .dictionary(
+        Dictionary(
+          uniqueKeysWithValues: confinement.map { ($0.key.rawValue, .string($0.value)) }))
+    }
     return .dictionary(values)
   }
 
@@ -83,14 +91,29 @@ extension BroadcastRecord {
       (0...Self.maximumAttempts).contains(attempt),
       case .array(let pauses)? = values["pauses"]
     else { return nil }
+    guard let confinement = Self.confinement(values["confinement"]) else { return nil }
     let ending = values["ending"].flatMap { BroadcastEnding($0) }
     guard (phase == .finished) == (ending != nil) else { return nil }
     self.init(
       session: session, phase: phase, wish: wish,
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
       extensionID: extensionID, source: source, stream: stream, attempt: attempt,
-      application: application,
-      ending: ending)
+      application: application, confinement: confinement, ending: ending)
+  }
+
+  private static func confinement(_ value: DefaultsValue?) -> [Role: String]? {
+    guard let value else { return [:] }
+    guard case .dictionary(let values) = value, values.count <= Role.publishing.count else {
+      return nil
+    }
+    var confinement: [Role: String] = [:]
+    for (key, value) in values {
+      guard let role = Role(rawValue: key), case .string(let text) = value,
+        text.utf8.count <= Self.maximumTextBytes
+      else { return nil }
+      confinement[role] = text
+    }
+    return confinement
   }
 }
 

@@ -1,4 +1,5 @@
 import AppGroup
+import CredentialStore
 import FrameBus
 
 /// What a host asks for when it starts a broadcast.
@@ -14,8 +15,11 @@ public struct BroadcastRequest: Sendable {
   public var consent = "The screen is shown to others while this broadcast lasts."
   public var restarts = RestartPolicy()
   /// Whether capture and extension can do no more than their roles need, as far as this machine
-  /// can keep them from it; the log says how far.
-  public var isConfined = false
+  /// can keep them from it; ``BroadcastStatus/confinement`` and the log say how far.
+  public var isConfined = true
+  /// The store that the host has opened, by a passphrase for one; nil: it is opened at each start
+  /// of an extension that asks for credentials, and has to open without being asked for anything.
+  public var credentials: CredentialStore?
   /// How long the extension may take to finish when it is asked to.
   public var finishWithin: Duration = .seconds(10)
 

@@ -15,6 +15,9 @@ public struct BroadcastStatus: Hashable, Sendable {
   public let extensionID: String
   public let source: String
   public let applicationID: String
+  /// How far each role was confined when it was started, for a person: `on`, `on, without …` and
+  /// what this machine cannot do, or `off: ` and why.
+  public let confinement: [Role: String]
   /// How often the extension was started.
   public let attempt: Int
   /// Nil until it has ended.
@@ -43,6 +46,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     extensionID = record?.extensionID ?? ""
     source = record?.source ?? ""
     applicationID = record?.application ?? ""
+    confinement = record?.confinement ?? [:]
     attempt = record?.attempt ?? 0
     isDead = record?.phase.isActive == true && processes.isEmpty
     phase = isDead ? .finished : record?.phase ?? .idle

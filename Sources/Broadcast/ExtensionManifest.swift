@@ -40,7 +40,8 @@ public struct ExtensionManifest: Hashable, Sendable {
   /// What the host hands over at the start, as far as it has it.
   public var credentials: [CredentialName] = []
   /// Paths from the root on that it may read, and write, where it is confined. Of its program it
-  /// has the file alone: libraries that lie beside it are named here.
+  /// has the file alone: libraries that lie beside it are named here. What it may write is made
+  /// before its start where it is missing: an empty file, or a folder if a slash ends the path.
   public var reads: [String] = []
   public var writes: [String] = []
 
@@ -109,12 +110,20 @@ extension ExtensionManifest {
     if let inner = try table.table("format") { format = try Self.format(inner) }
   }
 
-  /// The manifest of `framebus-upload`, which is an extension when a host starts it.
+  /// The manifest of `framebus-upload`, which is an extension when a host starts it. A path of the
+  /// destination is kept from the root on, and may be written.
   public static func builtin(
     id: String, destination: String, credentials: [String] = []
   ) throws(ExtensionManifestError) -> ExtensionManifest {
     var manifest = ExtensionManifest(id: id, executable: "framebus-upload")
-    manifest.arguments = [destination]
+    let parts = destination.split(separator: ":", maxSplits: 1).map(String.init)
+    if parts.count == 2, ["file", "png", "hls"].contains(parts[0]) {
+      let path = absolutePath(parts[1])
+      manifest.arguments = ["\(parts[0]):\(path)"]
+      manifest.writes = [parts[0] == "hls" && !path.hasSuffix("/") ? path + "/" : path]
+    } else {
+      manifest.arguments = [destination]
+    }
     manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
     if destination.hasPrefix("whip:"), let bearer = credentials.first {
       manifest.arguments.append("--credential=\(bearer)")

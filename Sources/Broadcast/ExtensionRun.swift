@@ -23,6 +23,7 @@ final class ExtensionRun: @unchecked Sendable {
   private var toldFront: ApplicationID?
   /// Whether the leading stream has come.
   private var hasCapture = false
+  private var thrift = MemoryThrift()
 
   private static let label = "broadcast.extension"
 
@@ -81,9 +82,12 @@ final class ExtensionRun: @unchecked Sendable {
         continue
       }
       switch try streams.next() {
-      case .sample(let sample, let type):
+      case .sample(var sample, let type):
         try hear(streams.takeNews())
-        try handler.processSampleBuffer(sample, type: type)
+        if let withheld = thrift.count(type, setup.log) {
+          sample.withheldBefore = withheld
+          try handler.processSampleBuffer(sample, type: type)
+        }
       case .ended(let type):
         setup.log.append(.notice, "no more \(type.rawValue)", label: Self.label)
         if type == sources.inOrder.first?.type { return finished() }

@@ -122,7 +122,7 @@ final class HostRun: @unchecked Sendable {
       }
     }
     if let end = uploader.takeEnd() {
-      let died = end.status == nil || end.signal != nil
+      let died = end.exceededBytes == nil && (end.status == nil || end.signal != nil)
       let ending: BroadcastEnding =
         died ? .died(signal: end.signal) : .failed(failure(of: .extension, end))
       // What it said itself before it ended counts.
@@ -141,7 +141,8 @@ final class HostRun: @unchecked Sendable {
   private func lost(
     _ keeper: inout RoleKeeper, _ end: RoleEnd, ending: BroadcastEnding
   ) throws(BroadcastError) {
-    let gaveUpAtStart = end.signal == nil && end.status != nil && keeper.livedNs < Self.startNs
+    let gaveUp = end.signal == nil && end.status != nil && end.exceededBytes == nil
+    let gaveUpAtStart = gaveUp && keeper.livedNs < Self.startNs
     let delay = gaveUpAtStart ? nil : keeper.planRestart()
     log.append(
       .error, "the \(keeper.role) \(end.description)", label: Self.label,
@@ -151,6 +152,12 @@ final class HostRun: @unchecked Sendable {
   }
 
   private func failure(of role: Role, _ end: RoleEnd) -> BroadcastFailure {
+    if let bytes = end.exceededBytes {
+      return BroadcastFailure(
+        domain: "framebus.memory", code: 1,
+        reason: "the \(role) took more memory than its budget of \(bytes >> 20) MiB",
+        recovery: "raise memory-limit-mb in its manifest, or send smaller or fewer frames")
+    }
     var code = 1
     if case .exited(let status)? = end.status { code = Int(status) }
     return BroadcastFailure(
@@ -164,17 +171,18 @@ final class HostRun: @unchecked Sendable {
       // First, because the process reads it.
       try board.change(session) { $0.beginAttempt() }
       uploader.began(try starter.startExtension())
-      noteStart(uploader)
+      try noteStart(uploader)
     }
     if capture.isDue {
       capture.began(try starter.startCapture())
-      noteStart(capture)
+      try noteStart(capture)
     }
   }
 
-  private func noteStart(_ keeper: RoleKeeper) {
-    let pid = keeper.process?.pid ?? 0
-    log.append(.info, "started the \(keeper.role), process \(pid)", label: Self.label)
+  private func noteStart(_ keeper: RoleKeeper) throws(BroadcastError) {
+    guard let process = keeper.process else { return }
+    log.append(.info, "started the \(keeper.role), process \(process.pid)", label: Self.label)
+    try board.change(session) { $0.confinement[keeper.role] = process.confinement }
     if keeper.isRestart { onEvent(.roleRestarted(keeper.role)) }
   }
 

@@ -1,30 +1,34 @@
 import AppGroup
 import Confinement
 import Platform
+import SharedLog
 
 /// Starts the processes of roles.
-package protocol RoleLauncher: Sendable {
+protocol RoleLauncher: Sendable {
   func launch(
     _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
   ) throws(BroadcastError) -> LaunchedRole
 }
 
 /// A process that was started.
-package struct LaunchedRole: Sendable {
+struct LaunchedRole: Sendable {
   let process: ChildProcess
-  /// What belongs to it, and is kept as long as it is.
-  let belongings: (any Sendable)?
-  /// What was done to confine it: for the log.
-  let measures: [String]
+  /// As which it can be asked how it ended; nil for one that was started as it is.
+  var confined: RunningRole?
+  /// How far it is confined, for a person.
+  let confinement: String
 }
 
 /// Starts them as they are, without confining them.
 struct PlainLauncher: RoleLauncher {
+  /// Why.
+  let reason: String
+
   func launch(
     _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
   ) throws(BroadcastError) -> LaunchedRole {
     do throws(SystemError) {
-      return LaunchedRole(process: try ChildProcess(options), belongings: nil, measures: [])
+      return LaunchedRole(process: try ChildProcess(options), confinement: "off: \(reason)")
     } catch { throw .system(error) }
   }
 }
@@ -32,23 +36,29 @@ struct PlainLauncher: RoleLauncher {
 /// Starts them so that they can do what their role needs, and what the manifest asks for, alone.
 struct ConfiningLauncher: RoleLauncher {
   private let group: AppGroup
+  private let needs: CaptureNeeds
+  private let log: SharedLog
   private let launcher: Launcher
 
-  init(_ group: AppGroup) throws(BroadcastError) {
+  private static let label = "broadcast.host"
+
+  /// - Parameter source: of the capture.
+  init(_ group: AppGroup, source: String, _ log: SharedLog) throws(LaunchError) {
     self.group = group
-    do throws(LaunchError) { launcher = try Launcher() } catch { throw .launch("\(error)") }
+    self.log = log
+    needs = CaptureNeeds(source: source)
+    launcher = try Launcher()
   }
 
   func launch(
     _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
   ) throws(BroadcastError) -> LaunchedRole {
-    var confinement =
-      role == .capture
-      ? Confinement.capture(in: group, display: environmentValue("DISPLAY"))
-      : .extension(in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
-    if role == .extension {
-      confinement.grants += manifest.reads.map { .init(.read, $0) }
-      confinement.grants += manifest.writes.map { .init(.write, $0) }
+    let wanted =
+      role == .capture ? confinementOfCapture() : confinementOfExtension(manifest)
+    guard var confinement = wanted else {
+      let plain = PlainLauncher(reason: "nobody knows what its source needs")
+      log.append(.notice, "the capture is not confined: \(plain.reason)", label: Self.label)
+      return try plain.launch(options, as: role, of: manifest)
     }
     // The launcher grants the program's file, and not its folder: that may be somebody's home.
     confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
@@ -56,8 +66,59 @@ struct ConfiningLauncher: RoleLauncher {
       // A host that is killed leaves them to the next one.
       let running = try launcher.start(options, confinement: confinement, bond: .outlivesHost)
       return LaunchedRole(
-        process: running.process, belongings: running,
-        measures: running.measures.map { "\($0.name) \($0.isOn ? "on" : "off"): \($0.detail)" })
+        process: running.process, confined: running,
+        confinement: describe(running.measures, of: role))
     } catch { throw .launch("\(error)") }
   }
+
+  /// - Returns: nil for what cannot be said in grants.
+  private func confinementOfCapture() -> Confinement? {
+    switch needs {
+    case .nothing: return .capture(in: group)
+    case .display(let name): return .capture(in: group, display: name)
+    case .file(let path):
+      var confinement = Confinement.capture(in: group)
+      confinement.grants.append(.init(.read, path))
+      return confinement
+    case .unknown: return nil
+    }
+  }
+
+  private func confinementOfExtension(_ manifest: ExtensionManifest) -> Confinement {
+    var confinement = Confinement.extension(
+      in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
+    confinement.grants += manifest.reads.map { .init(.read, $0) }
+    for path in manifest.writes {
+      do throws(SystemError) { try makeWritable(path) } catch {
+        log.append(.warning, "the extension cannot write: \(error)", label: Self.label)
+      }
+      confinement.grants.append(.init(.write, path))
+    }
+    return confinement
+  }
+
+  /// Tells the log of each measure.
+  /// - Returns: how far it is confined.
+  private func describe(_ measures: [Measure], of role: Role) -> String {
+    let texts = measures.map { "\($0.name) \($0.isOn ? "on" : "off"): \($0.detail)" }
+    log.append(
+      .info, "the \(role) is confined: \(texts.joined(separator: "; "))", label: Self.label)
+    let off = measures.filter { !$0.isOn }
+    if off.isEmpty { return "on" }
+    log.append(
+      .notice,
+      "this machine cannot keep the \(role) from all: "
+        + off.map { "\($0.name) is off, \($0.detail)" }.joined(separator: "; "),
+      label: Self.label)
+    return "on, without \(off.map(\.name).joined(separator: ", "))"
+  }
+}
+
+/// Makes what is not there yet, so that it can be granted by itself and not with all that lies
+/// beside it: an empty file, or an empty folder where the path ends with a slash.
+private func makeWritable(_ path: String) throws(SystemError) {
+  guard path.hasSuffix("/") else { return try OutputFile(path).makeEmpty() }
+  let folder = OutputFile(String(path.dropLast()))
+  if folder.exists { return }
+  _ = try Directory(path: folder.directory).makeDirectory(folder.name, mode: 0o755)
 }

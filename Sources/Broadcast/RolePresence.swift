@@ -6,6 +6,8 @@ import Synchronization
 /// That this process is a role of the group's broadcast, and the only one: a lock that goes with
 /// the process, and a socket by which others get hold of it through the kernel
 /// (`SO_PEERPIDFD`), never by a number in a file.
+///
+/// Each user has files of their own, since what one left behind, no other may remove.
 final class RolePresence: Sendable {
   private let held: Mutex<FileLock?>
   private let ended: StopSignal
@@ -14,15 +16,17 @@ final class RolePresence: Sendable {
 
   /// How long the predecessor's lock may outlive it.
   private static let patience = Duration.seconds(2)
+  private static let lookInterval = Duration.milliseconds(20)
 
-  /// - Returns: nil while another process is that role.
+  /// - Returns: nil while another process is that role. Of two users' processes that begin at the
+  ///   same moment, both may give way.
   init?(_ role: Role, in group: AppGroup, waiting: Bool = false) throws(BroadcastError) {
-    let paths = PresencePaths(role)
+    let paths = PresencePaths(role, of: currentUserID())
+    let deadline = waiting ? Deadline.after(Self.patience) : .now
     do throws(SystemError) {
       let directory = try Directory(path: group.mailboxesPath)
       let lock = try FileLock.take(
-        paths.lock, in: directory, ownerID: currentUserID(),
-        until: waiting ? .after(Self.patience) : .now)
+        paths.lock, in: directory, ownerID: currentUserID(), until: deadline)
       guard let lock else { return nil }
       let socket = try ListeningSocket(
         at: directory.reachablePath(of: paths.socket), mode: 0o666)
@@ -42,6 +46,11 @@ final class RolePresence: Sendable {
       self.directory = directory
       socketName = paths.socket
     } catch { throw .system(error) }
+    // Only now, when others see this one.
+    while Self.process(of: role, in: group, besides: socketName) != nil {
+      if deadline.isPast { return nil }
+      sleep(until: .after(Self.lookInterval))
+    }
   }
 
   /// Ends it at once. Its last reference does the same.
@@ -58,9 +67,20 @@ final class RolePresence: Sendable {
 
   /// The process that is a role now; nil if none is.
   static func process(of role: Role, in group: AppGroup) -> PeerProcess? {
-    let name = PresencePaths(role).socket
-    guard let directory = try? Directory(path: group.mailboxesPath) else { return nil }
-    return PeerProcess.listening(at: directory.reachablePath(of: name), in: group, role)
+    process(of: role, in: group, besides: nil)
+  }
+
+  private static func process(
+    of role: Role, in group: AppGroup, besides ownSocket: String?
+  ) -> PeerProcess? {
+    guard let directory = try? Directory(path: group.mailboxesPath),
+      let names = try? directory.names()
+    else { return nil }
+    for name in names where PresencePaths.isSocket(name, of: role) && name != ownSocket {
+      let path = directory.reachablePath(of: name)
+      if let found = PeerProcess.listening(at: path, in: group, role) { return found }
+    }
+    return nil
   }
 
   /// The process that publishes a stream now; nil if none does.
@@ -71,15 +91,23 @@ final class RolePresence: Sendable {
   }
 }
 
-/// What a role's lock and socket are called. No mailbox can have such names.
+/// What a user's lock and socket for a role are called. No mailbox can have such names.
 private struct PresencePaths {
   let lock: String
   let socket: String
 
-  init(_ role: Role) {
-    lock = ".broadcast-\(role).lock"
-    socket = ".broadcast-\(role).sock"
+  private static let socketSuffix = ".sock"
+
+  init(_ role: Role, of uid: UInt32) {
+    lock = "\(Self.prefix(role))\(uid).lock"
+    socket = "\(Self.prefix(role))\(uid)\(Self.socketSuffix)"
   }
+
+  static func isSocket(_ name: String, of role: Role) -> Bool {
+    name.hasPrefix(prefix(role)) && name.hasSuffix(socketSuffix)
+  }
+
+  private static func prefix(_ role: Role) -> String { ".broadcast-\(role)." }
 }
 
 /// Keeps a listening socket open for as long as a thread serves it.

@@ -1,4 +1,5 @@
 import AppGroup
+import Confinement
 import CredentialStore
 import Platform
 import SharedLog
@@ -25,13 +26,23 @@ enum RoleProcess {
     }
   }
 
+  /// How far it is confined; nil where only the host that started it knows.
+  var confinement: String? {
+    switch self {
+    case .child(let child, _, _): child.confinement
+    case .adopted: nil
+    }
+  }
+
   /// How it ended; nil while it runs.
   var end: RoleEnd? {
     switch self {
     case .child(let child, let words, _):
       guard let status = child.process.status else { return nil }
       words.waitForEnd()
-      return RoleEnd(status: status, lastWords: words.last)
+      var end = RoleEnd(status: status, lastWords: words.last)
+      if case .exceededMemory(let bytes)? = child.confined?.ending { end.exceededBytes = bytes }
+      return end
     case .adopted(let process):
       return process.hasEnded ? RoleEnd(status: nil, lastWords: "") : nil
     }
@@ -74,12 +85,17 @@ struct RoleEnd {
   /// Nil where only its parent would know.
   let status: ChildStatus?
   let lastWords: String
+  /// The budget of memory that it took more than; nil if that is not why.
+  var exceededBytes: UInt64?
 
   var signal: Int32? {
     if case .killed(let signal)? = status { signal } else { nil }
   }
 
   var description: String {
+    if let exceededBytes {
+      return "took more memory than its budget of \(exceededBytes >> 20) MiB, and was ended"
+    }
     let how = status.map { "\($0)" } ?? "ended"
     return lastWords.isEmpty ? how : "\(how): \(lastWords)"
   }

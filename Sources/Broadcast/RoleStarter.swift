@@ -83,11 +83,6 @@ final class RoleStarter: Sendable {
       // Ctrl-C reaches the host alone, which then stops everything in its own order.
       options.hasOwnGroup = true
       let child = try launcher.launch(options, as: role, of: manifest)
-      if !child.measures.isEmpty {
-        log.append(
-          .info, "the \(role) is confined: \(child.measures.joined(separator: "; "))",
-          label: "broadcast.host")
-      }
       let words = try RoleWords(of: role, reading: errors.takeReadEnd(), log)
       return .child(child, words, handOver)
     } catch let error as SystemError {
@@ -104,7 +99,11 @@ final class RoleStarter: Sendable {
     if manifest.credentials.isEmpty { return nil }
     do throws(CredentialError) {
       guard try CredentialStore.exists(in: group) else { return nil }
-      let store = try CredentialStore.open(in: group, as: .host)
+      let opened = request.credentials
+      let store =
+        if let opened { opened } else {
+          try CredentialStore.open(in: group, as: .host)
+        }
       var leases: [Lease] = []
       for name in manifest.credentials {
         do throws(CredentialError) { leases.append(try store.lease(name)) } catch {

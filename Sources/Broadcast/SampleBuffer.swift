@@ -9,6 +9,8 @@ public struct SampleBuffer: ~Copyable {
   /// For what takes leases as they are, within this package.
   package let lease: SharedLease
   private let quota: RetainQuota
+  /// Samples of its kind that came to the process, and not to the handler.
+  var withheldBefore: UInt64 = 0
 
   init(_ lease: SharedLease, _ quota: RetainQuota) {
     self.lease = lease
@@ -21,7 +23,7 @@ public struct SampleBuffer: ~Copyable {
   public var ptsNs: Int64 { metadata.ptsNs }
   public var sequence: SequenceNumber { lease.lease.sequence }
   /// How many came since the one before that this extension was too slow for.
-  public var droppedBefore: UInt64 { lease.lease.droppedBefore }
+  public var droppedBefore: UInt64 { lease.lease.droppedBefore + withheldBefore }
   /// Which life of the capture it comes from.
   public var generation: UInt64 { lease.lease.generation }
   public var byteCount: Int { lease.lease.byteCount }

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -293,6 +294,8 @@ int linux_rename(int directory, const char *name, const char *newName, bool isRe
 }
 
 int linux_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0); }
+
+void linux_return_free_memory(void) { malloc_trim(0); }
 
 int linux_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
 

@@ -45,7 +45,7 @@ public struct CaptureRole {
       throw error
     }
     display.end()
-    ProductLog.append(.info, "capture ended", figures.logged)
+    ProductLog.append(.notice, "capture ended", figures.logged)
     if asJSON {
       let summary = CaptureSummary(
         figures, stream: session.stream, source: options.source,

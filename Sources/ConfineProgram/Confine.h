@@ -28,6 +28,8 @@ struct request {
   /// Whether a user namespace may stand in for missing rights.
   bool mayMapUsers;
   uint64_t memoryBytes;
+  /// The directory of a control group to go into, or NULL.
+  const char *memoryGroup;
   struct grant grants[MAXIMUM_GRANTS];
   unsigned grantCount;
   const char *variables[MAXIMUM_VARIABLES];
@@ -50,7 +52,8 @@ int drop_capabilities(void);
 int forbid_core_dumps(void);
 int die_with_parent(pid_t parent);
 void keep_descriptors(unsigned count, int *reportDescriptor);
-void reduce_environment(const struct request *request);
+int enter_group(const char *path);
+void set_environment(const struct request *request, bool isInGroup);
 
 struct surroundings {
   /// Whether files that were not granted are out of sight.

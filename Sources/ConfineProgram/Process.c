@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,7 +55,19 @@ static bool stays(const char *entry, const struct request *request) {
   return false;
 }
 
-void reduce_environment(const struct request *request) {
+int enter_group(const char *path) {
+  char processes[PATH_MAX];
+  if (snprintf(processes, sizeof processes, "%s/cgroup.procs", path) >= (int)sizeof processes)
+    return ENAMETOOLONG;
+  int file = open(processes, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  // 0 is who writes it.
+  int error = write(file, "0", 1) == 1 ? 0 : errno;
+  close(file);
+  return error;
+}
+
+void set_environment(const struct request *request, bool isInGroup) {
   char **kept = environ;
   for (char **entry = environ; *entry != NULL; entry++)
     if (stays(*entry, request)) *kept++ = *entry;
@@ -64,4 +77,5 @@ void reduce_environment(const struct request *request) {
   char number[24];
   snprintf(number, sizeof number, "%llu", (unsigned long long)request->memoryBytes);
   setenv("FRAMEBUS_MEMORY_BYTES", number, 1);
+  if (isInGroup) setenv("FRAMEBUS_MEMORY_GROUP", request->memoryGroup, 1);
 }

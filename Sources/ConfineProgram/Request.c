@@ -60,6 +60,10 @@ static bool parse_line(char *line, struct request *request) {
   }
   if (strcmp(line, "memory") == 0)
     return parse_number(value, INT64_MAX, &request->memoryBytes) && request->memoryBytes > 0;
+  if (strcmp(line, "group") == 0) {
+    request->memoryGroup = value;
+    return value[0] == '/';
+  }
   if (strcmp(line, "users") == 0) {
     request->mayMapUsers = true;
     return strcmp(value, "mapped") == 0;

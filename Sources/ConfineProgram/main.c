@@ -49,10 +49,14 @@ static void report_sockets(const struct request *request, struct surroundings ar
 /// system calls forbids what the measures before it are made of.
 static void confine(const struct request *request) {
   report_result("core-dumps", forbid_core_dumps(), "none are written");
-  reduce_environment(request);
+  // While control groups are in sight.
+  bool isInGroup = request->memoryGroup != NULL && enter_group(request->memoryGroup) == 0;
+  set_environment(request, isInGroup);
   report("environment", true, "listed variables alone");
   if (request->memoryBytes != 0)
-    report("memory", true, "watched by its host, and by the role itself");
+    report("memory", true,
+           isInGroup ? "its children count too, and the kernel keeps them all below a limit"
+                     : "that of the role alone, watched by its host and by itself");
   struct surroundings around = enter_private_root(request);
   report_result("capabilities", drop_capabilities(), "none");
   int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;

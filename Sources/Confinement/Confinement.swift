@@ -52,10 +52,11 @@ package struct Confinement: Hashable, Sendable {
 
   package init() {}
 
-  /// With the right to run a program.
+  /// With the right to run a program, and the programs of roles beside it, one by one: it may lie
+  /// in somebody's home.
   func running(_ path: String) -> Confinement {
     var result = self
-    result.grants.append(Grant(.run, path))
+    result.grants += ([path] + SystemPaths.rolePrograms(beside: path)).map { Grant(.run, $0) }
     return result
   }
 }

@@ -8,7 +8,8 @@ struct ConfinementText {
 
   /// - Parameter descriptorCount: how many descriptors beside the standard streams stay open.
   init(
-    _ confinement: Confinement?, descriptorCount: Int, diesWithHost: Bool
+    _ confinement: Confinement?, memoryGroup: String? = nil, descriptorCount: Int,
+    diesWithHost: Bool
   ) throws(LaunchError) {
     var lines = ["framebus-confine 1", "descriptors \(descriptorCount)"]
     if diesWithHost { lines.append("parent \(currentProcessID())") }
@@ -16,6 +17,7 @@ struct ConfinementText {
       lines.append("sockets \(confinement.sockets.rawValue)")
       if confinement.mayMapUsers { lines.append("users mapped") }
       if let bytes = confinement.memoryBytes { lines.append("memory \(bytes)") }
+      if let memoryGroup { lines.append("group \(memoryGroup)") }
       lines += confinement.variables.map { "variable \($0)" }
       // What holds another comes before it.
       lines += confinement.grants.sorted { $0.path.utf8.count < $1.path.utf8.count }

@@ -14,8 +14,8 @@ extension LaunchError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .noConfiner:
-      "the program framebus-confine is neither beside this one nor in ../libexec/framebus;"
-        + " install it, or build it with `swift build --product framebus-confine`"
+      "the program framebus-confine is neither beside this one, nor in ../libexec/framebus, nor in"
+        + " PATH; install it, or build it with `swift build --product framebus-confine`"
     case .system(let error): "cannot start a role: \(error)"
     case .refused(let program, let reason):
       "\(program) was not started: \(reason); `framebus doctor` says what this machine lacks"

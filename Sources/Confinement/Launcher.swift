@@ -8,7 +8,10 @@ package struct Launcher: Sendable {
   private let confiner: String
 
   package init() throws(LaunchError) {
-    guard let path = siblingProgram(named: "framebus-confine") else { throw .noConfiner }
+    let name = "framebus-confine"
+    guard let path = siblingProgram(named: name) ?? programInPath(named: name) else {
+      throw .noConfiner
+    }
     confiner = path
   }
 
@@ -27,8 +30,11 @@ package struct Launcher: Sendable {
   package func start(
     _ program: LaunchOptions, confinement: Confinement?, bond: Bond = .diesWithHost
   ) throws(LaunchError) -> RunningRole {
+    var confinement = confinement?.running(program.executable)
+    let group = confinement?.memoryBytes.flatMap { MemoryGroup(budgetBytes: $0) }
+    if let group { confinement?.grants.append(.init(.read, group.path)) }
     let text = try ConfinementText(
-      confinement.map { $0.running(program.executable) }, descriptorCount: program.inherited.count,
+      confinement, memoryGroup: group?.path, descriptorCount: program.inherited.count,
       diesWithHost: bond == .diesWithHost)
     let process: ChildProcess
     let report: Report
@@ -43,7 +49,7 @@ package struct Launcher: Sendable {
     }
     if report.hasStarted {
       return RunningRole(
-        process, measures: report.measures, memoryBytes: confinement?.memoryBytes)
+        process, measures: report.measures, memoryBytes: confinement?.memoryBytes, group)
     }
     let status = process.end(with: Signal.kill)
     throw .refused(

@@ -6,7 +6,7 @@ package enum RoleEnding: Hashable, Sendable, CustomStringConvertible {
   case finished
   case failed(status: Int32)
   case killed(signal: Int32)
-  /// Its host killed it: it took more memory than its budget.
+  /// It took more memory than its budget: it ended itself, or its host or the kernel killed it.
   case exceededMemory(budgetBytes: UInt64)
 
   package var description: String {
@@ -28,14 +28,20 @@ package final class RunningRole: Sendable {
   /// What was done to confine it, in order.
   package let measures: [Measure]
   private let memory: MemoryWatch?
+  private let group: MemoryGroup?
 
-  init(_ process: ChildProcess, measures: [Measure], memoryBytes: UInt64?) {
+  init(
+    _ process: ChildProcess, measures: [Measure], memoryBytes: UInt64?, _ group: MemoryGroup?
+  ) {
     self.process = process
     self.measures = measures
+    self.group = group
     memory = memoryBytes.map { bytes in
-      MemoryWatch(budgetBytes: bytes, of: process.processID) { [weak process] level in
+      MemoryWatch(
+        budgetBytes: bytes, of: process.processID, in: group?.path
+      ) { [weak process] level in
         // Its own watch has ended it, with an error, if it has one.
-        if level == .exceeded { process?.send(signal: Signal.kill) }
+        if level == .exceeded { process?.sendToGroup(signal: Signal.kill) }
       }
     }
   }
@@ -67,12 +73,14 @@ package final class RunningRole: Sendable {
   package func leaveRunning() { process.leaveRunning() }
 
   private func ending(_ status: ChildStatus) -> RoleEnding {
-    switch status {
-    case .exited(0): .finished
-    case .exited(let code): .failed(status: code)
-    case .killed(Signal.kill) where memory?.isExceeded == true:
-      .exceededMemory(budgetBytes: memory?.budgetBytes ?? 0)
-    case .killed(let signal): .killed(signal: signal)
+    switch (status, memory) {
+    case (.exited(0), _): .finished
+    case (.exited(ConfinedProcess.exceededStatus), let memory?):
+      .exceededMemory(budgetBytes: memory.budgetBytes)
+    case (.killed(Signal.kill), let memory?) where memory.isExceeded || group?.hasKilled == true:
+      .exceededMemory(budgetBytes: memory.budgetBytes)
+    case (.exited(let code), _): .failed(status: code)
+    case (.killed(let signal), _): .killed(signal: signal)
     }
   }
 }

@@ -5,7 +5,7 @@ import Platform
 enum SystemPaths {
   static var grants: [Confinement.Grant] {
     ["/usr", "/bin", "/sbin", "/lib", "/lib64"].map { .init(.run, $0) }
-      + programs.map { .init(.run, $0) }
+      + libraries.map { .init(.run, $0) }
       + [
         "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
         "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/alternatives", "/proc",
@@ -35,19 +35,25 @@ enum SystemPaths {
   static let variables = [
     "HOME", "LANG", "LC_ALL", "PATH", "TZ", "LD_LIBRARY_PATH", "NO_COLOR", "SWIFT_BACKTRACE",
     "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "FRAMEBUS_GROUP", "FRAMEBUS_HOME",
-    "GST_DEBUG",
-    "GST_DEBUG_NO_COLOR",
-    "GST_PLUGIN_PATH", "GST_PLUGIN_SYSTEM_PATH", "GST_REGISTRY", "GST_REGISTRY_UPDATE",
+    "FRAMEBUS_LOG_LEVEL", "GST_DEBUG", "GST_DEBUG_NO_COLOR", "GST_PLUGIN_PATH",
+    "GST_PLUGIN_SYSTEM_PATH", "GST_REGISTRY", "GST_REGISTRY_UPDATE",
   ]
 
-  /// The folders of the libraries that this program runs with, as the role's do too, and the
-  /// programs of roles beside it, one by one: a program may lie in somebody's home.
-  private static var programs: [String] {
+  /// The folders of the libraries that this program runs with, as the role's do too.
+  private static var libraries: [String] {
     let libraries = mappedFilePaths().filter { $0.contains(".so") }.compactMap(folder)
-    let roles = ["framebus-capture", "framebus-capture-gstreamer", "framebus-upload"]
     return Set(libraries).filter { path in
       !["/usr/", "/lib/", "/lib64/"].contains { (path + "/").hasPrefix($0) }
-    }.sorted() + roles.compactMap { siblingProgram(named: $0) }
+    }.sorted()
+  }
+
+  /// What `framebus` becomes, where it looks for it.
+  static func rolePrograms(beside path: String) -> [String] {
+    guard let folder = folder(of: path), path.hasSuffix("/framebus") else { return [] }
+    let names = ["framebus-capture", "framebus-capture-gstreamer", "framebus-upload"]
+    return [folder, folder + "/../libexec/framebus"].flatMap { place in
+      names.map { "\(place)/\($0)" }
+    }
   }
 
   private static func folder(of path: String) -> String? {

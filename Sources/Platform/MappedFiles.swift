@@ -1,9 +1,10 @@
+import CLinuxShims
 import Glibc
 
 /// The files that this process runs from: its program and libraries (`/proc/self/maps`). Memory
 /// files and what was removed are left out.
 package func mappedFilePaths() -> Set<String> {
-  let lines = textOfProcessFile("/proc/self/maps").split(separator: "\n")
+  let lines = kernelText("/proc/self/maps").split(separator: "\n")
   return Set(
     lines.compactMap { line in
       // Address, permissions, offset, device, inode, path.
@@ -19,29 +20,21 @@ package func mappedFilePaths() -> Set<String> {
 /// - Parameter processID: nil for this process.
 package func privateMemoryBytes(of processID: Int32? = nil) -> UInt64? {
   let name = processID.map(String.init) ?? "self"
-  for line in textOfProcessFile("/proc/\(name)/status").split(separator: "\n")
+  for line in kernelText("/proc/\(name)/status").split(separator: "\n")
   where line.hasPrefix("RssAnon:") {
     return UInt64(line.split { !$0.isNumber }.first ?? "").map { $0 * 1024 }
   }
   return nil
 }
 
+/// Gives memory that was freed back to the system, as far as it can be (`malloc_trim(3)`).
+package func returnFreeMemory() { linux_return_free_memory() }
+
 /// How much memory a process has in use: its own, and its share of what it has in common with
 /// others, such as libraries and frames (`Pss` of `proc_pid_smaps(5)`). Nil if it runs no more, or
 /// may not be looked into.
 package func proportionalMemoryBytes(of processID: Int32) -> UInt64? {
-  let lines = textOfProcessFile("/proc/\(processID)/smaps_rollup").split(separator: "\n")
+  let lines = kernelText("/proc/\(processID)/smaps_rollup").split(separator: "\n")
   let line = lines.first { $0.hasPrefix("Pss:") }
   return line.flatMap { UInt64($0.split { !$0.isNumber }.first ?? "") }.map { $0 * 1024 }
-}
-
-/// What a file of /proc says; empty if it cannot be read.
-private func textOfProcessFile(_ path: String) -> String {
-  // SAFETY: the kernel reads the path during the call only.
-  let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
-  guard number >= 0 else { return "" }
-  let file = Descriptor(owning: number)
-  var bytes: [UInt8] = []
-  while let more = try? readSome(file.number), !more.isEmpty { bytes += more }
-  return String(decoding: bytes, as: UTF8.self)
 }

@@ -26,6 +26,17 @@ package struct OutputFile: Hashable, Sendable {
     if status.kind != .file { throw SystemError(code: EINVAL, operation: "open", path: path) }
   }
 
+  /// Makes the file, empty and as the umask has it, unless there is something of its name.
+  package func makeEmpty() throws(SystemError) {
+    // SAFETY: the kernel reads the path during the call only.
+    let made = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    if made >= 0 {
+      close(made)
+    } else if errno != EEXIST {
+      throw .last("open", path: path)
+    }
+  }
+
   // SAFETY: the kernel reads the path during the call only.
   package var exists: Bool { unsafe access(path, F_OK) == 0 }
 

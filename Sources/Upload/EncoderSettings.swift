@@ -29,6 +29,13 @@ public struct EncoderSettings: Hashable, Sendable {
     return Int(number * Double(factor))
   }
 
+  /// Under which names a host sets, in the group's settings, what its uploader is not told
+  /// otherwise: texts as ``init(encoder:bitrate:)`` takes them.
+  package enum Keys {
+    package static let encoder = "uploadEncoder"
+    package static let bitrate = "uploadBitrate"
+  }
+
   /// The wanted bitrate, or one at which a screen of this size stays legible: 3 bits a second for
   /// each pixel, 6 Mbit/s at 1080p.
   public func bitsPerSecond(width: Int, height: Int) -> Int {

@@ -1,8 +1,8 @@
 import Platform
 
 /// Counts what a run does, and turns the counts into rates.
-struct UploadStatistics {
-  private(set) var frames = 0
+package struct UploadStatistics {
+  package private(set) var frames = 0
   private(set) var repeatedFrames = 0
   private(set) var soundChunks = 0
   private var latency = LatencyHistogram()
@@ -13,7 +13,9 @@ struct UploadStatistics {
   private var reportedFrames = 0
   private var reportedBytes: UInt64 = 0
 
-  mutating func countFrame(capturedAtNs: UInt64, nowNs: UInt64) {
+  package init() {}
+
+  package mutating func countFrame(capturedAtNs: UInt64, nowNs: UInt64) {
     frames += 1
     if firstArrivalNs == nil { firstArrivalNs = nowNs }
     newestArrivalNs = nowNs
@@ -39,7 +41,7 @@ struct UploadStatistics {
   }
 
   /// Rates from the first frame to the newest.
-  func summary(drops: UInt64, sound: SoundFigures?, byteCount: UInt64) -> UploadProgress {
+  package func summary(drops: UInt64, sound: SoundFigures?, byteCount: UInt64) -> UploadProgress {
     var result = totals(drops: drops, sound: sound, byteCount: byteCount)
     let seconds = Double(newestArrivalNs &- (firstArrivalNs ?? newestArrivalNs)) / 1e9
     if seconds > 0 {

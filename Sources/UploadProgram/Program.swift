@@ -6,6 +6,7 @@ import CredentialStore
 import FrameBus
 import GStreamerLog
 import Platform
+import SharedDefaults
 import Upload
 import UploadGStreamer
 
@@ -39,7 +40,9 @@ struct Send: ParsableCommand {
     // The host chooses the streams, and stops it by the broadcast's end.
     if BroadcastExtension.isStartedByHost {
       BroadcastExtension.run(
-        BroadcastUpload { setup in try self.destination(display, setup.credentials) })
+        BroadcastUpload { setup in
+          try self.destination(display, setup.credentials, setup.settings)
+        })
     }
     let streams = try upload.streams()
     let policy = try policy()
@@ -100,7 +103,8 @@ struct Send: ParsableCommand {
   }
 
   private func destination(
-    _ display: ProgressDisplay, _ credentials: CredentialStore? = nil
+    _ display: ProgressDisplay, _ credentials: CredentialStore? = nil,
+    _ settings: SharedDefaults? = nil
   ) throws -> any Destination {
     var makers: [any DestinationMaker] = [NullDestinationMaker()]
     #if Media
@@ -126,8 +130,10 @@ struct Send: ParsableCommand {
       }
     #endif
     do throws(DestinationError) {
-      let settings = try EncoderSettings(encoder: upload.encoder, bitrate: upload.bitrate)
-      return try DestinationCatalog(makers).make(upload.destination, encoder: settings)
+      let encoder = try EncoderSettings(
+        encoder: upload.encoder ?? settings?.string(forKey: EncoderSettings.Keys.encoder),
+        bitrate: upload.bitrate ?? settings?.string(forKey: EncoderSettings.Keys.bitrate))
+      return try DestinationCatalog(makers).make(upload.destination, encoder: encoder)
     } catch {
       if error.isMisuse { throw UsageError("\(error)") }
       throw error

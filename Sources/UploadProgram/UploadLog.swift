@@ -60,15 +60,22 @@ struct UploadLog {
 
 extension ProductLog {
   static func append(_ summary: UploadSummary) {
-    let progress = summary.progress
     append(
-      .info, "upload ended",
-      [
-        LogField("end", "\(summary.end)"), LogField("frames", "\(progress.frames)"),
-        LogField("repeated", "\(progress.repeatedFrames)"),
-        LogField("drops", "\(progress.drops)"), LogField("bytes", "\(progress.byteCount)"),
-        LogField("latencyP50Ns", "\(progress.latencyP50Ns)"),
-        LogField("latencyP99Ns", "\(progress.latencyP99Ns)"),
-      ])
+      .info, UploadProgress.ended,
+      [LogField("end", "\(summary.end)")] + summary.progress.logged)
+  }
+}
+
+extension UploadProgress {
+  /// What the log says when an upload has ended, with its figures.
+  static let ended = "upload ended"
+
+  var logged: [LogField] {
+    [
+      LogField("frames", "\(frames)"), LogField("repeated", "\(repeatedFrames)"),
+      LogField("framesPerSecond", "\(framesPerSecond)"), LogField("drops", "\(drops)"),
+      LogField("bytes", "\(byteCount)"), LogField("latencyP50Ns", "\(latencyP50Ns)"),
+      LogField("latencyP99Ns", "\(latencyP99Ns)"),
+    ]
   }
 }

@@ -2,6 +2,7 @@ import AppGroup
 import Broadcast
 import Foundation
 import Platform
+import SharedLog
 import Synchronization
 import TestSupport
 
@@ -21,18 +22,23 @@ final class BroadcastScene: Sendable {
   /// - Parameters:
   ///   - settings: of the extension, such as `fail=signIn`.
   ///   - source: what is captured.
+  ///   - manifest: further lines of its manifest.
   init(
-    _ settings: [String] = [], credentials: [String] = [], source: String = usualSource
+    _ settings: [String] = [], credentials: [String] = [], source: String = usualSource,
+    size: (width: Int, height: Int) = (64, 48), manifest: String = ""
   ) throws {
     self.source = source
     root = try TemporaryRoot()
     group = try AppGroup.create(GroupID("group.dev.example.broadcast"), root: root.path)
     try Data().write(to: URL(filePath: root.file("trace")))
     controller = try BroadcastController(in: group) { [events] in events.add($0) }
-    try register(settings, credentials: credentials)
+    try register(settings, credentials, size, manifest)
   }
 
-  func register(_ settings: [String], credentials: [String] = []) throws {
+  private func register(
+    _ settings: [String], _ credentials: [String], _ size: (width: Int, height: Int),
+    _ manifest: String
+  ) throws {
     let arguments = ["extension", "trace=\(root.file("trace"))"] + settings
     let text = """
       version = 1
@@ -41,10 +47,11 @@ final class BroadcastScene: Sendable {
       arguments = \(arguments)
       credentials = \(credentials)
       writes = ["\(root.file("trace"))"]
+      \(manifest)
 
       [format]
-      width = 64
-      height = 48
+      width = \(size.width)
+      height = \(size.height)
       """
     try ExtensionRegistry(group).register(ExtensionManifest(parsing: Array(text.utf8)))
   }
@@ -88,11 +95,22 @@ final class BroadcastScene: Sendable {
   }
 
   /// Starts the host in a process of its own.
-  func hostProcess(_ settings: String...) throws -> RunningProgram {
-    try RunningProgram(
-      "BroadcastWorker",
-      ["host", root.path, "\(group.id)", "extension=\(Self.extensionID)", "source=\(source)"]
-        + settings)
+  func hostProcess(_ settings: String..., inherited: [Int32] = []) throws -> RunningProgram {
+    try RunningProgram("BroadcastWorker", hostArguments + settings, inherited: inherited)
+  }
+
+  var hostArguments: [String] {
+    ["host", root.path, "\(group.id)", "extension=\(Self.extensionID)", "source=\(source)"]
+  }
+
+  /// What the log says now, merged by time.
+  func log() throws -> [LogRecord] {
+    let reader = try LogReader(group)
+    var records: [LogRecord] = []
+    while let entry = try reader.next() {
+      if case .line(let record) = entry { records.append(record) }
+    }
+    return records
   }
 }
 

@@ -116,9 +116,7 @@ import Testing
         ["credential=whip.example.com/studio"], credentials: ["whip.example.com/studio"])
       let name = try CredentialName(service: "whip.example.com", account: "studio")
       try CredentialStore.create(in: scene.group).set(name, SecretBytes(copying: [1, 2, 3]))
-      var request = scene.request
-      request.isConfined = true
-      let session = try scene.controller.start(request).session
+      let session = try scene.start()
       try scene.waitForTrace(["started 1", "credential 3", "video"])
       try scene.kill(.capture)
       try scene.waitForTrace([

@@ -1,5 +1,6 @@
 import AppGroup
 import Broadcast
+import CredentialStore
 import Foundation
 import Platform
 import WorkerSupport
@@ -18,6 +19,15 @@ struct Program {
     }
   }
 
+  /// Keeps what descriptor 3 says as a credential, `SERVICE/ACCOUNT`.
+  private static func seal(_ text: String, in group: AppGroup) throws {
+    let secret = try SecretBytes(capacity: 4096) { span throws(CredentialError) in
+      do { return try readFully(into: &span, from: 3) } catch { throw .system("\(error)") }
+    }
+    try CredentialStore.create(in: group).set(CredentialName(text), secret)
+    say("has sealed")
+  }
+
   /// Starts a broadcast and says what becomes of it, until it has ended or a signal comes.
   private static func host(_ arguments: [String]) throws {
     let signals = try SignalWatcher()
@@ -26,6 +36,7 @@ struct Program {
     let controller = try BroadcastController(in: group) { say("event \($0)") }
     var request = BroadcastRequest(
       extensionID: settings.text("extension", ""), source: settings.text("source", "test:noise"))
+    if settings["seal"] != nil { try seal(settings.text("seal", ""), in: group) }
     if settings["restarts"] == "always" {
       request.restarts.maximumInARow = .max
       request.restarts.longestDelay = request.restarts.firstDelay

@@ -11,6 +11,9 @@ final class TracingHandler: BroadcastSampleHandler {
   private var frameCount = 0
   private var lastLine = ""
   private var kept: [RetainedSampleBuffer] = []
+  private var check: PictureCheck?
+  private var hoard: SampleHoard?
+  private var attempt = 0
 
   init(_ settings: Settings) {
     self.settings = settings
@@ -19,7 +22,12 @@ final class TracingHandler: BroadcastSampleHandler {
   }
 
   override func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {
-    write("started \(setupInfo.attempt)")
+    attempt = setupInfo.attempt
+    write("started \(attempt)")
+    if settings["check"] != nil { check = PictureCheck() }
+    if let interval = settings["sendEveryMs"].flatMap(Int.init) {
+      hoard = try? SampleHoard(sendingEvery: .milliseconds(interval))
+    }
     if settings["fail"] == "signIn" {
       throw BroadcastFailure(
         domain: "WHIP", code: 401, reason: "Not Logged In", recovery: "Go to Application")
@@ -46,6 +54,13 @@ final class TracingHandler: BroadcastSampleHandler {
     // One line for as many as come in a row.
     if lastLine != type.rawValue { write(type.rawValue) }
     if settings["keep"] != nil { keep(sample) }
+    hoard?.add(sample)
+    if settings.number("runaway", 0) == attempt { runAway() }
+    if let problem = sample.withBytes({
+      check?.problem(sample.format, generation: sample.generation, $0)
+    }) {
+      write("the picture \(problem)")
+    }
     if frameCount == settings.number("failAfter", 0) {
       finishBroadcast(
         withError: BroadcastFailure(domain: "test", code: 7, reason: "enough \"of\" it\n"))
@@ -53,6 +68,12 @@ final class TracingHandler: BroadcastSampleHandler {
   }
 
   override func broadcastFinished() { write("finished") }
+
+  /// Takes memory until it is ended.
+  private func runAway() {
+    var taken: [[UInt8]] = []
+    while true { taken.append(Array(repeating: UInt8(taken.count & 0xff), count: 1 << 20)) }
+  }
 
   private func keep(_ sample: borrowing SampleBuffer) {
     do throws(RetainError) {

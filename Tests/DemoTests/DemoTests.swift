@@ -57,6 +57,35 @@
       try expectNothingIsLeft(of: result.errors)
     }
 
+    /// Settings, a sealed token, confined roles, a notification for each change, and a merged log.
+    @Test func itShowsWhatABroadcastIs() throws {
+      let program = try demo(["--seconds", "1", "--output", "screen.mkv"])
+      let result = try program.finish()
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let lines = result.errors.split(separator: "\n").map(String.init)
+      for wanted in [
+        "settings   uploadBitrate is 4M",
+        "token      demo/token, sealed by the host; the extension alone is handed it",
+        "notified   framebus.broadcast: starting", "notified   framebus.broadcast: live",
+        "notified   framebus.broadcast: finished",
+      ] {
+        #expect(lines.contains(wanted), "\(wanted) in \(result.errors)")
+      }
+      for role in ["capture", "extension"] {
+        #expect(
+          lines.contains { $0.hasPrefix(role) && $0.contains(", confined: on") },
+          "\(result.errors)")
+      }
+      let log = lines.drop { !$0.hasPrefix("log ") }
+      for wanted in [
+        "host       the session begins", "extension  opened the credential demo/token",
+        "extension  upload ended", "host       every role has ended",
+      ] {
+        #expect(log.contains { $0.hasSuffix(wanted) }, "\(wanted) in \(log)")
+      }
+      #expect(log.contains { $0.contains("  capture    ") }, "\(log)")
+    }
+
     @Test func thePictureShowsTheWindowsAndTheMp4Plays() throws {
       let program = try demo(["--seconds", "1", "--output", "screen.mp4"])
       let result = try program.finish()

@@ -53,8 +53,8 @@ enum LayerRule {
       "Capture", "CaptureGStreamer", "GStreamerLog",
     ]),
     "UploadProgram": core.union(program).union([
-      "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
-      "WHIP",
+      "Broadcast", "CredentialStore", "GStreamerLog", "SharedDefaults", "SharedLog", "Upload",
+      "UploadGStreamer", "WHIP",
     ]),
     "ViewProgram": core.union(program).union([
       "GStreamerLog", "LivePage", "SharedLog", "Upload", "UploadGStreamer", "WHIP",

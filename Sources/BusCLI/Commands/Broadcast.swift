@@ -85,6 +85,8 @@ private struct StatusReport: Encodable {
     let pid: Int32?
     /// running or none.
     let state: String
+    /// on, with what is lacking, or off, with the reason; nil for one that is never confined.
+    let confinement: String?
   }
 
   let phase: String
@@ -113,7 +115,9 @@ private struct StatusReport: Encodable {
     roles = Dictionary(
       uniqueKeysWithValues: Role.publishing.map { role in
         let pid = status.pids[role]
-        return (role.description, RoleReport(pid: pid, state: pid == nil ? "none" : "running"))
+        let report = RoleReport(
+          pid: pid, state: pid == nil ? "none" : "running", confinement: status.confinement[role])
+        return (role.description, report)
       })
   }
 
@@ -128,7 +132,8 @@ private struct StatusReport: Encodable {
     }
     if !application.isEmpty { rows.append(("in front", application.plain)) }
     for (role, report) in roles.sorted(by: { $0.key < $1.key }) {
-      rows.append((role, report.pid.map { "process \($0)" } ?? "none"))
+      let confinement = report.confinement.map { ", confined: \($0.plain)" } ?? ""
+      rows.append((role, report.pid.map { "process \($0)\(confinement)" } ?? "none"))
     }
     try global.terminal.printRows(rows)
   }

@@ -2,6 +2,7 @@ import AppGroup
 import ArgumentParser
 import Broadcast
 import CommandLineSupport
+import CredentialStore
 import Platform
 
 /// `framebus broadcast start [EXTENSION] [--source SOURCE]`.
@@ -29,8 +30,11 @@ struct BroadcastStart: ParsableCommand {
   var consent: String?
   @Option(help: ArgumentHelp("Start a role that dies at most N times in a row.", valueName: "n"))
   var restarts: Int?
-  @Flag(help: "Let capture and extension do no more than their roles need.")
-  var confine = false
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Let capture and extension do no more than their roles need; `status` says how far.")
+  var confine = true
+  @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func validate() throws {
@@ -49,7 +53,9 @@ struct BroadcastStart: ParsableCommand {
       try controller.cancelPick()
       throw AlreadyReported()
     }
-    let started = try controller.start(request(picked))
+    var request = request(picked)
+    request.credentials = try openedStore(controller, picked)
+    let started = try controller.start(request)
     if case .joined(let session) = started {
       terminal.say("the broadcast \(session) is under way already; following it")
     }
@@ -72,6 +78,19 @@ struct BroadcastStart: ParsableCommand {
     if let consent { request.consent = consent }
     if let restarts { request.restarts.maximumInARow = restarts }
     return request
+  }
+
+  /// Opens the credentials that the extension asks for, once: each of its starts needs them.
+  /// - Returns: nil if it asks for none, and where another process is the host already.
+  private func openedStore(
+    _ controller: BroadcastController, _ picked: String
+  ) throws -> CredentialStore? {
+    let group = controller.group
+    let manifest = try ExtensionRegistry(group).manifest(of: picked)
+    guard !manifest.credentials.isEmpty, try CredentialStore.exists(in: group),
+      try controller.status.pids[.host] == nil
+    else { return nil }
+    return try store.open(store.prepared(global), as: .host)
   }
 
   /// - Returns: nil if the user cancels.

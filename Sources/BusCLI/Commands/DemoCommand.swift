@@ -3,14 +3,16 @@ import ArgumentParser
 import CommandLineSupport
 import Platform
 
-/// `framebus demo`: a screen, a capturing process, a recording process, and what they did.
+/// `framebus demo`: a broadcast of a screen into a file, and what its roles did.
 struct DemoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Record a screen through the bus, and show the figures.",
+    abstract: "Broadcast a screen into a file, and show what was done and the figures.",
     discussion: """
-      Starts one process that captures a screen into shared memory and another that records it to \
-      a file; both belong to a group of their own in a temporary directory. Where there is no X11 \
+      Makes a group of its own in a temporary directory, and is the host of a broadcast in it: \
+      settings in a suite, a token sealed for the extension, a confined process that captures a \
+      screen into shared memory and another, the extension, that records it. Each change is shown \
+      as its notification comes, and at the end the log of all three. Where there is no X11 \
       screen, it starts a virtual one with moving windows.
       """)
 

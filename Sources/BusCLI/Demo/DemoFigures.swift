@@ -1,18 +1,5 @@
+import AppGroup
 import FoundationEssentials
-
-/// What `framebus upload --json` says last.
-struct UploadSummary: Decodable {
-  let frames: Int
-  let fps: Double
-  let drops: Int
-  let latency_p50_ns: UInt64
-  let latency_p99_ns: UInt64
-}
-
-/// What `framebus capture --json` says last.
-struct CaptureSummary: Decodable {
-  let copies_per_frame: Double
-}
 
 /// The closing summary of a demo; as JSON, the object that design and scripts rely on.
 struct DemoFigures: Encodable {
@@ -25,15 +12,20 @@ struct DemoFigures: Encodable {
   let output: String
   let picture: String?
 
-  init(
-    upload: UploadSummary, capture: CaptureSummary, output: String, picture: String?
-  ) {
-    frames = upload.frames
-    fps = upload.fps
-    drops = upload.drops
-    latency_p50_ns = upload.latency_p50_ns
-    latency_p99_ns = upload.latency_p99_ns
-    copies_per_frame = capture.copies_per_frame
+  /// What the roles said of their work when they ended.
+  init(_ log: DemoLog, output: String, picture: String?) throws {
+    func uploaded(_ key: String) throws -> Double {
+      try log.figure(key, of: .extension, in: "upload ended")
+    }
+    func captured(_ key: String) throws -> Double {
+      try log.figure(key, of: .capture, in: "capture ended")
+    }
+    frames = try Int(uploaded("frames"))
+    fps = try uploaded("framesPerSecond")
+    drops = try Int(uploaded("drops"))
+    latency_p50_ns = try UInt64(uploaded("latencyP50Ns"))
+    latency_p99_ns = try UInt64(uploaded("latencyP99Ns"))
+    copies_per_frame = try captured("copied") / max(1, captured("frames"))
     self.output = output
     self.picture = picture
   }

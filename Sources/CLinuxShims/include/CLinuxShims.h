@@ -118,6 +118,9 @@ int linux_rename(int directory, const char *name, const char *newName, bool isRe
 /// prctl(2), PR_SET_DUMPABLE to 0: no core dumps, and no look at this process's memory by others.
 int linux_forbid_dumps(void);
 
+/// malloc_trim(3): gives memory that was freed back to the system, as far as it can be.
+void linux_return_free_memory(void);
+
 /// prctl(2), PR_SET_NAME: the calling thread's name, at most 15 bytes.
 int linux_name_thread(const char *name);
 

@@ -84,7 +84,7 @@ public struct SecretBytes: ~Copyable, Sendable {
   }
 
   /// So many bytes that nobody can guess.
-  static func random(byteCount: Int) throws(CredentialError) -> SecretBytes {
+  package static func random(byteCount: Int) throws(CredentialError) -> SecretBytes {
     // SAFETY: the buffer is valid for its length.
     let made = try unsafe SecretBytes(byteCount: byteCount) {
       unsafe randombytes_buf($0, byteCount)

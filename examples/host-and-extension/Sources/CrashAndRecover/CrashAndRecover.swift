@@ -5,25 +5,20 @@ import Stage
 
 /// The capture is killed, then the extension: the broadcast goes on.
 @main struct CrashAndRecover {
-  static func main() throws {
+  static func main() async throws {
     let stage = try Stage()
     try stage.signIn(token: "a token")
-    let controller = try BroadcastController(in: stage.group) { event in
-      if case .roleLost(let role, _, _) = event { print("the \(role) has died") }
-      if case .roleRestarted(let role) = event { print("the \(role) was started again") }
-    }
+    let (controller, told) = try stage.controller()
+    var events = told.makeAsyncIterator()
     let session = try controller.start(stage.request).session
+    while let event = await events.next(), event != .live {}
     for role in [Role.capture, .extension] {
-      try stage.wait {
-        let status = try controller.status
-        return status.phase == .live && status.pids.count == 3
+      if let pid = try controller.status.pids[role] { kill(pid, SIGKILL) }
+      while let event = await events.next() {
+        if case .roleLost(let role, _, _) = event { print("the \(role) has died") }
+        if event == .roleRestarted(role) { break }
       }
-      let before = try controller.status.pids[role]
-      if let before { kill(before, SIGKILL) }
-      try stage.wait {
-        let status = try controller.status
-        return status.phase == .live && status.pids.count == 3 && status.pids[role] != before
-      }
+      print("the \(role) was started again")
     }
     try controller.finish()
     if let ending = try controller.waitForEnding(of: session) { print(ending) }

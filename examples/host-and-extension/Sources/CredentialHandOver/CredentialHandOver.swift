@@ -10,7 +10,7 @@ import Stage
     let controller = try BroadcastController(in: stage.group)
     let session = try controller.start(stage.request).session
     let expected = "sending to nowhere with a token of \(token.utf8.count) bytes"
-    try stage.wait { try stage.log(of: .extension).contains(expected) }
+    try stage.wait(for: expected, from: .extension)
     let isOpened = try stage.log(of: .extension).contains(expected)
     print("the extension has opened the token: \(isOpened)")
     print("files that hold the token: \(stage.fileCount(holding: token))")

@@ -1,5 +1,4 @@
 import Broadcast
-import Foundation
 import Stage
 
 /// The host reads what the extension wrote, after it has ended.
@@ -9,8 +8,7 @@ import Stage
     try stage.signIn(token: "a token")
     let controller = try BroadcastController(in: stage.group)
     let session = try controller.start(stage.request).session
-    try stage.wait { try controller.status.phase == .live }
-    Thread.sleep(forTimeInterval: 1)
+    try stage.wait(for: "the first frame is sent", from: .extension)
     try controller.finish()
     _ = try controller.waitForEnding(of: session)
     for line in try stage.log(of: .extension) { print(line) }

@@ -1,5 +1,4 @@
 import Broadcast
-import Foundation
 import Stage
 
 /// An extension that takes a fifth of a second for a frame gets five a second, the newest each
@@ -11,8 +10,7 @@ import Stage
     try stage.settings.set(0.2, forKey: "delayInSeconds")
     let controller = try BroadcastController(in: stage.group)
     let session = try controller.start(stage.request).session
-    try stage.wait { try controller.status.phase == .live }
-    Thread.sleep(forTimeInterval: 2)
+    try stage.wait(for: "too slow for all frames", from: .extension)
     try controller.finish()
     if let ending = try controller.waitForEnding(of: session) { print(ending) }
     if let last = try stage.log(of: .extension).first(where: { $0.hasPrefix("sent") }) {

@@ -2,6 +2,7 @@ import AppGroup
 import Broadcast
 import CredentialStore
 import Foundation
+import Platform
 import SharedDefaults
 import SharedLog
 
@@ -46,10 +47,21 @@ public final class Stage: Sendable {
     BroadcastRequest(extensionID: Stage.extensionID, source: "test:gradient")
   }
 
-  /// Waits until something has happened, or for half a minute.
-  public func wait(until condition: () throws -> Bool) throws {
-    let end = Date.now.addingTimeInterval(30)
-    while try !condition(), Date.now < end { Thread.sleep(forTimeInterval: 0.02) }
+  /// A host's controller, and what it is told, to be waited for.
+  public func controller() throws -> (BroadcastController, AsyncStream<BroadcastEvent>) {
+    let (events, told) = AsyncStream.makeStream(of: BroadcastEvent.self)
+    return (try BroadcastController(in: group) { told.yield($0) }, events)
+  }
+
+  /// Follows the log until a role has written a line, or for half a minute.
+  public func wait(for message: String, from role: Role) throws {
+    let reader = try LogReader(group, isFollowing: true)
+    let (end, never) = (Deadline.after(.seconds(30)), try StopSignal())
+    repeat {
+      while let entry = try reader.next() {
+        if case .line(let line) = entry, line.run.role == role, line.message == message { return }
+      }
+    } while try reader.wait(stop: never, until: end)
   }
 
   /// The lines that a role wrote, in order.

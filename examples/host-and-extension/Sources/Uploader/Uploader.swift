@@ -6,13 +6,13 @@ import FrameBus
 /// An upload extension of somebody else's: it counts what it would send.
 final class Uploader: BroadcastSampleHandler {
   private var setup: SetupInfo?
-  private var delay = 0.0
+  private var receiver = Receiver(delayInSeconds: 0)
   private var frameCount = 0
   private var droppedCount: UInt64 = 0
 
   override func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {
     setup = setupInfo
-    delay = setupInfo.settings.double(forKey: "delayInSeconds")
+    receiver = Receiver(delayInSeconds: setupInfo.settings.double(forKey: "delayInSeconds"))
     let address = setupInfo.settings.string(forKey: "whipURL") ?? "nowhere"
     let byteCount = try signIn(setupInfo)
     setupInfo.log.append(.notice, "sending to \(address) with a token of \(byteCount) bytes")
@@ -25,9 +25,13 @@ final class Uploader: BroadcastSampleHandler {
   override func broadcastResumed() { setup?.log.append(.notice, "resumed") }
 
   override func processSampleBuffer(_ sample: borrowing SampleBuffer, type: SampleBufferType) {
+    receiver.send()
     frameCount += 1
+    if frameCount == 1 { setup?.log.append(.notice, "the first frame is sent") }
+    if droppedCount == 0, sample.droppedBefore > 0 {
+      setup?.log.append(.notice, "too slow for all frames")
+    }
     droppedCount += sample.droppedBefore
-    if delay > 0 { Thread.sleep(forTimeInterval: delay) }
   }
 
   override func broadcastFinished() {
@@ -47,6 +51,22 @@ final class Uploader: BroadcastSampleHandler {
       throw BroadcastFailure(
         domain: "WHIP", code: 401, reason: "Not Logged In", recovery: "Go to Application")
     }
+  }
+}
+
+/// Stands for a peer in a network, which takes its time for each frame and then says that it is
+/// ready for another.
+private struct Receiver {
+  let delayInSeconds: Double
+  private let answer = DispatchSemaphore(value: 0)
+
+  init(delayInSeconds: Double) { self.delayInSeconds = delayInSeconds }
+
+  func send() {
+    if delayInSeconds == 0 { return }
+    let answer = answer
+    DispatchQueue.global().asyncAfter(deadline: .now() + delayInSeconds) { answer.signal() }
+    answer.wait()
   }
 }
 

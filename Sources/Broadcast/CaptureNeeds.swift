@@ -1,0 +1,35 @@
+import Platform
+
+/// What a capture needs of the machine besides what every role does: told from its source, as
+/// `framebus capture` takes it.
+enum CaptureNeeds: Hashable {
+  case nothing
+  /// Such as `:0`; nil for none.
+  case display(String?)
+  case file(String)
+  /// A device, another machine, or whatever a pipeline names.
+  case unknown
+
+  init(source: String) {
+    let parts = source.split(separator: ":", maxSplits: 1).map(String.init)
+    let argument = parts.count == 2 ? parts[1] : nil
+    switch parts.first {
+    case "test", "tone", "beep": self = .nothing
+    case "window": self = .display(environmentValue("DISPLAY"))
+    case "screen":
+      // `screen:1` and `screen::1` are the same; one of another machine needs a network.
+      let name = argument.map { $0.contains(":") ? $0 : ":" + $0 } ?? environmentValue("DISPLAY")
+      self = name?.hasPrefix(":") == false ? .unknown : .display(name)
+    case "y4m" where argument == "-": self = .nothing
+    case "file", "y4m": self = argument.map { .file(absolutePath($0)) } ?? .nothing
+    default: self = .unknown
+    }
+  }
+}
+
+/// A path from the root on, whatever directory a process is in.
+func absolutePath(_ path: String) -> String {
+  if path.hasPrefix("/") { return path }
+  guard let folder = try? currentDirectoryPath() else { return path }
+  return folder == "/" ? "/" + path : "\(folder)/\(path)"
+}

@@ -1,0 +1,171 @@
+import AppGroup
+import Broadcast
+import CommandLineSupport
+import CredentialStore
+import FrameBus
+import NotifyCenter
+import Platform
+import SharedDefaults
+import Synchronization
+import Upload
+
+/// The broadcast of a demo, of which this process is the host: what a host app does, from its
+/// settings and its sign-in to the end of the extension.
+struct DemoBroadcast {
+  let group: AppGroup
+  let terminal: Terminal
+  let stop: StopSignal
+
+  private static let extensionID = "framebus.demo"
+  private static let bitrate = "4M"
+  /// How long a slow machine may take until samples reach the extension.
+  private static let patience = Duration.seconds(60)
+
+  /// Broadcasts a screen into a file for so long, or until it is stopped.
+  /// - Returns: which broadcast it was.
+  func run(
+    of display: String, to output: String, framesPerSecond: Int, for duration: Duration
+  ) throws -> SessionID {
+    try prepare(output)
+    let transitions = try DemoTransitions(in: group, terminal)
+    defer { transitions.end() }
+    let controller = try BroadcastController(in: group) { event in
+      if let line = event.troubleLine { terminal.say(line) }
+    }
+    var request = BroadcastRequest(extensionID: Self.extensionID, source: "screen:\(display)")
+    request.captureOptions = ["--fps=\(framesPerSecond)"]
+    let session = try controller.start(request).session
+    let followed = Result { try follow(controller, for: duration) }
+    if try controller.isBroadcasting { try controller.finish() }
+    let ending = try controller.waitForEnding(of: session) ?? .died(signal: nil)
+    try followed.get()
+    guard ending == .finished else { throw DemoError.notFinished(ending) }
+    return session
+  }
+
+  /// Settings for every member to read, a token for the extension alone, and who that is.
+  private func prepare(_ output: String) throws {
+    try SharedDefaults(in: group).set(Self.bitrate, forKey: EncoderSettings.Keys.bitrate)
+    terminal.say("settings   \(EncoderSettings.Keys.bitrate) is \(Self.bitrate)")
+    let name = try CredentialName(service: "demo", account: "token")
+    try CredentialStore.create(in: group).set(name, .random(byteCount: 32))
+    terminal.say("token      \(name), sealed by the host; the extension alone is handed it")
+    let manifest = try ExtensionManifest.builtin(
+      id: Self.extensionID, destination: "file:\(output)", credentials: [name.description])
+    try ExtensionRegistry(group).register(manifest)
+  }
+
+  // MARK: While it is under way
+
+  /// Shows how it goes until its time is over, counted from its first sample on.
+  private func follow(_ controller: BroadcastController, for duration: Duration) throws {
+    let waiting = Deadline.after(Self.patience)
+    var end: Deadline?
+    var pace = DemoPace(group)
+    defer { if end != nil { terminal.endProgress() } }
+    while !(end?.isPast ?? false), !stop.isRaised {
+      let status = try controller.status
+      guard status.phase.isActive else { return }
+      if end == nil, status.phase == .live {
+        end = .after(duration)
+        tellRoles(status)
+      }
+      if end == nil, waiting.isPast { throw DemoError.neverLive(Self.patience) }
+      if end != nil, let line = try pace.line() { terminal.progress(line) }
+      _ = try firstReadable(stop.descriptorNumber, until: min(end ?? .never, pace.nextLook))
+    }
+  }
+
+  private func tellRoles(_ status: BroadcastStatus) {
+    for role in [Role.capture, .extension] {
+      guard let pid = status.pids[role] else { continue }
+      let confinement = status.confinement[role] ?? "not known"
+      terminal.say("\(role)".padded(to: 10) + " process \(pid), confined: \(confinement)")
+    }
+  }
+}
+
+/// Shows each change of a broadcast as any member of its group learns of it.
+private final class DemoTransitions: Sendable {
+  private let center: NotifyCenter
+  private let name: NotificationName
+  private let observation: Observation
+  private let display: Display
+
+  init(in group: AppGroup, _ terminal: Terminal) throws {
+    center = try NotifyCenter(group, role: .host)
+    name = try NotificationName(BroadcastNames.state)
+    let display = Display(name, terminal)
+    self.display = display
+    observation = try center.observe(name) { display.show($0.state) }
+  }
+
+  /// The last one may still be on its way here.
+  func end() {
+    observation.cancel()
+    if let state = try? center.state(of: name) { display.show(state) }
+  }
+
+  private final class Display: Sendable {
+    private let name: NotificationName
+    private let terminal: Terminal
+    private let shown = Mutex("")
+
+    init(_ name: NotificationName, _ terminal: Terminal) {
+      self.name = name
+      self.terminal = terminal
+    }
+
+    /// What is posted without another phase is not shown again.
+    func show(_ state: UInt64) {
+      let word = StateWord(rawValue: state)
+      let text = ([word.phase.rawValue] + word.pauses.map(\.description)).joined(separator: ", ")
+      shown.withLock { shown in
+        if text != shown { terminal.say("notified   \(name): \(text)") }
+        shown = text
+      }
+    }
+  }
+}
+
+/// How many frames flow, from one look to the next.
+private struct DemoPace {
+  private let group: AppGroup
+  private let stream: StreamName?
+  private var lookedAtNs = monotonicNowNs()
+  private var earlier: StreamReport?
+
+  private static let intervalNs: UInt64 = 500_000_000
+
+  init(_ group: AppGroup) {
+    self.group = group
+    stream = try? StreamName(SampleBufferType.video.usualStream)
+  }
+
+  var nextLook: Deadline { Deadline(monotonicNs: lookedAtNs + Self.intervalNs) }
+
+  /// - Returns: nil before it is time to look again, and while there is nothing to compare with.
+  mutating func line() throws -> String? {
+    guard nextLook.isPast else { return nil }
+    let nowNs = monotonicNowNs()
+    let report = try StreamInspector(group).look().first { $0.name == stream }
+    defer { (earlier, lookedAtNs) = (report, nowNs) }
+    guard let report, let earlier else { return nil }
+    let seconds = Double(nowNs - lookedAtNs) / 1e9
+    let activity = StreamActivity(report, since: earlier, seconds: seconds)
+    guard let subscriber = activity.subscribers.first?.status else { return nil }
+    let rate = (activity.framesPerSecond * 10).rounded() / 10
+    return "\(subscriber.received) frames, \(rate) fps, \(subscriber.drops.reduce(0, +)) drops"
+  }
+}
+
+extension BroadcastEvent {
+  /// What no notification tells; nil for all else.
+  fileprivate var troubleLine: String? {
+    switch self {
+    case .roleLost(let role, let why, _): "the \(role) \(why.plain)"
+    case .roleRestarted(let role): "the \(role) was started again"
+    default: nil
+    }
+  }
+}

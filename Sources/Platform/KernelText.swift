@@ -1,0 +1,38 @@
+import Glibc
+
+// Files that are no storage but the kernel's way to be asked and told: /proc(5), cgroups(7).
+
+/// What such a file says; empty if it cannot be read.
+package func kernelText(_ path: String) -> String {
+  // SAFETY: the kernel reads the path during the call only.
+  let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  guard number >= 0 else { return "" }
+  let file = Descriptor(owning: number)
+  var bytes: [UInt8] = []
+  while let more = try? readSome(file.number), !more.isEmpty { bytes += more }
+  return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Tells the kernel something by one call of `write(2)`.
+package func tellKernel(_ text: String, _ path: String) throws(SystemError) {
+  let number = try retryingInterrupts("open", path: path) {
+    // SAFETY: the kernel reads the path during the call only.
+    unsafe open(path, O_WRONLY | O_CLOEXEC)
+  }
+  let file = Descriptor(owning: number)
+  try writeFully(Array(text.utf8), to: file.number)
+}
+
+/// Makes a control group, which is a directory to the eye.
+package func makeControlGroup(_ path: String) throws(SystemError) {
+  // SAFETY: the kernel reads the path during the call only.
+  if unsafe mkdir(path, 0o755) != 0 { throw .last("mkdir", path: path) }
+}
+
+/// Removes a control group.
+/// - Returns: false while there is a process in it.
+@discardableResult
+package func removeControlGroup(_ path: String) -> Bool {
+  // SAFETY: the kernel reads the path during the call only.
+  unsafe rmdir(path) == 0
+}

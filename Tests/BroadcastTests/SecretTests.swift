@@ -1,0 +1,62 @@
+import AppGroup
+import Broadcast
+import CredentialStore
+import Foundation
+import Platform
+import SharedLog
+import TestSupport
+import Testing
+
+/// Where a token is while a broadcast goes on: with the extension, and nowhere else.
+@Suite struct SecretTests {
+  private let token = "canary-" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36)
+  private let name = "whip.example.com/studio"
+
+  /// Nobody but root may look into the memory of a confined process.
+  @Test(.enabled(if: geteuid() == 0, "only root can read the memory of confined processes"))
+  func aTokenIsNeverInTheCapturesMemoryNorInTheHostsOnceItIsSealed() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["credential=\(name)"], credentials: [name])
+      let pipe = try OneWayPipe()
+      try writeFully(Array(token.utf8), to: pipe.writeEnd.number)
+      let input = try pipe.readEnd.duplicate()
+      _ = pipe.takeWriteEnd()
+      let host = try scene.hostProcess("seal=\(name)", inherited: [input.number])
+      try scene.waitForTrace(["started 1", "credential \(token.utf8.count)", "video"])
+      // Looking finds what is there.
+      #expect(try ProcessFacts.own.memoryHolds(token))
+      try expectNowhere(scene, host)
+      // The next ones are handed it again, by a host that had to open it.
+      try scene.kill(.extension)
+      try waitUntil("the second opened it, \(scene.trace)") {
+        scene.trace.suffix(3)
+          == ["started 2", "credential \(token.utf8.count)", "video"]
+      }
+      try expectNowhere(scene, host)
+      try scene.kill(.capture)
+      try waitUntil("there are samples again") { scene.trace.suffix(2) == ["resumed", "video"] }
+      try expectNowhere(scene, host)
+      _ = try host.end(with: Signal.terminate)
+      #expect(try scene.controller.status.ending == .finished)
+      #expect(!host.transcript.contains(token))
+    }
+  }
+
+  private func expectNowhere(_ scene: BroadcastScene, _ host: RunningProgram) throws {
+    let pids = try scene.controller.status.pids
+    #expect(pids[.host] == host.processID)
+    for role in [Role.host, .capture] {
+      let pid = try #require(pids[role])
+      #expect(try !ProcessFacts(pid).memoryHolds(token), "the \(role) holds it")
+    }
+    for pid in pids.values {
+      for file in ["cmdline", "environ"] {
+        let bytes = try Data(contentsOf: URL(filePath: "/proc/\(pid)/\(file)"))
+        #expect(bytes.range(of: Data(token.utf8)) == nil, "\(file) of \(pid)")
+      }
+    }
+    let found = try run("grep", ["-r", "-l", "-a", token, scene.root.path])
+    #expect(found.status == .exited(1), "\(found.output)")
+    #expect(try !scene.log().contains { "\($0)".contains(token) })
+  }
+}
