@@ -165,7 +165,8 @@ public final class BroadcastController: Sendable {
     try wish { if $0.wish == .pause { $0.wish = .run } }
   }
 
-  /// Tells the extension which application is in front.
+  /// Tells the extension which application is in front, until another comes to the front of the
+  /// screen that is captured.
   public func annotate(applicationID: String) throws(BroadcastError) {
     let text = String(applicationID.prefix(BroadcastRecord.maximumTextBytes / 4))
     try wish { $0.application = text }

@@ -37,7 +37,11 @@ static void on_connection(GstElement *element, GParamSpec *property, gpointer pe
   GstWebRTCPeerConnectionState state;
   g_object_get(element, "connection-state", &state, NULL);
   switch (state) {
-    case GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED: tell(peer, WEBRTC_CONNECTED, 0, ""); break;
+    case GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED:
+      // rtpbin reports no time of capture before it knows how long the senders wait: not at all.
+      gst_element_send_event(element, gst_event_new_latency(0));
+      tell(peer, WEBRTC_CONNECTED, 0, "");
+      break;
     case GST_WEBRTC_PEER_CONNECTION_STATE_DISCONNECTED:
       tell(peer, WEBRTC_DISCONNECTED, 0, "");
       break;
@@ -52,8 +56,22 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
   (void)inner;
   webrtc_peer *peer = context;
   GstElementFactory *factory = gst_element_get_factory(element);
-  if (factory != NULL && strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0)
+  if (factory == NULL) return;
+  if (strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0)
     g_object_set(element, "pem", peer->identity.pem, NULL);
+  // Time began with the first frame, before the pipeline: to wait for a frame's time would be to
+  // wait for as long as the pipeline took to start, with each of them.
+  if (strcmp(GST_OBJECT_NAME(factory), "clocksync") == 0)
+    g_object_set(element, "sync", FALSE, NULL);
+}
+
+/// Receivers bring pictures and sound together by when they were captured, not by when each of them
+/// was sent.
+static void report_capture_time(GstElement *element) {
+  GstElement *rtp = gst_bin_get_by_name(GST_BIN(element), "rtpbin");
+  if (rtp == NULL) return;
+  g_object_set(rtp, "rtcp-sync-send-time", FALSE, NULL);
+  gst_object_unref(rtp);
 }
 
 /// libnice would ask every router around for a port, wait for answers, and so hold up the end of
@@ -85,6 +103,7 @@ webrtc_peer *webrtc_peer_watch(GstElement *element, webrtc_event_handler handler
   }
   g_log_set_handler("libnice", G_LOG_LEVEL_WARNING, ignore, NULL);
   disable_port_mapping(element);
+  report_capture_time(element);
   peer->element = gst_object_ref(element);
   peer->handler = handler;
   peer->context = context;
@@ -130,9 +149,11 @@ static gboolean direct(GstElement *element, GstPad *pad, gpointer context) {
   (void)context;
   GObject *transceiver = NULL;
   g_object_get(pad, "transceiver", &transceiver, NULL);
-  GstCaps *caps = gst_pad_get_current_caps(pad);
-  const char *media =
-      caps ? gst_structure_get_string(gst_caps_get_structure(caps, 0), "media") : NULL;
+  // What may come, because what has come is held back until there is an answer.
+  GstCaps *caps = gst_pad_peer_query_caps(pad, NULL);
+  const char *media = gst_caps_is_any(caps) || gst_caps_is_empty(caps)
+                          ? NULL
+                          : gst_structure_get_string(gst_caps_get_structure(caps, 0), "media");
   // Retransmission is for video alone: Chromium takes no nack for sound.
   if (transceiver != NULL)
     g_object_set(transceiver, "direction", GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY,

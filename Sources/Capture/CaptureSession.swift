@@ -1,5 +1,6 @@
 import AppGroup
 import FrameBus
+import FrontApplication
 import Platform
 import Synchronization
 
@@ -16,6 +17,8 @@ public final class CaptureSession: Sendable {
   public let frameLimit: UInt64?
   /// Who is told when the stream comes up, changes and goes.
   public let streamChanged: (@Sendable (StreamChange) -> Void)?
+  /// Who is told when another application comes to the front; it must not block.
+  package let frontChanged: (@Sendable (ApplicationID?) -> Void)?
   public let startedAtNs = monotonicNowNs()
 
   private let published = Atomic<UInt64>(0)
@@ -24,15 +27,17 @@ public final class CaptureSession: Sendable {
   private let copied = Atomic<UInt64>(0)
   private let subscribers = Atomic<Int>(0)
 
-  public init(
+  package init(
     group: AppGroup, stream: StreamName, stop: StopSignal, frameLimit: UInt64? = nil,
-    duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil
+    duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil,
+    frontChanged: (@Sendable (ApplicationID?) -> Void)? = nil
   ) {
     self.group = group
     self.stream = stream
     self.stop = stop
     self.frameLimit = frameLimit
     self.streamChanged = streamChanged
+    self.frontChanged = frontChanged
     deadline = duration.map(Deadline.after) ?? .never
   }
 

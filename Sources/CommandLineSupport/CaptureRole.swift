@@ -11,6 +11,7 @@ public struct CaptureRole {
   private let asJSON: Bool
   private let signals: SignalWatcher
   private let session: CaptureSession
+  private let front: FrontAnnouncer
 
   /// Call before anything that starts threads, which must not take the signals.
   public init(_ options: CaptureOptions, _ global: GlobalOptions) throws {
@@ -22,17 +23,20 @@ public struct CaptureRole {
     let stream = try options.stream()
     ProductLog.begin(
       try options.programName(), in: group, as: .capture, global, options: options.logged)
+    front = FrontAnnouncer(of: stream, in: group, terminal)
     session = CaptureSession(
       group: group, stream: stream, stop: signals.stop,
       frameLimit: options.frames.map(UInt64.init),
       duration: options.duration.map { .seconds($0) },
-      streamChanged: StreamAnnouncer(of: stream, in: group, global).announce)
+      streamChanged: StreamAnnouncer(of: stream, in: group, global).announce,
+      frontChanged: front.announce)
   }
 
   /// Runs a source to its end, showing how it goes on standard error.
   public func run<Source: FrameSource>(_ source: Source) throws {
     let display = CaptureProgress(terminal, stream: session.stream)
     var source = source
+    defer { front.end() }
     let figures: CaptureFigures
     do {
       figures = try CaptureRunner(session).run(&source) { display.show($0) }

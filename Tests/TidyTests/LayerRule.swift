@@ -22,8 +22,9 @@ enum LayerRule {
     "LogSinks": ["Platform", "SharedLog"],
     "GStreamerLog": ["SharedLog", "CGStreamer"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
-    "Capture": core.union(["Sound"]),
-    "CaptureX11": core.union(["Capture", "CXCB"]),
+    "FrontApplication": core.union(["SharedDefaults"]),
+    "Capture": core.union(["FrontApplication", "Sound"]),
+    "CaptureX11": core.union(["Capture", "CXCB", "FrontApplication"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem", "Sound"]),
     "Recording": core,
     "Sound": ["Platform", "FrameBus"],
@@ -34,11 +35,13 @@ enum LayerRule {
       "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
     ]),
     "Broadcast": core.union([
-      "Confinement", "CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog",
+      "Confinement", "CredentialStore", "FrontApplication", "NotifyCenter", "SharedDefaults",
+      "SharedLog",
     ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union([
-        "Capture", "Confinement", "LogSinks", "NotifyCenter", "SharedLog", "Sound", "Upload",
+        "Capture", "Confinement", "FrontApplication", "LogSinks", "NotifyCenter",
+        "SharedDefaults", "SharedLog", "Sound", "Upload",
       ]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
