@@ -5,6 +5,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +22,16 @@ struct webrtc_viewer {
   webrtc_event_handler handler;
   webrtc_key_frame_handler keyFrameHandler;
   void *context;
+  /// When the first unit was sent since the viewer was heard last; 0 if none was.
+  atomic_uint_least64_t unansweredSinceNs;
 };
+
+static uint64_t now_ns(void) {
+  GstClock *clock = gst_system_clock_obtain();
+  uint64_t now = gst_clock_get_time(clock);
+  gst_object_unref(clock);
+  return now;
+}
 
 static GstBusSyncReply on_message(GstBus *bus, GstMessage *message, gpointer data) {
   (void)bus;
@@ -43,7 +53,29 @@ static GstPadProbeReturn on_upstream_event(GstPad *pad, GstPadProbeInfo *info, g
   return GST_PAD_PROBE_OK;
 }
 
-/// A peer that is killed says no farewell: libnice is to notice that it answers no more.
+static GstPadProbeReturn on_heard(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  (void)pad;
+  (void)info;
+  webrtc_viewer *viewer = data;
+  // Relaxed: the time alone is of interest.
+  atomic_store_explicit(&viewer->unansweredSinceNs, 0, memory_order_relaxed);
+  return GST_PAD_PROBE_OK;
+}
+
+/// Finds where what the viewer sends, such as its reports, comes in.
+static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer viewer) {
+  (void)bin;
+  (void)inner;
+  GstElementFactory *factory = gst_element_get_factory(element);
+  if (factory == NULL || strcmp(GST_OBJECT_NAME(factory), "nicesrc") != 0) return;
+  GstPad *pad = gst_element_get_static_pad(element, "src");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_heard,
+                    viewer, NULL);
+  gst_object_unref(pad);
+}
+
+/// A peer that is killed says no farewell: libnice is to notice that it answers no more, for where
+/// there is nothing to report on.
 static void watch_for_silence(GstElement *element) {
   GObject *agent = NULL, *nice = NULL;
   g_object_get(element, "ice-agent", &agent, NULL);
@@ -149,6 +181,7 @@ webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options,
     return NULL;
   }
   watch_for_silence(element);
+  g_signal_connect(element, "deep-element-added", G_CALLBACK(on_element), viewer);
   if (options->localAddress != NULL)
     webrtc_peer_add_local_address(viewer->peer, options->localAddress);
   gst_element_set_state(viewer->pipeline, GST_STATE_PLAYING);
@@ -178,7 +211,15 @@ bool webrtc_viewer_push(webrtc_viewer *viewer, unsigned track, void *unit) {
   if (track >= viewer->trackCount) return false;
   GstAppSrc *source = GST_APP_SRC(viewer->sources[track]);
   if (gst_app_src_get_current_level_buffers(source) >= WAITING_UNITS) return false;
+  uint_least64_t none = 0;
+  atomic_compare_exchange_strong_explicit(&viewer->unansweredSinceNs, &none, now_ns(),
+                                          memory_order_relaxed, memory_order_relaxed);
   return gst_app_src_push_buffer(source, gst_buffer_ref(unit)) == GST_FLOW_OK;
+}
+
+uint64_t webrtc_viewer_unanswered_ns(webrtc_viewer *viewer) {
+  uint64_t since = atomic_load_explicit(&viewer->unansweredSinceNs, memory_order_relaxed);
+  return since == 0 ? 0 : now_ns() - since;
 }
 
 void webrtc_viewer_destroy(webrtc_viewer *viewer) {

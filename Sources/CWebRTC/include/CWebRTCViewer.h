@@ -47,6 +47,9 @@ void webrtc_viewer_add_candidate(webrtc_viewer *viewer, unsigned mediaIndex, con
 /// Sends an encoded unit, which stays the caller's; never waits. False: too much waits to be sent
 /// by this viewer already.
 bool webrtc_viewer_push(webrtc_viewer *viewer, unsigned track, void *unit);
+/// How long it has been sent units without a word of its own, such as the reports that every
+/// receiver makes; 0 while it is sent nothing.
+uint64_t webrtc_viewer_unanswered_ns(webrtc_viewer *viewer);
 /// Stops its threads, waits for them, and frees it.
 void webrtc_viewer_destroy(webrtc_viewer *viewer);
 

@@ -7,6 +7,8 @@
   /// Somebody who watches: a connection of their own, and what is packed for them alone.
   final class Viewer: Sendable {
     static let maximumCandidates = 64
+    /// Receivers report every few seconds.
+    private static let silenceNs: UInt64 = 10_000_000_000
 
     let name: String
     let state: ViewerState
@@ -101,6 +103,15 @@
         }
         return .taken
       }
+    }
+
+    /// Whether it failed, never came, or says nothing to what it is sent.
+    var isOver: Bool {
+      state.isOver
+        || connection.withLock { connection in
+          guard let handle = unsafe connection.handle else { return true }
+          return unsafe webrtc_viewer_unanswered_ns(handle) > Self.silenceNs
+        }
     }
 
     /// Ends its threads, and waits for them.

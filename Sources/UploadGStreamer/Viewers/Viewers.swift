@@ -124,7 +124,7 @@
     public func wait(untilWatched isWatched: Bool) -> Bool {
       while true {
         let seen = changes.load()
-        _ = remove { $0.state.isOver }
+        _ = remove { $0.isOver }
         let (isClosed, isReached) = room.withLock { room in
           (room.isClosed, isWatched ? !room.viewers.isEmpty : room.isDeserted(for: Self.lingering))
         }
