@@ -287,21 +287,20 @@ let package = Package(
     bare("BareDatagram", ["RingKit"]),
     bare("BareFutex", ["RingKit"]),
     .target(name: "LogKit", path: "Benchmarks/LogKit", cSettings: strictC),
-    bare("BareSodium", ["RingKit", "CSodium"]),
-    subject("BusCredential", ["RingKit", "CredentialStore", "AppGroup", "Platform"]),
-    bare("BareLog", ["LogKit"]),
-    subject("BusLog", ["LogKit", "SharedLog", "AppGroup", "Platform"]),
-    subject(
-      "BusLogger", ["LogKit", "SharedLog", "SharedLogHandler", "AppGroup", "Platform", logging]),
-    subject("BusLogReader", ["SharedLog", "AppGroup", "Platform"]),
-    bare("BareWatch", ["RingKit"]),
     .target(
-      name: "RingReceiver", dependencies: ["RingKit", "Platform"],
-      path: "Benchmarks/RingReceiver", swiftSettings: [.treatAllWarnings(as: .error)]),
-    subject("BusNotify", ["RingKit", "RingReceiver", "NotifyCenter", "AppGroup", "Platform"]),
-    subject("BusDefaults", ["RingKit", "RingReceiver", "SharedDefaults", "AppGroup", "Platform"]),
+      name: "SubjectKit", dependencies: ["RingKit", "LogKit", "SharedLog", "AppGroup", "Platform"],
+      path: "Benchmarks/SubjectKit", swiftSettings: [.treatAllWarnings(as: .error)]),
+    bare("BareSodium", ["RingKit", "CSodium"]),
+    subject("BusCredential", ["SubjectKit", "RingKit", "CredentialStore"]),
+    bare("BareLog", ["LogKit"]),
+    subject("BusLog", ["SubjectKit", "LogKit", "SharedLog"]),
+    subject("BusLogger", ["SubjectKit", "LogKit", "SharedLog", "SharedLogHandler", logging]),
+    subject("BusLogReader", ["SubjectKit", "SharedLog", "AppGroup", "Platform"]),
+    bare("BareWatch", ["RingKit"]),
+    subject("BusNotify", ["SubjectKit", "RingKit", "NotifyCenter"]),
+    subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
-    subject("BusRing", ["RingKit", "FrameBus", "AppGroup", "Platform"]),
+    subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
 
     // Fuzzing of all that reads what another process wrote: one program a parser
     .target(

@@ -1,8 +1,7 @@
 import AppGroup
-import Platform
 import RingKit
-import RingReceiver
 import SharedDefaults
+import SubjectKit
 
 // SharedDefaults as a subject of `framebus bench defaults`: a user's program, with the public API
 // alone. A change carries a number; the time of it lies in the page that the programs share.
@@ -12,26 +11,17 @@ import SharedDefaults
 struct Program {
   private static let key = "number"
 
-  static func main() {
-    do { try run() } catch {
-      try? writeFully(Array("error: \(error)\n".utf8), to: 2)
-      exitProcess(1)
-    }
-  }
+  static func main() { runSubject(run) }
 
   private static func run() throws {
-    let job = ring_job_from(CommandLine.argc, CommandLine.unsafeArgv)
-    ring_say_version("SharedDefaults")
-    // For as long as the process lives: runs point to it.
-    let kept = UnsafeMutablePointer<ring_job>.allocate(capacity: 1)
-    kept.initialize(to: job)
-    let defaults = try SharedDefaults(in: AppGroup.open(.local, root: String(cString: job.place)))
-    if job.checks {
-      try read(defaults, kept)
-    } else if job.publishes {
-      try set(defaults, kept)
+    let job = ringJob(measuring: "SharedDefaults")
+    let defaults = try SharedDefaults(in: job.openGroup())
+    if job.pointee.checks {
+      try read(defaults, job)
+    } else if job.pointee.publishes {
+      try set(defaults, job)
     } else {
-      try observe(defaults, kept)
+      try observe(defaults, job)
     }
   }
 

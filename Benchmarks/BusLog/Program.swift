@@ -1,7 +1,6 @@
-import AppGroup
 import LogKit
-import Platform
 import SharedLog
+import SubjectKit
 
 // SharedLog as a subject of `framebus bench log`: a user's program, with the public API alone.
 
@@ -9,29 +8,10 @@ import SharedLog
 @main
 struct Program {
   static func main() {
-    do { try run() } catch {
-      try? writeFully(Array("error: \(error)\n".utf8), to: 2)
-      exitProcess(1)
+    runSubject {
+      try runLogSubject { log, message in
+        { for _ in 0..<LOG_STRIDE { log.append(.info, message, label: "bench") } }
+      }
     }
-  }
-
-  private static func run() throws {
-    let job = log_job_from(CommandLine.argc, CommandLine.unsafeArgv)
-    let group = try AppGroup.open(.local, root: String(cString: job.place))
-    var options = LogOptions()
-    // Nothing may be lost, nor removed while the turn goes on.
-    options.overflow = .wait(atMost: .seconds(60))
-    options.rotateBytes = 1 << 26
-    options.quotaBytes = 1 << 30
-    if job.is_durable { options.durability = .everything }
-    let log = try SharedLog.open(group, role: .host, options: options)
-    let message = String(cString: log_message())
-    let run = log_begin(job)
-    while log_next(run) {
-      for _ in 0..<LOG_STRIDE { log.append(.info, message, label: "bench") }
-    }
-    if job.is_durable { try log.flush(until: .after(.seconds(60))) }
-    try log.close(until: .after(.seconds(60)))
-    log_report(run)
   }
 }

@@ -1,6 +1,7 @@
 import AppGroup
 import Platform
 import SharedLog
+import SubjectKit
 
 // Who reads a SharedLog, as a subject of `framebus bench log`: a user's program, with the public
 // API alone.
@@ -13,12 +14,7 @@ import SharedLog
 /// - `follow` waits for so many lines, and reports how old each was when it was read.
 @main
 struct Program {
-  static func main() {
-    do { try run() } catch {
-      try? writeFully(Array("error: \(error)\n".utf8), to: 2)
-      exitProcess(1)
-    }
-  }
+  static func main() { runSubject(run) }
 
   private static func run() throws {
     let arguments = CommandLine.arguments

@@ -1,37 +1,26 @@
 import AppGroup
 import NotifyCenter
-import Platform
 import RingKit
-import RingReceiver
+import SubjectKit
 
 // NotifyCenter as a subject of `framebus bench notify`: a user's program, with the public API
 // alone. A post carries no bytes, so the time of a post lies in the page that the programs share.
 
-/// `BusNotify publish|subscribe PLACE key=value…`, as RingKit.h says. PLACE is the root of a group.
+/// `BusNotify publish|subscribe PLACE key=value…`, as RingKit.h says. PLACE is a group's root.
 @main
 struct Program {
-  static func main() {
-    do { try run() } catch {
-      try? writeFully(Array("error: \(error)\n".utf8), to: 2)
-      exitProcess(1)
-    }
-  }
+  static func main() { runSubject(run) }
 
   private static func run() throws {
-    let job = ring_job_from(CommandLine.argc, CommandLine.unsafeArgv)
-    ring_say_version("NotifyCenter")
-    // For as long as the process lives: runs point to it.
-    let kept = UnsafeMutablePointer<ring_job>.allocate(capacity: 1)
-    kept.initialize(to: job)
-    let group = try AppGroup.open(.local, root: String(cString: job.place))
-    let center = try NotifyCenter(group, role: .host)
+    let job = ringJob(measuring: "NotifyCenter")
+    let center = try NotifyCenter(job.openGroup(), role: .host)
     let name = try NotificationName("bench")
-    if job.checks {
-      try check(name, center, kept)
-    } else if job.publishes {
-      try post(name, center, kept)
+    if job.pointee.checks {
+      try check(name, center, job)
+    } else if job.pointee.publishes {
+      try post(name, center, job)
     } else {
-      try observe(name, center, kept)
+      try observe(name, center, job)
     }
   }
 }

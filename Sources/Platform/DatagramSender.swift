@@ -35,21 +35,13 @@ package struct DatagramSender: ~Copyable, Sendable {
   }
 
   private borrowing func send(_ bytes: [UInt8], descriptors: [Int32]) -> SendResult {
-    while true {
-      // SAFETY: the kernel reads the bytes and the numbers during the call, each within its count.
-      let sent = unsafe bytes.withUnsafeBytes { bytes in
-        unsafe descriptors.withUnsafeBufferPointer {
-          unsafe linux_send_message(
-            descriptor.number, bytes.baseAddress, bytes.count, $0.baseAddress, UInt32($0.count))
-        }
-      }
-      if sent >= 0 { return .sent }
-      switch errno {
-      case EINTR: continue
-      case EMSGSIZE: return .tooLarge
-      case EAGAIN, ENOMEM, ENOBUFS, ETOOMANYREFS: return .full
-      default: return .gone
-      }
+    // SAFETY: bytes have no padding that could be read.
+    let message = unsafe bytes.span.bytes
+    return switch sendMessage(message, descriptors: descriptors, to: descriptor.number) {
+    case 0: .sent
+    case EMSGSIZE: .tooLarge
+    case EAGAIN, ENOMEM, ENOBUFS, ETOOMANYREFS: .full
+    default: .gone
     }
   }
 }

@@ -70,22 +70,12 @@ package struct MessageSocket: ~Copyable, Sendable {
   }
 
   package borrowing func send(_ message: RawSpan, descriptors: [Int32] = []) -> SendResult {
-    // SAFETY: the kernel reads the bytes and the numbers during the call, each within its count.
-    while true {
-      let sent = unsafe message.withUnsafeBytes { bytes in
-        unsafe descriptors.withUnsafeBufferPointer {
-          unsafe linux_send_message(
-            descriptor.number, bytes.baseAddress, bytes.count, $0.baseAddress, UInt32($0.count))
-        }
-      }
-      if sent >= 0 { return .sent }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN: return .wouldBlock
-      // ETOOMANYREFS: too many descriptors of this user are in flight, which passes.
-      case ENOBUFS, ENOMEM, ETOOMANYREFS: return .shortOfResources
-      default: return .disconnected
-      }
+    switch sendMessage(message, descriptors: descriptors, to: descriptor.number) {
+    case 0: .sent
+    case EAGAIN: .wouldBlock
+    // ETOOMANYREFS: too many descriptors of this user are in flight, which passes.
+    case ENOBUFS, ENOMEM, ETOOMANYREFS: .shortOfResources
+    default: .disconnected
     }
   }
 
@@ -142,6 +132,22 @@ package func poll(_ first: Int32, _ stop: Int32?, until deadline: Deadline) -> B
   while true {
     let ready = linux_poll_readable(first, stop ?? -1, deadline.monotonicNs)
     if ready >= 0 { return ready == 1 }
+  }
+}
+
+/// `sendmsg(2)` that never blocks.
+/// - Returns: `errno`, 0 when the message is sent.
+func sendMessage(_ message: RawSpan, descriptors: [Int32], to socket: Int32) -> Int32 {
+  while true {
+    // SAFETY: the kernel reads the bytes and the numbers during the call, each within its count.
+    let sent = unsafe message.withUnsafeBytes { bytes in
+      unsafe descriptors.withUnsafeBufferPointer {
+        unsafe linux_send_message(
+          socket, bytes.baseAddress, bytes.count, $0.baseAddress, UInt32($0.count))
+      }
+    }
+    if sent >= 0 { return 0 }
+    if errno != EINTR { return errno }
   }
 }
 

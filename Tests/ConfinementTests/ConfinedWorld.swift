@@ -71,7 +71,7 @@ struct ConfinedWorld {
     }
     return try RunningProgram(
       "/usr/bin/python3",
-      [Self.tool("forbid_calls.py"), forbidding, try pathOfProgram("RoleHost")] + words,
+      [tool("forbid_calls.py"), forbidding, try pathOfProgram("RoleHost")] + words,
       environment: environment)
   }
 
@@ -84,11 +84,6 @@ struct ConfinedWorld {
         role, ["BreakOut"] + attempts, settings, forbidding: forbidding, as: user,
         environment: environment, inherited: inherited
       ).finish())
-  }
-
-  private static func tool(_ name: String) -> String {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Tools/\(name)").path
   }
 }
 

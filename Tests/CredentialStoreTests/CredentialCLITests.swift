@@ -105,8 +105,7 @@ import Testing
   }
 
   private func typed(_ answer: String) throws -> ProgramResult {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Tools/type_answer.py").path
+    let script = tool("type_answer.py")
     return try run(
       "/usr/bin/python3",
       [script, "Secret of s/a: ", answer, "--", try pathOfProgram("framebus"), "credential", "set"]

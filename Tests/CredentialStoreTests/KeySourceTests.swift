@@ -209,8 +209,7 @@ import Testing
   }
 
   @Test func thePassphraseIsTypedTwice() throws {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Tools/type_answer.py").path
+    let script = tool("type_answer.py")
     func typed(_ second: String) throws -> ProgramResult {
       try run(
         "/usr/bin/python3",

@@ -109,8 +109,7 @@ struct UnlockTests {
 
   /// As a container's seccomp filter does.
   @Test func whereTheKernelKeepsNoKeysPassphrasesAreAskedAndDoctorSaysSo() throws {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Tools/forbid_calls.py").path
+    let script = tool("forbid_calls.py")
     func forbidden(_ arguments: [String]) throws -> ProgramResult {
       let pipe = try OneWayPipe()
       try writeFully(Array("horse".utf8), to: pipe.writeEnd.number)

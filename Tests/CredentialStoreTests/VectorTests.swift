@@ -10,9 +10,7 @@ import Testing
 @Suite struct VectorTests {
   private static let vectors = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("Vectors").path
-  private static let script = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Tools/open_sealed.py").path
+  private static let script = tool("open_sealed.py")
 
   private static let known = """
     turn.example.com\tstudio\tturn secret

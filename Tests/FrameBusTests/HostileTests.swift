@@ -231,7 +231,7 @@ struct HostilePeer {
 
   init(_ role: String, in world: World, _ arguments: [String] = []) throws {
     program = try RunningProgram(
-      "/usr/bin/python3", [pathOfTool("hostile_peer.py"), role, world.socketPath] + arguments)
+      "/usr/bin/python3", [tool("hostile_peer.py"), role, world.socketPath] + arguments)
   }
 }
 
@@ -249,12 +249,6 @@ func wholeNumber(in bytes: RawSpan) -> UInt64? {
     guard word == first else { return nil }
   }
   return first
-}
-
-/// A file of Tests/Tools.
-func pathOfTool(_ name: String) -> String {
-  URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Tools/\(name)")
-    .standardized.path
 }
 
 extension World {

@@ -52,7 +52,7 @@ import Testing
     let folder = try TemporaryRoot()
     try output(
       of: "cc",
-      ["-O1", "-pthread", "-o", folder.file("crowd"), pathOfTool("crowd.c")])
+      ["-O1", "-pthread", "-o", folder.file("crowd"), tool("crowd.c")])
     let crowd = try HostilePeer("crowd", in: world, [folder.file("crowd"), place, "8000"])
     try crowd.program.waitForOutput("ready")
     // The first ring of a crowded bell shows that it is slow.

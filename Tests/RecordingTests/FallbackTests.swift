@@ -18,7 +18,7 @@ import Testing
     let worker = try studio.worker("lossless=1", "frames=200", "depth=4", "wait=1", "intervalUs=0")
     let recorder = try RunningProgram(
       "/usr/bin/python3",
-      [Self.tool, refusal, try pathOfProgram("framebus")]
+      [Self.forbid, refusal, try pathOfProgram("framebus")]
         + ["record", "screen", studio.file("a.rec"), "--json"],
       environment: ["FRAMEBUS_HOME": studio.root.path])
     let result = try recorder.finish()
@@ -74,6 +74,5 @@ import Testing
     #expect(result.errors.hasPrefix("error: open \(path): "))
   }
 
-  private static let tool = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Tools/forbid_calls.py").path
+  private static let forbid = tool("forbid_calls.py")
 }

@@ -44,8 +44,7 @@ import Testing
   }
 
   @Test func whereRingsAreForbiddenPlainWritesSaveAndTheLogSaysSoOnce() throws {
-    let forbid = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Tools/forbid_calls.py").path
+    let forbid = tool("forbid_calls.py")
     try run(
       "python3",
       [
@@ -63,8 +62,7 @@ import Testing
   }
 
   @Test func aWallClockThatIsSetReordersAndLosesNothing() throws {
-    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Tools/jumping_clock.c").path
+    let source = tool("jumping_clock.c")
     let library = world.root.file("jumping_clock.so")
     try output(of: "cc", ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"])
     let before = try world.log()

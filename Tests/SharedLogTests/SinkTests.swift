@@ -18,13 +18,12 @@ import Testing
   /// A journal that takes so many lines, at a place of its own.
   private func journal(_ count: Int) throws -> (path: String, program: RunningProgram) {
     let path = world.root.file("journal")
-    let program = try RunningProgram("python3", [Self.tool, path, "\(count)"])
+    let program = try RunningProgram("python3", [Self.reader, path, "\(count)"])
     try program.waitForOutput("ready")
     return (path, program)
   }
 
-  private static let tool = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Tools/journal.py").path
+  private static let reader = tool("journal.py")
 
   private func entries(of journal: RunningProgram) throws -> [Entry] {
     let result = try journal.finish()

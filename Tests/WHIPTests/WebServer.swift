@@ -9,14 +9,12 @@
     let port: Int
     private let scheme: String
 
-    init(_ tool: String, _ arguments: [String] = [], isEncrypted: Bool = false) throws {
-      let path = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../Tools/\(tool)").standardized.path
-      program = try RunningProgram("/usr/bin/python3", [path] + arguments)
+    init(_ name: String, _ arguments: [String] = [], isEncrypted: Bool = false) throws {
+      program = try RunningProgram("/usr/bin/python3", [tool(name)] + arguments)
       try program.waitForOutput("\n")
       let words = program.output.text.split { $0 == " " || $0 == "\n" }
       guard words.count > 1, let port = Int(words[1]) else {
-        throw HarnessError("\(tool) names no port: \(program.transcript)")
+        throw HarnessError("\(name) names no port: \(program.transcript)")
       }
       self.port = port
       scheme = isEncrypted ? "https" : "http"
