@@ -197,7 +197,8 @@ let package = Package(
       name: "GStreamerLog",
       dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
     .target(
-      name: "Capture", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
+      name: "Capture",
+      dependencies: ["AppGroup", "FrameBus", "Platform", "SharedDefaults", "Sound"],
       swiftSettings: strict),
     .target(
       name: "CaptureX11", dependencies: ["Capture", "FrameBus", "Platform", media("CXCB")],
@@ -211,7 +212,8 @@ let package = Package(
     .target(
       name: "Recording", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
     .target(
-      name: "Sound", dependencies: ["FrameBus", "Platform"], swiftSettings: strict),
+      name: "Sound", dependencies: ["AppGroup", "FrameBus", "Platform", "SharedDefaults"],
+      swiftSettings: strict),
     .target(
       name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
       swiftSettings: strict),
@@ -231,7 +233,7 @@ let package = Package(
       name: "Broadcast",
       dependencies: [
         "AppGroup", "Confinement", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog",
+        "SharedDefaults", "SharedLog", "Sound",
       ],
       swiftSettings: strict),
 
@@ -251,8 +253,7 @@ let package = Package(
       dependencies: [
         "Bench", "Broadcast", "CommandLineSupport", "Confinement", "Recording", "Upload",
         "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
-        "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog", argumentParser,
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -273,7 +274,8 @@ let package = Package(
       name: "UploadProgram",
       dependencies: [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
-        "CredentialStore", "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
+        "CredentialStore", "SharedLog", "Sound", "AppGroup", "FrameBus", "Platform",
+        argumentParser,
       ],
       swiftSettings: strict),
 
@@ -353,11 +355,12 @@ let package = Package(
       "BroadcastTests",
       [
         "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
+        "SharedDefaults", "SharedLog", "Sound", "TestSupport", "BroadcastWorker", "BusCLI",
         "CaptureProgram", "ConfineProgram",
       ]),
     worker(
-      "BroadcastWorker", ["Broadcast", "AppGroup", "CredentialStore", "Platform", "WorkerSupport"]),
+      "BroadcastWorker",
+      ["Broadcast", "AppGroup", "CredentialStore", "FrameBus", "Platform", "WorkerSupport"]),
     tests("DarwinKeychainTests", ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
     .testTarget(
       name: "DarwinNotificationsTests",
@@ -420,7 +423,9 @@ let package = Package(
         "TestSupport", "Recording", "Capture", "AppGroup", "FrameBus", "Platform", "BusCLI",
         "BusWorker", "CaptureProgram",
       ]),
-    tests("SoundTests", ["Sound", "FrameBus", "Platform", "TestSupport"]),
+    tests(
+      "SoundTests",
+      ["Sound", "AppGroup", "FrameBus", "Platform", "SharedDefaults", "TestSupport"]),
     worker("UploadTestPublisher", ["AppGroup", "FrameBus", "Platform"]),
     cProgram("SoundThread", ["CGStreamer"]),
     tests(
@@ -434,7 +439,7 @@ let package = Package(
       [
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
         "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
-        "CaptureGStreamerProgram", "SoundThread",
+        "CaptureGStreamerProgram", "ConfineProgram", "SoundThread",
       ]),
     tests(
       "WHIPTests",

@@ -3,6 +3,7 @@ import CredentialStore
 import FrameBus
 import Platform
 import SharedLog
+import Sound
 import Synchronization
 
 /// The host's side of a broadcast: starts it, pauses it, ends it, and is told what becomes of it.
@@ -63,6 +64,7 @@ public final class BroadcastController: Sendable {
       let found = found(record)
       if found.isEmpty {
         try board.change(record.session) { $0.end(.died(signal: nil)) }
+        found.endSound()
       } else {
         try record.requireSame(as: request)
         let means = try means(of: record.session, request)
@@ -71,8 +73,10 @@ public final class BroadcastController: Sendable {
       }
     }
     let stream = request.streams[.video]?.text ?? SampleBufferType.video.usualStream
-    let record = BroadcastRecord(
+    var record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
+    record.sound = request.capturedSound(for: manifest)
+    try board.setSound(request.sound)
     try begin(record, presence, request, manifest)
     return .began(record.session)
   }
@@ -143,7 +147,8 @@ public final class BroadcastController: Sendable {
     let stream = try? StreamName(record.stream)
     return FoundRoles(
       capture: stream.flatMap { RolePresence.publisher(of: $0, in: group) },
-      uploader: RolePresence.process(of: .extension, in: group))
+      uploader: RolePresence.process(of: .extension, in: group),
+      sound: record.sound.streams.compactMapValues { RolePresence.publisher(of: $0, in: group) })
   }
 
   private func openLog(of session: SessionID) throws(BroadcastError) -> SharedLog {
@@ -164,6 +169,15 @@ public final class BroadcastController: Sendable {
   public func resume() throws(BroadcastError) {
     try wish { if $0.wish == .pause { $0.wish = .run } }
   }
+
+  /// Which sound is heard. What is switched off is not captured; with the next chunk that is so.
+  public var sound: SoundSwitch {
+    get throws(BroadcastError) { try board.sound() }
+  }
+
+  /// Changes ``sound`` of the broadcast that is under way, or of who captures without one. A
+  /// broadcast begins with that of its request.
+  public func setSound(_ sound: SoundSwitch) throws(BroadcastError) { try board.setSound(sound) }
 
   /// Tells the extension which application is in front.
   public func annotate(applicationID: String) throws(BroadcastError) {

@@ -115,6 +115,7 @@ extension ExtensionManifest {
   ) throws(ExtensionManifestError) -> ExtensionManifest {
     var manifest = ExtensionManifest(id: id, executable: "framebus-upload")
     manifest.arguments = [destination]
+    manifest.samples = SampleBufferType.allCases
     manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
     if destination.hasPrefix("whip:"), let bearer = credentials.first {
       manifest.arguments.append("--credential=\(bearer)")

@@ -76,7 +76,10 @@ final class ExtensionRun: @unchecked Sendable {
       switch try streams.next() {
       case .sample(let sample, let type):
         try hear(streams.takeNews())
-        try handler.processSampleBuffer(sample, type: type)
+        // Sound goes on while the pictures are lost, and is no sample of a paused broadcast.
+        if pauses.isEmpty || type == sources.inOrder.first?.type {
+          try handler.processSampleBuffer(sample, type: type)
+        }
       case .ended(let type):
         setup.log.append(.notice, "no more \(type.rawValue)", label: Self.label)
         if type == sources.inOrder.first?.type { return finished() }
@@ -195,6 +198,6 @@ extension SetupInfo {
   fileprivate func startedAgain(_ attempt: Int) -> SetupInfo {
     SetupInfo(
       group: group, session: session, extensionID: extensionID, attempt: attempt,
-      settings: settings, credentials: credentials, log: log)
+      samples: samples, settings: settings, credentials: credentials, log: log)
   }
 }

@@ -4,8 +4,9 @@ import Platform
 
 /// Starts the processes of roles.
 package protocol RoleLauncher: Sendable {
+  /// - Parameter hearsSound: whether it captures what a sound server has.
   func launch(
-    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest, hearsSound: Bool
   ) throws(BroadcastError) -> LaunchedRole
 }
 
@@ -21,7 +22,7 @@ package struct LaunchedRole: Sendable {
 /// Starts them as they are, without confining them.
 struct PlainLauncher: RoleLauncher {
   func launch(
-    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest, hearsSound: Bool
   ) throws(BroadcastError) -> LaunchedRole {
     do throws(SystemError) {
       return LaunchedRole(process: try ChildProcess(options), belongings: nil, measures: [])
@@ -40,11 +41,13 @@ struct ConfiningLauncher: RoleLauncher {
   }
 
   func launch(
-    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest, hearsSound: Bool
   ) throws(BroadcastError) -> LaunchedRole {
     var confinement =
       role == .capture
-      ? Confinement.capture(in: group, display: environmentValue("DISPLAY"))
+      ? hearsSound
+        ? Confinement.soundCapture(in: group)
+        : .capture(in: group, display: environmentValue("DISPLAY"))
       : .extension(in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
     if role == .extension {
       confinement.grants += manifest.reads.map { .init(.read, $0) }

@@ -28,13 +28,7 @@ final class RoleStarter: Sendable {
   /// The stream that the capture publishes.
   var videoStream: StreamName? { sources.streams[.video] }
 
-  private var sources: SampleSources {
-    var streams: [SampleBufferType: StreamName] = [:]
-    for type in manifest.samples {
-      streams[type] = request.streams[type] ?? (try? StreamName(type.usualStream))
-    }
-    return SampleSources(streams)
-  }
+  private var sources: SampleSources { request.sources(for: manifest) }
 
   func startCapture() throws(BroadcastError) -> RoleProcess {
     var arguments = ["capture", "--quiet"]
@@ -45,9 +39,22 @@ final class RoleStarter: Sendable {
     {
       arguments.append("--size=\(width)x\(height)")
     }
+    if request.hasSoundInSource {
+      arguments.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
+    }
     // What the user says counts more than what the extension would like.
     arguments += request.captureOptions + ["--", request.source]
     return try start(.capture, program(named: "framebus"), arguments)
+  }
+
+  /// - Returns: nil where it is not to be captured.
+  func startSoundCapture(of type: SampleBufferType) throws(BroadcastError) -> RoleProcess? {
+    guard let source = request.soundSource(of: type), let stream = sources.streams[type] else {
+      return nil
+    }
+    return try start(
+      .capture, program(named: "framebus"),
+      ["capture", "--quiet", "--stream=\(stream)", "--", source], hearsSound: true)
   }
 
   func startExtension() throws(BroadcastError) -> RoleProcess {
@@ -63,7 +70,7 @@ final class RoleStarter: Sendable {
 
   private func start(
     _ role: Role, _ path: String, _ arguments: [String],
-    environment: [String: String?] = [:], _ handOver: HandOver? = nil
+    environment: [String: String?] = [:], _ handOver: HandOver? = nil, hearsSound: Bool = false
   ) throws(BroadcastError) -> RoleProcess {
     do {
       let errors = try OneWayPipe()
@@ -82,7 +89,8 @@ final class RoleStarter: Sendable {
       options.errors = .descriptor(errors.writeEnd.number)
       // Ctrl-C reaches the host alone, which then stops everything in its own order.
       options.hasOwnGroup = true
-      let child = try launcher.launch(options, as: role, of: manifest)
+      let child = try launcher.launch(
+        options, as: role, of: manifest, hearsSound: hearsSound)
       if !child.measures.isEmpty {
         log.append(
           .info, "the \(role) is confined: \(child.measures.joined(separator: "; "))",
@@ -122,6 +130,33 @@ final class RoleStarter: Sendable {
       throw .missingProgram(name)
     }
     return path
+  }
+}
+
+extension BroadcastRequest {
+  /// Where the samples come from that an extension wants.
+  func sources(for manifest: ExtensionManifest) -> SampleSources {
+    var sources: [SampleBufferType: StreamName] = [:]
+    for type in manifest.samples {
+      sources[type] = streams[type] ?? (try? StreamName(type.usualStream))
+    }
+    return SampleSources(sources)
+  }
+
+  /// Whether who captures the pictures captures their sound with them.
+  var hasSoundInSource: Bool { source.hasPrefix("file:") }
+
+  /// What a process of its own captures; nil for none.
+  func soundSource(of type: SampleBufferType) -> String? {
+    type == .audioApp && hasSoundInSource ? nil : soundSources[type]
+  }
+
+  /// The streams of sound that have a process of their own.
+  func capturedSound(for manifest: ExtensionManifest) -> SampleSources {
+    SampleSources(
+      sources(for: manifest).streams.filter { type, _ in
+        type != .video && soundSource(of: type) != nil
+      })
   }
 }
 

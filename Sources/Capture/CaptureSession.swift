@@ -16,6 +16,8 @@ public final class CaptureSession: Sendable {
   public let frameLimit: UInt64?
   /// Who is told when the stream comes up, changes and goes.
   public let streamChanged: (@Sendable (StreamChange) -> Void)?
+  /// Who is told when sound is switched off, or on again.
+  public let soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)?
   public let startedAtNs = monotonicNowNs()
 
   private let published = Atomic<UInt64>(0)
@@ -26,19 +28,26 @@ public final class CaptureSession: Sendable {
 
   public init(
     group: AppGroup, stream: StreamName, stop: StopSignal, frameLimit: UInt64? = nil,
-    duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil
+    duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil,
+    soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)? = nil
   ) {
     self.group = group
     self.stream = stream
     self.stop = stop
     self.frameLimit = frameLimit
     self.streamChanged = streamChanged
+    self.soundSwitched = soundSwitched
     deadline = duration.map(Deadline.after) ?? .never
   }
 
   /// Whether the source shall end now: stopped, out of time, or the last frame is out.
   public var isOver: Bool {
     stop.isRaised || deadline.isPast || frameLimit.map { publishedCount >= $0 } ?? false
+  }
+
+  /// Of sound that nobody knows more about: by its stream's name.
+  package var soundKind: FrameFormat.Kind {
+    stream.text == SoundDevice.microphone.usualStream ? .micAudio : .appAudio
   }
 
   /// What subscribers are told when the source ends without an error.

@@ -78,6 +78,23 @@ extension UploadRunner {
     }
   }
 
+  /// A file has its sound published before its pictures, and begins with the first who wants these:
+  /// so what is there now is not left to be found at any time.
+  func attachSoundBesidePictures(_ set: inout SubscriberSet) throws(UploadError) {
+    try admitFound(&set)
+    for index in inputs.indices where inputs[index].search != nil {
+      let subscription = subscription(of: inputs[index].stream, live: Self.liveSound)
+      do throws(SubscriberError) {
+        let attachment = try subscription.subscribe(holds: 1, until: nil, stop: stop)
+        inputs[index].search?.end()
+        inputs[index].search = nil
+        take(attachment, as: index, &set)
+      } catch {
+        guard case .noSuchStream = error else { throw .cannotSubscribe(error) }
+      }
+    }
+  }
+
   /// Gives a subscription up for one with another policy.
   func attachAnew(_ index: Int, _ set: inout SubscriberSet) throws(UploadError) {
     inputs[index].leave(&set)

@@ -75,9 +75,9 @@
     static let turnUpright = ElementDescription(
       factory: "videoflip", package: "gstreamer1.0-plugins-good")
 
-    /// Frames of any format, size and orientation turned into those of one, upright, the beginning of every chain that
-    /// encodes. The conversion comes first, because what it reads is the slot: behind it, only
-    /// memory of GStreamer's own waits in the queue.
+    /// Frames of any format, size and orientation turned into those of one, upright: the beginning
+    /// of every chain that encodes. The conversion comes first, because what it reads is the slot:
+    /// behind it, only memory of GStreamer's own waits in the queue.
     static func scaled(to formatName: String, width: Int, height: Int) -> [ElementDescription] {
       let format = "video/x-raw,format=\(formatName)"
       return [

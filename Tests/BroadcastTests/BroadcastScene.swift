@@ -18,15 +18,19 @@ final class BroadcastScene: Sendable {
   static let source = "test:gradient"
 
   /// - Parameter settings: of the extension, such as `fail=signIn`.
-  init(_ settings: [String] = [], credentials: [String] = []) throws {
+  init(
+    _ settings: [String] = [], credentials: [String] = [], samples: [SampleBufferType] = [.video]
+  ) throws {
     root = try TemporaryRoot()
     group = try AppGroup.create(GroupID("group.dev.example.broadcast"), root: root.path)
     try Data().write(to: URL(filePath: root.file("trace")))
     controller = try BroadcastController(in: group) { [events] in events.add($0) }
-    try register(settings, credentials: credentials)
+    try register(settings, credentials: credentials, samples: samples)
   }
 
-  func register(_ settings: [String], credentials: [String] = []) throws {
+  func register(
+    _ settings: [String], credentials: [String] = [], samples: [SampleBufferType] = [.video]
+  ) throws {
     let arguments = ["extension", "trace=\(root.file("trace"))"] + settings
     let text = """
       version = 1
@@ -34,6 +38,7 @@ final class BroadcastScene: Sendable {
       executable = "\(try pathOfProgram("BroadcastWorker"))"
       arguments = \(arguments)
       credentials = \(credentials)
+      samples = \(samples.map(\.rawValue))
       writes = ["\(root.file("trace"))"]
 
       [format]

@@ -22,18 +22,18 @@ enum LayerRule {
     "LogSinks": ["Platform", "SharedLog"],
     "GStreamerLog": ["SharedLog", "CGStreamer"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
-    "Capture": core.union(["Sound"]),
+    "Capture": core.union(["SharedDefaults", "Sound"]),
     "CaptureX11": core.union(["Capture", "CXCB"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem", "Sound"]),
     "Recording": core,
-    "Sound": ["Platform", "FrameBus"],
+    "Sound": core.union(["SharedDefaults"]),
     "Upload": core.union(["Sound"]),
     "WHIP": ["Platform", "CredentialStore", "CCurl"],
     "UploadGStreamer": core.union([
       "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
     ]),
     "Broadcast": core.union([
-      "Confinement", "CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog",
+      "Confinement", "CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog", "Sound",
     ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union([
@@ -42,15 +42,16 @@ enum LayerRule {
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
       "Bench", "Broadcast", "Capture", "Confinement", "CredentialStore", "FoundationDefaults",
-      "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
+      "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Sound",
+      "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union([
       "Capture", "CaptureGStreamer", "GStreamerLog",
     ]),
     "UploadProgram": core.union(program).union([
-      "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Upload", "UploadGStreamer",
-      "WHIP",
+      "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Sound", "Upload",
+      "UploadGStreamer", "WHIP",
     ]),
   ]
   /// Parts of the language, which every module may use.

@@ -11,10 +11,10 @@ import Platform
 // and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). The
 // format NOIS is noise, in XR24, that no encoder can make small. The format PCM is sound, of
 // RATExCHANNELS instead of WxH: 16 bits, every sample 0.5, each frame as long as the interval;
-// TONE is the same with a tone of 440 Hz. MARK1 to MARK8 are grey in XR24, of that orientation and of
-// WxH once upright, with a white block where the upright picture's upper left corner is. The frame's time stamp is written to standard output as
-// one line. `still` waits for a signal after the last segment, and does not publish meanwhile, as a
-// screen does that stands still.
+// TONE is the same with a tone of 440 Hz. MARK1 to MARK8 are grey in XR24, of that orientation and
+// of WxH once upright, with a white block where the upright picture's upper left corner is. The
+// frame's time stamp is written to standard output as one line. `still` waits for a signal after
+// the last segment, and does not publish meanwhile, as a screen does that stands still.
 
 @main struct Program {
   static func main() {
