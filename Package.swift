@@ -5,18 +5,18 @@ import PackageDescription
 // The media modules (marked *) are empty without the package trait Media: the core then builds
 // and links without XCB and GStreamer.
 //
-//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram, over Bench and
-//       CommandLineSupport
+//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram  ViewProgram, over Bench
+//       and CommandLineSupport
 //   L5  Broadcast
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  Recording  Sound  Upload  WHIP  UploadGStreamer*
-//       DarwinNotifications  DarwinKeychain  FoundationDefaults  SharedLogHandler  LogSinks
-//       GStreamerLog*
+//   L4  Capture  CaptureX11*  CaptureGStreamer*  FrontApplication  Recording  Sound  Upload  WHIP
+//       UploadGStreamer*  LivePage*  DarwinNotifications  DarwinKeychain  FoundationDefaults
+//       SharedLogHandler  LogSinks  GStreamerLog*
 //   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
 //       Confinement
 //   L2  AppGroup
 //   L1  Platform
 //   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*
+//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*  CHTTPServer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -40,6 +40,10 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
+/// A module of the product.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
 /// Tests that start real processes, those among the dependencies.
 func tests(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
@@ -88,6 +92,7 @@ let package = Package(
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
     .executable(name: "framebus-upload", targets: ["UploadProgram"]),
+    .executable(name: "framebus-view", targets: ["ViewProgram"]),
     .executable(name: "framebus-confine", targets: ["ConfineProgram"]),
   ],
   traits: [
@@ -125,11 +130,12 @@ let package = Package(
     .systemLibrary(
       name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(
-      name: "CXCB", pkgConfig: "xcb xcb-shm xcb-damage xcb-xfixes xcb-randr",
+      name: "CXCB",
+      pkgConfig: "xcb xcb-composite xcb-damage xcb-randr xcb-screensaver xcb-shm xcb-xfixes",
       providers: [
         .apt([
-          "libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev",
-          "libxcb-randr0-dev",
+          "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev", "libxcb-randr0-dev",
+          "libxcb-screensaver0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
         ])
       ]),
     .systemLibrary(
@@ -155,62 +161,42 @@ let package = Package(
     .target(
       name: "CCurl", cSettings: strictC + [whenMedia],
       linkerSettings: [.linkedLibrary("curl", .when(traits: ["Media"]))]),
+    .target(
+      name: "CHTTPServer", cSettings: strictC + [whenMedia],
+      linkerSettings: [.linkedLibrary("microhttpd", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
-    .target(name: "Platform", dependencies: ["CLinuxShims", "CURing"], swiftSettings: strict),
-    .target(name: "AppGroup", dependencies: ["Platform"], swiftSettings: strict),
-    .target(
-      name: "FrameBus", dependencies: ["AppGroup", "CChecksum", "CFrameLayout", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "GroupSemaphores", dependencies: ["AppGroup", "CSemaphoreLayout", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "CredentialStore", dependencies: ["AppGroup", "CSodium", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "NotifyCenter", dependencies: ["AppGroup", "CNotifyLayout", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "SharedDefaults", dependencies: ["AppGroup", "CChecksum", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "SharedLog", dependencies: ["AppGroup", "CChecksum", "CLogLayout", "Platform"],
-      swiftSettings: strict),
+    module("Platform", ["CLinuxShims", "CURing"]),
+    module("AppGroup", ["Platform"]),
+    module("FrameBus", ["AppGroup", "CChecksum", "CFrameLayout", "Platform"]),
+    module("GroupSemaphores", ["AppGroup", "CSemaphoreLayout", "Platform"]),
+    module("CredentialStore", ["AppGroup", "CSodium", "Platform"]),
+    module("NotifyCenter", ["AppGroup", "CNotifyLayout", "Platform"]),
+    module("SharedDefaults", ["AppGroup", "CChecksum", "Platform"]),
+    module("SharedLog", ["AppGroup", "CChecksum", "CLogLayout", "Platform"]),
 
     .target(
       name: "Confinement", dependencies: ["AppGroup", "Platform"], swiftSettings: strict),
 
     // L4: other spellings, and media
-    .target(
-      name: "DarwinNotifications", dependencies: ["NotifyCenter", "AppGroup", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "DarwinKeychain", dependencies: ["CredentialStore", "AppGroup", "Platform"],
-      swiftSettings: strict),
-    .target(
-      name: "FoundationDefaults", dependencies: ["SharedDefaults"], swiftSettings: strict),
-    .target(
-      name: "SharedLogHandler", dependencies: ["SharedLog", logging], swiftSettings: strict),
-    .target(name: "LogSinks", dependencies: ["SharedLog", "Platform"], swiftSettings: strict),
-    .target(
-      name: "GStreamerLog",
-      dependencies: ["SharedLog", "CGStreamer", media("CGStreamerSystem")], swiftSettings: strict),
-    .target(
-      name: "Capture",
-      dependencies: ["AppGroup", "FrameBus", "Platform", "SharedDefaults", "Sound"],
-      swiftSettings: strict),
-    .target(
-      name: "CaptureX11", dependencies: ["Capture", "FrameBus", "Platform", media("CXCB")],
-      swiftSettings: strict),
+    module("DarwinNotifications", ["NotifyCenter", "AppGroup", "Platform"]),
+    module("DarwinKeychain", ["CredentialStore", "AppGroup", "Platform"]),
+    module("FoundationDefaults", ["SharedDefaults"]),
+    module("SharedLogHandler", ["SharedLog", logging]),
+    module("LogSinks", ["SharedLog", "Platform"]),
+    module("GStreamerLog", ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
+    module("FrontApplication", ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
+    module(
+      "Capture",
+      ["AppGroup", "FrameBus", "FrontApplication", "Platform", "SharedDefaults", "Sound"]),
+    module("CaptureX11", ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")]),
     .target(
       name: "CaptureGStreamer",
       dependencies: [
         "Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
       ],
       swiftSettings: strict),
-    .target(
-      name: "Recording", dependencies: ["AppGroup", "FrameBus", "Platform"], swiftSettings: strict),
+    module("Recording", ["AppGroup", "FrameBus", "Platform"]),
     .target(
       name: "Sound", dependencies: ["AppGroup", "FrameBus", "Platform", "SharedDefaults"],
       swiftSettings: strict),
@@ -228,12 +214,16 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .target(
+      name: "LivePage", dependencies: ["WHIP", "Platform", "CHTTPServer"],
+      resources: [.embedInCode("Resources/page.html")], swiftSettings: strict),
+
     // L5: what ties the core together
     .target(
       name: "Broadcast",
       dependencies: [
-        "AppGroup", "Confinement", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog", "Sound",
+        "AppGroup", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound",
       ],
       swiftSettings: strict),
 
@@ -241,8 +231,8 @@ let package = Package(
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "AppGroup", "Capture", "Confinement", "FrameBus", "LogSinks", "NotifyCenter", "Platform",
-        "SharedLog", "Sound", argumentParser,
+        "AppGroup", "Capture", "Confinement", "FrameBus", "FrontApplication", "LogSinks",
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ],
       swiftSettings: strict),
     .target(
@@ -278,6 +268,13 @@ let package = Package(
         argumentParser,
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "ViewProgram",
+      dependencies: [
+        "CommandLineSupport", "Upload", "UploadGStreamer", "LivePage", "WHIP", "GStreamerLog",
+        "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
+      ],
+      swiftSettings: strict),
 
     .executableTarget(
       name: "ConfineProgram", dependencies: ["CSeccomp"], cSettings: strictC),
@@ -303,6 +300,15 @@ let package = Package(
     subject("BusDefaults", ["SubjectKit", "RingKit", "SharedDefaults"]),
     subject("UserSettings", ["RingKit"]),
     subject("BusRing", ["SubjectKit", "RingKit", "FrameBus", "AppGroup"]),
+    .target(
+      name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
+      cSettings: strictC + [whenMedia],
+      linkerSettings: [
+        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
+        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
+      ]),
+    bare("LiveReceiver", ["LiveKit"]),
+    subject("BareUpload", ["LiveKit", "CGStreamer", "Capture", "FrameBus", "Platform"]),
 
     // Fuzzing of all that reads what another process wrote: one program a parser
     .target(
@@ -409,7 +415,8 @@ let package = Package(
         "CaptureGStreamerProgram", "UploadProgram",
       ]),
     tests("SupportTests", ["TestSupport", "Platform"]),
-    tests("PlatformTests", ["TestSupport", "Platform"]),
+    tests("PlatformTests", ["TestSupport", "Platform", "PeerSignaller"]),
+    worker("PeerSignaller", ["Platform", "WorkerSupport"]),
     tests("AppGroupTests", ["TestSupport", "AppGroup", "Platform"]),
     tests(
       "CLITests",
@@ -447,6 +454,12 @@ let package = Package(
         "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
         "UploadProgram", "UploadTestPublisher",
       ]),
+    tests(
+      "LivePageTests",
+      [
+        "TestSupport", "LivePage", "WHIP", "Platform", "BusCLI", "CaptureProgram", "ViewProgram",
+        "UploadProgram", "UploadTestPublisher",
+      ]),
     tests("DemoTests", ["TestSupport", "Platform", "BusCLI"]),
     tests(
       "CaptureTests",
@@ -456,7 +469,8 @@ let package = Package(
     tests(
       "CaptureX11Tests",
       [
-        "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram",
+        "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
+        "CaptureProgram",
       ]),
     tests(
       "CaptureGStreamerTests",
@@ -470,7 +484,7 @@ let package = Package(
         "TestSupport", "Bench", "Platform", "BusCLI", "BareGrab", "BareRing", "BusRing",
         "BareDatagram", "BareFutex", "BusNotify", "BareWatch", "BusDefaults", "UserSettings",
         "BareLog", "BusLog", "BusLogger", "BusLogReader", "BareSodium", "BusCredential",
-        "CaptureProgram", "UploadProgram",
+        "BareUpload", "LiveReceiver", "CaptureProgram", "UploadProgram",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -17,7 +17,7 @@ public protocol BenchSuite: Sendable {
 /// Every suite there is, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
-  CaptureSuite(), RecordSuite(),
+  CaptureSuite(), RecordSuite(), UploadSuite(),
 ]
 
 /// What one call of `framebus bench` asks of each suite.
@@ -66,6 +66,9 @@ public struct BenchRecord: Encodable, Sendable {
   public var cpu_ns_per_frame: UInt64?
   /// Written only where it was counted.
   public var syscalls_per_frame: Double?
+  /// The most memory of their own that the subject's processes had together. Written only where
+  /// it was measured.
+  public var memory_bytes: UInt64?
   public let samples: Int
 
   init(suite: String, scenario: String, subject: String, samples: Int) {
@@ -77,7 +80,7 @@ public struct BenchRecord: Encodable, Sendable {
 
   private enum Key: String, CodingKey {
     case suite, scenario, subject, p50_ns, p99_ns, p999_ns, per_second, cpu_ns_per_frame, samples
-    case syscalls_per_frame
+    case syscalls_per_frame, memory_bytes
   }
 
   /// Written out, because a synthesised coder leaves out what is nil.
@@ -93,5 +96,6 @@ public struct BenchRecord: Encodable, Sendable {
     try container.encode(cpu_ns_per_frame, forKey: .cpu_ns_per_frame)
     try container.encode(samples, forKey: .samples)
     try container.encodeIfPresent(syscalls_per_frame, forKey: .syscalls_per_frame)
+    try container.encodeIfPresent(memory_bytes, forKey: .memory_bytes)
   }
 }

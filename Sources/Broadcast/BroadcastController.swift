@@ -179,7 +179,8 @@ public final class BroadcastController: Sendable {
   /// broadcast begins with that of its request.
   public func setSound(_ sound: SoundSwitch) throws(BroadcastError) { try board.setSound(sound) }
 
-  /// Tells the extension which application is in front.
+  /// Tells the extension which application is in front, until another comes to the front of the
+  /// screen that is captured.
   public func annotate(applicationID: String) throws(BroadcastError) {
     let text = String(applicationID.prefix(BroadcastRecord.maximumTextBytes / 4))
     try wish { $0.application = text }

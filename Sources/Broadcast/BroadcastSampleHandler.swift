@@ -91,7 +91,8 @@ public struct SetupInfo: Sendable {
   public let log: SharedLog
 }
 
-/// The application in front.
+/// The application in front, by the name that its windows or the host give it: to be shown, never
+/// to decide by.
 public struct ApplicationInfo: Hashable, Sendable {
   public let applicationID: String
 }

@@ -1,5 +1,6 @@
 import AppGroup
 import FrameBus
+import FrontApplication
 import NotifyCenter
 import Platform
 import SharedLog
@@ -13,10 +14,13 @@ final class ExtensionRun: @unchecked Sendable {
   private let setup: SetupInfo
   private let sources: SampleSources
   private let board: SessionBoard
+  /// What the capture of the pictures tells; nil without pictures.
+  private let front: FrontApplication?
   private let wake: Wake
   private let stopping: StopSignal
   private var pauses: Set<BroadcastPause> = []
   private var application = ""
+  private var toldFront: ApplicationID?
   /// Whether the leading stream has come.
   private var hasCapture = false
 
@@ -29,6 +33,7 @@ final class ExtensionRun: @unchecked Sendable {
     self.setup = setup
     self.sources = sources
     board = try SessionBoard(setup.group, as: .extension)
+    front = try sources.streams[.video].map { try FrontApplication(of: $0, in: setup.group) }
     wake = try Wake()
     stopping = try StopSignal()
     handler.exit.connect(wake)
@@ -48,6 +53,8 @@ final class ExtensionRun: @unchecked Sendable {
     let wake = wake
     let observation = try board.observe { wake.raise() }
     defer { observation.cancel() }
+    let lookout = try front?.observe { wake.raise() }
+    defer { lookout?.cancel() }
     let ending: BroadcastEnding
     do throws(BroadcastFailure) {
       ending = try deliver()
@@ -95,6 +102,7 @@ final class ExtensionRun: @unchecked Sendable {
     if let failure = handler.exit.failure { return .failed(failure) }
     guard try attempt({ try wake.take() }) else { return nil }
     if stopping.isRaised { return finished() }
+    try annotateFront()
     guard let record = try record(), record.wish != .finish, record.phase != .finished else {
       return finished()
     }
@@ -112,6 +120,13 @@ final class ExtensionRun: @unchecked Sendable {
     }
     try setPauses(wanted)
     return nil
+  }
+
+  /// Has the record name what came to the front, until it is another, or the host names one.
+  private func annotateFront() throws(BroadcastFailure) {
+    guard let now = front?.current, now != toldFront else { return }
+    toldFront = now
+    try change { $0.application = now.text }
   }
 
   private func finished() -> BroadcastEnding {

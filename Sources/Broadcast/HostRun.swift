@@ -107,10 +107,10 @@ final class HostRun: @unchecked Sendable {
       return wake.raise()
     }
     guard finishesBy.isPast else { return }
-    // One that was adopted may be a user's whose processes this one may not kill.
+    // The kernel may take its time to end what was killed, but not for ever.
     if isKilled { return try end(.died(signal: nil)) }
     log.append(.error, "the extension did not finish in time", label: Self.label)
-    process.send(signal: Signal.kill)
+    guard process.send(signal: Signal.kill) else { return try end(.died(signal: nil)) }
     isKilled = true
     finishesBy = .after(Self.endWithin)
   }

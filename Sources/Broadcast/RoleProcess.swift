@@ -37,19 +37,21 @@ enum RoleProcess {
     }
   }
 
-  func send(signal: Int32) {
+  /// - Returns: false for another user's process, which nobody but that user may end.
+  @discardableResult
+  func send(signal: Int32) -> Bool {
     switch self {
     case .child(let child, _, _): child.process.sendToGroup(signal: signal)
-    case .adopted(let process): process.send(signal: signal)
+    case .adopted(let process): return process.send(signal: signal) != .refused
     }
+    return true
   }
 
   /// Waits for its end, and brings it about where it does not come by the deadline.
-  /// - Returns: false if it goes on: an adopted one may be another user's, which nobody but that
-  ///   user may kill.
+  /// - Returns: false if it goes on, as another user's does.
   func stops(killAt deadline: Deadline) -> Bool {
     if waitForEnd(until: deadline) { return true }
-    send(signal: Signal.kill)
+    guard send(signal: Signal.kill) else { return false }
     switch self {
     case .child: return waitForEnd(until: .never)
     case .adopted: return waitForEnd(until: .after(Self.diesWithin))

@@ -15,6 +15,7 @@ import CommandLineSupport
       Group.self,
       CaptureCommand.self,
       UploadCommand.self,
+      ViewCommand.self,
       WHIP.self,
       StreamsCommand.self,
       TopCommand.self,

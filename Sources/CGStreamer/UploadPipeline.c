@@ -23,6 +23,7 @@ struct upload_pipeline {
   upload_event_handler handler;
   void *context;
   atomic_uint_least64_t bytesWritten;
+  atomic_uint_least64_t buffersWritten;
   atomic_uintptr_t entryAddress;
 };
 
@@ -223,6 +224,7 @@ static GstPadProbeReturn count_bytes(GstPad *pad, GstPadProbeInfo *info, gpointe
     size = gst_buffer_get_size(GST_PAD_PROBE_INFO_BUFFER(info));
   }
   atomic_fetch_add_explicit(&pipeline->bytesWritten, size, memory_order_relaxed);
+  atomic_fetch_add_explicit(&pipeline->buffersWritten, 1, memory_order_relaxed);
   return GST_PAD_PROBE_OK;
 }
 
@@ -286,6 +288,10 @@ void upload_pipeline_end(upload_pipeline *pipeline) {
 
 uint64_t upload_pipeline_bytes_written(upload_pipeline *pipeline) {
   return atomic_load_explicit(&pipeline->bytesWritten, memory_order_relaxed);
+}
+
+uint64_t upload_pipeline_buffers_written(upload_pipeline *pipeline) {
+  return atomic_load_explicit(&pipeline->buffersWritten, memory_order_relaxed);
 }
 
 uintptr_t upload_pipeline_entry_address(upload_pipeline *pipeline) {

@@ -2,10 +2,8 @@
 #include "CWebRTC.h"
 
 #ifdef FRAMEBUS_MEDIA
-#define GST_USE_UNSTABLE_API
 #include <gst/gst.h>
 #include <gst/sdp/sdp.h>
-#include <gst/webrtc/webrtc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,8 +52,22 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
   (void)inner;
   webrtc_peer *peer = context;
   GstElementFactory *factory = gst_element_get_factory(element);
-  if (factory != NULL && strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0)
+  if (factory == NULL) return;
+  if (strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0)
     g_object_set(element, "pem", peer->identity.pem, NULL);
+  // Time began with the first frame, before the pipeline: to wait for a frame's time would be to
+  // wait for as long as the pipeline took to start, with each of them.
+  if (strcmp(GST_OBJECT_NAME(factory), "clocksync") == 0)
+    g_object_set(element, "sync", FALSE, NULL);
+}
+
+/// Receivers bring pictures and sound together by when they were captured, not by when each of them
+/// was sent.
+static void report_capture_time(GstElement *element) {
+  GstElement *rtp = gst_bin_get_by_name(GST_BIN(element), "rtpbin");
+  if (rtp == NULL) return;
+  g_object_set(rtp, "rtcp-sync-send-time", FALSE, NULL);
+  gst_object_unref(rtp);
 }
 
 /// libnice would ask every router around for a port, wait for answers, and so hold up the end of
@@ -79,10 +91,7 @@ static void ignore(const gchar *domain, GLogLevelFlags level, const gchar *text,
   (void)data;
 }
 
-webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler handler,
-                                void *context) {
-  GstElement *element = upload_pipeline_last_element(pipeline);
-  if (g_signal_lookup("create-offer", G_OBJECT_TYPE(element)) == 0) return NULL;
+webrtc_peer *webrtc_peer_watch(GstElement *element, webrtc_event_handler handler, void *context) {
   webrtc_peer *peer = g_new0(webrtc_peer, 1);
   if (!webrtc_identity_make(&peer->identity)) {
     g_free(peer);
@@ -90,6 +99,7 @@ webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler 
   }
   g_log_set_handler("libnice", G_LOG_LEVEL_WARNING, ignore, NULL);
   disable_port_mapping(element);
+  report_capture_time(element);
   peer->element = gst_object_ref(element);
   peer->handler = handler;
   peer->context = context;
@@ -99,6 +109,13 @@ webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler 
   g_signal_connect(element, "notify::connection-state", G_CALLBACK(on_connection), peer);
   g_signal_connect(element, "deep-element-added", G_CALLBACK(on_element), peer);
   return peer;
+}
+
+webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler handler,
+                                void *context) {
+  GstElement *element = upload_pipeline_last_element(pipeline);
+  if (g_signal_lookup("create-offer", G_OBJECT_TYPE(element)) == 0) return NULL;
+  return webrtc_peer_watch(element, handler, context);
 }
 
 const char *webrtc_peer_fingerprint(webrtc_peer *peer) { return peer->identity.fingerprint; }
@@ -128,9 +145,11 @@ static gboolean direct(GstElement *element, GstPad *pad, gpointer context) {
   (void)context;
   GObject *transceiver = NULL;
   g_object_get(pad, "transceiver", &transceiver, NULL);
-  GstCaps *caps = gst_pad_get_current_caps(pad);
-  const char *media =
-      caps ? gst_structure_get_string(gst_caps_get_structure(caps, 0), "media") : NULL;
+  // What may come, because what has come is held back until there is an answer.
+  GstCaps *caps = gst_pad_peer_query_caps(pad, NULL);
+  const char *media = gst_caps_is_any(caps) || gst_caps_is_empty(caps)
+                          ? NULL
+                          : gst_structure_get_string(gst_caps_get_structure(caps, 0), "media");
   // Retransmission is for video alone: Chromium takes no nack for sound.
   if (transceiver != NULL)
     g_object_set(transceiver, "direction", GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY,
@@ -147,19 +166,20 @@ static void note(const GstStructure *reply, char *message, size_t capacity) {
   g_clear_error(&error);
 }
 
-char *webrtc_peer_make_offer(webrtc_peer *peer, char *message, size_t capacity) {
-  gst_element_foreach_sink_pad(peer->element, direct, NULL);
+char *webrtc_peer_make(webrtc_peer *peer, const char *kind, char *message, size_t capacity) {
+  char signal[16];
+  snprintf(signal, sizeof signal, "create-%s", kind);
   GstPromise *promise = gst_promise_new();
-  g_signal_emit_by_name(peer->element, "create-offer", NULL, promise);
+  g_signal_emit_by_name(peer->element, signal, NULL, promise);
   char *text = NULL;
   GstPromiseResult result = gst_promise_wait(promise);
   const GstStructure *reply = gst_promise_get_reply(promise);
-  GstWebRTCSessionDescription *offer = NULL;
+  GstWebRTCSessionDescription *made = NULL;
   if (result == GST_PROMISE_RESULT_REPLIED && reply != NULL)
-    gst_structure_get(reply, "offer", GST_TYPE_WEBRTC_SESSION_DESCRIPTION, &offer, NULL);
-  if (offer != NULL) {
-    text = gst_sdp_message_as_text(offer->sdp);
-    gst_webrtc_session_description_free(offer);
+    gst_structure_get(reply, kind, GST_TYPE_WEBRTC_SESSION_DESCRIPTION, &made, NULL);
+  if (made != NULL) {
+    text = gst_sdp_message_as_text(made->sdp);
+    gst_webrtc_session_description_free(made);
   } else {
     note(reply, message, capacity);
   }
@@ -167,10 +187,15 @@ char *webrtc_peer_make_offer(webrtc_peer *peer, char *message, size_t capacity) 
   return text;
 }
 
+char *webrtc_peer_make_offer(webrtc_peer *peer, char *message, size_t capacity) {
+  gst_element_foreach_sink_pad(peer->element, direct, NULL);
+  return webrtc_peer_make(peer, "offer", message, capacity);
+}
+
 void webrtc_text_free(char *text) { g_free(text); }
 
-static bool set_description(webrtc_peer *peer, const char *signal, GstWebRTCSDPType type,
-                            const char *sdp, char *message, size_t capacity) {
+bool webrtc_peer_describe(webrtc_peer *peer, const char *signal, GstWebRTCSDPType type,
+                          const char *sdp, char *message, size_t capacity) {
   GstSDPMessage *parsed = NULL;
   gst_sdp_message_new(&parsed);
   if (gst_sdp_message_parse_buffer((const guint8 *)sdp, (guint)strlen(sdp), parsed) !=
@@ -194,13 +219,13 @@ static bool set_description(webrtc_peer *peer, const char *signal, GstWebRTCSDPT
 }
 
 bool webrtc_peer_set_offer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity) {
-  return set_description(peer, "set-local-description", GST_WEBRTC_SDP_TYPE_OFFER, sdp, message,
-                         capacity);
+  return webrtc_peer_describe(peer, "set-local-description", GST_WEBRTC_SDP_TYPE_OFFER, sdp,
+                              message, capacity);
 }
 
 bool webrtc_peer_set_answer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity) {
-  return set_description(peer, "set-remote-description", GST_WEBRTC_SDP_TYPE_ANSWER, sdp, message,
-                         capacity);
+  return webrtc_peer_describe(peer, "set-remote-description", GST_WEBRTC_SDP_TYPE_ANSWER, sdp,
+                              message, capacity);
 }
 
 /// The worst of what the peer's reports on our streams say.

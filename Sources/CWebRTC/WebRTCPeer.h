@@ -1,12 +1,24 @@
 #pragma once
+#define GST_USE_UNSTABLE_API
+#include <gst/gst.h>
+#include <gst/webrtc/webrtc.h>
+
 #include "CWebRTC.h"
 
 struct webrtc_peer {
   /// webrtcbin.
-  struct _GstElement *element;
+  GstElement *element;
   /// The appsrc of sound, or NULL.
-  struct _GstElement *sound;
+  GstElement *sound;
   struct webrtc_identity identity;
   webrtc_event_handler handler;
   void *context;
 };
+
+/// Watches a webrtcbin, which shows an identity of its own. NULL: there is none.
+webrtc_peer *webrtc_peer_watch(GstElement *element, webrtc_event_handler handler, void *context);
+/// Makes an "offer" or "answer"; freed by `webrtc_text_free`. NULL: the reason is in `message`.
+char *webrtc_peer_make(webrtc_peer *peer, const char *kind, char *message, size_t capacity);
+/// Sets a description by "set-local-description" or "set-remote-description".
+bool webrtc_peer_describe(webrtc_peer *peer, const char *signal, GstWebRTCSDPType type,
+                          const char *sdp, char *message, size_t capacity);

@@ -1,5 +1,6 @@
 import AppGroup
 import FrameBus
+import FrontApplication
 import Platform
 import Synchronization
 
@@ -18,6 +19,8 @@ public final class CaptureSession: Sendable {
   public let streamChanged: (@Sendable (StreamChange) -> Void)?
   /// Who is told when sound is switched off, or on again.
   public let soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)?
+  /// Who is told when another application comes to the front; it must not block.
+  package let frontChanged: (@Sendable (ApplicationID?) -> Void)?
   public let startedAtNs = monotonicNowNs()
 
   private let published = Atomic<UInt64>(0)
@@ -26,10 +29,11 @@ public final class CaptureSession: Sendable {
   private let copied = Atomic<UInt64>(0)
   private let subscribers = Atomic<Int>(0)
 
-  public init(
+  package init(
     group: AppGroup, stream: StreamName, stop: StopSignal, frameLimit: UInt64? = nil,
     duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil,
-    soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)? = nil
+    soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)? = nil,
+    frontChanged: (@Sendable (ApplicationID?) -> Void)? = nil
   ) {
     self.group = group
     self.stream = stream
@@ -37,6 +41,7 @@ public final class CaptureSession: Sendable {
     self.frameLimit = frameLimit
     self.streamChanged = streamChanged
     self.soundSwitched = soundSwitched
+    self.frontChanged = frontChanged
     deadline = duration.map(Deadline.after) ?? .never
   }
 

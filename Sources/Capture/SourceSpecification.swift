@@ -4,6 +4,8 @@ import Sound
 public enum SourceSpecification: Hashable, Sendable {
   /// An X11 screen; nil: the display that `DISPLAY` names.
   case screen(display: String?)
+  /// A window of the display that `DISPLAY` names, by its X id.
+  case window(UInt32)
   case test(TestPatternStyle)
   /// Any file or address that GStreamer can decode.
   case file(path: String)
@@ -18,8 +20,8 @@ public enum SourceSpecification: Hashable, Sendable {
 
   /// The sources that exist, as help and errors list them.
   public static let summary =
-    "screen[:DISPLAY], test[:PATTERN], file:PATH, y4m:PATH, y4m:- (standard input), gst:PIPELINE, "
-    + "and of sound pulse[:monitor|mic|DEVICE], tone[:HZ], beep[:HZ]"
+    "screen[:DISPLAY], window:ID, test[:PATTERN], file:PATH, y4m:PATH, y4m:- (standard input), "
+    + "gst:PIPELINE, and of sound pulse[:monitor|mic|DEVICE], tone[:HZ], beep[:HZ]"
 
   public init(_ text: String) throws(SourceSpecificationError) {
     let colon = text.firstIndex(of: ":")
@@ -29,6 +31,11 @@ public enum SourceSpecification: Hashable, Sendable {
     case "screen":
       if argument == "" { throw .missingArgument("screen:", "a display such as screen:0") }
       self = .screen(display: argument.map(Self.displayName))
+    case "window":
+      guard let argument, let id = Self.windowID(argument) else {
+        throw .badWindow(argument ?? "")
+      }
+      self = .window(id)
     case "test":
       guard let style = TestPatternStyle(rawValue: argument ?? TestPatternStyle.bars.rawValue)
       else { throw .unknownPattern(argument ?? "") }
@@ -55,7 +62,7 @@ public enum SourceSpecification: Hashable, Sendable {
         throw .missingArgument("gst", "a pipeline such as 'gst:videotestsrc'")
       }
       self = .pipeline(argument)
-    case "window", "camera", "pipewire": throw .notYetBuilt(kind)
+    case "camera", "pipewire": throw .notYetBuilt(kind)
     default: throw .unknown(text)
     }
   }
@@ -64,14 +71,14 @@ public enum SourceSpecification: Hashable, Sendable {
   public var needsGStreamer: Bool {
     switch self {
     case .file, .pipeline, .pulse: true
-    case .screen, .test, .y4m, .tone: false
+    case .screen, .window, .test, .y4m, .tone: false
     }
   }
 
   /// The stream that is published if none is named.
   public var usualStream: String {
     switch self {
-    case .screen, .test, .file, .y4m, .pipeline: "screen"
+    case .screen, .window, .test, .file, .y4m, .pipeline: "screen"
     case .tone: SoundDevice.monitor.usualStream
     case .pulse(let device): device.usualStream
     }
@@ -86,6 +93,12 @@ public enum SourceSpecification: Hashable, Sendable {
     return Tone(hertz: hertz, rhythm: rhythm)
   }
 
+  /// `0x2a00007`, as `xwininfo` shows it, or the same in decimal digits.
+  private static func windowID(_ text: String) -> UInt32? {
+    let id = text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
+    return id == 0 ? nil : id
+  }
+
   /// `screen:1` and `screen::1` both mean display `:1`; `screen:host:0` means `host:0`.
   private static func displayName(_ argument: String) -> String {
     argument.contains(":") ? argument : ":\(argument)"
@@ -98,6 +111,7 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   case unknownPattern(String)
   case missingArgument(String, String)
   case badFrequency(String)
+  case badWindow(String)
   case notYetBuilt(String)
 
   public var description: String {
@@ -112,6 +126,9 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
     case .badFrequency(let text):
       "'\(text)' is no frequency; give \(Int(Tone.frequencies.lowerBound)) to "
         + "\(Int(Tone.frequencies.upperBound)) Hz, such as tone:1000"
+    case .badWindow(let text):
+      "'\(text)' is no window's id; give the one that `xwininfo` shows for a click, such as "
+        + "window:0x2a00007"
     case .notYetBuilt(let kind):
       "this version has no source '\(kind)'; sources are \(SourceSpecification.summary)"
     }

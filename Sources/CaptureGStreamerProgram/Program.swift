@@ -43,7 +43,7 @@ import GStreamerLog
               + "\(format.sampleFormat)")
         }
         try role.run(source)
-      case .screen, .test, .y4m, .tone: break
+      case .screen, .window, .test, .y4m, .tone: break
       }
     #else
       throw NoMedia(source: capture.source)

@@ -32,15 +32,19 @@ import FrameBus
           orientation: capture.orientation))
     case .y4m(let path): try role.run(Y4MSource(path: path, rate: try capture.rate()))
     case .screen(let display): try role.run(screen(display, rate: rate))
+    case .window(let id): try role.run(screen(nil, window: id, rate: rate))
     case .tone(let tone): try role.run(ToneSource(tone, gate: capture.gate))
     case .file, .pipeline, .pulse: break
     }
   }
 
   #if Media
-    private func screen(_ display: String?, rate: FrameRate) throws -> ScreenSource {
+    private func screen(
+      _ display: String?, window: UInt32? = nil, rate: FrameRate
+    ) throws -> ScreenSource {
       var options = ScreenOptions()
       options.display = display
+      options.window = window
       options.rate = rate
       options.region = try capture.region()
       options.drawsCursor = !capture.hidesCursor
@@ -56,7 +60,9 @@ import FrameBus
       return ScreenSource(options)
     }
   #else
-    private func screen(_ display: String?, rate: FrameRate) throws -> TestSource {
+    private func screen(
+      _ display: String?, window: UInt32? = nil, rate: FrameRate
+    ) throws -> TestSource {
       throw NoMedia(source: capture.source)
     }
   #endif

@@ -37,7 +37,8 @@
   /// moves, and in its overviews, it shows what this cannot know of.
   struct ProtectedWindows: ~Copyable {
     private let connection: XConnection
-    private let root: xcb_window_t
+    /// Which all places are counted from.
+    private let target: CaptureTarget
     private let rule: ProtectionRule
     private let mark: xcb_atom_t
     private var windows: Set<XWindow> = []
@@ -53,9 +54,9 @@
     private static let deepestLevel = 4
 
     /// - Parameter rule: nil if every window may be seen: then no event is asked for.
-    init(on screen: RootScreen, _ rule: ProtectionRule?) throws(ScreenError) {
-      connection = screen.connection
-      root = screen.root
+    init(on target: CaptureTarget, _ rule: ProtectionRule?) throws(ScreenError) {
+      self.target = target
+      connection = target.screen.connection
       self.rule = rule ?? ProtectionRule()
       isNeeded = rule != nil
       needsSearch = isNeeded
@@ -66,6 +67,7 @@
     var isCurrent: Bool { !needsSearch && !needsBounds }
 
     mutating func note(_ event: XEvent) {
+      guard isNeeded else { return }
       switch Int32(event.type) {
       case XCB_CREATE_NOTIFY, XCB_REPARENT_NOTIFY: needsSearch = true
       case XCB_PROPERTY_NOTIFY:
@@ -87,7 +89,7 @@
       let before = areas
       areas = []
       for window in windows {
-        if let bounds = try window.bounds(on: root, connection) { areas.append(bounds) }
+        if let bounds = try window.bounds(on: target.window, connection) { areas.append(bounds) }
       }
       areas.sort { ($0.y, $0.x, $0.height, $0.width) < ($1.y, $1.x, $1.height, $1.width) }
       return areas != before
@@ -96,7 +98,7 @@
     /// Asks for no more events, which would pile up in the server while nobody reads them. The next
     /// ``refresh()`` begins anew.
     mutating func rest() {
-      for window in watched { window.watch(by: connection) }
+      for window in watched { window.watch(false, by: connection) }
       watched = []
       needsSearch = isNeeded
       connection.flush()
@@ -104,14 +106,15 @@
 
     private mutating func search() throws(ScreenError) {
       windows = []
-      var level = [XWindow(root)]
+      try searchOutwards()
+      var level = [target.window]
       for depth in 0...Self.deepestLevel {
         var next: [XWindow] = []
         for window in level {
           // Watched before it is looked at, so that no change falls between.
           watch(window)
           // What lies within a protected window is covered with it.
-          if depth > 0, try isProtected(window) {
+          if depth > 0, try hides(window) {
             windows.insert(window)
           } else {
             next += try window.children(connection) ?? []
@@ -122,29 +125,42 @@
       for id in rule.windows { try watchUpwards(XWindow(id)) }
     }
 
+    /// A window that is captured alone is hidden as a whole if it, or what it lies in, is.
+    private mutating func searchOutwards() throws(ScreenError) {
+      var next: XWindow? = target.window
+      while let current = next, current.id != target.screen.root {
+        watch(current)
+        if try hides(current) { windows.insert(target.window) }
+        next = try current.parent(connection)
+      }
+    }
+
     private mutating func watch(_ window: XWindow) {
-      window.watch(
-        XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_STRUCTURE_NOTIFY,
-        XCB_EVENT_MASK_PROPERTY_CHANGE, by: connection)
+      window.watch(by: connection)
       watched.insert(window)
     }
 
-    private func isProtected(_ window: XWindow) throws(ScreenError) -> Bool {
+    /// Whether a window is one of those that must not be seen.
+    func hides(_ window: XWindow) throws(ScreenError) -> Bool {
+      guard isNeeded else { return false }
+      if rule.windows.contains(window.id) { return true }
       if let value = try window.property(mark, connection), value.contains(where: { $0 != 0 }) {
         return true
       }
       guard !rule.programs.isEmpty else { return false }
-      return try window.classNames(connection)?.contains(where: rule.programs.contains) == true
+      let names = try window.classNames(connection) ?? []
+      return names.contains { rule.programs.contains(String(decoding: $0, as: UTF8.self)) }
     }
 
     /// A window that is named may lie anywhere; it moves with all that it lies in.
     private mutating func watchUpwards(_ window: XWindow) throws(ScreenError) {
-      windows.insert(window)
       var next: XWindow? = window
-      while let current = next, current.id != root {
+      while let current = next, current != target.window {
         watch(current)
         next = try current.parent(connection)
       }
+      // What lies elsewhere is not in the picture, even where it covers the target.
+      if next != nil { windows.insert(window) }
     }
   }
 #endif

@@ -10,6 +10,10 @@
     let damageEvent: UInt8
     let cursorEvent: UInt8
     let resizeEvent: UInt8?
+    let saverEvent: UInt8?
+
+    /// Of red, green and blue in a pixel of 32 bits.
+    static let colorMasks: [UInt32] = [0xFF0000, 0xFF00, 0xFF]
 
     /// - Parameter needsSharedMemory: whether the server must have MIT-SHM with descriptors.
     init(
@@ -24,7 +28,7 @@
         connection.bitsPerPixel(depth: screen.root_depth) == 32
       else { throw .unsupportedDepth(Int(screen.root_depth), display: name) }
       let masks = connection.colorMasks(of: screen.root_visual, on: screen)
-      guard connection.isLittleEndian, masks == [0xFF0000, 0xFF00, 0xFF] else {
+      guard connection.isLittleEndian, masks == Self.colorMasks else {
         throw .unsupportedPixels(display: name)
       }
       if needsSharedMemory { try Self.requireSharedMemory(connection) }
@@ -37,6 +41,7 @@
       damageEvent = damage + UInt8(XCB_DAMAGE_NOTIFY)
       cursorEvent = fixes + UInt8(XCB_XFIXES_CURSOR_NOTIFY)
       resizeEvent = try connection.firstEvent(of: "RANDR")
+      saverEvent = try connection.firstEvent(of: "MIT-SCREEN-SAVER")
       try negotiate()
     }
 
@@ -56,31 +61,21 @@
         _ = unsafe xcb_randr_select_input(
           pointer, root, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
       }
+      if saverEvent != nil {
+        unsafe xcb_screensaver_select_input(
+          pointer, root, XCB_SCREENSAVER_EVENT_NOTIFY_MASK.rawValue)
+      }
       connection.flush()
     }
 
-    /// The screen's size now: the setup data keeps the size at connection time.
-    func size() throws(ScreenError) -> (width: Int, height: Int) {
-      // SAFETY: the connection is open as long as self lives.
-      let pointer = unsafe connection.pointer
-      let cookie = unsafe xcb_get_geometry(pointer, root)
-      let reply = try connection.reply(to: "GetGeometry") {
-        unsafe xcb_get_geometry_reply($0, cookie, $1)
+    /// Whether the screen saver is on: the screen is off, or locked by it.
+    func isSaverOn() throws(ScreenError) -> Bool {
+      if saverEvent == nil { return false }
+      let cookie = unsafe xcb_screensaver_query_info(connection.pointer, root)
+      let reply = try connection.reply(to: "MIT-SCREEN-SAVER QueryInfo") {
+        unsafe xcb_screensaver_query_info_reply($0, cookie, $1)
       }
-      return (Int(reply.value.width), Int(reply.value.height))
-    }
-
-    /// Where the pointer is now.
-    func pointerPosition() throws(ScreenError) -> PointerPosition {
-      // SAFETY: the connection is open as long as self lives.
-      let pointer = unsafe connection.pointer
-      let cookie = unsafe xcb_query_pointer(pointer, root)
-      let reply = try connection.reply(to: "QueryPointer") {
-        unsafe xcb_query_pointer_reply($0, cookie, $1)
-      }
-      return PointerPosition(
-        x: Int(reply.value.root_x), y: Int(reply.value.root_y),
-        isHere: reply.value.same_screen != 0)
+      return reply.value.state == UInt8(XCB_SCREENSAVER_STATE_ON.rawValue)
     }
 
     private static func requireSharedMemory(_ connection: XConnection) throws(ScreenError) {
@@ -128,11 +123,5 @@
         count: Int(xcb_randr_get_output_info_name_length(info.pointer)))
       return unsafe String(decoding: bytes, as: UTF8.self)
     }
-  }
-
-  struct PointerPosition: Equatable {
-    var x: Int
-    var y: Int
-    var isHere: Bool
   }
 #endif

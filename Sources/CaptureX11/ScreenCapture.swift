@@ -4,14 +4,17 @@
   import FrameBus
   import Platform
 
-  /// One run of a screen's capture: paced, idle when nothing changes, following resizes.
+  /// One run of a screen's or window's capture: paced, idle when nothing changes, following
+  /// resizes.
   struct ScreenCapture: ~Copyable {
     private let screen: RootScreen
+    private let target: CaptureTarget
     private let pools: SharedPools
     private let options: ScreenOptions
     private let session: CaptureSession
     private let damage: ScreenDamage
     private var cursor: ScreenCursor
+    private var focus: ScreenFocus
     private var protection: ProtectedWindows
     private var privateSegment: PrivateSegment?
     private var area: PixelRect
@@ -22,25 +25,31 @@
     /// Asked for right after the grab, as another client may have drawn between the request before
     /// it and the grab itself.
     private var changesMeanwhile: ScreenDamage.Pending?
-    private var isResized = false
+    private var presence = CaptureTarget.Presence.shown
+    /// Its size or presence may be another now.
+    private var needsLook = true
     /// The next frame is published even if the screen has not changed.
     private var owesFrame = true
     private var knownJoins: UInt64 = 0
     private var isIdle = true
 
     init(
-      of screen: RootScreen, area: PixelRect, pools: SharedPools, options: ScreenOptions,
+      of target: CaptureTarget, area: PixelRect, pools: SharedPools, options: ScreenOptions,
       session: CaptureSession
     ) throws(ScreenError) {
-      self.screen = screen
+      let focus = try ScreenFocus(on: target)
+      let protection = try ProtectedWindows(on: target, options.protection)
+      screen = target.screen
+      self.target = target
       self.area = area
       self.pools = pools
       self.options = options
       self.session = session
-      damage = ScreenDamage(of: screen)
-      cursor = ScreenCursor(of: screen)
+      damage = ScreenDamage(of: target)
+      cursor = ScreenCursor(over: target)
+      self.focus = focus
       pacer = FramePacer(rate: options.rate, startNs: monotonicNowNs())
-      protection = try ProtectedWindows(on: screen, options.protection)
+      self.protection = protection
     }
 
     mutating func run(_ publisher: inout Publisher) throws(ScreenError) {
@@ -48,9 +57,10 @@
         guard waitForSubscribers(of: publisher) else { return }
         guard session.sleep(until: Deadline(monotonicNs: pacer.deadlineNs)) else { return }
         try readEvents()
-        if isResized { try followResize(&publisher) }
-        let isCursorMoved = options.drawsCursor ? try cursor.moveIfNeeded() : false
-        if isDamaged || owesFrame || isCursorMoved || !protection.isCurrent {
+        if needsLook { try look(&publisher) }
+        if presence == .gone { return }
+        if let tell = session.frontChanged { try focus.refresh(except: protection, tell) }
+        if presence == .shown, try isFrameDue() {
           try publishFrame(with: &publisher)
         } else {
           session.countUnchanged()
@@ -61,15 +71,24 @@
       }
     }
 
+    private mutating func isFrameDue() throws(ScreenError) -> Bool {
+      let isCursorMoved = options.drawsCursor ? try cursor.moveIfNeeded() : false
+      return isDamaged || owesFrame || isCursorMoved || !protection.isCurrent
+    }
+
     /// Blocks, without any timer, while nobody subscribes. False: the run is over.
     private mutating func waitForSubscribers(of publisher: borrowing Publisher) -> Bool {
       if publisher.subscriberCount == 0 || isIdle {
         // Nobody reads events now: ask for none that could pile up. The damage sends only one.
         if options.drawsCursor { cursor.watch(false) }
+        focus.rest()
+        target.rest()
         protection.rest()
         isIdle = true
         guard session.waitForSubscriber(of: publisher) else { return false }
         isIdle = false
+        needsLook = true
+        if session.frontChanged != nil { focus.watch() }
         if options.drawsCursor {
           cursor.watch(true)
           cursor.looksChanged()
@@ -85,20 +104,40 @@
       return true
     }
 
-    private mutating func readEvents() throws(ScreenError) {
-      for event in screen.connection.takeEvents() {
+    /// - Parameter readsSocket: false for what is there already.
+    private mutating func readEvents(readsSocket: Bool = true) throws(ScreenError) {
+      for event in screen.connection.takeEvents(readsSocket: readsSocket) {
         if event.type == screen.damageEvent { isDamaged = true }
-        if event.type == screen.resizeEvent { isResized = true }
         if event.type == screen.cursorEvent { cursor.looksChanged() }
+        if target.concerns(event) { needsLook = true }
+        focus.note(event)
         protection.note(event)
       }
       if screen.connection.isBroken { throw .serverGone(display: screen.connection.display) }
     }
 
-    /// Adopts the screen's new size, with a new pool if the slots are too small for it.
+    /// Looks whether the target is there, and tells subscribers where that is new.
+    private mutating func look(_ publisher: inout Publisher) throws(ScreenError) {
+      needsLook = false
+      let before = presence
+      presence = try target.look()
+      if presence == .gone { return }
+      try followResize(&publisher)
+      guard presence != before else { return }
+      if presence == .shown {
+        publisher.resume()
+        owesFrame = true
+        changes = .full
+      } else {
+        publisher.pause(.unavailable)
+      }
+    }
+
+    /// Adopts the target's new size, with a new pool if the slots are too small for it.
     private mutating func followResize(_ publisher: inout Publisher) throws(ScreenError) {
-      isResized = false
-      let newArea = try ScreenSource.area(of: screen, options)
+      guard let newArea = try ScreenSource.area(of: target, options) else {
+        return presence = .gone
+      }
       if newArea == area { return }
       let format = try ScreenSource.format(of: newArea, options)
       do { try publisher.setFormat(format) } catch {
@@ -131,9 +170,9 @@
         return session.countUnchanged()
       case .failure(let error):
         // BadMatch: the screen shrank before its event arrived.
-        guard case .refused(_, 8) = error, try ScreenSource.area(of: screen, options) != area
+        guard case .refused(_, 8) = error, try ScreenSource.area(of: target, options) != area
         else { throw error }
-        isResized = true
+        needsLook = true
         return
       }
       if options.drawsCursor { try drawCursor(into: &loan) }
@@ -166,24 +205,26 @@
       changes.insert(cursor.drawnBounds)
     }
 
-    /// - Returns: false if windows that must not be seen kept moving, so that nothing was written.
+    /// - Returns: false if windows that must not be seen kept moving, or the target became another:
+    ///   what was written, if anything, is not to be published.
     private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       for _ in 0..<Self.grabAttempts {
         // What changed before this attempt is in its picture.
         changes.formUnion(try takeChangesMeanwhile())
         if try protection.refresh() { changes = .full }
         if try grabOnce(into: &loan) { return true }
+        if needsLook { return false }
       }
       return false
     }
 
     private static let grabAttempts = 8
 
-    /// Whether no protected window moved between the last look at them and the grab's answer.
+    /// Whether the target stayed as it was until the grab's answer, and no protected window moved.
+    /// What the server told before the answer was read with it.
     private mutating func isGrabTrue() throws(ScreenError) -> Bool {
-      if options.protection == nil { return true }
-      try readEvents()
-      return protection.isCurrent
+      try readEvents(readsSocket: false)
+      return protection.isCurrent && !needsLook
     }
 
     /// What lies in the captured area of windows that must not be seen.
@@ -205,6 +246,7 @@
           preconditionFailure("pool \(loan.poolGeneration) was never attached")
         }
         try grab(into: segment, offset: UInt32(loan.offsetInPool))
+        return try isGrabTrue()
       case .isolated:
         let byteCount = area.width * area.height * 4
         if privateSegment == nil {
@@ -215,9 +257,9 @@
         guard try isGrabTrue() else { return false }
         privateSegment?.blank(blankAreas, stride: area.width * 4)
         privateSegment?.copy(to: &loan)
+        return true
       case .socket: return try grabOverSocket(into: &loan)
       }
-      return true
     }
 
     /// Lets the server write the pixels to an offset of a segment, and waits until it has.
@@ -227,8 +269,9 @@
       let pointer = unsafe screen.connection.pointer
       // SAFETY: the server checks that the picture fits into the segment it mapped.
       let cookie = unsafe xcb_shm_get_image(
-        pointer, screen.root, Int16(area.x), Int16(area.y), UInt16(area.width),
-        UInt16(area.height), .max, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), segment, offset)
+        pointer, target.drawable, Int16(target.border + area.x), Int16(target.border + area.y),
+        UInt16(area.width), UInt16(area.height), .max, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue),
+        segment, offset)
       changesMeanwhile = damage.take()
       _ = try screen.connection.reply(to: "a grab of the screen (ShmGetImage)") {
         unsafe xcb_shm_get_image_reply($0, cookie, $1)
@@ -238,8 +281,9 @@
     private mutating func grabOverSocket(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       let pointer = unsafe screen.connection.pointer
       let cookie = unsafe xcb_get_image(
-        pointer, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), screen.root, Int16(area.x),
-        Int16(area.y), UInt16(area.width), UInt16(area.height), .max)
+        pointer, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), target.drawable,
+        Int16(target.border + area.x), Int16(target.border + area.y), UInt16(area.width),
+        UInt16(area.height), .max)
       changesMeanwhile = damage.take()
       let reply = try screen.connection.reply(to: "a grab of the screen (GetImage)") {
         unsafe xcb_get_image_reply($0, cookie, $1)

@@ -5,6 +5,7 @@
 
   /// The mouse cursor, which no grab of the root window contains (XFIXES extension).
   struct ScreenCursor: ~Copyable {
+    private let target: CaptureTarget
     private let screen: RootScreen
     private var width = 0
     private var height = 0
@@ -14,9 +15,12 @@
     private var pixels: [UInt32] = []
     private var isStale = true
     /// Where the cursor is in the newest published frame.
-    private(set) var position = PointerPosition(x: 0, y: 0, isHere: false)
+    private(set) var position = PointerPosition.elsewhere
 
-    init(of screen: RootScreen) { self.screen = screen }
+    init(over target: CaptureTarget) {
+      self.target = target
+      screen = target.screen
+    }
 
     /// Asks for events when the cursor changes its looks, or asks for no more.
     func watch(_ isWanted: Bool) {
@@ -31,7 +35,7 @@
 
     /// Looks where the cursor is. True: it must be drawn anew, or elsewhere.
     mutating func moveIfNeeded() throws(ScreenError) -> Bool {
-      let now = try screen.pointerPosition()
+      let now = try target.window.pointerPosition(screen.connection) ?? .elsewhere
       if now == position, !isStale { return false }
       position = now
       return true
@@ -92,6 +96,30 @@
         result |= min(channel, 255) << shift
       }
       return result
+    }
+  }
+
+  /// Where the pointer is, from the upper left corner of a window.
+  struct PointerPosition: Equatable {
+    var x: Int
+    var y: Int
+    var isHere: Bool
+
+    static let elsewhere = PointerPosition(x: 0, y: 0, isHere: false)
+  }
+
+  extension XWindow {
+    fileprivate func pointerPosition(
+      _ connection: XConnection
+    ) throws(ScreenError) -> PointerPosition? {
+      let cookie = unsafe xcb_query_pointer(connection.pointer, id)
+      return try ifThere { () throws(ScreenError) in
+        let reply = try connection.reply(to: "QueryPointer") {
+          unsafe xcb_query_pointer_reply($0, cookie, $1)
+        }.value
+        return PointerPosition(
+          x: Int(reply.win_x), y: Int(reply.win_y), isHere: reply.same_screen != 0)
+      }
     }
   }
 

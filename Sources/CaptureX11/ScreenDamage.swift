@@ -3,7 +3,7 @@
   import FrameBus
   import Platform
 
-  /// What changed on the screen since it was last asked (DAMAGE extension).
+  /// What changed of the target since it was last asked (DAMAGE extension).
   ///
   /// The server keeps the changed region and sends one event when it stops being empty; taking the
   /// region empties it. A change after that makes a new event, so none is lost.
@@ -12,13 +12,13 @@
     private let damage: xcb_damage_damage_t
     private let region: xcb_xfixes_region_t
 
-    init(of screen: RootScreen) {
-      connection = screen.connection
+    init(of target: CaptureTarget) {
+      connection = target.screen.connection
       damage = connection.makeID()
       region = connection.makeID()
       // SAFETY: the connection is open; an error would come with the first reply.
       unsafe xcb_damage_create(
-        connection.pointer, damage, screen.root,
+        connection.pointer, damage, target.window.id,
         UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
       unsafe xcb_xfixes_create_region(connection.pointer, region, 0, nil)
       connection.flush()
@@ -34,7 +34,7 @@
 
     struct Pending { let cookie: xcb_xfixes_fetch_region_cookie_t }
 
-    /// The changed region, in the screen's pixels.
+    /// The changed region, in the target's pixels.
     func region(of pending: Pending) throws(ScreenError) -> DamageRegion {
       let reply = try connection.reply(to: "XFIXES FetchRegion") {
         unsafe xcb_xfixes_fetch_region_reply($0, pending.cookie, $1)

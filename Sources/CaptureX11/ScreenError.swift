@@ -13,7 +13,8 @@
     case cannotShareMemory(display: String, code: UInt8)
     case unsupportedDepth(Int, display: String)
     case unsupportedPixels(display: String)
-    case regionOutside(region: String, screen: String)
+    case noSuchWindow(UInt32, display: String)
+    case regionOutside(region: String, picture: String)
     case poolTooLarge(byteCount: Int)
     case serverGone(display: String)
     case refused(request: String, code: UInt8)
@@ -49,8 +50,11 @@
       case .unsupportedPixels(let display):
         "the screen \(display) stores pixels in an unusual order; only 32-bit little-endian RGB "
           + "can be captured: start the server with depth 24"
-      case .regionOutside(let region, let screen):
-        "the region \(region) does not lie on the screen of \(screen): choose a smaller --size"
+      case .noSuchWindow(let id, let display):
+        "the X display \(display) has no window 0x\(String(id, radix: 16)): click on the one you "
+          + "mean after `xwininfo -display \(display)`, which says its id"
+      case .regionOutside(let region, let picture):
+        "the region \(region) does not lie on the picture of \(picture): choose a smaller --size"
       case .poolTooLarge(let byteCount):
         "the pool of \(byteCount >> 20) MiB is larger than the 4 GiB that an X server can address: "
           + "capture a smaller region with --size"

@@ -3,13 +3,15 @@
   import FrameBus
   import Platform
 
-  /// What part of which screen to capture, and how.
+  /// What part of which screen or window to capture, and how.
   public struct ScreenOptions: Hashable, Sendable {
     /// nil: the display that `DISPLAY` names.
     public var display: String?
+    /// A window to capture alone, by its X id; nil: all that the screen shows.
+    public var window: UInt32?
     /// The highest rate; an unchanged screen publishes nothing.
     public var rate = FrameRate(30, 1)
-    /// nil: the whole screen. The part of a region that lies outside the screen is cut off.
+    /// nil: all of it. The part of a region that lies outside is cut off.
     public var region: PixelRect?
     public var backend = ScreenBackend.shm
     public var drawsCursor = true
@@ -24,7 +26,8 @@
     public init() {}
   }
 
-  /// Publishes the screen of an X11 display. While nobody subscribes it does nothing at all.
+  /// Publishes the screen of an X11 display, or one of its windows. While nobody subscribes it does
+  /// nothing at all.
   public struct ScreenSource: FrameSource {
     private var options: ScreenOptions
 
@@ -38,7 +41,10 @@
       let screen = try RootScreen(
         display: options.display, allowsWayland: options.allowsWayland,
         needsSharedMemory: options.backend != .socket)
-      let area = try Self.area(of: screen, options)
+      let target = try CaptureTarget(options.window, on: screen)
+      guard let area = try Self.area(of: target, options) else {
+        throw .noSuchWindow(target.window.id, display: screen.connection.display)
+      }
       let format = try Self.format(of: area, options)
       let pools = SharedPools(screen.connection)
       var publisherOptions = PublisherOptions()
@@ -55,23 +61,23 @@
       let options = options
       try session.drive(publisher) { (publisher) throws(ScreenError) in
         var capture = try ScreenCapture(
-          of: screen, area: area, pools: pools, options: options, session: session)
+          of: target, area: area, pools: pools, options: options, session: session)
         try capture.run(&publisher)
       }
     }
 
-    /// The captured part of the screen as it is now.
+    /// The captured part of the target as it is now; nil if it is gone.
     static func area(
-      of screen: RootScreen, _ options: ScreenOptions
-    ) throws(ScreenError) -> PixelRect {
-      let size = try screen.size()
+      of target: CaptureTarget, _ options: ScreenOptions
+    ) throws(ScreenError) -> PixelRect? {
+      guard let size = try target.size() else { return nil }
       guard let region = options.region else {
         return PixelRect(x: 0, y: 0, width: size.width, height: size.height)
       }
       guard region.x < size.width, region.y < size.height else {
         throw .regionOutside(
           region: "\(region.width)x\(region.height)+\(region.x)+\(region.y)",
-          screen: "\(size.width)x\(size.height)")
+          picture: "\(size.width)x\(size.height)")
       }
       return PixelRect(
         x: region.x, y: region.y, width: min(region.width, size.width - region.x),

@@ -42,15 +42,12 @@
     _ connection: XConnection, to descriptor: consuming Descriptor
   ) throws(ScreenError) -> xcb_shm_seg_t {
     let segment = connection.makeID()
-    // SAFETY: libxcb closes the descriptor once it is sent; the error, if any, is freed here.
+    // SAFETY: libxcb closes the descriptor once it is sent.
     let cookie = unsafe xcb_shm_attach_fd_checked(
       connection.pointer, segment, descriptor.release(), 0)
-    if let error = unsafe xcb_request_check(connection.pointer, cookie) {
-      let code = unsafe error.pointee.error_code
-      unsafe freeForeignMemory(error)
+    if let code = try connection.check(cookie) {
       throw .cannotShareMemory(display: connection.display, code: code)
     }
-    if connection.isBroken { throw .serverGone(display: connection.display) }
     return segment
   }
 

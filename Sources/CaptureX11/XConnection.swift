@@ -120,10 +120,25 @@
       throw .serverGone(display: display)
     }
 
-    /// Takes all events that have arrived. Reads the socket once, never blocks.
-    func takeEvents() -> [XEvent] {
+    /// Waits until a request without an answer was carried out.
+    /// - Returns: the number of the error that it came to; nil for none.
+    func check(_ request: xcb_void_cookie_t) throws(ScreenError) -> UInt8? {
+      if let error = unsafe xcb_request_check(pointer, request) {
+        let code = unsafe error.pointee.error_code
+        // SAFETY: an error that libxcb gives away is freed once, here.
+        unsafe freeForeignMemory(error)
+        return code
+      }
+      if isBroken { throw .serverGone(display: display) }
+      return nil
+    }
+
+    /// Takes all events that have arrived. Never blocks.
+    /// - Parameter readsSocket: false for those alone that came before an answer that was read.
+    func takeEvents(readsSocket: Bool = true) -> [XEvent] {
       var events: [XEvent] = []
-      var next = unsafe xcb_poll_for_event(pointer)
+      var next =
+        unsafe readsSocket ? xcb_poll_for_event(pointer) : xcb_poll_for_queued_event(pointer)
       while let event = unsafe next {
         // SAFETY: an event that libxcb gives away is freed once, here.
         unsafe events.append(XEvent(event))
@@ -140,6 +155,8 @@
     let type: UInt8
     /// Which property changed, where the event tells of one.
     let atom: xcb_atom_t?
+    /// Which window was shown, hidden, moved or closed, where the event tells of that.
+    let window: XWindow?
 
     /// SAFETY: the event is a whole one of libxcb's.
     @unsafe init(_ event: UnsafePointer<xcb_generic_event_t>) {
@@ -149,7 +166,18 @@
         ? unsafe event.withMemoryRebound(to: xcb_property_notify_event_t.self, capacity: 1) {
           unsafe $0.pointee.atom
         } : nil
+      // All of them begin alike.
+      window =
+        Self.ofStructure.contains(Int32(type))
+        ? unsafe event.withMemoryRebound(to: xcb_destroy_notify_event_t.self, capacity: 1) {
+          unsafe XWindow($0.pointee.window)
+        } : nil
     }
+
+    private static let ofStructure: Set = [
+      XCB_CONFIGURE_NOTIFY, XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_GRAVITY_NOTIFY,
+      XCB_REPARENT_NOTIFY, XCB_DESTROY_NOTIFY,
+    ]
   }
 
   /// A reply that libxcb allocated, freed when it goes.

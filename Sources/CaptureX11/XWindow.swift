@@ -10,9 +10,14 @@
 
     init(_ id: xcb_window_t) { self.id = id }
 
-    /// Asks the server to tell of changes: of the window, its children or its properties.
-    func watch(_ events: xcb_event_mask_t..., by connection: XConnection) {
-      var mask = events.reduce(0) { $0 | $1.rawValue }
+    /// Asks the server to tell of changes of the window, its children and its properties, or of
+    /// none. Always of all three: a client has one wish for each window, and several here watch.
+    func watch(_ isWanted: Bool = true, by connection: XConnection) {
+      let all = [
+        XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_STRUCTURE_NOTIFY,
+        XCB_EVENT_MASK_PROPERTY_CHANGE,
+      ]
+      var mask = isWanted ? all.reduce(0) { $0 | $1.rawValue } : 0
       // SAFETY: one value for the one bit of the mask, read during the call. That the window may
       // be gone comes as an error among the events, which nobody asks for.
       _ = unsafe xcb_change_window_attributes(
@@ -66,30 +71,48 @@
 
     /// The two names of the program it belongs to, its own and that of its kind (WM_CLASS, ICCCM
     /// section 4.1.2.5).
-    func classNames(_ connection: XConnection) throws(ScreenError) -> [String]? {
-      try property(XCB_ATOM_WM_CLASS.rawValue, connection)?
-        .split(separator: 0).prefix(2).map { String(decoding: $0, as: UTF8.self) }
+    func classNames(_ connection: XConnection) throws(ScreenError) -> [ArraySlice<UInt8>]? {
+      try property(XCB_ATOM_WM_CLASS.rawValue, connection)
+        .map { Array($0.split(separator: 0).prefix(2)) }
     }
 
-    /// Where it lies on the screen with its border, all of it, also what others cover. Nil if it
-    /// is not shown.
-    func bounds(on root: xcb_window_t, _ connection: XConnection) throws(ScreenError) -> PixelRect?
-    {
+    /// Its place in its parent, its size and its border.
+    func geometry(
+      _ connection: XConnection
+    ) throws(ScreenError) -> xcb_get_geometry_reply_t? {
+      let cookie = unsafe xcb_get_geometry(connection.pointer, id)
+      return try ifThere { () throws(ScreenError) in
+        try connection.reply(to: "GetGeometry") {
+          unsafe xcb_get_geometry_reply($0, cookie, $1)
+        }.value
+      }
+    }
+
+    /// How its pixels are made of colours.
+    func visual(_ connection: XConnection) throws(ScreenError) -> xcb_visualid_t? {
+      let cookie = unsafe xcb_get_window_attributes(connection.pointer, id)
+      return try ifThere { () throws(ScreenError) in
+        try connection.reply(to: "GetWindowAttributes") {
+          unsafe xcb_get_window_attributes_reply($0, cookie, $1)
+        }.value.visual
+      }
+    }
+
+    /// Where it lies on another window with its border, all of it, also what others cover. Nil if
+    /// it is not shown.
+    func bounds(
+      on target: XWindow, _ connection: XConnection
+    ) throws(ScreenError) -> PixelRect? {
       let pointer = unsafe connection.pointer
       let attributes = unsafe xcb_get_window_attributes(pointer, id)
-      let geometry = unsafe xcb_get_geometry(pointer, id)
-      let place = unsafe xcb_translate_coordinates(pointer, id, root, 0, 0)
-      // All three are taken, so that no reply stays behind.
+      let place = unsafe xcb_translate_coordinates(pointer, id, target.id, 0, 0)
+      // All are taken, so that no reply stays behind.
       let state = try ifThere { () throws(ScreenError) in
         try connection.reply(to: "GetWindowAttributes") {
           unsafe xcb_get_window_attributes_reply($0, attributes, $1)
         }.value.map_state
       }
-      let size = try ifThere { () throws(ScreenError) in
-        try connection.reply(to: "GetGeometry") {
-          unsafe xcb_get_geometry_reply($0, geometry, $1)
-        }.value
-      }
+      let size = try geometry(connection)
       let origin = try ifThere { () throws(ScreenError) in
         try connection.reply(to: "TranslateCoordinates") {
           unsafe xcb_translate_coordinates_reply($0, place, $1)
@@ -103,7 +126,8 @@
         width: Int(size.width) + 2 * border, height: Int(size.height) + 2 * border)
     }
 
-    private func ifThere<Value>(
+    /// - Returns: nil if the window is gone.
+    func ifThere<Value>(
       _ ask: () throws(ScreenError) -> Value
     ) throws(ScreenError) -> Value? {
       do { return try ask() } catch {

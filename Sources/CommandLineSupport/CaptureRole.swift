@@ -11,6 +11,7 @@ public struct CaptureRole {
   private let global: GlobalOptions
   private let signals: SignalWatcher
   private let session: CaptureSession
+  private let front: FrontAnnouncer
 
   /// Call before anything that starts threads, which must not take the signals.
   public init(_ options: CaptureOptions, _ global: GlobalOptions) throws {
@@ -23,12 +24,14 @@ public struct CaptureRole {
     ProductLog.begin(
       try options.programName(), in: group, as: .capture, global, options: options.logged)
     let terminal = terminal
+    front = FrontAnnouncer(of: stream, in: group, terminal)
     session = CaptureSession(
       group: group, stream: stream, stop: signals.stop,
       frameLimit: options.frames.map(UInt64.init),
       duration: options.duration.map { .seconds($0) },
       streamChanged: StreamAnnouncer(of: stream, in: group, global).announce,
-      soundSwitched: { kind, isOn in Self.tell(kind, isOn, terminal) })
+      soundSwitched: { kind, isOn in Self.tell(kind, isOn, terminal) },
+      frontChanged: front.announce)
   }
 
   private static func tell(_ kind: FrameFormat.Kind, _ isOn: Bool, _ terminal: Terminal) {
@@ -54,6 +57,7 @@ public struct CaptureRole {
   public func run<Source: FrameSource>(_ source: Source) throws {
     let display = CaptureProgress(terminal, stream: session.stream)
     var source = source
+    defer { front.end() }
     let figures: CaptureFigures
     do {
       figures = try CaptureRunner(session).run(&source) { display.show($0) }

@@ -10,8 +10,8 @@ public struct UploadOptions: ParsableArguments {
       discussion: """
         A file has the size of the first frame, without its last column or row if their number \
         is odd; later frames of another size are scaled into it. An existing file is replaced.
-        whip:https://HOST/PATH sends live, by WebRTC, and connects again when the connection is \
-        lost.
+        whip:https://HOST/PATH sends live, by WebRTC. To whip:, srt: and rtmp: it connects again \
+        when the connection is lost.
         hls: keeps index.m3u8 and the newest files of it in a directory for a web server.
         """))
   public var destination: String
@@ -65,23 +65,9 @@ public struct UploadOptions: ParsableArguments {
     }
   }
 
-  private static let maximumStreamCount = 16
-
   /// The streams to read: that of pictures, or of sound alone, and then those of sound.
   public func streams() throws(UsageError) -> [StreamName] {
-    let texts = streamTexts.isEmpty ? [DefaultStream.name] : streamTexts
-    var streams: [StreamName] = []
-    for text in texts {
-      do throws(StreamNameError) {
-        streams.append(try StreamName(text))
-      } catch {
-        throw UsageError("\(error)")
-      }
-    }
-    guard Set(streams).count == streams.count, streams.count <= Self.maximumStreamCount else {
-      throw UsageError("--stream: name each stream once, and at most \(Self.maximumStreamCount)")
-    }
-    return streams
+    try StreamName.list(streamTexts, named: "--stream")
   }
 
   /// These options as a log may have them.
@@ -108,4 +94,24 @@ public struct UploadOptions: ParsableArguments {
 /// The stream that capture publishes and upload reads when none is named.
 public enum DefaultStream {
   public static let name = "screen"
+}
+
+extension StreamName {
+  private static let maximumCount = 16
+
+  /// The streams that a verb reads: those that are named, or the usual one.
+  static func list(_ texts: [String], named option: String) throws(UsageError) -> [StreamName] {
+    var streams: [StreamName] = []
+    for text in texts.isEmpty ? [DefaultStream.name] : texts {
+      do throws(StreamNameError) {
+        streams.append(try StreamName(text))
+      } catch {
+        throw UsageError("\(error)")
+      }
+    }
+    guard Set(streams).count == streams.count, streams.count <= maximumCount else {
+      throw UsageError("\(option): name each stream once, and at most \(maximumCount)")
+    }
+    return streams
+  }
 }

@@ -26,6 +26,15 @@ package func privateMemoryBytes(of processID: Int32? = nil) -> UInt64? {
   return nil
 }
 
+/// How much memory a process has in use: its own, and its share of what it has in common with
+/// others, such as libraries and frames (`Pss` of `proc_pid_smaps(5)`). Nil if it runs no more, or
+/// may not be looked into.
+package func proportionalMemoryBytes(of processID: Int32) -> UInt64? {
+  let lines = textOfProcessFile("/proc/\(processID)/smaps_rollup").split(separator: "\n")
+  let line = lines.first { $0.hasPrefix("Pss:") }
+  return line.flatMap { UInt64($0.split { !$0.isNumber }.first ?? "") }.map { $0 * 1024 }
+}
+
 /// What a file of /proc says; empty if it cannot be read.
 private func textOfProcessFile(_ path: String) -> String {
   // SAFETY: the kernel reads the path during the call only.

@@ -1,4 +1,5 @@
 import CLinuxShims
+import Glibc
 
 /// The process at the other end of a socket, held by its pidfd: a signal can never reach a stranger
 /// that got the same number.
@@ -21,7 +22,20 @@ package final class PeerProcess: Sendable {
     (try? waitUntilReadable([pidfd.number], until: .now)) == [true]
   }
 
-  package func send(signal: Int32) { _ = linux_pidfd_send_signal(pidfd.number, signal) }
+  /// What became of a signal.
+  package enum Sending: Hashable, Sendable {
+    case sent
+    /// There is nobody left to send one to.
+    case gone
+    /// It is another user's process, which nobody but that user may end.
+    case refused
+  }
+
+  @discardableResult
+  package func send(signal: Int32) -> Sending {
+    if linux_pidfd_send_signal(pidfd.number, signal) == 0 { return .sent }
+    return errno == EPERM ? .refused : .gone
+  }
 
   /// Whether it ended before the deadline.
   package func waitForEnd(until deadline: Deadline) -> Bool {

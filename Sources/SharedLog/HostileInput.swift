@@ -1,4 +1,5 @@
 import CLogLayout
+import Platform
 
 /// What a reader makes of bytes that anybody may have written, for the fuzzer: a header, and a
 /// record behind it. Their checksums are taken to be right, so that what lies behind those is
@@ -12,7 +13,8 @@ package struct HostileInput {
     var header = Array(bytes.prefix(headerBytes))
     header += Array(repeating: 0, count: headerBytes - header.count)
     let end = Int(LG_AT_CRC)
-    Self.set(header.withRawSpan { recordChecksum($0.extracting(first: end)) }, at: end, in: &header)
+    header.set(
+      littleEndian: header.withRawSpan { recordChecksum($0.extracting(first: end)) }, at: end)
     let found =
       RunHeader(parsing: header, isSegment: false) ?? RunHeader(parsing: header, isSegment: true)
     isHeader = found != nil
@@ -21,13 +23,9 @@ package struct HostileInput {
       record = nil
       return
     }
-    Self.set(UInt32(rest.count), at: 8, in: &rest)
+    rest.set(littleEndian: UInt32(rest.count), at: 8)
     let whole = RecordScanner.Found(start: 0, paddedBytes: rest.count, isFiller: false)
     let run = LogRun(name: "", pid: 0, uid: 0, role: .host, isRoleHeld: false, session: "")
     record = RecordScanner(bytes: rest, nonce: 0, position: 0).line(of: whole, by: run)
-  }
-
-  private static func set(_ value: UInt32, at offset: Int, in bytes: inout [UInt8]) {
-    for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
   }
 }

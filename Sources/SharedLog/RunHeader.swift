@@ -49,27 +49,23 @@ struct RunHeader: Hashable, Sendable {
 
   var bytes: [UInt8] {
     var bytes: [UInt8] = Array(repeating: 0, count: Int(LG_HEADER_BYTES))
-    func set(_ value: some FixedWidthInteger, at offset: Int) {
-      for index in 0..<(value.bitWidth / 8) {
-        bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index))
-      }
-    }
-    set(LG_MAGIC, at: 0)
-    set(UInt32(LG_ABI_VERSION), at: 8)
-    set(UInt32(recordsAt), at: 12)
-    set(nonce, at: 16)
-    set(position, at: 24)
-    set(UInt64(capacity), at: 32)
+    bytes.set(littleEndian: LG_MAGIC, at: 0)
+    bytes.set(littleEndian: UInt32(LG_ABI_VERSION), at: 8)
+    bytes.set(littleEndian: UInt32(recordsAt), at: 12)
+    bytes.set(littleEndian: nonce, at: 16)
+    bytes.set(littleEndian: position, at: 24)
+    bytes.set(littleEndian: UInt64(capacity), at: 32)
     bytes.replaceSubrange(40..<56, with: boot)
-    set(pid, at: 56)
-    set(wallNs, at: 64)
-    set(monotonicNs, at: 72)
+    bytes.set(littleEndian: pid, at: 56)
+    bytes.set(littleEndian: wallNs, at: 64)
+    bytes.set(littleEndian: monotonicNs, at: 72)
     for (text, lengthAt, at) in [(role.rawValue, 80, 96), (session, 81, 128)] {
       bytes[lengthAt] = UInt8(text.utf8.count)
       bytes.replaceSubrange(at..<at + text.utf8.count, with: text.utf8)
     }
     let end = Int(LG_AT_CRC)
-    set(bytes.withRawSpan { recordChecksum($0.extracting(first: end)) }, at: end)
+    bytes.set(
+      littleEndian: bytes.withRawSpan { recordChecksum($0.extracting(first: end)) }, at: end)
     return bytes
   }
 
@@ -78,7 +74,7 @@ struct RunHeader: Hashable, Sendable {
   init?(parsing bytes: [UInt8], isSegment: Bool) {
     guard bytes.count >= Int(LG_HEADER_BYTES) else { return nil }
     func word<Word: FixedWidthInteger>(_ type: Word.Type, at offset: Int) -> Word {
-      (0..<(Word.bitWidth / 8)).reduce(0) { $0 | Word(bytes[offset + $1]) << (8 * $1) }
+      Word(littleEndian: bytes[offset..<offset + Word.bitWidth / 8])
     }
     func text(lengthAt: Int, at: Int, limit: Int) -> String? {
       let count = Int(bytes[lengthAt])

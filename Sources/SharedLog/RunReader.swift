@@ -169,6 +169,10 @@ final class RunReader {
     if near.record(at: 0) != nil { return take(near) }
     // Behind a record that a thread is still writing there is nothing yet; behind one that its
     // process died in, there may be.
-    return isLive ? false : take(try RecordScanner(of: file, header, from: position))
+    if isLive { return false }
+    let left = try RecordScanner.ofEnded(file, header, from: position)
+    // As where a run's first files are gone: it is not read from its beginning.
+    if position == 0, left.position > 0 { number = 0 }
+    return take(left)
   }
 }

@@ -42,16 +42,16 @@ struct Salvage: ~Copyable {
     let directory = try LogFiles.openDirectory(in: containerPath)
     let indices = try Self.indices(of: run, in: directory)
     var saved = try Self.lastFile(indices.last, run, header.nonce, in: directory)
-    let image = try RecordScanner(of: segment, header, from: saved?.position ?? 0)
+    let image = try RecordScanner.ofEnded(segment, header, from: saved?.position ?? 0)
     let end = image.endOfLastRecord
     if end == 0 { return }
-    if saved == nil {
+    if saved?.position != image.position {
       let index = (indices.last ?? 0) + 1
-      let fileHeader = header.ofFile(from: 0)
+      let fileHeader = header.ofFile(from: image.position)
       let file = try directory.makeFile(
         run.fileName(index), byteCount: fileHeader.recordsAt, mode: 0o640)
       try file.write(fileHeader.bytes, at: 0)
-      saved = FileEnd(index: index, offset: fileHeader.recordsAt, position: 0)
+      saved = FileEnd(index: index, offset: fileHeader.recordsAt, position: image.position)
     }
     guard let saved else { return }
     let file = try directory.openForLooking(run.fileName(saved.index))
@@ -114,6 +114,35 @@ extension RecordScanner {
       bytes += try segment.bytes(at: header.recordsAt, atMost: count - first)
     }
     self.init(bytes: bytes, nonce: header.nonce, position: position)
+  }
+
+  /// What the segment of a run that has ended holds from a position on. Where files with lines
+  /// from there on were removed, they were overwritten too: then it begins with the oldest record.
+  static func ofEnded(
+    _ segment: ReadableFile, _ header: RunHeader, from position: UInt64
+  ) throws(SystemError) -> RecordScanner {
+    let next = try RecordScanner(of: segment, header, from: position)
+    if next.firstRecord(from: 0) != nil { return next }
+    let whole = try RecordScanner(of: segment, header, from: 0)
+    guard let oldest = whole.oldestPosition(from: position, capacity: header.capacity) else {
+      return next
+    }
+    return try RecordScanner(of: segment, header, from: oldest)
+  }
+
+  /// Of the records in a segment's bytes that lie at a position or behind it, however often the
+  /// segment has come round.
+  private func oldestPosition(from least: UInt64, capacity: Int) -> UInt64? {
+    var oldest: UInt64?
+    for start in stride(from: 0, through: bytes.count - 16, by: Int(LG_ALIGNMENT)) {
+      let place = word64(start) ^ nonce
+      guard place >= least, place < oldest ?? 1 << 62,
+        place & UInt64(capacity - 1) == UInt64(start)
+      else { continue }
+      let round = RecordScanner(bytes: bytes, nonce: nonce, position: place - UInt64(start))
+      if round.record(at: start) != nil { oldest = place }
+    }
+    return oldest
   }
 
   /// Behind the last whole record; 0 if there is none.

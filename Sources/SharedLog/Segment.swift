@@ -101,11 +101,11 @@ final class Segment: Sendable {
   }
 
   private func set(_ field: LogField, at offset: inout Int) {
-    let sizes = [
-      field.isPrivate ? UInt16(LG_PRIVATE) : 0, UInt16(field.key.utf8.count),
-      UInt16(field.value.utf8.count),
-    ]
-    memory.setBytes(sizes.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }, at: offset)
+    var head: [UInt8] = []
+    head.append(littleEndian: field.isPrivate ? UInt16(LG_PRIVATE) : 0)
+    head.append(littleEndian: UInt16(field.key.utf8.count))
+    head.append(littleEndian: UInt16(field.value.utf8.count))
+    memory.setBytes(head, at: offset)
     offset += Int(LG_FIELD_BYTES)
     set(field.key, at: &offset)
     set(field.value, at: &offset)

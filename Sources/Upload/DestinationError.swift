@@ -16,6 +16,7 @@ public enum DestinationError: Error, Hashable, Sendable {
   case unusableSize(width: Int, height: Int)
   case elementFailed(element: String, message: String, detail: String)
   case stalled(output: String)
+  case connectionLost(output: String, reason: String)
   case noSound(output: String)
   case noPictures(output: String)
   case secretInAddress(String)
@@ -34,7 +35,7 @@ extension DestinationError {
     case .peer(_, let isMisuse): isMisuse
     case .cannotWrite, .diskFull, .mediaLibraryFailed, .missingElement, .unusablePixelFormat,
       .noPictures,
-      .unusableSize, .elementFailed, .stalled:
+      .unusableSize, .elementFailed, .stalled, .connectionLost:
       false
     }
   }
@@ -86,6 +87,8 @@ extension DestinationError: CustomStringConvertible {
       "\(output) was begun with sound alone, and now there are pictures; name their stream first"
     case .stalled(let output):
       "\(output) takes no more data; check the disk or the network behind it"
+    case .connectionLost(let output, let reason):
+      "the connection to \(output) is lost (\(reason)); check the network and the server's own log"
     case .peer(let reason, _): reason
     }
   }

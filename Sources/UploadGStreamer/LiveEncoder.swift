@@ -9,10 +9,25 @@
     var factory: String { get }
     /// What it must be fed: GStreamer's name of a pixel format.
     var inputFormatName: String { get }
-    /// The elements, from raw video of that format to packets of RTP.
-    func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
+    /// The codec, as RTP names it.
+    var codec: String { get }
+    /// What it makes, as each packer takes it.
+    var unitCaps: String { get }
+    /// The elements from raw video of that format to encoded video.
+    func encoding(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
+    /// The element that makes packets of RTP of it.
+    var packer: ElementDescription { get }
     /// The property that changes the bitrate.
     func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property
+  }
+
+  extension LiveEncoder {
+    /// The elements from raw video to packets of RTP.
+    func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+      encoding(width: width, height: height, rate: rate) + [
+        packer, .onlyCaps("application/x-rtp,media=video,encoding-name=\(codec),payload=96"),
+      ]
+    }
   }
 
   /// The live encoders of this build.
@@ -58,6 +73,8 @@
     static let name = X264Encoder.name
     let factory = "x264enc"
     let inputFormatName = "I420"
+    let codec = "H264"
+    let unitCaps = "video/x-h264,stream-format=byte-stream,alignment=au"
 
     private let settings: EncoderSettings
     private let preset: String
@@ -72,7 +89,7 @@
       self.profile = profile
     }
 
-    func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+    func encoding(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
       [
         ElementDescription(
           factory: factory, package: "gstreamer1.0-plugins-ugly",
@@ -82,12 +99,14 @@
             .init("key-int-max", String(rate.keyFrameInterval)),
           ]),
         .onlyCaps("video/x-h264,profile=\(profile.capsName)"),
-        ElementDescription(
-          factory: "rtph264pay", package: "gstreamer1.0-plugins-good",
-          // Parameter sets before each key frame: a peer that lost the first can still begin.
-          properties: [.init("config-interval", "-1"), .init("aggregate-mode", "zero-latency")]),
-        .onlyCaps("application/x-rtp,media=video,encoding-name=H264,payload=96"),
       ]
+    }
+
+    var packer: ElementDescription {
+      ElementDescription(
+        factory: "rtph264pay", package: "gstreamer1.0-plugins-good",
+        // Parameter sets before each key frame: a peer that lost the first can still begin.
+        properties: [.init("config-interval", "-1"), .init("aggregate-mode", "zero-latency")])
     }
 
     func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property {
@@ -100,6 +119,8 @@
     static let name = "vp8"
     let factory = "vp8enc"
     let inputFormatName = "I420"
+    let codec = "VP8"
+    let unitCaps = "video/x-vp8"
 
     private let settings: EncoderSettings
 
@@ -110,7 +131,7 @@
       self.settings = settings
     }
 
-    func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
+    func encoding(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
       [
         ElementDescription(
           factory: factory, package: "gstreamer1.0-plugins-good",
@@ -120,12 +141,14 @@
             .init("lag-in-frames", "0"),
             bitrate(settings.bitsPerSecond(width: width, height: height)),
             .init("keyframe-max-dist", String(rate.keyFrameInterval)),
-          ]),
-        ElementDescription(
-          factory: "rtpvp8pay", package: "gstreamer1.0-plugins-good",
-          properties: [.init("picture-id-mode", "15-bit")]),
-        .onlyCaps("application/x-rtp,media=video,encoding-name=VP8,payload=96"),
+          ])
       ]
+    }
+
+    var packer: ElementDescription {
+      ElementDescription(
+        factory: "rtpvp8pay", package: "gstreamer1.0-plugins-good",
+        properties: [.init("picture-id-mode", "15-bit")])
     }
 
     func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property {

@@ -212,6 +212,12 @@
       unsafe handle.map { unsafe upload_pipeline_bytes_written($0) } ?? bytesAtStop
     }
 
+    /// Buffers that reached the last element, one after the other, while the pipeline exists.
+    var buffersWritten: UInt64 {
+      // SAFETY: as above.
+      unsafe handle.map { unsafe upload_pipeline_buffers_written($0) } ?? 0
+    }
+
     /// Where the newest frame lay when it entered the first element, to check that it is a slot.
     var entryAddress: UInt {
       // SAFETY: as above.

@@ -33,19 +33,27 @@
     public let scheme: String
     public let spellings: [String]
     private let key: String?
+    private let onLoss: @Sendable (DestinationError, Duration) -> Void
 
-    /// - Parameter isEncrypted: for `rtmps`.
-    public init(key: String? = nil, isEncrypted: Bool = false) {
+    /// - Parameters:
+    ///   - isEncrypted: for `rtmps`.
+    ///   - onLoss: told of a lost connection, and of the time until the next attempt.
+    public init(
+      key: String? = nil, isEncrypted: Bool = false,
+      onLoss: @escaping @Sendable (DestinationError, Duration) -> Void = { _, _ in }
+    ) {
       scheme = isEncrypted ? "rtmps" : "rtmp"
       spellings = ["\(scheme)://HOST/APPLICATION/STREAM"]
       self.key = key
+      self.onLoss = onLoss
     }
 
     public func make(
       _ specification: DestinationSpecification, encoder: EncoderSettings
     ) throws(DestinationError) -> any Destination {
       let address = try PublicAddress(specification, schemes: ["rtmp", "rtmps"])
-      return try EncodingDestination(RTMPOutlet(address, key: key), encoder: encoder)
+      return try PeerDestination(
+        RTMPOutlet(address, key: key), encoder: encoder, report: onLoss)
     }
   }
 #endif

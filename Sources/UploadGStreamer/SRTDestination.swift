@@ -29,7 +29,7 @@
         factory: "srtsink", package: "gstreamer1.0-plugins-bad",
         properties: [
           .init("uri", output), .init("sync", "false"),
-          // A peer that is not there, or goes, is an error that is seen.
+          // A peer that is not there, or goes, is an error that is seen; see `PeerDestination`.
           .init("auto-reconnect", "false"),
         ] + (passphrase.map { [.init("passphrase", $0), .init("pbkeylen", "16")] } ?? []))
     }
@@ -42,15 +42,23 @@
     public let scheme = "srt"
     public let spellings = ["srt://HOST:PORT"]
     private let passphrase: String?
+    private let onLoss: @Sendable (DestinationError, Duration) -> Void
 
-    public init(passphrase: String? = nil) { self.passphrase = passphrase }
+    /// - Parameter onLoss: told of a lost connection, and of the time until the next attempt.
+    public init(
+      passphrase: String? = nil,
+      onLoss: @escaping @Sendable (DestinationError, Duration) -> Void = { _, _ in }
+    ) {
+      self.passphrase = passphrase
+      self.onLoss = onLoss
+    }
 
     public func make(
       _ specification: DestinationSpecification, encoder: EncoderSettings
     ) throws(DestinationError) -> any Destination {
       let address = try PublicAddress(specification, schemes: ["srt"])
-      return try EncodingDestination(
-        SRTOutlet(address, passphrase: passphrase), encoder: encoder)
+      return try PeerDestination(
+        SRTOutlet(address, passphrase: passphrase), encoder: encoder, report: onLoss)
     }
   }
 #endif

@@ -57,11 +57,7 @@
     private var hasSound = false
     private var attempt: Attempt?
     private var bytesBefore: UInt64 = 0
-    private var backOff = BackOff()
-    /// While there is no attempt, the moment of the next one.
-    private var nextAttempt = Deadline.now
-    /// Of a connection that worked and is lost: when to stop trying.
-    private var giveUp: Deadline?
+    private var reattempts: Reattempts
 
     /// A pipeline, and its connection to the endpoint.
     private struct Attempt {
@@ -85,6 +81,7 @@
     ) throws(DestinationError) {
       settings = encoder
       self.options = options
+      reattempts = Reattempts(for: options.reconnectsFor)
       do throws(WHIPError) {
         endpoint = try WHIPEndpoint(
           address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
@@ -119,9 +116,7 @@
     public func waitForRoom(
       until deadline: Deadline, stop: StopSignal?
     ) throws(DestinationError) -> Bool {
-      guard let attempt else {
-        return Self.wait(until: min(deadline, nextAttempt), stop, nextAttempt)
-      }
+      guard let attempt else { return reattempts.wait(until: deadline, stop: stop) }
       let state = attempt.pipeline.state
       let connection = attempt.connection
       let hasRoom = state.wait(until: deadline, stop: stop) { _ in
@@ -136,19 +131,6 @@
         return false
       }
       return hasRoom
-    }
-
-    /// Waits for the next attempt.
-    /// - Returns: whether its time has come.
-    private static func wait(
-      until deadline: Deadline, _ stop: StopSignal?, _ moment: Deadline
-    ) -> Bool {
-      if let stop {
-        _ = try? waitUntilReadable([stop.descriptorNumber], until: deadline)
-      } else {
-        sleep(until: deadline)
-      }
-      return moment.isPast && stop?.isRaised != true
     }
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
@@ -242,13 +224,9 @@
     private func recover(from error: WHIPError) throws(DestinationError) {
       let hadWorked = attempt?.connection.hasConnected ?? false
       close()
-      if hadWorked {
-        backOff.reset()
-        giveUp = .after(options.reconnectsFor)
+      guard error.isPassing, let pause = reattempts.fail(hadWorked: hadWorked) else {
+        throw .upload(error)
       }
-      guard let giveUp, error.isPassing, !giveUp.isPast else { throw .upload(error) }
-      let pause = backOff.next()
-      nextAttempt = .after(pause)
       options.report(.reconnecting(error, after: pause))
     }
 

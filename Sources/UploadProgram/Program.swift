@@ -107,10 +107,15 @@ struct Send: ParsableCommand {
       let secret = try upload.secret.map {
         try EndpointSecrets(upload.access, global, opened: credentials).account($0).password
       }
+      let onLoss: @Sendable (DestinationError, Duration) -> Void = { error, pause in
+        ProductLog.append(.warning, "\(error)")
+        display.showLoss(error, next: pause)
+      }
       makers += [
-        FileDestinationMaker(), SnapshotDestinationMaker(),
-        SRTDestinationMaker(passphrase: secret), RTMPDestinationMaker(key: secret),
-        RTMPDestinationMaker(key: secret, isEncrypted: true), HLSDestinationMaker(),
+        FileDestinationMaker(), SnapshotDestinationMaker(), HLSDestinationMaker(),
+        SRTDestinationMaker(passphrase: secret, onLoss: onLoss),
+        RTMPDestinationMaker(key: secret, onLoss: onLoss),
+        RTMPDestinationMaker(key: secret, isEncrypted: true, onLoss: onLoss),
       ]
       if upload.destination.hasPrefix("whip:") {
         let setup = WHIPSetup(options: upload, global: global, credentials: credentials)

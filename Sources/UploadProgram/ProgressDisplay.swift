@@ -47,17 +47,23 @@ final class ProgressDisplay: Sendable {
       case .connection(.connected): say("connected; sending live")
       case .connection(.bitrate(let bitsPerSecond)):
         detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
+      case .connection(.candidatesRefused(let error)):
+        detail("the endpoint takes no further candidates: \(error)")
       case .connection(.notRemoved(let error)):
         end()
         terminal.warn("the endpoint may keep the session until it notices: \(error)")
       case .connection(.ended): break
-      case .reconnecting(let error, let pause):
-        let seconds = Self.tenths(
-          Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
-        say("\(error); trying again in \(seconds) s")
+      case .reconnecting(let error, let pause): showLoss(error, next: pause)
       }
     }
   #endif
+
+  /// A connection is lost, and tried again after that time.
+  func showLoss(_ error: any Error, next pause: Duration) {
+    let seconds = Self.tenths(
+      Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
+    say("\(error); trying again in \(seconds) s")
+  }
 
   /// Ends a redrawn line, before other output.
   func end() {

@@ -48,6 +48,8 @@ struct UploadLog {
       case .connection(.connected): append(.info, "connected; sending live")
       case .connection(.bitrate(let bitsPerSecond)):
         append(.debug, "bitrate adapted", [LogField("bitsPerSecond", "\(bitsPerSecond)")])
+      case .connection(.candidatesRefused(let error)):
+        append(.notice, "the endpoint takes no further candidates: \(error)")
       case .connection(.ended(.stopped)): append(.info, "the connection is ended")
       case .reconnecting(let error, _): append(.warning, "\(error)")
       case .connection: break

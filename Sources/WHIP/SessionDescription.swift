@@ -69,7 +69,7 @@ public struct SessionDescription: Hashable, Sendable {
   var acceptsMedia: Bool { media.contains(where: \.isAccepted) }
 
   /// An attribute of the session or, as in a bundle, of the first section that has it.
-  func value(of name: String) -> String? {
+  public func value(of name: String) -> String? {
     Media.value(of: name, in: attributes) ?? media.lazy.compactMap { $0.value(of: name) }.first
   }
 

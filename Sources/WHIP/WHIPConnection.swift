@@ -12,6 +12,8 @@ public final class WHIPConnection: Sendable {
     public var request: Duration = .seconds(10)
     /// From the answer to the first packet.
     public var connecting: Duration = .seconds(20)
+    /// The same once the endpoint has refused candidates, without which it may find a way.
+    public var refused: Duration = .seconds(3)
     /// For a peer that is not heard of to come back.
     public var silence: Duration = .seconds(10)
     /// For the request that removes the session.
@@ -33,6 +35,8 @@ public final class WHIPConnection: Sendable {
     case recommended([ICEServer])
     case connected
     case bitrate(Int)
+    /// The endpoint took no further candidates; the media flow all the same.
+    case candidatesRefused(WHIPError)
     /// The endpoint was not told of the end.
     case notRemoved(WHIPError)
     case ended(WHIPError)
@@ -94,14 +98,25 @@ public final class WHIPConnection: Sendable {
     } catch {
       reason = error
     }
-    do throws(WHIPError) {
-      try session.remove(until: .after(patience.removal))
-    } catch {
-      onEvent(.notRemoved(error))
-    }
+    remove(session)
     current.withLock { $0 = .ended(reason) }
     onEvent(.ended(reason))
     finished.raise()
+  }
+
+  /// Tells the endpoint, which may be busy for a moment, of the end.
+  private func remove(_ session: WHIPSession) {
+    let deadline = Deadline.after(patience.removal)
+    var pause = BackOff(first: .milliseconds(200))
+    while true {
+      do throws(WHIPError) {
+        return try session.remove(until: deadline)
+      } catch {
+        let next = Deadline.after(pause.next())
+        guard error.isBusy, next < deadline else { return onEvent(.notRemoved(error)) }
+        sleep(until: next)
+      }
+    }
   }
 
   private func open(_ session: WHIPSession) throws(WHIPError) {
@@ -139,6 +154,7 @@ public final class WHIPConnection: Sendable {
     var giveUp = Deadline.after(patience.connecting)
     var nextReport = Deadline.after(Self.reportInterval)
     var newestMark: UInt64?
+    var refusal: WHIPError?
     while true {
       let events = engine.events.next(until: min(giveUp, nextReport), stop: stop)
       if stop.isRaised { throw .stopped }
@@ -153,11 +169,19 @@ public final class WHIPConnection: Sendable {
           wasConnected.withLock { $0 = true }
           onEvent(.connected)
         case .disconnected: giveUp = .after(patience.silence)
-        case .failed: throw isConnected ? .connectionLost(endpoint.address) : noConnection
+        case .failed:
+          throw isConnected ? .connectionLost(endpoint.address) : refusal ?? noConnection
         }
       }
-      try session.sendCandidates(until: .after(patience.request), stop: stop)
-      if giveUp.isPast { throw isConnected ? .connectionLost(endpoint.address) : noConnection }
+      if let error = sendCandidates(of: session), !stop.isRaised {
+        // The way may have been found without them.
+        refusal = error
+        if isConnected {
+          onEvent(.candidatesRefused(error))
+        } else {
+          giveUp = min(giveUp, .after(patience.refused))
+        }
+      }
       if nextReport.isPast {
         nextReport = .after(Self.reportInterval)
         // webrtcbin notices no peer that is gone without a word: the reports end, no more.
@@ -167,6 +191,19 @@ public final class WHIPConnection: Sendable {
           adapt(to: report)
         }
       }
+      // After the report, which may have come while a request took its time.
+      if giveUp.isPast {
+        throw isConnected ? .connectionLost(endpoint.address) : refusal ?? noConnection
+      }
+    }
+  }
+
+  private func sendCandidates(of session: WHIPSession) -> WHIPError? {
+    do throws(WHIPError) {
+      try session.sendCandidates(until: .after(patience.request), stop: stop)
+      return nil
+    } catch {
+      return error
     }
   }
 

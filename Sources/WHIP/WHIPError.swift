@@ -37,6 +37,15 @@ extension WHIPError {
     }
   }
 
+  /// Whether the endpoint may have time for the same request a moment later.
+  var isBusy: Bool {
+    switch self {
+    case .unreachable(_, .broken): true
+    case .refused(let refusal): [429, 500, 502, 503, 504].contains(refusal.status)
+    default: false
+    }
+  }
+
   /// Whether trying again, after it once worked, may help.
   public var isPassing: Bool {
     switch self {

@@ -79,7 +79,7 @@ public final class WHIPSession {
     in response: HTTPResponse, location: String?
   ) throws(WHIPError) -> WHIPAnswer {
     guard let location else { throw .noLocation(endpoint.address) }
-    guard let resource else { throw .unusableLocation(location.shortened) }
+    guard let resource else { throw .unusableLocation(shown(location)) }
     let text = String(decoding: response.body, as: UTF8.self)
     if text.allSatisfy(\.isWhitespace) { throw .emptyAnswer(endpoint.address) }
     let type = response.mediaType
@@ -104,7 +104,7 @@ public final class WHIPSession {
       }
       guard let location = response.value(of: "Location"),
         let next = request.address.resolving(location)
-      else { throw .unusableLocation(response.value(of: "Location")?.shortened ?? "") }
+      else { throw .unusableLocation(shown(response.value(of: "Location") ?? "")) }
       guard endpoint.mayUse(next), !(request.address.isEncrypted && !next.isEncrypted) else {
         throw .insecure(next)
       }
@@ -132,13 +132,16 @@ public final class WHIPSession {
     request.headers = [HTTPHeader("Content-Type", MediaType.fragment)]
     if let tag = resource.entityTag { request.headers.append(HTTPHeader("If-Match", tag)) }
     request.body = SDPFragment(offer, waiting, isComplete: isGathered).text
-    let response = try send(request, until: deadline, stop: stop)
     waiting = []
     hasSentEnd = isGathered
+    // One that does not answer, or refuses, is not asked again.
+    takesCandidates = false
+    let response = try send(request, until: deadline, stop: stop)
     switch response.status {
     case 200..<300:
+      takesCandidates = true
       if let tag = response.value(of: "ETag") { self.resource?.entityTag = tag }
-    case 405, 415, 422, 501: takesCandidates = false
+    case 405, 415, 422, 501: break
     default: throw refusal(.patch, resource.address, response)
     }
   }
@@ -148,12 +151,12 @@ public final class WHIPSession {
   /// Removes the session at the endpoint. What is gone already is removed enough.
   public func remove(until deadline: Deadline) throws(WHIPError) {
     guard let resource else { return }
-    self.resource = nil
     let request = HTTPRequest(.delete, resource.address)
     let response = try send(request, until: deadline, stop: nil)
     guard (200..<300).contains(response.status) || [404, 410].contains(response.status) else {
       throw refusal(.delete, resource.address, response)
     }
+    self.resource = nil
   }
 
   // MARK: Requests
@@ -182,8 +185,12 @@ public final class WHIPSession {
 
   /// The beginning of what the endpoint said, safe to show.
   private func excerpt(of response: HTTPResponse) -> String {
-    let text = String(decoding: response.body.prefix(1024), as: UTF8.self)
-    return (endpoint.bearer?.blanked(in: text) ?? text).shortened
+    shown(String(decoding: response.body.prefix(1024), as: UTF8.self))
+  }
+
+  /// A text of the endpoint's, without what was sent to it in confidence.
+  private func shown(_ text: String) -> String {
+    endpoint.address.blanked(in: endpoint.bearer?.blanked(in: text) ?? text).shortened
   }
 }
 

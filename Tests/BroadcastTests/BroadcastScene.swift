@@ -15,12 +15,17 @@ final class BroadcastScene: Sendable {
 
   static let extensionID = "dev.example.tracer"
   /// Small, so that an unoptimised capture keeps up.
-  static let source = "test:gradient"
+  static let usualSource = "test:gradient"
+  let source: String
 
-  /// - Parameter settings: of the extension, such as `fail=signIn`.
+  /// - Parameters:
+  ///   - settings: of the extension, such as `fail=signIn`.
+  ///   - source: what is captured.
   init(
-    _ settings: [String] = [], credentials: [String] = [], samples: [SampleBufferType] = [.video]
+    _ settings: [String] = [], credentials: [String] = [], samples: [SampleBufferType] = [.video],
+    source: String = usualSource
   ) throws {
+    self.source = source
     root = try TemporaryRoot()
     group = try AppGroup.create(GroupID("group.dev.example.broadcast"), root: root.path)
     try Data().write(to: URL(filePath: root.file("trace")))
@@ -49,7 +54,7 @@ final class BroadcastScene: Sendable {
   }
 
   var request: BroadcastRequest {
-    BroadcastRequest(extensionID: Self.extensionID, source: Self.source)
+    BroadcastRequest(extensionID: Self.extensionID, source: source)
   }
 
   @discardableResult
@@ -90,7 +95,7 @@ final class BroadcastScene: Sendable {
   func hostProcess(_ settings: String...) throws -> RunningProgram {
     try RunningProgram(
       "BroadcastWorker",
-      ["host", root.path, "\(group.id)", "extension=\(Self.extensionID)", "source=\(Self.source)"]
+      ["host", root.path, "\(group.id)", "extension=\(Self.extensionID)", "source=\(source)"]
         + settings)
   }
 }

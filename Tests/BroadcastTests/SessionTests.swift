@@ -48,7 +48,7 @@ import Testing
       request.source = "test:bars"
       #expect(
         throws: BroadcastError.alreadyBroadcasting(
-          session, extensionID: BroadcastScene.extensionID, source: BroadcastScene.source)
+          session, extensionID: BroadcastScene.extensionID, source: scene.source)
       ) { try other.start(request) }
       try other.finish()
       #expect(try other.waitForEnding(of: session) == .finished)

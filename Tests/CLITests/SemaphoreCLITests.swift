@@ -155,10 +155,8 @@ import Testing
   }
 
   private func waitUntilAsleep(_ program: RunningProgram) throws {
-    let deadline = Deadline.after(.seconds(60))
-    while try !output(of: "cat", ["/proc/\(program.processID)/syscall"]).hasPrefix("449 ") {
-      if deadline.isPast { throw HarnessError("`\(program.name)` never slept") }
-      sleep(until: .after(.milliseconds(1)))
+    try waitUntil("`\(program.name)` sleeps") {
+      try output(of: "cat", ["/proc/\(program.processID)/syscall"]).hasPrefix("449 ")
     }
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct UsageTests {
   @Test(arguments: [
     ["capture", "foo"], ["capture", "file:"], ["capture", "screen:"], ["capture", "test:nope"],
-    ["capture", "window:1"], ["upload", "foo:bar"], ["upload", "file:x.avi"], ["upload", ":"],
+    ["capture", "window:one"], ["upload", "foo:bar"], ["upload", "file:x.avi"], ["upload", ":"],
     ["upload", "null:x"], ["upload", "null", "--bitrate", "0"], ["snapshot", "s", "x.jpg"],
   ])
   func wrongWordsHaveStatus2(_ arguments: [String]) throws {

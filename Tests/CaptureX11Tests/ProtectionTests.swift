@@ -4,47 +4,13 @@ import Platform
 import TestSupport
 import Testing
 
-/// A magenta window that an independent client shows (Tests/Tools/show_window.py).
-private final class Magenta {
-  static let color: UInt32 = 0xFF00FF
-  private let program: RunningProgram
-  private let input: Descriptor
-  let id: String
-
-  /// - Parameter geometry: as in `60x40+20+30`.
-  init(_ name: String, _ geometry: String, on screen: VirtualScreen) throws {
-    let pipe = try OneWayPipe()
-    program = try RunningProgram(
-      "/usr/bin/python3", [tool("show_window.py"), name, "ff00ff", geometry],
-      environment: screen.environment, input: .descriptor(pipe.readEnd.number))
-    input = pipe.takeWriteEnd()
-    try program.waitForOutput("\n")
-    id = String(program.output.text.prefix { $0 != "\n" })
-  }
-
-  /// Has the client do something, and waits until the X server has.
-  func tell(_ command: String) throws {
-    let answers = program.output.text.split(separator: "\n").count
-    try writeFully(Array((command + "\n").utf8), to: input.number)
-    try waitUntil("the window's client answers") {
-      program.output.text.split(separator: "\n").count > answers
-    }
-  }
-}
-
-extension TakenFrame {
-  fileprivate var magentaCount: Int {
-    (0..<width * height).count { pixel($0 % width, $0 / width) == Magenta.color }
-  }
-}
-
 @Suite struct ProtectionTests {
   @Test(arguments: [["--backend", "shm"], ["--backend", "socket"]])
   func aProtectedWindowIsBlackWhereverItGoes(backend: [String]) throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
-      let window = try Magenta("secret", "60x40+20+30", on: world.screen)
+      let window = try ShownWindow("secret", "60x40+20+30", on: world.screen)
       let capture = try world.capture(
         "--no-cursor", "--protect", "secret", backend[0], backend[1], "--fps", "60")
       var subscriber = try world.subscriber(start: .oldest)
@@ -69,14 +35,14 @@ extension TakenFrame {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
-      let window = try Magenta("plain", "60x40+20+30", on: world.screen)
+      let window = try ShownWindow("plain", "60x40+20+30", on: world.screen)
       let capture = try world.capture("--no-cursor", "--protect", "marked")
       var subscriber = try world.subscriber()
-      _ = try subscriber.take { $0.pixel(50, 50) == Magenta.color }
+      _ = try subscriber.take { $0.pixel(50, 50) == magenta }
       try window.tell("mark")
       _ = try subscriber.take { $0.pixel(50, 50) == 0 && $0.magentaCount == 0 }
       try window.tell("unmark")
-      _ = try subscriber.take { $0.pixel(50, 50) == Magenta.color }
+      _ = try subscriber.take { $0.pixel(50, 50) == magenta }
       try capture.end(with: SIGTERM)
     }
   }
@@ -85,11 +51,11 @@ extension TakenFrame {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
-      let secret = try Magenta("one", "60x40+20+30", on: world.screen)
-      let other = try Magenta("two", "60x40+150+30", on: world.screen)
+      let secret = try ShownWindow("one", "60x40+20+30", on: world.screen)
+      let other = try ShownWindow("two", "60x40+150+30", on: world.screen)
       let capture = try world.capture("--no-cursor", "--protect", secret.id)
       var subscriber = try world.subscriber()
-      let frame = try subscriber.take { $0.pixel(180, 50) == Magenta.color }
+      let frame = try subscriber.take { $0.pixel(180, 50) == magenta }
       #expect(frame.pixel(50, 50) == 0)
       #expect(frame.magentaCount == 60 * 40)
       try other.tell("name one")
@@ -102,7 +68,7 @@ extension TakenFrame {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
-      let window = try Magenta("secret", "160x120+20+30", on: world.screen)
+      let window = try ShownWindow("secret", "160x120+20+30", on: world.screen)
       let capture = try world.capture("--no-cursor", "--protect", "secret", "--fps", "60")
       var subscriber = try world.subscriber()
       _ = try subscriber.take { $0.pixel(50, 50) == 0 }

@@ -161,6 +161,40 @@ import Testing
     }
   }
 
+  /// A screen of one colour has frames of one colour, whatever its size was a moment ago.
+  @Test func whileTheScreenChangesItsSizeEveryFrameIsWhole() throws {
+    try withWatchdog {
+      let world = try ScreenWorld(width: 640, height: 480)
+      try world.paint("#112233")
+      let capture = try world.capture("--no-cursor", "--fps", "60")
+      var subscriber = try world.subscriber(start: .oldest)
+      for (width, height) in [(320, 240), (639, 479), (64, 48), (640, 480)] {
+        try world.resize(width: width, height: height)
+        _ = try subscriber.take { frame in
+          #expect(frame.count(of: 0x112233) == frame.width * frame.height)
+          return frame.width == width && frame.height == height
+        }
+      }
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func aScreenThatIsOffIsAPauseUntilItIsOnAgain() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let capture = try world.capture()
+      let events = StreamEvents()
+      var subscriber = try world.subscriber { events.add($0) }
+      _ = try subscriber.take { _ in true }
+      try world.screen.show("xset", ["s", "activate"]).finish()
+      try events.wait(for: .paused(.unavailable)) { _ = try subscriber.take(within: $0) }
+      try world.screen.show("xset", ["s", "reset"]).finish()
+      _ = try subscriber.take { _ in true }
+      #expect(events.all == [.paused(.unavailable), .resumed])
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test func aNewSizeOfTheScreenIsPosted() throws {
     let world = try ScreenWorld(width: 640, height: 480)
     let watch = try RunningProgram(

@@ -80,13 +80,7 @@ import Testing
       #expect(try subscriber.take() != nil)
       world.screen.server.process.end(with: SIGKILL)
       #expect(try failure(of: capture).contains("went away"))
-      var end: FinishReason?
-      while end == nil {
-        if case .finished(let reason) = try subscriber.next(until: .after(.seconds(30))) {
-          end = reason
-        }
-      }
-      #expect(end == .failed)
+      #expect(try subscriber.end() == .failed)
     }
   }
 

@@ -2,6 +2,7 @@ import AppGroup
 import Foundation
 import FrameBus
 import Platform
+import Synchronization
 import TestSupport
 
 /// An X server of its own, a group, and the program that captures the one into the other.
@@ -22,15 +23,26 @@ struct ScreenWorld {
   func capture(
     _ arguments: String..., environment: [String: String?] = [:]
   ) throws -> RunningProgram {
-    try RunningProgram(
+    try capture(arguments, window: nil, environment: environment)
+  }
+
+  /// Starts it on a window; nil: on the whole screen.
+  func capture(
+    _ arguments: [String], window: ShownWindow?, environment: [String: String?] = [:]
+  ) throws -> RunningProgram {
+    let source = window.map { "window:\($0.id)" } ?? "screen:\(screen.display)"
+    return try RunningProgram(
       "framebus-capture",
-      ["screen:\(screen.display)", "--root", root.path, "--group", "org.example.test"] + arguments,
+      [source, "--root", root.path, "--group", "org.example.test"] + arguments,
       environment: screen.environment.merging(environment) { _, new in new })
   }
 
-  func subscriber(start: StartingPoint = .newest) throws -> Subscriber {
+  func subscriber(
+    start: StartingPoint = .newest, onEvent: (@Sendable (StreamEvent) -> Void)? = nil
+  ) throws -> Subscriber {
     var options = SubscriberOptions()
     options.start = start
+    options.onEvent = onEvent
     return try Subscriber(
       stream, in: group, options: options, waitingForPublisherUntil: .after(.seconds(30)))
   }
@@ -117,6 +129,17 @@ struct TakenFrame {
   }
 }
 
+/// The colour of a ``ShownWindow``.
+let magenta: UInt32 = 0xFF00FF
+
+extension TakenFrame {
+  func count(of color: UInt32) -> Int {
+    (0..<width * height).count { pixel($0 % width, $0 / width) == color }
+  }
+
+  var magentaCount: Int { count(of: magenta) }
+}
+
 private func rgb(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
   UInt32(bytes[offset]) | UInt32(bytes[offset + 1]) << 8 | UInt32(bytes[offset + 2]) << 16
 }
@@ -130,6 +153,17 @@ extension Subscriber {
     }
   }
 
+  /// How the stream ends, whatever comes before.
+  mutating func end() throws -> FinishReason {
+    while true {
+      switch try next(until: .after(.seconds(60))) {
+      case .finished(let reason): return reason
+      case .frame: continue
+      default: throw HarnessError("the stream does not end")
+      }
+    }
+  }
+
   /// Frames until one fits; the watchdog is the deadline.
   mutating func take(where isWanted: (TakenFrame) -> Bool) throws -> TakenFrame {
     let deadline = Deadline.after(.seconds(60))
@@ -138,5 +172,22 @@ extension Subscriber {
       if isWanted(frame) { return frame }
     }
     throw HarnessError("no such frame came")
+  }
+}
+
+/// What a subscriber was told besides frames.
+final class StreamEvents: Sendable {
+  private let list = Mutex<[StreamEvent]>([])
+
+  func add(_ event: StreamEvent) { list.withLock { $0.append(event) } }
+  var all: [StreamEvent] { list.withLock { $0 } }
+
+  /// Events are told by the thread that receives, so it has to.
+  func wait(for event: StreamEvent, _ receive: (Duration) throws -> Void) throws {
+    let deadline = Deadline.after(.seconds(60))
+    while !all.contains(event) {
+      if deadline.isPast { throw HarnessError("\(event) is not told, only \(all)") }
+      try receive(.milliseconds(20))
+    }
   }
 }

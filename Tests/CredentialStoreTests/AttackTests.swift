@@ -92,9 +92,7 @@ import Testing
     var bytes = try world.bytes(file)
     let place = bytes.count - 272 - 24 - 16 - 16
     for (offset, value) in [(0, operations), (8, memoryBytes)] {
-      for index in 0..<8 {
-        bytes[place + offset + index] = UInt8(truncatingIfNeeded: value >> (index * 8))
-      }
+      bytes.set(littleEndian: value, at: place + offset)
     }
     try world.overwrite(file, bytes)
     try expectRefusal("\(operations), \(memoryBytes)") {

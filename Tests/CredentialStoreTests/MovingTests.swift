@@ -138,9 +138,7 @@ import Testing
     var file = Array(try under("correct horse").dropLast(64))
     let place = 8 + 4 + 1 + 2 + CredentialWorld.groupName.utf8.count + 8 + 32
     for (offset, value) in [(0, operations), (8, memoryBytes)] {
-      for index in 0..<8 {
-        file[place + offset + index] = UInt8(truncatingIfNeeded: value >> (index * 8))
-      }
+      file.set(littleEndian: value, at: place + offset)
     }
     file += from.store.keys.signing.signature(of: file, domain: .export)
     #expect(throws: CredentialError.tampered("the file")) {

@@ -61,8 +61,7 @@ import Testing
 
   @Test func aKilledCaptureLeavesItsLastWords() throws {
     let capture = try scene.start("capture", "test", "--stream", "s")
-    let deadline = Deadline.after(.seconds(60))
-    while try !log().contains(where: { $0.message == "stream up" }), !deadline.isPast {}
+    try waitUntil("the capture logs") { try log().contains { $0.message == "stream up" } }
     try capture.end(with: SIGKILL)
     let words = try scene.run("log", "--last-words", "\(capture.processID)").output
     #expect(words.contains("stream up") && !words.contains("ended"))

@@ -89,5 +89,5 @@ func number(of frame: ArraySlice<UInt8>) -> UInt64? {
   for start in stride(from: frame.startIndex, to: frame.endIndex - 7, by: 8) {
     if frame[start..<start + 8] != first { return nil }
   }
-  return first.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  return UInt64(littleEndian: first)
 }

@@ -159,7 +159,7 @@ import Testing
     }
     let handle = try #require(FileHandle(forUpdatingAtPath: path))
     let head = try handle.read(upToCount: 4096 + 16) ?? Data()
-    let byteCount = head[(4096 + 8)..<(4096 + 12)].reversed().reduce(0) { $0 << 8 | Int($1) }
+    let byteCount = Int(UInt32(littleEndian: head[(4096 + 8)..<(4096 + 12)]))
     try handle.seek(toOffset: UInt64(4096 + (byteCount + 15) & ~15))
     try handle.write(contentsOf: Data(repeating: 0, count: 8))
     try handle.close()

@@ -37,11 +37,54 @@ import Testing
     }
   }
 
+  /// Its segment has come round several times by then, so that its oldest line is far from the
+  /// run's first.
+  @Test func whatADeadRunsSegmentHoldsIsReadAndSavedWhereItsFilesWereRemoved() throws {
+    let worker = try world.worker(
+      "write", "count=9000", "pad=100", "segmentBytes=262144", "wait=1", "hold=1")
+    try worker.waitForOutput("done\n")
+    try worker.end(with: SIGKILL)
+    try remove(in: world.group.logsPath)
+    let (lines, missing) = try world.read()
+    let first = try #require(lines.first?.sequence)
+    #expect(first > 1 && missing == 0)
+    #expect(lines.map(\.sequence) == Array(first...9000))
+    // The next run of this user saves them.
+    let next = try world.log { $0.session = "next" }
+    #expect(try world.segments().count == 1)
+    let saved = try world.read()
+    #expect(saved.lines.filter { $0.run.session != "next" } == lines && saved.missing == missing)
+    try next.close()
+  }
+
+  @Test func linesBehindALostFileOfADeadRunAreReadAndSaved() throws {
+    let worker = try world.worker(
+      "write", "count=9000", "pad=100", "segmentBytes=262144", "rotateBytes=1048576", "wait=1",
+      "hold=1")
+    try worker.waitForOutput("done\n")
+    try worker.end(with: SIGKILL)
+    let files = try world.files()
+    #expect(files.count > 1)
+    for name in files.dropFirst() {
+      try FileManager.default.removeItem(atPath: world.group.logsPath + "/" + name)
+    }
+    let (lines, missing) = try world.read()
+    #expect(lines.first?.sequence == 1 && lines.last?.sequence == 9000)
+    #expect(UInt64(lines.count) + missing == 9000 && missing > 0)
+    let next = try world.log { $0.session = "next" }
+    let saved = try world.read()
+    #expect(saved.lines.filter { $0.run.session != "next" } == lines && saved.missing == missing)
+    try next.close()
+  }
+
   private func removeAll() throws {
-    for folder in [world.group.logsPath, world.group.logSegmentsPath] {
-      for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-        try FileManager.default.removeItem(atPath: folder + "/" + name)
-      }
+    try remove(in: world.group.logsPath)
+    try remove(in: world.group.logSegmentsPath)
+  }
+
+  private func remove(in folder: String) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      try FileManager.default.removeItem(atPath: folder + "/" + name)
     }
   }
 }

@@ -14,7 +14,8 @@ final class ReachablePrograms: Sendable {
 
   private static let names = [
     "framebus", "framebus-capture", "framebus-capture-gstreamer", "framebus-upload",
-    "framebus-confine", "BreakOut", "HostileMember", "MailboxWorker", "NotifyWorker", "RoleHost",
+    "framebus-confine", "BreakOut", "HostileMember", "MailboxWorker", "NotifyWorker",
+    "PeerSignaller", "RoleHost",
   ]
 
   private init() throws {

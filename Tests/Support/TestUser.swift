@@ -22,7 +22,7 @@ package final class TestUser: Sendable {
   /// programs are run from a copy that every user can reach.
   package func start(
     _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
-    groups: [UInt32] = [], inherited: [Int32] = []
+    groups: [UInt32] = [], input: LaunchOptions.Stream = .null, inherited: [Int32] = []
   ) throws -> RunningProgram {
     var environment = environment
     if environment["HOME"] == nil { environment["HOME"] = "/nonexistent" }
@@ -32,7 +32,7 @@ package final class TestUser: Sendable {
     let command = try command(program, arguments, groups: groups)
     return try RunningProgram(
       command[0], Array(command.dropFirst()), environment: environment, directory: "/",
-      inherited: inherited)
+      input: input, inherited: inherited)
   }
 
   /// What root runs to become this user and start a program, as a part of a longer command line.

@@ -22,22 +22,26 @@ enum LayerRule {
     "LogSinks": ["Platform", "SharedLog"],
     "GStreamerLog": ["SharedLog", "CGStreamer"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
-    "Capture": core.union(["SharedDefaults", "Sound"]),
-    "CaptureX11": core.union(["Capture", "CXCB"]),
+    "FrontApplication": core.union(["SharedDefaults"]),
+    "Capture": core.union(["FrontApplication", "SharedDefaults", "Sound"]),
+    "CaptureX11": core.union(["Capture", "CXCB", "FrontApplication"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem", "Sound"]),
     "Recording": core,
     "Sound": core.union(["SharedDefaults"]),
     "Upload": core.union(["Sound"]),
     "WHIP": ["Platform", "CredentialStore", "CCurl"],
+    "LivePage": ["Platform", "WHIP", "CHTTPServer"],
     "UploadGStreamer": core.union([
       "Sound", "Upload", "WHIP", "CGStreamer", "CGStreamerSystem", "CWebRTC",
     ]),
     "Broadcast": core.union([
-      "Confinement", "CredentialStore", "NotifyCenter", "SharedDefaults", "SharedLog", "Sound",
+      "Confinement", "CredentialStore", "FrontApplication", "NotifyCenter", "SharedDefaults",
+      "SharedLog", "Sound",
     ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union([
-        "Capture", "Confinement", "LogSinks", "NotifyCenter", "SharedLog", "Sound", "Upload",
+        "Capture", "Confinement", "FrontApplication", "LogSinks", "NotifyCenter",
+        "SharedDefaults", "SharedLog", "Sound", "Upload",
       ]),
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
@@ -52,6 +56,9 @@ enum LayerRule {
     "UploadProgram": core.union(program).union([
       "Broadcast", "CredentialStore", "GStreamerLog", "SharedLog", "Sound", "Upload",
       "UploadGStreamer", "WHIP",
+    ]),
+    "ViewProgram": core.union(program).union([
+      "GStreamerLog", "LivePage", "SharedLog", "Upload", "UploadGStreamer", "WHIP",
     ]),
   ]
   /// Parts of the language, which every module may use.

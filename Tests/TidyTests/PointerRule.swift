@@ -6,7 +6,7 @@ enum PointerRule {
   ]
   static let places = [
     "Sources/FrameBus/Unsafe/", "Sources/FrameBus/PublisherCore.swift",
-    "Sources/CredentialStore/Sodium/", "Sources/WHIP/Curl/",
+    "Sources/CredentialStore/Sodium/", "Sources/WHIP/Curl/", "Sources/LivePage/Server/",
     "Sources/DarwinNotifications/CF", "Sources/DarwinNotifications/CoreFoundationTypes.swift",
   ]
   static let types = [

@@ -37,38 +37,22 @@ def step(code, value, matched=0, missed=0):
     return struct.pack("HBBI", code, matched, missed, value)
 
 
+def refuse(error, *calls):
+    """A filter under which calls fail, whatever their arguments."""
+    last = len(calls) - 1
+    jumps = [
+        step(JUMP_EQUAL, call, last - index, int(index == last))
+        for index, call in enumerate(calls)
+    ]
+    return [step(LOAD, AT_NUMBER), *jumps, step(RETURN, ERRNO | error), step(RETURN, ALLOW)]
+
+
 FILTERS = {
-    "ring": [
-        step(LOAD, AT_NUMBER),
-        step(JUMP_EQUAL, IO_URING_SETUP, 0, 1),
-        step(RETURN, ERRNO | errno.EPERM),
-        step(RETURN, ALLOW),
-    ],
-    "keyring": [
-        step(LOAD, AT_NUMBER),
-        step(JUMP_EQUAL, ADD_KEY, 1),
-        step(JUMP_EQUAL, KEYCTL, 0, 1),
-        step(RETURN, ERRNO | errno.EPERM),
-        step(RETURN, ALLOW),
-    ],
-    "landlock": [
-        step(LOAD, AT_NUMBER),
-        step(JUMP_EQUAL, LANDLOCK_CREATE_RULESET, 0, 1),
-        step(RETURN, ERRNO | errno.ENOSYS),
-        step(RETURN, ALLOW),
-    ],
-    "namespaces": [
-        step(LOAD, AT_NUMBER),
-        step(JUMP_EQUAL, UNSHARE, 0, 1),
-        step(RETURN, ERRNO | errno.EPERM),
-        step(RETURN, ALLOW),
-    ],
-    "roots": [
-        step(LOAD, AT_NUMBER),
-        step(JUMP_EQUAL, PIVOT_ROOT, 0, 1),
-        step(RETURN, ERRNO | errno.EPERM),
-        step(RETURN, ALLOW),
-    ],
+    "ring": refuse(errno.EPERM, IO_URING_SETUP),
+    "keyring": refuse(errno.EPERM, ADD_KEY, KEYCTL),
+    "landlock": refuse(errno.ENOSYS, LANDLOCK_CREATE_RULESET),
+    "namespaces": refuse(errno.EPERM, UNSHARE),
+    "roots": refuse(errno.EPERM, PIVOT_ROOT),
     "filters": [
         step(LOAD, AT_NUMBER),
         step(JUMP_EQUAL, SECCOMP, 0, 1),

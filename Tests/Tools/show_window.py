@@ -2,7 +2,8 @@
 """Shows a window of one colour and does to it what it is told, one command a line.
 
 usage: show_window.py CLASS COLOUR WxH+X+Y, as in: show_window.py magenta ff00ff 60x40+20+30
-commands: move X Y | resize W H | hide | show | mark | unmark | name CLASS | quit
+commands: move X Y | resize W H | hide | show | mark | unmark | name CLASS | property NAME HEX | quit
+A class may be bytes in hexadecimal digits, as in hex:c3bc00.
 After each it answers with a line, once the X server has done it. The first line is the window's id.
 """
 import re
@@ -19,8 +20,21 @@ window = screen.screen().root.create_window(
 MARK = screen.intern_atom("_FRAMEBUS_PROTECTED")
 
 
+def write_property(name, hexadecimal):
+    window.change_property(
+        screen.intern_atom(name), screen.intern_atom("UTF8_STRING"), 8, bytes.fromhex(hexadecimal))
+
+
+def set_class(name):
+    if name.startswith("hex:"):
+        window.change_property(
+            Xatom.WM_CLASS, Xatom.STRING, 8, bytes.fromhex(name.removeprefix("hex:")))
+    else:
+        window.set_wm_class(name, name)
+
+
 def do(verb, *words):
-    numbers = [int(word) for word in words if word.isdigit()]
+    numbers = [int(word) for word in words if re.fullmatch(r"-?\d+", word)]
     if verb == "move":
         window.configure(x=numbers[0], y=numbers[1])
     elif verb == "resize":
@@ -34,11 +48,13 @@ def do(verb, *words):
     elif verb == "unmark":
         window.delete_property(MARK)
     elif verb == "name":
-        window.set_wm_class(words[0], words[0])
+        set_class(words[0])
+    elif verb == "property":
+        write_property(words[0], words[1])
     screen.sync()
 
 
-window.set_wm_class(name, name)
+set_class(name)
 do("show")
 print(hex(window.id), flush=True)
 for line in sys.stdin:

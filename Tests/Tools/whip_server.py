@@ -1,4 +1,4 @@
-"""A WHIP endpoint on aiortc and aiohttp, which know nothing of FrameBus: it decodes what it is sent.
+"""A WHIP endpoint on aiortc and aiohttp, which know nothing of FrameBus: it decodes what it gets.
 
   whip_server.py PORT [key=value…]
 
@@ -9,13 +9,20 @@ numbers that the test pattern draws (`frame 17`), how a session ends. Keys:
   links=FILE      sends the lines of this file as Link headers
   patch=no        answers 405 to PATCH
   codec=NAME      accepts this codec alone
+  path=PATH       is found there instead of at whip
   tls=CERT,KEY    speaks TLS
+  address=A       listens there instead of on loopback
+  pli=N           asks for a key frame after every N frames
+
+Of the pictures it also says which are key frames (`key 17`), the longest time for which none came
+(`freeze 0.21`, whenever it grows), and each packet that was sent once more (`rtx`).
 """
 import array
 import asyncio
 import ipaddress
 import ssl
 import sys
+import time
 import uuid
 
 import aioice.ice
@@ -25,39 +32,18 @@ address = settings.get("address", "127.0.0.1")
 if ipaddress.ip_address(address).is_loopback:
     aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: [address] if use_ipv4 else []
 
+import aiortc.rtcrtpreceiver
 from aiohttp import web
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.sdp import candidate_from_sdp
 
+from test_pattern import mark
+
 sessions = {}
-COLUMNS, ROWS = 20, 4
 
 
 def say(*words):
     print(*words, flush=True)
-
-
-def checksum(value):
-    crc = 0xFFFF
-    for byte in value.to_bytes(8, "big"):
-        crc ^= byte << 8
-        for _ in range(8):
-            crc = (crc << 1 ^ 0x1021) & 0xFFFF if crc & 0x8000 else crc << 1
-    return crc
-
-
-def mark(frame):
-    """The number that the test pattern drew into the frame; None if there is none."""
-    side = min(frame.width // (COLUMNS + 2), frame.height // (ROWS + 4))
-    plane = frame.planes[0]
-    bytes_, stride = memoryview(plane), plane.line_size
-    bits = 0
-    for index in range(ROWS * COLUMNS):
-        x = side * (1 + index % COLUMNS) + side // 2
-        y = side * (1 + index // COLUMNS) + side // 2
-        bits = bits << 1 | (bytes_[y * stride + x] >= 128)
-    value, found = bits >> 16, bits & 0xFFFF
-    return value >> 32 if checksum(value) == found else None
 
 
 def listen(frame, heard):
@@ -72,9 +58,30 @@ def listen(frame, heard):
         heard.clear()
 
 
-async def consume(session, track):
+unwrap = aiortc.rtcrtpreceiver.unwrap_rtx
+
+
+def unwrap_and_say(*arguments, **named):
+    say("rtx")
+    return unwrap(*arguments, **named)
+
+
+aiortc.rtcrtpreceiver.unwrap_rtx = unwrap_and_say
+
+
+async def watch(receiver, frame, number, count):
+    """Says whether it is a key frame, and asks for one if it is time."""
+    if frame.key_frame:
+        say("key", number)
+    if count % int(settings.get("pli", sys.maxsize)) == 0:
+        for source in receiver.getSynchronizationSources():
+            await receiver._send_rtcp_pli(source.source)
+
+
+async def consume(receiver, track):
     count = 0
     heard = []
+    longest, newest = 0, time.monotonic()
     while True:
         try:
             frame = await track.recv()
@@ -83,7 +90,14 @@ async def consume(session, track):
             return
         count += 1
         if track.kind == "video":
-            say("frame", mark(frame), f"{frame.width}x{frame.height}")
+            number = mark(frame)
+            say("frame", number, f"{frame.width}x{frame.height}")
+            await watch(receiver, frame, number, count)
+            now = time.monotonic()
+            if count > 1 and now - newest > longest:
+                longest = now - newest
+                say("freeze", f"{longest:.2f}")
+            newest = now
         else:
             listen(frame, heard)
 
@@ -114,7 +128,8 @@ async def post(request):
 
     @connection.on("track")
     def added(track):
-        asyncio.ensure_future(consume(name, track))
+        receiver = next(each for each in connection.getReceivers() if each.track is track)
+        asyncio.ensure_future(consume(receiver, track))
 
     await connection.setRemoteDescription(RTCSessionDescription(offer, "offer"))
     if "codec" in settings:
@@ -175,7 +190,7 @@ async def delete(request):
 async def main():
     app = web.Application()
     app.add_routes([
-        web.post("/whip", post), web.patch("/session/{name}", patch),
+        web.post("/" + settings.get("path", "whip"), post), web.patch("/session/{name}", patch),
         web.delete("/session/{name}", delete)])
     runner = web.AppRunner(app)
     await runner.setup()

@@ -62,6 +62,69 @@
       try expectSoundAndPictures(in: path)
     }
 
+    @Test func srtFindsAReceiverAgainThatWasKilled() throws {
+      let port = try freePort()
+      func receive(_ name: String) throws -> RunningProgram {
+        let receiver = try RunningProgram(
+          "sh",
+          [
+            "-c",
+            "exec srt-live-transmit -q 'srt://127.0.0.1:\(port)?mode=listener' file://con > '"
+              + bench.file(name) + "'",
+          ])
+        try waitForSocket(port, "udp")
+        return receiver
+      }
+      let first = try receive("first.ts")
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let upload = try RunningProgram(
+        "framebus", ["upload", "srt://127.0.0.1:\(port)", "--root", bench.root.path])
+      try waitForBytes(50_000, in: "first.ts")
+      try first.end(with: SIGKILL)
+      try upload.waitForErrors("is lost")
+      try upload.waitForErrors("trying again")
+      let second = try receive("second.ts")
+      try waitForBytes(50_000, in: "second.ts")
+      #expect(try upload.end(with: SIGTERM).status == .exited(0), "\(upload.transcript)")
+      try second.end(with: SIGTERM)
+      try pictures.end(with: SIGTERM)
+      #expect(try decodedFrames(in: "second.ts") > 10)
+    }
+
+    @Test func rtmpFindsAServerAgainThatWasKilled() throws {
+      let port = try freePort()
+      let first = try nginx(port, records: "-first")
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      let upload = try RunningProgram(
+        "framebus", ["upload", "rtmp://127.0.0.1:\(port)/live/cam", "--root", bench.root.path])
+      try waitForBytes(50_000, in: "cam-first.flv")
+      try first.end(with: SIGKILL)
+      try upload.waitForErrors("trying again")
+      let second = try nginx(port, records: "-second")
+      try waitForBytes(50_000, in: "cam-second.flv")
+      #expect(try upload.end(with: SIGTERM).status == .exited(0), "\(upload.transcript)")
+      try second.end(with: SIGQUIT)
+      try pictures.end(with: SIGTERM)
+      #expect(try decodedFrames(in: "cam-second.flv") > 10)
+    }
+
+    private func decodedFrames(in name: String) throws -> Int {
+      let text = try output(
+        of: "ffprobe",
+        [
+          "-v", "fatal", "-count_frames", "-select_streams", "v", "-show_entries",
+          "stream=nb_read_frames", "-of", "csv=p=0", bench.file(name),
+        ])
+      return Int(text.prefix { $0.isNumber }) ?? 0
+    }
+
+    private func waitForBytes(_ count: Int, in name: String) throws {
+      try waitUntil("\(count) bytes in \(name)") {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: bench.file(name))
+        return (attributes?[.size] as? Int ?? 0) >= count
+      }
+    }
+
     @Test func srtWithoutAPeerIsAnErrorAndASecretInTheAddressIsRefused() throws {
       let pictures = try bench.capture("test:bars", "--size", "320x240")
       let result = try bench.upload("srt://127.0.0.1:\(try freePort())", seconds: 60)
@@ -79,6 +142,16 @@
     @Test func rtmpReachesAServerUnderItsStreamKey() throws {
       try seal("rtmp", "cam", "key-42")
       let port = try freePort()
+      let server = try nginx(port)
+      try bench.sendFlashesAndBeeps(
+        to: "rtmp://127.0.0.1:\(port)/live", seconds: 4, "--secret", "rtmp/cam")
+      server.process.send(signal: 3)
+      _ = try server.finish()
+      try expectSoundAndPictures(in: bench.file("key-42.flv"))
+    }
+
+    /// Records each stream as KEY.flv, in the group's folder.
+    private func nginx(_ port: Int, records suffix: String = "") throws -> RunningProgram {
       let folder = bench.root.path
       let configuration = """
         load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
@@ -86,17 +159,13 @@
         error_log \(folder)/nginx.log info;
         events { worker_connections 64; }
         rtmp { access_log off; server { listen 127.0.0.1:\(port); application live {
-          live on; record all; record_path \(folder); record_suffix .flv; } } }
+          live on; record all; record_path \(folder); record_suffix \(suffix).flv; } } }
         """
       let path = bench.file("nginx.conf")
       try configuration.write(toFile: path, atomically: true, encoding: .utf8)
       let server = try RunningProgram("nginx", ["-c", path, "-p", folder])
       try waitForSocket(port, "tcp")
-      try bench.sendFlashesAndBeeps(
-        to: "rtmp://127.0.0.1:\(port)/live", seconds: 4, "--secret", "rtmp/cam")
-      server.process.send(signal: 3)
-      _ = try server.finish()
-      try expectSoundAndPictures(in: bench.file("key-42.flv"))
+      return server
     }
 
     private func seal(_ service: String, _ account: String, _ secret: String) throws {

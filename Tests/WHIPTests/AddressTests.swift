@@ -34,6 +34,24 @@ import Testing
     #expect("\(address)" == "https://live.example.com/a/B?…")
   }
 
+  @Test(
+    arguments: [
+      ("/whip/room", "/whip/room"), ("/", "/"), ("/v1/cam2/", "/v1/cam2/"),
+      ("/whip/sk2f9a81", "/whip/sk2…"),
+      ("/0123456789abcdef/webRTC/publish", "/012…/webRTC/publish"),
+      ("/live/averylongwordthatmaybeakey", "/live/ave…"), ("/a%20b/x-1234567", "/a%20b/x-1…"),
+    ])
+  func whatMayBeAKeyInThePathIsShortened(path: String, shown: String) throws {
+    let address = try #require(WebAddress("https://h\(path)"))
+    #expect("\(address)" == "https://h\(shown)")
+  }
+
+  @Test func whatMayBeAKeyIsBlankedWhereSomebodyEchoesIt() throws {
+    let address = try #require(WebAddress("https://h/whip/sk2f9a81?token=s3cret99"))
+    #expect(
+      address.blanked(in: "no whip at /whip/sk2f9a81 for s3cret99") == "no whip at /whip/… for …")
+  }
+
   @Test func plainHTTPGoesNoFurtherThanThisMachine() throws {
     for near in [
       "http://127.0.0.1:80/x", "http://localhost/x", "http://[::1]:8080/", "http://127.1.2.3/",

@@ -103,6 +103,55 @@ private final class SilentEngine: WebRTCEngine {
     #expect(connection.state == .ended(.connectionLost(address)))
   }
 
+  @Test(arguments: [true, false])
+  func refusedCandidatesEndOnlyAConnectionThatDoesNotComeAbout(comesAbout: Bool) throws {
+    var patience = WHIPConnection.Patience()
+    patience.refused = comesAbout ? .seconds(60) : .milliseconds(50)
+    let script = Script(.created(), .status(409), .status(200))
+    let (connection, seen) = try connect(script, patience: patience)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    if comesAbout {
+      engine.events.append(.connected)
+      try waitUntil("it is connected") { connection.state == .connected }
+      // Nothing more is asked of an endpoint that refuses.
+      engine.events.append(.candidate(candidate(2)))
+      engine.events.append(.failed)
+    }
+    try waitUntil("it ended") { script.requests.count >= 3 }
+    connection.end()
+    #expect(script.requests.map(\.method) == [.post, .patch, .delete])
+    #expect(connection.hasConnected == comesAbout)
+    guard case .ended(let error) = seen.all.last else { throw HarnessError("\(seen.all)") }
+    #expect("\(error)".contains(comesAbout ? "is lost" : "status 409"), "\(error)")
+  }
+
+  @Test func candidatesRefusedWhileTheMediaFlowAreToldAndNoMore() throws {
+    let script = Script(.created(), .status(204), .status(404), .status(200))
+    let (connection, seen) = try connect(script)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    engine.events.append(.connected)
+    try waitUntil("it is connected") { connection.state == .connected }
+    engine.events.append(.candidate(candidate(2)))
+    try waitUntil("it is told") {
+      seen.all.contains { if case .candidatesRefused = $0 { true } else { false } }
+    }
+    #expect(connection.state == .connected)
+    connection.end()
+    #expect(connection.state == .ended(.stopped))
+  }
+
+  @Test func anEndpointThatIsBusyIsToldOfTheEndOnceMore() throws {
+    let script = Script(.created(), .status(204), .status(503), .status(200))
+    let (connection, seen) = try connect(script)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    connection.end()
+    #expect(script.requests.suffix(2).map(\.method) == [.delete, .delete])
+    #expect(!seen.all.contains { if case .notRemoved = $0 { true } else { false } })
+  }
+
   @Test func aConnectionThatNeverComesAboutEnds() throws {
     var patience = WHIPConnection.Patience()
     patience.connecting = .milliseconds(300)

@@ -3,14 +3,26 @@
   import Platform
   import TestSupport
 
-  /// One of the servers in Tests/Tools, on a port of its own choice.
+  /// One of the servers in Tests/Tools, on a port of its own choice: of this machine, or of a
+  /// network of its own.
   final class WebServer: Sendable {
     let program: RunningProgram
     let port: Int
     private let scheme: String
+    private let network: NetworkNamespace?
 
-    init(_ name: String, _ arguments: [String] = [], isEncrypted: Bool = false) throws {
-      program = try RunningProgram("/usr/bin/python3", [tool(name)] + arguments)
+    init(
+      _ name: String, _ arguments: [String] = [], isEncrypted: Bool = false,
+      in network: NetworkNamespace? = nil
+    ) throws {
+      self.network = network
+      let command = [tool(name)] + arguments
+      if let network {
+        program = try network.start(
+          "/usr/bin/python3", command + ["address=\(network.address)"])
+      } else {
+        program = try RunningProgram("/usr/bin/python3", command)
+      }
       try program.waitForOutput("\n")
       let words = program.output.text.split { $0 == " " || $0 == "\n" }
       guard words.count > 1, let port = Int(words[1]) else {
@@ -20,8 +32,8 @@
       scheme = isEncrypted ? "https" : "http"
     }
 
-    func address(_ path: String, host: String = "127.0.0.1") -> String {
-      "\(scheme)://\(host):\(port)/\(path)"
+    func address(_ path: String, host: String? = nil) -> String {
+      "\(scheme)://\(host ?? network?.address ?? "127.0.0.1"):\(port)/\(path)"
     }
 
     /// The lines it wrote that begin so.
@@ -30,24 +42,33 @@
     }
 
     /// What the server, and aiohttp within it, said of each frame that it decoded.
-    var frameNumbers: [Int] {
-      lines("frame ").compactMap { $0.split(separator: " ").dropFirst().first.flatMap { Int($0) } }
-    }
+    var frameNumbers: [Int] { Self.numbers("frame ", in: program.output.text) }
 
-    /// What it measured of each second of sound.
-    var pitches: [Double] {
-      lines("sound ").compactMap {
-        $0.split(separator: " ").dropFirst().first.flatMap { Double($0) }
+    func waitForFrames(_ count: Int) throws {
+      try wait(for: "\(count) frames") {
+        Self.numbers("frame ", in: $0, as: Int.self).count >= count
       }
     }
 
-    func waitForFrames(_ count: Int) throws {
-      let deadline = Deadline.after(.seconds(100))
-      while frameNumbers.count < count {
-        guard !deadline.isPast else {
-          throw HarnessError("waited for \(count) frames\n\(program.transcript)")
-        }
-        sleep(until: .after(.milliseconds(20)))
+    /// Waits for a second of sound of a pitch, within 1 Hz.
+    func waitForPitch(_ hertz: Double) throws {
+      try wait(for: "\(hertz) Hz") { text in
+        Self.numbers("sound ", in: text).contains { abs($0 - hertz) < 1 }
+      }
+    }
+
+    private func wait(for what: String, _ isThere: (String) -> Bool) throws {
+      guard program.output.wait(until: .after(.seconds(100)), for: isThere) else {
+        throw HarnessError("waited for \(what)\n\(program.transcript)")
+      }
+    }
+
+    /// The first number of each line that begins so.
+    private static func numbers<Number: LosslessStringConvertible>(
+      _ prefix: String, in text: String, as type: Number.Type = Number.self
+    ) -> [Number] {
+      text.split(separator: "\n").filter { $0.hasPrefix(prefix) }.compactMap { line in
+        line.split(separator: " ").dropFirst().first.flatMap { Number(String($0)) }
       }
     }
   }

@@ -66,7 +66,8 @@ enum DoctorChecks {
 
   private static func programs() -> [DoctorCheck] {
     let names = [
-      "framebus-capture", "framebus-capture-gstreamer", "framebus-upload", "framebus-confine",
+      "framebus-capture", "framebus-capture-gstreamer", "framebus-upload", "framebus-view",
+      "framebus-confine",
     ]
     let roles = names.map { name in
       siblingProgram(named: name).map { DoctorCheck(name, .ok, $0) }
@@ -91,6 +92,10 @@ enum DoctorChecks {
       ("MP4", ["libgstisomp4.so"], "gstreamer1.0-plugins-good"),
       ("H.264 parser", ["libgstvideoparsersbad.so"], "gstreamer1.0-plugins-bad"),
       ("decoders", ["libgstlibav.so"], "gstreamer1.0-libav"),
+      (
+        "WebRTC", ["libgstwebrtc.so", "libgstdtls.so", "libgstsrtp.so"], "gstreamer1.0-plugins-bad"
+      ),
+      ("ICE", ["libgstnice.so"], "gstreamer1.0-nice"),
     ]
     let folders = pluginFolders()
     return needed.map { use, files, package in

@@ -90,6 +90,8 @@ void upload_pipeline_end(upload_pipeline *pipeline);
 
 /// Bytes that have reached the last element.
 uint64_t upload_pipeline_bytes_written(upload_pipeline *pipeline);
+/// Buffers, or lists of them, that have reached it: all but the newest have been dealt with.
+uint64_t upload_pipeline_buffers_written(upload_pipeline *pipeline);
 /// Where the frame that entered the first element after appsrc last lies in memory, or 0.
 uintptr_t upload_pipeline_entry_address(upload_pipeline *pipeline);
 

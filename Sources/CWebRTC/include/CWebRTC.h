@@ -85,3 +85,5 @@ bool webrtc_peer_report(webrtc_peer *peer, struct webrtc_report *report);
 
 /// Ends the watch. Only after the pipeline was destroyed, whose threads raise the events.
 void webrtc_peer_destroy(webrtc_peer *peer);
+
+#include "CWebRTCViewer.h"

@@ -1,0 +1,60 @@
+// The far end of `framebus bench upload`: takes one session by WHIP, decodes it, and reads out of
+// each picture when it was drawn (the test pattern's mark, Sources/Capture/TestPatternMark.swift).
+//
+//   LiveReceiver    writes "listening PORT", then for each picture "N frames, L us"
+
+#ifdef FRAMEBUS_MEDIA
+
+#include <gst/gst.h>
+#include <stdio.h>
+
+#include "LiveKit.h"
+
+enum { COLUMNS = 20, ROWS = 4 };
+
+static uint16_t checksum(uint64_t value) {
+  uint16_t crc = 0xFFFF;
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    crc ^= (uint16_t)((value >> shift & 0xFF) << 8);
+    for (int i = 0; i < 8; i++) crc = (uint16_t)(crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1);
+  }
+  return crc;
+}
+
+/// The time of drawing that the picture tells, in milliseconds of 32 bits. False: none can be read.
+static bool read_mark(const uint8_t *luma, unsigned width, unsigned height, unsigned stride,
+                      uint32_t *milliseconds) {
+  unsigned side = width / (COLUMNS + 2) < height / (ROWS + 4) ? width / (COLUMNS + 2)
+                                                               : height / (ROWS + 4);
+  uint64_t value = 0;
+  uint16_t found = 0;
+  for (unsigned i = 0; i < COLUMNS * ROWS; i++) {
+    unsigned x = side * (1 + i % COLUMNS) + side / 2, y = side * (1 + i / COLUMNS) + side / 2;
+    unsigned bit = luma[y * stride + x] >= 128;
+    if (i < 64) value = value << 1 | bit;
+    else found = (uint16_t)(found << 1 | bit);
+  }
+  *milliseconds = (uint32_t)value;
+  return checksum(value) == found;
+}
+
+static void take(const uint8_t *luma, unsigned width, unsigned height, unsigned stride) {
+  static unsigned count;
+  uint32_t drawn;
+  uint64_t nowUs = live_now_ns() / 1000;
+  if (!read_mark(luma, width, height, stride, &drawn)) return;
+  uint32_t whole = (uint32_t)(nowUs / 1000) - drawn;
+  // The mark's milliseconds are rounded down: on average it was drawn half of one later.
+  int64_t latencyUs = (int64_t)whole * 1000 + (int64_t)(nowUs % 1000) - 500;
+  printf("%u frames, %lld us\n", ++count, (long long)latencyUs);
+  fflush(stdout);
+}
+
+int main(int count, char **arguments) {
+  gst_init(&count, &arguments);
+  live_receive(take);
+}
+
+#else
+int main(void) { return 1; }
+#endif

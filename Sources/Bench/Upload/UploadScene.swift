@@ -1,0 +1,57 @@
+import CommandLineSupport
+import Platform
+
+/// A way to upload.
+enum UploadSubject: String, CaseIterable {
+  /// Two processes, with the bus between them.
+  case framebus
+  /// The same elements in one process.
+  case limit
+  /// The same, with GStreamer's own conversion of pixels.
+  case gstreamer
+}
+
+/// What every subject uploads: the test pattern, which carries the time of its drawing.
+struct UploadScene: Sendable {
+  let width: Int
+  let height: Int
+  let framesPerSecond: Int
+  let folder: String
+  let groupID: String
+
+  var text: String { "\(height)p\(framesPerSecond)" }
+
+  /// The programs that upload to an endpoint on that port.
+  func programs(of subject: UploadSubject, to port: Int) throws -> [CaptureSubject.Program] {
+    switch subject {
+    case .framebus:
+      let place = ["--root", folder, "--group", groupID, "--stream", text]
+      return [
+        try own(
+          "framebus-capture",
+          ["test:bars", "--size", "\(width)x\(height)", "--fps", "\(framesPerSecond)"] + place),
+        try own("framebus-upload", ["whip:http://127.0.0.1:\(port)/whip"] + place),
+      ]
+    case .limit: return [try bare("framebusconvert", to: port)]
+    case .gstreamer: return [try bare("videoconvert", to: port)]
+    }
+  }
+
+  private func bare(_ converter: String, to port: Int) throws -> CaptureSubject.Program {
+    try own(
+      "BareUpload", ["\(port)", "\(width)", "\(height)", "\(framesPerSecond)", converter])
+  }
+
+  func receiver() throws -> CaptureSubject.Program { try own("LiveReceiver", []) }
+
+  private func own(
+    _ name: String, _ arguments: [String]
+  ) throws(MissingSubject) -> CaptureSubject.Program {
+    guard let path = siblingProgram(named: name) else {
+      throw MissingSubject(
+        subject: "upload", program: name,
+        remedy: "build it: swift build -c release --product \(name)")
+    }
+    return .init(name: name, path: path, arguments: arguments)
+  }
+}

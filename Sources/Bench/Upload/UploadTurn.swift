@@ -1,0 +1,142 @@
+import CommandLineSupport
+import Platform
+import Synchronization
+
+/// What one subject showed in one round.
+struct UploadFinding: Sendable {
+  let sample: FrameSample
+  /// From drawing to the decoded picture, in rising order.
+  let latenciesNs: [UInt64]
+  /// The most memory of their own that its processes had together.
+  let privateBytes: UInt64
+  /// The same with their share of libraries and frames; nil where only root may look.
+  let memoryBytes: UInt64?
+
+  var processorNsPerFrame: Double {
+    Double(sample.processNs.reduce(0, +)) / Double(sample.frames)
+  }
+  var framesPerSecond: Double { Double(sample.frames) * 1e9 / Double(sample.elapsedNs) }
+
+  func latencyNs(_ share: Double) -> Double {
+    Double(latenciesNs[min(latenciesNs.count - 1, Int(Double(latenciesNs.count) * share))])
+  }
+}
+
+/// One subject's turn: a receiver of its own is started, then its programs, which are watched for
+/// some seconds; all are stopped, however the turn ends.
+struct UploadTurn {
+  let subject: UploadSubject
+  let scene: UploadScene
+  let run: BenchRun
+  let seconds: Int
+
+  /// How long starting may take, and a connection, on a busy machine.
+  private static let patience = 60
+
+  func measure() throws -> UploadFinding {
+    let watch = try LiveWatch(seconds: seconds)
+    let program = try scene.receiver()
+    let receiver = try StartedProgram(program.name, program.path, program.arguments) { line in
+      watch.note(line)
+    }
+    var started = [receiver]
+    defer { for program in started.reversed() { program.stop() } }
+    try wait(for: watch.listening, of: started)
+    for program in try scene.programs(of: subject, to: watch.port) {
+      started.append(try StartedProgram(program.name, program.path, program.arguments))
+    }
+    try watch.begin(
+      started.dropFirst().map(\.process.processID), receiver: receiver.process.processID)
+    try wait(for: watch.done, of: started)
+    guard let finding = watch.finding else { throw Interrupted() }
+    return finding
+  }
+
+  private func wait(for signal: StopSignal, of started: [StartedProgram]) throws {
+    let watched =
+      [signal.descriptorNumber, run.stop.descriptorNumber]
+      + started.map(\.process.descriptorNumber)
+    let limit = Deadline.after(.seconds(seconds + Self.patience))
+    let ready = try waitUntilReadable(watched, until: limit)
+    if ready[1] { throw Interrupted() }
+    if ready[0] { return }
+    for program in started { if let error = program.errorIfEnded() { throw error } }
+    throw NoFrames(
+      subject: subject.rawValue, seconds: seconds + Self.patience,
+      lastWords: started.last?.lastWords ?? "")
+  }
+}
+
+/// Reads what the receiver says, and looks at the senders while it does.
+private final class LiveWatch: Sendable {
+  let listening: StopSignal
+  private let seconds: Int
+  private let state = Mutex(State())
+
+  private struct State {
+    var port = 0
+    var sampler: FrameSampler?
+    var senders: [Int32] = []
+    var latenciesNs: [UInt64] = []
+    var privateBytes: UInt64 = 0
+    var memoryBytes: UInt64?
+  }
+
+  /// Memory is looked at once in so many frames, since the kernel counts it page by page.
+  private static let framesPerLook = 30
+  /// Of the connection's beginning.
+  private static let ignoredFrames = 30
+
+  /// Raised when the finding is complete.
+  let done: StopSignal
+
+  init(seconds: Int) throws {
+    self.seconds = seconds
+    listening = try StopSignal()
+    done = try StopSignal()
+  }
+
+  var port: Int { state.withLock { $0.port } }
+
+  func begin(_ senders: [Int32], receiver: Int32) throws {
+    let sampler = try FrameSampler(serverID: receiver, seconds: seconds)
+    sampler.begin(senders)
+    state.withLock { state in
+      state.sampler = sampler
+      state.senders = senders
+    }
+  }
+
+  /// `listening PORT`, or `N frames, L us`.
+  func note(_ line: Substring) {
+    let words = line.split(separator: " ")
+    if words.count == 2, words[0] == "listening", let port = Int(words[1]) {
+      state.withLock { $0.port = port }
+      return listening.raise()
+    }
+    guard words.count == 4, let count = Int(words[0]), let latencyUs = Int(words[2]),
+      let sampler = state.withLock(\.sampler), count > Self.ignoredFrames
+    else { return }
+    state.withLock { state in
+      state.latenciesNs.append(UInt64(max(0, latencyUs)) * 1000)
+      guard count % Self.framesPerLook == 0 else { return }
+      let privateBytes = state.senders.compactMap { privateMemoryBytes(of: $0) }
+      let memoryBytes = state.senders.compactMap(proportionalMemoryBytes)
+      state.privateBytes = max(state.privateBytes, privateBytes.reduce(0, +))
+      if memoryBytes.count == state.senders.count {
+        state.memoryBytes = max(state.memoryBytes ?? 0, memoryBytes.reduce(0, +))
+      }
+    }
+    sampler.note(line)
+    if sampler.sample != nil { done.raise() }
+  }
+
+  var finding: UploadFinding? {
+    state.withLock { state in
+      guard let sample = state.sampler?.sample, !state.latenciesNs.isEmpty else { return nil }
+      return UploadFinding(
+        sample: sample, latenciesNs: state.latenciesNs.sorted(),
+        privateBytes: state.privateBytes, memoryBytes: state.memoryBytes)
+    }
+  }
+}

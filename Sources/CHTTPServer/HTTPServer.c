@@ -1,0 +1,249 @@
+#define _GNU_SOURCE
+#include "CHTTPServer.h"
+
+#ifdef FRAMEBUS_MEDIA
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/// What a request's head may take, and the parts of a growing answer.
+enum { HEAD_BYTES = 32 * 1024, PART_BYTES = 4096 };
+
+struct http_server {
+  struct MHD_Daemon *daemon;
+  size_t maximumBodyBytes;
+  http_handler handler;
+  void *context;
+};
+
+/// What is kept of a request until it is whole.
+struct reception {
+  char *body;
+  size_t bodyBytes;
+};
+
+struct header {
+  char *name, *value;
+};
+
+enum { MAXIMUM_HEADERS = 16 };
+
+struct http_exchange {
+  struct header headers[MAXIMUM_HEADERS];
+  unsigned headerCount;
+  unsigned status;
+  struct MHD_Response *response;
+};
+
+struct growing {
+  http_source source;
+  void (*release)(void *context);
+  void *context;
+};
+
+void http_exchange_add_header(http_exchange *exchange, const char *name, const char *value) {
+  if (exchange->headerCount == MAXIMUM_HEADERS) return;
+  exchange->headers[exchange->headerCount++] =
+      (struct header){.name = strdup(name), .value = strdup(value)};
+}
+
+void http_exchange_answer(http_exchange *exchange, unsigned status, const void *body,
+                          size_t bodyBytes) {
+  exchange->status = status;
+  // The library copies it, and does not write where it came from.
+  exchange->response =
+      MHD_create_response_from_buffer(bodyBytes, (void *)body, MHD_RESPMEM_MUST_COPY);
+}
+
+static ssize_t read_growing(void *context, uint64_t position, char *bytes, size_t capacity) {
+  (void)position;
+  struct growing *growing = context;
+  size_t count = growing->source(growing->context, bytes, capacity);
+  return count == 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)count;
+}
+
+static void release_growing(void *context) {
+  struct growing *growing = context;
+  growing->release(growing->context);
+  free(growing);
+}
+
+void http_exchange_stream(http_exchange *exchange, unsigned status, http_source source,
+                          void (*release)(void *context), void *context) {
+  struct growing *growing = malloc(sizeof *growing);
+  if (growing == NULL) {
+    release(context);
+    return;
+  }
+  *growing = (struct growing){.source = source, .release = release, .context = context};
+  exchange->status = status;
+  exchange->response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART_BYTES,
+                                                         read_growing, growing, release_growing);
+}
+
+static const char *header_of(struct MHD_Connection *connection, const char *name) {
+  const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+  return value != NULL ? value : "";
+}
+
+/// The address that a connection came to, without the form that IPv6 gives one of IPv4.
+static void write_local_address(struct MHD_Connection *connection, char *text, socklen_t count) {
+  text[0] = 0;
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  struct sockaddr_storage address = {0};
+  socklen_t addressBytes = sizeof address;
+  if (info == NULL ||
+      getsockname(info->connect_fd, (struct sockaddr *)&address, &addressBytes) != 0)
+    return;
+  if (address.ss_family == AF_INET) {
+    inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, text, count);
+  } else {
+    struct in6_addr *long_address = &((struct sockaddr_in6 *)&address)->sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(long_address)) {
+      inet_ntop(AF_INET, &long_address->s6_addr[12], text, count);
+    } else {
+      inet_ntop(AF_INET6, long_address, text, count);
+    }
+  }
+}
+
+static enum MHD_Result send_answer(struct MHD_Connection *connection, http_exchange *exchange) {
+  enum MHD_Result result = MHD_NO;
+  for (unsigned i = 0; i < exchange->headerCount; i++) {
+    struct header *header = &exchange->headers[i];
+    if (exchange->response != NULL && header->name != NULL && header->value != NULL)
+      MHD_add_response_header(exchange->response, header->name, header->value);
+    free(header->name);
+    free(header->value);
+  }
+  if (exchange->response != NULL) {
+    result = MHD_queue_response(connection, exchange->status, exchange->response);
+    MHD_destroy_response(exchange->response);
+  }
+  return result;
+}
+
+static enum MHD_Result handle(http_server *server, struct MHD_Connection *connection,
+                              const char *method, const char *path,
+                              const struct reception *reception) {
+  char localAddress[INET6_ADDRSTRLEN];
+  write_local_address(connection, localAddress, sizeof localAddress);
+  struct http_request request = {
+      .method = method,
+      .path = path,
+      .host = header_of(connection, MHD_HTTP_HEADER_HOST),
+      .origin = header_of(connection, MHD_HTTP_HEADER_ORIGIN),
+      .contentType = header_of(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
+      .ifMatch = header_of(connection, MHD_HTTP_HEADER_IF_MATCH),
+      .localAddress = localAddress,
+      .body = reception != NULL ? reception->body : NULL,
+      .bodyBytes = reception != NULL ? reception->bodyBytes : 0,
+      .isTooLarge = reception == NULL};
+  http_exchange exchange = {0};
+  server->handler(server->context, &request, &exchange);
+  return send_answer(connection, &exchange);
+}
+
+static enum MHD_Result receive(http_server *server, struct reception *reception,
+                               const char *bytes, size_t *count) {
+  // Whoever announced no length, or a wrong one, is not answered.
+  if (*count > server->maximumBodyBytes - reception->bodyBytes) return MHD_NO;
+  char *grown = realloc(reception->body, reception->bodyBytes + *count);
+  if (grown == NULL) return MHD_NO;
+  memcpy(grown + reception->bodyBytes, bytes, *count);
+  reception->body = grown;
+  reception->bodyBytes += *count;
+  *count = 0;
+  return MHD_YES;
+}
+
+/// Called once when the head is there, then for each part of the body, then when it is whole.
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
+                                  const char *path, const char *method, const char *version,
+                                  const char *bytes, size_t *count, void **kept) {
+  (void)version;
+  http_server *server = context;
+  if (*kept == NULL) {
+    const char *length = header_of(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    if (strtoull(length, NULL, 10) > server->maximumBodyBytes)
+      return handle(server, connection, method, path, NULL);
+    *kept = calloc(1, sizeof(struct reception));
+    return *kept != NULL ? MHD_YES : MHD_NO;
+  }
+  if (*count > 0) return receive(server, *kept, bytes, count);
+  return handle(server, connection, method, path, *kept);
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **kept,
+                         enum MHD_RequestTerminationCode code) {
+  (void)context;
+  (void)connection;
+  (void)code;
+  struct reception *reception = *kept;
+  if (reception == NULL) return;
+  free(reception->body);
+  free(reception);
+  *kept = NULL;
+}
+
+static bool parse(const struct http_server_options *options, struct sockaddr_storage *address) {
+  struct sockaddr_in *short_address = (struct sockaddr_in *)address;
+  struct sockaddr_in6 *long_address = (struct sockaddr_in6 *)address;
+  if (inet_pton(AF_INET, options->address, &short_address->sin_addr) == 1) {
+    short_address->sin_family = AF_INET;
+    short_address->sin_port = htons(options->port);
+    return true;
+  }
+  if (inet_pton(AF_INET6, options->address, &long_address->sin6_addr) != 1) return false;
+  long_address->sin6_family = AF_INET6;
+  long_address->sin6_port = htons(options->port);
+  return true;
+}
+
+http_server *http_server_start(const struct http_server_options *options) {
+  struct sockaddr_storage address = {0};
+  if (!parse(options, &address)) {
+    errno = EINVAL;
+    return NULL;
+  }
+  http_server *server = calloc(1, sizeof *server);
+  if (server == NULL) return NULL;
+  server->maximumBodyBytes = options->maximumBodyBytes;
+  server->handler = options->handler;
+  server->context = options->context;
+  unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION;
+  if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
+  errno = 0;
+  server->daemon = MHD_start_daemon(
+      flags, options->port, NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR,
+      (struct sockaddr *)&address, MHD_OPTION_CONNECTION_LIMIT, options->maximumConnections,
+      MHD_OPTION_CONNECTION_TIMEOUT, options->idleSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+      (size_t)HEAD_BYTES, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+      MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+  if (server->daemon != NULL) return server;
+  int code = errno;
+  free(server);
+  errno = code != 0 ? code : EADDRNOTAVAIL;
+  return NULL;
+}
+
+uint16_t http_server_port(http_server *server) {
+  const union MHD_DaemonInfo *info =
+      MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+  return info != NULL ? info->port : 0;
+}
+
+void http_server_stop(http_server *server) {
+  MHD_stop_daemon(server->daemon);
+  free(server);
+}
+
+#else
+// Without the package trait Media this file is empty but for what ISO C asks for.
+typedef int http_server_is_absent;
+#endif

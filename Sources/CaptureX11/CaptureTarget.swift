@@ -1,0 +1,131 @@
+#if Media
+  import CXCB
+  import FrameBus
+
+  /// What is captured: all that a screen shows, or one window alone, whatever covers it.
+  final class CaptureTarget {
+    let screen: RootScreen
+    let window: XWindow
+    private let connection: XConnection
+    private var picture: WindowPicture?
+    /// The window and all that it lies in: it is seen as long as they are.
+    private var chain: Set<XWindow> = []
+    private var watched: Set<XWindow> = []
+
+    enum Presence: Hashable, Sendable {
+      case shown
+      /// Nobody sees it: the window is hidden, or the screen is off or locked.
+      case hidden
+      /// The window was closed.
+      case gone
+    }
+
+    /// - Parameter id: of the window; nil for the whole screen.
+    init(_ id: UInt32?, on screen: RootScreen) throws(ScreenError) {
+      self.screen = screen
+      connection = screen.connection
+      window = XWindow(id ?? screen.root)
+      guard isWindow else { return }
+      try check()
+      // SAFETY: the connection is open as long as `screen` lives. The server undoes it at its end.
+      unsafe xcb_composite_redirect_window(
+        connection.pointer, window.id, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
+    }
+
+    var isWindow: Bool { window.id != screen.root }
+
+    private func check() throws(ScreenError) {
+      let display = connection.display
+      guard try connection.firstEvent(of: "Composite") != nil else {
+        throw .missingExtension("Composite", display: display)
+      }
+      let version = unsafe xcb_composite_query_version(connection.pointer, 0, 4)
+      _ = try connection.reply(to: "Composite QueryVersion") {
+        unsafe xcb_composite_query_version_reply($0, version, $1)
+      }
+      guard let visual = try window.visual(connection) else {
+        throw .noSuchWindow(window.id, display: display)
+      }
+      guard connection.colorMasks(of: visual, on: connection.screen) == RootScreen.colorMasks
+      else { throw .unsupportedPixels(display: display) }
+    }
+
+    // MARK: Where it is
+
+    /// The size of what a grab names; nil if it is gone.
+    func size() throws(ScreenError) -> (width: Int, height: Int)? {
+      if let picture { return (picture.width, picture.height) }
+      return try window.geometry(connection).map { (Int($0.width), Int($0.height)) }
+    }
+
+    /// What a grab names, and where in it the target begins.
+    var drawable: xcb_drawable_t { picture?.pixmap ?? window.id }
+    var border: Int { picture?.border ?? 0 }
+
+    /// Asks to be told when the window is shown, hidden, closed or gets another size.
+    private func watchWindow() throws(ScreenError) {
+      chain = []
+      var next: XWindow? = window
+      while let current = next, current.id != screen.root {
+        if watched.insert(current).inserted { current.watch(by: connection) }
+        chain.insert(current)
+        next = try current.parent(connection)
+      }
+    }
+
+    /// Asks to be told nothing, until the next ``look()``.
+    func rest() {
+      for window in watched { window.watch(false, by: connection) }
+      watched = []
+    }
+
+    /// Whether an event may mean another size or presence.
+    func concerns(_ event: XEvent) -> Bool {
+      if event.type == screen.resizeEvent { return !isWindow }
+      if event.type == screen.saverEvent { return true }
+      return event.window.map(chain.contains) == true
+    }
+
+    /// Looks what there is to grab.
+    func look() throws(ScreenError) -> Presence {
+      if try screen.isSaverOn() { return .hidden }
+      guard isWindow else { return .shown }
+      // Watched before it is looked at, so that no change falls between.
+      try watchWindow()
+      guard let geometry = try window.geometry(connection) else { return .gone }
+      // The server makes a new one whenever the window is shown or gets another size.
+      picture = nil
+      picture = try WindowPicture(of: window, border: Int(geometry.border_width), connection)
+      return picture == nil ? .hidden : .shown
+    }
+  }
+
+  /// A window's own picture, which the server keeps apart from the screen's (COMPOSITE extension).
+  final class WindowPicture {
+    let pixmap: xcb_pixmap_t
+    /// Of the window itself, without its border.
+    let width: Int
+    let height: Int
+    let border: Int
+    private let connection: XConnection
+
+    /// - Returns: nil while the window is not shown: it then has none.
+    init?(of window: XWindow, border: Int, _ connection: XConnection) throws(ScreenError) {
+      let pixmap = connection.makeID()
+      // SAFETY: the connection is open; the error, if any, is freed by `check`.
+      let cookie = unsafe xcb_composite_name_window_pixmap_checked(
+        connection.pointer, window.id, pixmap)
+      guard try connection.check(cookie) == nil,
+        let size = try XWindow(pixmap).geometry(connection)
+      else { return nil }
+      self.pixmap = pixmap
+      width = Int(size.width) - 2 * border
+      height = Int(size.height) - 2 * border
+      self.border = border
+      self.connection = connection
+    }
+
+    /// SAFETY: the connection is open as long as this object lives.
+    deinit { unsafe xcb_free_pixmap(connection.pointer, pixmap) }
+  }
+#endif

@@ -1,0 +1,79 @@
+#if Media
+  import CXCB
+  import FrontApplication
+
+  /// Which application is in front, as the window manager says it of a screen (EWMH:
+  /// `_NET_ACTIVE_WINDOW`). Of a window alone, it is the one that it belongs to.
+  struct ScreenFocus {
+    private let target: CaptureTarget
+    private let connection: XConnection
+    private let activeWindow: xcb_atom_t
+    /// Where toolkits write the name of the desktop entry, the best first.
+    private let entries: [xcb_atom_t]
+    private var isStale = true
+    private var told: ApplicationID?
+
+    init(on target: CaptureTarget) throws(ScreenError) {
+      self.target = target
+      connection = target.screen.connection
+      activeWindow = try connection.atom("_NET_ACTIVE_WINDOW")
+      entries = [
+        try connection.atom("_GTK_APPLICATION_ID"),
+        try connection.atom("_KDE_NET_WM_DESKTOP_FILE"),
+      ]
+    }
+
+    /// Asks to be told of changes. What there is now is looked at too.
+    mutating func watch() {
+      isStale = true
+      if !target.isWindow { target.window.watch(by: connection) }
+    }
+
+    /// Asks to be told nothing, while nobody reads it.
+    func rest() {
+      if !target.isWindow { target.window.watch(false, by: connection) }
+    }
+
+    mutating func note(_ event: XEvent) {
+      if event.atom == activeWindow { isStale = true }
+    }
+
+    /// Looks again if there was a change.
+    /// - Parameters:
+    ///   - protection: of what it hides, the name is not told either.
+    ///   - tell: called if another application is in front than before.
+    mutating func refresh(
+      except protection: borrowing ProtectedWindows, _ tell: (ApplicationID?) -> Void
+    ) throws(ScreenError) {
+      guard isStale else { return }
+      isStale = false
+      var application: ApplicationID?
+      if let window = try frontWindow(), try !protection.hides(window) {
+        application = try self.application(of: window)
+      }
+      guard application != told else { return }
+      told = application
+      tell(application)
+    }
+
+    private func frontWindow() throws(ScreenError) -> XWindow? {
+      if target.isWindow { return target.window }
+      guard let value = try target.window.property(activeWindow, connection), value.count == 4
+      else { return nil }
+      // SAFETY: any four bytes are a number, which the server has in this machine's order.
+      let id = unsafe value.withUnsafeBytes { unsafe $0.loadUnaligned(as: xcb_window_t.self) }
+      return id == 0 ? nil : XWindow(id)
+    }
+
+    /// What the window says of itself, if it says anything that can be shown.
+    private func application(of window: XWindow) throws(ScreenError) -> ApplicationID? {
+      for atom in entries {
+        if let name = try window.property(atom, connection).flatMap(ApplicationID.init(bytes:)) {
+          return name
+        }
+      }
+      // The second is the name of its kind, which stays the same however it was started.
+      return try window.classNames(connection)?.compactMap(ApplicationID.init(bytes:)).last
+    }
+  }
+#endif

@@ -1,0 +1,58 @@
+#if Media
+  import WHIP
+
+  /// An address of this machine, and a port: `127.0.0.1:8080`, `[::1]:8080`, either without a port,
+  /// or a port alone.
+  public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+    public let host: String
+    /// 0: any that is free.
+    public let port: UInt16
+
+    public static let loopback = ListenAddress(host: "127.0.0.1", port: 0)
+
+    private init(host: String, port: UInt16) {
+      self.host = host
+      self.port = port
+    }
+
+    /// - Returns: nil if it is none; names are not looked up.
+    public init?(_ text: String) {
+      var rest = text[...]
+      if rest.first == "[" {
+        guard let end = rest.firstIndex(of: "]") else { return nil }
+        host = String(rest[rest.index(after: rest.startIndex)..<end])
+        rest = rest[rest.index(after: end)...]
+        guard host.contains(":") else { return nil }
+      } else if rest.contains(".") {
+        host = String(rest.prefix { $0 != ":" })
+        rest = rest.drop { $0 != ":" }
+      } else {
+        host = Self.loopback.host
+        rest = ":" + rest
+      }
+      guard NetworkAddress.isLiteral(host) else { return nil }
+      if rest.isEmpty {
+        port = 0
+      } else {
+        let digits = rest.dropFirst()
+        guard rest.first == ":", digits.allSatisfy(\.isNumber), let number = UInt16(digits)
+        else { return nil }
+        port = number
+      }
+    }
+
+    public var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
+
+    public var description: String { Self.text(host, port) }
+
+    /// As a browser on this machine names it.
+    func reachable(port: UInt16) -> String {
+      let isAny = ["0.0.0.0", "::"].contains(host)
+      return Self.text(isAny ? Self.loopback.host : host, port)
+    }
+
+    private static func text(_ host: String, _ port: UInt16) -> String {
+      (host.contains(":") ? "[\(host)]" : host) + (port == 0 ? "" : ":\(port)")
+    }
+  }
+#endif

@@ -1,0 +1,165 @@
+#if Media
+  import Platform
+  import WHIP
+
+  /// What a browser may ask for, and what it is answered:
+  ///
+  /// ```text
+  /// GET    /TOKEN/             the page
+  /// GET    /TOKEN/figures      the server's figures each second (server-sent events)
+  /// POST   /TOKEN/whep         an offer → 201, the answer, Location and ETag
+  /// PATCH  /TOKEN/whep/VIEWER  candidates
+  /// DELETE /TOKEN/whep/VIEWER  the end
+  /// ```
+  struct PageRoutes: Sendable {
+    let token: PageToken
+    let text: PageText
+    let desk: any ViewerDesk
+    /// The figures of this moment, as one line of JSON.
+    let figures: @Sendable () -> String
+    let stopped: StopSignal
+
+    private static let offerType = "application/sdp"
+    private static let candidateType = "application/trickle-ice-sdpfrag"
+    private static let figureInterval = Duration.seconds(1)
+
+    func answer(_ request: PageRequest) -> PageAnswer {
+      do throws(PageRefusal) {
+        try checkOrigin(request)
+        return try route(request)
+      } catch {
+        return PageAnswer(error)
+      }
+    }
+
+    /// Keeps pages of other places out. A name other than localhost could be anybody's, pointed at
+    /// this machine; a script of another page says where it comes from.
+    private func checkOrigin(_ request: PageRequest) throws(PageRefusal) {
+      var name = request.host[...]
+      if let colon = name.lastIndex(of: ":"), name.last != "]" { name = name[..<colon] }
+      let host = name.hasPrefix("[") ? name.dropFirst().dropLast() : name
+      guard host == "localhost" || NetworkAddress.isLiteral(host) else {
+        throw PageRefusal(403, "the page is known by its address alone, and not by a name")
+      }
+      guard request.origin.isEmpty || request.origin == "http://" + request.host else {
+        throw PageRefusal(403, "other pages may not use this one")
+      }
+    }
+
+    private func route(_ request: PageRequest) throws(PageRefusal) -> PageAnswer {
+      let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+      guard let given = parts.first, token.equals(given) else {
+        throw PageRefusal(
+          403, "the address lacks its token; use the one that `framebus view` printed")
+      }
+      switch parts.dropFirst().map(String.init) {
+      case []:
+        return PageAnswer(308, [("Location", "/\(token)/")])
+      case [""]:
+        try allow(["GET"], request)
+        return page()
+      case ["figures"]:
+        try allow(["GET"], request)
+        return figureStream()
+      case ["whep"]:
+        try allow(["POST"], request)
+        return try admit(request)
+      case let rest where rest.count == 2 && rest[0] == "whep":
+        try allow(["PATCH", "DELETE"], request)
+        return request.method == "DELETE" ? try remove(rest[1]) : try patch(rest[1], request)
+      default:
+        throw PageRefusal(404, "there is nothing here")
+      }
+    }
+
+    private func allow(_ methods: [String], _ request: PageRequest) throws(PageRefusal) {
+      if methods.contains(request.method) { return }
+      let list = methods.joined(separator: ", ")
+      var refusal = PageRefusal(405, "use \(list)")
+      refusal.allowed = list
+      throw refusal
+    }
+
+    private func page() -> PageAnswer {
+      let (page, policy) = text.make()
+      return PageAnswer(
+        200,
+        [
+          ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", policy),
+          ("Cross-Origin-Opener-Policy", "same-origin"),
+        ], page)
+    }
+
+    private func figureStream() -> PageAnswer {
+      var isFirst = true
+      var answer = PageAnswer(200, [("Content-Type", "text/event-stream")])
+      answer.growing = { [figures, stopped] in
+        if !isFirst {
+          _ = try? waitUntilReadable(
+            [stopped.descriptorNumber], until: .after(Self.figureInterval))
+        }
+        isFirst = false
+        return stopped.isRaised ? nil : "data: \(figures())\n\n"
+      }
+      return answer
+    }
+
+    // MARK: WHEP
+
+    private func admit(_ request: PageRequest) throws(PageRefusal) -> PageAnswer {
+      let offer = try body(request, of: Self.offerType)
+      let viewer: AdmittedViewer
+      do throws(ViewerRefusal) {
+        viewer = try desk.admit(offer, at: request.localAddress)
+      } catch {
+        throw PageRefusal(error.status, "\(error)")
+      }
+      return PageAnswer(
+        201,
+        [
+          ("Content-Type", Self.offerType), ("Location", "/\(token)/whep/\(viewer.name)"),
+          ("ETag", "\"\(viewer.name)\""), ("Accept-Patch", Self.candidateType),
+        ], viewer.answer)
+    }
+
+    private func patch(_ name: String, _ request: PageRequest) throws(PageRefusal) -> PageAnswer {
+      let text = try body(request, of: Self.candidateType)
+      guard ["", "*", "\"\(name)\""].contains(request.ifMatch) else {
+        throw PageRefusal(412, "If-Match names another session")
+      }
+      guard let fragment = CandidateFragment(text) else {
+        throw PageRefusal(400, "this is no fragment of a session description (RFC 8840)")
+      }
+      switch desk.add(fragment, to: name) {
+      case .taken: return PageAnswer(204)
+      case .unknownViewer: throw PageRefusal.noViewer
+      case .tooMany: throw PageRefusal(429, "a viewer has no use for so many candidates")
+      case .otherSession: throw PageRefusal(422, "ICE does not begin anew here; post a new offer")
+      }
+    }
+
+    private func remove(_ name: String) throws(PageRefusal) -> PageAnswer {
+      guard desk.remove(name) else { throw PageRefusal.noViewer }
+      return PageAnswer(200)
+    }
+
+    private func body(_ request: PageRequest, of type: String) throws(PageRefusal) -> String {
+      let given = request.contentType.prefix { $0 != ";" && $0 != " " }.lowercased()
+      guard given == type else { throw PageRefusal(415, "send \(type)") }
+      guard !request.isTooLarge else { throw PageRefusal(413, "send less") }
+      guard let text = request.body else { throw PageRefusal(400, "the body is no text in UTF-8") }
+      return text
+    }
+  }
+
+  extension ViewerRefusal {
+    fileprivate var status: Int {
+      switch self {
+      case .malformed: 400
+      case .noCommonCodec: 406
+      case .full: 503
+      case .engineFailed: 500
+      }
+    }
+  }
+#endif

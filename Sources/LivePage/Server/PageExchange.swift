@@ -1,0 +1,58 @@
+#if Media
+  /// A request, copied from the server's memory.
+  struct PageRequest: Sendable {
+    var method = "GET"
+    var path = "/"
+    var host = ""
+    var origin = ""
+    var contentType = ""
+    var ifMatch = ""
+    var localAddress = ""
+    /// Nil if it is not in UTF-8.
+    var body: String? = ""
+    var isTooLarge = false
+  }
+
+  /// What a request is answered.
+  struct PageAnswer {
+    /// On every answer: nothing is kept, taken for another type, shown in a frame, or told on.
+    private static let always = [
+      ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+      ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
+      ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+
+    let status: Int
+    let headers: [(name: String, value: String)]
+    let body: String
+    /// Says what follows, as it comes; nil is its end. It may wait.
+    var growing: (() -> String?)?
+
+    init(_ status: Int, _ headers: [(String, String)] = [], _ body: String = "") {
+      self.status = status
+      self.headers = Self.always.map { ($0, $1) } + headers
+      self.body = body
+    }
+
+    init(_ refusal: PageRefusal) {
+      let kind = ("Content-Type", "text/plain; charset=utf-8")
+      let allowed = refusal.allowed.isEmpty ? [] : [("Allow", refusal.allowed)]
+      self.init(refusal.status, [kind] + allowed, refusal.why + "\n")
+    }
+  }
+
+  /// Why a request is not granted.
+  struct PageRefusal: Error {
+    let status: Int
+    let why: String
+    /// The methods that would be granted.
+    var allowed = ""
+
+    init(_ status: Int, _ why: String) {
+      self.status = status
+      self.why = why
+    }
+
+    static let noViewer = PageRefusal(404, "there is no such viewer, or no longer")
+  }
+#endif

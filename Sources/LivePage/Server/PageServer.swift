@@ -1,0 +1,133 @@
+#if Media
+  import CHTTPServer
+  import Platform
+  import Synchronization
+
+  /// HTTP by libmicrohttpd, everything bounded.
+  ///
+  /// SAFETY: the handle lives from `init` to `stop`, and the handler until then.
+  @safe final class PageServer: @unchecked Sendable {
+    // because the handle is taken under a lock, by the one who stops
+
+    private static let maximumConnections: UInt32 = 64
+    private static let idleSeconds: UInt32 = 20
+    private static let maximumBodyBytes = 64 * 1024
+
+    let port: UInt16
+    private let handler: PageHandler
+    private let handle: OpaquePointer
+    private let isStopped = Mutex(false)
+
+    /// - Parameter answer: called on any thread; may wait.
+    init(
+      _ address: ListenAddress, answer: @escaping @Sendable (PageRequest) -> PageAnswer
+    ) throws(SystemError) {
+      let handler = PageHandler(answer: answer)
+      var options = unsafe http_server_options()
+      unsafe options.port = address.port
+      unsafe options.maximumConnections = Self.maximumConnections
+      unsafe options.idleSeconds = Self.idleSeconds
+      unsafe options.maximumBodyBytes = Self.maximumBodyBytes
+      unsafe options.handler = handlePageRequest
+      // SAFETY: this object keeps the handler until the server has stopped.
+      unsafe options.context = Unmanaged.passUnretained(handler).toOpaque()
+      let made = unsafe address.host.withCString { host in
+        unsafe options.address = host
+        return unsafe http_server_start(&options)
+      }
+      guard let made = unsafe made else {
+        throw SystemError.last("bind", path: address.description)
+      }
+      self.handler = handler
+      unsafe handle = made
+      port = unsafe http_server_port(made)
+    }
+
+    deinit { stop() }
+
+    /// Ends every connection, and waits for the handlers that still run.
+    func stop() {
+      let isFirst = isStopped.withLock { isStopped in
+        defer { isStopped = true }
+        return !isStopped
+      }
+      if isFirst { unsafe http_server_stop(handle) }
+    }
+  }
+
+  /// What the C side points to.
+  private final class PageHandler: Sendable {
+    let answer: @Sendable (PageRequest) -> PageAnswer
+    init(answer: @escaping @Sendable (PageRequest) -> PageAnswer) { self.answer = answer }
+  }
+
+  /// A growing answer, and what of its newest part did not fit yet. Only its connection's thread
+  /// uses it.
+  private final class GrowingAnswer {
+    private let next: () -> String?
+    private var waiting: ArraySlice<UInt8> = []
+
+    init(_ next: @escaping () -> String?) { self.next = next }
+
+    func take(atMost count: Int) -> ArraySlice<UInt8> {
+      if waiting.isEmpty { waiting = next().map { ArraySlice($0.utf8) } ?? [] }
+      defer { waiting = waiting.dropFirst(count) }
+      return waiting.prefix(count)
+    }
+  }
+
+  /// Called by CHTTPServer on a connection's thread.
+  /// SAFETY: `context` is the `PageHandler` that the server keeps; the request is valid during the
+  /// call, and each of its texts is a C string.
+  private func handlePageRequest(
+    _ context: UnsafeMutableRawPointer?, _ request: UnsafePointer<http_request>?,
+    _ exchange: OpaquePointer?
+  ) {
+    guard let context = unsafe context, let request = unsafe request?.pointee else { return }
+    let handler = unsafe Unmanaged<PageHandler>.fromOpaque(context).takeUnretainedValue()
+    let bytes = unsafe UnsafeRawBufferPointer(start: request.body, count: request.bodyBytes)
+    let answer = handler.answer(
+      PageRequest(
+        method: unsafe String(cString: request.method),
+        path: unsafe String(cString: request.path), host: unsafe String(cString: request.host),
+        origin: unsafe String(cString: request.origin),
+        contentType: unsafe String(cString: request.contentType),
+        ifMatch: unsafe String(cString: request.ifMatch),
+        localAddress: unsafe String(cString: request.localAddress),
+        body: unsafe String(validating: bytes, as: UTF8.self),
+        isTooLarge: unsafe request.isTooLarge))
+    for (name, value) in answer.headers {
+      unsafe http_exchange_add_header(exchange, name, value)
+    }
+    let status = UInt32(answer.status)
+    if let growing = answer.growing {
+      // SAFETY: released once, by the function given with it.
+      let grown = unsafe Unmanaged.passRetained(GrowingAnswer(growing)).toOpaque()
+      unsafe http_exchange_stream(
+        exchange, status, readGrowingAnswer, releaseGrowingAnswer, grown)
+    } else {
+      let body = Array(answer.body.utf8)
+      unsafe body.withUnsafeBytes {
+        unsafe http_exchange_answer(exchange, status, $0.baseAddress, $0.count)
+      }
+    }
+  }
+
+  /// SAFETY: `context` is the `GrowingAnswer` that is retained until its release; there is room for
+  /// `capacity` bytes.
+  private func readGrowingAnswer(
+    _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ capacity: Int
+  ) -> Int {
+    guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
+    let answer = unsafe Unmanaged<GrowingAnswer>.fromOpaque(context).takeUnretainedValue()
+    let part = answer.take(atMost: capacity)
+    unsafe UnsafeMutableRawBufferPointer(start: bytes, count: capacity).copyBytes(from: part)
+    return part.count
+  }
+
+  /// SAFETY: as above; this is the release.
+  private func releaseGrowingAnswer(_ context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<GrowingAnswer>.fromOpaque(context).release()
+  }
+#endif

@@ -1,0 +1,124 @@
+#if Media
+  import Platform
+  import Sound
+  import Upload
+
+  /// A peer on the network that takes a container, and may go away and come back. Each connection
+  /// is an `EncodingDestination` of its own, which begins with a key frame and at time 0.
+  ///
+  /// While there is no connection no frame is taken, so the newest ones replace each other on the
+  /// bus.
+  final class PeerDestination: Destination {
+    /// Told, on the thread that uploads, of a loss and of the time until the next attempt.
+    typealias Report = @Sendable (DestinationError, Duration) -> Void
+
+    let heldFrames = 2
+    let wantsRepeatedFrames = true
+    let takesSound = true
+
+    private let outlet: any Outlet
+    private let encoder: EncoderSettings
+    private let report: Report
+    private var hasSound = false
+    private var hasPictures = false
+    private var connection: Connection?
+    private var bytesBefore: UInt64 = 0
+    private var reattempts = Reattempts(for: .seconds(120))
+
+    private struct Connection {
+      let destination: EncodingDestination
+      /// Of its first frame.
+      let startNs: UInt64
+    }
+
+    init(
+      _ outlet: any Outlet, encoder: EncoderSettings, report: @escaping Report
+    ) throws(DestinationError) {
+      self.outlet = outlet
+      self.encoder = encoder
+      self.report = report
+      // Finds what is wrong with the settings, as each connection would.
+      _ = try EncodingDestination(outlet, encoder: encoder)
+    }
+
+    var output: String { outlet.output }
+    var byteCount: UInt64 { bytesBefore + (connection?.destination.byteCount ?? 0) }
+
+    func expectSound() { hasSound = true }
+
+    func prepare() throws(DestinationError) { try makeDestination().prepare() }
+
+    private func makeDestination() throws(DestinationError) -> EncodingDestination {
+      let destination = try EncodingDestination(outlet, encoder: encoder)
+      if hasSound { destination.expectSound() }
+      return destination
+    }
+
+    // MARK: Frames
+
+    func waitForRoom(
+      until deadline: Deadline, stop: StopSignal?
+    ) throws(DestinationError) -> Bool {
+      guard let connection else { return reattempts.wait(until: deadline, stop: stop) }
+      do throws(DestinationError) {
+        return try connection.destination.waitForRoom(until: deadline, stop: stop)
+      } catch {
+        try recover(from: error)
+        return false
+      }
+    }
+
+    func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+      hasPictures = true
+      try attempt(from: ptsNs) { (destination, ptsNs) throws(DestinationError) in
+        try destination.accept(frame, ptsNs: ptsNs)
+      }
+    }
+
+    func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+      // A connection begins with a picture, if there are any.
+      if connection == nil && (hasPictures || !reattempts.next.isPast) { return }
+      if let connection, ptsNs < connection.startNs { return }
+      try attempt(from: ptsNs) { (destination, ptsNs) throws(DestinationError) in
+        try destination.accept(sound, ptsNs: ptsNs)
+      }
+    }
+
+    /// Sends over the connection, or over one that begins here.
+    private func attempt(
+      from ptsNs: UInt64,
+      _ send: (EncodingDestination, UInt64) throws(DestinationError) -> Void
+    ) throws(DestinationError) {
+      let connection =
+        if let current = self.connection { current } else {
+          Connection(destination: try makeDestination(), startNs: ptsNs)
+        }
+      self.connection = connection
+      do throws(DestinationError) {
+        try send(connection.destination, ptsNs - connection.startNs)
+      } catch {
+        try recover(from: error)
+      }
+    }
+
+    // MARK: The end of a connection
+
+    private func recover(from error: DestinationError) throws(DestinationError) {
+      let hadWorked = connection?.destination.hasDelivered ?? false
+      abandon()
+      guard case .elementFailed(_, let message, _) = error,
+        let pause = reattempts.fail(hadWorked: hadWorked)
+      else { throw error }
+      report(.connectionLost(output: output, reason: message), pause)
+    }
+
+    func finish() throws(DestinationError) { try connection?.destination.finish() }
+
+    func abandon() {
+      guard let connection else { return }
+      connection.destination.abandon()
+      bytesBefore += connection.destination.byteCount
+      self.connection = nil
+    }
+  }
+#endif

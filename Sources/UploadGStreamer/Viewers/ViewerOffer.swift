@@ -1,0 +1,88 @@
+#if Media
+  import WHIP
+
+  /// What somebody who wants to watch offers to receive, and which of it is sent.
+  struct ViewerOffer: Sendable {
+    /// A media section that is sent, and the number by which the viewer knows the codec.
+    struct Track: Hashable, Sendable {
+      var isSound: Bool
+      var payload: UInt8
+    }
+
+    let text: String
+    let usernameFragment: String
+    /// The names of its sections, by their places.
+    let mids: [String]
+    private(set) var tracks: [Track] = []
+
+    private static let maximumSections = 8
+
+    /// - Parameters:
+    ///   - codec: of the pictures, as RTP names it.
+    ///   - hasSound: whether sound is sent, in Opus.
+    init(_ text: String, codec: String, hasSound: Bool) throws(ViewerRefusal) {
+      guard text.hasPrefix("v=0") else { throw .malformed("it is no session description") }
+      let description = SessionDescription(text)
+      guard (1...Self.maximumSections).contains(description.media.count) else {
+        throw .malformed("it has \(description.media.count) media sections")
+      }
+      self.text = text
+      mids = description.media.map(\.mid)
+      guard Set(mids).count == mids.count, !mids.contains("") else {
+        throw .malformed("its media sections have no names (a=mid)")
+      }
+      var values: [String: String] = [:]
+      for name in ["ice-ufrag", "ice-pwd", "fingerprint", "setup"] {
+        values[name] = description.value(of: name)
+        if values[name] == nil { throw .malformed("there is no a=\(name)") }
+      }
+      usernameFragment = values["ice-ufrag"] ?? ""
+      if let section = description.media.first(where: { $0.takes("video") }),
+        let payload = section.payload(of: codec)
+      {
+        tracks.append(Track(isSound: false, payload: payload))
+      }
+      if hasSound, let section = description.media.first(where: { $0.takes("audio") }),
+        let payload = section.payload(of: "opus")
+      {
+        tracks.append(Track(isSound: true, payload: payload))
+      }
+      if tracks.isEmpty {
+        throw .noCommonCodec(hasSound ? "\(codec) and Opus" : codec)
+      }
+    }
+  }
+
+  extension SessionDescription.Media {
+    /// Whether it is of this kind, and its owner would receive something.
+    fileprivate func takes(_ kind: String) -> Bool {
+      self.kind == kind && isAccepted && !attributes.contains("sendonly")
+        && !attributes.contains("inactive")
+    }
+
+    /// The number of a codec; of H.264 one whose packets may be fragments (packetization-mode 1),
+    /// of the baseline profile if that is offered.
+    fileprivate func payload(of codec: String) -> UInt8? {
+      let listed = line.split(separator: " ").dropFirst(3)
+      let payloads = attributes.compactMap { attribute -> UInt8? in
+        guard attribute.hasPrefix("rtpmap:") else { return nil }
+        let words = attribute.dropFirst(7).split(separator: " ")
+        guard words.count == 2, let number = UInt8(words[0]), number < 128,
+          listed.contains(words[0]),
+          words[1].split(separator: "/").first?.lowercased() == codec.lowercased()
+        else { return nil }
+        return number
+      }
+      guard codec == "H264" else { return payloads.first }
+      let usable = payloads.filter { format(of: $0).contains("packetization-mode=1") }
+      let isBaseline = { (payload: UInt8) in
+        format(of: payload).lowercased().contains("profile-level-id=42")
+      }
+      return usable.first(where: isBaseline) ?? usable.first
+    }
+
+    private func format(of payload: UInt8) -> String {
+      attributes.first { $0.hasPrefix("fmtp:\(payload) ") } ?? ""
+    }
+  }
+#endif

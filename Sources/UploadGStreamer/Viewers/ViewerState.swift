@@ -1,0 +1,71 @@
+#if Media
+  import CWebRTC
+  import Platform
+  import Synchronization
+
+  /// What webrtcbin's threads say of a viewer.
+  final class ViewerState: Sendable {
+    private struct Values {
+      var isGathered = false
+      var isConnected = false
+      /// When nothing was heard of it any more.
+      var lostAtNs: UInt64?
+      var isEnded = false
+    }
+
+    private static let connectingNs: UInt64 = 20_000_000_000
+    private static let silenceNs: UInt64 = 10_000_000_000
+
+    private let values = Mutex(Values())
+    private let admittedAtNs = monotonicNowNs()
+    /// Told of each change, on any thread.
+    private let onChange: @Sendable (_ wantsKeyFrame: Bool) -> Void
+
+    init(onChange: @escaping @Sendable (_ wantsKeyFrame: Bool) -> Void) {
+      self.onChange = onChange
+    }
+
+    var isGathered: Bool { values.withLock { $0.isGathered } }
+    var isConnected: Bool { values.withLock { $0.isConnected } }
+
+    /// Whether it failed, never came, or is not heard of for long.
+    var isOver: Bool {
+      let nowNs = monotonicNowNs()
+      return values.withLock {
+        if $0.isEnded { return true }
+        if let lostAtNs = $0.lostAtNs { return nowNs > lostAtNs &+ Self.silenceNs }
+        return !$0.isConnected && nowNs > admittedAtNs &+ Self.connectingNs
+      }
+    }
+
+    func wantKeyFrame() { onChange(true) }
+
+    func take(_ kind: webrtc_event_kind) {
+      values.withLock {
+        switch kind {
+        case WEBRTC_GATHERED: $0.isGathered = true
+        case WEBRTC_CONNECTED: ($0.isConnected, $0.lostAtNs) = (true, nil)
+        case WEBRTC_DISCONNECTED: $0.lostAtNs = monotonicNowNs()
+        case WEBRTC_FAILED: $0.isEnded = true
+        default: break
+        }
+      }
+      onChange(kind == WEBRTC_CONNECTED)
+    }
+  }
+
+  /// Called by CWebRTC on a thread of webrtcbin's.
+  /// SAFETY: `context` is the `ViewerState` that its `Viewer` keeps until the threads have ended.
+  func handleViewerEvent(
+    _ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<webrtc_event>?
+  ) {
+    guard let context = unsafe context, let event = unsafe event?.pointee else { return }
+    unsafe Unmanaged<ViewerState>.fromOpaque(context).takeUnretainedValue().take(event.kind)
+  }
+
+  /// SAFETY: as above.
+  func handleViewerKeyFrame(_ context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<ViewerState>.fromOpaque(context).takeUnretainedValue().wantKeyFrame()
+  }
+#endif

@@ -1,0 +1,168 @@
+#if Media
+  import Platform
+  import Synchronization
+  import Upload
+  import WHIP
+
+  /// All who watch: admits them, sends each what was encoded once, and frees those that are gone.
+  ///
+  /// It refuses to wait for any of them: who does not keep up goes on with the next key frame.
+  public final class Viewers: ViewerDesk {
+    public struct Options: Sendable {
+      public var encoder = EncoderSettings()
+      public var sendsSound = false
+      public var maximumCount = 8
+
+      public init() {}
+    }
+
+    /// What there may be of ways to this machine is known after a moment, without asking anybody.
+    private static let gathering = Duration.seconds(5)
+    private static let lookInterval = Duration.seconds(1)
+    /// A page that is loaded again leaves and comes back: media go on meanwhile.
+    private static let lingering = Duration.seconds(2)
+
+    let encoder: any LiveEncoder
+    private let options: Options
+    private let room = Mutex(Room())
+    /// Changes with every change of any viewer.
+    private let changes = PrivateFutexWord()
+    private let keyFrameWanted = Atomic(false)
+
+    private struct Room {
+      var viewers: [Viewer] = []
+      /// Those that are being admitted count, too.
+      var reserved = 0
+      var admittedCount = 0
+      var emptySinceNs: UInt64?
+      var isClosed = false
+
+      func isDeserted(for time: Duration) -> Bool {
+        guard viewers.isEmpty, let emptySinceNs else { return viewers.isEmpty && reserved == 0 }
+        return Deadline(monotonicNs: emptySinceNs &+ time.clampedNanoseconds).isPast
+      }
+    }
+
+    public init(_ options: Options) throws(DestinationError) {
+      self.options = options
+      encoder = try LiveEncoders.make(options.encoder, profile: .baseline)
+      try GStreamerRuntime.require([.viewerTransport, encoder.packer, .opusPacker])
+    }
+
+    /// How many watch now.
+    public var count: Int { room.withLock { $0.viewers.count } }
+    /// How many there have been.
+    public var admittedCount: Int { room.withLock { $0.admittedCount } }
+
+    // MARK: Coming and going
+
+    public func admit(
+      _ text: String, at localAddress: String
+    ) throws(ViewerRefusal) -> AdmittedViewer {
+      let offer = try ViewerOffer(
+        text, codec: encoder.codec, hasSound: options.sendsSound)
+      try reserve()
+      defer { room.withLock { $0.reserved -= 1 } }
+      let state = ViewerState { [weak self] wantsKeyFrame in
+        if wantsKeyFrame { self?.wantKeyFrame() }
+        self?.touch()
+      }
+      let viewer = try Viewer(offer, at: localAddress, encoder: encoder, state: state)
+      guard let answer = viewer.answer(until: .after(Self.gathering), changes) else {
+        throw .engineFailed("webrtcbin has no answer")
+      }
+      room.withLock {
+        $0.viewers.append(viewer)
+        $0.admittedCount += 1
+        $0.emptySinceNs = nil
+      }
+      touch()
+      return AdmittedViewer(name: viewer.name, answer: answer)
+    }
+
+    private func reserve() throws(ViewerRefusal) {
+      let hasRoom = room.withLock { room in
+        guard !room.isClosed, room.viewers.count + room.reserved < options.maximumCount else {
+          return false
+        }
+        room.reserved += 1
+        return true
+      }
+      if !hasRoom { throw .full(options.maximumCount) }
+    }
+
+    public func add(_ fragment: CandidateFragment, to name: String) -> CandidateOutcome {
+      let viewer = room.withLock { room in room.viewers.first { $0.name == name } }
+      return viewer?.add(fragment) ?? .unknownViewer
+    }
+
+    public func remove(_ name: String) -> Bool { remove { $0.name == name } > 0 }
+
+    /// - Returns: how many went.
+    private func remove(where isGone: (Viewer) -> Bool) -> Int {
+      let gone = room.withLock { room in
+        let gone = room.viewers.filter(isGone)
+        room.viewers.removeAll { viewer in gone.contains { $0 === viewer } }
+        if room.viewers.isEmpty, !gone.isEmpty { room.emptySinceNs = monotonicNowNs() }
+        return gone
+      }
+      // Outside the lock: their threads end now, and may be saying something.
+      for viewer in gone { viewer.close() }
+      if !gone.isEmpty { touch() }
+      return gone.count
+    }
+
+    private func touch() {
+      changes.increment()
+      changes.wakeAll()
+    }
+
+    // MARK: The audience
+
+    /// Waits until somebody watches, or until nobody has for a moment; frees who is gone meanwhile.
+    /// - Returns: false once the viewers are closed.
+    public func wait(untilWatched isWatched: Bool) -> Bool {
+      while true {
+        let seen = changes.load()
+        _ = remove { $0.state.isOver }
+        let (isClosed, isReached) = room.withLock { room in
+          (room.isClosed, isWatched ? !room.viewers.isEmpty : room.isDeserted(for: Self.lingering))
+        }
+        if isClosed { return false }
+        if isReached { return true }
+        // SAFETY: no shared word is watched; the private one lives in this object.
+        unsafe sleepOnFutexes(
+          shared: nil, expecting: 0, privates: (changes, seen),
+          until: .after(Self.lookInterval))
+      }
+    }
+
+    /// Sends everybody away, and admits nobody any more.
+    public func close() {
+      room.withLock { $0.isClosed = true }
+      _ = remove { _ in true }
+      touch()
+    }
+
+    // MARK: Media
+
+    private func wantKeyFrame() { keyFrameWanted.store(true, ordering: .releasing) }
+
+    /// Whether somebody needs a key frame since this was asked last.
+    func takeKeyFrameWish() -> Bool {
+      keyFrameWanted.exchange(false, ordering: .acquiringAndReleasing)
+    }
+
+    /// Sends a unit to all who wait for it; never waits.
+    func send(_ unit: EncodedUnit, isSound: Bool) {
+      for viewer in room.withLock({ $0.viewers }) where !viewer.send(unit, isSound: isSound) {
+        wantKeyFrame()
+      }
+    }
+  }
+
+  extension ElementDescription {
+    static let viewerTransport = ElementDescription(
+      factory: "webrtcbin", package: "gstreamer1.0-plugins-bad")
+  }
+#endif

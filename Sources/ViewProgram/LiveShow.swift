@@ -1,0 +1,127 @@
+#if Media
+  import AppGroup
+  import CommandLineSupport
+  import FrameBus
+  import Platform
+  import SharedLog
+  import Synchronization
+  import Upload
+  import UploadGStreamer
+
+  /// Reads the streams while somebody watches, and rests while nobody does.
+  final class LiveShow: Sendable {
+    /// Before the streams are tried again, of which one has ended or failed.
+    private static let pause = Duration.milliseconds(500)
+
+    let figures: ViewFigures
+    private let streams: [StreamName]
+    private let viewers: Viewers
+    private let encoder: EncoderSettings
+    private let group: AppGroup
+    private let terminal: Terminal
+    /// Ends the present run.
+    private let current = Mutex<StopSignal?>(nil)
+    private let isMidLine = Mutex(false)
+
+    init(
+      _ streams: [StreamName], to viewers: Viewers, _ encoder: EncoderSettings,
+      in group: AppGroup, _ terminal: Terminal
+    ) {
+      self.streams = streams
+      self.viewers = viewers
+      self.encoder = encoder
+      self.group = group
+      self.terminal = terminal
+      figures = ViewFigures(viewers)
+    }
+
+    private func destination() -> ViewersDestination {
+      ViewersDestination(viewers, encoder: encoder)
+    }
+
+    /// Fails early on what cannot work.
+    func prepare() throws(DestinationError) {
+      let destination = destination()
+      if streams.count > 1 { destination.expectSound() }
+      try destination.prepare()
+    }
+
+    /// Goes on until the signal is raised.
+    func run(until stop: StopSignal) throws {
+      try startThread(named: "end") { [viewers] in
+        _ = try? waitUntilReadable([stop.descriptorNumber], until: .never)
+        viewers.close()
+      }
+      try startThread(named: "audience") { [self, viewers] in
+        while viewers.wait(untilWatched: true), viewers.wait(untilWatched: false) { endRun() }
+        endRun()
+      }
+      var lastError = ""
+      while viewers.wait(untilWatched: true) {
+        do {
+          try runOnce(stop)
+        } catch {
+          if "\(error)" != lastError { warn("\(error)") }
+          lastError = "\(error)"
+        }
+        figures.rest()
+        _ = try waitUntilReadable([stop.descriptorNumber], until: .after(Self.pause))
+      }
+    }
+
+    private func endRun() { current.withLock { $0?.raise() } }
+
+    private func runOnce(_ stop: StopSignal) throws {
+      let end = try StopSignal()
+      current.withLock { $0 = end }
+      defer { current.withLock { $0 = nil } }
+      if stop.isRaised { return }
+      let destination = destination()
+      let takeLatencyP50Ns = destination.takeLatencyP50Ns
+      let plan = UploadPlan(stream: streams[0], sound: Array(streams.dropFirst()))
+      let runner = UploadRunner(plan, to: destination, in: group, stop: end) { [self] report in
+        figures.take(report, takeLatencyP50Ns)
+        show(report)
+      }
+      ProductLog.append(.info, "somebody watches; reading the streams")
+      let summary = try runner.run()
+      ProductLog.append(
+        .info, "rests", [LogField("frames", "\(summary.progress.frames)")])
+    }
+
+    // MARK: What its user sees
+
+    private func show(_ report: UploadReport) {
+      switch report {
+      case .progress:
+        isMidLine.withLock { $0 = true }
+        terminal.progress(figures.line)
+      case .waitingForStream(let stream):
+        say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
+      case .publisherGone: say("the publisher is gone; waiting for it to come back")
+      case .publisherBack: say("the publisher is back")
+      case .soundRefused(let stream, let refusal): say("“\(stream)” is left out: \(refusal)")
+      case .attached, .losslessEnded, .format: break
+      }
+    }
+
+    private func say(_ line: String) {
+      end()
+      terminal.say(line)
+    }
+
+    private func warn(_ line: String) {
+      end()
+      terminal.warn(line)
+    }
+
+    /// Ends a redrawn line, before other output.
+    func end() {
+      let wasMidLine = isMidLine.withLock { state in
+        defer { state = false }
+        return state
+      }
+      if wasMidLine { terminal.endProgress() }
+    }
+  }
+#endif

@@ -1,0 +1,121 @@
+import AppGroup
+import ArgumentParser
+import CommandLineSupport
+import FrameBus
+import GStreamerLog
+import LivePage
+import Platform
+import Upload
+import UploadGStreamer
+
+/// The program `framebus-view`: streams on a page, in a process of its own.
+///
+/// It puts the parts together, and refuses to do their work: the page and who may see it is
+/// LivePage's, encoding and sending UploadGStreamer's, reading streams Upload's.
+@main struct ViewProgram: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "framebus-view", abstract: "Show streams on a page that a browser plays live.")
+
+  @OptionGroup var view: ViewOptions
+  @OptionGroup var global: GlobalOptions
+
+  static func main() { runProgram(ViewProgram.self) }
+
+  func run() throws {
+    #if Media
+      let streams = try view.streams()
+      let address = try address()
+      let options = try viewerOptions(soundIsNamed: streams.count > 1)
+      // Before GStreamer starts threads, which must not take the signals.
+      let signals = try SignalWatcher()
+      let group = try global.openGroup(creatingLocal: true)
+      ProductLog.begin(
+        "framebus-view", in: group, as: .extension, global, options: view.arguments)
+      GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
+        ProductLog.append(
+          line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
+          line: line.sourceLine)
+      }
+      let viewers = try viewers(options)
+      let show = LiveShow(streams, to: viewers, options.encoder, in: group, global.terminal)
+      try show.prepare()
+      let page = try LivePage(
+        at: address, title: streams.map(\.text).joined(separator: ", "),
+        hasSound: options.sendsSound, desk: viewers, figures: { show.figures.json })
+      try announce(page, at: address, streams)
+      try show.run(until: signals.stop)
+      page.stop()
+      show.end()
+      if global.json {
+        try global.terminal.printJSON(
+          ViewSummary(viewers: viewers.admittedCount, frames: show.figures.frames),
+          onOneLine: true)
+      }
+      // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
+      if signals.exitStatus == 130 { throw Interrupted() }
+    #else
+      throw UsageError("this build has no live page: it was made without the package trait Media")
+    #endif
+  }
+}
+
+#if Media
+  extension ViewProgram {
+    private func address() throws(UsageError) -> ListenAddress {
+      guard let text = view.listen else { return .loopback }
+      guard let address = ListenAddress(text) else {
+        throw UsageError("--listen \(text): write ADDRESS[:PORT], such as 127.0.0.1:8080, or PORT")
+      }
+      return address
+    }
+
+    private func viewerOptions(soundIsNamed: Bool) throws(UsageError) -> Viewers.Options {
+      var options = Viewers.Options()
+      do throws(DestinationError) {
+        options.encoder = try EncoderSettings(encoder: view.encoder, bitrate: view.bitrate)
+      } catch {
+        throw UsageError("\(error)")
+      }
+      options.sendsSound = soundIsNamed
+      options.maximumCount = view.viewers
+      return options
+    }
+
+    private func viewers(_ options: Viewers.Options) throws -> Viewers {
+      do throws(DestinationError) {
+        return try Viewers(options)
+      } catch {
+        if error.isMisuse { throw UsageError("\(error)") }
+        throw error
+      }
+    }
+
+    /// The first line is for whoever started this: a person, or a program.
+    private func announce(
+      _ page: LivePage, at address: ListenAddress, _ streams: [StreamName]
+    ) throws {
+      if !address.isLoopback {
+        global.terminal.warn(
+          "the page is not encrypted: whoever listens in this network can read its address")
+      }
+      if global.json {
+        try global.terminal.printJSON(
+          ViewAnnouncement(url: page.url, streams: streams.map(\.text)), onOneLine: true)
+      } else {
+        try global.terminal.print(page.url)
+      }
+    }
+  }
+
+  /// Where the page is, as programs read it.
+  private struct ViewAnnouncement: Encodable {
+    let url: String
+    let streams: [String]
+  }
+
+  /// What became of it, as programs read it.
+  private struct ViewSummary: Encodable {
+    let viewers: Int
+    let frames: Int
+  }
+#endif

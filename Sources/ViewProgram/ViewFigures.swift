@@ -1,0 +1,80 @@
+#if Media
+  import FoundationEssentials
+  import Synchronization
+  import Upload
+  import UploadGStreamer
+
+  /// How the streams do now, for the page and for the terminal.
+  final class ViewFigures: Sendable {
+    private struct Record: Encodable {
+      enum State: String, Encodable { case waiting, live, gone }
+      var state = State.waiting
+      var viewers = 0
+      var framesPerSecond = 0.0
+      var bitsPerSecond = 0.0
+      /// From capture to encoded.
+      var latencyMs = 0.0
+      /// Frames that were published and never received, since the streams are read.
+      var drops: UInt64 = 0
+    }
+
+    private struct Values {
+      var record = Record()
+      var frames = 0
+      var framesBefore = 0
+    }
+
+    private let values = Mutex(Values())
+    private let viewers: Viewers
+
+    init(_ viewers: Viewers) { self.viewers = viewers }
+
+    /// All frames that were shown.
+    var frames: Int { values.withLock { $0.framesBefore + $0.frames } }
+
+    func take(_ report: UploadReport, _ takeLatencyP50Ns: () -> UInt64) {
+      values.withLock { values in
+        switch report {
+        case .progress(let progress):
+          values.frames = progress.frames
+          values.record.framesPerSecond = progress.framesPerSecond
+          values.record.bitsPerSecond = progress.bitsPerSecond
+          values.record.drops = progress.drops
+          values.record.latencyMs = Double(takeLatencyP50Ns()) / 1e6
+        case .format, .publisherBack: values.record.state = .live
+        case .publisherGone: values.record.state = .gone
+        case .waitingForStream, .attached, .losslessEnded, .soundRefused: break
+        }
+      }
+    }
+
+    /// Nothing is read now.
+    func rest() {
+      values.withLock {
+        $0.framesBefore += $0.frames
+        $0.frames = 0
+        $0.record = Record()
+      }
+    }
+
+    var json: String {
+      var record = values.withLock { $0.record }
+      record.viewers = viewers.count
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys]
+      // Numbers and words can always be encoded.
+      return (try? encoder.encode(record)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    var line: String {
+      let record = values.withLock { $0.record }
+      let count = viewers.count
+      return
+        "\(count) \(count == 1 ? "viewer" : "viewers"), \(tenths(record.framesPerSecond)) fps, "
+        + "\(tenths(record.bitsPerSecond / 1e6)) Mbit/s, \(record.drops) drops, encoded after "
+        + "\(tenths(record.latencyMs)) ms"
+    }
+
+    private func tenths(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
+  }
+#endif

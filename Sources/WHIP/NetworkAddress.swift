@@ -1,0 +1,14 @@
+/// Addresses as they are written.
+public enum NetworkAddress {
+  /// Whether it is an address of IPv4 or IPv6, and no name that somebody else could point
+  /// elsewhere.
+  public static func isLiteral(_ text: some StringProtocol) -> Bool {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    let isShort =
+      parts.count == 4
+      && parts.allSatisfy { $0.allSatisfy(\.isASCII) && $0.first != "+" && UInt8($0) != nil }
+    return isShort
+      || text.contains(":") && text.utf8.count <= 45
+        && text.allSatisfy { $0 == ":" || $0 == "." || ($0.isASCII && $0.isHexDigit) }
+  }
+}

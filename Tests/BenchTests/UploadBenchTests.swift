@@ -1,0 +1,31 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// `framebus bench upload` as a user runs it. No figure is judged: that is no test's business.
+  @Suite struct UploadBenchTests {
+    @Test func everyRowHasFiguresOfTheBusAndOfTheBarePipelines() throws {
+      let program = try RunningProgram(
+        "framebus", ["bench", "upload", "--seconds", "1", "--rounds", "1", "--peers", "--json"])
+      let result = try program.finish(within: .seconds(300))
+      #expect(result.status == .exited(0), "\(program.transcript)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      let records = try #require(object as? [[String: Any]])
+      for scenario in ["720p30", "1080p30"] {
+        let own = records.filter { $0["scenario"] as? String == scenario }
+        #expect(
+          own.compactMap { $0["subject"] as? String } == ["framebus", "limit", "gstreamer"])
+      }
+      for record in records {
+        #expect(record["suite"] as? String == "upload")
+        for key in [
+          "p50_ns", "p99_ns", "per_second", "cpu_ns_per_frame", "memory_bytes", "samples",
+        ] {
+          #expect(try #require(record[key] as? Double) > 0, "\(key) of \(record)")
+        }
+      }
+    }
+  }
+#endif

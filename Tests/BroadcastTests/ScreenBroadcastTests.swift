@@ -1,0 +1,156 @@
+import AppGroup
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+@testable import Broadcast
+
+/// A broadcast of a real screen: what happens there reaches the extension and everybody else.
+@Suite struct ScreenBroadcastTests {
+  private let screen: VirtualScreen
+  private let scene: BroadcastScene
+
+  init() throws {
+    screen = try VirtualScreen(width: 320, height: 240)
+    scene = try BroadcastScene(source: "screen:\(screen.display)")
+  }
+
+  /// The applications that the extension was told of, in order.
+  private var annotations: [String] {
+    scene.trace.filter { $0.hasPrefix("annotated ") }.map { String($0.dropFirst(10)) }
+  }
+
+  private func waitForAnnotations(_ names: [String]) throws {
+    try waitUntil("\(names) are told, not \(scene.trace), \(scene.events.all)") {
+      annotations == names
+    }
+  }
+
+  /// A window manager that has just begun does not switch to new windows by itself.
+  private func show(_ name: String, on desktop: Desktop) throws -> ShownWindow {
+    let window = try ShownWindow(name, "60x40+20+30", on: screen)
+    try desktop.bringToFront(window)
+    return window
+  }
+
+  @Test func applicationsAreToldInTheOrderInWhichTheyCameToTheFront() throws {
+    try withWatchdog {
+      let desktop = try Desktop(on: screen)
+      let one = try show("one", on: desktop)
+      let session = try scene.start()
+      try waitForAnnotations(["one"])
+      let two = try show("two", on: desktop)
+      try waitForAnnotations(["one", "two"])
+      try desktop.bringToFront(one)
+      try waitForAnnotations(["one", "two", "one"])
+      // What a host says counts until another application comes to the front.
+      try scene.controller.annotate(applicationID: "org.example.host")
+      try waitForAnnotations(["one", "two", "one", "org.example.host"])
+      try desktop.bringToFront(two)
+      try waitForAnnotations(["one", "two", "one", "org.example.host", "two"])
+      #expect(try scene.controller.status.applicationID == "two")
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test func applicationsAreToldWithoutAHostAndByTheNextCapture() throws {
+    try withWatchdog {
+      let desktop = try Desktop(on: screen)
+      let one = try show("one", on: desktop)
+      let host = try scene.hostProcess()
+      try waitForAnnotations(["one"])
+      _ = try host.end(with: Signal.kill)
+      let two = try show("two", on: desktop)
+      try waitForAnnotations(["one", "two"])
+      let session = try scene.start()
+      try scene.kill(.capture)
+      try desktop.bringToFront(one)
+      try waitForAnnotations(["one", "two", "one"])
+      #expect(try scene.finish(session) == .finished)
+      withExtendedLifetime(two) {}
+    }
+  }
+
+  @Test func aScreenThatIsOffIsAPauseWithItsReason() throws {
+    try withWatchdog {
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      try screen.show("xset", ["s", "activate"]).finish()
+      try scene.waitForTrace(["started 1", "video", "paused unavailable"])
+      #expect(try scene.controller.status.pauses == [.unavailable])
+      #expect(try !scene.controller.status.isCaptured)
+      try screen.show("xset", ["s", "reset"]).finish()
+      try scene.waitForTrace(["started 1", "video", "paused unavailable", "resumed", "video"])
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test func otherProcessesAreToldWhetherTheScreenIsCapturedAndLateOnesKnow() throws {
+    try withWatchdog {
+      func framebus(_ arguments: String...) throws -> RunningProgram {
+        try RunningProgram(
+          "framebus", arguments + ["--root", scene.root.path, "--group", "\(scene.group.id)"])
+      }
+      func isCaptured() throws -> Bool {
+        let state = try framebus("notify", "state", BroadcastNames.captured, "--json").finish()
+        let status = try framebus("broadcast", "status", "--json").finish()
+        let isCaptured = state.output.contains(#""state" : 1"#)
+        #expect(status.output.contains(#""isCaptured" : \#(isCaptured)"#), "\(status.output)")
+        return isCaptured
+      }
+      let watch = try framebus("notify", "watch", BroadcastNames.captured, "--json")
+      try watch.waitForErrors("watching")
+      func waitForNews(_ states: [Int]) throws {
+        try waitUntil("\(states) are told, not \(watch.output.text)") {
+          watch.output.text.split(separator: "\n").map { $0.contains(#""state":1"#) ? 1 : 0 }
+            == states
+        }
+      }
+      #expect(try !isCaptured())
+      let session = try scene.start()
+      try waitForNews([1])
+      #expect(try isCaptured())
+      try scene.controller.pause()
+      try waitForNews([1, 0])
+      #expect(try !isCaptured())
+      try scene.controller.resume()
+      try waitForNews([1, 0, 1])
+      #expect(try scene.finish(session) == .finished)
+      try waitForNews([1, 0, 1, 0])
+      #expect(try !isCaptured())
+    }
+  }
+
+  @Test func whileItsExtensionIsDeadTheCaptureRests() throws {
+    try withWatchdog {
+      // Something moves that could be captured.
+      let clock = try screen.show("xclock", ["-update", "1"])
+      var request = scene.request
+      request.restarts.firstDelay = .seconds(3600)
+      request.restarts.longestDelay = .seconds(3600)
+      let session = try scene.controller.start(request).session
+      try scene.waitForTrace(["started 1", "video"])
+      try scene.kill(.extension)
+      let capture = ProcessFacts(try #require(try scene.controller.status.pids[.capture]))
+      let stream = try StreamName("screen")
+      func work() throws -> [Int] {
+        let status = try listStreams(in: scene.group, patience: .seconds(30))
+          .first { $0.name == stream }
+        return [
+          Int(try #require(status).cursor), try capture.userTicks + capture.systemTicks,
+        ]
+      }
+      try waitUntil("a second passes in which the capture does nothing") {
+        let before = try work()
+        sleep(until: .after(.seconds(1)))
+        let after = try work()
+        return before[0] == after[0] && after[1] - before[1] <= 1
+      }
+      #expect(try scene.controller.status.pids[.extension] == nil)
+      #expect(try scene.finish(session) != nil)
+      withExtendedLifetime(clock) {}
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import FrameBus
+import FrontApplication
+import Platform
+import TestSupport
+import Testing
+
+/// A real window manager says which window is in front; the capture tells whose it is.
+@Suite struct FocusTests {
+  /// A capture with somebody who watches.
+  private final class Scene {
+    let world: ScreenWorld
+    let desktop: Desktop
+    private let capture: RunningProgram
+    private let subscriber: Subscriber
+    private let front: FrontApplication
+
+    init(_ options: String...) throws {
+      world = try ScreenWorld()
+      desktop = try Desktop(on: world.screen)
+      capture = try world.capture(options, window: nil)
+      subscriber = try world.subscriber()
+      front = try FrontApplication(of: world.stream, in: world.group)
+    }
+
+    /// A window manager that has just begun does not switch to new windows by itself.
+    func show(_ name: String) throws -> ShownWindow {
+      let window = try ShownWindow(name, "60x40+20+30", on: world.screen)
+      try desktop.bringToFront(window)
+      return window
+    }
+
+    /// Waits until the application in front is called so; nil: no name is told.
+    func wait(for name: String?) throws {
+      try waitUntil("\(name ?? "nobody") is in front, not \(front.current?.text ?? "nobody")") {
+        front.current?.text == name
+      }
+    }
+
+    func end() throws { try capture.end(with: SIGTERM) }
+  }
+
+  @Test func whatComesToTheFrontIsToldAndForgottenAtTheEnd() throws {
+    try withWatchdog {
+      let scene = try Scene()
+      try scene.wait(for: nil)
+      let one = try scene.show("one")
+      try scene.wait(for: "one")
+      let two = try scene.show("two")
+      try scene.wait(for: "two")
+      for (window, name) in [(one, "one"), (two, "two"), (one, "one")] {
+        try scene.desktop.bringToFront(window)
+        try scene.wait(for: name)
+      }
+      try one.close()
+      try scene.wait(for: "two")
+      try scene.end()
+      try scene.wait(for: nil)
+    }
+  }
+
+  @Test func theNameOfADesktopEntryIsBetterThanThatOfAKindOfWindows() throws {
+    try withWatchdog {
+      let scene = try Scene()
+      let window = try scene.show("one")
+      let other = try scene.show("two")
+      for property in ["_KDE_NET_WM_DESKTOP_FILE", "_GTK_APPLICATION_ID"] {
+        let name = "org.example.\(property.prefix(4).lowercased().drop { $0 == "_" })"
+        let digits = name.utf8.map { String($0, radix: 16) }.joined()
+        try window.tell("property \(property) \(digits)")
+        try scene.desktop.bringToFront(window)
+        try scene.wait(for: name)
+        try scene.desktop.bringToFront(other)
+        try scene.wait(for: "two")
+      }
+      try scene.end()
+    }
+  }
+
+  /// Control characters, what is no UTF-8, what is too long, and nothing at all.
+  @Test(arguments: [
+    "hex:6100611b5b324a00", "hex:fffe00fffe00", "hex:" + String(repeating: "61", count: 300) + "00",
+    "hex:00",
+  ])
+  func whatAWindowSaysOfItselfIsBelievedNoFurtherThanItCanBeShown(name: String) throws {
+    try withWatchdog {
+      let scene = try Scene()
+      let honest = try scene.show("honest")
+      try scene.wait(for: "honest")
+      let hostile = try scene.show(name)
+      try scene.wait(for: name.hasPrefix("hex:6100611b") ? "a" : nil)
+      try scene.desktop.bringToFront(honest)
+      try scene.wait(for: "honest")
+      try scene.end()
+      withExtendedLifetime(hostile) {}
+    }
+  }
+
+  @Test func whatMustNotBeSeenIsNotNamedEither() throws {
+    try withWatchdog {
+      let scene = try Scene("--protect", "secret")
+      let open = try scene.show("open")
+      try scene.wait(for: "open")
+      let secret = try scene.show("secret")
+      try scene.wait(for: nil)
+      try scene.desktop.bringToFront(open)
+      try scene.wait(for: "open")
+      try scene.end()
+      withExtendedLifetime(secret) {}
+    }
+  }
+
+  @Test func aNameIsWhatCanBeShown() {
+    for text in ["a", "org.gnome.gedit", "Ümläut 1", String(repeating: "a", count: 255)] {
+      #expect(ApplicationID(text)?.text == text)
+    }
+    for text in ["", "a\nb", "\u{202e}a", "a\u{0}", String(repeating: "a", count: 256)] {
+      #expect(ApplicationID(text) == nil)
+    }
+    #expect(ApplicationID(bytes: [0x61, 0, 0x62])?.text == "a")
+    #expect(ApplicationID(bytes: [0x61, 0xFF]) == nil)
+  }
+}

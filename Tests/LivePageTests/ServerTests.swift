@@ -1,0 +1,89 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  @testable import LivePage
+
+  /// The page over real sockets, asked by curl.
+  @Suite struct ServerTests {
+    private let desk = TestDesk()
+    private let page: LivePage
+
+    init() throws {
+      page = try LivePage(
+        at: .loopback, title: "screen", hasSound: false, desk: desk, figures: { "{\"n\":1}" })
+    }
+
+    /// - Returns: the status, and what was answered.
+    private func ask(_ arguments: String..., path: String = "") throws -> (String, String) {
+      let result = try run(
+        "curl", ["-s", "-w", "\n%{http_code}"] + arguments + [page.url + path])
+      let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
+      return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
+    }
+
+    @Test func offersArriveWhole() throws {
+      defer { page.stop() }
+      let offer = "v=0 " + String(repeating: "x", count: 60_000)
+      let (status, answer) = try ask(
+        "-H", "Content-Type: application/sdp", "--data-binary", offer, path: "whep")
+      #expect(status == "201" && answer == TestDesk.answer)
+      #expect(desk.words == ["offer \(offer) at 127.0.0.1"])
+    }
+
+    @Test func whatIsTooLongIsNotRead() throws {
+      defer { page.stop() }
+      let offer = String(repeating: "x", count: 70_000)
+      let sent = ["-H", "Content-Type: application/sdp", "--data-binary", offer]
+      #expect(try ask(sent[0], sent[1], sent[2], sent[3], path: "whep").0 == "413")
+      // Whoever does not say how long it is gets no answer.
+      #expect(
+        try ask(
+          "-H", "Transfer-Encoding: chunked", sent[0], sent[1], sent[2], sent[3], path: "whep"
+        )
+        .0 == "000")
+      #expect(try ask("-H", "X: " + String(repeating: "x", count: 40_000)).0 != "200")
+      #expect(desk.words.isEmpty)
+      #expect(try ask().0 == "200")
+    }
+
+    @Test func aNamePointedAtThisMachineIsRefused() throws {
+      defer { page.stop() }
+      #expect(try ask("-H", "Host: evil.example").0 == "403")
+      #expect(try ask("-H", "Origin: http://evil.example").0 == "403")
+      #expect(try ask("-X", "OPTIONS", path: "whep").0 == "405")
+      #expect(try ask("-X", "BREW").0 == "405")
+    }
+
+    @Test func figuresComeUntilThePageStops() throws {
+      let listener = try RunningProgram("curl", ["-sN", page.url + "figures"])
+      try listener.waitForOutput("data: {\"n\":1}\n\ndata: {\"n\":1}\n\n")
+      page.stop()
+      #expect(try listener.finish().output.hasPrefix("data: "))
+    }
+
+    /// Clients that begin a request and say no more.
+    @Test func theSilentHoldNobodyUp() throws {
+      defer { page.stop() }
+      let port = try #require(page.url.split(separator: ":").last?.split(separator: "/").first)
+      let silent = try (0..<20).map { _ in
+        try RunningProgram(
+          "bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(port); printf 'GET /' >&3; echo on; read"])
+      }
+      for client in silent { try client.waitForOutput("on") }
+      #expect(try ask().0 == "200")
+      for client in silent { try client.end(with: SIGKILL) }
+    }
+
+    @Test func anAddressThatIsTakenIsAnError() throws {
+      defer { page.stop() }
+      let taken = String(page.url.dropFirst(7).prefix { $0 != "/" })
+      let address = try #require(ListenAddress(taken))
+      #expect(throws: LivePageError.self) {
+        try LivePage(at: address, title: "", hasSound: false, desk: desk, figures: { "" })
+      }
+    }
+  }
+#endif

@@ -1,0 +1,197 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// The whole way: the capturer's test pattern, the bus, `framebus view`, and a browser.
+  @Suite(.serialized) struct ViewTests {
+    private let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private func start(_ arguments: String...) throws -> RunningProgram {
+      try RunningProgram(
+        "framebus", arguments,
+        environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": nil])
+    }
+
+    private func capture(_ size: String = "640x360") throws -> RunningProgram {
+      try start("capture", "test", "--size", size, "--fps", "30")
+    }
+
+    @Test func twoViewersSeeAndHearWhatIsEncodedOnce() throws {
+      let view = try ViewProgram(root, ["screen", "audio.app"])
+      let capture = try capture()
+      let tone = try start("capture", "tone:440")
+      let pages = [try ChromiumPage(view.url), try ChromiumPage(view.url)]
+      for page in pages {
+        try page.waitForMovingPictures()
+        try page.wait(for: "sound") { $0.contains { $0.level > 0.05 } }
+        #expect(page.newest?.width == 640)
+      }
+      let figures = try view.figures()
+      #expect(figures.viewers == 2 && figures.state == "live")
+      // One leaves without a word, and the other does not notice.
+      try pages[0].program.end(with: SIGKILL)
+      try pages[1].waitForMovingPictures()
+      try waitUntil("one viewer is left") { try view.figures().viewers == 1 }
+      try pages[1].waitForMovingPictures()
+      try pages[1].program.end(with: SIGTERM)
+      let result = try view.program.end(with: SIGTERM)
+      #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(result.output.contains("\"viewers\":2"))
+      try tone.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test func aPageWaitsForItsStreamAndFindsItAgain() throws {
+      let view = try ViewProgram(root)
+      let page = try ChromiumPage(view.url)
+      try page.wait(for: "waiting") { $0.contains { $0.state == "Waiting for the stream" } }
+      let first = try capture()
+      try page.waitForMovingPictures()
+      // It dies, and comes back with another size; then it ends, and begins anew.
+      for signal in [SIGKILL, SIGTERM] {
+        let capture = signal == SIGKILL ? first : try capture("320x240")
+        if signal == SIGTERM { try page.waitForMovingPictures() }
+        try capture.end(with: signal)
+        try page.wait(for: "gone") { $0.contains { $0.state == "The stream is gone" } }
+        #expect(page.newest?.advice.contains("comes back") == true)
+      }
+      let last = try capture()
+      try page.waitForMovingPictures()
+      // The program that serves the page ends, and begins anew elsewhere: the page says so.
+      try view.program.end(with: SIGINT)
+      try page.wait(for: "an end") { $0.contains { $0.state == "No answer from framebus view" } }
+      try page.program.end(with: SIGTERM)
+      try last.end(with: SIGTERM)
+    }
+
+    /// Another WebRTC stack, as a program would watch.
+    @Test(arguments: ["H264", "VP8"])
+    func anotherStackDecodesTheFrames(codec: String) throws {
+      let view = try ViewProgram(root, codec == "VP8" ? ["--encoder=vp8"] : [])
+      let capture = try capture()
+      let viewer = try RunningProgram(
+        "/usr/bin/python3", [tool("whep_viewer.py"), view.url + "whep", codec])
+      try viewer.waitForOutput("frame 100 640x360")
+      let result = try viewer.end(with: SIGTERM)
+      #expect(result.output.contains("POST 201") && result.output.contains("DELETE 200"))
+      try waitUntil("nobody watches") { try view.figures().viewers == 0 }
+      try view.program.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test func whileNobodyWatchesNothingIsRead() throws {
+      let view = try ViewProgram(root)
+      let capture = try capture()
+      func subscribers() throws -> Int {
+        struct Stream: Decodable {
+          struct Subscriber: Decodable {}
+          let subscribers: [Subscriber]
+        }
+        let listed = try start("streams", "--json").finish().output
+        let streams = try JSONDecoder().decode([Stream].self, from: Data(listed.utf8))
+        return streams.reduce(0) { $0 + $1.subscribers.count }
+      }
+      let page = try ChromiumPage(view.url)
+      try page.waitForMovingPictures()
+      #expect(try subscribers() == 1)
+      try page.program.end(with: SIGTERM)
+      try waitUntil("nobody reads") { try subscribers() == 0 }
+      try view.program.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test func aFullHouseAndNonsenseAreRefused() throws {
+      let view = try ViewProgram(root, ["--viewers=1"])
+      let sdp = ["-H", "Content-Type: application/sdp", "--data-binary"]
+      for (offer, status) in [
+        ("garbage", "400"), ("", "400"), ("v=0\r\n", "400"),
+        ("v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\n", "400"), (Self.offer("H265"), "406"),
+        (Self.offer("H264").replacing("recvonly", with: "sendonly"), "406"),
+      ] {
+        let result = try view.ask("whep", sdp[0], sdp[1], sdp[2], offer)
+        #expect(result.status == status, "\(offer): \(result)")
+      }
+      let (status, _) = try view.ask("whep", sdp[0], sdp[1], sdp[2], Self.offer("H264"))
+      #expect(status == "201")
+      let full = try view.ask("whep", sdp[0], sdp[1], sdp[2], Self.offer("H264"))
+      #expect(full.status == "503" && full.answer.contains("--viewers"), "\(full)")
+      // Who never comes is not waited for: the place is free again after a while.
+      try waitUntil("the place is free") { try view.figures().viewers == 0 }
+      try view.program.end(with: SIGTERM)
+    }
+
+    /// An offer of somebody who never comes.
+    private static func offer(_ codec: String) -> String {
+      [
+        "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
+        "m=video 9 UDP/TLS/RTP/SAVPF 96", "c=IN IP4 0.0.0.0", "a=mid:0", "a=recvonly",
+        "a=rtcp-mux", "a=ice-ufrag:abcd", "a=ice-pwd:abcdefghijklmnopqrstuvwx",
+        "a=setup:actpass", "a=rtpmap:96 \(codec)/90000", "a=fmtp:96 packetization-mode=1",
+        "a=fingerprint:sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":"), "",
+      ].joined(separator: "\r\n")
+    }
+
+    @Test func theTokenIsNowhereButInTheAddress() throws {
+      let view = try ViewProgram(root)
+      let token = try #require(view.url.split(separator: "/").last)
+      #expect(try view.ask("").status == "200")
+      #expect(try view.ask("../").status == "403")
+      #expect(try run("grep", ["-rq", String(token), root.path]).status == .exited(1))
+      let path = "/proc/\(view.program.processID)/"
+      for name in ["cmdline", "environ"] {
+        let bytes = try Data(contentsOf: URL(filePath: path + name))
+        #expect(bytes.range(of: Data(token.utf8)) == nil)
+      }
+      let result = try view.program.end(with: SIGINT)
+      #expect(result.status == .exited(130) && !result.errors.contains(token), "\(result.errors)")
+      #expect(!(try start("log", "--level", "trace").finish().output.contains(token)))
+    }
+
+    /// What sends to any WHIP endpoint sends to a browser, pictures and sound.
+    @Test(arguments: [[], ["--encoder=vp8"]])
+    func aBrowserTakesAnUploadAsItIs(how: [String]) throws {
+      let page = try ChromiumPage(by: "whip_bridge.py")
+      try page.program.waitForOutput("\n", within: .seconds(120))
+      let port = page.program.output.text.split { $0 == " " || $0 == "\n" }[1]
+      let capture = try capture()
+      let tone = try start("capture", "tone:440")
+      let upload = try RunningProgram(
+        "framebus",
+        [
+          "upload", "whip:http://127.0.0.1:\(port)/whip", "--stream=screen",
+          "--stream=audio.app",
+        ] + how, environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": nil])
+      try page.waitForMovingPictures(state: "connected")
+      try page.wait(for: "sound") { $0.contains { $0.level > 0.05 } }
+      #expect(page.newest?.width == 640)
+      let result = try upload.end(with: SIGTERM)
+      #expect(result.status == .exited(0), "\(result.errors)")
+      try page.program.waitForOutput("DELETE 200")
+      #expect(page.program.output.text.contains("PATCH 204"))
+      try page.program.end(with: SIGTERM)
+      try tone.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test(
+      arguments: [
+        ["--listen=localhost"], ["--listen=127.0.0.1:99999"], ["--viewers=0"], ["--viewers=33"],
+        ["--encoder=theora"], ["--bitrate=much"], ["screen", "screen"], ["a/b"],
+      ])
+    func wrongWordsAreUsageErrors(arguments: [String]) throws {
+      let result = try run(
+        "framebus", ["view"] + arguments, environment: ["FRAMEBUS_HOME": root.path])
+      #expect(result.status == .exited(2) && result.errors.hasPrefix("error: "), "\(result.errors)")
+    }
+
+    @Test func anAddressOfAnotherMachineIsAnError() throws {
+      let result = try start("view", "--listen=192.0.2.1").finish()
+      #expect(result.status == .exited(1) && result.errors.contains("192.0.2.1"))
+      #expect(result.output.isEmpty)
+    }
+  }
+#endif

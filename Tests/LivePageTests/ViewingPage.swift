@@ -1,0 +1,77 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+
+  /// `framebus view`, and its page as Chromium shows it.
+  final class ViewProgram {
+    let program: RunningProgram
+    let url: String
+
+    init(_ root: TemporaryRoot, _ arguments: [String] = []) throws {
+      program = try RunningProgram(
+        "framebus", ["view"] + arguments + ["--json"],
+        environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": nil])
+      try program.waitForOutput("\n")
+      struct Announcement: Decodable { let url: String }
+      let line = program.output.text.prefix { $0 != "\n" }
+      url = try JSONDecoder().decode(Announcement.self, from: Data(line.utf8)).url
+    }
+
+    /// The status of a request, and what was answered.
+    func ask(_ path: String, _ arguments: String...) throws -> (status: String, answer: String) {
+      let result = try run("curl", ["-s", "-w", "\n%{http_code}"] + arguments + [url + path])
+      let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
+      return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
+    }
+
+    struct Figures: Decodable {
+      let viewers: Int
+      let state: String
+    }
+
+    func figures() throws -> Figures {
+      let line = try run("sh", ["-c", "curl -sN \"$0\" | head -n 1", url + "figures"]).output
+      return try JSONDecoder().decode(Figures.self, from: Data(line.dropFirst(6).utf8))
+    }
+  }
+
+  /// A page in Chromium, which knows nothing of this project.
+  final class ChromiumPage {
+    struct Sight: Decodable {
+      let width: Int
+      let pixels: Int
+      let level: Double
+      let state: String
+      let advice: String
+    }
+
+    let program: RunningProgram
+
+    /// - Parameter script: of Tests/Tools, which writes what it sees.
+    init(by script: String = "watch_page.py", _ arguments: String...) throws {
+      program = try RunningProgram("/usr/bin/python3", [tool(script)] + arguments)
+    }
+
+    /// All that was seen so far.
+    var sights: [Sight] {
+      program.output.text.split(separator: "\n").compactMap {
+        try? JSONDecoder().decode(Sight.self, from: Data($0.utf8))
+      }
+    }
+
+    var newest: Sight? { sights.last }
+
+    /// Waits until what is seen from now on fulfils a condition.
+    func wait(for what: String, _ condition: ([Sight]) -> Bool) throws {
+      let start = sights.count
+      try waitUntil(what) { condition(Array(sights.dropFirst(start))) }
+    }
+
+    func waitForMovingPictures(state: String = "Live") throws {
+      try wait(for: "moving pictures") { sights in
+        Set(sights.filter { $0.width > 0 && $0.state == state }.map(\.pixels)).count > 3
+      }
+    }
+  }
+#endif

@@ -1,0 +1,16 @@
+import Platform
+import WorkerSupport
+
+/// Connects to a socket and, for each line that it reads, says what becomes of a signal to whoever
+/// listens there: `PeerSignaller PATH`.
+@main
+struct Program {
+  static func main() {
+    runWorker {
+      let socket = try MessageSocket.connect(to: CommandLine.arguments[1])
+      guard let peer = PeerProcess(of: socket) else { return say("nobody") }
+      say("connected")
+      while readLine() != nil { say("\(peer.send(signal: 0))") }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+"""Reads the number that the test pattern draws (Sources/Capture/TestPatternMark.swift)."""
+COLUMNS, ROWS = 20, 4
+
+
+def checksum(value):
+    crc = 0xFFFF
+    for byte in value.to_bytes(8, "big"):
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ 0x1021) & 0xFFFF if crc & 0x8000 else crc << 1
+    return crc
+
+
+def mark(frame):
+    """The number that the test pattern drew into a frame of PyAV's; None if there is none."""
+    plane = frame.planes[0]
+    return mark_of(memoryview(plane), plane.line_size, frame.width, frame.height)
+
+
+def mark_of(luma, stride, width, height):
+    """The same of any picture whose first bytes are its brightness, row by row."""
+    side = min(width // (COLUMNS + 2), height // (ROWS + 4))
+    bits = 0
+    for index in range(ROWS * COLUMNS):
+        x = side * (1 + index % COLUMNS) + side // 2
+        y = side * (1 + index // COLUMNS) + side // 2
+        bits = bits << 1 | (luma[y * stride + x] >= 128)
+    value, found = bits >> 16, bits & 0xFFFF
+    return value >> 32 if checksum(value) == found else None

@@ -1,0 +1,111 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// Uploads over a network that loses datagrams, and all it carries for a while.
+  @Suite(.serialized, .enabled(if: getuid() == 0, "only root can make networks"))
+  struct LossTests {
+    private let root: TemporaryRoot
+    private let network: NetworkNamespace
+
+    init() throws {
+      root = try TemporaryRoot()
+      network = try NetworkNamespace()
+    }
+
+    private func start(_ arguments: String...) throws -> RunningProgram {
+      try RunningProgram("framebus", arguments + ["--root", root.path])
+    }
+
+    private func capture() throws -> RunningProgram {
+      try start("capture", "test", "--size", "640x360", "--fps", "30")
+    }
+
+    private func upload(to server: WebServer, _ more: String...) throws -> RunningProgram {
+      try RunningProgram(
+        "framebus",
+        ["upload", "whip:\(server.address("whip"))", "--allow-http", "--verbose"] + more
+          + ["--root", root.path])
+    }
+
+    @Test func threeOfAHundredPacketsLostFreezeNoPictureForASecond() throws {
+      let server = try WebServer("whip_server.py", ["0"], in: network)
+      try network.loseDatagrams(0.03)
+      let capture = try capture()
+      let upload = try upload(to: server)
+      try server.waitForFrames(600)
+      try upload.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+      let numbers = server.frameNumbers
+      let steps = zip(numbers, numbers.dropFirst()).map { $1 - $0 }
+      // A second of the pattern's own time: the machine may be busy.
+      #expect(steps.allSatisfy { $0 > 0 && $0 < 30 }, "\(steps.filter { $0 > 1 })")
+      #expect(!server.lines("rtx").isEmpty, "nothing was sent once more")
+    }
+
+    @Test func theBitrateFallsWithTheReceiversReportsAndRisesAgain() throws {
+      let server = try WebServer("whip_server.py", ["0"], in: network)
+      let capture = try capture()
+      let upload = try upload(to: server)
+      try server.waitForFrames(20)
+      func rates() -> [Int] {
+        upload.errors.text.split(separator: "\n").compactMap { line in
+          guard line.contains("reports set the bitrate to") else { return nil }
+          return line.split(separator: " ").dropLast().last.flatMap { Int($0) }
+        }
+      }
+      try network.loseDatagrams(0.4)
+      // 640 · 360 · 3 bits a second at first.
+      try waitUntil("the bitrate is halved") { (rates().last ?? 691) < 345 }
+      try network.loseDatagrams(0)
+      let least = rates().last ?? 0
+      try waitUntil("the bitrate rises") { (rates().last ?? 0) > least * 5 / 4 }
+      #expect(try upload.end(with: SIGTERM).status == .exited(0))
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test func aNetworkThatGoesAndComesBackIsUsedAgain() throws {
+      let server = try WebServer("whip_server.py", ["0"], in: network)
+      let capture = try capture()
+      let upload = try upload(to: server)
+      try server.waitForFrames(20)
+      try network.cut()
+      try upload.waitForErrors("trying again")
+      let before = server.frameNumbers.count
+      try network.mend()
+      try server.waitForFrames(before + 60)
+      #expect(server.lines("POST") == ["POST 201", "POST 201"])
+      #expect(try upload.end(with: SIGTERM).status == .exited(0))
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test func janusTakesTheSameUpload() throws {
+      let folder = root.file("janus")
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      for (name, text) in [
+        ("janus", "general: { debug_level = 4 }"),
+        ("janus.transport.http", "general: { http = true\n port = 8088\n ip = \"127.0.0.1\" }"),
+      ] {
+        try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name).jcfg"))
+      }
+      let janus = try network.start(
+        "janus", ["-F", folder, "-C", folder + "/janus.jcfg", "--disable-colors"])
+      try janus.waitForOutput("HTTP webserver started")
+      let server = try WebServer(
+        "janus_whip.py", ["http://127.0.0.1:8088/janus"], in: network)
+      let capture = try capture()
+      let upload = try upload(to: server)
+      try server.waitForFrames(100)
+      let numbers = server.frameNumbers
+      #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "\(numbers)")
+      #expect(server.lines("frame ").allSatisfy { $0.hasSuffix("640x360") })
+      #expect(try upload.end(with: SIGTERM).status == .exited(0), "\(upload.transcript)")
+      try server.program.waitForOutput("DELETE 200")
+      #expect(server.lines("POST") == ["POST 201"] && !server.lines("PATCH 204").isEmpty)
+      try capture.end(with: SIGTERM)
+      try janus.end(with: SIGINT)
+    }
+  }
+#endif
