@@ -81,6 +81,14 @@ package struct SoundTrack {
     }
   }
 
+  /// Sound of a stream that may lose nothing is on its way: chunks wait for it from now on,
+  /// although pictures come first.
+  package mutating func expect(_ number: Int, patienceNs: UInt64, nowNs: UInt64) {
+    if streams[number]?.source != nil { return }
+    streams[number, default: Stream()].source = mixer.addSource(
+      patienceNs: patienceNs, nowNs: nowNs)
+  }
+
   /// Nothing more comes of a stream, and nothing waits for it.
   package mutating func end(_ number: Int) {
     if let source = streams[number]?.source { mixer.removeSource(source) }

@@ -59,6 +59,7 @@ extension UploadRunner {
     _ attachment: consuming Attachment, as index: Int, _ set: inout SubscriberSet
   ) {
     inputs[index].policy = attachment.policy
+    if index > 0, attachment.policy.isLossless { expectSound(index) }
     do throws(SubscriberSet.AddError) {
       inputs[index].member = try set.add(attachment.subscriber)
     } catch {
@@ -98,6 +99,7 @@ extension UploadRunner {
   /// Gives a subscription up for one with another policy.
   func attachAnew(_ index: Int, _ set: inout SubscriberSet) throws(UploadError) {
     inputs[index].leave(&set)
+    track.end(index)
     if index > 0 || inputs[index].kind == .sound { return try attachOrSearch(index, &set) }
     guard let next = try attach(inputs[index].stream, holds: destination.heldFrames + 1) else {
       end = .stopped

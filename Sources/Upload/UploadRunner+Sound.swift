@@ -32,6 +32,10 @@ extension UploadRunner {
 
   // MARK: Taking sound
 
+  func expectSound(_ index: Int) {
+    track.expect(index, patienceNs: Self.losslessPatienceNs, nowNs: monotonicNowNs())
+  }
+
   func takeSound(
     _ frame: HeldFrame, of index: Int, _ set: inout SubscriberSet
   ) throws(UploadError) {
