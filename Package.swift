@@ -186,7 +186,9 @@ let package = Package(
     module("LogSinks", ["SharedLog", "Platform"]),
     module("GStreamerLog", ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
     module("FrontApplication", ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
-    module("Capture", ["AppGroup", "FrameBus", "FrontApplication", "Platform", "Sound"]),
+    module(
+      "Capture",
+      ["AppGroup", "FrameBus", "FrontApplication", "Platform", "SharedDefaults", "Sound"]),
     module("CaptureX11", ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")]),
     .target(
       name: "CaptureGStreamer",
@@ -196,7 +198,8 @@ let package = Package(
       swiftSettings: strict),
     module("Recording", ["AppGroup", "FrameBus", "Platform"]),
     .target(
-      name: "Sound", dependencies: ["FrameBus", "Platform"], swiftSettings: strict),
+      name: "Sound", dependencies: ["AppGroup", "FrameBus", "Platform", "SharedDefaults"],
+      swiftSettings: strict),
     .target(
       name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
       swiftSettings: strict),
@@ -220,7 +223,7 @@ let package = Package(
       name: "Broadcast",
       dependencies: [
         "AppGroup", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog",
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound",
       ],
       swiftSettings: strict),
 
@@ -240,8 +243,7 @@ let package = Package(
       dependencies: [
         "Bench", "Broadcast", "CommandLineSupport", "Confinement", "Recording", "Upload",
         "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
-        "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog", argumentParser,
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -262,8 +264,8 @@ let package = Package(
       name: "UploadProgram",
       dependencies: [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
-        "CredentialStore", "SharedDefaults", "SharedLog", "AppGroup", "FrameBus", "Platform",
-        argumentParser,
+        "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
+        "Platform", argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -359,7 +361,7 @@ let package = Package(
       "BroadcastTests",
       [
         "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog", "TestSupport", "BroadcastWorker", "BusCLI",
+        "SharedDefaults", "SharedLog", "Sound", "TestSupport", "BroadcastWorker", "BusCLI",
         "CaptureProgram", "ConfineProgram",
       ]),
     worker(
@@ -431,7 +433,9 @@ let package = Package(
         "TestSupport", "Recording", "Capture", "AppGroup", "FrameBus", "Platform", "BusCLI",
         "BusWorker", "CaptureProgram",
       ]),
-    tests("SoundTests", ["Sound", "FrameBus", "Platform", "TestSupport"]),
+    tests(
+      "SoundTests",
+      ["Sound", "AppGroup", "FrameBus", "Platform", "SharedDefaults", "TestSupport"]),
     worker("UploadTestPublisher", ["AppGroup", "FrameBus", "Platform"]),
     cProgram("SoundThread", ["CGStreamer"]),
     tests(
@@ -445,7 +449,7 @@ let package = Package(
       [
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
         "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
-        "CaptureGStreamerProgram", "SoundThread",
+        "CaptureGStreamerProgram", "ConfineProgram", "SoundThread",
       ]),
     tests(
       "WHIPTests",

@@ -6,14 +6,16 @@
 // back. This module refuses to encode, to know a network protocol, and to draw a picker.
 // Protocol and failures: docs/design/broadcast.md.
 
+import Sound
+
 /// The names under which a broadcast is found in its group.
 public enum BroadcastNames {
   /// The notification that is posted at each change; its state is a ``StateWord``.
   public static let state = "framebus.broadcast"
   /// The notification that tells whether the screen is being captured: state 1 or 0.
   public static let captured = "framebus.captured"
-  /// The suite of settings in which the record lies.
-  static let suite = "framebus.broadcast"
+  /// The suite of settings in which the record lies, beside the switch of sound.
+  static let suite = SoundSwitch.suiteName
   static let recordKey = "record"
 }
 

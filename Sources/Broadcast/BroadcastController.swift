@@ -4,6 +4,7 @@ import CredentialStore
 import FrameBus
 import Platform
 import SharedLog
+import Sound
 import Synchronization
 
 /// The host's side of a broadcast: starts it, pauses it, ends it, and is told what becomes of it.
@@ -64,6 +65,7 @@ public final class BroadcastController: Sendable {
       let found = found(record)
       if found.isEmpty {
         try board.change(record.session) { $0.end(.died(signal: nil)) }
+        found.endSound()
       } else {
         try record.requireSame(as: request)
         let means = try means(of: record.session, request)
@@ -72,8 +74,10 @@ public final class BroadcastController: Sendable {
       }
     }
     let stream = request.streams[.video]?.text ?? SampleBufferType.video.usualStream
-    let record = BroadcastRecord(
+    var record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
+    record.sound = request.capturedSound(for: manifest)
+    try board.setSound(request.sound)
     try begin(record, presence, request, manifest)
     return .began(record.session)
   }
@@ -113,7 +117,7 @@ public final class BroadcastController: Sendable {
   private func launcher(_ request: BroadcastRequest, _ log: SharedLog) -> any RoleLauncher {
     guard request.isConfined else { return PlainLauncher(reason: "as asked for") }
     do throws(LaunchError) {
-      return try ConfiningLauncher(group, source: request.source, log)
+      return try ConfiningLauncher(group, log)
     } catch {
       log.append(.warning, "no role is confined: \(error)", label: Self.label)
       return PlainLauncher(reason: "there is no framebus-confine")
@@ -153,7 +157,8 @@ public final class BroadcastController: Sendable {
     let stream = try? StreamName(record.stream)
     return FoundRoles(
       capture: stream.flatMap { RolePresence.publisher(of: $0, in: group) },
-      uploader: RolePresence.process(of: .extension, in: group))
+      uploader: RolePresence.process(of: .extension, in: group),
+      sound: record.sound.streams.compactMapValues { RolePresence.publisher(of: $0, in: group) })
   }
 
   private func openLog(of session: SessionID) throws(BroadcastError) -> SharedLog {
@@ -174,6 +179,15 @@ public final class BroadcastController: Sendable {
   public func resume() throws(BroadcastError) {
     try wish { if $0.wish == .pause { $0.wish = .run } }
   }
+
+  /// Which sound is heard. What is switched off is not captured; with the next chunk that is so.
+  public var sound: SoundSwitch {
+    get throws(BroadcastError) { try board.sound() }
+  }
+
+  /// Changes ``sound`` of the broadcast that is under way, or of who captures without one. A
+  /// broadcast begins with that of its request.
+  public func setSound(_ sound: SoundSwitch) throws(BroadcastError) { try board.setSound(sound) }
 
   /// Tells the extension which application is in front, until another comes to the front of the
   /// screen that is captured.

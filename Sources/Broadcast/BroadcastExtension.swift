@@ -50,7 +50,8 @@ public enum BroadcastExtension {
     defer { try? log.close() }
     let setup = SetupInfo(
       group: group, session: given.session, extensionID: given.extensionID, attempt: 1,
-      settings: try SharedDefaults(in: group), credentials: credentials, log: log)
+      samples: given.streams.inOrder.map(\.type), settings: try SharedDefaults(in: group),
+      credentials: credentials, log: log)
     let run = try ExtensionRun(handler, setup, given.streams)
     defer { credentials?.endSession() }
     return try stop.observed(by: { run.stop() }, during: { Result { try run.run() } }).get()

@@ -18,6 +18,8 @@ struct BroadcastRecord: Hashable, Sendable {
   var source: String
   /// The stream of pictures, by which its capture is found.
   var stream: String
+  /// The streams of sound that its host has captured.
+  var sound = SampleSources([:])
   /// How often the extension was started.
   var attempt = 0
   /// The application in front, if anybody tells.
@@ -58,7 +60,7 @@ extension BroadcastRecord {
       "boot": .data(bootID()), "session": .string(session.text), "phase": .string(phase.rawValue),
       "wish": .string(wish.rawValue), "extension": .string(extensionID),
       "pauses": .array(pauses.map { .integer(Int($0.rawValue)) }), "source": .string(source),
-      "stream": .string(stream),
+      "stream": .string(stream), "sound": .string(sound.description),
       "attempt": .integer(attempt), "application": .string(application),
     ]
     values["ending"] = ending?.value
@@ -85,7 +87,7 @@ extension BroadcastRecord {
       let phase = text("phase").flatMap(BroadcastPhase.init),
       let wish = text("wish").flatMap(Wish.init),
       let extensionID = text("extension"), let source = text("source"),
-      let stream = text("stream"),
+      let stream = text("stream"), let sound = text("sound").flatMap(SampleSources.init),
       let application = text("application"),
       case .integer(let attempt)? = values["attempt"],
       (0...Self.maximumAttempts).contains(attempt),
@@ -97,7 +99,7 @@ extension BroadcastRecord {
     self.init(
       session: session, phase: phase, wish: wish,
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
-      extensionID: extensionID, source: source, stream: stream, attempt: attempt,
+      extensionID: extensionID, source: source, stream: stream, sound: sound, attempt: attempt,
       application: application, confinement: confinement, ending: ending)
   }
 

@@ -1,6 +1,7 @@
 import AppGroup
 import CredentialStore
 import FrameBus
+import Sound
 
 /// What a host asks for when it starts a broadcast.
 public struct BroadcastRequest: Sendable {
@@ -9,6 +10,13 @@ public struct BroadcastRequest: Sendable {
   public var source: String
   /// Further options of `framebus capture`, such as `--fps=60`.
   public var captureOptions: [String] = []
+  /// Where sound comes from, for an extension that wants it: what `framebus capture` takes. A kind
+  /// that is not named is captured by somebody else, or not at all.
+  public var soundSources: [SampleBufferType: String] = [
+    .audioApp: "pulse:monitor", .audioMic: "pulse:mic",
+  ]
+  /// Which sound is heard at first; ``BroadcastController/sound`` changes it at any time.
+  public var sound = SoundSwitch()
   /// Where samples of each kind come from, if not from ``SampleBufferType/usualStream``.
   public var streams: [SampleBufferType: StreamName] = [:]
   /// What the user agreed to; written into the log once a session, before the first frame.
@@ -40,6 +48,12 @@ public struct RestartPolicy: Hashable, Sendable {
   public var forgivenAfter: Duration = .seconds(5)
 
   public init() {}
+
+  init(maximumInARow: Int, firstDelay: Duration, longestDelay: Duration) {
+    self.maximumInARow = maximumInARow
+    self.firstDelay = firstDelay
+    self.longestDelay = longestDelay
+  }
 
   /// A role that died stays dead.
   public static var never: RestartPolicy {

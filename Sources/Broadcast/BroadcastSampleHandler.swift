@@ -81,6 +81,8 @@ public struct SetupInfo: Sendable {
   public let extensionID: String
   /// 1 for the first start; more after the extension died and was started again.
   public let attempt: Int
+  /// The kinds of samples that come, as the manifest asks for them.
+  public let samples: [SampleBufferType]
   /// The settings that the group's host keeps.
   public let settings: SharedDefaults
   /// What the host handed over; nil if the manifest asks for no credentials.

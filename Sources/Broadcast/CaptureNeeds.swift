@@ -7,6 +7,7 @@ enum CaptureNeeds: Hashable {
   /// Such as `:0`; nil for none.
   case display(String?)
   case file(String)
+  case soundServer
   /// A device, another machine, or whatever a pipeline names.
   case unknown
 
@@ -21,6 +22,7 @@ enum CaptureNeeds: Hashable {
       let name = argument.map { $0.contains(":") ? $0 : ":" + $0 } ?? environmentValue("DISPLAY")
       self = name?.hasPrefix(":") == false ? .unknown : .display(name)
     case "y4m" where argument == "-": self = .nothing
+    case "pulse": self = .soundServer
     case "file", "y4m": self = argument.map { .file(absolutePath($0)) } ?? .nothing
     default: self = .unknown
     }

@@ -124,6 +124,7 @@ extension ExtensionManifest {
     } else {
       manifest.arguments = [destination]
     }
+    manifest.samples = SampleBufferType.allCases
     manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
     if destination.hasPrefix("whip:"), let bearer = credentials.first {
       manifest.arguments.append("--credential=\(bearer)")

@@ -84,7 +84,9 @@ final class ExtensionRun: @unchecked Sendable {
       switch try streams.next() {
       case .sample(var sample, let type):
         try hear(streams.takeNews())
-        if let withheld = thrift.count(type, setup.log) {
+        // Sound goes on while the pictures are lost, and is no sample of a paused broadcast.
+        let isHeard = pauses.isEmpty || type == sources.inOrder.first?.type
+        if isHeard, let withheld = thrift.count(type, setup.log) {
           sample.withheldBefore = withheld
           try handler.processSampleBuffer(sample, type: type)
         }
@@ -214,6 +216,6 @@ extension SetupInfo {
   fileprivate func startedAgain(_ attempt: Int) -> SetupInfo {
     SetupInfo(
       group: group, session: session, extensionID: extensionID, attempt: attempt,
-      settings: settings, credentials: credentials, log: log)
+      samples: samples, settings: settings, credentials: credentials, log: log)
   }
 }

@@ -22,6 +22,7 @@ final class HostRun: @unchecked Sendable {
 
   private var capture: RoleKeeper
   private var uploader: RoleKeeper
+  private var sound: SoundCaptures
   private var told: BroadcastRecord?
   /// When an extension that was asked to finish, or then was killed, has had its time.
   private var finishesBy = Deadline.never
@@ -48,6 +49,7 @@ final class HostRun: @unchecked Sendable {
     self.onEvent = onEvent
     capture = RoleKeeper(.capture, policy, adopting: found.capture)
     uploader = RoleKeeper(.extension, policy, adopting: found.uploader)
+    sound = SoundCaptures(of: record.sound.inOrder.map(\.type), adopting: found.sound, log)
     do throws(SystemError) {
       wake = try Wake()
       ended = try StopSignal()
@@ -98,6 +100,7 @@ final class HostRun: @unchecked Sendable {
   private func bringToFinish() throws(BroadcastError) {
     capture.giveUp()
     uploader.giveUp()
+    sound.giveUp()
     if finishesBy == .never { finishesBy = .after(finishWithin) }
     guard let process = uploader.process else {
       try end(.finished)
@@ -113,6 +116,7 @@ final class HostRun: @unchecked Sendable {
   }
 
   private func noticeEnds() throws(BroadcastError) {
+    sound.noticeEnds()
     if let end = capture.takeEnd() {
       if end.status?.isSuccess == true {
         log.append(.notice, "the source has no more", label: Self.label)
@@ -177,6 +181,7 @@ final class HostRun: @unchecked Sendable {
       capture.began(try starter.startCapture())
       try noteStart(capture)
     }
+    try sound.startWhatIsDue(by: starter)
   }
 
   private func noteStart(_ keeper: RoleKeeper) throws(BroadcastError) {
@@ -192,11 +197,12 @@ final class HostRun: @unchecked Sendable {
   }
 
   private func wait() throws(BroadcastError) {
-    let processes = [capture.process, uploader.process].compactMap { $0?.descriptorNumber }
+    let processes = ([capture.process, uploader.process].compactMap(\.self) + sound.processes)
+      .map(\.descriptorNumber)
     do throws(SystemError) {
       _ = try waitUntilReadable(
         [wake.signal.descriptorNumber] + processes,
-        until: min(min(capture.startsAt, uploader.startsAt), finishesBy))
+        until: min(min(capture.startsAt, uploader.startsAt), min(sound.startsAt, finishesBy)))
     } catch { throw .system(error) }
   }
 
@@ -204,9 +210,10 @@ final class HostRun: @unchecked Sendable {
 
   private func stopRoles() {
     let deadline = Deadline.after(Self.endWithin)
-    // The extension ends by itself; the capture has to be told.
-    capture.process?.send(signal: Signal.terminate)
-    let left = [uploader.process, capture.process].compactMap(\.self)
+    // The extension ends by itself; captures have to be told.
+    let captures = [capture.process].compactMap(\.self) + sound.processes
+    for process in captures { process.send(signal: Signal.terminate) }
+    let left = ([uploader.process].compactMap(\.self) + captures)
       .filter { !$0.stops(killAt: deadline) }
     for process in left {
       log.append(.error, "process \(process.pid) goes on: end it as its user", label: Self.label)
@@ -234,8 +241,18 @@ final class HostRun: @unchecked Sendable {
 struct FoundRoles {
   let capture: PeerProcess?
   let uploader: PeerProcess?
+  /// Without the others, they are no session.
+  let sound: [SampleBufferType: PeerProcess]
 
-  static let none = FoundRoles(capture: nil, uploader: nil)
+  static let none = FoundRoles(capture: nil, uploader: nil, sound: [:])
 
   var isEmpty: Bool { capture == nil && uploader == nil }
+
+  /// Ends captures of sound whose session has died.
+  func endSound() {
+    for process in sound.values {
+      process.send(signal: Signal.terminate)
+      _ = RoleProcess.adopted(process).stops(killAt: .after(.seconds(5)))
+    }
+  }
 }

@@ -6,8 +6,21 @@ import SharedLog
 /// Starts the processes of roles.
 protocol RoleLauncher: Sendable {
   func launch(
-    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+    _ options: LaunchOptions, for job: RoleJob
   ) throws(BroadcastError) -> LaunchedRole
+}
+
+/// What a process is started for, which says what it needs.
+enum RoleJob: Sendable {
+  case capture(source: String)
+  case upload(ExtensionManifest)
+
+  var role: Role {
+    switch self {
+    case .capture: .capture
+    case .upload: .extension
+    }
+  }
 }
 
 /// A process that was started.
@@ -25,7 +38,7 @@ struct PlainLauncher: RoleLauncher {
   let reason: String
 
   func launch(
-    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+    _ options: LaunchOptions, for job: RoleJob
   ) throws(BroadcastError) -> LaunchedRole {
     do throws(SystemError) {
       return LaunchedRole(process: try ChildProcess(options), confinement: "off: \(reason)")
@@ -36,29 +49,24 @@ struct PlainLauncher: RoleLauncher {
 /// Starts them so that they can do what their role needs, and what the manifest asks for, alone.
 struct ConfiningLauncher: RoleLauncher {
   private let group: AppGroup
-  private let needs: CaptureNeeds
   private let log: SharedLog
   private let launcher: Launcher
 
   private static let label = "broadcast.host"
 
-  /// - Parameter source: of the capture.
-  init(_ group: AppGroup, source: String, _ log: SharedLog) throws(LaunchError) {
+  init(_ group: AppGroup, _ log: SharedLog) throws(LaunchError) {
     self.group = group
     self.log = log
-    needs = CaptureNeeds(source: source)
     launcher = try Launcher()
   }
 
   func launch(
-    _ options: LaunchOptions, as role: Role, of manifest: ExtensionManifest
+    _ options: LaunchOptions, for job: RoleJob
   ) throws(BroadcastError) -> LaunchedRole {
-    let wanted =
-      role == .capture ? confinementOfCapture() : confinementOfExtension(manifest)
-    guard var confinement = wanted else {
+    guard var confinement = confinement(for: job) else {
       let plain = PlainLauncher(reason: "nobody knows what its source needs")
       log.append(.notice, "the capture is not confined: \(plain.reason)", label: Self.label)
-      return try plain.launch(options, as: role, of: manifest)
+      return try plain.launch(options, for: job)
     }
     // The launcher grants the program's file, and not its folder: that may be somebody's home.
     confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
@@ -67,15 +75,23 @@ struct ConfiningLauncher: RoleLauncher {
       let running = try launcher.start(options, confinement: confinement, bond: .outlivesHost)
       return LaunchedRole(
         process: running.process, confined: running,
-        confinement: describe(running.measures, of: role))
+        confinement: describe(running.measures, of: job.role))
     } catch { throw .launch("\(error)") }
   }
 
   /// - Returns: nil for what cannot be said in grants.
-  private func confinementOfCapture() -> Confinement? {
+  private func confinement(for job: RoleJob) -> Confinement? {
+    switch job {
+    case .capture(let source): confinementOfCapture(CaptureNeeds(source: source))
+    case .upload(let manifest): confinementOfExtension(manifest)
+    }
+  }
+
+  private func confinementOfCapture(_ needs: CaptureNeeds) -> Confinement? {
     switch needs {
     case .nothing: return .capture(in: group)
     case .display(let name): return .capture(in: group, display: name)
+    case .soundServer: return .soundCapture(in: group)
     case .file(let path):
       var confinement = Confinement.capture(in: group)
       confinement.grants.append(.init(.read, path))

@@ -28,13 +28,7 @@ final class RoleStarter: Sendable {
   /// The stream that the capture publishes.
   var videoStream: StreamName? { sources.streams[.video] }
 
-  private var sources: SampleSources {
-    var streams: [SampleBufferType: StreamName] = [:]
-    for type in manifest.samples {
-      streams[type] = request.streams[type] ?? (try? StreamName(type.usualStream))
-    }
-    return SampleSources(streams)
-  }
+  private var sources: SampleSources { request.sources(for: manifest) }
 
   func startCapture() throws(BroadcastError) -> RoleProcess {
     var arguments = ["capture", "--quiet"]
@@ -45,16 +39,29 @@ final class RoleStarter: Sendable {
     {
       arguments.append("--size=\(width)x\(height)")
     }
+    if request.hasSoundInSource {
+      arguments.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
+    }
     // What the user says counts more than what the extension would like.
     arguments += request.captureOptions + ["--", request.source]
-    return try start(.capture, program(named: "framebus"), arguments)
+    return try start(.capture(source: request.source), program(named: "framebus"), arguments)
+  }
+
+  /// - Returns: nil where it is not to be captured.
+  func startSoundCapture(of type: SampleBufferType) throws(BroadcastError) -> RoleProcess? {
+    guard let source = request.soundSource(of: type), let stream = sources.streams[type] else {
+      return nil
+    }
+    return try start(
+      .capture(source: source), program(named: "framebus"),
+      ["capture", "--quiet", "--stream=\(stream)", "--", source])
   }
 
   func startExtension() throws(BroadcastError) -> RoleProcess {
     let handOver = try handOver()
     let path = try program(named: manifest.executable)
     return try start(
-      .extension, path, manifest.arguments,
+      .upload(manifest), path, manifest.arguments,
       environment: [
         ExtensionEnvironment.identifier: manifest.id,
         ExtensionEnvironment.streams: sources.description,
@@ -62,7 +69,7 @@ final class RoleStarter: Sendable {
   }
 
   private func start(
-    _ role: Role, _ path: String, _ arguments: [String],
+    _ job: RoleJob, _ path: String, _ arguments: [String],
     environment: [String: String?] = [:], _ handOver: HandOver? = nil
   ) throws(BroadcastError) -> RoleProcess {
     do {
@@ -82,8 +89,8 @@ final class RoleStarter: Sendable {
       options.errors = .descriptor(errors.writeEnd.number)
       // Ctrl-C reaches the host alone, which then stops everything in its own order.
       options.hasOwnGroup = true
-      let child = try launcher.launch(options, as: role, of: manifest)
-      let words = try RoleWords(of: role, reading: errors.takeReadEnd(), log)
+      let child = try launcher.launch(options, for: job)
+      let words = try RoleWords(of: job.role, reading: errors.takeReadEnd(), log)
       return .child(child, words, handOver)
     } catch let error as SystemError {
       throw .system(error)
@@ -121,6 +128,33 @@ final class RoleStarter: Sendable {
       throw .missingProgram(name)
     }
     return path
+  }
+}
+
+extension BroadcastRequest {
+  /// Where the samples come from that an extension wants.
+  func sources(for manifest: ExtensionManifest) -> SampleSources {
+    var sources: [SampleBufferType: StreamName] = [:]
+    for type in manifest.samples {
+      sources[type] = streams[type] ?? (try? StreamName(type.usualStream))
+    }
+    return SampleSources(sources)
+  }
+
+  /// Whether who captures the pictures captures their sound with them.
+  var hasSoundInSource: Bool { source.hasPrefix("file:") }
+
+  /// What a process of its own captures; nil for none.
+  func soundSource(of type: SampleBufferType) -> String? {
+    type == .audioApp && hasSoundInSource ? nil : soundSources[type]
+  }
+
+  /// The streams of sound that have a process of their own.
+  func capturedSound(for manifest: ExtensionManifest) -> SampleSources {
+    SampleSources(
+      sources(for: manifest).streams.filter { type, _ in
+        type != .video && soundSource(of: type) != nil
+      })
   }
 }
 

@@ -11,8 +11,9 @@ struct SampleStreams: ~Copyable {
   private static let retryInterval = Duration.milliseconds(200)
   /// How often to look whether what is kept was given back.
   private static let holdInterval = Duration.milliseconds(5)
-  /// How many pieces of sound may lie between what is heard and what is new.
-  private static let soundDepth = 8
+  /// How many pieces of sound may lie between what is heard and what is new: at 10 ms each, half a
+  /// second, for an extension that is busy with a picture.
+  private static let soundDepth = 50
 
   /// What waiting came to.
   enum Arrival: ~Copyable {
@@ -48,6 +49,8 @@ struct SampleStreams: ~Copyable {
   private var set: SubscriberSet
   private var members: [SubscriberSet.Member: Member] = [:]
   private var seen: [SampleBufferType: Seen] = [:]
+  /// When to look for streams that are missing.
+  private var looksAt = Deadline.now
 
   init(_ sources: SampleSources, in group: AppGroup, _ wake: Wake) throws(SystemError) {
     self.sources = sources
@@ -63,16 +66,19 @@ struct SampleStreams: ~Copyable {
   mutating func detach() {
     for member in set.members { _ = set.remove(member) }
     members = [:]
+    looksAt = .now
     _ = news.take()
   }
 
   /// Waits for the next sample, and for streams that nobody publishes.
   mutating func next() throws(BroadcastFailure) -> Arrival {
-    try attachMissing()
+    if isIncomplete, looksAt.isPast {
+      try attachMissing()
+      looksAt = .after(Self.retryInterval)
+    }
     // Told before a sample, which may be long in coming.
     if !news.isEmpty { return .nothing }
-    let isComplete = members.count == sources.streams.count
-    let deadline = isComplete ? Deadline.never : .after(Self.retryInterval)
+    let deadline = isIncomplete ? looksAt : Deadline.never
     if members.isEmpty {
       _ = try? waitUntilReadable([wake.signal.descriptorNumber], until: deadline)
       return .nothing
@@ -97,6 +103,8 @@ struct SampleStreams: ~Copyable {
       return .nothing
     }
   }
+
+  private var isIncomplete: Bool { members.count < sources.streams.count }
 
   private mutating func sample(
     _ lease: consuming FrameLease, of name: SubscriberSet.Member
@@ -124,6 +132,7 @@ struct SampleStreams: ~Copyable {
 
   private mutating func leave(_ name: SubscriberSet.Member) -> Member? {
     _ = set.remove(name)
+    looksAt = .now
     return members.removeValue(forKey: name)
   }
 
@@ -133,8 +142,7 @@ struct SampleStreams: ~Copyable {
     for (type, stream) in sources.inOrder where !members.values.contains(where: { $0.type == type })
     {
       do throws(SubscriberError) {
-        let subscriber = try Subscriber(
-          stream, in: group, options: options(for: type), stop: wake.signal)
+        let subscriber = try subscriber(of: stream, type)
         let quota = RetainQuota(limit: max(0, subscriber.grantedHolds - 1))
         if let generation = subscriber.generation {
           news.add(.back(type, generation: generation))
@@ -149,6 +157,19 @@ struct SampleStreams: ~Copyable {
         default: throw BroadcastFailure(domain: "framebus.stream", code: 1, reason: "\(error)")
         }
       }
+    }
+  }
+
+  private func subscriber(
+    of stream: StreamName, _ type: SampleBufferType
+  ) throws(SubscriberError) -> Subscriber {
+    var options = options(for: type)
+    do throws(SubscriberError) {
+      return try Subscriber(stream, in: group, options: options, stop: wake.signal)
+    } catch {
+      guard case .refused(_, .ringTooShallow(let ringDepth)) = error else { throw error }
+      options.policy = .keepLatest(ringDepth)
+      return try Subscriber(stream, in: group, options: options, stop: wake.signal)
     }
   }
 

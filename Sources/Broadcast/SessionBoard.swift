@@ -2,6 +2,7 @@ import AppGroup
 import NotifyCenter
 import Platform
 import SharedDefaults
+import Sound
 
 /// The record of a group's broadcast, and the notification that tells of its changes.
 ///
@@ -68,6 +69,18 @@ final class SessionBoard: Sendable {
       record = mine
     }
     return record?.session == session ? record : nil
+  }
+
+  /// Which sound is heard.
+  func sound() throws(BroadcastError) -> SoundSwitch {
+    do throws(DefaultsError) {
+      try suite.refresh()
+    } catch { throw .settings(error) }
+    return SoundSwitch(in: suite)
+  }
+
+  func setSound(_ sound: SoundSwitch) throws(BroadcastError) {
+    do throws(DefaultsError) { try sound.set(in: suite) } catch { throw .settings(error) }
   }
 
   /// Calls a closure after each change, on a thread that all observers of the process share.

@@ -123,6 +123,16 @@ bool fb_pipeline_set_text(GstElement *pipeline, const char *name, const char *pr
   return true;
 }
 
+bool fb_pipeline_is_connected(GstElement *pipeline, const char *name) {
+  GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), name);
+  if (element == NULL) return false;
+  GstPad *pad = gst_element_get_static_pad(element, "sink");
+  bool isConnected = pad != NULL && gst_pad_is_linked(pad);
+  if (pad != NULL) gst_object_unref(pad);
+  gst_object_unref(element);
+  return isConnected;
+}
+
 uint64_t fb_pipeline_duration_ns(GstElement *pipeline) {
   gint64 duration;
   bool isKnown = gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration) && duration > 0;

@@ -153,6 +153,30 @@ static GstPadProbeReturn probe(GstPad *pad, GstPadProbeInfo *info, gpointer user
   return GST_PAD_PROBE_OK;
 }
 
+static gboolean has_video(GstElement *element, GstPad *pad, gpointer isFound) {
+  (void)element;
+  GstCaps *caps = gst_pad_get_current_caps(pad);
+  if (caps == NULL) caps = gst_pad_query_caps(pad, NULL);
+  const GstStructure *first = gst_caps_is_empty(caps) ? NULL : gst_caps_get_structure(caps, 0);
+  if (first != NULL && gst_structure_has_name(first, "video/x-raw")) *(bool *)isFound = true;
+  gst_caps_unref(caps);
+  return TRUE;
+}
+
+// All that a file has is known. Where that is sound alone, no frame will ever come.
+static void end_without_video(GstElement *decoder, gpointer data) {
+  bool isFound = false;
+  gst_element_foreach_src_pad(decoder, has_video, &isFound);
+  if (!isFound) end_queue(data);
+}
+
+static void watch_decoder(GstElement *pipeline, struct fb_slot_sink *sink) {
+  GstElement *decoder = gst_bin_get_by_name(GST_BIN(pipeline), "decoder");
+  if (decoder == NULL) return;
+  g_signal_connect(decoder, "no-more-pads", G_CALLBACK(end_without_video), sink);
+  gst_object_unref(decoder);
+}
+
 struct fb_slot_sink *fb_slot_sink_new(GstElement *pipeline, const char *sinkName) {
   GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), sinkName);
   if (element == NULL) return NULL;
@@ -173,6 +197,7 @@ struct fb_slot_sink *fb_slot_sink_new(GstElement *pipeline, const char *sinkName
                                       GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
                                   probe, sink, NULL);
   gst_object_unref(element);
+  watch_decoder(pipeline, sink);
   return sink;
 }
 

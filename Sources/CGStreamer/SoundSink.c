@@ -9,6 +9,9 @@ struct fb_sound_sink {
   GstPad *pad;
   bool isLive;
   atomic_bool isFlushing, hasEnded;
+  /// Of a file: which part of its sound is heard, and when. The pipeline's thread alone looks.
+  GstSegment segment;
+  GstAudioInfo info;
   /// Written before the first piece that names them, which the ring orders.
   struct fb_sound_format formats[FB_SOUND_FORMATS];
   uint32_t formatCount;
@@ -20,6 +23,7 @@ enum { RING_BYTES = 1 << 21 };
 static void note_format(struct fb_sound_sink *sink, GstCaps *caps) {
   GstAudioInfo info;
   if (!gst_audio_info_from_caps(&info, caps) || sink->formatCount == FB_SOUND_FORMATS) return;
+  sink->info = info;
   guint64 mask = 0;
   if (!GST_AUDIO_INFO_IS_UNPOSITIONED(&info) &&
       !gst_audio_channel_positions_to_mask(info.position, info.channels, FALSE, &mask)) {
@@ -33,11 +37,13 @@ static void note_format(struct fb_sound_sink *sink, GstCaps *caps) {
       .isInterleaved = info.layout == GST_AUDIO_LAYOUT_INTERLEAVED};
 }
 
-/// The moment of a live piece's first sample: its running time on the pipeline's clock, which is
-/// the monotonic one. Without a time stamp it has just ended.
+/// The moment of a piece's first sample. Of a live one that is its running time on the pipeline's
+/// clock, which is the monotonic one; without a time stamp it has just ended. Of a file's it is the
+/// time since the file's beginning.
 static int64_t pts_of(struct fb_sound_sink *sink, GstBuffer *buffer) {
   GstClockTime pts = GST_BUFFER_PTS(buffer);
-  if (!sink->isLive) return GST_CLOCK_TIME_IS_VALID(pts) ? (int64_t)pts : INT64_MIN;
+  if (!sink->isLive)
+    return (int64_t)gst_segment_to_stream_time(&sink->segment, GST_FORMAT_TIME, pts);
   GstClockTime base = gst_element_get_base_time(sink->pipeline);
   if (GST_CLOCK_TIME_IS_VALID(pts) && GST_CLOCK_TIME_IS_VALID(base)) return (int64_t)(pts + base);
   int64_t now = g_get_monotonic_time() * 1000;
@@ -59,11 +65,21 @@ static void put(struct fb_sound_sink *sink, GstBuffer *buffer) {
   gst_buffer_unmap(buffer, &map);
 }
 
+/// Puts what the container does not cut off, such as the beginning of an AAC encoder's windows.
+static void put_heard(struct fb_sound_sink *sink, GstBuffer *buffer) {
+  if (sink->formatCount == 0 || !GST_BUFFER_PTS_IS_VALID(buffer)) return;
+  GstBuffer *heard = gst_audio_buffer_clip(gst_buffer_ref(buffer), &sink->segment,
+                                           sink->info.rate, sink->info.bpf);
+  if (heard == NULL) return;
+  put(sink, heard);
+  gst_buffer_unref(heard);
+}
+
 static GstPadProbeReturn take(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
   (void)pad;
   struct fb_sound_sink *sink = data;
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
-    put(sink, GST_PAD_PROBE_INFO_BUFFER(info));
+    (sink->isLive ? put : put_heard)(sink, GST_PAD_PROBE_INFO_BUFFER(info));
     return GST_PAD_PROBE_OK;
   }
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT(info);
@@ -71,6 +87,8 @@ static GstPadProbeReturn take(GstPad *pad, GstPadProbeInfo *info, gpointer data)
     GstCaps *caps;
     gst_event_parse_caps(event, &caps);
     note_format(sink, caps);
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) {
+    gst_event_copy_segment(event, &sink->segment);
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
     atomic_store(&sink->hasEnded, true);
     fb_sound_ring_raise(sink->ring);
@@ -90,6 +108,7 @@ struct fb_sound_sink *fb_sound_sink_new(GstElement *pipeline, const char *sinkNa
   }
   sink->pipeline = pipeline;
   sink->isLive = isLive;
+  gst_segment_init(&sink->segment, GST_FORMAT_TIME);
   sink->pad = gst_element_get_static_pad(element, "sink");
   gst_object_unref(element);
   gst_pad_add_probe(sink->pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,

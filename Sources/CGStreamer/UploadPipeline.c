@@ -15,6 +15,8 @@ struct upload_pipeline {
   /// Where sound comes in; NULL without.
   GstElement *soundSource;
   GstElement *muxer;
+  /// Of the frame that was turned upright last; only the streaming thread looks.
+  guint64 orientation;
   /// The end of the pictures' branch while that of sound is built.
   GstElement *end;
   bool isObserved;
@@ -114,6 +116,31 @@ bool upload_pipeline_append(upload_pipeline *pipeline, const char *factory) {
 }
 
 void upload_pipeline_mark_muxer(upload_pipeline *pipeline) { pipeline->muxer = pipeline->last; }
+
+/// What turns a picture of each orientation of EXIF upright.
+static const GstVideoOrientationMethod turns[] = {
+    [1] = GST_VIDEO_ORIENTATION_IDENTITY, [2] = GST_VIDEO_ORIENTATION_HORIZ,
+    [3] = GST_VIDEO_ORIENTATION_180,      [4] = GST_VIDEO_ORIENTATION_VERT,
+    [5] = GST_VIDEO_ORIENTATION_UL_LR,    [6] = GST_VIDEO_ORIENTATION_90R,
+    [7] = GST_VIDEO_ORIENTATION_UR_LL,    [8] = GST_VIDEO_ORIENTATION_90L,
+};
+
+/// Sets the turn on the streaming thread, before the frame enters the element: so it changes with
+/// exactly the frame that brings another orientation, which converters carry in the offset.
+static GstPadProbeReturn choose_turn(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  upload_pipeline *pipeline = data;
+  guint64 orientation = GST_BUFFER_OFFSET(GST_PAD_PROBE_INFO_BUFFER(info));
+  if (orientation == pipeline->orientation || orientation < 1 || orientation > 8)
+    return GST_PAD_PROBE_OK;
+  pipeline->orientation = orientation;
+  g_object_set(GST_PAD_PARENT(pad), "video-direction", turns[orientation], NULL);
+  return GST_PAD_PROBE_OK;
+}
+
+void upload_pipeline_turn_upright(upload_pipeline *pipeline) {
+  GstPad *pad = GST_PAD(pipeline->last->sinkpads->data);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, choose_turn, pipeline, NULL);
+}
 
 bool upload_pipeline_begin_sound(upload_pipeline *pipeline) {
   GstElement *source = make_source(0);
@@ -241,6 +268,7 @@ bool upload_pipeline_push(upload_pipeline *pipeline, const struct upload_frame *
                                  gst_video_format_from_string(frame->format), frame->width,
                                  frame->height, frame->planeCount, offsets, strides);
   GST_BUFFER_PTS(buffer) = frame->ptsNs;
+  GST_BUFFER_OFFSET(buffer) = frame->orientation;
   if (frame->durationNs > 0) GST_BUFFER_DURATION(buffer) = frame->durationNs;
   return gst_app_src_push_buffer(GST_APP_SRC(pipeline->source), buffer) == GST_FLOW_OK;
 }

@@ -17,6 +17,8 @@ public final class CaptureSession: Sendable {
   public let frameLimit: UInt64?
   /// Who is told when the stream comes up, changes and goes.
   public let streamChanged: (@Sendable (StreamChange) -> Void)?
+  /// Who is told when sound is switched off, or on again.
+  public let soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)?
   /// Who is told when another application comes to the front; it must not block.
   package let frontChanged: (@Sendable (ApplicationID?) -> Void)?
   public let startedAtNs = monotonicNowNs()
@@ -30,6 +32,7 @@ public final class CaptureSession: Sendable {
   package init(
     group: AppGroup, stream: StreamName, stop: StopSignal, frameLimit: UInt64? = nil,
     duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil,
+    soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)? = nil,
     frontChanged: (@Sendable (ApplicationID?) -> Void)? = nil
   ) {
     self.group = group
@@ -37,6 +40,7 @@ public final class CaptureSession: Sendable {
     self.stop = stop
     self.frameLimit = frameLimit
     self.streamChanged = streamChanged
+    self.soundSwitched = soundSwitched
     self.frontChanged = frontChanged
     deadline = duration.map(Deadline.after) ?? .never
   }
@@ -44,6 +48,11 @@ public final class CaptureSession: Sendable {
   /// Whether the source shall end now: stopped, out of time, or the last frame is out.
   public var isOver: Bool {
     stop.isRaised || deadline.isPast || frameLimit.map { publishedCount >= $0 } ?? false
+  }
+
+  /// Of sound that nobody knows more about: by its stream's name.
+  package var soundKind: FrameFormat.Kind {
+    stream.text == SoundDevice.microphone.usualStream ? .micAudio : .appAudio
   }
 
   /// What subscribers are told when the source ends without an error.

@@ -15,4 +15,7 @@ public enum SoundDevice: Hashable, Sendable {
     case .some(let name): self = .named(name)
     }
   }
+
+  /// The stream that is published if none is named.
+  var usualStream: String { self == .microphone ? "audio.mic" : "audio.app" }
 }

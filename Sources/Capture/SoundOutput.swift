@@ -1,15 +1,33 @@
 import FrameBus
 import Platform
+import SharedDefaults
 import Sound
 
 /// Publishes chunks of sound as frames of ten milliseconds: 16 bits, stereo, 48,000 a second.
-/// Silence that goes on is held back.
+///
+/// Silence that goes on is held back, and so is what the group has switched off: of that nothing
+/// reaches memory that anybody else can read.
 package struct SoundOutput {
+  private let kind: FrameFormat.Kind
   private var gate: SilenceGate
-
-  package init(_ gate: SilenceGate) { self.gate = gate }
+  private let switched: SwitchedSound
+  private var fader = SoundFader()
+  private var isToldOn: Bool?
 
   /// - Parameter kind: `appAudio` or `micAudio`.
+  package init(
+    _ kind: FrameFormat.Kind, gate: SilenceGate, in session: CaptureSession
+  ) throws(PublishingError) {
+    self.kind = kind
+    self.gate = gate
+    do throws(DefaultsError) {
+      switched = try SwitchedSound(kind, in: session.group)
+    } catch {
+      throw .settings(error)
+    }
+    tell(switched.isOn, session)
+  }
+
   static func format(_ kind: FrameFormat.Kind) throws(PublishingError) -> FrameFormat {
     do throws(FrameFormatError) {
       let audio = try AudioFormat(
@@ -21,33 +39,56 @@ package struct SoundOutput {
   }
 
   /// Makes the publisher of a stream of sound.
-  package static func publisher(
-    _ kind: FrameFormat.Kind, in session: CaptureSession
+  /// - Parameter change: options that are not the usual ones.
+  package func publisher(
+    of stream: StreamName, in session: CaptureSession,
+    options change: (inout PublisherOptions) -> Void = { _ in }
   ) throws(PublishingError) -> Publisher {
     var options = PublisherOptions()
     // A subscriber may be two thirds of a second late and miss nothing.
     options.ringDepth = 64
     options.streamChanged = session.streamChanged
-    let format = try format(kind)
+    change(&options)
+    let format = try Self.format(kind)
     do throws(PublisherError) {
-      return try Publisher(session.stream, in: session.group, format: format, options: options)
+      return try Publisher(stream, in: session.group, format: format, options: options)
     } catch {
       throw .publisher(error)
     }
   }
 
-  /// Publishes a chunk, unless silence has gone on for too long.
+  /// Whether there is nothing to capture: it is switched off, and has been faded out.
+  package var isOff: Bool { !switched.isOn && fader.isSilent }
+
+  /// Blocks the thread while it is switched off.
+  /// - Returns: false: the run is over.
+  package mutating func waitUntilOn(in session: CaptureSession) -> Bool {
+    let isOn = switched.waitUntilOn(stop: session.stop, until: session.deadline)
+    tell(switched.isOn, session)
+    return isOn && !session.isOver
+  }
+
+  /// Publishes a chunk, unless it is switched off or silence has gone on for too long.
   package mutating func publish(
     _ chunk: SoundChunk, ptsNs: Int64, with publisher: inout Publisher, in session: CaptureSession
   ) throws(PublishingError) {
-    let isSilent = chunk.isSilent
-    guard gate.passes(isSilent: isSilent) else { return session.countUnchanged() }
+    let isOn = switched.isOn
+    tell(isOn, session)
+    guard let chunk = fader.fade(chunk, isOn: isOn), gate.passes(isSilent: chunk.isSilent) else {
+      return session.countUnchanged()
+    }
     var loan: FrameLoan
     do { loan = try publisher.loan() } catch { throw .loan(error) }
+    fill(&loan, chunk, ptsNs: ptsNs)
+    loan.metadata.capturedAtNs = monotonicNowNs()
+    _ = loan.publish()
+    session.countFrame()
+  }
+
+  private func fill(_ loan: inout FrameLoan, _ chunk: SoundChunk, ptsNs: Int64) {
     loan.metadata.ptsNs = ptsNs
     loan.metadata.durationNs = SoundChunk.durationNs
-    loan.metadata.capturedAtNs = monotonicNowNs()
-    if isSilent { loan.metadata.flags.insert(.silence) }
+    if chunk.isSilent { loan.metadata.flags.insert(.silence) }
     var bytes = loan.bytes
     for (index, sample) in chunk.samples.enumerated() {
       let value = Int16(clamping: Int((sample * 32_768).rounded()))
@@ -55,7 +96,34 @@ package struct SoundOutput {
       unsafe bytes.storeBytes(
         of: value.littleEndian, toUncheckedByteOffset: index * 2, as: Int16.self)
     }
+  }
+
+  /// Says once that it is off, and each change after that.
+  private mutating func tell(_ isOn: Bool, _ session: CaptureSession) {
+    guard isOn != isToldOn else { return }
+    if isToldOn != nil || !isOn { session.soundSwitched?(kind, isOn) }
+    isToldOn = isOn
+  }
+}
+
+extension SoundOutput {
+  /// Publishes a chunk that was read from a file, once every subscriber that must miss nothing has
+  /// room for it. What is switched off is silence: a file's sound has no gaps.
+  package mutating func publishRead(
+    _ chunk: SoundChunk, ptsNs: Int64, with publisher: inout Publisher, in session: CaptureSession
+  ) throws(PublishingError) {
+    let isOn = switched.isOn
+    tell(isOn, session)
+    var loan: FrameLoan
+    do {
+      loan = try publisher.loan(waitingUntil: session.deadline, stop: session.stop)
+    } catch {
+      if session.isOver { return }
+      throw .loan(error)
+    }
+    fill(&loan, fader.fade(chunk, isOn: isOn) ?? .silence, ptsNs: ptsNs)
+    // Nobody captured it: its time is the file's.
+    loan.metadata.capturedAtNs = 0
     _ = loan.publish()
-    session.countFrame()
   }
 }

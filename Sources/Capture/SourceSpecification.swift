@@ -79,8 +79,8 @@ public enum SourceSpecification: Hashable, Sendable {
   public var usualStream: String {
     switch self {
     case .screen, .window, .test, .file, .y4m, .pipeline: "screen"
-    case .tone: "audio.app"
-    case .pulse(let device): device == .microphone ? "audio.mic" : "audio.app"
+    case .tone: SoundDevice.monitor.usualStream
+    case .pulse(let device): device.usualStream
     }
   }
 

@@ -6,22 +6,23 @@ import Sound
 /// subscribes.
 public struct ToneSource: FrameSource {
   private let tone: Tone
-  private var output: SoundOutput
+  private let gate: SilenceGate
 
   public init(_ tone: Tone, gate: SilenceGate = SilenceGate()) {
     self.tone = tone
-    output = SoundOutput(gate)
+    self.gate = gate
   }
 
   public mutating func run(in session: CaptureSession) throws(PublishingError) {
-    let publisher = try SoundOutput.publisher(.appAudio, in: session)
+    var output = try SoundOutput(session.soundKind, gate: gate, in: session)
+    let publisher = try output.publisher(of: session.stream, in: session)
     try session.drive(publisher) { (publisher) throws(PublishingError) in
-      try publish(with: &publisher, in: session)
+      try publish(&output, with: &publisher, in: session)
     }
   }
 
-  private mutating func publish(
-    with publisher: inout Publisher, in session: CaptureSession
+  private func publish(
+    _ output: inout SoundOutput, with publisher: inout Publisher, in session: CaptureSession
   ) throws(PublishingError) {
     var nextNs: UInt64 = 0
     while !session.isOver {

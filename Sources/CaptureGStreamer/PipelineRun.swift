@@ -11,25 +11,33 @@
     private let isLive: Bool
     private let rate: FrameRate?
     private let session: CaptureSession
+    private let sound: FileSound?
     /// The layout that the publisher announced last.
     private var layout = fb_sink_layout()
     /// Added to the pipeline's time stamps; unknown before the first frame.
     private var ptsOffsetNs: Int64?
     private var lastPtsNs = Int64.min
+    /// Until when the newest frame is shown.
+    private var endNs = Int64.min
 
     init(
       _ sink: consuming SlotSink, name: String, isLive: Bool, rate: FrameRate?,
-      session: CaptureSession
+      session: CaptureSession, sound: FileSound?
     ) {
       self.sink = sink
       self.name = name
       self.isLive = isLive
       self.rate = rate
       self.session = session
+      self.sound = sound
     }
 
     func start() throws(PipelineError) { try sink.play() }
-    mutating func stop() { sink.stop() }
+    mutating func stop() {
+      // Its thread lets the pipeline's go, which may wait for it.
+      sound?.end()
+      sink.stop()
+    }
 
     /// Waits until the pipeline says what it decodes. Nil: the run is over.
     mutating func firstFormat() throws(PipelineError) -> FrameFormat? {
@@ -40,6 +48,7 @@
 
     mutating func publishAll(with publisher: inout Publisher) throws(PipelineError) {
       guard session.waitForSubscriber(of: publisher) else { return }
+      sound?.begin()
       try refill(&publisher)
       sink.acceptFormat()
       while !session.isOver, let item = try next() {
@@ -55,7 +64,9 @@
         case .frame:
           try publish(item, with: &publisher)
           try refill(&publisher)
-        case .end: return try checkWholeness()
+        case .end:
+          sound?.finish(atNs: endNs, of: session)
+          return try checkWholeness()
         }
       }
     }
@@ -142,6 +153,8 @@
       let nowNs = monotonicNowNs()
       loan.metadata.ptsNs = ptsNs(of: item.ptsNs, nowNs: nowNs)
       loan.metadata.durationNs = item.durationNs ?? 0
+      sound?.notePicture(atNs: lastPtsNs)
+      endNs = lastPtsNs &+ Int64(clamping: item.durationNs ?? 0)
       loan.metadata.capturedAtNs = nowNs
       _ = loan.publish(byteCount: layout.byteCount)
       session.countFrame(isCopy: isCopy)

@@ -6,25 +6,49 @@
 
   /// Publishes the frames of a video file, or of a GStreamer pipeline.
   ///
-  /// A file loses nothing: it waits for its first subscriber, then goes as fast as the slowest
-  /// lossless one, and keeps the file's own time stamps. A pipeline runs by the clock, and its
-  /// frames are stamped as if the first were captured on arrival.
+  /// A file loses nothing: it waits for the first subscriber of its pictures, then goes as fast as
+  /// the slowest lossless one, and keeps the file's own time stamps, as its sound does
+  /// (`FileSound`). A pipeline runs by the clock, and its frames are stamped as if the first were
+  /// captured on arrival.
   public struct PipelineSource: FrameSource {
     private let description: String
     private let file: String?
     private let name: String
     private let isLive: Bool
     private let rate: FrameRate?
+    private var sound: SoundPart?
 
-    /// - Parameter rate: frames are dropped or repeated to make it steady; nil leaves them.
-    public init(file path: String, rate: FrameRate? = nil) {
+    /// Where a file's sound goes.
+    public struct SoundPart: Sendable {
+      let session: CaptureSession
+      let refused: @Sendable (String) -> Void
+
+      /// - Parameters:
+      ///   - session: names its stream; its `stop` is no other's.
+      ///   - refused: told why the sound is left out, on another thread.
+      public init(_ session: CaptureSession, refused: @escaping @Sendable (String) -> Void) {
+        self.session = session
+        self.refused = refused
+      }
+    }
+
+    /// - Parameters:
+    ///   - rate: frames are dropped or repeated to make it steady; nil leaves them.
+    ///   - sound: nil leaves the sound out.
+    public init(file path: String, rate: FrameRate? = nil, sound: SoundPart? = nil) {
       name = path
       file = path
       isLive = false
       self.rate = rate
-      // The video is linked when it appears. Sound has no link, so nobody decodes it further
-      // than its first buffer.
-      description = "filesrc name=file ! decodebin name=decoder decoder. ! \(Self.tail(rate))"
+      self.sound = sound
+      // Both are linked when they appear. Sound without a link is decoded no further than its first
+      // buffer.
+      let heard =
+        " decoder. ! audioconvert name=heard ! \(SoundFormat.caps),layout=interleaved ! "
+        + "fakesink name=sound sync=false async=false"
+      description =
+        "filesrc name=file ! decodebin name=decoder decoder. ! \(Self.tail(rate))"
+        + (sound == nil ? "" : heard)
     }
 
     /// - Parameter pipeline: elements without a sink, as `gst-launch-1.0` takes them.
@@ -48,11 +72,21 @@
       if let file {
         do { _ = try ByteReader(path: file) } catch { throw .unreadable(error) }
       }
+      let pipeline = try CapturePipeline(
+        description, texts: file.map { [("file", "location", $0)] } ?? [], name: name)
+      let sound = try sound.map { (part) throws(PipelineError) in
+        try FileSound(
+          SoundSink(pipeline, element: "sound", isLive: false), in: part.session,
+          refused: part.refused)
+      }
       var run = PipelineRun(
-        try SlotSink(description: description, file: file, name: name), name: name,
-        isLive: isLive, rate: rate, session: session)
+        try SlotSink(pipeline, isFile: file != nil), name: name, isLive: isLive, rate: rate,
+        session: session, sound: sound)
+      defer { run.stop() }
       try run.start()
       guard let format = try run.firstFormat() else { return }
+      // Each of a file's parts is known once one of them is.
+      if let sound, pipeline.isConnected("heard") { try sound.start() }
       var options = PublisherOptions()
       options.streamChanged = session.streamChanged
       options.slotBytes = PipelineRun.slotBytes(for: format)

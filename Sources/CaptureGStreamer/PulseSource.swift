@@ -6,15 +6,15 @@
 
   /// Publishes what a PulseAudio server, or PipeWire in its place, plays or records.
   ///
-  /// The device is open only while somebody subscribes. Its thread hands sound over without ever
-  /// waiting; conversion, silence and publishing are this thread's.
+  /// The device is open only while somebody subscribes and it is switched on. Its thread hands
+  /// sound over without ever waiting; conversion, silence and publishing are this thread's.
   public struct PulseSource: FrameSource {
     /// How long the device stays open after the last subscriber has left.
     private static let lingerNs: UInt64 = 2_000_000_000
     private static let lookInterval = Duration.milliseconds(100)
 
     private let device: SoundDevice
-    private var output: SoundOutput
+    private let gate: SilenceGate
     /// Told the device's format before the first sound.
     private let onFormat: @Sendable (AudioFormat) -> Void
     private var isFormatTold = false
@@ -24,38 +24,41 @@
       onFormat: @escaping @Sendable (AudioFormat) -> Void = { _ in }
     ) {
       self.device = device
-      output = SoundOutput(gate)
+      self.gate = gate
       self.onFormat = onFormat
     }
 
     public mutating func run(in session: CaptureSession) throws(PipelineError) {
-      let kind: FrameFormat.Kind = device == .microphone ? .micAudio : .appAudio
+      var output: SoundOutput
       let publisher: Publisher
       do throws(PublishingError) {
-        publisher = try SoundOutput.publisher(kind, in: session)
+        let kind = device == .microphone ? .micAudio : session.soundKind
+        output = try SoundOutput(kind, gate: gate, in: session)
+        publisher = try output.publisher(of: session.stream, in: session)
       } catch {
         throw .publishing(error)
       }
       try session.drive(publisher) { (publisher) throws(PipelineError) in
-        while !session.isOver {
+        while output.waitUntilOn(in: session) {
           guard session.waitForSubscriber(of: publisher) else { return }
-          try publish(with: &publisher, in: session)
+          try publish(&output, with: &publisher, in: session)
         }
       }
     }
 
-    /// Opens the device until nobody listens any more.
+    /// Opens the device until nobody listens any more, or it is switched off.
     private mutating func publish(
-      with publisher: inout Publisher, in session: CaptureSession
+      _ output: inout SoundOutput, with publisher: inout Publisher, in session: CaptureSession
     ) throws(PipelineError) {
-      var sink = try SoundSink(
+      let pipeline = try CapturePipeline(
         "pulsesrc name=source provide-clock=false latency-time=10000 buffer-time=60000 ! "
           + SoundFormat.caps + " ! fakesink name=sink sync=false async=false",
-        texts: [("source", "device", serverName)], name: "pulse:\(deviceName)", isLive: true)
+        texts: [("source", "device", serverName)], name: "pulse:\(deviceName)")
+      var sink = try SoundSink(pipeline, element: "sink", isLive: true)
       try sink.play()
       var rechunker = Rechunker()
       var heardByNs = monotonicNowNs()
-      while !session.isOver {
+      while !session.isOver, !output.isOff {
         if publisher.subscriberCount > 0 { heardByNs = monotonicNowNs() }
         guard monotonicNowNs() < heardByNs &+ Self.lingerNs else { break }
         session.noteSubscribers(publisher.subscriberCount)

@@ -4,14 +4,13 @@
   import FrameBus
   import Platform
 
-  /// A running pipeline and the slots it was offered (CSlotSink.h). Confined to one thread; stops
-  /// the pipeline's threads when it goes, and only then gives the slots back.
+  /// The end of a running pipeline, and the slots it was offered (CSlotSink.h). Confined to one
+  /// thread; stops the pipeline's threads when it goes, and only then gives the slots back.
   @safe struct SlotSink: ~Copyable {
-    /// SAFETY: both live until deinit, which alone frees them.
-    @unsafe private let pipeline: UnsafeMutablePointer<GstElement>
+    private let pipeline: CapturePipeline
+    /// SAFETY: lives until deinit, which alone frees it.
     @unsafe private let sink: OpaquePointer
     private var loans: [OfferedLoan]
-    private let name: String
     /// Other sources may wait for the world in threads that nobody sees.
     private let isFile: Bool
 
@@ -23,65 +22,35 @@
     static let slotCount = 5
 
     /// - Parameters:
-    ///   - description: a pipeline that ends in an element called `sink`.
-    ///   - file: for the element called `file`, if there is one.
-    ///   - name: what messages call this pipeline.
-    init(description: String, file: String?, name: String) throws(PipelineError) {
-      if let message = unsafe fb_gstreamer_start() {
-        defer { unsafe g_free(message) }
-        throw .cannotStart(reason: unsafe String(cString: message))
-      }
-      var failure = unsafe fb_pipeline_failure()
-      // SAFETY: the strings are read during the calls; what comes back is checked.
-      guard let pipeline = unsafe fb_pipeline_new(description, &failure) else {
-        defer { unsafe fb_pipeline_failure_clear(&failure) }
-        throw unsafe PipelineError(failure, in: name, framesOut: 0)
-      }
-      if let file { _ = unsafe fb_pipeline_set_text(pipeline, "file", "location", file) }
-      guard let sink = unsafe fb_slot_sink_new(pipeline, "sink") else {
-        unsafe fb_pipeline_free(pipeline)
+    ///   - pipeline: one that does not run yet, with an element called `sink`.
+    ///   - isFile: whether it ends by itself.
+    init(_ pipeline: CapturePipeline, isFile: Bool) throws(PipelineError) {
+      guard let sink = unsafe fb_slot_sink_new(pipeline.element, "sink") else {
         throw .badDescription(reason: "no element is called 'sink'")
       }
-      unsafe self.pipeline = pipeline
+      self.pipeline = pipeline
       unsafe self.sink = sink
-      self.name = name
-      isFile = file != nil
+      self.isFile = isFile
       loans = (0..<Self.slotCount).map { _ in OfferedLoan() }
     }
 
     /// How long the file says it is; nil if it does not say.
-    var durationNs: UInt64? {
-      let durationNs = unsafe fb_pipeline_duration_ns(pipeline)
-      return durationNs == .max ? nil : durationNs
-    }
+    var durationNs: UInt64? { pipeline.durationNs }
 
     /// Ends the pipeline's threads; then no slot is written any more, and the loans go back.
     mutating func stop() {
       unsafe fb_slot_sink_flush(sink)
-      unsafe fb_pipeline_stop(pipeline)
+      pipeline.stop()
       for offered in loans { offered.loan = nil }
     }
 
     deinit {
       unsafe fb_slot_sink_flush(sink)
-      unsafe fb_pipeline_free(pipeline)
+      pipeline.stop()
       unsafe fb_slot_sink_free(sink)
     }
 
-    func play() throws(PipelineError) {
-      if unsafe fb_pipeline_play(pipeline) { return }
-      try throwFailure(framesOut: 0)
-      throw .failed(name: name, element: "the pipeline", reason: "it does not start")
-    }
-
-    /// Throws what the pipeline reported, if it did.
-    func throwFailure(framesOut: UInt64) throws(PipelineError) {
-      var failure = unsafe fb_pipeline_take_failure(pipeline)
-      defer { unsafe fb_pipeline_failure_clear(&failure) }
-      if unsafe failure.isFailure {
-        throw unsafe PipelineError(failure, in: name, framesOut: framesOut)
-      }
-    }
+    func play() throws(PipelineError) { try pipeline.play() }
 
     /// Waits for the next format, frame, or the end.
     /// - Returns: nothing when the deadline passed, or `stop` was raised.
@@ -91,18 +60,18 @@
       var wasIdle = false
       while true {
         if let item = unsafe SinkItem(fb_slot_sink_next(sink)) { return item }
-        try throwFailure(framesOut: framesOut)
+        try pipeline.throwFailure(framesOut: framesOut)
         // Looked at last: whatever came of the pipeline's threads came before.
-        if wasIdle { throw .endedSilently(name: name) }
+        if wasIdle { throw .endedSilently(name: pipeline.name) }
         let ready: Int?
         do {
           ready = try firstReadable(
             stop.descriptorNumber, unsafe fb_slot_sink_descriptor(sink),
-            unsafe fb_pipeline_descriptor(pipeline),
+            pipeline.descriptorNumber,
             until: isFile ? min(deadline, .after(Self.idleInterval)) : deadline)
         } catch { throw .system(error) }
         if ready == 0 || ready == nil && deadline.isPast { return nil }
-        wasIdle = unsafe ready == nil && isFile && fb_pipeline_is_idle(pipeline)
+        wasIdle = ready == nil && isFile && pipeline.isIdle
       }
     }
 

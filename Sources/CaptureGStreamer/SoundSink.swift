@@ -6,8 +6,8 @@
   import Platform
   import Sound
 
-  /// A running pipeline of sound, and the ring that its thread puts pieces into (CSoundSink.h).
-  /// Confined to one thread; ends the pipeline's threads when it goes.
+  /// The end of a running pipeline of sound, and the ring that its thread puts pieces into
+  /// (CSoundSink.h). Confined to one thread; ends the pipeline's threads when it goes.
   @safe struct SoundSink: ~Copyable {
     /// What waiting came to.
     enum Item {
@@ -18,59 +18,40 @@
       case nothing
     }
 
+    private let pipeline: CapturePipeline
+    private let isLive: Bool
     /// SAFETY: both live until deinit, which alone frees them.
-    @unsafe private let pipeline: UnsafeMutablePointer<GstElement>
     @unsafe private let sink: OpaquePointer
     @unsafe private let ring: OpaquePointer
-    private let name: String
     private var converter = SoundConverter()
     private var formatNumber: UInt32 = 0
     private var format: FrameFormat?
 
     /// - Parameters:
-    ///   - description: a pipeline that ends in an element called `sink`.
-    ///   - texts: properties to set, as (element, property, value).
-    ///   - name: what messages call it.
-    init(
-      _ description: String, texts: [(String, String, String)], name: String, isLive: Bool
-    ) throws(PipelineError) {
-      if let message = unsafe fb_gstreamer_start() {
-        defer { unsafe g_free(message) }
-        throw .cannotStart(reason: unsafe String(cString: message))
-      }
-      var failure = unsafe fb_pipeline_failure()
-      // SAFETY: the strings are read during the calls; what comes back is checked.
-      guard let pipeline = unsafe fb_pipeline_new(description, &failure) else {
-        defer { unsafe fb_pipeline_failure_clear(&failure) }
-        throw unsafe PipelineError(failure, in: name, framesOut: 0)
-      }
-      for (element, property, value) in texts {
-        _ = unsafe fb_pipeline_set_text(pipeline, element, property, value)
-      }
-      guard let sink = unsafe fb_sound_sink_new(pipeline, "sink", isLive),
+    ///   - pipeline: one that does not run yet, with an element of that name.
+    ///   - isLive: stamped by the monotonic clock, left out where there is no room, and the
+    ///     pipeline's only sink, which tells its failures. Else the pipeline waits.
+    init(_ pipeline: CapturePipeline, element: String, isLive: Bool) throws(PipelineError) {
+      // SAFETY: the string is read during the call; what comes back is checked.
+      guard let sink = unsafe fb_sound_sink_new(pipeline.element, element, isLive),
         let ring = unsafe fb_sound_sink_ring(sink)
-      else {
-        unsafe fb_pipeline_free(pipeline)
-        throw .badDescription(reason: "no element is called 'sink'")
-      }
-      unsafe self.pipeline = pipeline
+      else { throw .badDescription(reason: "no element is called '\(element)'") }
+      self.pipeline = pipeline
+      self.isLive = isLive
       unsafe self.sink = sink
       unsafe self.ring = ring
-      self.name = name
     }
 
     deinit {
       unsafe fb_sound_sink_flush(sink)
-      unsafe fb_pipeline_free(pipeline)
+      pipeline.stop()
       unsafe fb_sound_sink_free(sink)
     }
 
-    func play() throws(PipelineError) {
-      // SAFETY: the pipeline lives until deinit, as in all below.
-      if unsafe fb_pipeline_play(pipeline) { return }
-      try throwFailure()
-      throw .failed(name: name, element: "the pipeline", reason: "it does not start")
-    }
+    /// The pipeline waits for it no more, and what it sends is lost.
+    func flush() { unsafe fb_sound_sink_flush(sink) }
+
+    func play() throws(PipelineError) { try pipeline.play() }
 
     /// Pieces that the ring had no room for.
     var lostCount: UInt64 { unsafe fb_sound_ring_lost(ring) }
@@ -81,12 +62,12 @@
       // Asked before looking: what came before the end lies in the ring.
       let hasEnded = unsafe fb_sound_sink_has_ended(sink)
       if let item = try look() { return item }
-      try throwFailure()
+      if isLive { try pipeline.throwFailure(framesOut: 0) }
       if hasEnded { return .ended }
       do throws(SystemError) {
         _ = try firstReadable(
           stop.descriptorNumber, unsafe fb_sound_ring_descriptor(ring),
-          unsafe fb_pipeline_descriptor(pipeline), until: deadline)
+          isLive ? pipeline.descriptorNumber : stop.descriptorNumber, until: deadline)
       } catch {
         throw .system(error)
       }
@@ -117,7 +98,7 @@
       guard unsafe fb_sound_sink_format(sink, number, &found),
         let samples = SoundFormat.known.first(where: { $0.format == found.format })?.samples
       else {
-        throw .unsupportedFormat("\(name) ends in samples that cannot be published")
+        throw .unsupportedFormat("\(pipeline.name) ends in samples that cannot be published")
       }
       do throws(FrameFormatError) {
         let audio = try AudioFormat(
@@ -128,14 +109,6 @@
         return audio
       } catch {
         throw .publishing(.format(error))
-      }
-    }
-
-    private func throwFailure() throws(PipelineError) {
-      var failure = unsafe fb_pipeline_take_failure(pipeline)
-      defer { unsafe fb_pipeline_failure_clear(&failure) }
-      if unsafe failure.isFailure {
-        throw unsafe PipelineError(failure, in: name, framesOut: 0)
       }
     }
   }

@@ -30,7 +30,9 @@ import GStreamerLog
           line: line.sourceLine)
       }
       switch specification {
-      case .file(let path): try role.run(PipelineSource(file: path, rate: try capture.rate()))
+      case .file(let path):
+        let rate = try capture.rate()
+        try role.run(PipelineSource(file: path, rate: rate, sound: try sound(beside: role)))
       case .pipeline(let text):
         try role.run(PipelineSource(pipeline: text, rate: try capture.rate()))
       case .pulse(let device):
@@ -47,4 +49,16 @@ import GStreamerLog
       throw NoMedia(source: capture.source)
     #endif
   }
+
+  #if Media
+    /// Where the sound of a file goes. Its pictures come without it, where it cannot be published.
+    private func sound(beside role: CaptureRole) throws -> PipelineSource.SoundPart? {
+      guard let stream = try capture.soundStream() else { return nil }
+      let terminal = global.terminal
+      return PipelineSource.SoundPart(try role.session(beside: stream)) { why in
+        ProductLog.append(.warning, "the file's sound is left out: \(why)")
+        terminal.warn("the file's sound is left out: \(why); --sound names another stream, or none")
+      }
+    }
+  #endif
 }

@@ -38,6 +38,12 @@ public struct CaptureOptions: ParsableArguments {
   public var sizeText: String?
 
   @Option(
+    name: .customLong("sound"),
+    help: ArgumentHelp(
+      "The stream for a file's sound (default: audio.app); none: leave it out.", valueName: "name"))
+  public var soundText: String?
+
+  @Option(
     help: ArgumentHelp(
       "Of sound: hold silence back after N frames of 10 ms; 0: never.", valueName: "n"))
   public var silence: Int = SilenceGate.usualLimit
@@ -102,7 +108,7 @@ public struct CaptureOptions: ParsableArguments {
     do {
       _ = try rate()
       _ = try region()
-      _ = try streamText.map { try StreamName($0) }
+      _ = try [streamText, soundText].map { try $0.map { try StreamName($0) } }
     } catch { throw ValidationError("\(error)") }
   }
 
@@ -119,6 +125,13 @@ public struct CaptureOptions: ParsableArguments {
   public func stream() throws(UsageError) -> StreamName {
     let usual = try specification().usualStream
     let text = streamText ?? usual
+    do { return try StreamName(text) } catch { throw UsageError("\(error)") }
+  }
+
+  /// The stream for the sound of a file; nil for none.
+  public func soundStream() throws(UsageError) -> StreamName? {
+    let text = soundText ?? "audio.app"
+    if text == "none" { return nil }
     do { return try StreamName(text) } catch { throw UsageError("\(error)") }
   }
 
@@ -147,6 +160,7 @@ public struct CaptureOptions: ParsableArguments {
     add("stream", streamText)
     add("fps", rateText)
     add("size", sizeText)
+    add("sound", soundText)
     if silence != SilenceGate.usualLimit { add("silence", "\(silence)") }
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })

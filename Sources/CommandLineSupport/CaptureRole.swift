@@ -8,7 +8,7 @@ import SharedLog
 public struct CaptureRole {
   private let options: CaptureOptions
   private let terminal: Terminal
-  private let asJSON: Bool
+  private let global: GlobalOptions
   private let signals: SignalWatcher
   private let session: CaptureSession
   private let front: FrontAnnouncer
@@ -17,19 +17,40 @@ public struct CaptureRole {
   public init(_ options: CaptureOptions, _ global: GlobalOptions) throws {
     self.options = options
     terminal = global.terminal
-    asJSON = global.json
+    self.global = global
     signals = try SignalWatcher()
     let group = try global.openGroup(creatingLocal: true)
     let stream = try options.stream()
     ProductLog.begin(
       try options.programName(), in: group, as: .capture, global, options: options.logged)
+    let terminal = terminal
     front = FrontAnnouncer(of: stream, in: group, terminal)
     session = CaptureSession(
       group: group, stream: stream, stop: signals.stop,
       frameLimit: options.frames.map(UInt64.init),
       duration: options.duration.map { .seconds($0) },
       streamChanged: StreamAnnouncer(of: stream, in: group, global).announce,
+      soundSwitched: { kind, isOn in Self.tell(kind, isOn, terminal) },
       frontChanged: front.announce)
+  }
+
+  private static func tell(_ kind: FrameFormat.Kind, _ isOn: Bool, _ terminal: Terminal) {
+    let name = kind == .micAudio ? "mic" : "app"
+    let text =
+      isOn
+      ? "its sound is switched on"
+      : "its sound is switched off: `framebus broadcast sound --\(name) on` switches it on"
+    ProductLog.append(.notice, text)
+    terminal.say(text)
+  }
+
+  /// A session for another stream beside the one of the options, with a stop signal of its own.
+  public func session(beside stream: StreamName) throws -> CaptureSession {
+    let terminal = terminal
+    return CaptureSession(
+      group: session.group, stream: stream, stop: try StopSignal(),
+      streamChanged: StreamAnnouncer(of: stream, in: session.group, global).announce,
+      soundSwitched: { kind, isOn in Self.tell(kind, isOn, terminal) })
   }
 
   /// Runs a source to its end, showing how it goes on standard error.
@@ -46,7 +67,7 @@ public struct CaptureRole {
     }
     display.end()
     ProductLog.append(.notice, "capture ended", figures.logged)
-    if asJSON {
+    if global.json {
       let summary = CaptureSummary(
         figures, stream: session.stream, source: options.source,
         isStopped: session.stop.isRaised)

@@ -80,6 +80,25 @@ extension Confinement {
     return result
   }
 
+  /// A process that hears what a sound server has, and nothing else: its socket and cookie, as
+  /// libpulse looks for them.
+  package static func soundCapture(in group: AppGroup) -> Confinement {
+    var result = member(of: group)
+    let server = environmentValue("PULSE_SERVER") ?? ""
+    if let runtime = environmentValue("XDG_RUNTIME_DIR") {
+      result.grants.append(Grant(.write, runtime + "/pulse"))
+    }
+    if server.hasPrefix("unix:") {
+      result.grants.append(Grant(.write, String(server.dropFirst("unix:".count))))
+    }
+    let home = environmentValue("HOME").map { $0 + "/.config/pulse/cookie" }
+    if let cookie = environmentValue("PULSE_COOKIE") ?? home {
+      result.grants.append(Grant(.read, cookie))
+    }
+    result.variables += ["PULSE_SERVER", "PULSE_COOKIE", "XDG_RUNTIME_DIR", "HOME"]
+    return result
+  }
+
   /// A process that sends what others captured: the network, and neither a display, nor a session
   /// bus, nor the host's files. Its credential comes by a descriptor (`HandOver`); of the store it
   /// sees what is sealed, and no key.

@@ -6,32 +6,42 @@ package struct PictureOutput: Sendable {
   private let isRaw: Bool
   private var writer: Y4MWriter?
   private var format: FrameFormat?
+  private var orientation = Orientation.up
   private var count = 0
 
   package init(isRaw: Bool) { self.isRaw = isRaw }
 
-  /// Writes one frame, after the stream's header if it is the first.
+  /// Writes one frame, after the stream's header if it is the first; upright, but for bare bytes.
   /// - Throws: ``PlayError/noReader`` when nobody reads any more.
-  package mutating func write(_ format: FrameFormat, _ bytes: RawSpan) throws(PlayError) {
+  package mutating func write(
+    _ format: FrameFormat, _ orientation: Orientation, _ bytes: RawSpan
+  ) throws(PlayError) {
     count += 1
     if isRaw {
       // SAFETY: copied within the call.
       return try write(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
     }
-    if format != self.format { try begin(format) }
+    if format != self.format || orientation != self.orientation {
+      try begin(format, orientation)
+    }
     guard let writer else { return }
     try write(writer.frame(bytes))
   }
 
-  private mutating func begin(_ format: FrameFormat) throws(PlayError) {
-    // A y4m stream has one header, and so one size and layout.
-    if let before = self.format { throw .formatChanged(from: before, to: format, frame: count) }
+  private mutating func begin(
+    _ format: FrameFormat, _ orientation: Orientation
+  ) throws(PlayError) {
+    let header = writer?.header
     do throws(Y4MWriterError) {
-      let writer = try Y4MWriter(format)
-      self.writer = writer
-      self.format = format
+      writer = try Y4MWriter(format, orientation: orientation)
     } catch { throw .notShowable(error) }
-    if let writer { try write(writer.header) }
+    // A y4m stream has one header, and so one upright size and one layout.
+    if let before = self.format, header != writer?.header {
+      throw .formatChanged(from: before, to: format, frame: count)
+    }
+    self.format = format
+    self.orientation = orientation
+    if header == nil, let writer { try write(writer.header) }
   }
 
   private func write(_ bytes: [UInt8]) throws(PlayError) {
@@ -100,6 +110,6 @@ extension PictureOutput {
       var span = unsafe elements.mutableBytes
       try reader.readBytes(of: frame, into: &span)
     } catch { throw .reading(error) }
-    try write(frame.format, unsafe bytes.span.bytes)
+    try write(frame.format, frame.metadata.orientation, unsafe bytes.span.bytes)
   }
 }

@@ -27,6 +27,16 @@ struct Y4MSampling: Hashable, Sendable {
   static let s422p12 = Y4MSampling(tag: "422p12", columns: 2, rows: 1)
   static let s444p10 = Y4MSampling(tag: "444p10", columns: 1, rows: 1)
   static let s444p12 = Y4MSampling(tag: "444p12", columns: 1, rows: 1)
+
+  /// The one that is as fine from row to row as from column to column, and no coarser.
+  var squared: Y4MSampling {
+    switch self {
+    case .s422: .s444
+    case .s422p10: .s444p10
+    case .s422p12: .s444p12
+    default: self
+    }
+  }
 }
 
 /// A way of a pixel format to y4m.

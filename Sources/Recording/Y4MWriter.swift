@@ -2,14 +2,22 @@ import FrameBus
 
 /// Turns raw pictures into a YUV4MPEG2 stream (yuv4mpeg(5) of mjpegtools). Planar YUV and grey go
 /// over as they are; semi-planar and packed YUV are laid out anew; RGB is converted to 4:4:4 by
-/// BT.601 with video levels, which is what readers of y4m take it for.
+/// BT.601 with video levels, which is what readers of y4m take it for. Pictures come out upright,
+/// for y4m cannot say how they lie.
 public struct Y4MWriter: Sendable {
   private let format: FrameFormat
   private let layout: Y4MLayout
+  /// Of the stream.
   private let sampling: Y4MSampling
+  private let orientation: Orientation
+  /// Of the picture in memory.
+  private let ownSampling: Y4MSampling
 
+  /// - Parameter orientation: how the picture lies in memory.
   /// - Throws: ``Y4MWriterError`` for what is no picture, or one whose layout is not known.
-  public init(_ format: FrameFormat) throws(Y4MWriterError) {
+  public init(
+    _ format: FrameFormat, orientation: Orientation = .up
+  ) throws(Y4MWriterError) {
     guard format.kind == .video else { throw .notPicture(format) }
     guard !format.planes.isEmpty, format.width > 0, format.height > 0 else {
       throw .unknownLayout(format)
@@ -17,7 +25,10 @@ public struct Y4MWriter: Sendable {
     guard let way = Y4MWay(format.fourcc) else { throw .unknownLayout(format) }
     self.format = format
     layout = way.layout
-    sampling = way.sampling
+    self.orientation = orientation
+    ownSampling = way.sampling
+    // Columns that become rows: y4m has no chroma that is coarser from row to row alone.
+    sampling = orientation.swapsSides ? way.sampling.squared : way.sampling
   }
 
   /// The stream's first line.
@@ -26,7 +37,8 @@ public struct Y4MWriter: Sendable {
     let rate =
       format.frameRate.numerator > 0
       ? "\(format.frameRate.numerator):\(format.frameRate.denominator)" : "25:1"
-    return Array("YUV4MPEG2 W\(format.width) H\(format.height) F\(rate) Ip C\(sampling.tag)\n".utf8)
+    let size = orientation.upright(format.bounds, width: format.width, height: format.height)
+    return Array("YUV4MPEG2 W\(size.width) H\(size.height) F\(rate) Ip C\(sampling.tag)\n".utf8)
   }
 
   /// One frame of the stream.
@@ -38,32 +50,71 @@ public struct Y4MWriter: Sendable {
     switch layout {
     case .planar(let order, let sampleBytes):
       for (component, plane) in order.enumerated() {
-        appendRows(of: format.planes[plane], component, sampleBytes, bytes, to: &result)
+        add(component, sampleBytes, to: &result) {
+          appendRows(of: format.planes[plane], component, sampleBytes, bytes, to: &$0)
+        }
       }
     case .semiPlanar(let u):
-      appendRows(of: format.planes[0], 0, 1, bytes, to: &result)
+      add(0, to: &result) { appendRows(of: format.planes[0], 0, 1, bytes, to: &$0) }
       for first in [u, 1 - u] {
-        appendSamples(of: format.planes[1], 1, from: first, every: 2, bytes, to: &result)
+        add(1, to: &result) {
+          appendSamples(of: format.planes[1], 1, from: first, every: 2, bytes, to: &$0)
+        }
       }
     case .packed(let y, let u, let v):
-      appendSamples(of: format.planes[0], 0, from: y, every: 2, bytes, to: &result)
+      add(0, to: &result) {
+        appendSamples(of: format.planes[0], 0, from: y, every: 2, bytes, to: &$0)
+      }
       for first in [u, v] {
-        appendSamples(of: format.planes[0], 1, from: first, every: 4, bytes, to: &result)
+        add(1, to: &result) {
+          appendSamples(of: format.planes[0], 1, from: first, every: 4, bytes, to: &$0)
+        }
       }
     case .rgb(let layout):
-      for component in VideoComponent.all {
-        layout.append(component, of: format, bytes, to: &result)
+      for (number, component) in VideoComponent.all.enumerated() {
+        add(number, to: &result) { layout.append(component, of: format, bytes, to: &$0) }
       }
     }
     return result
+  }
+
+  /// Adds a plane, upright.
+  private func add(
+    _ component: Int, _ sampleBytes: Int = 1, to result: inout [UInt8],
+    _ appendPlane: (inout [UInt8]) -> Void
+  ) {
+    if orientation == .up { return appendPlane(&result) }
+    var plane: [UInt8] = []
+    appendPlane(&plane)
+    var (columns, rows) = size(of: component)
+    if sampling != ownSampling, component > 0 {
+      plane = Self.widened(plane, columns, to: format.width, sampleBytes)
+      columns = format.width
+    }
+    let turn = PlaneTurn(
+      orientation: orientation, columns: columns, rows: rows, sampleBytes: sampleBytes)
+    result += turn.upright(plane)
+  }
+
+  /// Each sample twice in its row, so that there are as many as of luma.
+  private static func widened(
+    _ plane: [UInt8], _ columns: Int, to width: Int, _ sampleBytes: Int
+  ) -> [UInt8] {
+    let rowBytes = columns * sampleBytes
+    return stride(from: 0, to: plane.count, by: max(1, rowBytes)).flatMap { start in
+      (0..<width).flatMap { column in
+        let sample = start + column / 2 * sampleBytes
+        return plane[sample..<sample + sampleBytes]
+      }
+    }
   }
 
   /// How many samples a row of a component has, and how many rows there are.
   private func size(of component: Int) -> (columns: Int, rows: Int) {
     guard component > 0 else { return (format.width, format.height) }
     return (
-      (format.width + sampling.columns - 1) / sampling.columns,
-      (format.height + sampling.rows - 1) / sampling.rows
+      (format.width + ownSampling.columns - 1) / ownSampling.columns,
+      (format.height + ownSampling.rows - 1) / ownSampling.rows
     )
   }
 

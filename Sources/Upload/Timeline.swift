@@ -4,7 +4,7 @@
 /// Within one publisher's life the differences are exactly those of its own time stamps. A
 /// restarted publisher may count from anywhere, so its first frame is placed by the moment of its
 /// capture; so is one whose time stamp cannot belong to the clock of those before.
-struct Timeline {
+package struct Timeline {
   /// Containers count in milliseconds; two frames closer than that would share a time stamp.
   static let minimumStepNs: Int64 = 1_000_000
   /// No sound is captured so long before or after its picture: its time stamps are another clock's.
@@ -23,12 +23,16 @@ struct Timeline {
   /// The newest frame that came from the stream.
   private var newest: Placed?
   /// The newest time stamp given out, also to a repeated frame.
-  private(set) var lastNs: Int64 = -1
+  package private(set) var lastNs: Int64 = -1
   /// The publisher of the newest picture.
-  var generation: UInt64? { newest?.generation }
+  package var generation: UInt64? { newest?.generation }
+
+  package init() {}
 
   /// The place of a new frame.
-  mutating func place(ptsNs: Int64, capturedAtNs: UInt64, generation: UInt64) -> UInt64 {
+  package mutating func place(
+    ptsNs: Int64, capturedAtNs: UInt64, generation: UInt64
+  ) -> UInt64 {
     var offsetNs = newest?.offsetNs ?? (0 &- ptsNs)
     if let newest,
       newest.generation != generation

@@ -15,11 +15,7 @@ struct UploadInput {
   /// Of subscriptions before the present one.
   private var dropsBefore: UInt64 = 0
 
-  // What its sound goes through, if it has any.
-  var converter = SoundConverter()
-  var source: SoundMixer.Source?
-  /// Added to its time stamps.
-  var place: SoundPlace?
+  /// Why its sound cannot be used.
   var refusal: SoundConverter.Refusal?
 
   init(_ stream: StreamName) { self.stream = stream }
@@ -38,20 +34,4 @@ struct UploadInput {
     if let member { _ = set.remove(member) }
     member = nil
   }
-}
-
-/// What turns the time stamps of a stream of sound into places, as long as both publishers live.
-struct SoundPlace {
-  var offsetNs: Int64
-  var generation: UInt64
-  var picturesGeneration: UInt64?
-}
-
-/// Sound that came before the first picture, and waits to be placed beside it.
-struct EarlySound {
-  var input: Int
-  var samples: [Float]
-  var ptsNs: Int64
-  var capturedAtNs: UInt64
-  var generation: UInt64
 }

@@ -59,6 +59,7 @@ extension UploadRunner {
     _ attachment: consuming Attachment, as index: Int, _ set: inout SubscriberSet
   ) {
     inputs[index].policy = attachment.policy
+    if index > 0, attachment.policy.isLossless { expectSound(index) }
     do throws(SubscriberSet.AddError) {
       inputs[index].member = try set.add(attachment.subscriber)
     } catch {
@@ -78,9 +79,27 @@ extension UploadRunner {
     }
   }
 
+  /// A file has its sound published before its pictures, and begins with the first who wants these:
+  /// so what is there now is not left to be found at any time.
+  func attachSoundBesidePictures(_ set: inout SubscriberSet) throws(UploadError) {
+    try admitFound(&set)
+    for index in inputs.indices where inputs[index].search != nil {
+      let subscription = subscription(of: inputs[index].stream, live: Self.liveSound)
+      do throws(SubscriberError) {
+        let attachment = try subscription.subscribe(holds: 1, until: nil, stop: stop)
+        inputs[index].search?.end()
+        inputs[index].search = nil
+        take(attachment, as: index, &set)
+      } catch {
+        guard case .noSuchStream = error else { throw .cannotSubscribe(error) }
+      }
+    }
+  }
+
   /// Gives a subscription up for one with another policy.
   func attachAnew(_ index: Int, _ set: inout SubscriberSet) throws(UploadError) {
     inputs[index].leave(&set)
+    track.end(index)
     if index > 0 || inputs[index].kind == .sound { return try attachOrSearch(index, &set) }
     guard let next = try attach(inputs[index].stream, holds: destination.heldFrames + 1) else {
       end = .stopped

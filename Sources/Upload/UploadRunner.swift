@@ -10,13 +10,6 @@ import Sound
 /// A publisher that dies is waited for: when it is back, at whatever resolution, frames go on to
 /// the same destination.
 public final class UploadRunner {
-  /// A screen that stands still publishes nothing. After so long, its newest frame is sent again,
-  /// so that a player never waits a whole second.
-  private static let stillAfterNs: UInt64 = 700_000_000
-  /// The first repeated frame is stamped so much earlier than now, because a new frame captured
-  /// before now may still be on its way and must come after it.
-  private static let stillMarginNs: Int64 = 200_000_000
-
   /// While there is no room for a picture, sound is looked for as often.
   private static let soundInterval = Duration.milliseconds(5)
 
@@ -30,14 +23,10 @@ public final class UploadRunner {
   var statistics = UploadStatistics()
   var timeline = Timeline()
   var inputs: [UploadInput]
-  var mixer = SoundMixer()
+  var track = SoundTrack()
   var skew: SkewMeter?
-  /// Sound from before the first picture.
-  var earlySound: [EarlySound] = []
   private var format: FrameFormat?
-  private var newest: HeldFrame?
-  private var newestSentNs: UInt64 = 0
-  private var isStill = false
+  private var still = StillPicture()
   private var attachedNs: UInt64 = 0
   private var reportAtNs: UInt64 = 0
   var end: UploadEnd?
@@ -68,13 +57,14 @@ public final class UploadRunner {
     }
     take(attachment, as: 0, &set)
     do throws(UploadError) {
+      if inputs[0].isLossless { try attachSoundBesidePictures(&set) }
       let end = try pump(&set)
-      newest = nil
+      still.release()
       try sendLastSound(&set)
       try finish()
       return summary(set, end: end)
     } catch {
-      newest = nil
+      still.release()
       destination.abandon()
       throw error
     }
@@ -182,7 +172,7 @@ public final class UploadRunner {
     case .holdsExhausted:
       // Fewer holds than wished were granted: the frame kept for a still screen goes first, and
       // the destination releases the others soon.
-      newest = nil
+      still.release()
       sleep(until: .after(.milliseconds(1)))
     case .refused(_, .losslessNotOffered) where plan.policy == nil:
       // A live source took over from one that waited for us.
@@ -218,10 +208,8 @@ public final class UploadRunner {
       generation: frame.lease.generation)
     skew?.see(frame.lease, atNs: ptsNs)
     try accept(frame, ptsNs: ptsNs)
-    newestSentNs = nowNs
-    isStill = false
     // A lossless stream is a file's: it has its own time, in which nothing is missing.
-    newest = isRepeatable && destination.wantsRepeatedFrames ? frame : nil
+    still.sent(isRepeatable && destination.wantsRepeatedFrames ? frame : nil, nowNs: nowNs)
     let limit = min(plan.frameLimit ?? .max, destination.frameLimit ?? .max)
     if statistics.frames >= limit { end = .limitReached }
   }
@@ -238,13 +226,11 @@ public final class UploadRunner {
 
   private func repeatIfStill() throws(UploadError) {
     let nowNs = monotonicNowNs()
-    guard let newest, nowNs >= newestSentNs &+ Self.stillAfterNs, try hasRoomNow() else { return }
-    let elapsedNs = Int64(clamping: nowNs &- newestSentNs)
-    let ptsNs = timeline.placeRepeated(afterNs: elapsedNs &- (isStill ? 0 : Self.stillMarginNs))
-    try accept(newest, ptsNs: ptsNs)
+    guard let dueNs = still.dueNs, nowNs >= dueNs, try hasRoomNow(), let frame = still.frame else {
+      return
+    }
+    try accept(frame, ptsNs: still.sentAgain(on: &timeline, nowNs: nowNs))
     statistics.countRepeatedFrame()
-    newestSentNs = nowNs
-    isStill = true
   }
 
   private func hasRoomNow() throws(UploadError) -> Bool {
@@ -260,7 +246,7 @@ public final class UploadRunner {
   /// The next moment at which there is something to do without a frame.
   private var nextWake: Deadline {
     var wakeNs = reportAtNs
-    if newest != nil { wakeNs = min(wakeNs, newestSentNs &+ Self.stillAfterNs) }
+    if let dueNs = still.dueNs { wakeNs = min(wakeNs, dueNs) }
     if let endNs { wakeNs = min(wakeNs, endNs) }
     if let soundWakeNs { wakeNs = min(wakeNs, soundWakeNs) }
     return Deadline(monotonicNs: wakeNs)

@@ -65,7 +65,7 @@
       // The operator ?? would lose the type of what is thrown.
       let recording =
         if let started = self.recording { started } else {
-          try start(frame.lease.format)
+          try start(frame.lease)
         }
       guard var picture = recording.picture else { throw .noPictures(output: output) }
       if frame.lease.format != picture.format {
@@ -96,9 +96,11 @@
       if ptsNs >= delayNs { try recording.pipeline.push(sound, ptsNs: ptsNs - delayNs) }
     }
 
-    private func start(_ format: FrameFormat) throws(DestinationError) -> Recording {
+    private func start(_ frame: borrowing FrameLease) throws(DestinationError) -> Recording {
+      let format = frame.format
       let geometry = try FrameGeometry(evenPartOf: format)
-      let chain = chain(width: geometry.width, height: geometry.height, rate: format.frameRate)
+      let size = geometry.upright(frame.metadata.orientation)
+      let chain = chain(width: size.width, height: size.height, rate: format.frameRate)
       let sound = isSoundExpected ? outlet.soundEncoder.elements + [.waitForTheOther] : []
       let pipeline = try Pipeline(chain, sound: sound, output: output)
       try pipeline.setCaps(geometry.caps(rate: format.frameRate))

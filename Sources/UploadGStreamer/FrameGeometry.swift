@@ -38,6 +38,12 @@
       }
     }
 
+    /// The sides of the picture once it stands upright.
+    func upright(_ orientation: Orientation) -> PixelRect {
+      let whole = PixelRect(x: 0, y: 0, width: width, height: height)
+      return orientation.upright(whole, width: width, height: height)
+    }
+
     /// - Parameter rate: the same for the whole recording, since an encoder plans its bits by it.
     func caps(rate: FrameRate) -> String {
       "video/x-raw,format=\(formatName),width=\(width),height=\(height),"

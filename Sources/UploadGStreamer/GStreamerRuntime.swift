@@ -71,9 +71,13 @@
     static let convert = ElementDescription(
       factory: "videoconvert", package: "gstreamer1.0-plugins-base")
 
-    /// Frames of any format and size turned into those of one, the beginning of every chain that
-    /// encodes. The conversion comes first, because what it reads is the slot: behind it, only
-    /// memory of GStreamer's own waits in the queue.
+    /// Turns each frame by its own orientation; one that lies upright passes untouched.
+    static let turnUpright = ElementDescription(
+      factory: "videoflip", package: "gstreamer1.0-plugins-good")
+
+    /// Frames of any format, size and orientation turned into those of one, upright: the beginning
+    /// of every chain that encodes. The conversion comes first, because what it reads is the slot:
+    /// behind it, only memory of GStreamer's own waits in the queue.
     static func scaled(to formatName: String, width: Int, height: Int) -> [ElementDescription] {
       let format = "video/x-raw,format=\(formatName)"
       return [
@@ -81,6 +85,7 @@
         // For the pixel formats that the fast one passes through.
         .convert,
         .onlyCaps(format),
+        .turnUpright,
         ElementDescription(
           factory: "videoscale", package: "gstreamer1.0-plugins-base",
           properties: [Property("add-borders", "true")]),

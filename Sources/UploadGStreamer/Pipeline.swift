@@ -49,6 +49,9 @@
           detail: "")
       }
       if element.soundPad != nil { unsafe upload_pipeline_mark_muxer(handle) }
+      if element.factory == ElementDescription.turnUpright.factory {
+        unsafe upload_pipeline_turn_upright(handle)
+      }
       for property in element.properties {
         guard unsafe upload_pipeline_set(handle, property.name, property.value) else {
           throw Self.noProperty(property, of: element)
@@ -135,6 +138,7 @@
       unsafe describe(geometry, in: &description)
       unsafe description.ptsNs = ptsNs
       unsafe description.durationNs = durationNs
+      unsafe description.orientation = UInt32(frame.lease.metadata.orientation.rawValue)
       let entry = FrameEntry(frame, state)
       state.frameEntered()
       // SAFETY: `entry` keeps the lease, and with it the slot and its mapping, until `release`.

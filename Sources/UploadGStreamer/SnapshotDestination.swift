@@ -26,7 +26,7 @@
 
     private var chain: [ElementDescription] {
       [
-        .convert, .onlyCaps("video/x-raw,format=RGB"),
+        .convert, .onlyCaps("video/x-raw,format=RGB"), .turnUpright,
         ElementDescription(
           factory: "pngenc", package: "gstreamer1.0-plugins-good",
           properties: [.init("snapshot", "true")]),

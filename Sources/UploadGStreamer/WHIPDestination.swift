@@ -136,7 +136,7 @@
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
       // The operator ?? would lose the type of what is thrown.
       var attempt =
-        if let started = self.attempt { started } else { try start(frame.lease.format, ptsNs) }
+        if let started = self.attempt { started } else { try start(frame.lease, ptsNs) }
       if frame.lease.format != attempt.format {
         attempt.format = frame.lease.format
         attempt.geometry = try FrameGeometry(evenPartOf: frame.lease.format)
@@ -156,9 +156,13 @@
       attempt.peer.push(sound, ptsNs: ptsNs - attempt.startNs)
     }
 
-    private func start(_ format: FrameFormat, _ ptsNs: UInt64) throws(DestinationError) -> Attempt {
+    private func start(
+      _ frame: borrowing FrameLease, _ ptsNs: UInt64
+    ) throws(DestinationError) -> Attempt {
+      let format = frame.format
       let geometry = try FrameGeometry(evenPartOf: format)
-      let chain = chain(width: geometry.width, height: geometry.height, rate: format.frameRate)
+      let size = geometry.upright(frame.metadata.orientation)
+      let chain = chain(width: size.width, height: size.height, rate: format.frameRate)
       let pipeline = try Pipeline(chain + [transport], output: output)
       try pipeline.setCaps(geometry.caps(rate: format.frameRate))
       let state = pipeline.state

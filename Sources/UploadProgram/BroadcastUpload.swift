@@ -3,20 +3,28 @@ import CredentialStore
 import FrameBus
 import Platform
 import SharedLog
+import Sound
 import Upload
 
-/// The uploader as an extension of a broadcast: each picture goes to the destination as it comes.
+/// The uploader as an extension of a broadcast: pictures go to the destination as they come, and
+/// sound beside them.
 ///
 /// It refuses to wait for a destination that is full: the picture is dropped, so that the next call
 /// brings a newer one.
 final class BroadcastUpload: BroadcastSampleHandler {
+  /// So much sound is sent in one call, so that a long silence holds nothing up.
+  private static let chunksAtATime = 200
+
   private let make: (SetupInfo) throws -> any Destination
+  private var setup: SetupInfo?
   private var destination: (any Destination)?
-  private var firstPtsNs: Int64?
-  private var lastPtsNs: UInt64 = 0
   private var statistics = UploadStatistics()
   private var dropCount: UInt64 = 0
-  private var log: SharedLog?
+  private var timeline = Timeline()
+  private var still = StillPicture()
+  private var track = SoundTrack()
+  private var takesSound = false
+  private var refusal: SoundConverter.Refusal?
 
   /// - Parameter make: makes the destination, once the extension has what the host hands over.
   init(to make: @escaping (SetupInfo) throws -> any Destination) { self.make = make }
@@ -28,49 +36,107 @@ final class BroadcastUpload: BroadcastSampleHandler {
     } catch {
       throw BroadcastFailure(domain: Self.domain, code: 2, reason: "\(error)")
     }
+    setup = setupInfo
     self.destination = destination
-    log = setupInfo.log
     try setupInfo.openCredentials()
+    takesSound = destination.takesSound && setupInfo.samples.contains { $0 != .video }
+    if takesSound { destination.expectSound() }
     try attempt { () throws(DestinationError) in try destination.prepare() }
     setupInfo.log.append(.notice, "uploads to \(destination.output)", label: Self.label)
+  }
+
+  override func broadcastPaused(for reasons: [BroadcastPause]) throws(BroadcastFailure) {
+    still.release()
   }
 
   override func processSampleBuffer(
     _ sample: borrowing SampleBuffer, type: SampleBufferType
   ) throws(BroadcastFailure) {
-    guard type == .video, let destination else { return }
-    let lease = sample.lease
-    dropCount += sample.droppedBefore
-    let ptsNs = stamp(sample.ptsNs)
-    let isTaken = try attempt { () throws(DestinationError) in
-      guard try destination.waitForRoom(until: .now, stop: nil) else { return false }
-      try destination.accept(lease, ptsNs: ptsNs)
-      return true
+    guard let destination else { return }
+    let frame = sample.lease
+    if type == .video { dropCount += sample.droppedBefore } else { takeSound(frame, of: type) }
+    try attempt { () throws(DestinationError) in
+      if type == .video { try send(frame, to: destination) }
+      try sendSound(to: destination)
+      try repeatIfStill(to: destination)
     }
-    guard isTaken else { return dropCount += 1 }
-    statistics.countFrame(
-      capturedAtNs: sample.metadata.capturedAtNs, nowNs: monotonicNowNs())
   }
 
   override func broadcastFinished() {
-    let byteCount = destination?.byteCount ?? 0
-    let figures = statistics.summary(drops: dropCount, sound: nil, byteCount: byteCount)
-    log?.append(.notice, UploadProgress.ended, label: Self.label, metadata: figures.logged)
+    guard let destination else { return }
+    still.release()
+    let figures = statistics.summary(
+      drops: dropCount, sound: nil, byteCount: destination.byteCount)
+    setup?.log.append(.notice, UploadProgress.ended, label: Self.label, metadata: figures.logged)
     do throws(DestinationError) {
-      try destination?.finish()
+      while takesSound, let placed = track.drain(beside: picturesTimeline) {
+        try destination.accept(placed.chunk, ptsNs: placed.ptsNs)
+      }
+      try destination.finish()
     } catch {
       finishBroadcast(withError: Self.failure(error))
     }
   }
 
-  /// Nanoseconds since the first picture, strictly rising over the lives of the capture.
-  private func stamp(_ ptsNs: Int64) -> UInt64 {
-    let first = firstPtsNs ?? ptsNs
-    firstPtsNs = first
-    lastPtsNs = max(
-      UInt64(max(0, ptsNs - first)), lastPtsNs + (statistics.frames == 0 ? 0 : 1_000_000))
-    return lastPtsNs
+  // MARK: Pictures
+
+  private func send(
+    _ frame: HeldFrame, to destination: any Destination
+  ) throws(DestinationError) {
+    guard try destination.waitForRoom(until: .now, stop: nil) else { return dropCount += 1 }
+    let metadata = frame.lease.metadata
+    let ptsNs = timeline.place(
+      ptsNs: metadata.ptsNs, capturedAtNs: metadata.capturedAtNs,
+      generation: frame.lease.generation)
+    try destination.accept(frame, ptsNs: ptsNs)
+    let nowNs = monotonicNowNs()
+    statistics.countFrame(capturedAtNs: metadata.capturedAtNs, nowNs: nowNs)
+    still.sent(destination.wantsRepeatedFrames ? frame : nil, nowNs: nowNs)
   }
+
+  /// Sound goes no further than a second ahead of the pictures, also while a screen stands still.
+  private func repeatIfStill(to destination: any Destination) throws(DestinationError) {
+    let nowNs = monotonicNowNs()
+    guard let dueNs = still.dueNs, nowNs >= dueNs, let frame = still.frame,
+      try destination.waitForRoom(until: .now, stop: nil)
+    else { return }
+    try destination.accept(frame, ptsNs: still.sentAgain(on: &timeline, nowNs: nowNs))
+  }
+
+  // MARK: Sound
+
+  /// Nil for an extension of sound alone.
+  private var picturesTimeline: Timeline? {
+    setup?.samples.contains(.video) == true ? timeline : nil
+  }
+
+  private func takeSound(_ frame: HeldFrame, of type: SampleBufferType) {
+    guard takesSound else { return }
+    do throws(SoundConverter.Refusal) {
+      try track.take(
+        frame.lease, of: type == .audioMic ? 1 : 0, patienceNs: SoundTrack.livePatienceNs,
+        beside: picturesTimeline, nowNs: monotonicNowNs())
+    } catch {
+      // Said once.
+      if refusal != error {
+        setup?.log.append(.warning, "\(type.rawValue) is left out: \(error)", label: Self.label)
+      }
+      refusal = error
+    }
+  }
+
+  private func sendSound(to destination: any Destination) throws(DestinationError) {
+    guard takesSound else { return }
+    for _ in 0..<Self.chunksAtATime {
+      guard
+        let placed = track.next(
+          beside: picturesTimeline, fillsGaps: true, nowNs: monotonicNowNs())
+      else { return }
+      try destination.accept(placed.chunk, ptsNs: placed.ptsNs)
+    }
+  }
+
+  // MARK: Failures
 
   /// What the destination refuses ends the broadcast.
   private func attempt<Value>(

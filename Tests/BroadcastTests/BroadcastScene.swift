@@ -24,20 +24,22 @@ final class BroadcastScene: Sendable {
   ///   - source: what is captured.
   ///   - manifest: further lines of its manifest.
   init(
-    _ settings: [String] = [], credentials: [String] = [], source: String = usualSource,
-    size: (width: Int, height: Int) = (64, 48), manifest: String = ""
+    _ settings: [String] = [], credentials: [String] = [], samples: [SampleBufferType] = [.video],
+    source: String = usualSource, size: (width: Int, height: Int) = (64, 48),
+    manifest: String = ""
   ) throws {
     self.source = source
     root = try TemporaryRoot()
     group = try AppGroup.create(GroupID("group.dev.example.broadcast"), root: root.path)
     try Data().write(to: URL(filePath: root.file("trace")))
     controller = try BroadcastController(in: group) { [events] in events.add($0) }
-    try register(settings, credentials, size, manifest)
+    try register(
+      settings, credentials: credentials, samples: samples, size: size, manifest: manifest)
   }
 
-  private func register(
-    _ settings: [String], _ credentials: [String], _ size: (width: Int, height: Int),
-    _ manifest: String
+  func register(
+    _ settings: [String], credentials: [String] = [], samples: [SampleBufferType] = [.video],
+    size: (width: Int, height: Int) = (64, 48), manifest: String = ""
   ) throws {
     let arguments = ["extension", "trace=\(root.file("trace"))"] + settings
     let text = """
@@ -46,6 +48,7 @@ final class BroadcastScene: Sendable {
       executable = "\(try pathOfProgram("BroadcastWorker"))"
       arguments = \(arguments)
       credentials = \(credentials)
+      samples = \(samples.map(\.rawValue))
       writes = ["\(root.file("trace"))"]
       \(manifest)
 

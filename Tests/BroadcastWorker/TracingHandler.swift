@@ -1,6 +1,7 @@
 import Broadcast
 import CredentialStore
 import Foundation
+import FrameBus
 import Platform
 import WorkerSupport
 
@@ -10,6 +11,8 @@ final class TracingHandler: BroadcastSampleHandler {
   private let trace: FileHandle?
   private var frameCount = 0
   private var lastLine = ""
+  /// Of each kind, samples of the present generation.
+  private var soundCounts: [SampleBufferType: (generation: UInt64, count: Int)] = [:]
   private var kept: [RetainedSampleBuffer] = []
   private var check: PictureCheck?
   private var hoard: SampleHoard?
@@ -50,6 +53,7 @@ final class TracingHandler: BroadcastSampleHandler {
   override func processSampleBuffer(
     _ sample: borrowing SampleBuffer, type: SampleBufferType
   ) throws(BroadcastFailure) {
+    if type != .video, settings["sound"] != nil { return countSound(sample, type) }
     frameCount += 1
     // One line for as many as come in a row.
     if lastLine != type.rawValue { write(type.rawValue) }
@@ -73,6 +77,20 @@ final class TracingHandler: BroadcastSampleHandler {
   private func runAway() {
     var taken: [[UInt8]] = []
     while true { taken.append(Array(repeating: UInt8(taken.count & 0xff), count: 1 << 20)) }
+  }
+
+  /// Says how many there are of a kind, once there are as many as a test wants to see.
+  private func countSound(_ sample: borrowing SampleBuffer, _ type: SampleBufferType) {
+    var count = soundCounts[type] ?? (sample.generation, 0)
+    if count.generation != sample.generation { count = (sample.generation, 0) }
+    count.count += 1
+    soundCounts[type] = count
+    guard count.count == settings.number("sound", 0), let audio = sample.format.audio else {
+      return
+    }
+    let sampleFrames = audio.sampleFrameCount(inBytes: sample.byteCount)
+    write(
+      "\(type.rawValue) \(count.count) \(audio.sampleRate)x\(audio.channelCount) \(sampleFrames)")
   }
 
   private func keep(_ sample: borrowing SampleBuffer) {

@@ -196,4 +196,30 @@ import Testing
     }
     throw HarnessError("stream \(stream) never came")
   }
+
+  /// A picture of 6 × 4 whose upper left corner, once upright, is 200.
+  @Test(
+    arguments: [FourCC.yuv420, .yuv422, .nv12, .yuyv, .yuv444, .r8, .s210], Orientation.allCases)
+  func picturesComeOutUpright(fourcc: FourCC, orientation: Orientation) throws {
+    let format = try FrameFormat.video(
+      fourcc, width: orientation.swapsSides ? 4 : 6, height: orientation.swapsSides ? 6 : 4)
+    let sampleBytes = fourcc == .s210 ? 2 : 1
+    let step = fourcc == .yuyv ? 2 : sampleBytes
+    var bytes = [UInt8](repeating: 0, count: format.byteCount)
+    let number = orientation.rawValue
+    let row = [3, 4, 6, 7].contains(number) ? format.height - 1 : 0
+    let column = [2, 3, 7, 8].contains(number) ? format.width - 1 : 0
+    let plane = format.planes[0]
+    bytes[plane.offset + row * plane.stride + column * step] = 200
+    let writer = try Y4MWriter(format, orientation: orientation)
+    // SAFETY: bytes have no padding.
+    let frame = writer.frame(unsafe bytes.span.bytes).dropFirst(6)
+    #expect(String(decoding: writer.header, as: UTF8.self).hasPrefix("YUV4MPEG2 W6 H4 "))
+    #expect(frame.first == 200)
+    #expect(frame.count { $0 == 200 } == 1)
+    // What the header promises is what comes.
+    let facts = String(decoding: writer.header, as: UTF8.self)
+    let chroma = facts.contains("C444") ? 48 : facts.contains("C422") ? 24 : 12
+    #expect(frame.count == (fourcc == .r8 ? 24 : (24 + chroma) * sampleBytes))
+  }
 }

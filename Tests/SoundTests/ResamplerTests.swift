@@ -42,6 +42,23 @@ import Testing
     #expect(output.dropFirst(4_000).dropLast(4_000).allSatisfy { abs($0) < 0.001 })
   }
 
+  @Test(arguments: [100.0, 5_000, 15_000, 18_000, 20_000])
+  func whatIsAddedToAToneLiesEightyFiveDecibelsBelowIt(hertz: Double) {
+    let output = convert(tone(hertz, rate: 44_100), rate: 44_100, by: 480)
+    let wanted = (0..<48_000).map { 0.5 * sine(2 * .pi * hertz * Double($0) / 48_000) }
+    let rests = (4_800..<43_200).map { Double(output[2 * $0]) - wanted[$0] }
+    let power = rests.reduce(0) { $0 + $1 * $1 } / Double(rests.count)
+    #expect(power < 0.125 * 3e-9)
+  }
+
+  @Test(arguments: [25_000.0, 26_000, 28_000, 40_000])
+  func nothingIsLeftOfAToneThatTheLowerRateCannotCarry(hertz: Double) {
+    let output = convert(tone(hertz, rate: 96_000), rate: 96_000, by: 480)
+    let rests = output.dropFirst(9_600).dropLast(9_600).map { Double($0) }
+    let power = rests.reduce(0) { $0 + $1 * $1 } / Double(rests.count)
+    #expect(power < 0.125 * 1e-9)
+  }
+
   @Test func howTheInputIsCutMakesNoDifference() {
     let input = tone(440, rate: 44_100)
     let whole = convert(input, rate: 44_100, by: 44_100)

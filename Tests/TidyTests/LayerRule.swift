@@ -23,11 +23,11 @@ enum LayerRule {
     "GStreamerLog": ["SharedLog", "CGStreamer"],
     "DarwinNotifications": ["Platform", "AppGroup", "NotifyCenter"],
     "FrontApplication": core.union(["SharedDefaults"]),
-    "Capture": core.union(["FrontApplication", "Sound"]),
+    "Capture": core.union(["FrontApplication", "SharedDefaults", "Sound"]),
     "CaptureX11": core.union(["Capture", "CXCB", "FrontApplication"]),
     "CaptureGStreamer": core.union(["Capture", "CGStreamer", "CGStreamerSystem", "Sound"]),
     "Recording": core,
-    "Sound": ["Platform", "FrameBus"],
+    "Sound": core.union(["SharedDefaults"]),
     "Upload": core.union(["Sound"]),
     "WHIP": ["Platform", "CredentialStore", "CCurl"],
     "LivePage": ["Platform", "WHIP", "CHTTPServer"],
@@ -36,7 +36,7 @@ enum LayerRule {
     ]),
     "Broadcast": core.union([
       "Confinement", "CredentialStore", "FrontApplication", "NotifyCenter", "SharedDefaults",
-      "SharedLog",
+      "SharedLog", "Sound",
     ]),
     "CommandLineSupport": core.union(["ArgumentParser", "FoundationEssentials"])
       .union([
@@ -46,14 +46,16 @@ enum LayerRule {
     "Bench": ["Platform", "AppGroup", "CommandLineSupport"],
     "BusCLI": core.union(program).union([
       "Bench", "Broadcast", "Capture", "Confinement", "CredentialStore", "FoundationDefaults",
-      "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Upload",
+      "GroupSemaphores", "NotifyCenter", "Recording", "SharedDefaults", "SharedLog", "Sound",
+      "Upload",
     ]),
     "CaptureProgram": core.union(program).union(["Capture", "CaptureX11"]),
     "CaptureGStreamerProgram": core.union(program).union([
       "Capture", "CaptureGStreamer", "GStreamerLog",
     ]),
     "UploadProgram": core.union(program).union([
-      "Broadcast", "CredentialStore", "GStreamerLog", "SharedDefaults", "SharedLog", "Upload",
+      "Broadcast", "CredentialStore", "GStreamerLog", "SharedDefaults", "SharedLog", "Sound",
+      "Upload",
       "UploadGStreamer", "WHIP",
     ]),
     "ViewProgram": core.union(program).union([

@@ -23,6 +23,10 @@ final class Bench: Sendable {
       "framebus", ["upload", "--root", root.path, "--json"] + arguments, environment: environment)
   }
 
+  func snapshot(_ path: String) throws -> ProgramResult {
+    try RunningProgram("framebus", ["snapshot", "screen", path, "--root", root.path]).finish()
+  }
+
   /// Publishes the segments, uploads them to their end, and returns the publisher's time stamps.
   func record(_ path: String, _ mode: String, _ segments: String...) throws -> [Int64] {
     let uploader = try upload("file:\(path)")

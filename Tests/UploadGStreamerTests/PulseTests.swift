@@ -55,6 +55,112 @@
       server.process.end(with: 15)
     }
 
+    /// Whatever call of the kernel a thread of GStreamer's makes while our code is on its stack, is
+    /// ours.
+    @Test func theThreadThatHearsTheServerMakesNoCallOfOursThatCouldBlock() throws {
+      try withWatchdog {
+        let capture = try RunningProgram(
+          "framebus", ["capture", "pulse:monitor", "--root", bench.root.path],
+          environment: environment)
+        let reader = try RunningProgram(
+          "framebus", ["upload", "null", "--root", bench.root.path, "--stream", "audio.app"])
+        let threads = try threads(named: "source:src", of: capture)
+        let trace = bench.file("trace")
+        let tracer = try RunningProgram(
+          "strace", ["-ff", "-k", "-o", trace] + threads.flatMap { ["-p", $0] })
+        let traces = threads.map { "\(trace).\($0)" }
+        // Each call costs the tracer a walk over the stack.
+        try waitUntil("ten pieces are handed over: \(tracer.transcript)") {
+          try traces.flatMap(Self.ownCalls).count >= 10
+        }
+        try tracer.end(with: 2)
+        let calls = try traces.flatMap(Self.ownCalls)
+        let event = /write\((\d+), "\\1\\0\\0\\0\\0\\0\\0\\0", 8\) += 8/
+        let numbers = Set(calls.compactMap { try? event.wholeMatch(in: $0).map { "\($0.1)" } })
+        #expect(calls.allSatisfy { (try? event.wholeMatch(in: $0)) != nil })
+        // One event, which does not block.
+        let number = try #require(numbers.count == 1 ? numbers.first : nil)
+        let process = "/proc/\(capture.processID)"
+        let target = try FileManager.default.destinationOfSymbolicLink(
+          atPath: "\(process)/fd/\(number)")
+        #expect(target == "anon_inode:[eventfd]")
+        let facts = try String(contentsOfFile: "\(process)/fdinfo/\(number)", encoding: .utf8)
+        let flags = try #require(facts.firstMatch(of: /flags:\s*(\d+)/)?.1)
+        #expect(try #require(Int32(flags, radix: 8)) & O_NONBLOCK != 0)
+        try capture.end(with: 15)
+        try reader.end(with: 15)
+        server.process.end(with: 15)
+      }
+    }
+
+    private func threads(named name: String, of program: RunningProgram) throws -> [String] {
+      let tasks = "/proc/\(program.processID)/task"
+      var found: [String] = []
+      try waitUntil("a thread \(name): \(program.transcript)") {
+        found = try FileManager.default.contentsOfDirectory(atPath: tasks).filter { task in
+          (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) == name + "\n"
+        }
+        return !found.isEmpty
+      }
+      return found
+    }
+
+    /// The calls of a trace that were made by code of this product; stacks follow their call.
+    private static func ownCalls(_ path: String) throws -> [String] {
+      guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
+      var calls: [String] = []
+      var call = ""
+      for line in text.split(separator: "\n") {
+        guard line.hasPrefix(" > ") else {
+          call = String(line)
+          continue
+        }
+        if line.contains("/framebus-capture-gstreamer("), !call.isEmpty {
+          calls.append(call)
+          call = ""
+        }
+      }
+      return calls
+    }
+
+    @Test func aConfinedBroadcastHearsWhatTheMachinePlays() throws {
+      try withWatchdog {
+        let player = try RunningProgram(
+          "sh",
+          [
+            "-c",
+            "exec ffmpeg -v error -f lavfi -i sine=frequency=997:sample_rate=44100 -ac 2 -f s16le -"
+              + " | pacat --playback --raw --rate=44100 --channels=2 --format=s16le",
+          ], environment: environment)
+        let path = bench.file("out.mkv")
+        let manifest = bench.file("up.toml")
+        try """
+        version = 1
+        id = "up"
+        executable = "framebus-upload"
+        arguments = ["file:\(path)"]
+        samples = ["video", "audio-app"]
+        writes = ["\(bench.root.path)"]
+        """.write(toFile: manifest, atomically: true, encoding: .utf8)
+        let registered = try run(
+          "framebus", ["extension", "register", manifest, "--root", bench.root.path])
+        #expect(registered.status == .exited(0), "\(registered.errors)")
+        let host = try RunningProgram(
+          "framebus",
+          [
+            "broadcast", "start", "up", "--confine", "--source", "test:flash", "--size", "320x240",
+            "--root", bench.root.path,
+          ], environment: environment)
+        try waitUntil("the tone is heard: \(host.transcript)") {
+          (try? Heard(path).hertz) != nil
+        }
+        try host.end(with: 15)
+        #expect(abs(try #require(try Heard(path).hertz) - 997) < 1)
+        player.process.end(with: 15)
+        server.process.end(with: 15)
+      }
+    }
+
     @Test func aServerThatIsNotThereIsAnErrorThatNamesIt() throws {
       server.process.end(with: 15)
       let capture = try RunningProgram(

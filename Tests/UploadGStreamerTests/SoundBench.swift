@@ -102,6 +102,16 @@ struct Heard {
     }
   }
 
+  /// How loud a tone of that frequency is within a stretch of time: its amplitude (Goertzel).
+  func level(_ hertz: Double, from: Double, to: Double) -> Double {
+    let part = samples.dropFirst(Int(from * Self.rate)).prefix(Int((to - from) * Self.rate))
+    let factor = 2 * cos(2 * Double.pi * hertz / Self.rate)
+    var (before, last) = (0.0, 0.0)
+    for sample in part { (before, last) = (last, Double(sample) + factor * last - before) }
+    let power = last * last + before * before - factor * last * before
+    return part.isEmpty ? 0 : 2 * max(0, power).squareRoot() / Double(part.count)
+  }
+
   /// How much later the beep is heard than its flash is seen, in seconds. A busy machine draws a
   /// flash late, and never a beep: the pair that is closest says how far the clocks are apart.
   var skew: Double? {

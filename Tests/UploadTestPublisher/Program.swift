@@ -11,9 +11,10 @@ import Platform
 // and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). The
 // format NOIS is noise, in XR24, that no encoder can make small. The format PCM is sound, of
 // RATExCHANNELS instead of WxH: 16 bits, every sample 0.5, each frame as long as the interval;
-// TONE is the same with a tone of 440 Hz. The frame's time stamp is written to standard output as
-// one line. `still` waits for a signal after the last segment, and does not publish meanwhile, as a
-// screen does that stands still.
+// TONE is the same with a tone of 440 Hz. MARK1 to MARK8 are grey in XR24, of that orientation and
+// of WxH once upright, with a white block where the upright picture's upper left corner is. The
+// frame's time stamp is written to standard output as one line. `still` waits for a signal after
+// the last segment, and does not publish meanwhile, as a screen does that stands still.
 
 @main struct Program {
   static func main() {
@@ -49,6 +50,7 @@ import Platform
         var loan = try publisher.loan(waitingUntil: .after(.seconds(30)), stop: signals.stop)
         fill(&loan, segment, number)
         loan.metadata.ptsNs = ptsNs
+        loan.metadata.orientation = segment.orientation
         loan.metadata.capturedAtNs = monotonicNowNs()
         _ = loan.publish()
         try writeFully(Array("\(ptsNs)\n".utf8), to: 1)
@@ -83,9 +85,31 @@ import Platform
     }
   }
 
+  /// By the words of EXIF: which side of the upright picture the first row and column are, for
+  /// orientations 1 to 8, says whether its upper left corner is in the last row or column.
+  private static func fillWithMark(_ loan: inout FrameLoan, _ segment: Segment) {
+    let number = segment.orientation.rawValue
+    let (isLastRow, isLastColumn) = ([3, 4, 6, 7].contains(number), [2, 3, 7, 8].contains(number))
+    let (width, height) = (segment.format.width, segment.format.height)
+    let side = min(width, height) / 4
+    var bytes = loan.bytes
+    for row in 0..<height {
+      let isMarkedRow = isLastRow ? row >= height - side : row < side
+      for column in 0..<width {
+        let isMarkedColumn = isLastColumn ? column >= width - side : column < side
+        let offset = segment.format.planes[0].offset + row * segment.format.planes[0].stride
+        // SAFETY: the pixel lies within the format's size, which the slot holds.
+        unsafe bytes.storeBytes(
+          of: isMarkedRow && isMarkedColumn ? 0xffff_ffff : 0x4040_4040,
+          toUncheckedByteOffset: offset + column * 4, as: UInt32.self)
+      }
+    }
+  }
+
   /// Grey in every format of one byte a sample: in RGB, and in YUV with neutral chroma.
   private static func fill(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
     let (format, isNoisy) = (segment.format, segment.isNoisy)
+    if segment.isMarked { return fillWithMark(&loan, segment) }
     if segment.isTone { return fillWithTone(&loan, segment, number) }
     if format.kind != .video {
       var bytes = loan.bytes
@@ -116,6 +140,8 @@ struct Segment {
   let count: Int
   let isNoisy: Bool
   let isTone: Bool
+  let isMarked: Bool
+  let orientation: Orientation
   let sampleRate: Int
   let channelCount: Int
   let intervalNs: Int64
@@ -128,13 +154,17 @@ struct Segment {
     else { throw WrongArguments() }
     let sides = parts[1].split(separator: "x").compactMap { Int($0) }
     guard sides.count == 2 else { throw WrongArguments() }
+    isMarked = parts[0].hasPrefix("MARK")
+    orientation = UInt8(parts[0].dropFirst(4)).flatMap(Orientation.init) ?? .up
     if fourcc == .pcm {
       let sound = try AudioFormat(.s16le, sampleRate: sides[0], channelCount: sides[1])
       let sampleFrames = sides[0] * Int(microseconds) / 1_000_000
       format = try .audio(.appAudio, sound, maximumSampleFrameCount: sampleFrames)
     } else {
       let rate = FrameRate(Int(1_000_000 / microseconds), 1)
-      format = try .video(fourcc, width: sides[0], height: sides[1], frameRate: rate)
+      let (width, height) =
+        orientation.swapsSides ? (sides[1], sides[0]) : (sides[0], sides[1])
+      format = try .video(fourcc, width: width, height: height, frameRate: rate)
     }
     self.count = count
     isNoisy = parts[0] == "NOIS"
@@ -146,6 +176,7 @@ struct Segment {
   private static func fourcc(_ name: String) -> FourCC? {
     switch name {
     case "NOIS": .xrgb8888
+    case let name where name.hasPrefix("MARK"): .xrgb8888
     case "PCM", "TONE": .pcm
     default: FourCC(name)
     }

@@ -11,7 +11,8 @@ struct BroadcastCommand: ParsableCommand {
     abstract: "Capture a source and give it to an extension, each a process of its own.",
     subcommands: [
       BroadcastStart.self, BroadcastStop.self, BroadcastPauseCommand.self,
-      BroadcastResume.self, BroadcastAnnotate.self, BroadcastStatusCommand.self,
+      BroadcastResume.self, BroadcastAnnotate.self, BroadcastSound.self,
+      BroadcastStatusCommand.self,
     ])
 }
 

@@ -4,6 +4,7 @@ import Broadcast
 import CommandLineSupport
 import CredentialStore
 import Platform
+import Sound
 
 /// `framebus broadcast start [EXTENSION] [--source SOURCE]`.
 struct BroadcastStart: ParsableCommand {
@@ -26,6 +27,16 @@ struct BroadcastStart: ParsableCommand {
   var fps: String?
   @Option(help: ArgumentHelp("Size, as `framebus capture` takes it.", valueName: "WxH"))
   var size: String?
+  @OptionGroup(title: "Sound, if the extension wants it, at first") var sound: SoundSwitchOptions
+  @Option(
+    help: ArgumentHelp(
+      "What to capture as the sound of applications (default: pulse:monitor).",
+      valueName: "source"))
+  var appSource: String?
+  @Option(
+    help: ArgumentHelp(
+      "What to capture as the microphone (default: pulse:mic).", valueName: "source"))
+  var micSource: String?
   @Option(help: ArgumentHelp("What the user agrees to, for the log.", valueName: "text"))
   var consent: String?
   @Option(help: ArgumentHelp("Start a role that dies at most N times in a row.", valueName: "n"))
@@ -74,6 +85,9 @@ struct BroadcastStart: ParsableCommand {
     var request = BroadcastRequest(extensionID: picked, source: source)
     if let fps { request.captureOptions.append("--fps=\(fps)") }
     if let size { request.captureOptions.append("--size=\(size)") }
+    request.sound = sound.changed(request.sound)
+    if let appSource { request.soundSources[.audioApp] = appSource }
+    if let micSource { request.soundSources[.audioMic] = micSource }
     request.isConfined = confine
     if let consent { request.consent = consent }
     if let restarts { request.restarts.maximumInARow = restarts }

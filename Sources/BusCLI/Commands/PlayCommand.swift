@@ -90,7 +90,7 @@ struct PlayCommand: ParsableCommand {
     while left > 0 {
       switch try stream.next(until: .never, stop: stop) {
       case .frame(let lease):
-        try output.write(lease.format, lease.bytes)
+        try output.write(lease.format, lease.metadata.orientation, lease.bytes)
         left -= 1
       case .timedOut: continue
       case .stopped: return

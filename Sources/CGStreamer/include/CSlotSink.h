@@ -102,6 +102,8 @@ GstElement *fb_pipeline_new(const char *description, struct fb_pipeline_failure 
 bool fb_pipeline_set_text(GstElement *pipeline, const char *element, const char *property,
                           const char *value);
 bool fb_pipeline_play(GstElement *pipeline);
+/// Whether anything leads into the named element.
+bool fb_pipeline_is_connected(GstElement *pipeline, const char *element);
 /// How long the container says its longest track is; UINT64_MAX if it does not say.
 uint64_t fb_pipeline_duration_ns(GstElement *pipeline);
 /// Ends all threads of a pipeline. Flush its slot sink first.

@@ -36,6 +36,8 @@ upload_pipeline *upload_pipeline_create(upload_event_handler handler, void *cont
 bool upload_pipeline_append(upload_pipeline *pipeline, const char *factory);
 /// The element appended last is where further branches end.
 void upload_pipeline_mark_muxer(upload_pipeline *pipeline);
+/// The element appended last, a videoflip, turns each frame as its own orientation says.
+void upload_pipeline_turn_upright(upload_pipeline *pipeline);
 /// Begins the branch of sound, with an appsrc of its own: what is appended next follows it.
 bool upload_pipeline_begin_sound(upload_pipeline *pipeline);
 /// Leads the branch of sound into the muxer's pad of that name. False: they do not fit.
@@ -68,6 +70,8 @@ struct upload_frame {
   /// GStreamer's name of the pixel format, such as "BGRx".
   const char *format;
   uint32_t width, height;
+  /// How the picture lies in memory: 1 to 8, as in EXIF.
+  uint32_t orientation;
   uint32_t planeCount;
   size_t offsets[UPLOAD_MAXIMUM_PLANES];
   int32_t strides[UPLOAD_MAXIMUM_PLANES];

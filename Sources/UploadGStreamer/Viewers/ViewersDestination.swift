@@ -97,8 +97,9 @@
     private func start(_ frame: HeldFrame, _ ptsNs: UInt64) throws(DestinationError) -> Pictures {
       let format = frame.lease.format
       let geometry = try FrameGeometry(evenPartOf: format)
+      let size = geometry.upright(frame.lease.metadata.orientation)
       let pipeline = try Pipeline(
-        chain(width: geometry.width, height: geometry.height, rate: format.frameRate) + [.end],
+        chain(width: size.width, height: size.height, rate: format.frameRate) + [.end],
         output: output)
       try pipeline.setCaps(geometry.caps(rate: format.frameRate))
       let capturedAtNs = frame.lease.metadata.capturedAtNs

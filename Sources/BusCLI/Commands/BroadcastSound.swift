@@ -1,0 +1,60 @@
+import ArgumentParser
+import Broadcast
+import CommandLineSupport
+import Sound
+
+/// On or off, as an option says it.
+enum SwitchPosition: String, ExpressibleByArgument, CaseIterable {
+  case on, off
+
+  init(_ isOn: Bool) { self = isOn ? .on : .off }
+  var isOn: Bool { self == .on }
+}
+
+/// Which sound of a broadcast is heard.
+struct SoundSwitchOptions: ParsableArguments {
+  @Option(help: "The sound of applications.") var app: SwitchPosition?
+  @Option(help: "The sound of the microphone.") var mic: SwitchPosition?
+
+  var isEmpty: Bool { app == nil && mic == nil }
+
+  func changed(_ sound: SoundSwitch) -> SoundSwitch {
+    SoundSwitch(app: app?.isOn ?? sound.app, mic: mic?.isOn ?? sound.mic)
+  }
+}
+
+/// `framebus broadcast sound`.
+struct BroadcastSound: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sound", abstract: "Switch sound on or off while it lasts, or show what is on.",
+    discussion: """
+      What is switched off is not captured: it fades out within the next ten milliseconds, and its \
+      device is closed. A broadcast begins with the sound of applications on and the microphone \
+      off, unless `broadcast start` says otherwise.
+      """)
+
+  @OptionGroup var positions: SoundSwitchOptions
+  @OptionGroup(title: "Global options") var global: GlobalOptions
+
+  func run() throws {
+    let controller = try BroadcastController(in: global.openGroup())
+    let sound = positions.changed(try controller.sound)
+    if !positions.isEmpty { try controller.setSound(sound) }
+    if global.json { return try global.terminal.printJSON(Report(sound)) }
+    if positions.isEmpty {
+      try global.terminal.printRows([
+        ("app", SwitchPosition(sound.app).rawValue), ("mic", SwitchPosition(sound.mic).rawValue),
+      ])
+    }
+  }
+
+  private struct Report: Encodable {
+    let app: Bool
+    let mic: Bool
+
+    init(_ sound: SoundSwitch) {
+      app = sound.app
+      mic = sound.mic
+    }
+  }
+}

@@ -1,0 +1,72 @@
+#if Media
+  import CGStreamer
+  import CGStreamerSystem
+
+  /// A pipeline that ends in one of our sinks, or in several. Its threads end with the last one.
+  @safe final class CapturePipeline: @unchecked Sendable {
+    // because GStreamer has locks of its own for all that is called here
+
+    /// SAFETY: lives until deinit, which alone frees it.
+    @unsafe let element: UnsafeMutablePointer<GstElement>
+    /// What messages call it.
+    let name: String
+
+    /// - Parameters:
+    ///   - description: as `gst-launch-1.0` takes it.
+    ///   - texts: properties to set, as (element, property, value).
+    init(
+      _ description: String, texts: [(String, String, String)] = [], name: String
+    ) throws(PipelineError) {
+      if let message = unsafe fb_gstreamer_start() {
+        defer { unsafe g_free(message) }
+        throw .cannotStart(reason: unsafe String(cString: message))
+      }
+      var failure = unsafe fb_pipeline_failure()
+      // SAFETY: the strings are read during the calls; what comes back is checked.
+      guard let element = unsafe fb_pipeline_new(description, &failure) else {
+        defer { unsafe fb_pipeline_failure_clear(&failure) }
+        throw unsafe PipelineError(failure, in: name, framesOut: 0)
+      }
+      for (part, property, value) in texts {
+        _ = unsafe fb_pipeline_set_text(element, part, property, value)
+      }
+      unsafe self.element = element
+      self.name = name
+    }
+
+    deinit { unsafe fb_pipeline_free(element) }
+
+    func play() throws(PipelineError) {
+      if unsafe fb_pipeline_play(element) { return }
+      try throwFailure(framesOut: 0)
+      throw .failed(name: name, element: "the pipeline", reason: "it does not start")
+    }
+
+    /// Ends its threads, once every sink lets go those that wait for it. Idempotent.
+    func stop() { unsafe fb_pipeline_stop(element) }
+
+    /// Throws what it reported, if it did.
+    func throwFailure(framesOut: UInt64) throws(PipelineError) {
+      var failure = unsafe fb_pipeline_take_failure(element)
+      defer { unsafe fb_pipeline_failure_clear(&failure) }
+      if unsafe failure.isFailure {
+        throw unsafe PipelineError(failure, in: name, framesOut: framesOut)
+      }
+    }
+
+    /// Readable when `throwFailure` may throw.
+    var descriptorNumber: Int32 { unsafe fb_pipeline_descriptor(element) }
+
+    /// Whether its threads have ended, with or without a word.
+    var isIdle: Bool { unsafe fb_pipeline_is_idle(element) }
+
+    /// How long the file says it is; nil if it does not say.
+    var durationNs: UInt64? {
+      let durationNs = unsafe fb_pipeline_duration_ns(element)
+      return durationNs == .max ? nil : durationNs
+    }
+
+    /// Whether anything leads into the part of that name.
+    func isConnected(_ part: String) -> Bool { unsafe fb_pipeline_is_connected(element, part) }
+  }
+#endif

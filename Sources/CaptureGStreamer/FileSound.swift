@@ -1,0 +1,161 @@
+#if Media
+  import Capture
+  import FrameBus
+  import Platform
+  import Sound
+  import Synchronization
+
+  /// The sound of a file, published beside its pictures by a thread of its own: each may have to
+  /// wait for its subscribers while the other goes on.
+  ///
+  /// It keeps the file's time stamps, as the pictures do, runs ahead of them by half a second at
+  /// most, and ends with them.
+  final class FileSound: @unchecked Sendable {
+    // because its thread alone uses `sink` once it runs, and all else has locks of its own
+
+    /// How far it runs ahead, and how often it looks whether it may go on.
+    private static let leadNs: Int64 = 500_000_000
+    private static let lookInterval = Duration.milliseconds(20)
+    /// Two and a half seconds: who attaches late, but before the pictures are far, misses nothing.
+    private static let ringDepth = 256
+
+    private var sink: SoundSink
+    /// Its own, beside that of the pictures: `stop` is raised when they have ended.
+    private let session: CaptureSession
+    private let refused: @Sendable (String) -> Void
+    /// Of the newest picture; where the pictures end.
+    private let picturesNs = Atomic<Int64>(.min)
+    private let endNs = Atomic<Int64>(.max)
+    private let isPublished: StopSignal
+    private let hasBegun: StopSignal
+    private let hasEnded: StopSignal
+    private var isStarted = false
+
+    /// - Parameters:
+    ///   - session: names the stream to publish.
+    ///   - refused: told why the file's sound is left out, on the thread.
+    init(
+      _ sink: consuming SoundSink, in session: CaptureSession,
+      refused: @escaping @Sendable (String) -> Void
+    ) throws(PipelineError) {
+      self.sink = sink
+      self.session = session
+      self.refused = refused
+      do throws(SystemError) {
+        isPublished = try StopSignal()
+        hasBegun = try StopSignal()
+        hasEnded = try StopSignal()
+      } catch {
+        throw .system(error)
+      }
+    }
+
+    // MARK: For the thread of the pictures
+
+    /// Makes the stream known, and returns when it is: whoever finds the pictures finds it too.
+    func start() throws(PipelineError) {
+      do throws(SystemError) {
+        try startThread(named: "file sound") { [self] in
+          run()
+          isPublished.raise()
+          hasEnded.raise()
+        }
+      } catch {
+        throw .system(error)
+      }
+      isStarted = true
+      wait(for: isPublished)
+    }
+
+    /// Somebody wants the pictures.
+    func begin() { hasBegun.raise() }
+
+    // Relaxed: a number by itself, which orders nothing.
+    func notePicture(atNs ptsNs: Int64) { picturesNs.store(ptsNs, ordering: .relaxed) }
+
+    /// No picture follows. Returns when the sound of their time is published, or their own session
+    /// is over.
+    func finish(atNs ptsNs: Int64, of pictures: CaptureSession) {
+      // Relaxed: a number by itself.
+      endNs.store(ptsNs, ordering: .relaxed)
+      guard isStarted else { return }
+      _ = try? waitUntilReadable(
+        [hasEnded.descriptorNumber, pictures.stop.descriptorNumber], until: pictures.deadline)
+      end()
+    }
+
+    /// Ends it at once.
+    func end() {
+      session.stop.raise()
+      // The thread has the sink for as long as it runs, and flushes it when it ends.
+      if isStarted { wait(for: hasEnded) } else { sink.flush() }
+    }
+
+    private func wait(for signal: StopSignal) {
+      _ = try? waitUntilReadable([signal.descriptorNumber], until: .never)
+    }
+
+    // MARK: The thread
+
+    private func run() {
+      // Whatever becomes of it, the pictures do not wait for its part of the pipeline.
+      defer { sink.flush() }
+      do throws(PublishingError) {
+        var output = try SoundOutput(.appAudio, gate: SilenceGate(limit: nil), in: session)
+        let publisher = try output.publisher(of: session.stream, in: session) { options in
+          options.ringDepth = Self.ringDepth
+          options.allowsLossless = true
+          options.losslessStallBudget = nil
+        }
+        isPublished.raise()
+        try session.drive(publisher) { (publisher) throws(PublishingError) in
+          try publishAll(by: &output, with: &publisher)
+        }
+      } catch {
+        refused("\(error)")
+      }
+    }
+
+    private func publishAll(
+      by output: inout SoundOutput, with publisher: inout Publisher
+    ) throws(PublishingError) {
+      _ = try? waitUntilReadable(
+        [hasBegun.descriptorNumber, session.stop.descriptorNumber], until: .never)
+      var rechunker = Rechunker()
+      while !session.isOver {
+        switch next() {
+        case .sound(let samples, let ptsNs): rechunker.add(samples, ptsNs: ptsNs)
+        case .format: continue
+        case .nothing: continue
+        case .ended: return
+        }
+        while !session.isOver, let next = rechunker.next() {
+          guard waitForPictures(atNs: next.ptsNs) else { return }
+          try output.publishRead(
+            next.chunk, ptsNs: next.ptsNs, with: &publisher, in: session)
+        }
+      }
+    }
+
+    private func next() -> SoundSink.Item {
+      do throws(PipelineError) {
+        return try sink.next(until: .after(Self.lookInterval), stop: session.stop)
+      } catch {
+        refused("\(error)")
+        return .ended
+      }
+    }
+
+    /// - Returns: false where no picture is so late.
+    private func waitForPictures(atNs ptsNs: Int64) -> Bool {
+      while !session.isOver {
+        // Relaxed: numbers by themselves.
+        if ptsNs >= endNs.load(ordering: .relaxed) { return false }
+        if ptsNs &- Self.leadNs <= picturesNs.load(ordering: .relaxed) { return true }
+        if endNs.load(ordering: .relaxed) != .max { return true }
+        guard session.sleep(until: .after(Self.lookInterval)) else { return false }
+      }
+      return false
+    }
+  }
+#endif

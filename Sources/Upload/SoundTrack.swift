@@ -1,0 +1,162 @@
+import FrameBus
+import Sound
+
+/// The sound of one upload: its streams, each placed beside the pictures, mixed, and given out in
+/// chunks without a gap.
+///
+/// A pure calculation: it reads no stream and waits for nothing; time is what the caller passes in.
+/// Where it is asked for a timeline, that is of the pictures; nil where there are none to come, and
+/// sound has a time of its own.
+package struct SoundTrack {
+  /// A live stream of sound that says nothing for so long has fallen silent.
+  package static let livePatienceNs: UInt64 = 300_000_000
+  /// Silence stays so far behind the pictures, so that sound that is on its way finds its place.
+  private static let silenceMarginNs: Int64 = 300_000_000
+  /// Sound runs ahead of the pictures at most so far.
+  private static let leadNs: UInt64 = 1_000_000_000
+  /// So many frames of sound wait for the first picture, and so many samples in all.
+  private static let earlyCount = 400
+  private static let earlySampleCount = 20 * SoundChunk.sampleRate
+
+  /// One stream of sound, by a number of the caller's.
+  private struct Stream {
+    var converter = SoundConverter()
+    /// From its first sound on.
+    var source: SoundMixer.Source?
+    /// Added to its time stamps, as long as both publishers live.
+    var place: Place?
+  }
+
+  private struct Place {
+    var offsetNs: Int64
+    var generation: UInt64
+    var picturesGeneration: UInt64?
+  }
+
+  /// Sound of which the place is not known before the first picture.
+  private struct Sound {
+    var number: Int
+    var patienceNs: UInt64
+    var samples: [Float]
+    var ptsNs: Int64
+    var capturedAtNs: UInt64
+    var generation: UInt64
+  }
+
+  private var streams: [Int: Stream] = [:]
+  private var mixer = SoundMixer()
+  private var early: [Sound] = []
+
+  package init() {}
+
+  /// How much sound waits to be given out.
+  package var bufferedNs: UInt64 { mixer.bufferedNs }
+  /// Where the next chunk begins.
+  package var positionNs: UInt64 { mixer.positionNs }
+  /// Sample frames that came too late for their place.
+  package var lostCount: Int { mixer.lostCount }
+
+  // MARK: In
+
+  /// Takes one frame's sound.
+  /// - Parameters:
+  ///   - number: of its stream.
+  ///   - patienceNs: for so long after it, chunks wait for more of the same stream.
+  /// - Throws: where its format cannot be used; the stream is then left out.
+  package mutating func take(
+    _ frame: borrowing FrameLease, of number: Int, patienceNs: UInt64, beside timeline: Timeline?,
+    nowNs: UInt64
+  ) throws(SoundConverter.Refusal) {
+    let metadata = frame.metadata
+    if metadata.flags.contains(.discontinuity) { streams[number]?.converter.restart() }
+    let samples = try streams[number, default: Stream()].converter.convert(frame)
+    let sound = Sound(
+      number: number, patienceNs: patienceNs, samples: samples, ptsNs: metadata.ptsNs,
+      capturedAtNs: metadata.capturedAtNs, generation: frame.generation)
+    if add(sound, beside: timeline, nowNs) { return }
+    early.append(sound)
+    var sampleCount = early.reduce(0) { $0 + $1.samples.count }
+    while early.count > Self.earlyCount || sampleCount > Self.earlySampleCount {
+      sampleCount -= early.removeFirst().samples.count
+    }
+  }
+
+  /// Sound of a stream that may lose nothing is on its way: chunks wait for it from now on,
+  /// although pictures come first.
+  package mutating func expect(_ number: Int, patienceNs: UInt64, nowNs: UInt64) {
+    if streams[number]?.source != nil { return }
+    streams[number, default: Stream()].source = mixer.addSource(
+      patienceNs: patienceNs, nowNs: nowNs)
+  }
+
+  /// Nothing more comes of a stream, and nothing waits for it.
+  package mutating func end(_ number: Int) {
+    if let source = streams[number]?.source { mixer.removeSource(source) }
+    streams[number]?.source = nil
+    streams[number]?.place = nil
+  }
+
+  /// Puts sound into its place.
+  /// - Returns: false if that is not known yet.
+  private mutating func add(_ sound: Sound, beside timeline: Timeline?, _ nowNs: UInt64) -> Bool {
+    guard let place = place(of: sound, beside: timeline) else { return false }
+    streams[sound.number]?.place = place
+    let source =
+      streams[sound.number]?.source
+      ?? mixer.addSource(patienceNs: sound.patienceNs, nowNs: nowNs)
+    streams[sound.number]?.source = source
+    let (atNs, isOverflown) = sound.ptsNs.addingReportingOverflow(place.offsetNs)
+    if !isOverflown { mixer.add(sound.samples, atNs: atNs, from: source, nowNs: nowNs) }
+    return true
+  }
+
+  private func place(of sound: Sound, beside timeline: Timeline?) -> Place? {
+    let pictures = timeline?.generation
+    if let place = streams[sound.number]?.place, place.generation == sound.generation,
+      place.picturesGeneration == pictures
+    {
+      return place
+    }
+    guard let offsetNs = offsetNs(of: sound, beside: timeline) else { return nil }
+    return Place(
+      offsetNs: offsetNs, generation: sound.generation, picturesGeneration: pictures)
+  }
+
+  private func offsetNs(of sound: Sound, beside timeline: Timeline?) -> Int64? {
+    if let timeline {
+      return timeline.soundOffsetNs(ptsNs: sound.ptsNs, capturedAtNs: sound.capturedAtNs)
+    }
+    // Sound alone begins with its first sample; what else is heard has the same clock.
+    return streams.values.lazy.compactMap(\.place?.offsetNs).first ?? (0 &- sound.ptsNs)
+  }
+
+  // MARK: Out
+
+  /// The next chunk, if it is complete and not too far ahead of the pictures.
+  /// - Parameter fillsGaps: whether there is silence beside pictures that no stream has sound for.
+  package mutating func next(
+    beside timeline: Timeline?, fillsGaps: Bool, nowNs: UInt64
+  ) -> PlacedChunk? {
+    if let timeline, timeline.generation == nil { return nil }
+    settle(beside: timeline, nowNs)
+    guard let timeline else { return mixer.next(nowNs: nowNs, silentUntilNs: .min) }
+    let picturesNs = timeline.lastNs
+    guard mixer.positionNs < UInt64(clamping: picturesNs) + Self.leadNs else { return nil }
+    return mixer.next(
+      nowNs: nowNs, silentUntilNs: fillsGaps ? picturesNs &- Self.silenceMarginNs : .min)
+  }
+
+  /// When nothing follows: the rest, chunk by chunk, up to the end of the pictures.
+  package mutating func drain(beside timeline: Timeline?) -> PlacedChunk? {
+    let hasPictures = timeline?.generation != nil
+    let endNs = hasPictures ? UInt64(clamping: timeline?.lastNs ?? 0) : UInt64.max
+    return mixer.positionNs < endNs ? mixer.drain() : nil
+  }
+
+  /// Places what came before the first picture.
+  private mutating func settle(beside timeline: Timeline?, _ nowNs: UInt64) {
+    let waiting = early
+    early = []
+    for sound in waiting { _ = add(sound, beside: timeline, nowNs) }
+  }
+}

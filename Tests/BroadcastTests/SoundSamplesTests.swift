@@ -1,0 +1,133 @@
+import Broadcast
+import FrameBus
+import Platform
+import Sound
+import TestSupport
+import Testing
+
+/// Sound as an extension gets it: which kinds, and in which format.
+@Suite struct SoundSamplesTests {
+  @Test func theHostCapturesEachKindOfSoundThatTheExtensionWants() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["sound=20"], samples: SampleBufferType.allCases)
+      var request = scene.request
+      request.soundSources = [.audioApp: "tone:440", .audioMic: "tone:880"]
+      request.sound = SoundSwitch(app: true, mic: true)
+      let session = try scene.controller.start(request).session
+      for line in ["audio-app 20 48000x2 480", "audio-mic 20 48000x2 480", "video"] {
+        try waitUntil("\(line), not \(scene.trace)") { scene.trace.contains(line) }
+      }
+      #expect(try scene.controller.sound == request.sound)
+      #expect(try scene.finish(session) == .finished)
+      // The captures of sound have ended with the session.
+      #expect(try listStreams(in: scene.group).isEmpty)
+    }
+  }
+
+  @Test func withoutAWordTheMicrophoneIsOff() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["sound=20"], samples: SampleBufferType.allCases)
+      var request = scene.request
+      request.soundSources = [.audioApp: "tone:440", .audioMic: "tone:880"]
+      let session = try scene.controller.start(request).session
+      try waitUntil("sound of applications, not \(scene.trace)") {
+        scene.trace.contains { $0.hasPrefix("audio-app 20") }
+      }
+      #expect(!scene.trace.contains { $0.hasPrefix("audio-mic") })
+      try scene.controller.setSound(SoundSwitch(app: false, mic: true))
+      try waitUntil("the microphone, not \(scene.trace)") {
+        scene.trace.contains { $0.hasPrefix("audio-mic 20") }
+      }
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test func noSoundComesWhileThePicturesAreLost() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(samples: [.video, .audioApp])
+      var request = scene.request
+      request.soundSources = [.audioApp: "tone:440"]
+      let session = try scene.controller.start(request).session
+      try waitUntil("both, not \(scene.trace)") {
+        scene.trace.contains("video") && scene.trace.contains("audio-app")
+      }
+      try scene.kill(.capture)
+      try waitUntil("the pictures are back, not \(scene.trace)") { scene.trace.contains("resumed") }
+      let paused = try #require(scene.trace.firstIndex(of: "paused captureLost"))
+      #expect(scene.trace[paused + 1] == "resumed")
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test func aCaptureOfSoundThatIsKilledIsStartedAgainAndTheBroadcastGoesOn() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["sound=20"], samples: [.video, .audioApp])
+      var request = scene.request
+      request.soundSources = [.audioApp: "tone:440"]
+      let session = try scene.controller.start(request).session
+      try waitUntil("sound, not \(scene.trace)") {
+        scene.trace.contains("audio-app 20 48000x2 480")
+      }
+      let first = try #require(
+        try listStreams(in: scene.group).first { $0.name.text == "audio.app" })
+      guard let watch = ProcessWatch(first.publisherPID) else { throw HarnessError("it is gone") }
+      watch.send(signal: Signal.kill)
+      try waitUntil("sound of another process, not \(scene.trace)") {
+        scene.trace.count { $0.hasPrefix("audio-app 20") } == 2
+      }
+      #expect(!scene.trace.contains { $0.hasPrefix("paused") })
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test(arguments: [
+    "s16le 44100x1", "f32be 96000x6", "s24be 22050x2", "u8 8000x8", "f64le 192000x2",
+  ])
+  func soundOfAnyFormatArrivesAsItWasPublished(text: String) throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["sound=5"], samples: [.video, .audioApp])
+      let words = text.split { $0 == " " || $0 == "x" }.map(String.init)
+      let sample = try #require(SampleFormat.allCases.first { "\($0)" == words[0] })
+      let audio = try AudioFormat(
+        sample, sampleRate: try #require(Int(words[1])), channelCount: try #require(Int(words[2])))
+      let count = audio.sampleRate / 100
+      let stop = try StopSignal()
+      let ended = try StopSignal()
+      let format = try FrameFormat.audio(.appAudio, audio, maximumSampleFrameCount: count)
+      var options = PublisherOptions()
+      // Shallower than the extension would like.
+      options.ringDepth = 16
+      let box = PublisherBox(
+        try Publisher(StreamName("audio.app"), in: scene.group, format: format, options: options))
+      try startThread(named: "sound") {
+        box.publish(until: stop)
+        ended.raise()
+      }
+      var request = scene.request
+      request.soundSources = [:]
+      let session = try scene.controller.start(request).session
+      let line = "audio-app 5 \(words[1])x\(words[2]) \(count)"
+      try waitUntil("\(line), not \(scene.trace)") { scene.trace.contains(line) }
+      #expect(try scene.finish(session) == .finished)
+      stop.raise()
+      _ = try waitUntilReadable([ended.descriptorNumber], until: .never)
+    }
+  }
+}
+
+/// A publisher of sound on a thread of its own, a frame of 10 ms at a time.
+private final class PublisherBox: @unchecked Sendable {
+  // because one thread publishes, and nobody else looks
+  private var publisher: Publisher?
+
+  init(_ publisher: consuming Publisher) { self.publisher = consume publisher }
+
+  func publish(until stop: StopSignal) {
+    guard var publisher = publisher.take() else { return }
+    while !stop.isRaised {
+      _ = try? publisher.loan().publish()
+      _ = try? waitUntilReadable([stop.descriptorNumber], until: .after(.milliseconds(10)))
+    }
+    publisher.finish(.ended)
+  }
+}

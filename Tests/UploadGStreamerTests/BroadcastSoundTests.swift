@@ -1,0 +1,113 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// A broadcast with sound, by the built-in extension, as a user starts it.
+  @Suite struct BroadcastSoundTests {
+    private let bench: SoundBench
+
+    init() throws { bench = try SoundBench() }
+
+    private func framebus(_ arguments: String...) throws -> ProgramResult {
+      let result = try run("framebus", ["--root", bench.root.path] + arguments)
+      #expect(result.status == .exited(0), "\(result.errors)")
+      return result
+    }
+
+    private func start(_ destination: String, _ arguments: String...) throws -> RunningProgram {
+      _ = try framebus("extension", "register", "--builtin", destination)
+      return try RunningProgram(
+        "framebus",
+        [
+          "--root", bench.root.path, "broadcast", "start", "framebus.upload", "--source",
+          "test:flash", "--size", "320x240", "--app-source", "tone:997", "--mic-source",
+          "tone:2000",
+        ] + arguments)
+    }
+
+    /// Waits until so much more sound is in the file, which grows meanwhile.
+    private func waitForSound(_ path: String, chunks: Int, _ host: RunningProgram) throws {
+      let before = packetCount(path)
+      try waitUntil("\(chunks) chunks after \(before) of \(path): \(host.transcript)") {
+        packetCount(path) >= before + chunks
+      }
+    }
+
+    private func packetCount(_ path: String) -> Int {
+      let text = try? output(
+        of: "ffprobe",
+        [
+          "-v", "quiet", "-select_streams", "a", "-show_entries", "packet=size", "-of", "csv=p=0",
+          path,
+        ])
+      return text?.split(separator: "\n").count ?? 0
+    }
+
+    @Test func aBroadcastRecordsTheSoundOfApplicationsBesideThePictures() throws {
+      try withWatchdog {
+        let path = bench.file("out.mkv")
+        let host = try start("file:\(path)")
+        try waitForSound(path, chunks: 300, host)
+        _ = try framebus("broadcast", "stop")
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+        let heard = try Heard(path)
+        #expect(heard.codecs == ["h264", "opus"])
+        #expect(abs(try #require(heard.hertz) - 997) < 1)
+        #expect(heard.level(2_000, from: 0.5, to: 1.5) < 0.001)
+      }
+    }
+
+    @Test func bothSidesAreSwitchedWhileItLasts() throws {
+      try withWatchdog {
+        let path = bench.file("out.mkv")
+        let host = try start("file:\(path)")
+        try waitForSound(path, chunks: 150, host)
+        for change in [["--mic", "on"], ["--app", "off"], ["--mic", "off"]] {
+          let result = try run(
+            "framebus", ["--root", bench.root.path, "broadcast", "sound"] + change)
+          #expect(result.status == .exited(0), "\(result.errors)")
+          try waitForSound(path, chunks: 200, host)
+        }
+        _ = try framebus("broadcast", "stop")
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+        let heard = try Heard(path)
+        // What is heard in each tenth of a second, without those in which it changes.
+        var told: [String] = []
+        var before = ""
+        for tenth in 0..<Int(Double(heard.samples.count) / 4_800) {
+          let from = Double(tenth) / 10
+          let app = heard.level(997, from: from, to: from + 0.1) > 0.01
+          let mic = heard.level(2_000, from: from, to: from + 0.1) > 0.01
+          let now = app ? mic ? "both" : "app" : mic ? "mic" : "none"
+          if now == before, told.last != now { told.append(now) }
+          before = now
+        }
+        // Sound takes a moment to come at first.
+        if told.first == "none" { told.removeFirst() }
+        #expect(told == ["app", "both", "mic", "none"])
+      }
+    }
+
+    @Test func aBroadcastGoesOnWithoutASoundServer() throws {
+      try withWatchdog {
+        let path = bench.file("out.mkv")
+        _ = try framebus("extension", "register", "--builtin", "file:\(path)")
+        let host = try RunningProgram(
+          "framebus",
+          [
+            "--root", bench.root.path, "broadcast", "start", "framebus.upload", "--source",
+            "test:flash", "--size", "320x240",
+          ], environment: ["PULSE_SERVER": "unix:\(bench.file("none"))"])
+        try waitForSound(path, chunks: 100, host)
+        _ = try framebus("broadcast", "stop")
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+        let heard = try Heard(path)
+        #expect(!heard.samples.isEmpty && heard.samples.allSatisfy { abs($0) < 0.001 })
+        let log = try framebus("log", "--role", "host")
+        #expect(log.output.contains("the capture of audio-app exited with status 1"))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,91 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// Pictures that lie in memory in each of EXIF's ways, and how they stand at the receiver.
+  @Suite struct OrientationTests {
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    @Test(arguments: 1...8)
+    func aPictureStandsUprightInAFileHoweverItLaysInMemory(orientation: Int) throws {
+      let path = bench.file("out.mkv")
+      _ = try bench.record(path, "lossless", "MARK\(orientation):96x64:10:33333")
+      let pictures = try Pictures(path)
+      #expect(pictures.width == 96 && pictures.height == 64)
+      #expect(pictures.markedCorners == Array(repeating: [.upperLeft], count: 10))
+    }
+
+    @Test func theOrientationChangesWithExactlyTheFrameThatSaysSo() throws {
+      let path = bench.file("out.mkv")
+      let segments = [1, 3, 2, 4, 6, 8, 5, 7, 1].map { "MARK\($0):96x64:7:33333" }
+      let uploader = try bench.upload("file:\(path)")
+      let publisher = try RunningProgram(
+        "UploadTestPublisher", [bench.root.path, "screen", "lossless"] + segments)
+      let result = try uploader.finish()
+      #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(!result.errors.contains("WARNING") && !result.errors.contains("CRITICAL"))
+      try publisher.finish()
+      let pictures = try Pictures(path)
+      #expect(pictures.width == 96 && pictures.height == 64)
+      #expect(pictures.markedCorners == Array(repeating: [.upperLeft], count: 63))
+    }
+
+    @Test(arguments: [3, 6])
+    func aSnapshotStandsUpright(orientation: Int) throws {
+      let path = bench.file("out.png")
+      let publisher = try bench.publish("still", "MARK\(orientation):96x64:1:33333")
+      try waitUntil("there is a stream: \(publisher.errors.text)") {
+        try bench.snapshot(path).status.isSuccess
+      }
+      let pictures = try Pictures(path)
+      #expect(pictures.width == 96 && pictures.height == 64)
+      #expect(pictures.markedCorners == [[.upperLeft]])
+      try publisher.end(with: 15)
+    }
+  }
+
+  /// Decoded frames as ffmpeg sees them, in grey.
+  private struct Pictures {
+    enum Corner: CaseIterable { case upperLeft, upperRight, lowerLeft, lowerRight }
+
+    let width: Int
+    let height: Int
+    private let bytes: [UInt8]
+
+    init(_ path: String) throws {
+      let sides = try output(
+        of: "ffprobe",
+        [
+          "-v", "error", "-select_streams", "v", "-show_entries", "stream=width,height", "-of",
+          "csv=p=0", path,
+        ]
+      ).split { $0 == "," || $0 == "\n" }.compactMap { Int($0) }
+      guard sides.count >= 2 else { throw HarnessError("no picture in \(path)") }
+      (width, height) = (sides[0], sides[1])
+      let program = try RunningProgram(
+        "ffmpeg",
+        [
+          "-v", "error", "-i", path, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f",
+          "rawvideo", "-",
+        ])
+      let result = try program.finish()
+      guard result.status.isSuccess else { throw HarnessError(result.errors) }
+      bytes = program.output.bytes
+    }
+
+    /// Of each frame, the corners that are white.
+    var markedCorners: [[Corner]] {
+      (0..<bytes.count / (width * height)).map { frame in
+        Corner.allCases.filter { corner in
+          let x = corner == .upperLeft || corner == .lowerLeft ? 6 : width - 7
+          let y = corner == .upperLeft || corner == .upperRight ? 6 : height - 7
+          return bytes[frame * width * height + y * width + x] > 150
+        }
+      }
+    }
+  }
+#endif
