@@ -114,6 +114,17 @@
       #expect(try run("ffprobe", ["-v", "error", root.file("framebus-demo.mkv")]).errors == "")
     }
 
+    @Test func aBrowserCanWatchWhileItRuns() throws {
+      let program = try demo(["--seconds", "600"])
+      try program.waitForErrors("live page  http://127.0.0.1:")
+      try program.waitForErrors(" fps")
+      let line = program.errors.text.split(separator: "\n").first { $0.hasPrefix("live page") }
+      let address = try #require(line?.split(separator: " ").last)
+      let get = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())"
+      #expect(try output(of: "python3", ["-c", get, String(address)]).contains("<video"))
+      try expectNothingIsLeft(of: program.end(with: SIGINT).errors)
+    }
+
     @Test func anUnwritableFileIsOneClearLineAndNothingIsLeft() throws {
       let result = try demo(["--output", "missing/screen.mkv"]).finish()
       #expect(result.status == .exited(1))

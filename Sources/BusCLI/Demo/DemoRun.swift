@@ -30,6 +30,8 @@ struct DemoRun {
     let screen = try openScreen()
     defer { screen.close() }
     terminal.say("screen     \(screen.description)")
+    let page = try openPage()
+    defer { page?.stop() }
     let broadcast = DemoBroadcast(group: group, terminal: terminal, stop: stop)
     let session = try broadcast.run(
       of: screen.display, to: output, framesPerSecond: framesPerSecond,
@@ -39,6 +41,17 @@ struct DemoRun {
     for line in log.story { terminal.say("  " + line) }
     let picture = stop.isRaised ? nil : try takePicture()
     return try DemoFigures(log, output: output, picture: picture)
+  }
+
+  /// Where a browser can watch while the demo runs; nil where that program was not built.
+  private func openPage() throws -> StartedProgram? {
+    guard siblingProgram(named: "framebus-view") != nil else { return nil }
+    let terminal = terminal
+    return try StartedProgram(
+      "framebus view", ownProgramPath(), ["view", "screen"] + groupArguments
+    ) { line in
+      if line.hasPrefix("http://") { terminal.say("live page  \(line)") }
+    }
   }
 
   private func openScreen() throws -> DemoScreen {
