@@ -51,11 +51,14 @@ public struct AppGroup: Sendable {
   ///   directory.
   public static func open(_ id: GroupID, root: String? = nil) throws(GroupError) -> AppGroup {
     let container = try find(id, root: root)
-    let read = try container.read()
     let place = container.place
-    let roles = read.manifest.roles(uid: currentUserID(), gids: currentGroupIDs())
-    if roles.isEmpty { throw .noMember(id, in: place) }
-    try LogPlaces.makeIfMissing(in: container, read.manifest)
+    let read = try container.whileThere { () throws(GroupError) in
+      let read = try container.read()
+      let roles = read.manifest.roles(uid: currentUserID(), gids: currentGroupIDs())
+      if roles.isEmpty { throw .noMember(id, in: place) }
+      try LogPlaces.makeIfMissing(in: container, read.manifest)
+      return read
+    }
     return try AppGroup(container, read, RunDirectory.open(of: id, read.manifest, in: place))
   }
 

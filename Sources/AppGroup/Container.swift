@@ -14,6 +14,16 @@ struct Container: ~Copyable {
     return Container(id: id, place: place, directory: directory)
   }
 
+  /// What fails in a container that another process removes meanwhile, fails because of that.
+  borrowing func whileThere<Value>(
+    _ body: () throws(GroupError) -> Value
+  ) throws(GroupError) -> Value {
+    do { return try body() } catch {
+      if let status = try? directory.status(), status.linkCount > 0 { throw error }
+      throw .unknown(id, [place.choice])
+    }
+  }
+
   /// A manifest, and the status of its file, by which a change is noticed.
   struct ReadManifest: Sendable {
     let manifest: Manifest

@@ -79,7 +79,10 @@ import Testing
       try scene.waitForTrace(["started 1", "video"])
       try screen.show("xset", ["s", "activate"]).finish()
       try scene.waitForTrace(["started 1", "video", "paused unavailable"])
-      #expect(try scene.controller.status.pauses == [.unavailable])
+      // The record is changed after the call.
+      try waitUntil("the pause is recorded") {
+        try scene.controller.status.pauses == [.unavailable]
+      }
       #expect(try !scene.controller.status.isCaptured)
       try screen.show("xset", ["s", "reset"]).finish()
       try scene.waitForTrace(["started 1", "video", "paused unavailable", "resumed", "video"])

@@ -106,7 +106,7 @@
       ).trimmingCharacters(in: .whitespacesAndNewlines)
       for name in [
         "libgstcoreelements.so", "libgstapp.so", "libgstvideoconvertscale.so", "libgstx264.so",
-        "libgstmatroska.so", "libgstisomp4.so",
+        "libgstmatroska.so", "libgstisomp4.so", "libgstvideofilter.so",
       ] where name != library {
         try FileManager.default.createSymbolicLink(
           atPath: folder + "/" + name, withDestinationPath: installed + "/" + name)

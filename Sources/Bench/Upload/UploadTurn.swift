@@ -118,8 +118,8 @@ private final class LiveWatch: Sendable {
       let sampler = state.withLock(\.sampler), count > Self.ignoredFrames
     else { return }
     state.withLock { state in
-      state.latenciesNs.append(UInt64(max(0, latencyUs)) * 1000)
-      guard count % Self.framesPerLook == 0 else { return }
+      defer { state.latenciesNs.append(UInt64(max(0, latencyUs)) * 1000) }
+      guard state.latenciesNs.count.isMultiple(of: Self.framesPerLook) else { return }
       let privateBytes = state.senders.compactMap { privateMemoryBytes(of: $0) }
       let memoryBytes = state.senders.compactMap(proportionalMemoryBytes)
       state.privateBytes = max(state.privateBytes, privateBytes.reduce(0, +))
