@@ -65,10 +65,12 @@ import Platform
   }
 
   private static func openGroup(root: String) throws -> AppGroup {
+    if let group = try? AppGroup.open(.local, root: root) { return group }
     do {
-      return try AppGroup.open(.local, root: root)
-    } catch {
       return try AppGroup.create(.local, root: root)
+    } catch  where error.kind == .exists {
+      // Another program was first.
+      return try AppGroup.open(.local, root: root)
     }
   }
 

@@ -38,7 +38,8 @@
       try server.waitForFrames(600)
       try upload.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
-      let numbers = server.frameNumbers
+      // The first frame is from before the connection was there.
+      let numbers = server.frameNumbers.dropFirst()
       let steps = zip(numbers, numbers.dropFirst()).map { $1 - $0 }
       // A second of the pattern's own time: the machine may be busy.
       #expect(steps.allSatisfy { $0 > 0 && $0 < 30 }, "\(steps.filter { $0 > 1 })")
@@ -60,8 +61,10 @@
       // 640 · 360 · 3 bits a second at first.
       try waitUntil("the bitrate is halved") { (rates().last ?? 691) < 345 }
       try network.loseDatagrams(0)
-      let least = rates().last ?? 0
-      try waitUntil("the bitrate rises") { (rates().last ?? 0) > least * 5 / 4 }
+      // Reports of the loss may still be on their way.
+      try waitUntil("the bitrate rises") {
+        (rates().last ?? 0) > (rates().min() ?? 0) * 5 / 4
+      }
       #expect(try upload.end(with: SIGTERM).status == .exited(0))
       try capture.end(with: SIGTERM)
     }
