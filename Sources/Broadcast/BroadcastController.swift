@@ -64,8 +64,8 @@ public final class BroadcastController: Sendable {
     if let record = try board.read(), record.phase.isActive {
       let found = found(record)
       if found.isEmpty {
+        // Whoever publishes sound under the names of that session may be anybody: it is left alone.
         try board.change(record.session) { $0.end(.died(signal: nil)) }
-        found.endSound()
       } else {
         try record.requireSame(as: request)
         let means = try means(of: record.session, request)
@@ -189,10 +189,16 @@ public final class BroadcastController: Sendable {
   /// broadcast begins with that of its request.
   public func setSound(_ sound: SoundSwitch) throws(BroadcastError) { try board.setSound(sound) }
 
+  /// As ``setSound(_:)``, of one kind alone: what is nil stays as it is, whoever changes it at the
+  /// same moment.
+  public func setSound(app: Bool?, mic: Bool?) throws(BroadcastError) {
+    try board.setSound(app: app, mic: mic)
+  }
+
   /// Tells the extension which application is in front, until another comes to the front of the
   /// screen that is captured.
   public func annotate(applicationID: String) throws(BroadcastError) {
-    let text = String(applicationID.prefix(BroadcastRecord.maximumTextBytes / 4))
+    let text = applicationID.prefix(ofBytes: BroadcastRecord.maximumTextBytes)
     try wish { $0.application = text }
   }
 

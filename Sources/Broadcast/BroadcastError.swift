@@ -13,6 +13,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another broadcast is under way.
   case alreadyBroadcasting(SessionID, extensionID: String, source: String)
   case noBroadcast
+  /// What was to be written down of a broadcast, such as its source, has a longer text.
+  case textTooLong(maximumBytes: Int)
   /// An extension's process was started by nobody who broadcasts.
   case noSession
   /// Another process is this session's extension.
@@ -43,6 +45,9 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + " first with `framebus broadcast stop`"
     case .noBroadcast:
       "no broadcast is under way; start one with `framebus broadcast start EXTENSION`"
+    case .textTooLong(let maximumBytes):
+      "a broadcast's source, and each other text of it, has at most \(maximumBytes) bytes;"
+        + " use a shorter one"
     case .noSession:
       "this program is an extension, which a host starts: use `framebus broadcast start EXTENSION`"
     case .roleTaken(let role):

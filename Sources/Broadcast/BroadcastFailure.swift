@@ -25,7 +25,7 @@ public struct BroadcastFailure: Error, Hashable, Sendable, CustomStringConvertib
 
 extension String {
   /// The longest beginning of whole characters that has at most so many bytes.
-  fileprivate func prefix(ofBytes limit: Int) -> String {
+  func prefix(ofBytes limit: Int) -> String {
     if utf8.count <= limit { return self }
     var count = 0
     return String(

@@ -6,7 +6,8 @@ import Sound
 /// What a host asks for when it starts a broadcast.
 public struct BroadcastRequest: Sendable {
   public var extensionID: String
-  /// What to capture, as `framebus capture` takes it, such as `screen` or `test:bars`.
+  /// What to capture, as `framebus capture` takes it, such as `screen` or `test:bars`: at most
+  /// ``maximumSourceBytes``.
   public var source: String
   /// Further options of `framebus capture`, such as `--fps=60`.
   public var captureOptions: [String] = []
@@ -30,6 +31,9 @@ public struct BroadcastRequest: Sendable {
   public var credentials: CredentialStore?
   /// How long the extension may take to finish when it is asked to.
   public var finishWithin: Duration = .seconds(10)
+
+  /// The longest source, in bytes of UTF-8.
+  public static let maximumSourceBytes = BroadcastRecord.maximumTextBytes
 
   public init(extensionID: String, source: String) {
     self.extensionID = extensionID

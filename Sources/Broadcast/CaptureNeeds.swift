@@ -16,16 +16,28 @@ enum CaptureNeeds: Hashable {
     let argument = parts.count == 2 ? parts[1] : nil
     switch parts.first {
     case "test", "tone", "beep": self = .nothing
-    case "window": self = .display(environmentValue("DISPLAY"))
+    case "window": self = Self.ofDisplay(environmentValue("DISPLAY"))
     case "screen":
       // `screen:1` and `screen::1` are the same; one of another machine needs a network.
       let name = argument.map { $0.contains(":") ? $0 : ":" + $0 } ?? environmentValue("DISPLAY")
-      self = name?.hasPrefix(":") == false ? .unknown : .display(name)
+      self = Self.ofDisplay(name)
     case "y4m" where argument == "-": self = .nothing
-    case "pulse": self = .soundServer
+    case "pulse": self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
     case "file", "y4m": self = argument.map { .file(absolutePath($0)) } ?? .nothing
     default: self = .unknown
     }
+  }
+
+  /// One of another machine, such as that of ssh(1), needs a network.
+  static func ofDisplay(_ name: String?) -> CaptureNeeds {
+    name?.hasPrefix(":") == false ? .unknown : .display(name)
+  }
+
+  /// - Parameter name: as PULSE_SERVER has it; empty for none. One socket can be granted; another
+  ///   machine, or a list of servers, cannot.
+  static func ofSoundServer(_ name: String) -> CaptureNeeds {
+    let isLocal = name.isEmpty || name.hasPrefix("unix:") || name.hasPrefix("/")
+    return isLocal && !name.contains(" ") ? .soundServer : .unknown
   }
 }
 

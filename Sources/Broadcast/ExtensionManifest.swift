@@ -13,7 +13,7 @@ import Platform
 /// samples = ["video", "audio-app"]
 /// credentials = ["whip.example.com/studio"]
 /// memory-limit-mb = 50
-/// writes = ["/srv/recordings"]
+/// writes = ["/srv/recordings/"]
 ///
 /// [format]
 /// width = 1280

@@ -1,4 +1,5 @@
 import AppGroup
+import Confinement
 import NotifyCenter
 import Platform
 import SharedLog
@@ -181,7 +182,7 @@ final class HostRun: @unchecked Sendable {
       capture.began(try starter.startCapture())
       try noteStart(capture)
     }
-    try sound.startWhatIsDue(by: starter)
+    sound.startWhatIsDue(by: starter)
   }
 
   private func noteStart(_ keeper: RoleKeeper) throws(BroadcastError) {
@@ -219,6 +220,8 @@ final class HostRun: @unchecked Sendable {
       log.append(.error, "process \(process.pid) goes on: end it as its user", label: Self.label)
     }
     if left.isEmpty { log.append(.notice, "every role has ended", label: Self.label) }
+    // Those of adopted roles were made by a host that is gone.
+    Launcher.removeLeftovers()
   }
 
   /// Tells the host what is new in the record.
@@ -247,12 +250,4 @@ struct FoundRoles {
   static let none = FoundRoles(capture: nil, uploader: nil, sound: [:])
 
   var isEmpty: Bool { capture == nil && uploader == nil }
-
-  /// Ends captures of sound whose session has died.
-  func endSound() {
-    for process in sound.values {
-      process.send(signal: Signal.terminate)
-      _ = RoleProcess.adopted(process).stops(killAt: .after(.seconds(5)))
-    }
-  }
 }

@@ -44,6 +44,13 @@ struct RoleKeeper {
     return delay
   }
 
+  /// Plans the next start after one that came to no process: a death without any life before it.
+  /// - Returns: in how long; nil if there is to be none.
+  mutating func planRestartOfFailedStart() -> Duration? {
+    startedAtNs = monotonicNowNs()
+    return planRestart()
+  }
+
   /// Starts it no more.
   mutating func giveUp() { startsAt = .never }
 }

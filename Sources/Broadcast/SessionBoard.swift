@@ -37,22 +37,27 @@ final class SessionBoard: Sendable {
 
   /// Changes the record in one step, which all others see whole, and tells them.
   /// - Returns: the record as it is after that.
+  /// - Throws: what would be no record when it is read is not written: that would end the session.
   @discardableResult
   func change(
     _ body: (inout BroadcastRecord?) -> Void
   ) throws(BroadcastError) -> BroadcastRecord? {
     var result: BroadcastRecord?
     var isChanged = false
+    var isRefused = false
     do throws(DefaultsError) {
       try suite.update { draft in
         let before = BroadcastRecord(draft[BroadcastNames.recordKey])
         var record = before
         body(&record)
         result = record
-        isChanged = record != before
-        if isChanged { draft[BroadcastNames.recordKey] = record?.value }
+        let value = record?.value
+        isRefused = value != nil && BroadcastRecord(value) == nil
+        isChanged = record != before && !isRefused
+        if isChanged { draft[BroadcastNames.recordKey] = value }
       }
     } catch { throw .settings(error) }
+    if isRefused { throw .textTooLong(maximumBytes: BroadcastRecord.maximumTextBytes) }
     if isChanged { try announce() }
     return result
   }
@@ -81,6 +86,13 @@ final class SessionBoard: Sendable {
 
   func setSound(_ sound: SoundSwitch) throws(BroadcastError) {
     do throws(DefaultsError) { try sound.set(in: suite) } catch { throw .settings(error) }
+  }
+
+  /// - Parameters: nil for what stays as it is.
+  func setSound(app: Bool?, mic: Bool?) throws(BroadcastError) {
+    do throws(DefaultsError) {
+      try SoundSwitch.set(app: app, mic: mic, in: suite)
+    } catch { throw .settings(error) }
   }
 
   /// Calls a closure after each change, on a thread that all observers of the process share.

@@ -29,9 +29,20 @@ struct SoundCaptures {
   /// When the next one is to be started.
   var startsAt: Deadline { keepers.values.map(\.startsAt).min() ?? .never }
 
-  mutating func startWhatIsDue(by starter: RoleStarter) throws(BroadcastError) {
+  /// One that cannot be started is tried again: the broadcast goes on without it.
+  mutating func startWhatIsDue(by starter: RoleStarter) {
     for (type, keeper) in keepers where keeper.isDue {
-      guard let process = try starter.startSoundCapture(of: type) else {
+      let started: RoleProcess?
+      do throws(BroadcastError) {
+        started = try starter.startSoundCapture(of: type)
+      } catch {
+        let delay = keepers[type]?.planRestartOfFailedStart()
+        log.append(
+          .warning, "the capture of \(type.rawValue) cannot be started: \(error)",
+          label: Self.label, metadata: [LogField("restartsIn", delay.map { "\($0)" } ?? "never")])
+        continue
+      }
+      guard let process = started else {
         keepers[type] = nil
         continue
       }

@@ -216,12 +216,19 @@ http_server *http_server_start(const struct http_server_options *options) {
   server->maximumBodyBytes = options->maximumBodyBytes;
   server->handler = options->handler;
   server->context = options->context;
-  unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION;
-  if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
+  // poll(), because select() knows no descriptor over 1023.
+  unsigned flags =
+      MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
+  if (address.ss_family == AF_INET6) {
+    // Every address of this machine is of IPv4, too.
+    const struct in6_addr *long_address = &((struct sockaddr_in6 *)&address)->sin6_addr;
+    flags |= IN6_IS_ADDR_UNSPECIFIED(long_address) ? MHD_USE_DUAL_STACK : MHD_USE_IPv6;
+  }
   errno = 0;
   server->daemon = MHD_start_daemon(
       flags, options->port, NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR,
       (struct sockaddr *)&address, MHD_OPTION_CONNECTION_LIMIT, options->maximumConnections,
+      MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->maximumConnectionsOfAddress,
       MHD_OPTION_CONNECTION_TIMEOUT, options->idleSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
       (size_t)HEAD_BYTES, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
       MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);

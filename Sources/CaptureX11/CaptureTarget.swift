@@ -43,8 +43,11 @@
       _ = try connection.reply(to: "Composite QueryVersion") {
         unsafe xcb_composite_query_version_reply($0, version, $1)
       }
-      guard let visual = try window.visual(connection) else {
+      guard let looks = try window.looks(connection) else {
         throw .noSuchWindow(window.id, display: display)
+      }
+      guard let visual = looks.visual else {
+        throw .windowWithoutPicture(window.id, display: display)
       }
       guard connection.colorMasks(of: visual, on: connection.screen) == RootScreen.colorMasks
       else { throw .unsupportedPixels(display: display) }
@@ -92,10 +95,10 @@
       guard isWindow else { return .shown }
       // Watched before it is looked at, so that no change falls between.
       try watchWindow()
-      guard let geometry = try window.geometry(connection) else { return .gone }
+      if try window.geometry(connection) == nil { return .gone }
       // The server makes a new one whenever the window is shown or gets another size.
       picture = nil
-      picture = try WindowPicture(of: window, border: Int(geometry.border_width), connection)
+      picture = try WindowPicture(of: window, connection)
       return picture == nil ? .hidden : .shown
     }
   }
@@ -109,19 +112,30 @@
     let border: Int
     private let connection: XConnection
 
-    /// - Returns: nil while the window is not shown: it then has none.
-    init?(of window: XWindow, border: Int, _ connection: XConnection) throws(ScreenError) {
+    /// - Returns: nil while the window is not shown: it then has none. Nil also if its size or
+    ///   border changed meanwhile, of which an event is on the way: where in the picture the window
+    ///   begins is then not known.
+    init?(of window: XWindow, _ connection: XConnection) throws(ScreenError) {
       let pixmap = connection.makeID()
       // SAFETY: the connection is open; the error, if any, is freed by `check`.
       let cookie = unsafe xcb_composite_name_window_pixmap_checked(
         connection.pointer, window.id, pixmap)
-      guard try connection.check(cookie) == nil,
-        let size = try XWindow(pixmap).geometry(connection)
-      else { return nil }
+      guard try connection.check(cookie) == nil else { return nil }
+      let size = try XWindow(pixmap).geometry(connection)
+      // Asked for after the picture got its name: others change the border whenever they like.
+      let now = try window.geometry(connection)
+      guard let size, let now,
+        Int(size.width) == Int(now.width) + 2 * Int(now.border_width),
+        Int(size.height) == Int(now.height) + 2 * Int(now.border_width)
+      else {
+        // SAFETY: the connection is open, and nobody else has the name.
+        unsafe xcb_free_pixmap(connection.pointer, pixmap)
+        return nil
+      }
       self.pixmap = pixmap
-      width = Int(size.width) - 2 * border
-      height = Int(size.height) - 2 * border
-      self.border = border
+      width = Int(now.width)
+      height = Int(now.height)
+      border = Int(now.border_width)
       self.connection = connection
     }
 

@@ -79,6 +79,9 @@
       }
     }
 
+    /// Whether events of a window are wanted here, so that nobody else may ask for none.
+    func watches(_ window: XWindow) -> Bool { watched.contains(window) }
+
     /// Brings ``areas`` up to date.
     /// - Returns: whether they are others than before.
     mutating func refresh() throws(ScreenError) -> Bool {

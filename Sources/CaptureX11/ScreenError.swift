@@ -14,6 +14,7 @@
     case unsupportedDepth(Int, display: String)
     case unsupportedPixels(display: String)
     case noSuchWindow(UInt32, display: String)
+    case windowWithoutPicture(UInt32, display: String)
     case regionOutside(region: String, picture: String)
     case poolTooLarge(byteCount: Int)
     case serverGone(display: String)
@@ -53,6 +54,10 @@
       case .noSuchWindow(let id, let display):
         "the X display \(display) has no window 0x\(String(id, radix: 16)): click on the one you "
           + "mean after `xwininfo -display \(display)`, which says its id"
+      case .windowWithoutPicture(let id, let display):
+        "the window 0x\(String(id, radix: 16)) of the X display \(display) only takes input and "
+          + "shows nothing: click on the one you mean after `xwininfo -display \(display)`, which "
+          + "says its id"
       case .regionOutside(let region, let picture):
         "the region \(region) does not lie on the picture of \(picture): choose a smaller --size"
       case .poolTooLarge(let byteCount):

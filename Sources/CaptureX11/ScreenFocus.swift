@@ -10,6 +10,11 @@
     private let activeWindow: xcb_atom_t
     /// Where toolkits write the name of the desktop entry, the best first.
     private let entries: [xcb_atom_t]
+    /// Properties that decide what is told: of the screen, or of the window in front.
+    private let deciding: Set<xcb_atom_t>
+    /// The window in front, whose properties may change while it is. Not the target, which is
+    /// watched anyhow.
+    private var followed: XWindow?
     private var isStale = true
     private var told: ApplicationID?
 
@@ -21,6 +26,8 @@
         try connection.atom("_GTK_APPLICATION_ID"),
         try connection.atom("_KDE_NET_WM_DESKTOP_FILE"),
       ]
+      let mark = try connection.atom(ProtectionRule.property)
+      deciding = Set(entries + [activeWindow, mark, XCB_ATOM_WM_CLASS.rawValue])
     }
 
     /// Asks to be told of changes. What there is now is looked at too.
@@ -30,12 +37,14 @@
     }
 
     /// Asks to be told nothing, while nobody reads it.
-    func rest() {
+    mutating func rest() {
       if !target.isWindow { target.window.watch(false, by: connection) }
+      followed?.watch(false, by: connection)
+      followed = nil
     }
 
     mutating func note(_ event: XEvent) {
-      if event.atom == activeWindow { isStale = true }
+      if let atom = event.atom, deciding.contains(atom) { isStale = true }
     }
 
     /// Looks again if there was a change.
@@ -48,12 +57,27 @@
       guard isStale else { return }
       isStale = false
       var application: ApplicationID?
-      if let window = try frontWindow(), try !protection.hides(window) {
+      let window = try frontWindow()
+      // Watched before it is looked at, so that no change falls between.
+      follow(window, besides: protection)
+      if let window, try !protection.hides(window) {
         application = try self.application(of: window)
       }
       guard application != told else { return }
       told = application
       tell(application)
+    }
+
+    /// Asks to be told of changes of the window in front, and no more of the one before, unless it
+    /// is watched for its protection too: a client has one wish for each window.
+    private mutating func follow(_ window: XWindow?, besides protection: borrowing ProtectedWindows)
+    {
+      let next = window == target.window ? nil : window
+      if let followed, followed != next, !protection.watches(followed) {
+        followed.watch(false, by: connection)
+      }
+      followed = next
+      next?.watch(by: connection)
     }
 
     private func frontWindow() throws(ScreenError) -> XWindow? {

@@ -88,14 +88,23 @@
       }
     }
 
-    /// How its pixels are made of colours.
-    func visual(_ connection: XConnection) throws(ScreenError) -> xcb_visualid_t? {
+    /// How it looks.
+    struct Looks {
+      /// How its pixels are made of colours. Nil if it has none: it only takes input.
+      let visual: xcb_visualid_t?
+    }
+
+    /// - Returns: nil if the window is gone.
+    func looks(_ connection: XConnection) throws(ScreenError) -> Looks? {
       let cookie = unsafe xcb_get_window_attributes(connection.pointer, id)
-      return try ifThere { () throws(ScreenError) in
+      let attributes = try ifThere { () throws(ScreenError) in
         try connection.reply(to: "GetWindowAttributes") {
           unsafe xcb_get_window_attributes_reply($0, cookie, $1)
-        }.value.visual
+        }.value
       }
+      guard let attributes else { return nil }
+      let takesInputAlone = attributes._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)
+      return Looks(visual: takesInputAlone ? nil : attributes.visual)
     }
 
     /// Where it lies on another window with its border, all of it, also what others cover. Nil if

@@ -24,12 +24,17 @@ public struct CaptureRole {
     ProductLog.begin(
       try options.programName(), in: group, as: .capture, global, options: options.logged)
     let terminal = terminal
-    front = FrontAnnouncer(of: stream, in: group, terminal)
+    let front = FrontAnnouncer(of: stream, in: group, terminal)
+    self.front = front
+    let announcer = StreamAnnouncer(of: stream, in: group, global)
     session = CaptureSession(
       group: group, stream: stream, stop: signals.stop,
       frameLimit: options.frames.map(UInt64.init),
       duration: options.duration.map { .seconds($0) },
-      streamChanged: StreamAnnouncer(of: stream, in: group, global).announce,
+      streamChanged: { change in
+        front.streamChanged(change)
+        announcer.announce(change)
+      },
       soundSwitched: { kind, isOn in Self.tell(kind, isOn, terminal) },
       frontChanged: front.announce)
   }

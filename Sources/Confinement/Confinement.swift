@@ -52,6 +52,12 @@ package struct Confinement: Hashable, Sendable {
 
   package init() {}
 
+  /// Grants what the environment names. From a path that is not absolute, a role would look
+  /// somewhere else than its host: it is left out.
+  private mutating func grantNamed(_ access: Grant.Access, _ path: String) {
+    if path.hasPrefix("/") { grants.append(Grant(access, path)) }
+  }
+
   /// With the right to run a program, and the programs of roles beside it, one by one: it may lie
   /// in somebody's home.
   func running(_ path: String) -> Confinement {
@@ -71,9 +77,9 @@ extension Confinement {
       let number = display.drop { $0 == ":" }.prefix { $0.isNumber }
       result.grants.append(Grant(.write, "/tmp/.X11-unix/X\(number)"))
       if let cookies = environmentValue("XAUTHORITY") {
-        result.grants.append(Grant(.read, cookies))
+        result.grantNamed(.read, cookies)
       } else if let home = environmentValue("HOME") {
-        result.grants.append(Grant(.read, home + "/.Xauthority"))
+        result.grantNamed(.read, home + "/.Xauthority")
       }
       result.variables += ["DISPLAY", "XAUTHORITY"]
     }
@@ -86,14 +92,13 @@ extension Confinement {
     var result = member(of: group)
     let server = environmentValue("PULSE_SERVER") ?? ""
     if let runtime = environmentValue("XDG_RUNTIME_DIR") {
-      result.grants.append(Grant(.write, runtime + "/pulse"))
+      result.grantNamed(.write, runtime + "/pulse")
     }
-    if server.hasPrefix("unix:") {
-      result.grants.append(Grant(.write, String(server.dropFirst("unix:".count))))
-    }
+    // A path by itself means the same.
+    result.grantNamed(.write, String(server.trimmingPrefix("unix:")))
     let home = environmentValue("HOME").map { $0 + "/.config/pulse/cookie" }
     if let cookie = environmentValue("PULSE_COOKIE") ?? home {
-      result.grants.append(Grant(.read, cookie))
+      result.grantNamed(.read, cookie)
     }
     result.variables += ["PULSE_SERVER", "PULSE_COOKIE", "XDG_RUNTIME_DIR", "HOME"]
     return result
@@ -113,7 +118,14 @@ extension Confinement {
       store + "/index", store + "/items", group.runPath + "/credentials.anchor",
     ].map { Grant(.read, $0) }
     result.grants.append(Grant(.write, store + "/audit/extension.chain"))
+    // Certificates that the user trusts instead of the machine's, and the way into the network.
+    let folders = (environmentValue("SSL_CERT_DIR") ?? "").split(separator: ":").map(String.init)
+    for path in [environmentValue("SSL_CERT_FILE") ?? ""] + folders {
+      result.grantNamed(.read, path)
+    }
     result.variables += ["FRAMEBUS_HANDED_FD", "SSL_CERT_FILE", "SSL_CERT_DIR"]
+    result.variables += ["http", "https", "all", "no"].map { $0 + "_proxy" }
+    result.variables += ["HTTP", "HTTPS", "ALL", "NO"].map { $0 + "_PROXY" }
     return result
   }
 
@@ -132,8 +144,8 @@ extension Confinement {
     var result = systemAlone(.local)
     result.mayMapUsers = group.hasOneUser
     result.grants += group.confinedPlaces.map { Grant(.list, $0) }
-    result.grants += [SystemPaths.pluginRegistry, group.containerPath + "/manifest.toml"]
-      .compactMap { $0.map { Grant(.read, $0) } }
+    result.grants.append(Grant(.read, group.containerPath + "/manifest.toml"))
+    if let path = SystemPaths.pluginRegistry { result.grantNamed(.read, path) }
     result.grants += [
       group.containerPath + "/audit", group.containerPath + "/defaults", group.logsPath,
       group.streamsPath, group.semaphoresPath, group.notifyPath, group.logSegmentsPath,

@@ -4,6 +4,9 @@ import Platform
 /// change any more. docs/design/confinement.md has the format.
 struct ConfinementText {
   static let maximumBytes = 65536
+  // As many as framebus-confine has places for.
+  static let maximumGrants = 512
+  static let maximumVariables = 128
   let text: String
 
   /// - Parameter descriptorCount: how many descriptors beside the standard streams stay open.
@@ -28,6 +31,17 @@ struct ConfinementText {
     }
     text = lines.map { $0 + "\n" }.joined() + "end\n"
     if text.utf8.count > Self.maximumBytes { throw .tooLong(byteCount: text.utf8.count) }
+    guard let confinement else { return }
+    if let grant = confinement.grants.first(where: { !$0.path.hasPrefix("/") }) {
+      throw .notAbsolute(grant.path)
+    }
+    if confinement.grants.count > Self.maximumGrants {
+      throw .tooMany("paths", count: confinement.grants.count, limit: Self.maximumGrants)
+    }
+    if confinement.variables.count > Self.maximumVariables {
+      throw .tooMany(
+        "variables", count: confinement.variables.count, limit: Self.maximumVariables)
+    }
   }
 
   /// The memory file, sealed.

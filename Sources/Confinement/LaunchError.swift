@@ -8,6 +8,10 @@ package enum LaunchError: Error, Hashable, Sendable {
   /// A path or name with a control character, which no line can carry.
   case unsayable(String)
   case tooLong(byteCount: Int)
+  /// A path that does not begin at the root.
+  case notAbsolute(String)
+  /// Paths or variables, more than a confinement can have.
+  case tooMany(String, count: Int, limit: Int)
 }
 
 extension LaunchError: CustomStringConvertible {
@@ -23,6 +27,11 @@ extension LaunchError: CustomStringConvertible {
       "a confinement cannot name \(line.debugDescription): rename it without control characters"
     case .tooLong(let byteCount):
       "a confinement of \(byteCount) bytes is longer than \(ConfinementText.maximumBytes):"
+        + " grant directories instead of single files"
+    case .notAbsolute(let path):
+      "a confinement cannot grant \(path.debugDescription): use a path that begins with /"
+    case .tooMany(let what, let count, let limit):
+      "a confinement of \(count) \(what) is more than \(limit):"
         + " grant directories instead of single files"
     }
   }

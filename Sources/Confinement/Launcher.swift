@@ -56,6 +56,9 @@ package struct Launcher: Sendable {
       program: program.executable, reason: report.refusal ?? "framebus-confine \(status)")
   }
 
+  /// Removes what hosts that were killed left behind, where nobody is in it any more.
+  package static func removeLeftovers() { MemoryGroup.removeLeftovers() }
+
   /// What starts framebus-confine, which gets the request and the report's end as the last of its
   /// descriptors.
   private func confining(

@@ -89,6 +89,13 @@ final class MemoryGroup: Sendable {
     return places
   }
 
+  /// Removes the groups of hosts that were killed, wherever this process could have made them.
+  static func removeLeftovers() {
+    for version in versions {
+      for parent in places(version) { removeLeftovers(in: parent) }
+    }
+  }
+
   /// Removes the groups of hosts that were killed, as far as nobody is in them any more.
   private static func removeLeftovers(in parent: String) {
     guard let names = try? Directory(path: parent).names() else { return }

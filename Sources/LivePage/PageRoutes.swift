@@ -7,6 +7,7 @@
   /// ```text
   /// GET    /TOKEN/             the page
   /// GET    /TOKEN/figures      the server's figures each second (server-sent events)
+  /// GET    /TOKEN/figures/now  those of this moment
   /// POST   /TOKEN/whep         an offer → 201, the answer, Location and ETag
   /// PATCH  /TOKEN/whep/VIEWER  candidates
   /// DELETE /TOKEN/whep/VIEWER  the end
@@ -61,6 +62,9 @@
       case ["figures"]:
         try allow(["GET"], request)
         return figureStream()
+      case ["figures", "now"]:
+        try allow(["GET"], request)
+        return PageAnswer(200, [("Content-Type", "application/json")], figures())
       case ["whep"]:
         try allow(["POST"], request)
         return try admit(request)

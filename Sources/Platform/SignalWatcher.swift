@@ -3,14 +3,18 @@ import Glibc
 import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a raised ``StopSignal``, so that a program stops in its
-/// own order; a second one ends it at once, for a user whose patience is over. SIGPIPE is ignored:
-/// a closed peer is an error of the write that met it.
+/// own order; one that comes a second later or more ends it at once, for a user whose patience is
+/// over. What comes sooner is the same wish: a closed terminal and timeout(1) signal twice.
+/// SIGPIPE is ignored: a closed peer is an error of the write that met it.
 ///
 /// Start it first in `main`, before any other thread: the signals are blocked in the calling
 /// thread and in those it starts later.
 package final class SignalWatcher: Sendable {
   package let stop: StopSignal
   private let received = Atomic<Int32>(0)
+
+  /// What comes within so long of the first is no impatience.
+  private static let echoNs: UInt64 = 1_000_000_000
 
   package init() throws(SystemError) {
     stop = try StopSignal()
@@ -29,10 +33,16 @@ package final class SignalWatcher: Sendable {
   package var exitStatus: Int32 { 128 + (signal ?? SIGINT) }
 
   private func watch() {
+    var firstAtNs: UInt64 = 0
     while true {
       let number = linux_wait_for_stop_signal()
       guard number > 0 else { return }
-      if signal != nil { _exit(128 + number) }
+      if signal != nil {
+        // Nobody who is impatient sends SIGHUP: the kernel does, of a terminal that is gone.
+        if number == SIGHUP || monotonicNowNs() &- firstAtNs < Self.echoNs { continue }
+        _exit(128 + number)
+      }
+      firstAtNs = monotonicNowNs()
       received.store(number, ordering: .releasing)
       stop.raise()
     }

@@ -86,7 +86,7 @@ final class Saver: Sendable {
   private func run() {
     let writer = BatchWriter()
     if let refusal = writer.ringRefusal {
-      note(.notice, "io_uring is not to be had (\(refusal.reason)): plain writes save this log")
+      note(.info, "io_uring is not to be had (\(refusal.reason)): plain writes save this log")
     }
     var files: LogFiles?
     var idleLooks = 0

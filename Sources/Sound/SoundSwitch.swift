@@ -29,9 +29,17 @@ public struct SoundSwitch: Hashable, Sendable {
 
   /// Has it heeded by all at once.
   public func set(in suite: SharedDefaults) throws(DefaultsError) {
+    try Self.set(app: app, mic: mic, in: suite)
+  }
+
+  /// As ``set(in:)``, but what is nil stays as it is: who switches one kind of sound does not undo
+  /// what somebody else does to the other at the same moment.
+  public static func set(
+    app: Bool?, mic: Bool?, in suite: SharedDefaults
+  ) throws(DefaultsError) {
     try suite.update { draft in
-      draft[FrameFormat.Kind.appAudio.switchKey] = .bool(app)
-      draft[FrameFormat.Kind.micAudio.switchKey] = .bool(mic)
+      if let app { draft[FrameFormat.Kind.appAudio.switchKey] = .bool(app) }
+      if let mic { draft[FrameFormat.Kind.micAudio.switchKey] = .bool(mic) }
     }
   }
 }

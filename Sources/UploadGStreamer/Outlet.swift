@@ -17,6 +17,8 @@
     func prepare() throws(DestinationError)
     /// Called with every frame: whether there is still room for what comes.
     func check() throws(DestinationError)
+    /// What the other side said, without what it was told in confidence.
+    func blanked(_ message: String) -> String
     /// Removes an output that nothing was written to.
     func removeEmpty()
   }
@@ -24,6 +26,7 @@
   extension Outlet {
     var elementsForSoundAlone: [ElementDescription] { elements }
     func check() throws(DestinationError) {}
+    func blanked(_ message: String) -> String { message }
     func removeEmpty() {}
   }
 #endif

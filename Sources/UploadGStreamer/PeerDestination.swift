@@ -104,6 +104,7 @@
     // MARK: The end of a connection
 
     private func recover(from error: DestinationError) throws(DestinationError) {
+      let error = blanked(error)
       let hadWorked = connection?.destination.hasDelivered ?? false
       abandon()
       guard case .elementFailed(_, let message, _) = error,
@@ -112,7 +113,19 @@
       report(.connectionLost(output: output, reason: message), pause)
     }
 
-    func finish() throws(DestinationError) { try connection?.destination.finish() }
+    private func blanked(_ error: DestinationError) -> DestinationError {
+      guard case .elementFailed(let element, let message, let detail) = error else { return error }
+      return .elementFailed(
+        element: element, message: outlet.blanked(message), detail: outlet.blanked(detail))
+    }
+
+    func finish() throws(DestinationError) {
+      do throws(DestinationError) {
+        try connection?.destination.finish()
+      } catch {
+        throw blanked(error)
+      }
+    }
 
     func abandon() {
       guard let connection else { return }

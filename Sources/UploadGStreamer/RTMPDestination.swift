@@ -6,11 +6,13 @@
     let output: String
     let soundEncoder = SoundEncoder.aac
     private let location: String
+    private let key: String?
 
     /// - Parameter key: what most servers ask for at the end of the address, and nobody else may
     ///   know.
     init(_ address: PublicAddress, key: String?) {
       output = address.text
+      self.key = key
       location = key.map { "\(address.text)/\($0)" } ?? address.text
     }
 
@@ -26,6 +28,12 @@
     }
 
     func prepare() throws(DestinationError) {}
+
+    /// Servers name the stream that they refuse, and its key is part of the name.
+    func blanked(_ message: String) -> String {
+      guard let key, !key.isEmpty else { return message }
+      return message.replacing(key, with: "…")
+    }
   }
 
   /// `rtmp://HOST/APPLICATION/STREAM`

@@ -14,7 +14,8 @@ public struct CandidateFragment: Hashable, Sendable {
   public private(set) var candidates: [Candidate] = []
 
   /// - Returns: nil if it is no fragment. A candidate that names no address is left out: to look
-  ///   up what a browser calls `….local` is not worth asking the network.
+  ///   up what a browser calls `….local` is not worth asking the network. So is one of TCP, by
+  ///   which a viewer would have this machine connect to wherever it likes.
   public init?(_ text: String) {
     var mid = ""
     for line in text.split(whereSeparator: \.isNewline) {
@@ -26,9 +27,8 @@ public struct CandidateFragment: Hashable, Sendable {
         mid = String(value)
       } else if attribute.hasPrefix("candidate:") {
         guard attribute.utf8.count <= Self.longestCandidate else { return nil }
-        let words = attribute.split(separator: " ")
-        guard words.count >= 8 else { return nil }
-        if NetworkAddress.isLiteral(words[4]) {
+        guard attribute.split(separator: " ").count >= 8 else { return nil }
+        if PeerDescription.isUsable(attribute, overUDPAlone: true) {
           candidates.append(Candidate(mid: mid, text: String(attribute)))
         }
       }

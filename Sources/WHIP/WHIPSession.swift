@@ -87,7 +87,8 @@ public final class WHIPSession {
     else { throw .noDescription(endpoint.address, type: type, excerpt: excerpt(of: response)) }
     guard answer.acceptsMedia else { throw .nothingAccepted(endpoint.address) }
     return WHIPAnswer(
-      sdp: text, servers: LinkHeader.servers(in: response.values(of: "Link")),
+      sdp: PeerDescription(text, overUDPAlone: false).text,
+      servers: LinkHeader.servers(in: response.values(of: "Link")),
       resource: resource.address, hasEntityTag: resource.entityTag != nil)
   }
 

@@ -65,6 +65,33 @@ import Testing
     }
   }
 
+  /// As timeout(1) and a closed terminal have it: the host stops in its order all the same.
+  @Test func twoSignalsAtOnceAreOneWishToFinish() throws {
+    try withWatchdog {
+      #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+      let host = try RunningProgram(
+        "framebus",
+        ["--root", root.path, "--group", "a.b", "broadcast", "start", "framebus.upload"]
+          + ["--source", "test:gradient", "--size", "64x48"])
+      try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+      host.process.send(signal: Signal.terminate)
+      #expect(try host.end(with: SIGHUP).status == .exited(0), "\(host.transcript)")
+      let report = try status()
+      let ending = try #require(report["ending"] as? [String: Any])
+      #expect(ending["kind"] as? String == "finished")
+      let roles = try #require(report["roles"] as? [String: [String: Any]])
+      #expect(roles["capture"]?["state"] as? String == "none", "\(roles)")
+    }
+  }
+
+  @Test func aSourceThatIsTooLongIsMisuse() throws {
+    #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+    let source = "file:/" + String(repeating: "x", count: 600)
+    let result = try framebus("broadcast", "start", "framebus.upload", "--source", source)
+    #expect(result.status == .exited(2))
+    #expect(result.errors.contains("--source: use at most 512 bytes"), "\(result.errors)")
+  }
+
   @Test func nobodyPickedIsACancelledBroadcast() throws {
     #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
     let result = try framebus("broadcast", "start")

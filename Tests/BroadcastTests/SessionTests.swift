@@ -1,6 +1,7 @@
 import AppGroup
 import CredentialStore
 import Foundation
+import FrameBus
 import NotifyCenter
 import Platform
 import SharedDefaults
@@ -153,6 +154,66 @@ import Testing
       try suite.set(value, forKey: BroadcastNames.recordKey)
       #expect(try scene.controller.status.phase == .idle, "\(value)")
       #expect(throws: BroadcastError.noBroadcast) { try scene.controller.pause() }
+    }
+  }
+
+  @Test func textsThatAreTooLongAreCutOrRefusedAndTheBroadcastGoesOn() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let limit = BroadcastError.textTooLong(maximumBytes: BroadcastRecord.maximumTextBytes)
+      var request = scene.request
+      request.source = "file:/" + String(repeating: "x", count: 600)
+      let tooLong = request
+      #expect(throws: limit) { try scene.controller.start(tooLong) }
+      #expect(try scene.controller.status.phase == .idle)
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      let name = String(repeating: "\u{1F468}\u{200D}\u{1F469}", count: 128)
+      try scene.controller.annotate(applicationID: name)
+      let status = try scene.controller.status
+      #expect(status.session == session && status.phase == .live)
+      #expect(!status.applicationID.isEmpty && name.hasPrefix(status.applicationID))
+      #expect(status.applicationID.utf8.count <= BroadcastRecord.maximumTextBytes)
+      let board = try SessionBoard(scene.group, as: .host)
+      #expect(throws: limit) { try board.change(session) { $0.application = name } }
+      #expect(try board.read()?.application == status.applicationID)
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test func whoPublishesUnderTheNamesOfADeadSessionIsLeftAlone() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      var dead = BroadcastRecord(
+        session: SessionID(), extensionID: BroadcastScene.extensionID, source: scene.source,
+        stream: "screen")
+      dead.sound = SampleSources([.audioApp: try StreamName("audio.app")])
+      let record = dead
+      try SessionBoard(scene.group, as: .host).change { $0 = record }
+      let stranger = try RunningProgram(
+        "framebus", ["capture", "--quiet", "--stream=audio.app", "--", "tone:440"],
+        environment: ["FRAMEBUS_GROUP": "\(scene.group.id)", "FRAMEBUS_HOME": scene.root.path])
+      try waitUntil("there is sound: \(stranger.transcript)") {
+        try listStreams(in: scene.group).contains { $0.name.text == "audio.app" }
+      }
+      let session = try scene.start()
+      #expect(session != record.session)
+      try scene.waitForTrace(["started 1", "video"])
+      #expect(try scene.finish(session) == .finished)
+      #expect(stranger.process.status == nil, "\(stranger.transcript)")
+      try stranger.end(with: Signal.terminate)
+    }
+  }
+
+  @Test func aCaptureIsConfinedUnlessItMayNeedAnotherMachine() {
+    #expect(CaptureNeeds.ofDisplay(":0") == .display(":0"))
+    #expect(CaptureNeeds.ofDisplay(nil) == .display(nil))
+    for name in ["localhost:47", "host:0"] { #expect(CaptureNeeds.ofDisplay(name) == .unknown) }
+    for name in ["", "unix:/run/pulse/native", "/run/pulse/native"] {
+      #expect(CaptureNeeds.ofSoundServer(name) == .soundServer)
+    }
+    for name in ["tcp:host:4713", "host", "unix:/run/a tcp:host"] {
+      #expect(CaptureNeeds.ofSoundServer(name) == .unknown)
     }
   }
 

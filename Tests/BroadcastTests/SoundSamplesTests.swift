@@ -42,6 +42,32 @@ import Testing
     }
   }
 
+  @Test func aCaptureOfSoundThatCannotBeStartedEndsNothing() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(samples: [.video, .audioApp])
+      var request = scene.request
+      // No confinement can grant a path with a line's end.
+      request.soundSources = [.audioApp: "file:/none\nrun /"]
+      let session = try scene.controller.start(request).session
+      try waitUntil("the log says so, not \(scene.events.all)") {
+        try scene.log().contains {
+          $0.message.hasPrefix("the capture of audio-app cannot be started: ")
+        }
+      }
+      try scene.waitForTrace(["started 1", "video"])
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test func switchingOneKindOfSoundLeavesTheOther() throws {
+    let scene = try BroadcastScene()
+    try scene.controller.setSound(SoundSwitch(app: true, mic: true))
+    try scene.controller.setSound(app: false, mic: nil)
+    #expect(try scene.controller.sound == SoundSwitch(app: false, mic: true))
+    try scene.controller.setSound(app: nil, mic: false)
+    #expect(try scene.controller.sound == SoundSwitch(app: false, mic: false))
+  }
+
   @Test func noSoundComesWhileThePicturesAreLost() throws {
     try withWatchdog {
       let scene = try BroadcastScene(samples: [.video, .audioApp])

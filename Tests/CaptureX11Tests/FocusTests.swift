@@ -15,7 +15,9 @@ import Testing
     private let subscriber: Subscriber
     private let front: FrontApplication
 
-    init(_ options: String...) throws {
+    convenience init(_ options: String...) throws { try self.init(options) }
+
+    init(_ options: [String]) throws {
       world = try ScreenWorld()
       desktop = try Desktop(on: world.screen)
       capture = try world.capture(options, window: nil)
@@ -36,6 +38,8 @@ import Testing
         front.current?.text == name
       }
     }
+
+    var name: String? { front.current?.text }
 
     func end() throws { try capture.end(with: SIGTERM) }
   }
@@ -107,6 +111,52 @@ import Testing
       try scene.wait(for: "open")
       try scene.end()
       withExtendedLifetime(secret) {}
+    }
+  }
+
+  @Test func aMarkAndANameAreNoticedWhileTheWindowIsInFront() throws {
+    try withWatchdog {
+      let scene = try Scene("--protect", "marked")
+      let window = try scene.show("one")
+      try scene.wait(for: "one")
+      try window.tell("mark")
+      try scene.wait(for: nil)
+      try window.tell("unmark")
+      try scene.wait(for: "one")
+      try scene.end()
+    }
+  }
+
+  /// Also of one that was in front before, with and without the protection's own watch.
+  @Test(arguments: [[], ["--protect", "marked"]])
+  func aNameThatAWindowTakesLateIsTold(options: [String]) throws {
+    try withWatchdog {
+      let scene = try Scene(options)
+      let one = try scene.show("one")
+      try scene.wait(for: "one")
+      let two = try scene.show("two")
+      try scene.wait(for: "two")
+      try scene.desktop.bringToFront(one)
+      try scene.wait(for: "one")
+      try one.tell("name late")
+      try scene.wait(for: "late")
+      try one.tell("property _GTK_APPLICATION_ID 6c61746572")
+      try scene.wait(for: "later")
+      try scene.end()
+      withExtendedLifetime(two) {}
+    }
+  }
+
+  @Test func aCaptureThatIsRefusedLeavesTheNameOfTheOneThatRuns() throws {
+    try withWatchdog {
+      let scene = try Scene()
+      let window = try scene.show("one")
+      try scene.wait(for: "one")
+      let refused = try scene.world.capture().finish()
+      #expect(refused.status == .exited(1))
+      #expect(scene.name == "one")
+      try scene.end()
+      withExtendedLifetime(window) {}
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import FrameBus
+import FrontApplication
 import Platform
 import TestSupport
 import Testing
@@ -43,6 +44,28 @@ import Testing
       _ = try subscriber.take { $0.pixel(50, 50) == 0 && $0.magentaCount == 0 }
       try window.tell("unmark")
       _ = try subscriber.take { $0.pixel(50, 50) == magenta }
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// The name of the window in front is watched on the same connection.
+  @Test func aWindowThatIsNoLongerInFrontIsStillProtected() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let desktop = try Desktop(on: world.screen)
+      // Too small to cover the other one.
+      let small = try ShownWindow("small", "30x20+200+30", color: "112233", on: world.screen)
+      let window = try ShownWindow("large", "160x120+20+30", on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "marked")
+      var subscriber = try world.subscriber()
+      let front = try FrontApplication(of: world.stream, in: world.group)
+      for (next, name) in [(window, "large"), (small, "small")] {
+        try desktop.bringToFront(next)
+        try waitUntil("\(name) is in front") { front.current?.text == name }
+      }
+      _ = try subscriber.take { $0.magentaCount > 0 }
+      try window.tell("mark")
+      _ = try subscriber.take { $0.magentaCount == 0 }
       try capture.end(with: SIGTERM)
     }
   }

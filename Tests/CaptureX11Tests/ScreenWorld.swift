@@ -81,6 +81,34 @@ struct ScreenWorld {
     try output(of: "/usr/bin/python3", ["-c", script])
   }
 
+  /// Gives a window a wide border and takes it again, many times.
+  func changeBorders(of window: ShownWindow) throws {
+    let script = """
+      from Xlib import display
+      d = display.Display("\(screen.display)")
+      window = d.create_resource_object("window", \(window.id))
+      for step in range(500):
+        window.configure(border_width=(400, 0)[step % 2])
+        d.sync()
+      """
+    try output(of: "/usr/bin/python3", ["-c", script])
+  }
+
+  /// Makes a window that only takes input, and stays.
+  /// - Returns: its id.
+  func makeInputWindow() throws -> String {
+    let script = """
+      from Xlib import X, display
+      d = display.Display("\(screen.display)")
+      window = d.screen().root.create_window(0, 0, 60, 40, 0, 0, X.InputOnly, X.CopyFromParent)
+      window.map()
+      d.set_close_down_mode(X.RetainPermanent)
+      d.sync()
+      print(hex(window.id), end="")
+      """
+    return try output(of: "/usr/bin/python3", ["-c", script])
+  }
+
   func movePointer(x: Int, y: Int) throws {
     let script = """
       from Xlib import display

@@ -49,6 +49,24 @@ import Testing
     }
   }
 
+  /// Anybody may change it, at any time.
+  @Test func aBorderThatComesAndGoesEndsNothing() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
+      let capture = try world.capture(["--no-cursor", "--fps", "60"], window: window)
+      var subscriber = try world.subscriber(start: .oldest)
+      _ = try subscriber.take { _ in true }
+      try world.changeBorders(of: window)
+      try window.tell("resize 90 70")
+      _ = try subscriber.take { frame in
+        #expect([[60, 40], [90, 70]].contains([frame.width, frame.height]))
+        return frame.width == 90 && frame.magentaCount == 90 * 70
+      }
+      #expect(try capture.end(with: SIGTERM).status == .exited(0))
+    }
+  }
+
   @Test func aWindowUnderAWindowManagerIsTheSame() throws {
     try withWatchdog {
       let world = try ScreenWorld()
@@ -127,6 +145,17 @@ import Testing
       #expect(try subscriber.take()?.magentaCount == 60 * 40)
       try capture.end(with: SIGTERM)
     }
+  }
+
+  @Test func aWindowThatOnlyTakesInputIsRefused() throws {
+    let world = try ScreenWorld()
+    let id = try world.makeInputWindow()
+    let result = try run(
+      "framebus-capture",
+      ["window:\(id)", "--root", world.root.path, "--group", "org.example.test"],
+      environment: world.screen.environment)
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains("the window \(id) of") && result.errors.contains("only takes"))
   }
 
   @Test func aWindowThatIsNotThereIsNamedInTheError() throws {

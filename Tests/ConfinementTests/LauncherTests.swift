@@ -100,4 +100,22 @@ import Testing
     confinement.grants = (0..<5000).map { .init(.read, "/some/long/path/\($0)") }
     #expect(throws: LaunchError.self) { try start("/usr/bin/true", [], confinement) }
   }
+
+  @Test func aRelativePathAndTooManyPathsAreRefusedByNameAndNumber() throws {
+    var confinement = Confinement()
+    confinement.grants = [.init(.read, "cookie")]
+    #expect(throws: LaunchError.notAbsolute("cookie")) {
+      try start("/usr/bin/true", [], confinement)
+    }
+    // The program's own is one more.
+    confinement.grants = (0..<512).map { .init(.read, "/\($0)") }
+    #expect(throws: LaunchError.tooMany("paths", count: 513, limit: 512)) {
+      try start("/usr/bin/true", [], confinement)
+    }
+    confinement.grants = []
+    confinement.variables = (0..<129).map { "V\($0)" }
+    #expect(throws: LaunchError.tooMany("variables", count: 129, limit: 128)) {
+      try start("/usr/bin/true", [], confinement)
+    }
+  }
 }

@@ -100,7 +100,8 @@
       arguments: [
         ("PUT", "", 405, "GET"), ("POST", "", 405, "GET"), ("GET", "whep", 405, "POST"),
         ("OPTIONS", "whep", 405, "POST"), ("GET", "whep/viewer1", 405, "PATCH, DELETE"),
-        ("POST", "figures", 405, "GET"), ("GET", "nothing", 404, nil),
+        ("POST", "figures", 405, "GET"), ("POST", "figures/now", 405, "GET"),
+        ("GET", "figures/then", 404, nil), ("GET", "nothing", 404, nil),
         ("GET", "whep/a/b", 404, nil),
         ("DELETE", "whep/viewer2", 404, nil), ("DELETE", "whep/", 404, nil),
         ("PATCH", "whep/viewer2", 404, nil),
@@ -167,6 +168,12 @@
       var short = request("GET", "")
       short.path = "/\(token)"
       #expect(header("Location", routes.answer(short)) == "/\(token)/")
+    }
+
+    @Test func figuresOfAMomentHoldNoConnection() {
+      let answer = routes().answer(request("GET", "figures/now"))
+      #expect(answer.status == 200 && answer.body == "{}" && answer.growing == nil)
+      #expect(header("Content-Type", answer) == "application/json")
     }
 
     @Test func figuresGoOnUntilThePageStops() throws {

@@ -77,6 +77,18 @@
       for client in silent { try client.end(with: SIGKILL) }
     }
 
+    /// The address that is announced then is one of IPv4.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/net/if_inet6")))
+    func everyAddressOfIPv6IsEveryAddress() throws {
+      page.stop()
+      let address = try #require(ListenAddress("[::]"))
+      let wide = try LivePage(
+        at: address, title: "", hasSound: false, desk: desk, figures: { "" })
+      defer { wide.stop() }
+      let asked = try run("curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", wide.url])
+      #expect(asked.output == "200", "\(wide.url): \(asked)")
+    }
+
     @Test func anAddressThatIsTakenIsAnError() throws {
       defer { page.stop() }
       let taken = String(page.url.dropFirst(7).prefix { $0 != "/" })

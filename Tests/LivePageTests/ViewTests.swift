@@ -111,6 +111,9 @@
         ("garbage", "400"), ("", "400"), ("v=0\r\n", "400"),
         ("v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\n", "400"), (Self.offer("H265"), "406"),
         (Self.offer("H264").replacing("recvonly", with: "sendonly"), "406"),
+        (Self.offer("H264").replacing("ice-ufrag:abcd", with: "ice-ufrag:"), "400"),
+        (Self.offer("H264").replacing("setup:actpass", with: "setup:foo"), "400"),
+        (Self.offer("H264", candidates: 65), "400"),
       ] {
         let result = try view.ask("whep", sdp[0], sdp[1], sdp[2], offer)
         #expect(result.status == status, "\(offer): \(result)")
@@ -125,7 +128,7 @@
     }
 
     /// An offer of somebody who never comes.
-    private static func offer(_ codec: String) -> String {
+    private static func offer(_ codec: String, candidates: Int = 0) -> String {
       [
         "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
         "m=video 9 UDP/TLS/RTP/SAVPF 96", "c=IN IP4 0.0.0.0", "a=mid:0", "a=recvonly",
@@ -133,6 +136,8 @@
         "a=setup:actpass", "a=rtpmap:96 \(codec)/90000", "a=fmtp:96 packetization-mode=1",
         "a=fingerprint:sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":"), "",
       ].joined(separator: "\r\n")
+        + String(
+          repeating: "a=candidate:1 1 udp 2113937151 127.0.0.1 9 typ host\r\n", count: candidates)
     }
 
     @Test func theTokenIsNowhereButInTheAddress() throws {

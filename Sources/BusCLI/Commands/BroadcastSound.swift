@@ -38,8 +38,10 @@ struct BroadcastSound: ParsableCommand {
 
   func run() throws {
     let controller = try BroadcastController(in: global.openGroup())
-    let sound = positions.changed(try controller.sound)
-    if !positions.isEmpty { try controller.setSound(sound) }
+    if !positions.isEmpty {
+      try controller.setSound(app: positions.app?.isOn, mic: positions.mic?.isOn)
+    }
+    let sound = try controller.sound
     if global.json { return try global.terminal.printJSON(Report(sound)) }
     if positions.isEmpty {
       try global.terminal.printRows([

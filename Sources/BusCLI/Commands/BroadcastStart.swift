@@ -52,6 +52,11 @@ struct BroadcastStart: ParsableCommand {
     if let restarts, !(0...1000).contains(restarts) {
       throw ValidationError("--restarts \(restarts): use 0 to 1000")
     }
+    if source.utf8.count > BroadcastRequest.maximumSourceBytes {
+      throw ValidationError(
+        "--source: use at most \(BroadcastRequest.maximumSourceBytes) bytes, not"
+          + " \(source.utf8.count)")
+    }
   }
 
   func run() throws {

@@ -50,8 +50,10 @@ struct DemoBroadcast {
     let name = try CredentialName(service: "demo", account: "token")
     try CredentialStore.create(in: group).set(name, .random(byteCount: 32))
     terminal.say("token      \(name), sealed by the host; the extension alone is handed it")
-    let manifest = try ExtensionManifest.builtin(
+    var manifest = try ExtensionManifest.builtin(
       id: Self.extensionID, destination: "file:\(output)", credentials: [name.description])
+    // Few machines that only want to see it have a sound server.
+    manifest.samples = [.video]
     try ExtensionRegistry(group).register(manifest)
   }
 

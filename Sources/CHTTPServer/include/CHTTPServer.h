@@ -52,6 +52,8 @@ struct http_server_options {
   /// 0: any that is free.
   uint16_t port;
   unsigned maximumConnections;
+  /// 0: as many as there may be at all.
+  unsigned maximumConnectionsOfAddress;
   unsigned idleSeconds;
   size_t maximumBodyBytes;
   http_handler handler;

@@ -36,9 +36,10 @@ struct webrtc_viewer_options {
   void *context;
 };
 
-/// Takes the offer and begins to gather candidates. NULL: the reason is in `message`.
-webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options, char *message,
-                                    size_t capacity);
+/// Takes the offer and begins to gather candidates. NULL: the reason is in `message`, and whether
+/// it lies in the offer.
+webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options,
+                                    bool *isOfferRefused, char *message, size_t capacity);
 /// The answer as it now is, whole once WEBRTC_GATHERED has come. Freed by `webrtc_text_free`.
 char *webrtc_viewer_answer(webrtc_viewer *viewer);
 const char *webrtc_viewer_fingerprint(webrtc_viewer *viewer);

@@ -10,6 +10,8 @@
     // because the handle is taken under a lock, by the one who stops
 
     private static let maximumConnections: UInt32 = 64
+    /// Leaves others room beyond loopback, where all have one address.
+    private static let maximumConnectionsOfAddress: UInt32 = 32
     private static let idleSeconds: UInt32 = 20
     private static let maximumBodyBytes = 64 * 1024
 
@@ -26,6 +28,8 @@
       var options = unsafe http_server_options()
       unsafe options.port = address.port
       unsafe options.maximumConnections = Self.maximumConnections
+      unsafe options.maximumConnectionsOfAddress =
+        address.isLoopback ? 0 : Self.maximumConnectionsOfAddress
       unsafe options.idleSeconds = Self.idleSeconds
       unsafe options.maximumBodyBytes = Self.maximumBodyBytes
       unsafe options.handler = handlePageRequest

@@ -19,7 +19,8 @@
     @safe private struct Connection: @unchecked Sendable {
       // because it is only used under the lock it lies in
       var handle: OpaquePointer?
-      var candidateCount = 0
+      /// Of the offer, and those that came later.
+      var candidateCount: Int
       /// A picture is missing: those that follow are of no use before a key frame.
       var waitsForKeyFrame = true
     }
@@ -32,7 +33,7 @@
       self.offer = offer
       self.state = state
       name = String(UInt64.random(in: 1 << 60...UInt64.max), radix: 36)
-      connection = unsafe Mutex(Connection(handle: handle))
+      connection = unsafe Mutex(Connection(handle: handle, candidateCount: offer.candidateCount))
     }
 
     deinit { close() }
@@ -42,6 +43,7 @@
       _ state: ViewerState
     ) throws(ViewerRefusal) -> OpaquePointer {
       var message = ""
+      var isOfferRefused = false
       let made = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) {
         buffer -> OpaquePointer? in
         var options = unsafe webrtc_viewer_options()
@@ -56,14 +58,17 @@
             unsafe localAddress.withCString { address in
               unsafe options.offer = text
               unsafe options.localAddress = localAddress.isEmpty ? nil : address
-              return unsafe webrtc_viewer_create(&options, buffer.baseAddress, buffer.count)
+              return unsafe webrtc_viewer_create(
+                &options, &isOfferRefused, buffer.baseAddress, buffer.count)
             }
           }
         }
         if unsafe made == nil { message = unsafe String(cString: buffer.baseAddress!) }
         return unsafe made
       }
-      guard let made = unsafe made else { throw .engineFailed(message) }
+      guard let made = unsafe made else {
+        throw isOfferRefused ? .malformed(message) : .engineFailed(message)
+      }
       return unsafe made
     }
 

@@ -9,7 +9,9 @@
       var payload: UInt8
     }
 
+    /// As webrtcbin may have it.
     let text: String
+    let candidateCount: Int
     let usernameFragment: String
     /// The names of its sections, by their places.
     let mids: [String]
@@ -22,11 +24,17 @@
     ///   - hasSound: whether sound is sent, in Opus.
     init(_ text: String, codec: String, hasSound: Bool) throws(ViewerRefusal) {
       guard text.hasPrefix("v=0") else { throw .malformed("it is no session description") }
-      let description = SessionDescription(text)
+      var offered = PeerDescription(text, overUDPAlone: true)
+      guard offered.candidateCount <= Viewer.maximumCandidates else {
+        throw .malformed("it has \(offered.candidateCount) candidates")
+      }
+      offered.receiveOnly()
+      let description = SessionDescription(offered.text)
       guard (1...Self.maximumSections).contains(description.media.count) else {
         throw .malformed("it has \(description.media.count) media sections")
       }
-      self.text = text
+      self.text = offered.text
+      candidateCount = offered.candidateCount
       mids = description.media.map(\.mid)
       guard Set(mids).count == mids.count, !mids.contains("") else {
         throw .malformed("its media sections have no names (a=mid)")
@@ -34,7 +42,7 @@
       var values: [String: String] = [:]
       for name in ["ice-ufrag", "ice-pwd", "fingerprint", "setup"] {
         values[name] = description.value(of: name)
-        if values[name] == nil { throw .malformed("there is no a=\(name)") }
+        if (values[name] ?? "").isEmpty { throw .malformed("there is no a=\(name)") }
       }
       usernameFragment = values["ice-ufrag"] ?? ""
       if let section = description.media.first(where: { $0.takes("video") }),

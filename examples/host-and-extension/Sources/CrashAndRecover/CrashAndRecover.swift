@@ -11,12 +11,12 @@ import Stage
     let (controller, told) = try stage.controller()
     var events = told.makeAsyncIterator()
     let session = try controller.start(stage.request).session
-    while let event = await events.next(), event != .live {}
+    try await events.wait { $0 == .live }
     for role in [Role.capture, .extension] {
       if let pid = try controller.status.pids[role] { kill(pid, SIGKILL) }
-      while let event = await events.next() {
+      try await events.wait { event in
         if case .roleLost(let role, _, _) = event { print("the \(role) has died") }
-        if event == .roleRestarted(role) { break }
+        return event == .roleRestarted(role)
       }
       print("the \(role) was started again")
     }

@@ -7,15 +7,17 @@ import Stage
   static func main() async throws {
     let stage = try Stage()
     try stage.settings.set("https://whip.example.com/live", forKey: "whipURL")
-    let (controller, events) = try stage.controller()
+    let (controller, told) = try stage.controller()
+    var events = told.makeAsyncIterator()
 
     let first = try controller.start(stage.request).session
     if case .failed(let failure)? = try controller.waitForEnding(of: first) {
       print("failed: \(failure.domain) \(failure.code), \(failure.reason): \(failure.recovery)")
     }
+    try await events.wait { if case .finished = $0 { true } else { false } }
     try stage.signIn(token: "a token")
     let second = try controller.start(stage.request).session
-    for await event in events where event == .live { break }
+    try await events.wait { $0 == .live }
     print("live")
     try stage.wait(for: "the first frame is sent", from: .extension)
     try controller.finish()

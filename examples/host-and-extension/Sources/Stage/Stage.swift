@@ -6,6 +6,20 @@ import Platform
 import SharedDefaults
 import SharedLog
 
+/// What an example waited for and did not come.
+public struct Missing: Error { let what: String }
+
+extension AsyncStream.Iterator where Element == BroadcastEvent {
+  /// Takes events until one is wanted. Fails if the broadcast finishes before.
+  public mutating func wait(until isWanted: (BroadcastEvent) -> Bool) async throws {
+    while let event = await next() {
+      if isWanted(event) { return }
+      if case .finished(let ending) = event { throw Missing(what: "an event before: \(ending)") }
+    }
+    throw Missing(what: "an event")
+  }
+}
+
 /// A group of its own for one example, with the extension Uploader registered; it goes with it.
 public final class Stage: Sendable {
   public let group: AppGroup
@@ -53,7 +67,7 @@ public final class Stage: Sendable {
     return (try BroadcastController(in: group) { told.yield($0) }, events)
   }
 
-  /// Follows the log until a role has written a line, or for half a minute.
+  /// Follows the log until a role has written a line. Fails after half a minute.
   public func wait(for message: String, from role: Role) throws {
     let reader = try LogReader(group, isFollowing: true)
     let (end, never) = (Deadline.after(.seconds(30)), try StopSignal())
@@ -62,14 +76,17 @@ public final class Stage: Sendable {
         if case .line(let line) = entry, line.run.role == role, line.message == message { return }
       }
     } while try reader.wait(stop: never, until: end)
+    throw Missing(what: "the line '\(message)' of the \(role)")
   }
 
-  /// The lines that a role wrote, in order.
+  /// The lines that matter to a host of those that a role wrote, in order.
   public func log(of role: Role) throws -> [String] {
     var lines: [String] = []
     let reader = try LogReader(group)
     while let entry = try reader.next() {
-      if case .line(let line) = entry, line.run.role == role { lines.append(line.message) }
+      if case .line(let line) = entry, line.run.role == role, line.level >= .notice {
+        lines.append(line.message)
+      }
     }
     return lines
   }

@@ -1,0 +1,70 @@
+#if Media
+  import Testing
+  import WHIP
+
+  /// What of a peer's description an engine gets to see.
+  @Suite struct PeerDescriptionTests {
+    private static let known = "candidate:1 1 udp 2113937151 127.0.0.1 4242 typ host"
+    private static let overTCP =
+      "candidate:2 1 TCP 2113937151 127.0.0.1 4242 typ host tcptype passive"
+
+    @Test(arguments: ["\r\n", "\n", "\r"])
+    func onlyCandidatesThatNeedNoLookUpAreKept(end: String) {
+      let lines = [
+        "v=0", "m=video 9 UDP/TLS/RTP/SAVPF 96", "a=\(Self.known)",
+        "a=candidate:3 1 udp 2113937151 4f3c.local 4242 typ host", "a=\(Self.overTCP)",
+        "a=mid:0",
+      ]
+      let text = lines.joined(separator: end)
+      let viewers = PeerDescription(text, overUDPAlone: true)
+      #expect(viewers.lines == [lines[0], lines[1], lines[2], lines[5]])
+      #expect(viewers.candidateCount == 1)
+      #expect(viewers.text == viewers.lines.joined(separator: "\r\n") + "\r\n")
+      let servers = PeerDescription(text, overUDPAlone: false)
+      #expect(servers.lines == [lines[0], lines[1], lines[2], lines[4], lines[5]])
+    }
+
+    /// Spellings that are read as candidates by one, and not by another.
+    @Test(
+      arguments: [
+        "a= candidate:1 1 udp 1 x.local 4242 typ host",
+        " a=candidate:1 1 udp 1 x.local 4242 typ host",
+        "a=candidate:\u{301}1 1 udp 1 x.local 4242 typ host",
+        "a=candidate:1  1 udp x.local 127.0.0.1 4242 typ host",
+        "a=candidate:1 \u{301} udp 1 x.local 127.0.0.1 4242 typ host",
+        "a=candidate:1 1 udp 1 x.local 4242 typ", "a=candidate x.local",
+      ])
+    func noSpellingGetsANameThrough(line: String) {
+      let description = PeerDescription("v=0\r\n" + line, overUDPAlone: true)
+      #expect(description.lines == ["v=0"] && description.candidateCount == 0)
+    }
+
+    @Test func aViewersFragmentIsReadAsStrictly() {
+      let fragment = CandidateFragment(
+        [
+          "a=mid:0", "a=\(Self.known)", "a=\(Self.overTCP)",
+          "a=candidate:1  1 udp x.local 127.0.0.1 4242 typ host",
+        ].joined(separator: "\n"))
+      #expect(fragment?.candidates.map(\.text) == [Self.known])
+    }
+
+    @Test func whoWatchesIsToldOfNothingThatTheySend() {
+      let head = ["v=0", "s=-"]
+      let picture = ["m=video 9 UDP/TLS/RTP/SAVPF 96", "a=sendrecv", "a=mid:0"]
+      let sound = ["m=audio 9 UDP/TLS/RTP/SAVPF 97", "a=mid:1"]
+      let data = ["m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "a=sendrecv"]
+      func received(_ lines: [String]) -> [String] {
+        var description = PeerDescription(lines.joined(separator: "\n"), overUDPAlone: true)
+        description.receiveOnly()
+        return description.lines
+      }
+      let changed = [picture[0], "a=recvonly", picture[2]]
+      let both: [String] = head + picture + sound
+      let bothReceived: [String] = head + changed + sound
+      #expect(received(both + data) == bothReceived + ["a=recvonly"] + data)
+      let heard: [String] = head + ["a=sendonly"] + sound
+      #expect(received(heard) == heard + ["a=inactive"])
+      #expect(received(head + changed) == head + changed)
+    }
+  }
+#endif
