@@ -44,12 +44,15 @@ extension AppGroup {
     _ id: GroupID, root: String? = nil
   ) throws(GroupError) -> GroupDescription {
     let container = try find(id, root: root)
-    let manifest = try container.read().manifest
     let place = container.place
     let uid = currentUserID()
-    let ownRoles = manifest.roles(uid: uid, gids: currentGroupIDs())
-    if ownRoles.isEmpty && uid != place.ownerID && uid != 0 { throw .noMember(id, in: place) }
-    try LogPlaces.makeIfMissing(in: container, manifest)
+    let (manifest, ownRoles) = try container.whileThere { () throws(GroupError) in
+      let manifest = try container.read().manifest
+      let ownRoles = manifest.roles(uid: uid, gids: currentGroupIDs())
+      if ownRoles.isEmpty && uid != place.ownerID && uid != 0 { throw .noMember(id, in: place) }
+      try LogPlaces.makeIfMissing(in: container, manifest)
+      return (manifest, ownRoles)
+    }
     let run = try RunDirectory.open(of: id, manifest, in: place)
     return GroupDescription(
       id: id, place: place.choice.described, ownerID: place.ownerID,

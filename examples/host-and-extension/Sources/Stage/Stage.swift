@@ -11,8 +11,11 @@ public struct Missing: Error { let what: String }
 
 extension AsyncStream.Iterator where Element == BroadcastEvent {
   /// Takes events until one is wanted. Fails if the broadcast finishes before.
-  public mutating func wait(until isWanted: (BroadcastEvent) -> Bool) async throws {
-    while let event = await next() {
+  public mutating func wait(
+    isolation: isolated (any Actor)? = #isolation,
+    until isWanted: @Sendable (BroadcastEvent) -> Bool
+  ) async throws {
+    while let event = await next(isolation: isolation) {
       if isWanted(event) { return }
       if case .finished(let ending) = event { throw Missing(what: "an event before: \(ending)") }
     }
