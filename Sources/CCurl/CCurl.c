@@ -2,11 +2,16 @@
 #include "CCurl.h"
 
 #ifdef FRAMEBUS_MEDIA
-#include <curl/curl.h>
+#include "CurlDrive.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/// Sets an option, unless one before it failed.
+#define SET(option, value) \
+  if (failed == CURLE_OK) failed = curl_easy_setopt(easy, option, value)
 
 struct curl_client {
   CURLM *multi;
@@ -52,7 +57,7 @@ static int64_t milliseconds_until(uint64_t deadlineNs) {
   return deadlineNs <= nowNs ? 0 : (int64_t)((deadlineNs - nowNs) / 1000000u) + 1;
 }
 
-static curl_outcome outcome_of(CURLcode code, bool isFull) {
+curl_outcome curl_outcome_of(CURLcode code, bool isFull) {
   switch (code) {
     case CURLE_OK: return CURL_ANSWERED;
     case CURLE_OPERATION_TIMEDOUT: return CURL_TIMED_OUT;
@@ -66,24 +71,43 @@ static curl_outcome outcome_of(CURLcode code, bool isFull) {
   }
 }
 
-/// Drives the one transfer of `client` to its end.
-static curl_outcome drive(curl_client *client, struct curl_exchange *exchange, CURLcode *code) {
-  struct curl_waitfd stop = {.fd = exchange->stopDescriptor, .events = CURL_WAIT_POLLIN};
-  unsigned stopCount = exchange->stopDescriptor >= 0 ? 1 : 0;
+CURLcode curl_prepare(CURL *easy, struct curl_server *server, const char *protocols) {
+  CURLcode failed = CURLE_OK;
+  SET(CURLOPT_URL, server->url);
+  SET(CURLOPT_PROTOCOLS_STR, protocols);
+  SET(CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700  // 7.87.0
+  // At a deadline nobody waits for the thread that still asks for an address.
+  SET(CURLOPT_QUICK_EXIT, 1L);
+#endif
+  SET(CURLOPT_ERRORBUFFER, server->message);
+  if (server->certificates != NULL) SET(CURLOPT_CAINFO, server->certificates);
+  if (server->isDirect) SET(CURLOPT_PROXY, "");
+  return failed;
+}
+
+void curl_keep_words(struct curl_server *server, CURLcode code) {
+  if (server->message[0] == 0)
+    strncpy(server->message, curl_easy_strerror(code), sizeof server->message - 1);
+}
+
+curl_outcome curl_drive(CURLM *multi, const struct curl_server *server, CURLcode *code) {
+  struct curl_waitfd stop = {.fd = server->stopDescriptor, .events = CURL_WAIT_POLLIN};
+  unsigned stopCount = server->stopDescriptor >= 0 ? 1 : 0;
   for (;;) {
     int running = 0;
-    if (curl_multi_perform(client->multi, &running) != CURLM_OK) return CURL_BROKEN;
+    if (curl_multi_perform(multi, &running) != CURLM_OK) return CURL_BROKEN;
     if (running == 0) break;
-    int64_t left = milliseconds_until(exchange->deadlineNs);
+    int64_t left = milliseconds_until(server->deadlineNs);
     if (left == 0) return CURL_TIMED_OUT;
     stop.revents = 0;
     int timeout = left > 1000 ? 1000 : (int)left;
-    if (curl_multi_poll(client->multi, &stop, stopCount, timeout, NULL) != CURLM_OK)
+    if (curl_multi_poll(multi, &stop, stopCount, timeout, NULL) != CURLM_OK)
       return CURL_BROKEN;
     if (stop.revents != 0) return CURL_STOPPED;
   }
   int queued = 0;
-  CURLMsg *message = curl_multi_info_read(client->multi, &queued);
+  CURLMsg *message = curl_multi_info_read(multi, &queued);
   if (message == NULL || message->msg != CURLMSG_DONE) return CURL_BROKEN;
   *code = message->data.result;
   return CURL_ANSWERED;
@@ -99,23 +123,13 @@ static int pass_on(CURL *easy, curl_infotype kind, char *text, size_t count, voi
 
 static bool prepare(CURL *easy, struct curl_exchange *exchange, struct curl_slist *lines,
                     struct gathered *answer, struct gathered *header) {
-  CURLcode failed = CURLE_OK;
-#define SET(option, value) \
-  if (failed == CURLE_OK) failed = curl_easy_setopt(easy, option, value)
-  SET(CURLOPT_URL, exchange->url);
-  SET(CURLOPT_PROTOCOLS_STR, "http,https");
+  CURLcode failed = curl_prepare(easy, &exchange->server, "http,https");
   SET(CURLOPT_FOLLOWLOCATION, 0L);
-  SET(CURLOPT_NOSIGNAL, 1L);
   // Its code for HTTP/2 gives the listener a request's headers, the bearer among them, as its own
   // text; and for a handful of small requests HTTP/2 has no use.
   SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-#if LIBCURL_VERSION_NUM >= 0x075700  // 7.87.0
-  // At a deadline nobody waits for the thread that still asks for an address.
-  SET(CURLOPT_QUICK_EXIT, 1L);
-#endif
   SET(CURLOPT_CUSTOMREQUEST, exchange->method);
   SET(CURLOPT_HTTPHEADER, lines);
-  SET(CURLOPT_ERRORBUFFER, exchange->message);
   SET(CURLOPT_WRITEFUNCTION, gather);
   SET(CURLOPT_WRITEDATA, answer);
   SET(CURLOPT_HEADERFUNCTION, gather);
@@ -124,14 +138,11 @@ static bool prepare(CURL *easy, struct curl_exchange *exchange, struct curl_slis
     SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->bodyBytes);
     SET(CURLOPT_POSTFIELDS, exchange->body);
   }
-  if (exchange->certificates != NULL) SET(CURLOPT_CAINFO, exchange->certificates);
-  if (exchange->isDirect) SET(CURLOPT_PROXY, "");
   if (exchange->listener != NULL) {
     SET(CURLOPT_DEBUGFUNCTION, pass_on);
     SET(CURLOPT_DEBUGDATA, exchange);
     SET(CURLOPT_VERBOSE, 1L);
   }
-#undef SET
   return failed == CURLE_OK;
 }
 
@@ -185,13 +196,12 @@ curl_outcome curl_client_run(curl_client *client, struct curl_exchange *exchange
   CURLcode code = CURLE_FAILED_INIT;
   if (make_lines(&lines, exchange) && prepare(easy, exchange, lines, &answer, &header) &&
       curl_multi_add_handle(client->multi, easy) == CURLM_OK) {
-    outcome = drive(client, exchange, &code);
-    if (outcome == CURL_ANSWERED) outcome = outcome_of(code, answer.isFull || header.isFull);
+    outcome = curl_drive(client->multi, &exchange->server, &code);
+    if (outcome == CURL_ANSWERED) outcome = curl_outcome_of(code, answer.isFull || header.isFull);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &exchange->status);
     curl_multi_remove_handle(client->multi, easy);
   }
-  if (outcome == CURL_BROKEN && exchange->message[0] == 0)
-    strncpy(exchange->message, curl_easy_strerror(code), sizeof exchange->message - 1);
+  if (outcome == CURL_BROKEN) curl_keep_words(&exchange->server, code);
   curl_easy_cleanup(easy);
   wipe(lines);
   return outcome;

@@ -51,6 +51,33 @@ static void on_connection(GstElement *element, GParamSpec *property, gpointer pe
   }
 }
 
+/// Whether a packet is media, and no report: RFC 5761, section 4, tells them apart as they are
+/// encrypted.
+static bool is_media(GstBuffer *buffer) {
+  guint8 head[2];
+  return gst_buffer_extract(buffer, 0, head, sizeof head) == sizeof head && head[0] >> 6 == 2 &&
+         (head[1] < 192 || head[1] > 223);
+}
+
+static gboolean remove_media(GstBuffer **buffer, guint index, gpointer context) {
+  (void)index;
+  (void)context;
+  if (is_media(*buffer)) gst_clear_buffer(buffer);
+  return TRUE;
+}
+
+/// Leaves out what a peer sends though nobody asked it to: webrtcbin would fail for want of a place
+/// to put it.
+static GstPadProbeReturn on_packet(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+  (void)pad;
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    return is_media(GST_PAD_PROBE_INFO_BUFFER(info)) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
+  GstBufferList *list = gst_buffer_list_make_writable(GST_PAD_PROBE_INFO_BUFFER_LIST(info));
+  GST_PAD_PROBE_INFO_DATA(info) = list;
+  gst_buffer_list_foreach(list, remove_media, context);
+  return GST_PAD_PROBE_OK;
+}
+
 static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer context) {
   (void)bin;
   (void)inner;
@@ -63,6 +90,12 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
   // wait for as long as the pipeline took to start, with each of them.
   if (strcmp(GST_OBJECT_NAME(factory), "clocksync") == 0)
     g_object_set(element, "sync", FALSE, NULL);
+  if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0) {
+    GstPad *pad = gst_element_get_static_pad(element, "src");
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_packet,
+                      NULL, NULL);
+    gst_object_unref(pad);
+  }
 }
 
 /// Receivers bring pictures and sound together by when they were captured, not by when each of them
@@ -74,16 +107,22 @@ static void report_capture_time(GstElement *element) {
   gst_object_unref(rtp);
 }
 
+/// libnice's own, below what webrtcbin makes of it; NULL if there is another.
+static GObject *nice_agent(GstElement *element) {
+  GObject *ice = NULL, *agent = NULL;
+  g_object_get(element, "ice-agent", &ice, NULL);
+  if (ice == NULL) return NULL;
+  g_object_get(ice, "agent", &agent, NULL);
+  g_object_unref(ice);
+  return agent;
+}
+
 /// libnice would ask every router around for a port, wait for answers, and so hold up the end of
 /// candidates; who only sends needs none.
 static void disable_port_mapping(GstElement *element) {
-  GObject *agent = NULL, *nice = NULL;
-  g_object_get(element, "ice-agent", &agent, NULL);
-  if (agent == NULL) return;
-  g_object_get(agent, "agent", &nice, NULL);
-  if (nice != NULL) g_object_set(nice, "upnp", FALSE, NULL);
-  g_clear_object(&nice);
-  g_object_unref(agent);
+  GObject *agent = nice_agent(element);
+  if (agent != NULL) g_object_set(agent, "upnp", FALSE, NULL);
+  g_clear_object(&agent);
 }
 
 /// libnice warns on standard error, which is the program's own, when a relay is left without the
@@ -134,8 +173,12 @@ bool webrtc_peer_add_local_address(webrtc_peer *peer, const char *address) {
   return isAdded;
 }
 
-void webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address) {
-  g_object_set(peer->element, "stun-server", address, NULL);
+bool webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address, unsigned port) {
+  GObject *agent = nice_agent(peer->element);
+  if (agent == NULL) return false;
+  g_object_set(agent, "stun-server", address, "stun-server-port", port, NULL);
+  g_object_unref(agent);
+  return true;
 }
 
 bool webrtc_peer_add_turn_server(webrtc_peer *peer, const char *address) {

@@ -107,9 +107,11 @@
       let error = blanked(error)
       let hadWorked = connection?.destination.hasDelivered ?? false
       abandon()
-      guard case .elementFailed(_, let message, _) = error,
-        let pause = reattempts.fail(hadWorked: hadWorked)
-      else { throw error }
+      guard case .elementFailed(let element, let message, let detail) = error else { throw error }
+      guard let pause = reattempts.fail(hadWorked: hadWorked) else {
+        throw element == outlet.elements.last?.factory
+          ? .noPeer(output: output, reason: detail.isEmpty ? message : detail) : error
+      }
       report(.connectionLost(output: output, reason: message), pause)
     }
 

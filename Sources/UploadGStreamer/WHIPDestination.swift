@@ -170,7 +170,8 @@
       let peer: WebRTCPeer
       let connection: WHIPConnection
       do {
-        peer = try WebRTCPeer(pipeline, encoder: encoder)
+        peer = try WebRTCPeer(
+          pipeline, encoder: encoder, certificates: options.certificates)
         if hasSound { try peer.addSound() }
         connection = try WHIPConnection(
           peer, to: endpoint, client: client, servers: options.servers,

@@ -3,6 +3,7 @@
   import CWebRTC
   import Platform
   import Sound
+  import Synchronization
   import WHIP
 
   /// webrtcbin, at the end of a pipeline, as the engine of a WHIP upload.
@@ -12,15 +13,25 @@
   @safe final class WebRTCPeer: WebRTCEngine, @unchecked Sendable {
     // because webrtcbin locks for itself, and the rest never changes
 
+    /// Of one relay that has many.
+    private static let maximumAddresses = 4
+
     let events = WebRTCEvents()
     private let pipeline: Pipeline
     private let encoder: any LiveEncoder
+    private let certificates: String?
     private let handle: OpaquePointer
+    private let tunnels = Mutex<[TLSTunnel]>([])
 
-    /// - Parameter pipeline: ends in webrtcbin, and does not play yet.
-    init(_ pipeline: Pipeline, encoder: any LiveEncoder) throws(WHIPError) {
+    /// - Parameters:
+    ///   - pipeline: ends in webrtcbin, and does not play yet.
+    ///   - certificates: a file of those to trust in relays instead of the system's.
+    init(
+      _ pipeline: Pipeline, encoder: any LiveEncoder, certificates: String?
+    ) throws(WHIPError) {
       self.pipeline = pipeline
       self.encoder = encoder
+      self.certificates = certificates
       // SAFETY: `events` lives until after `deinit` has ended the watch.
       let made = unsafe webrtc_peer_create(
         pipeline.handle, handleWebRTCEvent, Unmanaged.passUnretained(events).toOpaque())
@@ -32,6 +43,7 @@
       // First the threads that raise events.
       pipeline.stop()
       unsafe webrtc_peer_destroy(handle)
+      for tunnel in tunnels.withLock({ $0 }) { tunnel.close() }
     }
 
     /// A track of sound besides, before the pipeline plays.
@@ -62,13 +74,58 @@
         fingerprint: unsafe String(cString: webrtc_peer_fingerprint(handle)), in: offer ?? "")
     }
 
-    func add(_ server: ICEServer) throws(WHIPError) {
-      if server.kind == .stun {
-        return unsafe webrtc_peer_set_stun_server(handle, server.locator)
+    func add(
+      _ server: ICEServer, until deadline: Deadline, stop: StopSignal
+    ) throws(WHIPError) {
+      do throws(HTTPError) {
+        if server.kind == .turns {
+          try add(tunnelled(server, until: deadline, stop: stop))
+        } else {
+          for address in try addresses(of: server, until: deadline, stop: stop) {
+            try add(server.at(address: address))
+          }
+        }
+      } catch {
+        throw stop.isRaised ? .stopped : .unusableServer(server, error)
       }
-      guard unsafe webrtc_peer_add_turn_server(handle, server.locator) else {
-        throw .engineFailed("it does not take the relay \(server)")
+    }
+
+    /// Those to try: libnice 0.1.21 finds the address of a relay's name, but loses its port.
+    private func addresses(
+      of server: ICEServer, until deadline: Deadline, stop: StopSignal
+    ) throws(HTTPError) -> ArraySlice<String> {
+      let found: [String]?
+      do throws(SystemError) {
+        found = try Platform.addresses(ofHost: server.hostName, until: deadline, stop: stop)
+      } catch {
+        throw .broken(reason: "\(error)")
       }
+      guard let found else { throw .timedOut }
+      if found.isEmpty { throw .unresolvable }
+      if server.kind == .turn { return found.prefix(Self.maximumAddresses) }
+      // There can be one for STUN: the family that most machines behind a router have.
+      return (found.filter { !$0.contains(":") } + found).prefix(1)
+    }
+
+    /// libnice 0.1.21 speaks TLS to no relay: it would send as plain TCP what is to be secret.
+    private func tunnelled(
+      _ server: ICEServer, until deadline: Deadline, stop: StopSignal
+    ) throws(HTTPError) -> ICEServer {
+      if server.transport == "udp" {
+        throw .broken(reason: "there is no TLS over UDP to a relay here; use ?transport=tcp")
+      }
+      let tunnel = try TLSTunnel(
+        to: server, certificates: certificates, until: deadline, stop: stop)
+      tunnels.withLock { $0.append(tunnel) }
+      return server.behind(tunnelAt: tunnel.port)
+    }
+
+    private func add(_ server: ICEServer) throws(HTTPError) {
+      let isTaken =
+        server.kind == .stun
+        ? unsafe webrtc_peer_set_stun_server(handle, server.hostName, UInt32(server.port))
+        : unsafe webrtc_peer_add_turn_server(handle, server.locator)
+      if !isTaken { throw .broken(reason: "webrtcbin does not take it") }
     }
 
     func useOnly(localAddress: String) throws(WHIPError) {

@@ -31,7 +31,7 @@ struct EndpointSecrets {
     return try BearerToken(try store().get(name))
   }
 
-  /// A relay's user and password; GStreamer takes them as text.
+  /// A user and password, of a relay or a server; GStreamer takes them as text, and logs them.
   func account(_ text: String) throws -> (user: String, password: String) {
     let name = try name(text)
     let password = try store().get(name).withBytes { bytes in
@@ -41,6 +41,7 @@ struct EndpointSecrets {
           unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
         }, as: UTF8.self)
     }
+    ProductLog.leaveOut(password)
     return (name.account, password)
   }
 

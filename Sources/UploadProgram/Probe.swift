@@ -23,7 +23,7 @@ struct Probe: ParsableCommand {
           endpoint, client: CurlClient(certificates: probe.access.ca), stop: signals.stop)
       } catch let error as WHIPError where error.isMisuse {
         throw UsageError("\(error)")
-      } catch  where signals.signal != nil && signals.exitStatus == 130 {
+      } catch  where signals.isInterrupted {
         throw Interrupted()
       }
       if global.json {

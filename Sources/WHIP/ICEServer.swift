@@ -2,11 +2,11 @@
 public struct ICEServer: Hashable, Sendable {
   public enum Kind: String, Sendable { case stun, turn, turns }
 
-  public let kind: Kind
-  public let host: String
-  public let port: Int
+  public private(set) var kind: Kind
+  public private(set) var host: String
+  public private(set) var port: Int
   /// `udp` or `tcp`; nil leaves it open.
-  public let transport: String?
+  public private(set) var transport: String?
   public var username = ""
   /// A secret; it stands in no description.
   public var password = ""
@@ -32,6 +32,27 @@ public struct ICEServer: Hashable, Sendable {
   }
 
   var isLoopback: Bool { Authority.isLoopback(host) }
+
+  /// The host without the brackets that an address of IPv6 is written in.
+  package var hostName: String {
+    host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+  }
+
+  /// The same server by one of its addresses.
+  package func at(address: String) -> ICEServer {
+    var server = self
+    server.host = address.contains(":") ? "[\(address)]" : address
+    return server
+  }
+
+  /// The same relay by a tunnel that speaks TLS in the client's place.
+  package func behind(tunnelAt port: UInt16) -> ICEServer {
+    var server = at(address: "127.0.0.1")
+    server.kind = .turn
+    server.port = Int(port)
+    server.transport = "tcp"
+    return server
+  }
 
   /// As GStreamer takes it, the user and password escaped. A secret.
   package var locator: String {

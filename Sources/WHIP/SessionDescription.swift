@@ -15,6 +15,10 @@ public struct SessionDescription: Hashable, Sendable {
     public var isAccepted: Bool {
       line.split(separator: " ").dropFirst().first.map { $0 != "0" } ?? false
     }
+    /// Whether its owner would receive something by it.
+    public var receives: Bool {
+      isAccepted && !attributes.contains("sendonly") && !attributes.contains("inactive")
+    }
     /// The names of its codecs, such as `H264`, each once.
     public var codecs: [String] {
       var found: [String] = []
@@ -66,7 +70,7 @@ public struct SessionDescription: Hashable, Sendable {
     if media.isEmpty { return nil }
   }
 
-  var acceptsMedia: Bool { media.contains(where: \.isAccepted) }
+  var acceptsMedia: Bool { media.contains(where: \.receives) }
 
   /// An attribute of the session or, as in a bundle, of the first section that has it.
   public func value(of name: String) -> String? {

@@ -33,6 +33,8 @@ public final class WHIPConnection: Sendable {
     case offered(WebAddress)
     /// The ICE servers that the endpoint recommends.
     case recommended([ICEServer])
+    /// An ICE server is done without.
+    case notUsed(WHIPError)
     case connected
     case bitrate(Int)
     /// The endpoint took no further candidates; the media flow all the same.
@@ -128,13 +130,23 @@ public final class WHIPConnection: Sendable {
     if !answer.servers.isEmpty { onEvent(.recommended(answer.servers)) }
     // Candidates are gathered only now, so that they include what these servers can see.
     let servers = servers + answer.servers
-    for server in servers { try engine.add(server) }
+    for server in servers { try add(server) }
     // An engine looks at the machine's addresses in the network alone.
     if endpoint.address.isLoopback, servers.allSatisfy(\.isLoopback) {
       try engine.useOnly(localAddress: "127.0.0.1")
     }
     try engine.use(offer: offer)
     try engine.use(answer: answer.sdp)
+  }
+
+  /// One that cannot be used is done without.
+  private func add(_ server: ICEServer) throws(WHIPError) {
+    do throws(WHIPError) {
+      try engine.add(server, until: .after(patience.request), stop: stop)
+    } catch {
+      guard case .unusableServer = error, !stop.isRaised else { throw error }
+      onEvent(.notUsed(error))
+    }
   }
 
   private func waitUntilReady() throws(WHIPError) {

@@ -12,6 +12,7 @@ public enum WHIPError: Error, Hashable, Sendable {
   case emptyAnswer(WebAddress)
   case noDescription(WebAddress, type: String?, excerpt: String)
   case nothingAccepted(WebAddress)
+  case unusableServer(ICEServer, HTTPError)
   case noConnection(WebAddress, seconds: Int64)
   case connectionLost(WebAddress)
   case engineFailed(String)
@@ -92,6 +93,7 @@ extension WHIPError: CustomStringConvertible {
     case .nothingAccepted(let address):
       "\(address) accepts none of the streams; see with `framebus whip probe` which codecs it"
         + " takes, and choose one with --encoder"
+    case .unusableServer(let server, let error): "\(server): \(error)"
     case .noConnection(let address, let seconds):
       "\(address) answered, but no media connection came about in \(seconds) s; check that UDP is"
         + " not blocked, or name a relay with --turn"

@@ -55,8 +55,8 @@ public struct WHIPProbe: Sendable {
     }
     sections = description.media.map { media in
       Section(
-        kind: media.kind, isAccepted: media.isAccepted,
-        codecs: media.isAccepted ? media.codecs.filter { $0 != "rtx" } : [],
+        kind: media.kind, isAccepted: media.receives,
+        codecs: media.receives ? media.codecs.filter { $0 != "rtx" } : [],
         extensions: media.attributes.filter { $0.hasPrefix("extmap:") }.compactMap {
           $0.split(separator: " ").dropFirst().first.map(String.init)
         })

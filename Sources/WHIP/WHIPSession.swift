@@ -83,11 +83,16 @@ public final class WHIPSession {
     let text = String(decoding: response.body, as: UTF8.self)
     if text.allSatisfy(\.isWhitespace) { throw .emptyAnswer(endpoint.address) }
     let type = response.mediaType
-    guard type == nil || type == MediaType.sdp, let answer = SessionDescription(answer: text)
+    guard type == nil || type == MediaType.sdp, SessionDescription(answer: text) != nil
     else { throw .noDescription(endpoint.address, type: type, excerpt: excerpt(of: response)) }
-    guard answer.acceptsMedia else { throw .nothingAccepted(endpoint.address) }
+    // Nobody here would take what an endpoint sends.
+    var answer = PeerDescription(text, overUDPAlone: false)
+    answer.receiveOnly()
+    guard SessionDescription(answer.text).acceptsMedia else {
+      throw .nothingAccepted(endpoint.address)
+    }
     return WHIPAnswer(
-      sdp: PeerDescription(text, overUDPAlone: false).text,
+      sdp: answer.text,
       servers: LinkHeader.servers(in: response.values(of: "Link")),
       resource: resource.address, hasEntityTag: resource.entityTag != nil)
   }

@@ -80,27 +80,14 @@ public struct WebAddress: Hashable, Sendable {
   }
 }
 
-/// The address as people may see it. Many endpoints are told apart by a key in the path, so what
-/// may be one is shortened; a query is left out.
+/// The address as people may see it.
 extension WebAddress: CustomStringConvertible {
-  public var description: String {
-    let shown = path.prefix { $0 != "?" }
-    let parts = shown.split(separator: "/", omittingEmptySubsequences: false).map {
-      Self.mayBeKey($0) ? $0.prefix(3) + "…" : $0
-    }
-    return origin + parts.joined(separator: "/") + (shown.count < path.count ? "?…" : "")
-  }
-
-  /// Words and short numbers are none.
-  private static func mayBeKey(_ part: Substring) -> Bool {
-    part.count > 16 || part.count > 6 && part.contains(where: \.isNumber)
-  }
+  public var description: String { origin + AddressKeys.shortened(in: path) }
 
   /// A text in which what may be a key of this address, should somebody have echoed it, cannot be
   /// read.
   func blanked(in text: String) -> String {
-    path.split(whereSeparator: { "/?&=".contains($0) }).filter(Self.mayBeKey)
-      .reduce(text) { $0.replacing($1, with: "…") }
+    AddressKeys.found(in: path).reduce(text) { $0.replacing($1, with: "…") }
   }
 }
 

@@ -10,7 +10,8 @@ public protocol WebRTCEngine: AnyObject, Sendable {
   /// An offer to send, once `.ready` has come.
   func makeOffer() throws(WHIPError) -> String
   /// To be used for finding a way to the peer, from `use(offer:)` on.
-  func add(_ server: ICEServer) throws(WHIPError)
+  /// - Throws: `.unusableServer`, or what else went wrong.
+  func add(_ server: ICEServer, until deadline: Deadline, stop: StopSignal) throws(WHIPError)
   /// Makes candidates of this address alone, as where the peer is on this machine.
   func useOnly(localAddress: String) throws(WHIPError)
   /// Begins to gather candidates for this offer.

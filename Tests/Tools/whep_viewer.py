@@ -1,8 +1,16 @@
 """Watches by WHEP with aiortc, which knows nothing of FrameBus.
 
-  whep_viewer.py URL [CODEC]
+  whep_viewer.py URL [key=value…]
 
-It writes one line for each thing that happens: `POST 201`, `frame COUNT WxH`, `DELETE 200`.
+It writes one line for each thing that happens: `POST 201`, the direction that each section of the
+answer has (`answer a=sendonly`), `frame COUNT WxH`, the number that the test pattern drew
+(`number 17`), the pitch of each second of sound (`sound 440.00`), how many packets it sent itself
+(`sent 0`), `DELETE 200`. Keys:
+
+  codec=NAME      accepts this codec alone
+  media=KIND      asks for `audio` instead of `video`: one kind, for aiortc does not bundle
+  sends=yes       offers to send as well, and does so whatever the answer says
+  fir=N           asks for a key frame by FIR after every N frames; `key COUNT` says which are some
 """
 import asyncio
 import signal
@@ -15,34 +23,76 @@ aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: ["127.0.0.1"] if use_
 
 import aiohttp
 from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
-from aiortc.mediastreams import MediaStreamError
+from aiortc.mediastreams import AudioStreamTrack, MediaStreamError, VideoStreamTrack
+
+from feedback import send_fir
+from pitch import Pitch
+from test_pattern import mark
+
+settings = dict(word.split("=", 1) for word in sys.argv[2:])
+kind = settings.get("media", "video")
 
 
 def say(*words):
     print(*words, flush=True)
 
 
-async def consume(track):
+async def look(receiver, frame, count):
+    say("frame", count, f"{frame.width}x{frame.height}")
+    if number := mark(frame):
+        say("number", number)
+    if frame.key_frame:
+        say("key", count)
+    if count % int(settings.get("fir", sys.maxsize)) == 0:
+        for source in receiver.getSynchronizationSources():
+            await send_fir(receiver, source.source, count)
+
+
+async def consume(receiver, track):
     count = 0
+    pitch = Pitch()
     try:
         while True:
             frame = await track.recv()
             count += 1
-            say("frame", count, f"{frame.width}x{frame.height}")
+            if track.kind == "video":
+                await look(receiver, frame, count)
+            elif heard := pitch.of_second(frame):
+                say("sound", *heard)
     except MediaStreamError:
         say("end")
+
+
+def offer(peer):
+    """Adds what is to be watched."""
+    if "sends" in settings:
+        peer.addTrack(AudioStreamTrack() if kind == "audio" else VideoStreamTrack())
+        transceiver = peer.getTransceivers()[0]
+    else:
+        transceiver = peer.addTransceiver(kind, direction="recvonly")
+    if "codec" in settings:
+        codecs = RTCRtpReceiver.getCapabilities(kind).codecs
+        transceiver.setCodecPreferences(
+            [codec for codec in codecs if codec.mimeType.endswith((settings["codec"], "rtx"))])
+
+
+def take(answer):
+    """What aiortc gets to see of an answer."""
+    for line in answer.splitlines():
+        if line in ("a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"):
+            say("answer", line)
+    if "sends" in settings:
+        answer = answer.replace("a=sendonly", "a=sendrecv")
+    return RTCSessionDescription(answer, "answer")
 
 
 async def main():
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     peer = RTCPeerConnection()
-    transceiver = peer.addTransceiver("video", direction="recvonly")
-    if len(sys.argv) > 2:
-        codecs = RTCRtpReceiver.getCapabilities("video").codecs
-        transceiver.setCodecPreferences(
-            [codec for codec in codecs if codec.mimeType.endswith((sys.argv[2], "rtx"))])
-    peer.on("track", lambda track: asyncio.ensure_future(consume(track)))
+    offer(peer)
+    receiver = peer.getTransceivers()[0].receiver
+    peer.on("track", lambda track: asyncio.ensure_future(consume(receiver, track)))
     await peer.setLocalDescription(await peer.createOffer())
     async with aiohttp.ClientSession() as session:
         async with session.post(
@@ -52,8 +102,12 @@ async def main():
             say("POST", response.status)
             resource = urljoin(sys.argv[1], response.headers.get("Location", ""))
             answer = await response.text()
-        await peer.setRemoteDescription(RTCSessionDescription(answer, "answer"))
+        await peer.setRemoteDescription(take(answer))
         await stop.wait()
+        sent = sum(
+            report.packetsSent for report in (await peer.getStats()).values()
+            if report.type == "outbound-rtp")
+        say("sent", sent)
         async with session.delete(resource) as response:
             say("DELETE", response.status)
     await peer.close()

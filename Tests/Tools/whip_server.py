@@ -3,7 +3,8 @@
   whip_server.py PORT [key=value…]
 
 It writes one line for each thing that happens: `listening`, the requests (`POST 201`), the frame
-numbers that the test pattern draws (`frame 17`), how a session ends. Keys:
+numbers that the test pattern draws (`frame 17`), the pitch of each second of sound
+(`sound 440.00`), how a session ends. Keys:
 
   token=T         asks for this bearer
   links=FILE      sends the lines of this file as Link headers
@@ -12,12 +13,14 @@ numbers that the test pattern draws (`frame 17`), how a session ends. Keys:
   path=PATH       is found there instead of at whip
   tls=CERT,KEY    speaks TLS
   address=A       listens there instead of on loopback
-  pli=N           asks for a key frame after every N frames
+  answers=D       has this direction in its answer, such as inactive
+  sends=yes       answers that it sends as well, and does so
+  pli=N           asks for a key frame after every N frames, by PLI (RFC 4585)
+  fir=N           the same by FIR (RFC 5104)
 
 Of the pictures it also says which are key frames (`key 17`), the longest time for which none came
 (`freeze 0.21`, whenever it grows), and each packet that was sent once more (`rtx`).
 """
-import array
 import asyncio
 import ipaddress
 import ssl
@@ -35,8 +38,11 @@ if ipaddress.ip_address(address).is_loopback:
 import aiortc.rtcrtpreceiver
 from aiohttp import web
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc.mediastreams import AudioStreamTrack, VideoStreamTrack
 from aiortc.sdp import candidate_from_sdp
 
+from feedback import send_fir
+from pitch import Pitch
 from test_pattern import mark
 
 sessions = {}
@@ -44,18 +50,6 @@ sessions = {}
 
 def say(*words):
     print(*words, flush=True)
-
-
-def listen(frame, heard):
-    """Writes the pitch of each second of sound, by the rises of its first channel through zero."""
-    samples = array.array("h", bytes(frame.planes[0])[: frame.samples * 4])[0::2]
-    heard.extend(samples)
-    if len(heard) >= frame.sample_rate:
-        rises = [i for i in range(1, len(heard)) if heard[i - 1] < 0 <= heard[i]]
-        seconds = (rises[-1] - rises[0]) / frame.sample_rate if len(rises) > 1 else 0
-        pitch = (len(rises) - 1) / seconds if seconds else 0
-        say("sound", f"{pitch:.2f}", max(heard))
-        heard.clear()
 
 
 unwrap = aiortc.rtcrtpreceiver.unwrap_rtx
@@ -73,14 +67,16 @@ async def watch(receiver, frame, number, count):
     """Says whether it is a key frame, and asks for one if it is time."""
     if frame.key_frame:
         say("key", number)
-    if count % int(settings.get("pli", sys.maxsize)) == 0:
-        for source in receiver.getSynchronizationSources():
+    for source in receiver.getSynchronizationSources():
+        if count % int(settings.get("pli", sys.maxsize)) == 0:
             await receiver._send_rtcp_pli(source.source)
+        if count % int(settings.get("fir", sys.maxsize)) == 0:
+            await send_fir(receiver, source.source, count)
 
 
 async def consume(receiver, track):
     count = 0
-    heard = []
+    pitch = Pitch()
     longest, newest = 0, time.monotonic()
     while True:
         try:
@@ -98,8 +94,8 @@ async def consume(receiver, track):
                 longest = now - newest
                 say("freeze", f"{longest:.2f}")
             newest = now
-        else:
-            listen(frame, heard)
+        elif heard := pitch.of_second(frame):
+            say("sound", *heard)
 
 
 def is_refused(request):
@@ -131,6 +127,10 @@ async def post(request):
         receiver = next(each for each in connection.getReceivers() if each.track is track)
         asyncio.ensure_future(consume(receiver, track))
 
+    if "sends" in settings:
+        connection.addTrack(AudioStreamTrack())
+        connection.addTrack(VideoStreamTrack())
+        offer = offer.replace("a=sendonly", "a=sendrecv")
     await connection.setRemoteDescription(RTCSessionDescription(offer, "offer"))
     if "codec" in settings:
         for transceiver in connection.getTransceivers():
@@ -144,10 +144,15 @@ async def post(request):
     if "links" in settings:
         for line in open(settings["links"]):
             headers.add("Link", line.strip())
+    answer = connection.localDescription.sdp
+    if "answers" in settings:
+        answer = answer.replace("a=recvonly", "a=" + settings["answers"])
+    for line in answer.splitlines():
+        if line in ("a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"):
+            say("answer", line)
     say("POST 201")
     return web.Response(
-        status=201, text=connection.localDescription.sdp, content_type="application/sdp",
-        headers=headers)
+        status=201, text=answer, content_type="application/sdp", headers=headers)
 
 
 async def patch(request):
@@ -182,6 +187,9 @@ async def delete(request):
     if is_refused(request) or connection is None:
         say("DELETE refused")
         return web.Response(status=404)
+    for report in (await connection.getStats()).values():
+        if report.type == "outbound-rtp":
+            say("sent", report.packetsSent)
     await connection.close()
     say("DELETE 200")
     return web.Response(status=200)

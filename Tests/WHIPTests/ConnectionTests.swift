@@ -15,7 +15,9 @@ private final class SilentEngine: WebRTCEngine {
   private func note(_ text: String) { notes.withLock { $0.append(text) } }
 
   func makeOffer() -> String { testOffer }
-  func add(_ server: ICEServer) { note("server \(server)") }
+  func add(_ server: ICEServer, until deadline: Deadline, stop: StopSignal) {
+    note("server \(server)")
+  }
   func useOnly(localAddress: String) { note("local \(localAddress)") }
   func use(offer: String) {
     note("offer")

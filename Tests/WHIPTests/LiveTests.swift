@@ -22,17 +22,6 @@
         inherited: inherited)
     }
 
-    private func seal(_ secret: String, _ service: String, _ account: String) throws {
-      let file = root.file("secret")
-      try Data((secret + "\n").utf8).write(to: URL(filePath: file))
-      let script =
-        "\"$0\" credential add \"$2\" \"$3\" --recipient extension < \"$1\"; rm \"$1\""
-      let added = try run(
-        "sh", ["-c", script, try pathOfProgram("framebus"), file, service, account],
-        environment: environment)
-      #expect(added.errors.contains("added"), "\(added.errors)")
-    }
-
     private func capture() throws -> RunningProgram {
       try start("capture", "test", "--size", "640x360", "--fps", "30")
     }
@@ -74,7 +63,7 @@
     @Test func theBearerComesFromTheCredentialStoreOrADescriptorAndIsNowhereElse() throws {
       let token = "s3cret-\(UInt64.random(in: 0...UInt64.max))"
       let server = try server("token=\(token)")
-      try seal(token, "live.example.com", "studio")
+      try root.seal(token, "live.example.com", "studio")
       let capture = try capture()
       let upload = try start(
         "upload", "whip:\(server.address("whip"))", "--verbose", "--credential",
@@ -158,30 +147,60 @@
   }
 
   extension LiveTests {
-    @Test func aReceiverThatAsksForAKeyFrameGetsOne() throws {
-      let server = try server("pli=30")
+    @Test(arguments: ["pli", "fir"])
+    func aReceiverThatAsksForAKeyFrameGetsOne(how: String) throws {
+      let server = try server("\(how)=30")
       let capture = try capture()
       let upload = try start("upload", "whip:\(server.address("whip"))")
       try server.waitForFrames(200)
       try upload.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
       let keys = server.lines("key ").compactMap { Int($0.dropFirst(4)) }
-      // By itself the encoder makes one in 120.
-      let steps = zip(keys, keys.dropFirst()).map { $1 - $0 }
+      // By itself the encoder makes one in 120; the first is from before the connection was there.
+      let steps = zip(keys.dropFirst(), keys.dropFirst(2)).map { $1 - $0 }
       #expect(keys.count >= 4 && steps.allSatisfy { $0 < 120 }, "\(keys)")
     }
 
+    @Test func whatAnEndpointSendsThoughNobodyAskedIsLeftOut() throws {
+      let server = try server("sends=yes")
+      let capture = try capture()
+      let tone = try start("capture", "tone:440")
+      let upload = try start(
+        "upload", "whip:\(server.address("whip"))", "--stream", "screen", "--stream", "audio.app")
+      try server.waitForFrames(100)
+      try server.waitForPitch(440)
+      #expect(server.lines("answer") == ["answer a=sendrecv", "answer a=sendrecv"])
+      let result = try upload.end(with: SIGTERM)
+      #expect(result.status == .exited(0) && !result.errors.contains("trying again"))
+      try server.program.waitForOutput("DELETE 200")
+      #expect(server.lines("POST") == ["POST 201"])
+      #expect(server.lines("sent ").allSatisfy { $0 != "sent 0" } && !server.lines("sent ").isEmpty)
+      try tone.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+
+    @Test(arguments: ["sendonly", "inactive"])
+    func anAnswerThatTakesNothingIsAnErrorAtOnce(direction: String) throws {
+      let server = try server("answers=\(direction)")
+      let capture = try capture()
+      let result = try start("upload", "whip:\(server.address("whip"))").finish()
+      #expect(result.status == .exited(1) && result.errors.contains("accepts none"))
+      try server.program.waitForOutput("DELETE 200")
+      try capture.end(with: SIGTERM)
+    }
+
     @Test func noSecretIsInTheLogWhateverItIsAskedFor() throws {
-      let (password, key) = ("pa:ss/word-77", "sk-51f00d77")
-      let relay = try Relay(user: "studio", password: password)
-      try seal(password, "turn.example.com", "studio")
+      let key = "sk-51f00d77"
+      let relay = try Relay()
+      try root.seal(Relay.password, "turn.example.com", Relay.user)
       let server = try server("path=whip/\(key)")
       let capture = try capture()
       let upload = try RunningProgram(
         "framebus",
         [
           "upload", "whip:\(server.address("whip/\(key)"))", "--verbose", "--relay-only",
-          "--turn", relay.address, "--turn-credential", "turn.example.com/studio",
+          "--turn", "turn:127.0.0.1:\(relay.port)?transport=udp", "--turn-credential",
+          "turn.example.com/\(Relay.user)",
         ],
         environment: environment.merging(
           ["FRAMEBUS_LOG_LEVEL": "trace", "GST_DEBUG": "webrtc*:5"],
@@ -194,7 +213,7 @@
       #expect(result.status == .exited(0))
       let log = try start("log", "--level", "trace").finish().output
       #expect(log.contains("turn://…@127.0.0.1"), "GStreamer is not heard")
-      for secret in [password, "pa%3Ass%2Fword-77", key] {
+      for secret in [Relay.password, "pa%3Ass%2Fword-77", key] {
         #expect(!log.contains(secret))
         #expect(try run("grep", ["-rq", secret, root.path]).status == .exited(1))
       }
@@ -219,34 +238,6 @@
       #expect(!server.lines("offer a=rtcp-fb:111 nack").contains("offer a=rtcp-fb:111 nack"))
       try tone.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
-    }
-
-    @Test(arguments: [true, false])
-    func mediaFlowsByARelayAloneWhetherNamedByUsOrByTheEndpoint(isNamedByUs: Bool) throws {
-      let relay = try Relay(user: "studio", password: "pa:ss/word")
-      var arguments = ["--relay-only"]
-      var settings: [String] = []
-      if isNamedByUs {
-        try seal("pa:ss/word", "turn.example.com", "studio")
-        arguments += ["--turn", relay.address, "--turn-credential", "turn.example.com/studio"]
-      } else {
-        let link =
-          "<\(relay.address)>; rel=\"ice-server\"; username=\"studio\"; credential=\"pa:ss/word\""
-        try Data(link.utf8).write(to: URL(filePath: root.file("links")))
-        settings.append("links=\(root.file("links"))")
-      }
-      let server = try WebServer("whip_server.py", ["0"] + settings)
-      let capture = try capture()
-      let upload = try RunningProgram(
-        "framebus", ["upload", "whip:\(server.address("whip"))", "--verbose"] + arguments,
-        environment: environment)
-      try server.waitForFrames(100)
-      let result = try upload.end(with: SIGTERM)
-      #expect(result.status == .exited(0) && !result.errors.contains("pa:ss"), "\(result.errors)")
-      try capture.end(with: SIGTERM)
-      let candidates = server.lines("fragment a=candidate:")
-      #expect(!candidates.isEmpty && candidates.allSatisfy { $0.contains(" typ relay ") })
-      #expect(rises(server.frameNumbers))
     }
   }
 

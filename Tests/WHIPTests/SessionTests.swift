@@ -111,6 +111,24 @@ import Testing
     #expect(script.requests.map(\.method) == [.post, .delete])
   }
 
+  @Test(arguments: ["m=video 0 UDP/TLS/RTP/SAVPF 96", "a=sendonly", "a=inactive"])
+  func anAnswerThatTakesNothingIsRefused(line: String) throws {
+    var answer = HTTPResponse.created()
+    let head = line.hasPrefix("m=") ? Array("v=0\r\n".utf8) : answer.body
+    answer.body = head + Array("\(line)\r\n".utf8)
+    let endpoint = try WHIPEndpoint("https://live.example.com/whip")
+    #expect(throws: WHIPError.nothingAccepted(endpoint.address)) {
+      try open(try session(Script(answer)))
+    }
+  }
+
+  @Test func nobodyIsToldOfWhatAnEndpointWouldSend() throws {
+    var answer = HTTPResponse.created()
+    answer.body += Array("a=sendrecv\r\n".utf8)
+    let lines = try open(try session(Script(answer))).sdp.split(separator: "\r\n")
+    #expect(lines.contains("a=recvonly") && !lines.contains("a=sendrecv"))
+  }
+
   @Test(arguments: [404, 410])
   func whatIsGoneIsRemoved(status: Int) throws {
     let session = try session(Script(.created(), .status(status)))

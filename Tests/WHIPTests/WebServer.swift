@@ -73,31 +73,6 @@
     }
   }
 
-  /// coturn, on a port of this machine alone.
-  final class Relay: Sendable {
-    let address: String
-    private let program: RunningProgram
-    private let root: TemporaryRoot
-
-    init(user: String, password: String) throws {
-      root = try TemporaryRoot()
-      let free =
-        "import socket as s; p = s.socket(s.AF_INET, s.SOCK_DGRAM); "
-        + "p.bind(('127.0.0.1', 0)); print(p.getsockname()[1], end='')"
-      let port = try output(of: "/usr/bin/python3", ["-c", free])
-      address = "turn:127.0.0.1:\(port)?transport=udp"
-      program = try RunningProgram(
-        "turnserver",
-        [
-          "-n", "--listening-ip", "127.0.0.1", "--listening-port", port, "--relay-ip", "127.0.0.1",
-          "--user", "\(user):\(password)", "--realm", "test", "--lt-cred-mech", "--no-tls",
-          "--no-dtls", "--allow-loopback-peers", "--no-cli", "--log-file", "stdout",
-          "--simple-log", "--pidfile", root.file("pid"), "--userdb", root.file("users"),
-        ], directory: root.path)
-      try program.waitForOutput("IO method (admin thread)")
-    }
-  }
-
   /// A certificate for a name, and its key, as files.
   struct TestCertificate {
     let certificate: String

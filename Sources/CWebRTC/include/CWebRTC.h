@@ -52,8 +52,9 @@ const char *webrtc_peer_fingerprint(webrtc_peer *peer);
 /// Adds this one to the addresses of which candidates are made; the machine's others then count no
 /// more.
 bool webrtc_peer_add_local_address(webrtc_peer *peer, const char *address);
-/// `stun://HOST:PORT`, before the local description.
-void webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address);
+/// An address of IPv4 or IPv6, before the local description. webrtcbin 1.22 itself takes no notice
+/// of one that is set once there is an offer.
+bool webrtc_peer_set_stun_server(webrtc_peer *peer, const char *address, unsigned port);
 /// `turn[s]://USER:PASSWORD@HOST:PORT[?transport=udp|tcp]`, before the local description.
 bool webrtc_peer_add_turn_server(webrtc_peer *peer, const char *address);
 

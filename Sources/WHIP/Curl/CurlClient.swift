@@ -43,9 +43,9 @@
       _ request: HTTPRequest, until deadline: Deadline, stop: StopSignal?
     ) throws(HTTPError) -> HTTPResponse {
       var exchange = unsafe curl_exchange()
-      unsafe exchange.isDirect = request.address.isLoopback
-      unsafe exchange.stopDescriptor = stop?.descriptorNumber ?? -1
-      unsafe exchange.deadlineNs = deadline.monotonicNs
+      unsafe exchange.server.isDirect = request.address.isLoopback
+      unsafe exchange.server.stopDescriptor = stop?.descriptorNumber ?? -1
+      unsafe exchange.server.deadlineNs = deadline.monotonicNs
       unsafe exchange.maximumBodyBytes = WHIPSession.maximumAnswerBytes
       unsafe exchange.maximumHeaderBytes = Self.maximumHeaderBytes
       if let listener {
@@ -56,7 +56,8 @@
       defer { unsafe curl_exchange_clear(&exchange) }
       let outcome = unsafe run(request, &exchange)
       guard outcome == CURL_ANSWERED else {
-        throw unsafe error(outcome, Self.text(of: exchange.message))
+        throw HTTPError(
+          outcome, unsafe text(of: exchange.server.message), certificates: certificates)
       }
       // SAFETY: what was answered has so many bytes, or none.
       let header = unsafe UnsafeRawBufferPointer(
@@ -76,7 +77,7 @@
           unsafe headers.withCString { headers in
             unsafe request.body.withCString { body in
               unsafe exchange.method = method
-              unsafe exchange.url = url
+              unsafe exchange.server.url = url
               unsafe exchange.headers = headers
               unsafe exchange.body = body
               unsafe exchange.bodyBytes = request.body.utf8.count
@@ -101,29 +102,9 @@
     private func runTrusting(_ exchange: inout curl_exchange) -> curl_outcome {
       guard let certificates else { return unsafe curl_client_run(handle, &exchange) }
       return unsafe certificates.withCString { path in
-        unsafe exchange.certificates = path
+        unsafe exchange.server.certificates = path
         return unsafe curl_client_run(handle, &exchange)
       }
-    }
-
-    private func error(_ outcome: curl_outcome, _ reason: String) -> HTTPError {
-      switch outcome {
-      case CURL_STOPPED: .stopped
-      case CURL_TIMED_OUT: .timedOut
-      case CURL_UNRESOLVABLE: .unresolvable
-      case CURL_UNREACHABLE: .cannotConnect(reason: reason)
-      case CURL_CERTIFICATE: .badCertificate(reason: reason)
-      case CURL_CA_UNREADABLE: .unreadableCertificates(path: certificates ?? "")
-      case CURL_TOO_LARGE: .answerTooLarge
-      default: .broken(reason: reason)
-      }
-    }
-
-    /// A C array of characters, which arrives as a tuple.
-    private static func text<Characters>(of characters: Characters) -> String {
-      // SAFETY: a tuple of characters is read as the bytes it is.
-      let bytes = unsafe withUnsafeBytes(of: characters) { unsafe Array($0) }
-      return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).shortened
     }
 
     /// The headers of the final answer: one such as 100 Continue may stand before it.
@@ -137,6 +118,32 @@
       }
       return found
     }
+  }
+
+  extension HTTPError {
+    /// - Parameters:
+    ///   - reason: libcurl's own words.
+    ///   - certificates: the file of those that were to be trusted, if one was named.
+    init(_ outcome: curl_outcome, _ reason: String, certificates: String?) {
+      self =
+        switch outcome {
+        case CURL_STOPPED: .stopped
+        case CURL_TIMED_OUT: .timedOut
+        case CURL_UNRESOLVABLE: .unresolvable
+        case CURL_UNREACHABLE: .cannotConnect(reason: reason)
+        case CURL_CERTIFICATE: .badCertificate(reason: reason)
+        case CURL_CA_UNREADABLE: .unreadableCertificates(path: certificates ?? "")
+        case CURL_TOO_LARGE: .answerTooLarge
+        default: .broken(reason: reason)
+        }
+    }
+  }
+
+  /// A C array of characters, which arrives as a tuple.
+  func text<Characters>(of characters: Characters) -> String {
+    // SAFETY: a tuple of characters is read as the bytes it is.
+    let bytes = unsafe withUnsafeBytes(of: characters) { unsafe Array($0) }
+    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).shortened
   }
 
   /// SAFETY: called during an exchange, whose client keeps the listener, with that many bytes.

@@ -1,0 +1,56 @@
+import Glibc
+import Synchronization
+
+/// The addresses of IPv4 and IPv6 that a host's name stands for, in the order in which to try them
+/// (getaddrinfo(3)). An address as it is written stands for itself.
+///
+/// The resolver cannot be interrupted: when the deadline has passed or the signal is raised, its
+/// thread goes on alone, and nobody waits for it.
+/// - Returns: none for a name that is not known; nil if there was no answer in time.
+package func addresses(
+  ofHost name: String, until deadline: Deadline, stop: StopSignal
+) throws(SystemError) -> [String]? {
+  let written = resolve(name, flags: AI_NUMERICHOST)
+  if !written.isEmpty { return written }
+  let answer = ResolverAnswer()
+  let answered = try StopSignal()
+  try startThread(named: "resolver") {
+    answer.addresses.withLock { $0 = resolve(name, flags: 0) }
+    answered.raise()
+  }
+  let ready = try waitUntilReadable(
+    [answered.descriptorNumber, stop.descriptorNumber], until: deadline)
+  return ready[0] ? answer.addresses.withLock { $0 } : nil
+}
+
+private final class ResolverAnswer: Sendable {
+  let addresses = Mutex<[String]>([])
+}
+
+private func resolve(_ name: String, flags: Int32) -> [String] {
+  var hints = unsafe addrinfo()
+  unsafe hints.ai_flags = flags
+  // Else each address is there once for each kind of socket.
+  unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+  var first: UnsafeMutablePointer<addrinfo>?
+  // SAFETY: the list that is returned is freed once, after it has been read.
+  guard unsafe getaddrinfo(name, nil, &hints, &first) == 0 else { return [] }
+  defer { unsafe freeaddrinfo(first) }
+  var found: [String] = []
+  var next = unsafe first
+  while let entry = unsafe next?.pointee {
+    if let text = unsafe numericText(of: entry), !found.contains(text) { found.append(text) }
+    unsafe next = entry.ai_next
+  }
+  return found
+}
+
+/// SAFETY: the entry is one of a list that getaddrinfo(3) returned and nobody has freed.
+@unsafe private func numericText(of entry: addrinfo) -> String? {
+  unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(NI_MAXHOST)) { text in
+    let code = unsafe getnameinfo(
+      entry.ai_addr, entry.ai_addrlen, text.baseAddress, socklen_t(text.count), nil, 0,
+      NI_NUMERICHOST)
+    return code == 0 ? unsafe String(cString: text.baseAddress!) : nil
+  }
+}
