@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/// What a request's head may take, and the parts of a growing answer.
-enum { HEAD_BYTES = 32 * 1024, PART_BYTES = 4096 };
+/// What a request's head may take.
+enum { HEAD_BYTES = 32 * 1024 };
 
 struct http_server {
   struct MHD_Daemon *daemon;
@@ -39,12 +39,6 @@ struct http_exchange {
   struct MHD_Response *response;
 };
 
-struct growing {
-  http_source source;
-  void (*release)(void *context);
-  void *context;
-};
-
 void http_exchange_add_header(http_exchange *exchange, const char *name, const char *value) {
   if (exchange->headerCount == MAXIMUM_HEADERS) return;
   exchange->headers[exchange->headerCount++] =
@@ -57,32 +51,6 @@ void http_exchange_answer(http_exchange *exchange, unsigned status, const void *
   // The library copies it, and does not write where it came from.
   exchange->response =
       MHD_create_response_from_buffer(bodyBytes, (void *)body, MHD_RESPMEM_MUST_COPY);
-}
-
-static ssize_t read_growing(void *context, uint64_t position, char *bytes, size_t capacity) {
-  (void)position;
-  struct growing *growing = context;
-  size_t count = growing->source(growing->context, bytes, capacity);
-  return count == 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)count;
-}
-
-static void release_growing(void *context) {
-  struct growing *growing = context;
-  growing->release(growing->context);
-  free(growing);
-}
-
-void http_exchange_stream(http_exchange *exchange, unsigned status, http_source source,
-                          void (*release)(void *context), void *context) {
-  struct growing *growing = malloc(sizeof *growing);
-  if (growing == NULL) {
-    release(context);
-    return;
-  }
-  *growing = (struct growing){.source = source, .release = release, .context = context};
-  exchange->status = status;
-  exchange->response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PART_BYTES,
-                                                         read_growing, growing, release_growing);
 }
 
 static const char *header_of(struct MHD_Connection *connection, const char *name) {

@@ -13,7 +13,6 @@
     /// Where the page is, with its token: whoever knows it may watch.
     public let url: String
     private let server: PageServer
-    private let stopped: StopSignal
 
     /// - Parameters:
     ///   - title: the names of the streams, for the page's heading.
@@ -24,25 +23,19 @@
       figures: @escaping @Sendable () -> String
     ) throws(LivePageError) {
       let token = PageToken()
-      let stopped: StopSignal
+      let routes = PageRoutes(
+        token: token, text: PageText(title: title, hasSound: hasSound), desk: desk,
+        figures: figures)
       do throws(SystemError) {
-        stopped = try StopSignal()
-        let routes = PageRoutes(
-          token: token, text: PageText(title: title, hasSound: hasSound), desk: desk,
-          figures: figures, stopped: stopped)
         server = try PageServer(address) { routes.answer($0) }
       } catch {
         throw .cannotListen(address, error)
       }
-      self.stopped = stopped
       url = "http://\(address.reachable(port: server.port))/\(token)/"
     }
 
     /// Ends every connection, and waits for what is being answered.
-    public func stop() {
-      stopped.raise()
-      server.stop()
-    }
+    public func stop() { server.stop() }
   }
 
   /// Why there is no page.

@@ -1,13 +1,11 @@
 #if Media
-  import Platform
   import WHIP
 
   /// What a browser may ask for, and what it is answered:
   ///
   /// ```text
   /// GET    /TOKEN/             the page
-  /// GET    /TOKEN/figures      the server's figures each second (server-sent events)
-  /// GET    /TOKEN/figures/now  those of this moment
+  /// GET    /TOKEN/figures      the server's figures of this moment
   /// POST   /TOKEN/whep         an offer → 201, the answer, Location and ETag
   /// PATCH  /TOKEN/whep/VIEWER  candidates
   /// DELETE /TOKEN/whep/VIEWER  the end
@@ -18,11 +16,9 @@
     let desk: any ViewerDesk
     /// The figures of this moment, as one line of JSON.
     let figures: @Sendable () -> String
-    let stopped: StopSignal
 
     private static let offerType = "application/sdp"
     private static let candidateType = "application/trickle-ice-sdpfrag"
-    private static let figureInterval = Duration.seconds(1)
 
     func answer(_ request: PageRequest) -> PageAnswer {
       do throws(PageRefusal) {
@@ -61,9 +57,6 @@
         return page()
       case ["figures"]:
         try allow(["GET"], request)
-        return figureStream()
-      case ["figures", "now"]:
-        try allow(["GET"], request)
         return PageAnswer(200, [("Content-Type", "application/json")], figures())
       case ["whep"]:
         try allow(["POST"], request)
@@ -92,20 +85,6 @@
           ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", policy),
           ("Cross-Origin-Opener-Policy", "same-origin"),
         ], page)
-    }
-
-    private func figureStream() -> PageAnswer {
-      var isFirst = true
-      var answer = PageAnswer(200, [("Content-Type", "text/event-stream")])
-      answer.growing = { [figures, stopped] in
-        if !isFirst {
-          _ = try? waitUntilReadable(
-            [stopped.descriptorNumber], until: .after(Self.figureInterval))
-        }
-        isFirst = false
-        return stopped.isRaised ? nil : "data: \(figures())\n\n"
-      }
-      return answer
     }
 
     // MARK: WHEP

@@ -65,6 +65,8 @@
           lastError = "\(error)"
         }
         figures.rest()
+        // What an encoder took for its pictures; the next one may be long in coming.
+        returnFreeMemory()
         _ = try waitUntilReadable([stop.descriptorNumber], until: .after(Self.pause))
       }
     }

@@ -51,8 +51,7 @@ import UploadGStreamer
           ViewSummary(viewers: viewers.admittedCount, frames: show.figures.frames),
           onOneLine: true)
       }
-      // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
-      if signals.exitStatus == 130 { throw Interrupted() }
+      if signals.isInterrupted { throw Interrupted() }
     #else
       throw UsageError("this build has no live page: it was made without the package trait Media")
     #endif

@@ -8,14 +8,11 @@
   /// Who may ask for what, without a server.
   @Suite struct RouteTests {
     private let token = PageToken()
-    private let stopped: StopSignal
-
-    init() throws { stopped = try StopSignal() }
 
     private func routes(_ desk: TestDesk = TestDesk(), title: String = "screen") -> PageRoutes {
       PageRoutes(
         token: token, text: PageText(title: title, hasSound: true), desk: desk,
-        figures: { "{}" }, stopped: stopped)
+        figures: { "{}" })
     }
 
     /// A request that the page itself would make.
@@ -100,8 +97,8 @@
       arguments: [
         ("PUT", "", 405, "GET"), ("POST", "", 405, "GET"), ("GET", "whep", 405, "POST"),
         ("OPTIONS", "whep", 405, "POST"), ("GET", "whep/viewer1", 405, "PATCH, DELETE"),
-        ("POST", "figures", 405, "GET"), ("POST", "figures/now", 405, "GET"),
-        ("GET", "figures/then", 404, nil), ("GET", "nothing", 404, nil),
+        ("POST", "figures", 405, "GET"), ("GET", "figures/now", 404, nil),
+        ("GET", "nothing", 404, nil),
         ("GET", "whep/a/b", 404, nil),
         ("DELETE", "whep/viewer2", 404, nil), ("DELETE", "whep/", 404, nil),
         ("PATCH", "whep/viewer2", 404, nil),
@@ -170,18 +167,10 @@
       #expect(header("Location", routes.answer(short)) == "/\(token)/")
     }
 
-    @Test func figuresOfAMomentHoldNoConnection() {
-      let answer = routes().answer(request("GET", "figures/now"))
-      #expect(answer.status == 200 && answer.body == "{}" && answer.growing == nil)
-      #expect(header("Content-Type", answer) == "application/json")
-    }
-
-    @Test func figuresGoOnUntilThePageStops() throws {
+    @Test func figuresAreOfThisMoment() {
       let answer = routes().answer(request("GET", "figures"))
-      let next = try #require(answer.growing)
-      #expect(next() == "data: {}\n\n" && next() == "data: {}\n\n")
-      stopped.raise()
-      #expect(next() == nil)
+      #expect(answer.status == 200 && answer.body == "{}")
+      #expect(header("Content-Type", answer) == "application/json")
     }
   }
 #endif

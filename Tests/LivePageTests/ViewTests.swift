@@ -10,20 +10,10 @@
 
     init() throws { root = try TemporaryRoot() }
 
-    private func start(_ arguments: String...) throws -> RunningProgram {
-      try RunningProgram(
-        "framebus", arguments,
-        environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": nil])
-    }
-
-    private func capture(_ size: String = "640x360") throws -> RunningProgram {
-      try start("capture", "test", "--size", size, "--fps", "30")
-    }
-
     @Test func twoViewersSeeAndHearWhatIsEncodedOnce() throws {
       let view = try ViewProgram(root, ["screen", "audio.app"])
-      let capture = try capture()
-      let tone = try start("capture", "tone:440")
+      let capture = try root.capture()
+      let tone = try root.framebus("capture", "tone:440")
       let pages = [try ChromiumPage(view.url), try ChromiumPage(view.url)]
       for page in pages {
         try page.waitForMovingPictures()
@@ -49,17 +39,17 @@
       let view = try ViewProgram(root)
       let page = try ChromiumPage(view.url)
       try page.wait(for: "waiting") { $0.contains { $0.state == "Waiting for the stream" } }
-      let first = try capture()
+      let first = try root.capture()
       try page.waitForMovingPictures()
       // It dies, and comes back with another size; then it ends, and begins anew.
       for signal in [SIGKILL, SIGTERM] {
-        let capture = signal == SIGKILL ? first : try capture("320x240")
+        let capture = signal == SIGKILL ? first : try root.capture("320x240")
         if signal == SIGTERM { try page.waitForMovingPictures() }
         try capture.end(with: signal)
         try page.wait(for: "gone") { $0.contains { $0.state == "The stream is gone" } }
         #expect(page.newest?.advice.contains("comes back") == true)
       }
-      let last = try capture()
+      let last = try root.capture()
       try page.waitForMovingPictures()
       // The program that serves the page ends, and begins anew elsewhere: the page says so.
       try view.program.end(with: SIGINT)
@@ -72,9 +62,9 @@
     @Test(arguments: ["H264", "VP8"])
     func anotherStackDecodesTheFrames(codec: String) throws {
       let view = try ViewProgram(root, codec == "VP8" ? ["--encoder=vp8"] : [])
-      let capture = try capture()
+      let capture = try root.capture()
       let viewer = try RunningProgram(
-        "/usr/bin/python3", [tool("whep_viewer.py"), view.url + "whep", codec])
+        "/usr/bin/python3", [tool("whep_viewer.py"), view.url + "whep", "codec=\(codec)"])
       try viewer.waitForOutput("frame 100 640x360")
       let result = try viewer.end(with: SIGTERM)
       #expect(result.output.contains("POST 201") && result.output.contains("DELETE 200"))
@@ -85,13 +75,13 @@
 
     @Test func whileNobodyWatchesNothingIsRead() throws {
       let view = try ViewProgram(root)
-      let capture = try capture()
+      let capture = try root.capture()
       func subscribers() throws -> Int {
         struct Stream: Decodable {
           struct Subscriber: Decodable {}
           let subscribers: [Subscriber]
         }
-        let listed = try start("streams", "--json").finish().output
+        let listed = try root.framebus("streams", "--json").finish().output
         let streams = try JSONDecoder().decode([Stream].self, from: Data(listed.utf8))
         return streams.reduce(0) { $0 + $1.subscribers.count }
       }
@@ -128,7 +118,7 @@
     }
 
     /// An offer of somebody who never comes.
-    private static func offer(_ codec: String, candidates: Int = 0) -> String {
+    static func offer(_ codec: String, candidates: Int = 0) -> String {
       [
         "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
         "m=video 9 UDP/TLS/RTP/SAVPF 96", "c=IN IP4 0.0.0.0", "a=mid:0", "a=recvonly",
@@ -153,7 +143,7 @@
       }
       let result = try view.program.end(with: SIGINT)
       #expect(result.status == .exited(130) && !result.errors.contains(token), "\(result.errors)")
-      #expect(!(try start("log", "--level", "trace").finish().output.contains(token)))
+      #expect(!(try root.framebus("log", "--level", "trace").finish().output.contains(token)))
     }
 
     /// What sends to any WHIP endpoint sends to a browser, pictures and sound.
@@ -162,8 +152,8 @@
       let page = try ChromiumPage(by: "whip_bridge.py")
       try page.program.waitForOutput("\n", within: .seconds(120))
       let port = page.program.output.text.split { $0 == " " || $0 == "\n" }[1]
-      let capture = try capture()
-      let tone = try start("capture", "tone:440")
+      let capture = try root.capture()
+      let tone = try root.framebus("capture", "tone:440")
       let upload = try RunningProgram(
         "framebus",
         [
@@ -194,7 +184,7 @@
     }
 
     @Test func anAddressOfAnotherMachineIsAnError() throws {
-      let result = try start("view", "--listen=192.0.2.1").finish()
+      let result = try root.framebus("view", "--listen=192.0.2.1").finish()
       #expect(result.status == .exited(1) && result.errors.contains("192.0.2.1"))
       #expect(result.output.isEmpty)
     }

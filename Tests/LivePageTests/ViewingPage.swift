@@ -3,6 +3,18 @@
   import Platform
   import TestSupport
 
+  extension TemporaryRoot {
+    /// `framebus`, in the local group of this root.
+    func framebus(_ arguments: String...) throws -> RunningProgram {
+      try RunningProgram(
+        "framebus", arguments, environment: ["FRAMEBUS_HOME": path, "FRAMEBUS_GROUP": nil])
+    }
+
+    func capture(_ size: String = "640x360") throws -> RunningProgram {
+      try framebus("capture", "test", "--size", size, "--fps", "30")
+    }
+  }
+
   /// `framebus view`, and its page as Chromium shows it.
   final class ViewProgram {
     let program: RunningProgram
@@ -25,14 +37,23 @@
       return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
     }
 
+    /// Has an offer answered.
+    /// - Returns: the path of the viewer that it made.
+    func admit(_ offer: String) throws -> String {
+      let (status, answer) = try ask(
+        "whep", "-i", "-H", "Content-Type: application/sdp", "--data-binary", offer)
+      guard status == "201", let place = answer.firstMatch(of: /(?i)location: .*\/(whep\/\w+)/)
+      else { throw HarnessError("the offer is not answered: \(status) \(answer)") }
+      return String(place.output.1)
+    }
+
     struct Figures: Decodable {
       let viewers: Int
       let state: String
     }
 
     func figures() throws -> Figures {
-      let line = try run("sh", ["-c", "curl -sN \"$0\" | head -n 1", url + "figures"]).output
-      return try JSONDecoder().decode(Figures.self, from: Data(line.dropFirst(6).utf8))
+      try JSONDecoder().decode(Figures.self, from: Data(ask("figures").answer.utf8))
     }
   }
 

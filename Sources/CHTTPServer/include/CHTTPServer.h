@@ -1,5 +1,4 @@
-// An HTTP server by libmicrohttpd: requests come whole and bounded, answers go whole, or as a text
-// that grows.
+// An HTTP server by libmicrohttpd: requests come whole and bounded, answers go whole.
 //
 // Nothing here knows a path, a token or a media type. Every connection has a thread of its own, so
 // a handler may wait; how many there are, how long they may be silent and how much memory a head
@@ -31,18 +30,10 @@ typedef struct http_exchange http_exchange;
 typedef void (*http_handler)(void *context, const struct http_request *request,
                              http_exchange *exchange);
 
-/// Called for the next part of a growing answer; may wait. Returns its length, at most `capacity`;
-/// 0 is its end.
-typedef size_t (*http_source)(void *context, char *bytes, size_t capacity);
-
 void http_exchange_add_header(http_exchange *exchange, const char *name, const char *value);
 /// Copies the body.
 void http_exchange_answer(http_exchange *exchange, unsigned status, const void *body,
                           size_t bodyBytes);
-/// Answers with what a source says, for as long as it says something. `release` is called once
-/// with `context`, when the source will be asked no more.
-void http_exchange_stream(http_exchange *exchange, unsigned status, http_source source,
-                          void (*release)(void *context), void *context);
 
 typedef struct http_server http_server;
 

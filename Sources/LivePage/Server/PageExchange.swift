@@ -25,8 +25,6 @@
     let status: Int
     let headers: [(name: String, value: String)]
     let body: String
-    /// Says what follows, as it comes; nil is its end. It may wait.
-    var growing: (() -> String?)?
 
     init(_ status: Int, _ headers: [(String, String)] = [], _ body: String = "") {
       self.status = status

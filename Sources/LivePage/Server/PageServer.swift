@@ -65,21 +65,6 @@
     init(answer: @escaping @Sendable (PageRequest) -> PageAnswer) { self.answer = answer }
   }
 
-  /// A growing answer, and what of its newest part did not fit yet. Only its connection's thread
-  /// uses it.
-  private final class GrowingAnswer {
-    private let next: () -> String?
-    private var waiting: ArraySlice<UInt8> = []
-
-    init(_ next: @escaping () -> String?) { self.next = next }
-
-    func take(atMost count: Int) -> ArraySlice<UInt8> {
-      if waiting.isEmpty { waiting = next().map { ArraySlice($0.utf8) } ?? [] }
-      defer { waiting = waiting.dropFirst(count) }
-      return waiting.prefix(count)
-    }
-  }
-
   /// Called by CHTTPServer on a connection's thread.
   /// SAFETY: `context` is the `PageHandler` that the server keeps; the request is valid during the
   /// call, and each of its texts is a C string.
@@ -104,34 +89,9 @@
       unsafe http_exchange_add_header(exchange, name, value)
     }
     let status = UInt32(answer.status)
-    if let growing = answer.growing {
-      // SAFETY: released once, by the function given with it.
-      let grown = unsafe Unmanaged.passRetained(GrowingAnswer(growing)).toOpaque()
-      unsafe http_exchange_stream(
-        exchange, status, readGrowingAnswer, releaseGrowingAnswer, grown)
-    } else {
-      let body = Array(answer.body.utf8)
-      unsafe body.withUnsafeBytes {
-        unsafe http_exchange_answer(exchange, status, $0.baseAddress, $0.count)
-      }
+    let body = Array(answer.body.utf8)
+    unsafe body.withUnsafeBytes {
+      unsafe http_exchange_answer(exchange, status, $0.baseAddress, $0.count)
     }
-  }
-
-  /// SAFETY: `context` is the `GrowingAnswer` that is retained until its release; there is room for
-  /// `capacity` bytes.
-  private func readGrowingAnswer(
-    _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ capacity: Int
-  ) -> Int {
-    guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
-    let answer = unsafe Unmanaged<GrowingAnswer>.fromOpaque(context).takeUnretainedValue()
-    let part = answer.take(atMost: capacity)
-    unsafe UnsafeMutableRawBufferPointer(start: bytes, count: capacity).copyBytes(from: part)
-    return part.count
-  }
-
-  /// SAFETY: as above; this is the release.
-  private func releaseGrowingAnswer(_ context: UnsafeMutableRawPointer?) {
-    guard let context = unsafe context else { return }
-    unsafe Unmanaged<GrowingAnswer>.fromOpaque(context).release()
   }
 #endif

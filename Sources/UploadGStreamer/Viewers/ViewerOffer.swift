@@ -45,12 +45,13 @@
         if (values[name] ?? "").isEmpty { throw .malformed("there is no a=\(name)") }
       }
       usernameFragment = values["ice-ufrag"] ?? ""
-      if let section = description.media.first(where: { $0.takes("video") }),
+      if let section = description.media.first(where: { $0.kind == "video" && $0.receives }),
         let payload = section.payload(of: codec)
       {
         tracks.append(Track(isSound: false, payload: payload))
       }
-      if hasSound, let section = description.media.first(where: { $0.takes("audio") }),
+      if hasSound,
+        let section = description.media.first(where: { $0.kind == "audio" && $0.receives }),
         let payload = section.payload(of: "opus")
       {
         tracks.append(Track(isSound: true, payload: payload))
@@ -62,12 +63,6 @@
   }
 
   extension SessionDescription.Media {
-    /// Whether it is of this kind, and its owner would receive something.
-    fileprivate func takes(_ kind: String) -> Bool {
-      self.kind == kind && isAccepted && !attributes.contains("sendonly")
-        && !attributes.contains("inactive")
-    }
-
     /// The number of a codec; of H.264 one whose packets may be fragments (packetization-mode 1),
     /// of the baseline profile if that is offered.
     fileprivate func payload(of codec: String) -> UInt8? {
