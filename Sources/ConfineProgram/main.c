@@ -53,10 +53,12 @@ static void confine(const struct request *request) {
   bool isInGroup = request->memoryGroup != NULL && enter_group(request->memoryGroup) == 0;
   set_environment(request, isInGroup);
   report("environment", true, "listed variables alone");
-  if (request->memoryBytes != 0)
-    report("memory", true,
-           isInGroup ? "its children count too, and the kernel keeps them all below a limit"
-                     : "that of the role alone, watched by its host and by itself");
+  if (request->memoryBytes != 0) {
+    report("memory", true, "watched by its host and by itself");
+    report("children-memory", isInGroup,
+           isInGroup ? "counts too, and the kernel keeps all together below a limit"
+                     : "no control group can be made: what they take does not count");
+  }
   struct surroundings around = enter_private_root(request);
   report_result("capabilities", drop_capabilities(), "none");
   int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;

@@ -3,6 +3,7 @@ import Platform
 /// Why a role's program was not started.
 package enum LaunchError: Error, Hashable, Sendable {
   case noConfiner
+  case noProgram(String)
   case system(SystemError)
   case refused(program: String, reason: String)
   /// A path or name with a control character, which no line can carry.
@@ -20,6 +21,8 @@ extension LaunchError: CustomStringConvertible {
     case .noConfiner:
       "the program framebus-confine is neither beside this one, nor in ../libexec/framebus, nor in"
         + " PATH; install it, or build it with `swift build --product framebus-confine`"
+    case .noProgram(let path):
+      "\(path) is no program that can be run; install it, or correct the path where it is named"
     case .system(let error): "cannot start a role: \(error)"
     case .refused(let program, let reason):
       "\(program) was not started: \(reason); `framebus doctor` says what this machine lacks"

@@ -30,6 +30,7 @@ package struct Launcher: Sendable {
   package func start(
     _ program: LaunchOptions, confinement: Confinement?, bond: Bond = .diesWithHost
   ) throws(LaunchError) -> RunningRole {
+    guard isExecutableFile(program.executable) else { throw .noProgram(program.executable) }
     var confinement = confinement?.running(program.executable)
     let group = confinement?.memoryBytes.flatMap { MemoryGroup(budgetBytes: $0) }
     if let group { confinement?.grants.append(.init(.read, group.path)) }

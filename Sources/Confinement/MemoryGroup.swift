@@ -13,21 +13,31 @@ final class MemoryGroup: Sendable {
 
   /// Which version, and how it spells what is needed of it.
   private struct Version {
-    let root: String
     /// Whether a line of /proc/self/cgroup, cut at its colons, is about it.
     let isNamed: @Sendable ([Substring]) -> Bool
+    /// Where a group may be made by a process that is in the group of this name.
+    let places: @Sendable (Substring) -> [String]
+    /// Has the groups of such a place count memory.
+    let prepare: @Sendable (String) throws(SystemError) -> Void
     let limit: String
-    /// What would let memory go to the swap instead, and what keeps it from that.
-    let swap: (file: String, value: @Sendable (UInt64) -> UInt64)
+    /// What else it is told, by file, where there is one: that memory may not go to the swap
+    /// instead, and that all in the group end together.
+    let others: @Sendable (UInt64) -> [String: UInt64]
   }
 
   private static let versions = [
     Version(
-      root: "/sys/fs/cgroup/memory", isNamed: { $0[1].split(separator: ",").contains("memory") },
-      limit: "memory.limit_in_bytes", swap: ("memory.memsw.limit_in_bytes", { $0 })),
+      isNamed: { $0[1].split(separator: ",").contains("memory") },
+      // In its own, beside it or, in a container, at the top of what it sees. No service is stopped
+      // by these groups: systemd has others to find processes by.
+      places: { [$0, DelegatedGroup.parent(of: $0), ""].map { "/sys/fs/cgroup/memory" + $0 } },
+      prepare: { _ in },
+      limit: "memory.limit_in_bytes", others: { ["memory.memsw.limit_in_bytes": $0] }),
     Version(
-      root: "/sys/fs/cgroup", isNamed: { $0[0] == "0" && $0[1].isEmpty }, limit: "memory.max",
-      swap: ("memory.swap.max", { _ in 0 })),
+      isNamed: { $0[0] == "0" && $0[1].isEmpty },
+      places: { DelegatedGroup.place(for: $0).map { [$0] } ?? [] },
+      prepare: DelegatedGroup.countMemory,
+      limit: "memory.max", others: { _ in ["memory.swap.max": 0, "memory.oom.group": 1] }),
   ]
 
   /// - Returns: nil where this user may make none.
@@ -38,14 +48,16 @@ final class MemoryGroup: Sendable {
         Self.removeLeftovers(in: parent)
         let path = parent + "/" + temporaryName(prefix: "\(Self.prefix)\(currentProcessID())-")
         do throws(SystemError) {
+          try version.prepare(parent)
           try makeControlGroup(path)
           try tellKernel("\(limitBytes)", path + "/" + version.limit)
         } catch {
           removeControlGroup(path)
           continue
         }
-        // Where there is no swap, or it is not counted, there is no such file.
-        try? tellKernel("\(version.swap.value(limitBytes))", path + "/" + version.swap.file)
+        for (file, value) in version.others(limitBytes) {
+          try? tellKernel("\(value)", path + "/" + file)
+        }
         self.path = path
         return
       }
@@ -74,17 +86,15 @@ final class MemoryGroup: Sendable {
     return line.flatMap { UInt64($0.dropFirst(name.utf8.count + 1)) }
   }
 
-  /// Where a group may be made: in this process's own, or beside it, since the second version has
-  /// no processes in a group that has groups; or, in a container, at the top of what it sees.
+  /// Where a group may be made, each place once.
   private static func places(_ version: Version) -> [String] {
     let lines = kernelText("/proc/self/cgroup").split(separator: "\n")
     let own = lines.map { $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false) }
       .first { $0.count == 3 && version.isNamed($0) }
     guard let own = own?[2] else { return [] }
-    let beside = own.lastIndex(of: "/").map { own[..<$0] } ?? ""
     var places: [String] = []
-    for path in [own == "/" ? "" : own, beside, ""] where !places.contains(version.root + path) {
-      places.append(version.root + path)
+    for path in version.places(own == "/" ? "" : own) where !places.contains(path) {
+      places.append(path)
     }
     return places
   }

@@ -73,7 +73,8 @@ package final class MemoryWatch: Sendable {
 
   private func look() {
     let nowNs = monotonicNowNs()
-    if nowNs - state.withLock({ $0.lookedAtNs }) < Self.freshNs { return }
+    // Another thread may have looked later than this one asked for the time.
+    if nowNs < state.withLock({ $0.lookedAtNs }) + Self.freshNs { return }
     guard let used = usedBytes else { return }
     let now = MemoryLevel(usedBytes: used, budgetBytes: budgetBytes)
     let isChange = state.withLock { state in

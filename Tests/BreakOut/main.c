@@ -30,7 +30,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SYS_URING_SETUP = 425, SYS_PIDFD_OPEN = 434, SYS_CLONE3 = 435, SYS_PIDFD_GETFD = 438 };
+enum {
+  SYS_URING_SETUP = 425,
+  SYS_PIDFD_OPEN = 434,
+  SYS_CLONE3 = 435,
+  SYS_PIDFD_GETFD = 438,
+  SYS_OPEN_TREE_ATTR = 467
+};
 
 /// 0, or why not.
 static int result_of(long value) { return value < 0 ? errno : 0; }
@@ -170,6 +176,15 @@ static int take_memory(const char *count) {
   return 0;
 }
 
+/// The same, but a child takes it, and this process next to nothing.
+static int have_child_take_memory(const char *count) {
+  pid_t child = fork();
+  if (child < 0) return errno;
+  if (child == 0) _exit(take_memory(count));
+  waitpid(child, NULL, 0);
+  return 0;
+}
+
 static int call_x32(void) {
 #if defined(__x86_64__)
   return result_of(syscall(0x40000000 + SYS_getpid));
@@ -225,10 +240,14 @@ static int attempt(const char *what, const char *argument) {
   if (strcmp(what, "clone") == 0) return clone_namespace();
   if (strcmp(what, "keys") == 0)
     return result_of(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, -4, 0, 0, 0));
+  // Younger than libseccomp 2.5.4.
+  if (strcmp(what, "tree") == 0)
+    return result_of(syscall(SYS_OPEN_TREE_ATTR, -1, "", 0, NULL, (size_t)0));
   if (strcmp(what, "shared") == 0) return share_memory();
   if (strcmp(what, "semaphore") == 0) return wait_for_semaphore();
   if (strcmp(what, "queue") == 0) return open_queue();
   if (strcmp(what, "allocate") == 0) return take_memory(argument);
+  if (strcmp(what, "child-allocate") == 0) return have_child_take_memory(argument);
   if (strcmp(what, "x32") == 0) return call_x32();
   if (strcmp(what, "interrupt") == 0) return call_by_interrupt();
   if (strcmp(what, "own") == 0) return show_own();

@@ -13,9 +13,13 @@ struct ScreenWorld {
   let stream: StreamName
 
   init(width: Int = 320, height: Int = 240, depth: Int = 24, options: [String] = []) throws {
+    try self.init(VirtualScreen(width: width, height: height, depth: depth, options: options))
+  }
+
+  init(_ screen: VirtualScreen) throws {
+    self.screen = screen
     root = try TemporaryRoot()
     group = try AppGroup.create(GroupID("org.example.test"), root: root.path)
-    screen = try VirtualScreen(width: width, height: height, depth: depth, options: options)
     stream = try StreamName("screen")
   }
 
@@ -124,12 +128,14 @@ struct ScreenWorld {
 struct TakenFrame {
   let width: Int
   let height: Int
+  let orientation: Orientation
   let damage: DamageRegion
   private(set) var bytes: [UInt8]
 
   init(_ lease: borrowing FrameLease) {
     width = lease.format.width
     height = lease.format.height
+    orientation = lease.metadata.orientation
     damage = lease.damage
     // SAFETY: the bytes are copied while the lease lives.
     bytes = unsafe lease.withUnsafeBytes { unsafe Array($0) }

@@ -48,6 +48,17 @@ import Testing
     #expect(outcome.ending == "finished")
   }
 
+  @Test(.enabled(if: TestUser.canBeCreated, "only root can hide a file system"))
+  func withoutControlGroupsTheBudgetIsOfTheRoleAloneAndTheReportSaysSo() throws {
+    let world = try ConfinedWorld()
+    let host = try RunningProgram(
+      withoutControlGroups: "RoleHost",
+      ["role=extension", "root=\(world.root.path)", "memory=60", "--", "BreakOut", "allocate=400"])
+    let outcome = ConfinedWorld.Outcome(try host.finish())
+    #expect(outcome.off == ["children-memory"], "\(outcome)")
+    #expect(outcome.ending.contains("more memory than its budget of 60 MiB"), "\(outcome)")
+  }
+
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
   func aUserWithoutRightsConfinesTheRolesOfItsOwnGroupByAllMeasures() throws {
     let world = try ConfinedWorld()

@@ -67,6 +67,29 @@ import Testing
     #expect(try world.messages().count == 3)
   }
 
+  @Test(.enabled(if: JournalReader.isHere, "systemd's journal does not run here"))
+  func systemdsJournalShowsEachLineWithItsFields() throws {
+    let reader = JournalReader()
+    let sink = try JournalSink(identifier: reader.identifier)
+    let long = String(repeating: "é", count: 200_000)
+    for message in ["it is cold", "a\nPRIORITY=0\nMESSAGE=forged", long] {
+      sink.append(
+        LogLine(
+          .warning, message, label: "sky",
+          metadata: [LogField("degrees", "-3"), LogField("who", "carol", isPrivate: true)]))
+    }
+    let entries = try reader.entries()
+    #expect(entries.map { $0["MESSAGE"] } == ["it is cold", "a\nPRIORITY=0\nMESSAGE=forged", long])
+    for entry in entries {
+      #expect(entry["PRIORITY"] == "4")
+      #expect(entry["FRAMEBUS_LABEL"] == "sky")
+      #expect(entry["FRAMEBUS_FIELD_DEGREES"] == "-3")
+      #expect(entry["FRAMEBUS_FIELD_WHO"] == "<private>")
+      #expect(entry["_PID"] == "\(getpid())")
+    }
+    #expect(sink.droppedCount == 0)
+  }
+
   @Test func aJournalThatIsGoneIsCountedAndOneThatIsBackIsFound() throws {
     let (path, first) = try journal(1)
     let sink = try JournalSink(identifier: "test", path: path)

@@ -11,20 +11,23 @@ package final class VirtualScreen: Sendable {
   /// - Parameters:
   ///   - isOpenToAll: lets clients of other users connect.
   ///   - options: further arguments of the server, such as `["-extension", "MIT-SHM"]`.
-  package init(
+  package convenience init(
     width: Int = 640, height: Int = 480, depth: Int = 24, isOpenToAll: Bool = false,
     options: [String] = []
   ) throws {
-    let pipe = try OneWayPipe()
     let screen = ["-screen", "0", "\(width)x\(height)x\(depth)"]
+    try self.init(server: "Xvfb", screen + (isOpenToAll ? ["-ac"] : []) + options)
+  }
+
+  /// - Parameter server: such as `Xvfb`.
+  init(server program: String, _ options: [String]) throws {
+    let pipe = try OneWayPipe()
     server = try RunningProgram(
-      "Xvfb",
-      ["-displayfd", "3", "-nolisten", "tcp", "-noreset"] + screen
-        + (isOpenToAll ? ["-ac"] : []) + options,
+      program, ["-displayfd", "3", "-nolisten", "tcp", "-noreset"] + options,
       inherited: [pipe.writeEnd.number])
     let answer = try ProgramOutput(reading: pipe.takeReadEnd())
     guard answer.wait(until: .after(.seconds(60)), for: { $0.hasSuffix("\n") }) else {
-      throw HarnessError("Xvfb did not start\n\(server.transcript)")
+      throw HarnessError("\(program) did not start\n\(server.transcript)")
     }
     display = ":" + answer.text.trimmingCharacters(in: .whitespacesAndNewlines)
   }
