@@ -2,6 +2,7 @@ import AppGroup
 import Confinement
 import CredentialStore
 import FrameBus
+import FrontApplication
 import Platform
 import SharedLog
 import Sound
@@ -22,7 +23,8 @@ public final class BroadcastController: Sendable {
   /// How often to look whether anybody is left of a session: nothing tells when the last one dies.
   private static let lifeInterval = Duration.seconds(1)
 
-  /// - Parameter onEvent: called on a thread of the controller's own, one event after the other.
+  /// - Parameter onEvent: called for one event after the other: on a thread of the controller's
+  ///   own, but by ``finish()`` and ``cancelPick()`` where it is they who bring the ending about.
   public init(
     in group: AppGroup, onEvent: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }
   ) throws(BroadcastError) {
@@ -64,7 +66,6 @@ public final class BroadcastController: Sendable {
     if let record = try board.read(), record.phase.isActive {
       let found = found(record)
       if found.isEmpty {
-        // Whoever publishes sound under the names of that session may be anybody: it is left alone.
         try board.change(record.session) { $0.end(.died(signal: nil)) }
       } else {
         try record.requireSame(as: request)
@@ -97,6 +98,7 @@ public final class BroadcastController: Sendable {
     _ manifest: ExtensionManifest
   ) throws(BroadcastError) {
     let means = try means(of: record.session, request)
+    endLeftCaptures(means.log)
     do throws(BroadcastError) {
       try board.change { $0 = record }
       try supervise(record, presence, request, manifest, means, adopting: .none)
@@ -144,9 +146,12 @@ public final class BroadcastController: Sendable {
       record, board, presence, log, starter, request.restarts, adopting: found,
       finishWithin: request.finishWithin, onEvent: onEvent)
     current.withLock { $0 = run }
-    onEvent(.started(record.session, isAdopted: isAdopted))
     do throws(SystemError) {
-      try startThread(named: "host") { run.run() }
+      // There, so that whoever is told of a start is told of an ending.
+      try startThread(named: "host") { [onEvent] in
+        onEvent(.started(run.session, isAdopted: isAdopted))
+        run.run()
+      }
     } catch {
       current.withLock { $0 = nil }
       throw .system(error)
@@ -154,11 +159,29 @@ public final class BroadcastController: Sendable {
   }
 
   private func found(_ record: BroadcastRecord) -> FoundRoles {
-    let stream = try? StreamName(record.stream)
+    func capture(of stream: StreamName) -> PeerProcess? {
+      RolePresence.capture(of: record.session, publishing: stream, in: group)
+    }
     return FoundRoles(
-      capture: stream.flatMap { RolePresence.publisher(of: $0, in: group) },
+      capture: (try? StreamName(record.stream)).flatMap(capture),
       uploader: RolePresence.process(of: .extension, in: group),
-      sound: record.sound.streams.compactMapValues { RolePresence.publisher(of: $0, in: group) })
+      sound: record.sound.streams.compactMapValues(capture))
+  }
+
+  /// Ends captures whose session is over, as hosts that were killed leave them: they would keep
+  /// their streams from the next session. Called while none is under way.
+  private func endLeftCaptures(_ log: SharedLog) {
+    let left = RolePresence.captures(in: group).map { RoleProcess.adopted($0) }
+    for process in left { process.send(signal: Signal.terminate) }
+    let deadline = Deadline.after(HostRun.endWithin)
+    for process in left {
+      let text = "process \(process.pid), a capture of a session that is over,"
+      if process.stops(killAt: deadline) {
+        log.append(.notice, "\(text) was ended", label: Self.label)
+      } else {
+        log.append(.error, "\(text) goes on: end it as its user", label: Self.label)
+      }
+    }
   }
 
   private func openLog(of session: SessionID) throws(BroadcastError) -> SharedLog {
@@ -197,9 +220,11 @@ public final class BroadcastController: Sendable {
 
   /// Tells the extension which application is in front, until another comes to the front of the
   /// screen that is captured.
+  /// - Throws: ``BroadcastError/badApplication`` unless it has 1 to 255 bytes, none of which could
+  ///   steer a terminal or forge a line of a log.
   public func annotate(applicationID: String) throws(BroadcastError) {
-    let text = applicationID.prefix(ofBytes: BroadcastRecord.maximumTextBytes)
-    try wish { $0.application = text }
+    guard let name = ApplicationID(applicationID) else { throw .badApplication }
+    try wish { $0.application = name.text }
   }
 
   /// Asks the extension to finish. ``waitForEnding(of:stop:)`` tells when it has. Where the

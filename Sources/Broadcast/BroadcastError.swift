@@ -1,5 +1,6 @@
 import AppGroup
 import CredentialStore
+import FrontApplication
 import NotifyCenter
 import Platform
 import SharedDefaults
@@ -8,11 +9,15 @@ import SharedLog
 /// Why a broadcast could not be started, changed or looked at.
 public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownExtension(String, known: [String])
+  /// There is none to pick from.
+  case noExtension
   case brokenManifest(path: String, line: Int, reason: String)
   case notOwner(String)
   /// Another broadcast is under way.
   case alreadyBroadcasting(SessionID, extensionID: String, source: String)
   case noBroadcast
+  /// What is no name of an application.
+  case badApplication
   /// What was to be written down of a broadcast, such as its source, has a longer text.
   case textTooLong(maximumBytes: Int)
   /// An extension's process was started by nobody who broadcasts.
@@ -37,6 +42,9 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + (known.isEmpty
           ? "register one with `framebus extension register FILE`, or --builtin"
           : "there are \(known.joined(separator: ", "))")
+    case .noExtension:
+      "there is no extension in the group; register one with `framebus extension register FILE`,"
+        + " or --builtin"
     case .brokenManifest(let path, let line, let reason):
       "\(path), line \(line): \(reason); correct the line"
     case .notOwner(let what): "only the group's owner can \(what); ask them"
@@ -45,6 +53,9 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + " first with `framebus broadcast stop`"
     case .noBroadcast:
       "no broadcast is under way; start one with `framebus broadcast start EXTENSION`"
+    case .badApplication:
+      "an application's name has 1 to \(ApplicationID.maximumBytes) bytes, and no control or format"
+        + " characters; use one such as org.example.editor"
     case .textTooLong(let maximumBytes):
       "a broadcast's source, and each other text of it, has at most \(maximumBytes) bytes;"
         + " use a shorter one"
@@ -62,7 +73,7 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notifications(let error): "\(error)"
     case .log(let error): "\(error)"
     case .credentials(let error): "\(error)"
-    case .system(let error): "\(error)"
+    case .system(let error): error.explained
     }
   }
 }

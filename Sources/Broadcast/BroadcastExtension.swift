@@ -38,7 +38,7 @@ public enum BroadcastExtension {
     of handler: BroadcastSampleHandler, stop: StopSignal
   ) throws -> BroadcastEnding {
     let given = try GivenByHost()
-    let group = try AppGroup.open(given.group, root: environmentValue("FRAMEBUS_HOME"))
+    let group = try AppGroup.open(given.group, root: environmentValue(GroupVariables.home))
     try group.require(.extension)
     var credentials: CredentialStore?
     if let handed = try HandedOver.takeInherited() {
@@ -78,6 +78,6 @@ private struct GivenByHost {
     self.session = session
     self.extensionID = extensionID
     self.streams = streams
-    group = try environmentValue("FRAMEBUS_GROUP").map { try GroupID($0) } ?? .local
+    group = try environmentValue(GroupVariables.group).map { try GroupID($0) } ?? .local
   }
 }

@@ -51,6 +51,17 @@ open class BroadcastSampleHandler {
   }
 }
 
+/// A handler that has something to do also while no sample comes, such as to send the picture of a
+/// still screen again.
+package protocol IdleHandler: BroadcastSampleHandler {
+  /// When it has; asked for after each sample.
+  var worksAt: Deadline { get }
+
+  /// Called then, among the other calls, unless the broadcast is paused. ``worksAt`` lies ahead
+  /// when it returns.
+  func workWhileIdle() throws(BroadcastFailure)
+}
+
 /// Ends a broadcast from any thread of its extension.
 public final class BroadcastExit: Sendable {
   private struct State {

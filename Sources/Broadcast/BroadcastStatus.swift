@@ -38,8 +38,9 @@ public struct BroadcastStatus: Hashable, Sendable {
     for role in [Role.host, .extension] {
       processes[role] = RolePresence.process(of: role, in: group)
     }
-    if let stream = record.flatMap({ try? StreamName($0.stream) }) {
-      processes[.capture] = RolePresence.publisher(of: stream, in: group)
+    if let record, let stream = try? StreamName(record.stream) {
+      processes[.capture] = RolePresence.capture(
+        of: record.session, publishing: stream, in: group)
     }
     pids = processes.mapValues(\.credentials.pid)
     session = record?.session

@@ -110,12 +110,15 @@ extension ExtensionManifest {
     if let inner = try table.table("format") { format = try Self.format(inner) }
   }
 
+  /// The program of ``builtin(id:destination:credentials:)``.
+  static let builtinExecutable = "framebus-upload"
+
   /// The manifest of `framebus-upload`, which is an extension when a host starts it. A path of the
   /// destination is kept from the root on, and may be written.
   public static func builtin(
     id: String, destination: String, credentials: [String] = []
   ) throws(ExtensionManifestError) -> ExtensionManifest {
-    var manifest = ExtensionManifest(id: id, executable: "framebus-upload")
+    var manifest = ExtensionManifest(id: id, executable: builtinExecutable)
     let parts = destination.split(separator: ":", maxSplits: 1).map(String.init)
     if parts.count == 2, ["file", "png", "hls"].contains(parts[0]) {
       let path = absolutePath(parts[1])
@@ -126,10 +129,19 @@ extension ExtensionManifest {
     }
     manifest.samples = SampleBufferType.allCases
     manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
-    if destination.hasPrefix("whip:"), let bearer = credentials.first {
-      manifest.arguments.append("--credential=\(bearer)")
+    if let secret = credentials.first, let option = Self.secretOption(of: parts.first ?? "") {
+      manifest.arguments.append("--\(option)=\(secret)")
     }
     return try ExtensionManifest(parsing: Array(manifest.text.utf8))
+  }
+
+  /// By which option the uploader is told the name of a destination's own secret.
+  private static func secretOption(of scheme: String) -> String? {
+    switch scheme {
+    case "whip": "credential"
+    case "srt", "rtmp", "rtmps": "secret"
+    default: nil
+    }
   }
 
   private static func samples(

@@ -11,6 +11,8 @@ final class ExtensionRun: @unchecked Sendable {
   // because one thread runs it, and `stop()`, for others, touches only what has locks of its own
 
   private let handler: BroadcastSampleHandler
+  /// The handler, if it has something to do while no sample comes.
+  private let idler: (any IdleHandler)?
   private let setup: SetupInfo
   private let sources: SampleSources
   private let board: SessionBoard
@@ -21,6 +23,8 @@ final class ExtensionRun: @unchecked Sendable {
   private var pauses: Set<BroadcastPause> = []
   private var application = ""
   private var toldFront: ApplicationID?
+  /// Of each stream, the one that the log has last.
+  private var loggedGenerations: [SampleBufferType: UInt64] = [:]
   /// Whether the leading stream has come.
   private var hasCapture = false
   private var thrift = MemoryThrift()
@@ -31,6 +35,7 @@ final class ExtensionRun: @unchecked Sendable {
     _ handler: BroadcastSampleHandler, _ setup: SetupInfo, _ sources: SampleSources
   ) throws {
     self.handler = handler
+    idler = handler as? any IdleHandler
     self.setup = setup
     self.sources = sources
     board = try SessionBoard(setup.group, as: .extension)
@@ -81,7 +86,7 @@ final class ExtensionRun: @unchecked Sendable {
         _ = try? waitUntilReadable([wake.signal.descriptorNumber], until: .never)
         continue
       }
-      switch try streams.next() {
+      switch try streams.next(until: idleDeadline) {
       case .sample(var sample, let type):
         try hear(streams.takeNews())
         // Sound goes on while the pictures are lost, and is no sample of a paused broadcast.
@@ -96,8 +101,11 @@ final class ExtensionRun: @unchecked Sendable {
       case .nothing: break
       }
       try hear(streams.takeNews())
+      if idleDeadline.isPast { try idler?.workWhileIdle() }
     }
   }
+
+  private var idleDeadline: Deadline { pauses.isEmpty ? idler?.worksAt ?? .never : .never }
 
   /// Does what the host, the handler or a signal wants.
   /// - Returns: how the broadcast ended, if it did.
@@ -111,8 +119,10 @@ final class ExtensionRun: @unchecked Sendable {
     }
     if record.application != application {
       application = record.application
-      try handler.broadcastAnnotated(
-        applicationInfo: ApplicationInfo(applicationID: application))
+      // Any member can write it.
+      if let name = ApplicationID(application) {
+        try handler.broadcastAnnotated(applicationInfo: ApplicationInfo(applicationID: name.text))
+      }
     }
     var wanted = pauses
     if record.wish == .pause {
@@ -150,8 +160,10 @@ final class ExtensionRun: @unchecked Sendable {
           wanted.subtract([.captureLost, .transition, .unavailable])
           try noteCapture()
         }
-        setup.log.append(
-          .info, "\(type.rawValue) comes, generation \(generation)", label: Self.label)
+        if loggedGenerations.updateValue(generation, forKey: type) != generation {
+          setup.log.append(
+            .info, "\(type.rawValue) comes, generation \(generation)", label: Self.label)
+        }
       case .paused(.transition): wanted.insert(.transition)
       case .paused: wanted.insert(.unavailable)
       case .resumed: wanted.subtract([.transition, .unavailable])

@@ -33,7 +33,7 @@ final class HostRun: @unchecked Sendable {
   /// A program that gives up so soon after its start will do so again.
   private static let startNs: UInt64 = 2_000_000_000
   /// How long a role may take to end once its broadcast has.
-  private static let endWithin = Duration.seconds(5)
+  static let endWithin = Duration.seconds(5)
 
   init(
     _ record: BroadcastRecord, _ board: SessionBoard, _ presence: RolePresence, _ log: SharedLog,
@@ -219,6 +219,7 @@ final class HostRun: @unchecked Sendable {
     for process in left {
       log.append(.error, "process \(process.pid) goes on: end it as its user", label: Self.label)
     }
+    starter?.removeUnwritten()
     if left.isEmpty { log.append(.notice, "every role has ended", label: Self.label) }
     // Those of adopted roles were made by a host that is gone.
     Launcher.removeLeftovers()

@@ -2,12 +2,20 @@ import AppGroup
 import Confinement
 import Platform
 import SharedLog
+import Synchronization
 
 /// Starts the processes of roles.
 protocol RoleLauncher: Sendable {
   func launch(
     _ options: LaunchOptions, for job: RoleJob
   ) throws(BroadcastError) -> LaunchedRole
+
+  /// Removes what was made for roles to write and was not written; called when they have ended.
+  func removeUnwritten()
+}
+
+extension RoleLauncher {
+  func removeUnwritten() {}
 }
 
 /// What a process is started for, which says what it needs.
@@ -19,6 +27,18 @@ enum RoleJob: Sendable {
     switch self {
     case .capture: .capture
     case .upload: .extension
+    }
+  }
+
+  /// Whether its program is one of ours that uses GStreamer.
+  var needsPlugins: Bool {
+    switch self {
+    case .capture(let source):
+      switch CaptureNeeds(source: source) {
+      case .file, .soundServer: true
+      case .nothing, .display, .unknown: false
+      }
+    case .upload(let manifest): manifest.executable == ExtensionManifest.builtinExecutable
     }
   }
 }
@@ -47,10 +67,12 @@ struct PlainLauncher: RoleLauncher {
 }
 
 /// Starts them so that they can do what their role needs, and what the manifest asks for, alone.
-struct ConfiningLauncher: RoleLauncher {
+final class ConfiningLauncher: RoleLauncher {
   private let group: AppGroup
   private let log: SharedLog
   private let launcher: Launcher
+  private let placeholders = OutputPlaceholders()
+  private let pluginRegistry = Mutex<PluginRegistry.Outcome?>(nil)
 
   private static let label = "broadcast.host"
 
@@ -68,6 +90,11 @@ struct ConfiningLauncher: RoleLauncher {
       log.append(.notice, "the capture is not confined: \(plain.reason)", label: Self.label)
       return try plain.launch(options, for: job)
     }
+    var options = options
+    if job.needsPlugins, isPluginRegistryNew() {
+      // Without the machine's devices, a role would find it out of date.
+      options.environment["GST_REGISTRY_UPDATE"] = .some("no")
+    }
     // The launcher grants the program's file, and not its folder: that may be somebody's home.
     confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
     do throws(LaunchError) {
@@ -77,6 +104,27 @@ struct ConfiningLauncher: RoleLauncher {
         process: running.process, confined: running,
         confinement: describe(running.measures, of: job.role))
     } catch { throw .launch("\(error)") }
+  }
+
+  func removeUnwritten() { placeholders.removeUnwritten() }
+
+  /// Whether GStreamer's registry of its plugins is just made: once a session, before the first
+  /// role that would have to make one at each of its starts.
+  private func isPluginRegistryNew() -> Bool {
+    let outcome = pluginRegistry.withLock { known in
+      if let known { return known }
+      let outcome = PluginRegistry.makeIfMissing()
+      known = outcome
+      if case .missing(let path) = outcome {
+        log.append(
+          .notice,
+          "each start of a role looks through all of GStreamer's plugins, since \(path) cannot be"
+            + " made: name a file in GST_REGISTRY that this user can write",
+          label: Self.label)
+      }
+      return outcome
+    }
+    return outcome == .made
   }
 
   /// - Returns: nil for what cannot be said in grants.
@@ -105,7 +153,7 @@ struct ConfiningLauncher: RoleLauncher {
       in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
     confinement.grants += manifest.reads.map { .init(.read, $0) }
     for path in manifest.writes {
-      do throws(SystemError) { try makeWritable(path) } catch {
+      do throws(SystemError) { try placeholders.make(path) } catch {
         log.append(.warning, "the extension cannot write: \(error)", label: Self.label)
       }
       confinement.grants.append(.init(.write, path))
@@ -128,13 +176,4 @@ struct ConfiningLauncher: RoleLauncher {
       label: Self.label)
     return "on, without \(off.map(\.name).joined(separator: ", "))"
   }
-}
-
-/// Makes what is not there yet, so that it can be granted by itself and not with all that lies
-/// beside it: an empty file, or an empty folder where the path ends with a slash.
-private func makeWritable(_ path: String) throws(SystemError) {
-  guard path.hasSuffix("/") else { return try OutputFile(path).makeEmpty() }
-  let folder = OutputFile(String(path.dropLast()))
-  if folder.exists { return }
-  _ = try Directory(path: folder.directory).makeDirectory(folder.name, mode: 0o755)
 }

@@ -65,7 +65,7 @@ final class RolePresence: Sendable {
 
   deinit { end() }
 
-  /// The process that is a role now; nil if none is.
+  /// The host or the extension, as it is now; nil if there is none.
   static func process(of role: Role, in group: AppGroup) -> PeerProcess? {
     process(of: role, in: group, besides: nil)
   }
@@ -77,30 +77,52 @@ final class RolePresence: Sendable {
       let names = try? directory.names()
     else { return nil }
     for name in names where PresencePaths.isSocket(name, of: role) && name != ownSocket {
-      let path = directory.reachablePath(of: name)
-      if let found = PeerProcess.listening(at: path, in: group, role) { return found }
+      if let found = PeerProcess.listening(at: name, in: directory, of: group, role) {
+        return found
+      }
     }
     return nil
   }
 
-  /// The process that publishes a stream now; nil if none does.
-  static func publisher(of stream: StreamName, in group: AppGroup) -> PeerProcess? {
-    guard let directory = try? Directory(path: group.streamsPath) else { return nil }
-    let path = directory.reachablePath(of: "\(stream).sock")
-    return PeerProcess.listening(at: path, in: group, .capture)
+  /// The process that publishes a stream for a session; nil if none does, or somebody else's.
+  static func capture(
+    of session: SessionID, publishing stream: StreamName, in group: AppGroup
+  ) -> PeerProcess? {
+    guard let directory = try? Directory(path: group.streamsPath),
+      let found = PeerProcess.listening(
+        at: "\(stream)\(socketSuffix)", in: directory, of: group, .capture)
+    else { return nil }
+    return SessionMark.session(of: found) == session ? found : nil
+  }
+
+  /// The processes that publish for any session, each of which may have several streams.
+  static func captures(in group: AppGroup) -> [PeerProcess] {
+    guard let directory = try? Directory(path: group.streamsPath),
+      let names = try? directory.names()
+    else { return [] }
+    var found: [Int32: PeerProcess] = [:]
+    for name in names where name.hasSuffix(socketSuffix) {
+      if let process = PeerProcess.listening(at: name, in: directory, of: group, .capture),
+        SessionMark.session(of: process) != nil
+      {
+        found[process.credentials.pid] = process
+      }
+    }
+    return Array(found.values)
   }
 }
+
+/// How sockets of roles and streams are called at their end.
+private let socketSuffix = ".sock"
 
 /// What a user's lock and socket for a role are called. No mailbox can have such names.
 private struct PresencePaths {
   let lock: String
   let socket: String
 
-  private static let socketSuffix = ".sock"
-
   init(_ role: Role, of uid: UInt32) {
     lock = "\(Self.prefix(role))\(uid).lock"
-    socket = "\(Self.prefix(role))\(uid)\(Self.socketSuffix)"
+    socket = "\(Self.prefix(role))\(uid)\(socketSuffix)"
   }
 
   static func isSocket(_ name: String, of role: Role) -> Bool {
@@ -120,11 +142,18 @@ private final class SocketKeeper: Sendable {
 }
 
 extension PeerProcess {
-  /// Whoever listens at a path, if the kernel says that it may hold the role.
+  /// Whoever listens on a socket, if the kernel says that it may hold the role.
+  ///
+  /// Where others may make files, a name could be a link to the socket of a program that has
+  /// nothing to do with the group: none is followed, and a socket's owner is who listens on it.
   fileprivate static func listening(
-    at path: String, in group: AppGroup, _ role: Role
+    at name: String, in directory: borrowing Directory, of group: AppGroup, _ role: Role
   ) -> PeerProcess? {
-    guard let socket = try? MessageSocket.connect(to: path), let process = PeerProcess(of: socket),
+    guard let node = try? directory.openNode(name),
+      let status = try? fileStatus(of: node, path: directory.path(of: name)),
+      status.kind == .socket,
+      let socket = try? MessageSocket.connect(to: "/proc/self/fd/\(node.number)"),
+      let process = PeerProcess(of: socket), process.credentials.uid == status.ownerID,
       group.roles(uid: process.credentials.uid, gid: process.credentials.gid).contains(role),
       !process.hasEnded
     else { return nil }

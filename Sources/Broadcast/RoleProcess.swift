@@ -102,19 +102,25 @@ struct RoleEnd {
 }
 
 /// What a role's process writes to standard error: it goes into the group's log, and the newest
-/// line says why the process ended. A thread reads it, so that the process is never held up.
+/// error, or else the newest line, says why the process ended. A thread reads it, so that the
+/// process is never held up.
 final class RoleWords: Sendable {
-  private let newest = Mutex("")
+  private let said = Mutex(Said())
   private let ended: StopSignal
+
+  private struct Said {
+    var newest = ""
+    /// Without the word that says it is one. After it comes how to use the program, say.
+    var error: String?
+  }
 
   /// Longer lines are cut.
   private static let maximumBytes = 1024
 
   init(of role: Role, reading end: consuming Descriptor, _ log: SharedLog) throws(SystemError) {
     ended = try StopSignal()
-    let number = end.release()
+    let end = SharedDescriptor(owning: end.release())
     try startThread(named: "words") { [self] in
-      let end = Descriptor(owning: number)
       var rest: [UInt8] = []
       while let bytes = try? readSome(end.number), !bytes.isEmpty {
         rest += bytes
@@ -132,13 +138,18 @@ final class RoleWords: Sendable {
   private func take(_ bytes: ArraySlice<UInt8>, of role: Role, _ log: SharedLog) {
     let line = String(decoding: bytes.suffix(Self.maximumBytes), as: UTF8.self).plain
     guard !line.allSatisfy(\.isWhitespace) else { return }
-    newest.withLock { $0 = line }
-    let isError = line.hasPrefix("error: ")
+    let isError = line.lowercased().hasPrefix(Self.errorMark)
+    said.withLock { said in
+      said.newest = line
+      if isError { said.error = String(line.dropFirst(Self.errorMark.count)) }
+    }
     log.append(isError ? .error : .info, line, label: "broadcast.\(role)")
   }
 
-  /// The newest line, without the word that says it is an error.
-  var last: String { newest.withLock { String($0.trimmingPrefix("error: ")) } }
+  private static let errorMark = "error: "
+
+  /// The newest error, or else the newest line.
+  var last: String { said.withLock { $0.error ?? $0.newest } }
 
   /// A process that it started may keep the stream open, so this does not wait for ever.
   func waitForEnd() {

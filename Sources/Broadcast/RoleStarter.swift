@@ -31,7 +31,7 @@ final class RoleStarter: Sendable {
   private var sources: SampleSources { request.sources(for: manifest) }
 
   func startCapture() throws(BroadcastError) -> RoleProcess {
-    var arguments = ["capture", "--quiet"]
+    var arguments = captureArguments
     if let videoStream { arguments.append("--stream=\(videoStream)") }
     if let rate = manifest.format.framesPerSecond { arguments.append("--fps=\(rate)") }
     if let width = manifest.format.width, let height = manifest.format.height,
@@ -54,7 +54,17 @@ final class RoleStarter: Sendable {
     }
     return try start(
       .capture(source: source), program(named: "framebus"),
-      ["capture", "--quiet", "--stream=\(stream)", "--", source])
+      captureArguments + ["--stream=\(stream)", Self.kindOption(type), "--", source])
+  }
+
+  /// By its command line a host that comes later knows whose capture it is.
+  private var captureArguments: [String] {
+    ["capture", "--quiet", SessionMark.option(of: session)]
+  }
+
+  /// Whatever its stream is called, it heeds the switch of its kind.
+  private static func kindOption(_ type: SampleBufferType) -> String {
+    "--kind=\(type == .audioMic ? "mic" : "app")"
   }
 
   func startExtension() throws(BroadcastError) -> RoleProcess {
@@ -68,6 +78,9 @@ final class RoleStarter: Sendable {
       ], handOver)
   }
 
+  /// Removes what was made for roles to write and was not written; called when they have ended.
+  func removeUnwritten() { launcher.removeUnwritten() }
+
   private func start(
     _ job: RoleJob, _ path: String, _ arguments: [String],
     environment: [String: String?] = [:], _ handOver: HandOver? = nil
@@ -76,8 +89,8 @@ final class RoleStarter: Sendable {
       let errors = try OneWayPipe()
       var options = LaunchOptions(path, arguments)
       options.environment = environment
-      options.environment["FRAMEBUS_GROUP"] = .some("\(group.id)")
-      options.environment["FRAMEBUS_HOME"] = .some(group.rootPath)
+      options.environment[GroupVariables.group] = .some("\(group.id)")
+      options.environment[GroupVariables.home] = .some(group.rootPath)
       options.environment[ExtensionEnvironment.session] = .some(session.text)
       options.environment[HandOver.variable] = .some(nil)
       if let handOver {

@@ -51,6 +51,9 @@ struct SampleStreams: ~Copyable {
   private var seen: [SampleBufferType: Seen] = [:]
   /// When to look for streams that are missing.
   private var looksAt = Deadline.now
+  /// What was captured before is no sample, as of a pause in which somebody else looked; nil from
+  /// the beginning of a pause to its end.
+  private var countsFromNs: UInt64? = 0
 
   init(_ sources: SampleSources, in group: AppGroup, _ wake: Wake) throws(SystemError) {
     self.sources = sources
@@ -67,18 +70,20 @@ struct SampleStreams: ~Copyable {
     for member in set.members { _ = set.remove(member) }
     members = [:]
     looksAt = .now
+    countsFromNs = nil
     _ = news.take()
   }
 
-  /// Waits for the next sample, and for streams that nobody publishes.
-  mutating func next() throws(BroadcastFailure) -> Arrival {
+  /// Waits for the next sample, and for streams that nobody publishes, at most until the deadline.
+  mutating func next(until limit: Deadline = .never) throws(BroadcastFailure) -> Arrival {
+    if countsFromNs == nil { countsFromNs = monotonicNowNs() }
     if isIncomplete, looksAt.isPast {
       try attachMissing()
       looksAt = .after(Self.retryInterval)
     }
     // Told before a sample, which may be long in coming.
     if !news.isEmpty { return .nothing }
-    let deadline = isIncomplete ? looksAt : Deadline.never
+    let deadline = min(limit, isIncomplete ? looksAt : .never)
     if members.isEmpty {
       _ = try? waitUntilReadable([wake.signal.descriptorNumber], until: deadline)
       return .nothing
@@ -110,6 +115,9 @@ struct SampleStreams: ~Copyable {
     _ lease: consuming FrameLease, of name: SubscriberSet.Member
   ) -> Arrival {
     guard let member = members[name] else { return .nothing }
+    // 0 where it was not captured but read.
+    let capturedAtNs = lease.metadata.capturedAtNs
+    if capturedAtNs > 0, capturedAtNs < countsFromNs ?? 0 { return .nothing }
     let newest = Seen(generation: lease.generation, sequence: lease.sequence.rawValue)
     // After a pause the stream begins again with what was there before it.
     if let seen = seen[member.type], seen.generation == newest.generation,
@@ -132,7 +140,8 @@ struct SampleStreams: ~Copyable {
 
   private mutating func leave(_ name: SubscriberSet.Member) -> Member? {
     _ = set.remove(name)
-    looksAt = .now
+    // Not at once: a stream that is just ending would be found again.
+    looksAt = .after(Self.retryInterval)
     return members.removeValue(forKey: name)
   }
 

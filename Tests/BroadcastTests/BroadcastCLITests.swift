@@ -24,16 +24,22 @@ import Testing
 
   private func phase() throws -> String? { try status()["phase"] as? String }
 
+  /// The host of a broadcast that is live.
+  private func liveHost(_ identifier: String, _ options: String...) throws -> RunningProgram {
+    let host = try RunningProgram(
+      "framebus",
+      ["--root", root.path, "--group", "a.b", "broadcast", "start", identifier]
+        + ["--source", "test:gradient", "--size", "64x48"] + options)
+    try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+    return host
+  }
+
   @Test func theBuiltInUploaderIsAnExtensionFromStartToStop() throws {
     try withWatchdog {
       let registered = try framebus("extension", "register", "--builtin", "null", "--id", "up")
       #expect(registered.errors.hasPrefix("registered up; start it with"))
       #expect(try framebus("extension", "list").output == "up  framebus-upload null\n")
-      let host = try RunningProgram(
-        "framebus",
-        ["--root", root.path, "--group", "a.b", "broadcast", "start", "up"]
-          + ["--source", "test:gradient", "--size", "64x48", "--json"])
-      try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+      let host = try liveHost("up", "--json")
       let roles = try #require(try status()["roles"] as? [String: [String: Any]])
       #expect(roles["host"]?["pid"] as? Int == Int(host.processID))
       #expect(roles["capture"]?["state"] as? String == "running")
@@ -48,17 +54,15 @@ import Testing
       #expect(result.status == .exited(0), "\(result.errors)")
       #expect(result.output.contains("\"kind\":\"finished\""))
       #expect(try phase() == "finished")
+      let first = try framebus("broadcast", "status").output.split(separator: "\n").first
+      #expect(first?.hasSuffix(" finished") == true && first?.contains(",") == false)
     }
   }
 
   @Test func ctrlCHasTheExtensionFinish() throws {
     try withWatchdog {
       #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
-      let host = try RunningProgram(
-        "framebus",
-        ["--root", root.path, "--group", "a.b", "broadcast", "start", "framebus.upload"]
-          + ["--source", "test:gradient", "--size", "64x48"])
-      try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+      let host = try liveHost("framebus.upload")
       #expect(try host.end(with: Signal.interrupt).status == .exited(130))
       let ending = try #require(try status()["ending"] as? [String: Any])
       #expect(ending["kind"] as? String == "finished")
@@ -69,11 +73,7 @@ import Testing
   @Test func twoSignalsAtOnceAreOneWishToFinish() throws {
     try withWatchdog {
       #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
-      let host = try RunningProgram(
-        "framebus",
-        ["--root", root.path, "--group", "a.b", "broadcast", "start", "framebus.upload"]
-          + ["--source", "test:gradient", "--size", "64x48"])
-      try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+      let host = try liveHost("framebus.upload")
       host.process.send(signal: Signal.terminate)
       #expect(try host.end(with: SIGHUP).status == .exited(0), "\(host.transcript)")
       let report = try status()
@@ -90,6 +90,71 @@ import Testing
     let result = try framebus("broadcast", "start", "framebus.upload", "--source", source)
     #expect(result.status == .exited(2))
     #expect(result.errors.contains("--source: use at most 512 bytes"), "\(result.errors)")
+  }
+
+  @Test(arguments: [
+    ["--source", "test", "--fps", "0"], ["--source", "test", "--size", "0x0"],
+    ["--source", "bogus"], ["--source", "test", "--mic-source", "bogus"],
+  ])
+  func whatTheCaptureWouldRefuseIsMisuseBeforeAnythingBegins(options: [String]) throws {
+    #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+    let result = try run(
+      "framebus",
+      ["--root", root.path, "--group", "a.b", "broadcast", "start", "framebus.upload"] + options)
+    #expect(result.status == .exited(2))
+    let reasons = ["is no frame rate", "is no size", "there is no source"]
+    #expect(reasons.contains { result.errors.contains($0) }, "\(result.errors)")
+    #expect(try phase() == "idle")
+  }
+
+  @Test func aBuiltInThatSendsNowhereIsRefusedAndReplacesNothing() throws {
+    #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+    for destination in ["bogus", "ftp:x", "file:", "null:x", ""] {
+      let result = try framebus("extension", "register", "--builtin", destination)
+      #expect(result.status == .exited(2), "\(destination)")
+      #expect(result.errors.contains("file, png, whip"), "\(result.errors)")
+    }
+    #expect(
+      try framebus("extension", "list").output == "framebus.upload  framebus-upload null\n")
+  }
+
+  @Test func ctrlCAtThePickIsACancelledBroadcast() throws {
+    try withWatchdog {
+      #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+      let input = try OneWayPipe()
+      let host = try RunningProgram(
+        "framebus", ["--root", root.path, "--group", "a.b", "broadcast", "start"],
+        input: .descriptor(input.readEnd.number))
+      try host.waitForErrors("Which extension?")
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+      let ending = try #require(try status()["ending"] as? [String: Any])
+      #expect(ending["kind"] as? String == "cancelled")
+    }
+  }
+
+  @Test func aPickIsALineOfStandardInput() throws {
+    try withWatchdog {
+      #expect(
+        try framebus("broadcast", "start").errors.hasPrefix("error: there is no extension in"))
+      #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+      let input = try OneWayPipe()
+      try writeFully(Array("1\n".utf8), to: input.writeEnd.number)
+      let host = try RunningProgram(
+        "framebus",
+        ["--root", root.path, "--group", "a.b", "broadcast", "start", "--source", "test:gradient"]
+          + ["--size", "64x48"],
+        input: .descriptor(input.readEnd.number))
+      try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+      #expect(try status()["extension"] as? String == "framebus.upload")
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130))
+    }
+  }
+
+  @Test(arguments: ["", "a\nb", "\u{1b}[31m", String(repeating: "x", count: 256)])
+  func whatIsNoNameOfAnApplicationIsMisuse(name: String) throws {
+    let result = try framebus("broadcast", "annotate", name)
+    #expect(result.status == .exited(2))
+    #expect(result.errors.hasPrefix("error: an application's name has"), "\(result.errors)")
   }
 
   @Test func nobodyPickedIsACancelledBroadcast() throws {
@@ -109,6 +174,9 @@ import Testing
       "broadcast", "start", "framebus.upload", "--source", "test:gradient")
     #expect(result.status == .exited(1))
     #expect(result.errors.contains("error: the broadcast failed: framebus.upload 2: "))
+    // Once.
+    #expect(result.errors.components(separatedBy: "framebus.upload 2: ").count == 2)
+    #expect(!result.errors.contains("the extension exited"), "\(result.errors)")
   }
 
   @Test func aBrokenManifestIsRefusedWithItsLine() throws {

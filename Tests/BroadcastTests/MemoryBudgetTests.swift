@@ -68,23 +68,15 @@ import Testing
 
   // MARK: Without control groups
 
-  /// A host that sees none, as on a machine without them.
-  private func hostWithoutGroups(
-    _ scene: BroadcastScene, _ settings: String...
-  ) throws -> RunningProgram {
-    let script = #"mount -t tmpfs none /sys/fs/cgroup && exec "$@""#
-    return try RunningProgram(
-      "unshare",
-      ["--mount", "sh", "-c", script, "sh", try pathOfProgram("BroadcastWorker")]
-        + scene.hostArguments + settings)
-  }
-
   @Test(.enabled(if: TestUser.canBeCreated, "only root can hide a file system"))
   func withoutMemoryGroupsTheGoldenOrderHoldsToo() throws {
     try withWatchdog {
       let scene = try scene([])
-      let host = try hostWithoutGroups(scene)
+      let host = try RunningProgram(
+        withoutControlGroups: "BroadcastWorker", scene.hostArguments)
       try scene.waitForTrace(["started 1", "video"])
+      let status = try scene.controller.status
+      #expect(status.confinement[.extension]?.hasPrefix("on, without children-memory") == true)
       try scene.kill(.capture)
       try scene.waitForTrace(["started 1", "video", "paused captureLost", "resumed", "video"])
       try scene.kill(.extension)
@@ -92,7 +84,7 @@ import Testing
         "started 1", "video", "paused captureLost", "resumed", "video", "started 2", "video",
       ])
       #expect(
-        try scene.log().contains { $0.message.contains("memory on: that of the role alone") })
+        try scene.log().contains { $0.message.contains("children-memory off: no control group") })
       _ = try host.end(with: Signal.terminate)
       #expect(scene.trace.last == "finished")
       #expect(try scene.controller.status.ending == .finished)
@@ -103,7 +95,8 @@ import Testing
   func withoutMemoryGroupsARunawayIsEndedToo() throws {
     try withWatchdog {
       let scene = try scene(["runaway=1"])
-      let host = try hostWithoutGroups(scene)
+      let host = try RunningProgram(
+        withoutControlGroups: "BroadcastWorker", scene.hostArguments)
       try scene.waitForTrace(["started 1", "video", "started 2", "video"])
       #expect(try scene.log().contains { $0.message.contains("more memory than its budget") })
       _ = try host.end(with: Signal.terminate)

@@ -6,6 +6,7 @@ import NotifyCenter
 import Platform
 import SharedDefaults
 import SharedLog
+import Synchronization
 import TestSupport
 import Testing
 
@@ -157,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func textsThatAreTooLongAreCutOrRefusedAndTheBroadcastGoesOn() throws {
+  @Test func textsThatAreTooLongAreRefusedAndTheBroadcastGoesOn() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let limit = BroadcastError.textTooLong(maximumBytes: BroadcastRecord.maximumTextBytes)
@@ -168,16 +169,75 @@ import Testing
       #expect(try scene.controller.status.phase == .idle)
       let session = try scene.start()
       try scene.waitForTrace(["started 1", "video"])
-      let name = String(repeating: "\u{1F468}\u{200D}\u{1F469}", count: 128)
-      try scene.controller.annotate(applicationID: name)
-      let status = try scene.controller.status
-      #expect(status.session == session && status.phase == .live)
-      #expect(!status.applicationID.isEmpty && name.hasPrefix(status.applicationID))
-      #expect(status.applicationID.utf8.count <= BroadcastRecord.maximumTextBytes)
+      let name = String(repeating: "\u{1F468}", count: 129)
+      #expect(throws: BroadcastError.badApplication) {
+        try scene.controller.annotate(applicationID: name)
+      }
       let board = try SessionBoard(scene.group, as: .host)
       #expect(throws: limit) { try board.change(session) { $0.application = name } }
-      #expect(try board.read()?.application == status.applicationID)
+      let status = try scene.controller.status
+      #expect(status.session == session && status.phase == .live && status.applicationID.isEmpty)
+      // What another member writes, and is no name, is not told.
+      try board.change(session) { record in
+        record.application = "a\n\u{1b}[31mb"
+        record.wish = .pause
+      }
+      try scene.waitForTrace(["started 1", "video", "paused requested"])
       #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  @Test func aStreamThatEndsIsLoggedOnceEachTimeItComes() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["sound=20"], samples: [.video, .audioApp])
+      var request = scene.request
+      request.soundSources = [.audioApp: "tone:440"]
+      let session = try scene.controller.start(request).session
+      try waitUntil("there is sound, not \(scene.trace)") {
+        scene.trace.contains { $0.hasPrefix("audio-app 20") }
+      }
+      let stream = try StreamName(SampleBufferType.audioApp.usualStream)
+      let capture = try #require(
+        RolePresence.capture(of: session, publishing: stream, in: scene.group))
+      capture.send(signal: SIGTERM)
+      #expect(capture.waitForEnd(until: .after(.seconds(60))))
+      #expect(try scene.finish(session) == .finished)
+      let comings = try scene.log().map(\.message).filter { $0.hasPrefix("audio-app comes, ") }
+      #expect(comings.count == Set(comings).count && !comings.isEmpty, "\(comings)")
+    }
+  }
+
+  @Test func theStartsOfASessionDoNotWaitForWhoIsToldOfThem() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let hasStarted = try StopSignal()
+      let isInTime = Mutex(false)
+      let controller = try BroadcastController(in: scene.group) { event in
+        guard case .started = event else { return }
+        let ready = try? waitUntilReadable(
+          [hasStarted.descriptorNumber], until: .after(.seconds(60)))
+        isInTime.withLock { $0 = ready == [true] }
+      }
+      let session = try controller.start(scene.request).session
+      hasStarted.raise()
+      try scene.waitForTrace(["started 1", "video"])
+      try controller.finish()
+      #expect(try controller.waitForEnding(of: session) == .finished)
+      #expect(isInTime.withLock { $0 })
+    }
+  }
+
+  @Test func theErrorOfACaptureReachesTheHostWithoutItsUsage() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      var request = scene.request
+      request.captureOptions = ["--fps=0"]
+      let session = try scene.controller.start(request).session
+      guard case .failed(let failure)? = try scene.controller.waitForEnding(of: session) else {
+        throw HarnessError("it does not fail: \(scene.events.all)")
+      }
+      #expect(failure.reason.contains("is no frame rate"), "\(failure)")
+      #expect(!failure.reason.contains("--help"), "\(failure)")
     }
   }
 

@@ -6,7 +6,7 @@ import Platform
 import WorkerSupport
 
 /// Writes down in which order it is called, and fails where a test wants it to.
-final class TracingHandler: BroadcastSampleHandler {
+final class TracingHandler: BroadcastSampleHandler, IdleHandler {
   private let settings: Settings
   private let trace: FileHandle?
   private var frameCount = 0
@@ -17,6 +17,7 @@ final class TracingHandler: BroadcastSampleHandler {
   private var check: PictureCheck?
   private var hoard: SampleHoard?
   private var attempt = 0
+  private(set) var worksAt = Deadline.never
 
   init(_ settings: Settings) {
     self.settings = settings
@@ -56,7 +57,10 @@ final class TracingHandler: BroadcastSampleHandler {
     if type != .video, settings["sound"] != nil { return countSound(sample, type) }
     frameCount += 1
     // One line for as many as come in a row.
-    if lastLine != type.rawValue { write(type.rawValue) }
+    let line = settings["colour"] == nil ? type.rawValue : "\(type.rawValue) \(colour(of: sample))"
+    if lastLine != line { write(line) }
+    // Longer than any moving source takes.
+    if settings["idle"] != nil { worksAt = .after(.milliseconds(500)) }
     if settings["keep"] != nil { keep(sample) }
     hoard?.add(sample)
     if settings.number("runaway", 0) == attempt { runAway() }
@@ -72,6 +76,20 @@ final class TracingHandler: BroadcastSampleHandler {
   }
 
   override func broadcastFinished() { write("finished") }
+
+  func workWhileIdle() {
+    worksAt = .never
+    write("idle")
+  }
+
+  /// Of the first pixel, as `rrggbb`.
+  private func colour(of sample: borrowing SampleBuffer) -> String {
+    sample.withBytes { bytes in
+      // SAFETY: each byte of the span is read as a byte.
+      let pixel = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0.prefix(3)) }
+      return pixel.reversed().map { String(format: "%02x", $0) }.joined()
+    }
+  }
 
   /// Takes memory until it is ended.
   private func runAway() {
