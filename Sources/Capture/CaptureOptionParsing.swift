@@ -8,9 +8,9 @@ public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertib
   public var description: String {
     switch self {
     case .badRate(let text):
-      "'\(text)' is no frame rate: give frames a second from 1 to 240, such as 30 or 30000/1001"
+      "“\(text)” is no frame rate: give frames a second from 1 to 240, such as 30 or 30000/1001"
     case .badSize(let text):
-      "'\(text)' is no size: give WIDTHxHEIGHT in pixels, from 1x1 to 16384x16384, "
+      "“\(text)” is no size: give WIDTHxHEIGHT in pixels, from 1x1 to 16384x16384, "
         + "such as 1280x720, with +X+Y after it for a region of a screen"
     }
   }

@@ -10,6 +10,7 @@ import Synchronization
 public final class CaptureSession: Sendable {
   public let group: AppGroup
   public let stream: StreamName
+  private let saidSoundKind: FrameFormat.Kind?
   public let stop: StopSignal
   /// The moment at which the run ends by itself.
   public let deadline: Deadline
@@ -30,13 +31,15 @@ public final class CaptureSession: Sendable {
   private let subscribers = Atomic<Int>(0)
 
   package init(
-    group: AppGroup, stream: StreamName, stop: StopSignal, frameLimit: UInt64? = nil,
+    group: AppGroup, stream: StreamName, soundKind: FrameFormat.Kind? = nil, stop: StopSignal,
+    frameLimit: UInt64? = nil,
     duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil,
     soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)? = nil,
     frontChanged: (@Sendable (ApplicationID?) -> Void)? = nil
   ) {
     self.group = group
     self.stream = stream
+    saidSoundKind = soundKind
     self.stop = stop
     self.frameLimit = frameLimit
     self.streamChanged = streamChanged
@@ -50,9 +53,11 @@ public final class CaptureSession: Sendable {
     stop.isRaised || deadline.isPast || frameLimit.map { publishedCount >= $0 } ?? false
   }
 
-  /// Of sound that nobody knows more about: by its stream's name.
-  package var soundKind: FrameFormat.Kind {
-    stream.text == SoundDevice.microphone.usualStream ? .micAudio : .appAudio
+  /// Whose sound is published, which says by which switch it is turned off: whose it was said to
+  /// be, else whose the source knows it to be, else whose its stream's name says.
+  package func soundKind(knownAs known: FrameFormat.Kind? = nil) -> FrameFormat.Kind {
+    let isNamedMicrophone = stream.text == SoundDevice.microphone.usualStream
+    return saidSoundKind ?? known ?? (isNamedMicrophone ? .micAudio : .appAudio)
   }
 
   /// What subscribers are told when the source ends without an error.

@@ -117,20 +117,20 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   public var description: String {
     switch self {
     case .unknown(let text):
-      "there is no source '\(text)'; sources are \(SourceSpecification.summary)"
+      "there is no source “\(text)”; sources are \(SourceSpecification.summary)"
     case .unknownPattern(let name):
-      "there is no test pattern '\(name)'; patterns are "
+      "there is no test pattern “\(name)”; patterns are "
         + TestPatternStyle.allCases.map(\.rawValue).joined(separator: ", ")
     case .missingArgument(let kind, let example):
-      "the source '\(kind)' needs \(example)"
+      "the source “\(kind)” needs \(example)"
     case .badFrequency(let text):
-      "'\(text)' is no frequency; give \(Int(Tone.frequencies.lowerBound)) to "
+      "“\(text)” is no frequency; give \(Int(Tone.frequencies.lowerBound)) to "
         + "\(Int(Tone.frequencies.upperBound)) Hz, such as tone:1000"
     case .badWindow(let text):
-      "'\(text)' is no window's id; give the one that `xwininfo` shows for a click, such as "
+      "“\(text)” is no window's id; give the one that `xwininfo` shows for a click, such as "
         + "window:0x2a00007"
     case .notYetBuilt(let kind):
-      "this version has no source '\(kind)'; sources are \(SourceSpecification.summary)"
+      "this version has no source “\(kind)”; sources are \(SourceSpecification.summary)"
     }
   }
 }

@@ -14,7 +14,7 @@ public struct ToneSource: FrameSource {
   }
 
   public mutating func run(in session: CaptureSession) throws(PublishingError) {
-    var output = try SoundOutput(session.soundKind, gate: gate, in: session)
+    var output = try SoundOutput(session.soundKind(), gate: gate, in: session)
     let publisher = try output.publisher(of: session.stream, in: session)
     try session.drive(publisher) { (publisher) throws(PublishingError) in
       try publish(&output, with: &publisher, in: session)

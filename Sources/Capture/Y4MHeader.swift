@@ -103,7 +103,7 @@ public enum Y4MHeaderError: Error, Hashable, Sendable, CustomStringConvertible {
       "the y4m header gives the size \(width)x\(height); sides from 1 to 16384 and frames up to "
         + "\(Y4MHeader.maximumFrameBytes >> 20) MiB are possible"
     case .badRate(let text):
-      "the y4m header gives the frame rate '\(text.prefix(40))'; it should look like F30:1"
+      "the y4m header gives the frame rate “\(text.prefix(40))”; it should look like F30:1"
     case .interlaced(let mode):
       "the y4m stream is interlaced (I\(mode.prefix(8))); only progressive frames can be "
         + "published: deinterlace first, as with `ffmpeg -vf yadif`"

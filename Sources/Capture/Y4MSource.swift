@@ -107,7 +107,7 @@ public enum Y4MError: Error, CustomStringConvertible {
         + "or its header gives a wrong size"
     case .truncated(let name, let frame):
       "\(name) ends within frame \(frame): the stream is cut off; the frames before it are out"
-    case .system(let error): "\(error)"
+    case .system(let error): error.explained
     case .publishing(let error): "\(error)"
     }
   }

@@ -20,9 +20,6 @@ extension fb_short_message {
 /// `FRMBUS01`. A macro with a suffix does not reach Swift.
 let FB_MAGIC_WORD: UInt64 = 0x3130_5355_424d_5246
 
-/// The largest message of the protocol, and so the size of every receive buffer.
-let maximumMessageBytes = 4096
-
 extension MessageSocket {
   borrowing func send<Record: BitwiseCopyable>(
     _ record: Record, descriptors: [Int32] = []
@@ -37,14 +34,17 @@ extension MessageSocket {
 
 /// One received message: its bytes, copied out of the socket.
 struct Message: ~Copyable {
-  private var bytes: InlineArray<4096, UInt8>
+  /// Room for the largest message of the protocol.
+  private typealias Buffer = InlineArray<4096, UInt8>
+
+  private var bytes: Buffer
   private let byteCount: Int
   let isTruncated: Bool
   private var received: MessageSocket.Received
 
   /// - Returns: nil when nothing has arrived.
   init?(from socket: borrowing MessageSocket) throws(SystemError) {
-    var buffer = InlineArray<4096, UInt8>(repeating: 0)
+    var buffer = Buffer(repeating: 0)
     var elements = buffer.mutableSpan
     // SAFETY: bytes have no value that is not allowed.
     var span = unsafe elements.mutableBytes

@@ -40,7 +40,7 @@ public enum PublisherError: Error, Sendable, CustomStringConvertible {
     case .poolTooLarge(let byteCount):
       "a pool of \(byteCount) bytes is too large; use a smaller picture or a smaller holdQuota"
     case .poolRefused(let error): "\(error)"
-    case .system(let error): "\(error)"
+    case .system(let error): error.explained
     }
   }
 }

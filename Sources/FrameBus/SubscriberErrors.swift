@@ -90,7 +90,7 @@ public enum SubscriberError: Error, Hashable, Sendable, CustomStringConvertible 
         + "`framebus group grant ROLE --uid N`"
     case .wrongOptions(let what): what
     case .stopped: "stopped while waiting for the stream"
-    case .system(let error): "\(error)"
+    case .system(let error): error.explained
     }
   }
 }
@@ -115,7 +115,7 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
       "the frame has \(frameBytes) bytes, more than the buffer; give copyNext a larger one"
     case .refused(let stream, let refusal): SubscriberError.refused(stream, refusal).description
     case .untrusted(let stream, let why): SubscriberError.untrusted(stream, why).description
-    case .system(let error): "\(error)"
+    case .system(let error): error.explained
     }
   }
 }

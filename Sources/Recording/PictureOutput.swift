@@ -12,7 +12,6 @@ package struct PictureOutput: Sendable {
   package init(isRaw: Bool) { self.isRaw = isRaw }
 
   /// Writes one frame, after the stream's header if it is the first; upright, but for bare bytes.
-  /// - Throws: ``PlayError/noReader`` when nobody reads any more.
   package mutating func write(
     _ format: FrameFormat, _ orientation: Orientation, _ bytes: RawSpan
   ) throws(PlayError) {
@@ -46,7 +45,7 @@ package struct PictureOutput: Sendable {
 
   private func write(_ bytes: [UInt8]) throws(PlayError) {
     do throws(SystemError) { try writeFully(bytes, to: 1) } catch {
-      throw error.isBrokenPipe ? .noReader : .system(error)
+      throw .system(error)
     }
   }
 }
@@ -78,8 +77,6 @@ package struct PlaybackClock: Sendable {
 package enum PlayError: Error, Hashable, Sendable, CustomStringConvertible {
   case notShowable(Y4MWriterError)
   case formatChanged(from: FrameFormat, to: FrameFormat, frame: Int)
-  /// Whoever read standard output has enough.
-  case noReader
   case reading(RecordingReadError)
   case publishing(String)
   case system(SystemError)
@@ -90,7 +87,6 @@ package enum PlayError: Error, Hashable, Sendable, CustomStringConvertible {
     case .formatChanged(let from, let to, let frame):
       "frame \(frame) is \(to.width)×\(to.height) \(to.fourcc) after \(from.width)×\(from.height) "
         + "\(from.fourcc), and y4m has one size and layout; play a recording on with --from"
-    case .noReader: "nobody reads standard output any more"
     case .reading(let error): "\(error)"
     case .publishing(let why): why
     case .system(let error): "\(error)"

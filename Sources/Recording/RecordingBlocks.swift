@@ -218,7 +218,7 @@ public enum RecordingReadError: Error, Hashable, Sendable, CustomStringConvertib
         + "\(FileHead.version); play it with the FrameBus that made it"
     case .damaged(let frame):
       "frame \(frame) of the recording is damaged; play what is behind it with --from \(frame + 1)"
-    case .system(let error): "\(error)"
+    case .system(let error): error.explained
     }
   }
 }

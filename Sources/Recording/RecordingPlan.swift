@@ -84,10 +84,13 @@ public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func hint(_ error: SystemError) -> String {
-    switch error.reasonKind {
+    if error.isBusy {
+      return "; another program writes this file: choose another one, or stop that program"
+    }
+    return switch error.reasonKind {
     case .noSpace: "; the frames before are complete: free space, or record to another disk"
     case .readOnly, .notPermitted: "; choose a file that you may write"
-    case .other: ""
+    case .other: error.isMissing ? "; check the path" : ""
     }
   }
 }

@@ -11,6 +11,10 @@ package struct WholeStream: ~Copyable {
   private let wishes: Wishes
   /// Of subscriptions before the present one.
   private var earlierDrops: UInt64 = 0
+  /// Of a live stream, until its first new frame.
+  private var start: FreshStart?
+  /// The frame from before, while a new one may still come.
+  private var putBy: FrameLease?
 
   package struct Wishes: Sendable {
     /// Nil for the one that loses least.
@@ -31,7 +35,10 @@ package struct WholeStream: ~Copyable {
     self.stream = stream
     self.group = group
     self.wishes = wishes
-    subscriber = try Self.attach(stream, group, wishes, until: deadline, stop)
+    let askedNs = monotonicNowNs()
+    let attached = try Self.attach(stream, group, wishes, until: deadline, stop)
+    start = attached.isLossless ? nil : FreshStart(askedNs: askedNs)
+    subscriber = attached.subscriber
   }
 
   package var droppedCount: UInt64 { earlierDrops + subscriber.droppedCount }
@@ -40,37 +47,74 @@ package struct WholeStream: ~Copyable {
   package mutating func next(
     until deadline: Deadline, stop: StopSignal
   ) throws(ReceiveError) -> Reception {
+    guard let start else { return try receive(until: deadline, stop) }
+    let isWaiting = putBy != nil
+    let reception = try receive(until: isWaiting ? min(deadline, start.end) : deadline, stop)
+    switch consume reception {
+    case .frame(let lease):
+      if start.putsBy(lease) {
+        putBy = consume lease
+        return .timedOut
+      }
+      self.start = nil
+      putBy = nil
+      return .frame(lease)
+    case .stopped: return .stopped
+    case .timedOut: return isWaiting && start.end.isPast ? takePutBy() : .timedOut
+    // What ended says so again.
+    case .finished: return takePutBy()
+    }
+  }
+
+  private mutating func takePutBy() -> Reception {
+    start = nil
+    guard let lease = putBy.take() else { return .timedOut }
+    return .frame(lease)
+  }
+
+  private mutating func receive(
+    until deadline: Deadline, _ stop: StopSignal
+  ) throws(ReceiveError) -> Reception {
     do throws(ReceiveError) {
       return try subscriber.next(until: deadline, stop: stop)
     } catch {
+      if case .holdsExhausted = error, putBy != nil {
+        // There is a newer one.
+        putBy = nil
+        return .timedOut
+      }
       // A successor with a shallower ring, or one that is live after one that waited for us.
       guard wishes.policy == nil, case .refused(_, let refusal) = error, refusal.isAboutPolicy
       else { throw error }
       earlierDrops += subscriber.droppedCount
       do throws(SubscriberError) {
-        subscriber = try Self.attach(stream, group, wishes, until: nil, stop)
+        let attached = try Self.attach(stream, group, wishes, until: nil, stop)
+        subscriber = attached.subscriber
       } catch { throw .refused(stream, refusal) }
       return .timedOut
     }
   }
 
+  private struct Attached: ~Copyable {
+    var subscriber: Subscriber
+    let isLossless: Bool
+  }
+
   private static func attach(
     _ stream: StreamName, _ group: AppGroup, _ wishes: Wishes, until deadline: Deadline?,
     _ stop: StopSignal
-  ) throws(SubscriberError) -> Subscriber {
+  ) throws(SubscriberError) -> Attached {
     var options = SubscriberOptions()
     options.holds = wishes.holds
     options.onEvent = wishes.onEvent
     options.policy = wishes.policy ?? .lossless(deadline: patience)
     while true {
-      if case .lossless = options.policy {
-        options.start = .oldest
-      } else {
-        options.start = .newest
-      }
+      let isLossless = if case .lossless = options.policy { true } else { false }
+      options.start = isLossless ? .oldest : .newest
       do throws(SubscriberError) {
-        return try Subscriber(
+        let subscriber = try Subscriber(
           stream, in: group, options: options, waitingForPublisherUntil: deadline, stop: stop)
+        return Attached(subscriber: subscriber, isLossless: isLossless)
       } catch {
         guard wishes.policy == nil, case .refused(_, let refusal) = error else { throw error }
         switch refusal {

@@ -6,6 +6,9 @@ public enum DestinationError: Error, Hashable, Sendable {
   case unknownDestination(String, known: [String])
   case wrongExtension(path: String, known: [String])
   case cannotWrite(SystemError)
+  /// Before anything is written.
+  case tooLittleSpace(path: String, freeBytes: UInt64)
+  /// What was written so far is complete.
   case diskFull(path: String, freeBytes: UInt64)
   case unknownEncoder(String, known: [String])
   case unknownPreset(String, encoder: String, known: [String])
@@ -16,6 +19,8 @@ public enum DestinationError: Error, Hashable, Sendable {
   case unusableSize(width: Int, height: Int)
   case elementFailed(element: String, message: String, detail: String)
   case stalled(output: String)
+  /// A peer that was never reached, or not again.
+  case noPeer(output: String, reason: String)
   case connectionLost(output: String, reason: String)
   case noSound(output: String)
   case noPictures(output: String)
@@ -33,9 +38,9 @@ extension DestinationError {
       .malformedBitrate, .noSound, .secretInAddress, .unusableSecret:
       true
     case .peer(_, let isMisuse): isMisuse
-    case .cannotWrite, .diskFull, .mediaLibraryFailed, .missingElement, .unusablePixelFormat,
-      .noPictures,
-      .unusableSize, .elementFailed, .stalled, .connectionLost:
+    case .cannotWrite, .tooLittleSpace, .diskFull, .mediaLibraryFailed, .missingElement,
+      .unusablePixelFormat, .noPictures, .unusableSize, .elementFailed, .stalled, .noPeer,
+      .connectionLost:
       false
     }
   }
@@ -52,8 +57,13 @@ extension DestinationError: CustomStringConvertible {
       "cannot tell the container of “\(path)” by its extension; end the path in "
         + known.map { ".\($0)" }.joined(separator: " or ")
     case .cannotWrite(let error):
-      "cannot write \(error.path ?? "the output"): \(error.reason); "
-        + "choose a path in a directory that exists and that you may write to"
+      "cannot write \(error.path ?? "the output"): "
+        + (error.isBusy
+          ? "another program writes it; choose another file, or stop that program"
+          : "\(error.reason); " + Self.hint(error))
+    case .tooLittleSpace(let path, let freeBytes):
+      "too little space for \(path) (\(freeBytes / 1024) KiB free); nothing was written: free some "
+        + "space, or choose a path on another disk"
     case .diskFull(let path, let freeBytes):
       "no space left for \(path) (\(freeBytes / 1024) KiB free); what was written is complete up "
         + "to here: free some space, or choose a path on another disk"
@@ -87,9 +97,18 @@ extension DestinationError: CustomStringConvertible {
       "\(output) was begun with sound alone, and now there are pictures; name their stream first"
     case .stalled(let output):
       "\(output) takes no more data; check the disk or the network behind it"
+    case .noPeer(let output, let reason):
+      "nobody takes what is sent to \(output) (\(reason)); check the address and the server's own "
+        + "log"
     case .connectionLost(let output, let reason):
       "the connection to \(output) is lost (\(reason)); check the network and the server's own log"
     case .peer(let reason, _): reason
     }
+  }
+
+  private static func hint(_ error: SystemError) -> String {
+    error.reasonKind == .noSpace
+      ? "free some space, or choose a path on another disk"
+      : "choose a path in a directory that exists and that you may write to"
   }
 }

@@ -17,6 +17,11 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
   public var description: String { address.isEmpty ? scheme : "\(scheme):\(address)" }
 }
 
+extension DestinationSpecification {
+  /// The schemes of this product's destinations; a build without media has `null` alone.
+  package static let schemes = ["file", "png", "whip", "srt", "rtmp", "rtmps", "hls", "null"]
+}
+
 /// The destinations that a program was built with.
 public struct DestinationCatalog: Sendable {
   private let makers: [any DestinationMaker]

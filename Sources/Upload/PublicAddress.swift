@@ -3,6 +3,8 @@
 package struct PublicAddress: Hashable, Sendable {
   package let scheme: String
   package let text: String
+  /// From the first slash or question mark behind the host on; many servers find a key in it.
+  package let path: String
 
   /// - Parameter specification: `SCHEME://HOST…`, of which the part before the first colon is the
   ///   destination's own scheme.
@@ -19,5 +21,6 @@ package struct PublicAddress: Hashable, Sendable {
     guard !host.contains("@") else { throw .secretInAddress(scheme) }
     self.scheme = scheme
     text = scheme + ":" + address
+    path = String(address.dropFirst(2 + host.count))
   }
 }

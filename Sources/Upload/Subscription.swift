@@ -35,8 +35,9 @@ struct Subscription: Sendable {
   ) throws(SubscriberError) -> UploadRunner.Attachment {
     var options = SubscriberOptions()
     options.policy = policy.subscriberPolicy
-    // A lossless reader wants the beginning; the others begin with what is there now.
+    // A lossless reader wants the beginning; the others what is shown now.
     options.start = policy.isLossless ? .oldest : .newest
+    let askedNs = monotonicNowNs()
     options.holds = holds
     let report = report
     options.onEvent = { event in
@@ -51,6 +52,8 @@ struct Subscription: Sendable {
     let subscriber = try Subscriber(
       stream, in: group, options: options, waitingForPublisherUntil: deadline, stop: stop)
     report(.attached(stream, policy))
-    return UploadRunner.Attachment(subscriber: subscriber, policy: policy)
+    return UploadRunner.Attachment(
+      subscriber: subscriber, policy: policy,
+      start: policy.isLossless ? nil : FreshStart(askedNs: askedNs))
   }
 }

@@ -15,6 +15,11 @@ struct UploadInput {
   /// Of subscriptions before the present one.
   private var dropsBefore: UInt64 = 0
 
+  /// Of a live stream, until its first new picture.
+  var start: FreshStart?
+  /// The picture from before, while a new one may still come.
+  private(set) var putBy: HeldFrame?
+
   /// Why its sound cannot be used.
   var refusal: SoundConverter.Refusal?
 
@@ -26,6 +31,19 @@ struct UploadInput {
   func drops(in set: borrowing SubscriberSet) -> UInt64 {
     guard let member else { return dropsBefore }
     return dropsBefore + set.droppedCount(of: member)
+  }
+
+  /// - Returns: whether the picture is to be put by, and was.
+  mutating func putsBy(_ frame: HeldFrame) -> Bool {
+    if start?.putsBy(frame.lease) != true { start = nil }
+    putBy = start == nil ? nil : frame
+    return putBy != nil
+  }
+
+  /// Takes what was put by; a new picture is waited for no longer.
+  mutating func takePutBy() -> HeldFrame? {
+    start = nil
+    return putBy.take()
   }
 
   /// Gives its subscription up.

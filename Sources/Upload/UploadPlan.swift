@@ -82,7 +82,7 @@ public struct SoundFigures: Hashable, Sendable {
   public init() {}
 }
 
-/// A finished upload; rates are those of the whole run.
+/// A finished upload; rates are those of the whole run, or 0 if it was too short to have any.
 public struct UploadSummary: Hashable, Sendable {
   public var progress: UploadProgress
   public var output: String

@@ -6,6 +6,8 @@ extension UploadRunner {
   struct Attachment: ~Copyable, Sendable {
     var subscriber: Subscriber
     let policy: DeliveryPolicy
+    /// Nil for a lossless one.
+    let start: FreshStart?
   }
 
   /// How many frames of sound may wait while something else is dealt with: at 10 ms each, half a
@@ -59,6 +61,7 @@ extension UploadRunner {
     _ attachment: consuming Attachment, as index: Int, _ set: inout SubscriberSet
   ) {
     inputs[index].policy = attachment.policy
+    inputs[index].start = attachment.start
     if index > 0, attachment.policy.isLossless { expectSound(index) }
     do throws(SubscriberSet.AddError) {
       inputs[index].member = try set.add(attachment.subscriber)

@@ -120,12 +120,17 @@ public final class UploadRunner {
         rest(&set, pictures: true)
         while end == nil, try receive(&set, until: .now) {}
       }
+      if inputs.contains(where: { $0.putBy != nil && $0.start?.end.isPast == true }) {
+        try sendPutBy()
+      }
       try sendSound()
       if end == nil { try repeatIfStill() }
       reportIfDue(set)
       try checkLimits()
     }
-    return end ?? .stopped
+    let end = self.end ?? .stopped
+    if end == .publisherFinished || end == .publisherFailed { try sendPutBy() }
+    return end
   }
 
   /// Of the pictures, or of the sound where there are none.
@@ -170,9 +175,10 @@ public final class UploadRunner {
     guard let index = inputs.firstIndex(where: { $0.member == failure.member }) else { return }
     switch failure.error {
     case .holdsExhausted:
-      // Fewer holds than wished were granted: the frame kept for a still screen goes first, and
-      // the destination releases the others soon.
+      // Fewer holds than wished were granted: the frame kept for a still screen goes first, with
+      // one put by, for there is a newer one; and the destination releases the others soon.
       still.release()
+      _ = inputs[index].takePutBy()
       sleep(until: .after(.milliseconds(1)))
     case .refused(_, .losslessNotOffered) where plan.policy == nil:
       // A live source took over from one that waited for us.
@@ -191,13 +197,28 @@ public final class UploadRunner {
       throw .twoPictures(inputs[other].stream, inputs[index].stream)
     } else {
       inputs[index].kind = .pictures
-      try send(frame, isRepeatable: !inputs[index].isLossless)
+      if inputs[index].putsBy(frame) { return }
+      try send(frame, frame.lease.metadata, isRepeatable: !inputs[index].isLossless)
     }
   }
 
-  private func send(_ frame: HeldFrame, isRepeatable: Bool) throws(UploadError) {
+  /// Sends the picture that was put by, if there is one: it still is what the stream shows, so its
+  /// time is now.
+  private func sendPutBy() throws(UploadError) {
+    guard let index = inputs.firstIndex(where: { $0.putBy != nil }), try hasRoomNow(),
+      let frame = inputs[index].takePutBy()
+    else { return }
+    var metadata = frame.lease.metadata
+    let ageNs = monotonicNowNs() &- metadata.capturedAtNs
+    metadata.ptsNs &+= Int64(clamping: ageNs)
+    metadata.capturedAtNs &+= ageNs
+    try send(frame, metadata, isRepeatable: true)
+  }
+
+  private func send(
+    _ frame: HeldFrame, _ metadata: FrameMetadata, isRepeatable: Bool
+  ) throws(UploadError) {
     let nowNs = monotonicNowNs()
-    let metadata = frame.lease.metadata
     statistics.countFrame(capturedAtNs: metadata.capturedAtNs, nowNs: nowNs)
     if frame.lease.format != format {
       format = frame.lease.format
@@ -249,6 +270,9 @@ public final class UploadRunner {
     if let dueNs = still.dueNs { wakeNs = min(wakeNs, dueNs) }
     if let endNs { wakeNs = min(wakeNs, endNs) }
     if let soundWakeNs { wakeNs = min(wakeNs, soundWakeNs) }
+    for input in inputs where input.putBy != nil {
+      wakeNs = min(wakeNs, input.start?.end.monotonicNs ?? wakeNs)
+    }
     return Deadline(monotonicNs: wakeNs)
   }
 
@@ -263,6 +287,7 @@ public final class UploadRunner {
     if stop.isRaised { end = .stopped }
     if let endNs, nowNs >= endNs { end = .limitReached }
     if let patience = plan.firstFrameWithin, statistics.frames == 0, end == nil,
+      inputs[0].putBy == nil,
       nowNs >= attachedNs &+ Self.nanoseconds(patience)
     {
       throw .noFrame(plan.stream, seconds: patience.components.seconds)
@@ -281,10 +306,7 @@ public final class UploadRunner {
   }
 
   private static func nanoseconds(_ duration: Duration) -> UInt64 {
-    let parts = duration.components
-    let whole = UInt64(clamping: parts.seconds).multipliedReportingOverflow(by: 1_000_000_000)
     // Far enough for ever, and small enough to be added to any time.
-    if whole.overflow || whole.partialValue > UInt64.max / 4 { return UInt64.max / 4 }
-    return whole.partialValue + UInt64(clamping: parts.attoseconds / 1_000_000_000)
+    min(duration.clampedNanoseconds, .max / 4)
   }
 }

@@ -2,6 +2,9 @@ import Platform
 
 /// Counts what a run does, and turns the counts into rates.
 package struct UploadStatistics {
+  /// What came in less time says nothing of a rate.
+  private static let leastSeconds = 1.0
+
   package private(set) var frames = 0
   private(set) var repeatedFrames = 0
   private(set) var soundChunks = 0
@@ -40,11 +43,11 @@ package struct UploadStatistics {
     return result
   }
 
-  /// Rates from the first frame to the newest.
+  /// Rates from the first frame to the newest; 0 where these are too close.
   package func summary(drops: UInt64, sound: SoundFigures?, byteCount: UInt64) -> UploadProgress {
     var result = totals(drops: drops, sound: sound, byteCount: byteCount)
     let seconds = Double(newestArrivalNs &- (firstArrivalNs ?? newestArrivalNs)) / 1e9
-    if seconds > 0 {
+    if seconds >= Self.leastSeconds {
       result.framesPerSecond = Double(frames - 1) / seconds
       result.bitsPerSecond = Double(byteCount) * 8 / seconds
     }

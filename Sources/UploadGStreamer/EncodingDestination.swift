@@ -120,6 +120,7 @@
     private func start(_ recording: Recording) throws(DestinationError) -> Recording {
       // Known from here on, so that `abandon` removes what a failing start leaves.
       self.recording = recording
+      try outlet.open()
       try recording.pipeline.play()
       return recording
     }

@@ -9,6 +9,8 @@
     private let container: FileContainer
     private let space: SpaceWatch
     private var existedBefore = false
+    /// Kept until the upload is over.
+    private var lock: Descriptor?
 
     init(path: String, encoder: EncoderSettings) throws(DestinationError) {
       output = path
@@ -27,8 +29,10 @@
       } catch {
         throw .cannotWrite(error)
       }
-      try space.check()
+      try space.require()
     }
+
+    func open() throws(DestinationError) { lock = try file.lockedForUpload() }
 
     func check() throws(DestinationError) {
       if space.isDue { try space.check() }
@@ -36,7 +40,13 @@
 
     /// A file without a frame in it helps nobody; one that was there before is the user's.
     func removeEmpty() {
-      if !existedBefore { try? file.remove() }
+      if lock != nil, !existedBefore { try? file.remove() }
+    }
+  }
+
+  extension OutputFile {
+    func lockedForUpload() throws(DestinationError) -> Descriptor {
+      do throws(SystemError) { return try lock() } catch { throw .cannotWrite(error) }
     }
   }
 

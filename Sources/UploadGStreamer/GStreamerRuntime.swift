@@ -7,6 +7,9 @@
   import CGStreamer
   import Upload
 
+  /// Has GStreamer's registry of its plugins brought up to date, where this process may write it.
+  public func lookForPlugins() throws(DestinationError) { try GStreamerRuntime.start() }
+
   /// What GStreamer must have before a pipeline is built.
   enum GStreamerRuntime {
     /// Starts GStreamer, once, and looks for every element of a chain.

@@ -44,7 +44,7 @@
       } catch {
         throw .cannotWrite(error)
       }
-      try space.check()
+      try space.require()
     }
 
     func check() throws(DestinationError) {

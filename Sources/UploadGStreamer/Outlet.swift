@@ -15,6 +15,8 @@
 
     /// Fails early on what cannot work. Leaves nothing behind.
     func prepare() throws(DestinationError)
+    /// Called right before the first byte: keeps the place for this upload alone.
+    func open() throws(DestinationError)
     /// Called with every frame: whether there is still room for what comes.
     func check() throws(DestinationError)
     /// What the other side said, without what it was told in confidence.
@@ -25,6 +27,7 @@
 
   extension Outlet {
     var elementsForSoundAlone: [ElementDescription] { elements }
+    func open() throws(DestinationError) {}
     func check() throws(DestinationError) {}
     func blanked(_ message: String) -> String { message }
     func removeEmpty() {}

@@ -1,18 +1,21 @@
 #if Media
   import Upload
+  import WHIP
 
   /// A server that speaks RTMP, which gets a stream in the container FLV.
   final class RTMPOutlet: Outlet {
     let output: String
     let soundEncoder = SoundEncoder.aac
     private let location: String
-    private let key: String?
+    /// What no message may show.
+    private let keys: [String]
 
     /// - Parameter key: what most servers ask for at the end of the address, and nobody else may
     ///   know.
     init(_ address: PublicAddress, key: String?) {
-      output = address.text
-      self.key = key
+      let server = address.text.dropLast(address.path.count)
+      output = String(server) + AddressKeys.shortened(in: address.path)
+      keys = AddressKeys.found(in: address.path) + (key.map { [$0] } ?? [])
       location = key.map { "\(address.text)/\($0)" } ?? address.text
     }
 
@@ -29,15 +32,16 @@
 
     func prepare() throws(DestinationError) {}
 
-    /// Servers name the stream that they refuse, and its key is part of the name.
+    /// Servers name the stream that they refuse, and a key is part of the name.
     func blanked(_ message: String) -> String {
-      guard let key, !key.isEmpty else { return message }
-      return message.replacing(key, with: "…")
+      keys.filter { !$0.isEmpty }.reduce(message) { $0.replacing($1, with: "…") }
     }
   }
 
   /// `rtmp://HOST/APPLICATION/STREAM`
   public struct RTMPDestinationMaker: DestinationMaker {
+    package static let schemes = ["rtmp", "rtmps"]
+
     public let scheme: String
     public let spellings: [String]
     private let key: String?
@@ -59,7 +63,7 @@
     public func make(
       _ specification: DestinationSpecification, encoder: EncoderSettings
     ) throws(DestinationError) -> any Destination {
-      let address = try PublicAddress(specification, schemes: ["rtmp", "rtmps"])
+      let address = try PublicAddress(specification, schemes: Self.schemes)
       return try PeerDestination(
         RTMPOutlet(address, key: key), encoder: encoder, report: onLoss)
     }

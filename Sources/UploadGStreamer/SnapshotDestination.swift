@@ -13,6 +13,7 @@
     private let file: OutputFile
     private var existedBefore = false
     private var pipeline: Pipeline?
+    private var lock: Descriptor?
 
     public init(path: String) throws(DestinationError) {
       guard path.lowercased().hasSuffix(".png") else {
@@ -42,7 +43,7 @@
       } catch {
         throw .cannotWrite(error)
       }
-      try SpaceWatch(file, bitsPerSecond: 0).check()
+      try SpaceWatch(file, bitsPerSecond: 0).require()
     }
 
     public func waitForRoom(
@@ -52,6 +53,7 @@
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
       precondition(pipeline == nil, "a snapshot holds one frame")
       let geometry = try FrameGeometry(whole: frame.lease.format)
+      lock = try file.lockedForUpload()
       let pipeline = try Pipeline(chain, output: output)
       self.pipeline = pipeline
       try pipeline.setCaps(geometry.caps(rate: frame.lease.format.frameRate))
@@ -62,7 +64,9 @@
     }
 
     public func finish() throws(DestinationError) {
-      try pipeline?.finish()
+      do throws(DestinationError) { try pipeline?.finish() } catch {
+        throw error.beforeTheFirstByte
+      }
     }
 
     public func abandon() {

@@ -21,6 +21,13 @@
 
     var isDue: Bool { monotonicNowNs() >= nextNs }
 
+    /// Before the file is begun.
+    func require() throws(DestinationError) {
+      do throws(DestinationError) { try check() } catch {
+        throw error.beforeTheFirstByte
+      }
+    }
+
     func check() throws(DestinationError) {
       nextNs = monotonicNowNs() &+ Self.intervalNs
       let freeBytes: UInt64
@@ -30,6 +37,14 @@
         throw .cannotWrite(error)
       }
       if freeBytes < reserve { throw .diskFull(path: file.path, freeBytes: freeBytes) }
+    }
+  }
+
+  extension DestinationError {
+    /// The same where nothing was written, or nothing of it is kept.
+    var beforeTheFirstByte: DestinationError {
+      guard case .diskFull(let path, let freeBytes) = self else { return self }
+      return .tooLittleSpace(path: path, freeBytes: freeBytes)
     }
   }
 #endif

@@ -11,9 +11,11 @@ import Upload
 ///
 /// It refuses to wait for a destination that is full: the picture is dropped, so that the next call
 /// brings a newer one.
-final class BroadcastUpload: BroadcastSampleHandler {
+final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   /// So much sound is sent in one call, so that a long silence holds nothing up.
   private static let chunksAtATime = 200
+  /// How often to look whether a destination that was full has room for a still picture.
+  private static let roomInterval = Duration.milliseconds(50)
 
   private let make: (SetupInfo) throws -> any Destination
   private var setup: SetupInfo?
@@ -22,6 +24,7 @@ final class BroadcastUpload: BroadcastSampleHandler {
   private var dropCount: UInt64 = 0
   private var timeline = Timeline()
   private var still = StillPicture()
+  private var looksForRoomAt = Deadline.now
   private var track = SoundTrack()
   private var takesSound = false
   private var refusal: SoundConverter.Refusal?
@@ -62,6 +65,19 @@ final class BroadcastUpload: BroadcastSampleHandler {
     }
   }
 
+  var worksAt: Deadline {
+    still.dueNs.map { max(Deadline(monotonicNs: $0), looksForRoomAt) } ?? .never
+  }
+
+  /// A screen that stands still brings no samples, and a machine without sound no others.
+  func workWhileIdle() throws(BroadcastFailure) {
+    guard let destination else { return }
+    try attempt { () throws(DestinationError) in
+      try sendSound(to: destination)
+      try repeatIfStill(to: destination)
+    }
+  }
+
   override func broadcastFinished() {
     guard let destination else { return }
     still.release()
@@ -97,9 +113,10 @@ final class BroadcastUpload: BroadcastSampleHandler {
   /// Sound goes no further than a second ahead of the pictures, also while a screen stands still.
   private func repeatIfStill(to destination: any Destination) throws(DestinationError) {
     let nowNs = monotonicNowNs()
-    guard let dueNs = still.dueNs, nowNs >= dueNs, let frame = still.frame,
-      try destination.waitForRoom(until: .now, stop: nil)
-    else { return }
+    guard let dueNs = still.dueNs, nowNs >= dueNs, let frame = still.frame else { return }
+    guard try destination.waitForRoom(until: .now, stop: nil) else {
+      return looksForRoomAt = .after(Self.roomInterval)
+    }
     try destination.accept(frame, ptsNs: still.sentAgain(on: &timeline, nowNs: nowNs))
   }
 

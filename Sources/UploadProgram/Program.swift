@@ -9,6 +9,7 @@ import Platform
 import SharedDefaults
 import Upload
 import UploadGStreamer
+import WHIP
 
 /// The program `framebus-upload`: one stream, one destination, in a process of its own; and the
 /// probe of a destination, which speaks with the same peers.
@@ -19,7 +20,7 @@ import UploadGStreamer
   static let configuration = CommandConfiguration(
     commandName: "framebus-upload",
     abstract: "Encode a stream's frames and send or record them.",
-    subcommands: [Send.self, Probe.self], defaultSubcommand: Send.self)
+    subcommands: [Send.self, Probe.self, Plugins.self], defaultSubcommand: Send.self)
 
   static func main() { runProgram(UploadProgram.self) }
 }
@@ -70,6 +71,8 @@ struct Send: ParsableCommand {
       plan.policy = policy ?? .latest
       plan.waitsForStream = false
       plan.firstFrameWithin = Self.snapshotPatience
+      // It is over before there is any.
+      plan.progressInterval = Self.snapshotPatience * 2
     }
     let runner = UploadRunner(
       plan, to: destination, in: group, stop: signals.stop, report: { display.show($0) })
@@ -89,8 +92,7 @@ struct Send: ParsableCommand {
       }
     #endif
     try display.show(summary, asJSON: global.json)
-    // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
-    if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+    if signals.isInterrupted { throw Interrupted() }
     if summary.end == .publisherFailed { throw PublisherFailed(stream: plan.stream) }
   }
 
@@ -110,6 +112,12 @@ struct Send: ParsableCommand {
     #if Media
       let secret = try upload.secret.map {
         try EndpointSecrets(upload.access, global, opened: credentials).account($0).password
+      }
+      if let named = try? DestinationSpecification(upload.destination),
+        let address = try? PublicAddress(named, schemes: RTMPDestinationMaker.schemes)
+      {
+        // GStreamer logs it whole.
+        AddressKeys.found(in: address.path).forEach(ProductLog.leaveOut)
       }
       let onLoss: @Sendable (DestinationError, Duration) -> Void = { error, pause in
         ProductLog.append(.warning, "\(error)")

@@ -6,7 +6,8 @@ import Upload
 import UploadGStreamer
 import WHIP
 
-/// Shows how an upload goes on standard error, and what came of it on standard output.
+/// Shows how an upload goes, and what came of it, on standard error; on standard output there is
+/// only what a program asked for.
 final class ProgressDisplay: Sendable {
   private let terminal: Terminal
   /// Whether the cursor stands behind a progress line.
@@ -44,6 +45,9 @@ final class ProgressDisplay: Sendable {
       case .connection(.offered(let address)): detail("\(address) took the offer")
       case .connection(.recommended(let servers)):
         detail("it recommends \(servers.map(\.description).joined(separator: ", ").plain)")
+      case .connection(.notUsed(let error)):
+        end()
+        terminal.warn("going on without \(error)")
       case .connection(.connected): say("connected; sending live")
       case .connection(.bitrate(let bitsPerSecond)):
         detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
@@ -87,21 +91,25 @@ final class ProgressDisplay: Sendable {
   func show(_ summary: UploadSummary, asJSON: Bool) throws {
     if asJSON {
       try terminal.printJSON(SummaryRecord(summary), onOneLine: true)
-    } else if !terminal.isQuiet {
-      try terminal.print("\(summary.output): " + Self.line(summary.progress))
+    } else {
+      let hasRates = summary.progress.framesPerSecond > 0
+      terminal.say("\(summary.output): " + Self.line(summary.progress, hasRates: hasRates))
     }
   }
 
-  private static func line(_ progress: UploadProgress) -> String {
+  private static func line(_ progress: UploadProgress, hasRates: Bool = true) -> String {
     let repeated = progress.repeatedFrames > 0 ? " (+\(progress.repeatedFrames) repeated)" : ""
-    return "\(progress.frames) frames\(repeated), \(tenths(progress.framesPerSecond)) fps, "
-      + "\(tenths(progress.bitsPerSecond / 1e6)) Mbit/s, \(progress.drops) drops, latency "
+    let rates =
+      "\(tenths(progress.framesPerSecond)) fps, "
+      + "\(tenths(progress.bitsPerSecond / 1e6)) Mbit/s, "
+    return "\(counted(progress.frames, "frame"))\(repeated), \(hasRates ? rates : "")"
+      + "\(counted(progress.drops, "drop")), latency "
       + "\(tenths(Double(progress.latencyP50Ns) / 1e6)) / "
       + "\(tenths(Double(progress.latencyP99Ns) / 1e6)) ms" + (progress.sound.map(line) ?? "")
   }
 
   private static func line(_ sound: SoundFigures) -> String {
-    ", sound \(tenths(Double(sound.chunks) / 100)) s, \(sound.drops) drops"
+    ", sound \(tenths(Double(sound.chunks) / 100)) s, \(counted(sound.drops, "drop"))"
       + (sound.skewNs.map { ", skew \(tenths(Double($0) / 1e6)) ms" } ?? "")
   }
 

@@ -46,6 +46,7 @@ struct UploadLog {
     static func append(_ report: WHIPReport) {
       switch report {
       case .connection(.connected): append(.info, "connected; sending live")
+      case .connection(.notUsed(let error)): append(.warning, "going on without \(error)")
       case .connection(.bitrate(let bitsPerSecond)):
         append(.debug, "bitrate adapted", [LogField("bitsPerSecond", "\(bitsPerSecond)")])
       case .connection(.candidatesRefused(let error)):

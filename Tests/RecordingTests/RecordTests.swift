@@ -32,6 +32,35 @@ import Testing
     try expectNumbers(Array(1...300), in: try play(studio, "a.rec"))
   }
 
+  @Test func twoRecordingsIntoOneFileAreOneAndARefusal() throws {
+    let studio = try Studio()
+    let worker = try studio.worker()
+    let path = studio.file("a.rec")
+    let first = try studio.start(["record", "screen", path])
+    try first.waitForErrors(" fps, ")
+    let second = try studio.start(["record", "screen", path]).finish()
+    #expect(second.status == .exited(1))
+    #expect(second.errors.contains("another program writes this file"), "\(second.errors)")
+    #expect(try first.end(with: SIGTERM).status == .exited(0))
+    try worker.end(with: SIGKILL)
+    let index = try RecordingReader(path: path).index
+    #expect(index.isFinished && index.count > 100)
+  }
+
+  @Test func aFrameFromBeforeTheRecordingIsLeftOutIfANewerOneComes() throws {
+    let studio = try Studio()
+    let format = try FrameFormat.video(.xrgb8888, width: 64, height: 48)
+    var publisher = try Publisher(StreamName("screen"), in: studio.group, format: format)
+    try publisher.loan().publish()
+    let recorder = try studio.start(["record", "screen", studio.file("a.rec"), "--frames", "1"])
+    let isRead = publisher.waitForSubscriber(until: .after(.seconds(60)))
+    #expect(isRead)
+    try publisher.loan().publish()
+    #expect(try recorder.finish().status == .exited(0), "\(recorder.transcript)")
+    let reader = try RecordingReader(path: studio.file("a.rec"))
+    #expect(try reader.index.count == 1 && reader.frame(1).sequence.rawValue == 2)
+  }
+
   @Test func aKilledRecorderLeavesEveryFrameItHadWritten() throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "intervalUs=300", "depth=8", "wait=1")

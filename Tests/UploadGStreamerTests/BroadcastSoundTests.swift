@@ -10,47 +10,17 @@
 
     init() throws { bench = try SoundBench() }
 
-    private func framebus(_ arguments: String...) throws -> ProgramResult {
-      let result = try run("framebus", ["--root", bench.root.path] + arguments)
-      #expect(result.status == .exited(0), "\(result.errors)")
-      return result
-    }
-
     private func start(_ destination: String, _ arguments: String...) throws -> RunningProgram {
-      _ = try framebus("extension", "register", "--builtin", destination)
-      return try RunningProgram(
-        "framebus",
-        [
-          "--root", bench.root.path, "broadcast", "start", "framebus.upload", "--source",
-          "test:flash", "--size", "320x240", "--app-source", "tone:997", "--mic-source",
-          "tone:2000",
-        ] + arguments)
-    }
-
-    /// Waits until so much more sound is in the file, which grows meanwhile.
-    private func waitForSound(_ path: String, chunks: Int, _ host: RunningProgram) throws {
-      let before = packetCount(path)
-      try waitUntil("\(chunks) chunks after \(before) of \(path): \(host.transcript)") {
-        packetCount(path) >= before + chunks
-      }
-    }
-
-    private func packetCount(_ path: String) -> Int {
-      let text = try? output(
-        of: "ffprobe",
-        [
-          "-v", "quiet", "-select_streams", "a", "-show_entries", "packet=size", "-of", "csv=p=0",
-          path,
-        ])
-      return text?.split(separator: "\n").count ?? 0
+      try bench.broadcast(
+        to: destination, ["--app-source", "tone:997", "--mic-source", "tone:2000"] + arguments)
     }
 
     @Test func aBroadcastRecordsTheSoundOfApplicationsBesideThePictures() throws {
       try withWatchdog {
         let path = bench.file("out.mkv")
         let host = try start("file:\(path)")
-        try waitForSound(path, chunks: 300, host)
-        _ = try framebus("broadcast", "stop")
+        try bench.waitForSound(300, in: path, host)
+        try bench.framebus("broadcast", "stop")
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
         let heard = try Heard(path)
         #expect(heard.codecs == ["h264", "opus"])
@@ -63,14 +33,14 @@
       try withWatchdog {
         let path = bench.file("out.mkv")
         let host = try start("file:\(path)")
-        try waitForSound(path, chunks: 150, host)
+        try bench.waitForSound(150, in: path, host)
         for change in [["--mic", "on"], ["--app", "off"], ["--mic", "off"]] {
           let result = try run(
             "framebus", ["--root", bench.root.path, "broadcast", "sound"] + change)
           #expect(result.status == .exited(0), "\(result.errors)")
-          try waitForSound(path, chunks: 200, host)
+          try bench.waitForSound(200, in: path, host)
         }
-        _ = try framebus("broadcast", "stop")
+        try bench.framebus("broadcast", "stop")
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
         let heard = try Heard(path)
         // What is heard in each tenth of a second, without those in which it changes.
@@ -93,19 +63,14 @@
     @Test func aBroadcastGoesOnWithoutASoundServer() throws {
       try withWatchdog {
         let path = bench.file("out.mkv")
-        _ = try framebus("extension", "register", "--builtin", "file:\(path)")
-        let host = try RunningProgram(
-          "framebus",
-          [
-            "--root", bench.root.path, "broadcast", "start", "framebus.upload", "--source",
-            "test:flash", "--size", "320x240",
-          ], environment: ["PULSE_SERVER": "unix:\(bench.file("none"))"])
-        try waitForSound(path, chunks: 100, host)
-        _ = try framebus("broadcast", "stop")
+        let host = try bench.broadcast(
+          to: "file:\(path)", environment: ["PULSE_SERVER": "unix:\(bench.file("none"))"])
+        try bench.waitForSound(100, in: path, host)
+        try bench.framebus("broadcast", "stop")
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
         let heard = try Heard(path)
         #expect(!heard.samples.isEmpty && heard.samples.allSatisfy { abs($0) < 0.001 })
-        let log = try framebus("log", "--role", "host")
+        let log = try bench.framebus("log", "--role", "host")
         #expect(log.output.contains("the capture of audio-app exited with status 1"))
       }
     }

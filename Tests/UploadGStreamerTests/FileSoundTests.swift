@@ -77,7 +77,7 @@
         }
         let capture = try bench.capture("file:\(path)")
         let result = try run("framebus", ["upload", "null", "--root", bench.root.path])
-        #expect(result.status == .exited(0) && result.output.contains("60 frames"))
+        #expect(result.status == .exited(0) && result.errors.contains("60 frames"))
         let captured = try capture.finish()
         #expect(captured.status == .exited(0))
         #expect(captured.errors.contains("the file's sound is left out"))

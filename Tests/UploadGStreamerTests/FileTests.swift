@@ -134,6 +134,23 @@
       try publisher.end(with: SIGTERM)
     }
 
+    @Test func aSecondUploadIntoTheSameFileIsRefusedAndTheFirstIsWhole() throws {
+      let path = bench.file("out.mkv")
+      let first = try bench.upload("file:\(path)")
+      let publisher = try bench.publish("live", "XR24:320x240:2000:20000")
+      try waitUntil("the file grows: \(first.transcript)") {
+        (OutputFile(path).byteCount ?? 0) > 1000
+      }
+      let second = try bench.upload("file:\(path)").finish()
+      #expect(second.status == .exited(1))
+      #expect(second.errors.contains("another program writes it"), "\(second.errors)")
+      let result = try first.end(with: SIGTERM)
+      #expect(result.status == .exited(0), "\(result.errors)")
+      let summary = try Summary(result.output)
+      #expect(try Recording(path).levels.count == summary.frames + summary.repeated)
+      try publisher.end(with: SIGTERM)
+    }
+
     @Test func aStreamThatNeverComesLeavesNoFile() throws {
       let path = bench.file("out.mkv")
       let uploader = try bench.upload("file:\(path)")
@@ -151,6 +168,7 @@
       let path = bench.file("shot.png")
       let result = try run("framebus", ["snapshot", "screen", path, "--root", bench.root.path])
       #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(result.output == "" && result.errors.hasPrefix("\(path): 1 frame, 0 drops, latency "))
       let picture = try Recording(path)
       #expect(picture.width == 321 && picture.height == 241)
       #expect(picture.levels.count == 1)

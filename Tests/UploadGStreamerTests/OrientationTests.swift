@@ -34,6 +34,20 @@
       #expect(pictures.markedCorners == Array(repeating: [.upperLeft], count: 63))
     }
 
+    /// As videoflip itself says.
+    @Test(arguments: [(orientation: 1, turns: false), (orientation: 3, turns: true)])
+    func onlyWhatIsNotUprightIsWrittenAgain(orientation: Int, turns: Bool) throws {
+      let uploader = try bench.upload(
+        "file:\(bench.file("out.mkv"))",
+        environment: ["GST_DEBUG": "videoflip:6", "GST_DEBUG_NO_COLOR": "1"])
+      let publisher = try bench.publish("lossless", "MARK\(orientation):96x64:10:33333")
+      let result = try uploader.finish()
+      #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(result.errors.contains("gst_video_flip_set_info"))
+      #expect(result.errors.contains("videoflip: flipping") == turns, "\(result.errors)")
+      try publisher.finish()
+    }
+
     @Test(arguments: [3, 6])
     func aSnapshotStandsUpright(orientation: Int) throws {
       let path = bench.file("out.png")

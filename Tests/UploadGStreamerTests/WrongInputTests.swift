@@ -134,7 +134,7 @@
     @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
     func aDiskThatIsFullFromTheStartIsRefusedAndNothingIsLeft() throws {
       let disk = try SmallDisk(mebibytes: 1)
-      try expectFailure("file:\(disk.path)/out.mkv", mentioning: "no space left")
+      try expectFailure("file:\(disk.path)/out.mkv", mentioning: "too little space")
       #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
     }
   }

@@ -118,6 +118,54 @@ import Testing
     try second.all.first?.finish()
   }
 
+  /// A publisher in this process, with one frame that nobody has read.
+  private func publisherOfAnOldFrame() throws -> Mutex<Publisher> {
+    var options = PublisherOptions()
+    options.ringDepth = 4
+    let format = try FrameFormat.video(.xrgb8888, width: 64, height: 48)
+    var publisher = try Publisher(stream, in: group, format: format, options: options)
+    try publisher.loan().publish()
+    return Mutex(publisher)
+  }
+
+  @Test func aPictureFromBeforeTheUploadGivesWayToANewOne() throws {
+    let publisher = try publisherOfAnOldFrame()
+    let destination = RecordingDestination()
+    // In order, so that the old one comes first.
+    let summary = try run(
+      destination,
+      report: { report in
+        guard case .attached = report else { return }
+        _ = try? publisher.withLock { try $0.loan().publish() }
+      },
+      plan: {
+        $0.policy = .keepLatest(4)
+        $0.frameLimit = 1
+      })
+    #expect(destination.sequences == [2] && destination.stamps == [0])
+    #expect(summary.progress.frames == 1)
+  }
+
+  @Test func aStillThatNobodyPublishesAgainIsTakenAsOfNow() throws {
+    let publisher = try publisherOfAnOldFrame()
+    let destination = RecordingDestination()
+    let stop = try StopSignal()
+    destination.stopAfter = (2, stop)
+    let summary = try run(destination, stop: stop, plan: { $0.firstFrameWithin = .seconds(60) })
+    #expect(destination.sequences == [1, 1])
+    #expect(summary.progress.frames == 1 && summary.progress.repeatedFrames == 1)
+    withExtendedLifetime(publisher) {}
+  }
+
+  @Test func whatCameInAnInstantHasNoRate() {
+    var statistics = UploadStatistics()
+    statistics.countFrame(capturedAtNs: 0, nowNs: 1_000_000)
+    statistics.countFrame(capturedAtNs: 0, nowNs: 4_000_000)
+    #expect(statistics.summary(drops: 0, sound: nil, byteCount: 9).framesPerSecond == 0)
+    statistics.countFrame(capturedAtNs: 0, nowNs: 2_001_000_000)
+    #expect(statistics.summary(drops: 0, sound: nil, byteCount: 9).framesPerSecond == 1)
+  }
+
   @Test func aStillScreenIsSentAgainWithRisingTimeStamps() throws {
     let publisher = try publish("still", "XR24:64x48:1:1000")
     let destination = RecordingDestination()

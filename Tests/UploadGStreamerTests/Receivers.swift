@@ -1,0 +1,78 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  // Receivers that nobody here wrote, and what they must have got.
+  extension SoundBench {
+    /// A port that was free a moment ago, of datagrams and of connections.
+    func freePort() throws -> Int {
+      let text = try output(
+        of: "python3",
+        [
+          "-c",
+          "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])",
+        ])
+      return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    /// Takes one sender's stream into a file of the group's folder.
+    func receiveSRT(
+      _ port: Int, _ name: String, passphrase: String? = nil
+    ) throws -> RunningProgram {
+      let secret = passphrase.map { "&pbkeylen=16&passphrase=\($0)" } ?? ""
+      let receiver = try RunningProgram(
+        "sh",
+        [
+          "-c",
+          "exec srt-live-transmit -q 'srt://127.0.0.1:\(port)?mode=listener\(secret)' file://con"
+            + " > '\(file(name))'",
+        ])
+      try waitForSocket(port, "udp")
+      return receiver
+    }
+
+    /// Records each stream as KEY.flv, in a folder of its own or the group's.
+    func nginx(
+      _ port: Int, records suffix: String = "", in folder: String? = nil, rule: String = ""
+    ) throws -> RunningProgram {
+      let folder = folder ?? root.path
+      let configuration = """
+        load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
+        user root; daemon off; master_process off; pid \(folder)/nginx-\(port).pid;
+        error_log \(folder)/nginx.log info;
+        events { worker_connections 64; }
+        rtmp { access_log off; server { listen 127.0.0.1:\(port); application live {
+          live on; \(rule) record all; record_path \(folder); record_suffix \(suffix).flv; } } }
+        """
+      let path = "\(folder)/nginx-\(port).conf"
+      try configuration.write(toFile: path, atomically: true, encoding: .utf8)
+      let server = try RunningProgram("nginx", ["-c", path, "-p", folder])
+      try waitForSocket(port, "tcp")
+      return server
+    }
+
+    /// Waits until somebody listens.
+    private func waitForSocket(_ port: Int, _ kind: String) throws {
+      let hex = String(format: ":%04X ", port)
+      try waitUntil("a socket at \(kind) port \(port)") {
+        let table = (try? String(contentsOfFile: "/proc/net/\(kind)", encoding: .utf8)) ?? ""
+        return table.contains(hex)
+      }
+    }
+
+    func waitForBytes(_ count: Int, in name: String) throws {
+      try waitUntil("\(count) bytes in \(name)") {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file(name))
+        return (attributes?[.size] as? Int ?? 0) >= count
+      }
+    }
+
+    func expectSoundAndPictures(in name: String) throws {
+      let heard = try Heard(file(name))
+      #expect(Set(heard.codecs) == ["h264", "aac"])
+      #expect(abs(try #require(heard.skew)) < 0.04)
+    }
+  }
+#endif
