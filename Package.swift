@@ -455,7 +455,7 @@ let package = Package(
       "WHIPTests",
       [
         "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
-        "UploadProgram", "UploadTestPublisher",
+        "ConfineProgram", "UploadProgram", "UploadTestPublisher",
       ]),
     tests(
       "LivePageTests",

@@ -142,7 +142,8 @@ extension AppGroup {
       }
       return
     }
-    throw .unknown(id, choices(root: root))
+    throw GroupError(
+      .unknown, "there is no group \(id)", advice: "`framebus group list` shows those there are")
   }
 
   /// The entry first gets another name, so that the group is gone at once, as a whole.

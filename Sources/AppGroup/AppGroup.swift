@@ -34,6 +34,8 @@ public struct AppGroup: Sendable {
   public var logsPath: String { containerPath + "/" + LogPlaces.directoryName }
   /// The user who decides about the group.
   public let ownerID: UInt32
+  /// What a command line needs besides the id to find the group.
+  private let findingOption: String
   let membership: Membership
 
   /// The longest name of a stream, in bytes, whose socket's path fits (unix(7) allows 107 bytes),
@@ -86,7 +88,7 @@ public struct AppGroup: Sendable {
       "\(userText(uid)) does not hold the role \(role) in the group \(id)"
         + (held.isEmpty ? "" : ", only \(held)"),
       advice: "ask \(userText(ownerID)) for `framebus group grant \(role) --uid \(uid)"
-        + " --group \(id)`")
+        + " --group \(id)\(findingOption)`, or take another role with --role")
   }
 
   /// Whether the calling user is the only one in it.
@@ -113,6 +115,7 @@ public struct AppGroup: Sendable {
   ) {
     id = container.id
     ownerID = container.place.ownerID
+    findingOption = container.place.findingOption
     containerPath = container.directory.path
     runPath = run.directory.path
     streamsPath = run.streams.path

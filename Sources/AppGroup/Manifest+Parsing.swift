@@ -19,7 +19,7 @@ extension Manifest {
     }
     guard name.string == id.description else {
       throw ManifestError(
-        line: name.line, reason: "the key group is not \"\(id)\", the directory's name")
+        line: name.line, reason: "the key group is not “\(id)”, the directory's name")
     }
     guard let roleTable = table["roles"]?.table else {
       throw ManifestError(line: table["roles"]?.line ?? 1, reason: "there is no table [roles]")

@@ -32,11 +32,6 @@ struct Place: Sendable {
   /// does not.
   var findingOption: String { if case .root = choice { option } else { "" } }
 
-  /// Opens the directory of durable parts.
-  func openState() throws(PathError) -> Directory {
-    try Directory.openTrusted(path: statePath, trusting: trusted)
-  }
-
   /// Finds the place.
   /// - Parameter isMaking: makes the directories that are missing.
   /// - Returns: nil if there is none yet and none is to be made.

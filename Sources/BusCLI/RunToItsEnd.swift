@@ -6,7 +6,10 @@ import Platform
 /// becomes this program's.
 /// - Throws: unless it ended with status 0.
 func runToItsEnd(_ options: LaunchOptions, _ signals: SignalWatcher) throws {
-  let child = try ChildProcess(options)
+  let child: ChildProcess
+  do { child = try ChildProcess(options) } catch {
+    throw NotStarted(program: options.executable, reason: error.reason)
+  }
   var status = child.wait(stop: signals.stop)
   if status == nil {
     child.send(signal: signals.signal ?? Signal.terminate)
@@ -17,5 +20,14 @@ func runToItsEnd(_ options: LaunchOptions, _ signals: SignalWatcher) throws {
   case .exited(0), nil: break
   case .exited(let code): throw ExitCode(code)
   case .killed(let signal): throw ExitCode(128 + signal)
+  }
+}
+
+private struct NotStarted: Error, CustomStringConvertible {
+  let program: String
+  let reason: String
+
+  var description: String {
+    "cannot start \(program.plain): \(reason); name a program of PATH, or one by its path"
   }
 }

@@ -101,7 +101,8 @@
       // Whatever becomes of it, the pictures do not wait for its part of the pipeline.
       defer { sink.flush() }
       do throws(PublishingError) {
-        var output = try SoundOutput(.appAudio, gate: SilenceGate(limit: nil), in: session)
+        var output = try SoundOutput(
+          session.soundKind(knownAs: .appAudio), gate: SilenceGate(limit: nil), in: session)
         let publisher = try output.publisher(of: session.stream, in: session) { options in
           options.ringDepth = Self.ringDepth
           options.allowsLossless = true

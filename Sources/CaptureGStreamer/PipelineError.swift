@@ -25,7 +25,7 @@
       case .cannotStart(let reason):
         "GStreamer does not start: \(reason); check it with `gst-inspect-1.0 --version`"
       case .missingElement(let element):
-        "GStreamer has no element '\(element)': install "
+        "GStreamer has no element “\(element)”: install "
           + "`\(Self.package(of: element))` and look with `gst-inspect-1.0 \(element)`"
       case .badDescription(let reason):
         "GStreamer does not understand the pipeline: \(reason); try it with "
@@ -39,7 +39,7 @@
         "no installed GStreamer element decodes \(what) in \(name): install gstreamer1.0-libav "
           + "or gstreamer1.0-plugins-bad"
       case .damaged(let name, let element, let reason):
-        "\(name) is damaged or cut off: \(element) says '\(reason)'; the frames before that are out"
+        "\(name) is damaged or cut off: \(element) says “\(reason)”; the frames before that are out"
       case .endedSilently(let name):
         "\(name) is damaged or cut off: GStreamer stopped reading it and says nothing; the frames "
           + "before that are out"

@@ -32,7 +32,7 @@
       var output: SoundOutput
       let publisher: Publisher
       do throws(PublishingError) {
-        let kind = device == .microphone ? .micAudio : session.soundKind
+        let kind = session.soundKind(knownAs: device == .microphone ? .micAudio : nil)
         output = try SoundOutput(kind, gate: gate, in: session)
         publisher = try output.publisher(of: session.stream, in: session)
       } catch {

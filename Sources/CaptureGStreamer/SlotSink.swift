@@ -26,7 +26,7 @@
     ///   - isFile: whether it ends by itself.
     init(_ pipeline: CapturePipeline, isFile: Bool) throws(PipelineError) {
       guard let sink = unsafe fb_slot_sink_new(pipeline.element, "sink") else {
-        throw .badDescription(reason: "no element is called 'sink'")
+        throw .badDescription(reason: "no element is called “sink”")
       }
       self.pipeline = pipeline
       unsafe self.sink = sink

@@ -35,7 +35,7 @@
       // SAFETY: the string is read during the call; what comes back is checked.
       guard let sink = unsafe fb_sound_sink_new(pipeline.element, element, isLive),
         let ring = unsafe fb_sound_sink_ring(sink)
-      else { throw .badDescription(reason: "no element is called '\(element)'") }
+      else { throw .badDescription(reason: "no element is called “\(element)”") }
       self.pipeline = pipeline
       self.isLive = isLive
       unsafe self.sink = sink

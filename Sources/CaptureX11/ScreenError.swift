@@ -31,7 +31,7 @@
         "cannot connect to the X display \(display): no server answers there, or it refuses this "
           + "user; look with `xdpyinfo -display \(display)` (and at XAUTHORITY)"
       case .badDisplayName(let display):
-        "'\(display)' is no display name: use screen:0, or screen:HOST:0 for a remote one"
+        "“\(display)” is no display name: use screen:0, or screen:HOST:0 for a remote one"
       case .noSuchScreen(let display):
         "the X display \(display) has no screen with this number: try it without the part after "
           + "the dot"

@@ -44,6 +44,13 @@ public struct CaptureOptions: ParsableArguments {
   public var soundText: String?
 
   @Option(
+    name: .customLong("kind"),
+    help: ArgumentHelp(
+      "Whose sound it is, app or mic, and so which side of `framebus broadcast sound` switches it "
+        + "(default: mic of pulse:mic and of a stream audio.mic).", valueName: "kind"))
+  public var kindText: String?
+
+  @Option(
     help: ArgumentHelp(
       "Of sound: hold silence back after N frames of 10 ms; 0: never.", valueName: "n"))
   public var silence: Int = SilenceGate.usualLimit
@@ -79,6 +86,9 @@ public struct CaptureOptions: ParsableArguments {
       valueName: "n"))
   public var orientationNumber: UInt8 = Orientation.up.rawValue
 
+  @Option(help: ArgumentHelp("The broadcast it is for, as its host says.", visibility: .hidden))
+  public var session: String?
+
   @Flag(name: .customLong("no-cursor"), help: "Leave the mouse cursor out.")
   public var hidesCursor = false
 
@@ -93,6 +103,9 @@ public struct CaptureOptions: ParsableArguments {
       throw ValidationError("--duration \(duration): use seconds, more than 0")
     }
     if silence < 0 { throw ValidationError("--silence \(silence): use 0 or more") }
+    if kindText != nil, soundKind == nil {
+      throw ValidationError("--kind \(kindText ?? ""): use app or mic")
+    }
     guard ["shm", "socket"].contains(backend) else {
       throw ValidationError("--backend \(backend): use shm or socket")
     }
@@ -100,7 +113,7 @@ public struct CaptureOptions: ParsableArguments {
       throw ValidationError("--orientation \(orientationNumber): use 1 to 8")
     }
     if let text = protected.first(where: { $0.isEmpty || $0.contains { $0.isWhitespace } }) {
-      throw ValidationError("--protect '\(text)': use a program's name or a window's id")
+      throw ValidationError("--protect “\(text)”: use a program's name or a window's id")
     }
     if isolate, backend == "socket" {
       throw ValidationError("--isolate: the backend socket shares no memory already; leave one out")
@@ -135,6 +148,15 @@ public struct CaptureOptions: ParsableArguments {
     do { return try StreamName(text) } catch { throw UsageError("\(error)") }
   }
 
+  /// Whose sound it is; nil: the source knows.
+  public var soundKind: FrameFormat.Kind? {
+    switch kindText {
+    case "app": .appAudio
+    case "mic": .micAudio
+    default: nil
+    }
+  }
+
   /// How long silence is published.
   public var gate: SilenceGate { SilenceGate(limit: silence == 0 ? nil : silence) }
 
@@ -161,6 +183,8 @@ public struct CaptureOptions: ParsableArguments {
     add("fps", rateText)
     add("size", sizeText)
     add("sound", soundText)
+    add("kind", kindText)
+    add("session", session)
     if silence != SilenceGate.usualLimit { add("silence", "\(silence)") }
     add("frames", frames.map(String.init))
     add("duration", duration.map { "\($0)" })

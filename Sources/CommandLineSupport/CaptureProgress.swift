@@ -54,7 +54,7 @@ final class CaptureProgress: Sendable {
 
   static func line(_ figures: CaptureFigures, since earlier: CaptureFigures?) -> String {
     let fps = (figures.framesPerSecond(since: earlier) * 10).rounded() / 10
-    var parts = ["\(figures.frames) frames", "\(fps) fps"]
+    var parts = [counted(figures.frames, "frame"), "\(fps) fps"]
     parts.append("\(figures.missedDeadlines) drops")
     if figures.unchanged > 0 { parts.append("\(figures.unchanged) unchanged") }
     if figures.copied > 0 { parts.append("\(figures.copied) copied") }

@@ -28,7 +28,7 @@ public struct CaptureRole {
     self.front = front
     let announcer = StreamAnnouncer(of: stream, in: group, global)
     session = CaptureSession(
-      group: group, stream: stream, stop: signals.stop,
+      group: group, stream: stream, soundKind: options.soundKind, stop: signals.stop,
       frameLimit: options.frames.map(UInt64.init),
       duration: options.duration.map { .seconds($0) },
       streamChanged: { change in
@@ -53,7 +53,7 @@ public struct CaptureRole {
   public func session(beside stream: StreamName) throws -> CaptureSession {
     let terminal = terminal
     return CaptureSession(
-      group: session.group, stream: stream, stop: try StopSignal(),
+      group: session.group, stream: stream, soundKind: options.soundKind, stop: try StopSignal(),
       streamChanged: StreamAnnouncer(of: stream, in: session.group, global).announce,
       soundSwitched: { kind, isOn in Self.tell(kind, isOn, terminal) })
   }
@@ -80,8 +80,7 @@ public struct CaptureRole {
     } else {
       terminal.say(CaptureProgress.line(figures, since: nil))
     }
-    // Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
-    if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+    if signals.isInterrupted { throw Interrupted() }
   }
 }
 

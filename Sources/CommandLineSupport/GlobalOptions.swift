@@ -37,26 +37,41 @@ public struct GlobalOptions: ParsableArguments {
     if rootText == "" { throw ValidationError("--root: name a directory, or leave it out") }
   }
 
+  /// For a verb whose output has a form of its own.
+  package func refuseJSON(_ why: String) throws {
+    if json { throw ValidationError("--json is not for this: \(why); leave it out") }
+  }
+
+  /// Tells what was done: people a line, a program an object such as `{"removed": NAME}`.
+  package func tell(_ line: String, asJSON record: some Encodable) throws {
+    if json { try terminal.printJSON(record) } else { terminal.say(line) }
+  }
+
   public var terminal: Terminal { Terminal(isQuiet: quiet, isVerbose: verbose) }
 
   /// The directory of `--root` or `$FRAMEBUS_HOME`; nil for the usual places.
-  public var root: String? { rootText ?? environmentValue("FRAMEBUS_HOME") }
+  public var root: String? { rootText ?? environmentValue(GroupVariables.home) }
 
   /// The group of `--group`, `$FRAMEBUS_GROUP`, or the local one.
   public func groupID() throws(UsageError) -> GroupID {
-    guard let text = groupText ?? environmentValue("FRAMEBUS_GROUP") else { return .local }
+    guard let text = groupText ?? environmentValue(GroupVariables.group) else { return .local }
     do { return try GroupID(text) } catch { throw UsageError("\(error)") }
   }
 
   /// The role of `--role`, else the verb's own.
   public func role(default role: Role) throws(UsageError) -> Role { try chosenRole() ?? role }
 
+  /// The role of `--role`, else the verb's own if this user may be that, else the first that the
+  /// user may be.
+  package func role(
+    in group: AppGroup, preferring role: Role = .host
+  ) throws(UsageError) -> Role {
+    let own = group.ownRoles
+    return try self.role(default: own.contains(role) ? role : own.first ?? role)
+  }
+
   private func chosenRole() throws(UsageError) -> Role? {
-    guard let roleText else { return nil }
-    guard let chosen = Role(rawValue: roleText) else {
-      throw UsageError("\(roleText) is no role; roles are words like host, capture or extension")
-    }
-    return chosen
+    try roleText.map(parsedRole)
   }
 
   /// Opens the chosen group as a member, who may take the role of `--role` if that is given.
@@ -89,4 +104,12 @@ public struct GlobalOptions: ParsableArguments {
       return try AppGroup.open(id, root: root)
     }
   }
+}
+
+/// A role of the command line.
+package func parsedRole(_ text: String) throws(UsageError) -> Role {
+  guard let role = Role(rawValue: text) else {
+    throw UsageError("“\(text.plain)” is no role; roles are words like host, capture or extension")
+  }
+  return role
 }

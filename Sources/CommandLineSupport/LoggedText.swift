@@ -38,6 +38,33 @@ package enum LoggedText {
     return result + rest
   }
 
+  /// The ways in which a library may write a secret that it was given: as it is, as part of an
+  /// address (RFC 3986), and as GStreamer puts a value into words.
+  package static func spellings(of secret: String) -> Set<String> {
+    func written(_ escape: (UInt8) -> String) -> String {
+      secret.utf8.map(escape).joined()
+    }
+    let inAddress = written { byte in
+      isLetterOrDigit(byte) || "-._~".utf8.contains(byte)
+        ? plain(byte) : "%" + String(Int(byte) + 0x100, radix: 16, uppercase: true).dropFirst()
+    }
+    let quoted = written { byte in
+      if isLetterOrDigit(byte) || "_-+/:.".utf8.contains(byte) { return plain(byte) }
+      return (0x20..<0x7f).contains(byte)
+        ? "\\" + plain(byte) : "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst()
+    }
+    return Set([secret, inAddress, quoted]).filter { !$0.isEmpty }
+  }
+
+  private static func plain(_ byte: UInt8) -> String { String(decoding: [byte], as: UTF8.self) }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+    default: false
+    }
+  }
+
   private static let secretHeaders: Set<String> = [
     "authorization", "cookie", "link", "location", "proxy-authenticate", "proxy-authorization",
     "set-cookie", "www-authenticate",

@@ -19,6 +19,8 @@ public enum ProductLog {
   }
 
   private static let state = Mutex(State())
+  /// What no line may hold.
+  private static let secrets = Mutex<Set<String>>([])
   /// How long the end of a process may wait for its last lines to be saved. Those that are not yet
   /// are saved by the next process of the same user.
   private static let closingTime = Duration.seconds(2)
@@ -45,8 +47,7 @@ public enum ProductLog {
     var opened = State(
       sinks: logOptions.sinks, label: work, minimumLevel: logOptions.minimumLevel)
     do {
-      let own = group.ownRoles
-      let role = try global.role(default: own.contains(role) ? role : own.first ?? role)
+      let role = try global.role(in: group, preferring: role)
       opened.log = try SharedLog.open(group, role: role, options: logOptions)
     } catch {
       terminal.say("this process is not in the group's log: \(error)")
@@ -55,6 +56,12 @@ public enum ProductLog {
     append(
       .info, "started",
       [LogField("version", programVersion), LogField("options", options.joined(separator: " "))])
+  }
+
+  /// Leaves a secret out of every line from here on, whoever says it: libraries log what they are
+  /// given.
+  public static func leaveOut(_ secret: String) {
+    secrets.withLock { $0.formUnion(LoggedText.spellings(of: secret)) }
   }
 
   /// Lines below it are not written.
@@ -68,7 +75,8 @@ public enum ProductLog {
   ) {
     let now = state.withLock { $0 }
     guard level >= now.minimumLevel, now.log != nil || !now.sinks.isEmpty else { return }
-    let text = LoggedText.masked(message())
+    let message = secrets.withLock { $0 }.reduce(message()) { $0.replacing($1, with: "…") }
+    let text = LoggedText.masked(message)
     let label = label ?? now.label
     if let log = now.log {
       log.append(level, text, label: label, metadata: metadata, source: source, line: line)

@@ -25,8 +25,8 @@ public struct AlreadyReported: Error, Hashable, Sendable {
 }
 
 /// Parses the command line, runs the command, and ends the process: 0 done, 1 failed, 2 usage,
-/// 130 stopped by Ctrl-C. Any error but these three kinds is printed by its description, as one
-/// line that begins with `error:`.
+/// 130 stopped by Ctrl-C. Any other error is printed by its description, as one line that begins
+/// with `error:`. That nobody reads standard output any more is none: whoever did has seen enough.
 public func runProgram(_ program: any ParsableCommand.Type) -> Never {
   let status = run(program)
   ProductLog.end(status: status)
@@ -35,11 +35,14 @@ public func runProgram(_ program: any ParsableCommand.Type) -> Never {
 
 private func run(_ program: any ParsableCommand.Type) -> Int32 {
   do {
+    Signal.ignoreBrokenPipes()
     // First of all, so that nothing is opened as standard output.
     try occupyStandardDescriptors()
     try ConfinedProcess.keepOwnMeasures()
     var command = try program.parseAsRoot(hoistedGlobalOptions(CommandLine.arguments.dropFirst()))
     try command.run()
+    return 0
+  } catch let error as SystemError where error.isClosedOutput {
     return 0
   } catch is Interrupted {
     return 130
@@ -58,7 +61,8 @@ private func report(_ error: any Error, of program: any ParsableCommand.Type) ->
   let status = program.exitCode(for: error)
   if status == .success {
     do { try Terminal().print(program.fullMessage(for: error)) } catch {
-      Terminal().error("\(error)")
+      if error.isClosedOutput { return 0 }
+      Terminal().error(error.explained)
       return 1
     }
     return 0
@@ -68,7 +72,9 @@ private func report(_ error: any Error, of program: any ParsableCommand.Type) ->
     Terminal().error(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
     return 2
   }
-  if !(error is ExitCode) { Terminal().error("\(error)") }
+  if !(error is ExitCode) {
+    Terminal().error((error as? SystemError)?.explained ?? "\(error)")
+  }
   return status.rawValue
 }
 

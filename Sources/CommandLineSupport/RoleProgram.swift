@@ -31,7 +31,7 @@ public struct NoMedia: Error, Hashable, Sendable, CustomStringConvertible {
   public init(source: String) { self.source = source }
 
   public var description: String {
-    "this build has no source '\(source)': it was made without the package trait Media"
+    "this build has no source “\(source)”: it was made without the package trait Media"
   }
 }
 

@@ -35,7 +35,8 @@ package final class StartedProgram: Sendable {
   /// The newest line it wrote to standard error: its progress, or what went wrong.
   package var lastWords: String { errors.newest }
 
-  /// All it wrote to standard output, complete once it has ended.
+  /// What it wrote to standard output, complete once it has ended; of more than a mebibyte, the
+  /// end.
   package func collectedOutput() -> String {
     output.waitForEnd()
     return output.all
@@ -78,34 +79,39 @@ package enum StartedProgramError: Error, CustomStringConvertible {
 }
 
 /// The lines of a stream, read as they come by a thread of its own, so that whoever writes them is
-/// never held up.
+/// never held up. The newest are kept.
 private final class ProgramLines: Sendable {
-  private let text = Mutex("")
+  private let kept = Mutex<[UInt8]>([])
   private let ended: StopSignal
+
+  private static let maximumBytes = 1 << 20
 
   init(
     reading end: consuming Descriptor, onLine: (@Sendable (Substring) -> Void)?
   ) throws {
     ended = try StopSignal()
-    let number = end.release()
+    let end = SharedDescriptor(owning: end.release())
     try startThread(named: "lines") { [self] in
-      let end = Descriptor(owning: number)
-      var rest: Substring = ""
+      var rest: [UInt8] = []
       while let bytes = try? readSome(end.number), !bytes.isEmpty {
-        let piece = String(decoding: bytes, as: UTF8.self)
-        text.withLock { $0 += piece }
+        kept.withLock { Self.append(bytes, to: &$0) }
         guard let onLine else { continue }
-        rest += piece
-        while let newline = rest.firstIndex(of: "\n") {
-          onLine(rest[..<newline])
-          rest = rest[rest.index(after: newline)...]
-        }
+        Self.append(bytes, to: &rest)
+        let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for line in lines.dropLast() { onLine(String(decoding: line, as: UTF8.self)[...]) }
+        rest = Array(lines.last ?? [])
       }
       ended.raise()
     }
   }
 
-  var all: String { text.withLock { $0 } }
+  /// Twice as much may be kept, so that what is old is seldom moved away.
+  private static func append(_ bytes: [UInt8], to kept: inout [UInt8]) {
+    kept += bytes
+    if kept.count > 2 * maximumBytes { kept.removeFirst(kept.count - maximumBytes) }
+  }
+
+  var all: String { kept.withLock { String(decoding: $0, as: UTF8.self) } }
 
   var newest: String {
     String(all.split(separator: "\n").last { !$0.allSatisfy(\.isWhitespace) } ?? "")

@@ -6,12 +6,12 @@ public struct UploadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png, whip:URL, srt://HOST:PORT, "
-        + "rtmp://HOST/APPLICATION/STREAM, hls:DIRECTORY or null.",
+        + "rtmp://HOST/APPLICATION/STREAM or rtmps: for it, hls:DIRECTORY or null.",
       discussion: """
         A file has the size of the first frame, without its last column or row if their number \
         is odd; later frames of another size are scaled into it. An existing file is replaced.
-        whip:https://HOST/PATH sends live, by WebRTC. To whip:, srt: and rtmp: it connects again \
-        when the connection is lost.
+        whip:https://HOST/PATH sends live, by WebRTC. To whip:, srt:, rtmp: and rtmps: it \
+        connects again when the connection is lost.
         hls: keeps index.m3u8 and the newest files of it in a directory for a web server.
         """))
   public var destination: String

@@ -20,6 +20,8 @@ public enum CredentialError: Error, Hashable, Sendable {
   case sessionEnded(CredentialName)
   /// A file is not what its writer wrote.
   case tampered(String)
+  /// A file that was to be imported is none that a store exported, or is not whole.
+  case unusableExport(String)
   /// The store, though genuine, is older than one that was seen before.
   case rolledBack(generation: UInt64, seen: UInt64)
   /// The kernel refused to keep secrets out of swap.
@@ -68,7 +70,7 @@ extension CredentialError: CustomStringConvertible {
         + " credential with --accessibility always"
     case .notEntitled(let why): why
     case .expired(let name, let seconds):
-      "the credential \(name) expired at \(seconds) (seconds since 1970); get a new one from its"
+      "the credential \(name) expired at \(utcText(seconds: seconds)); get a new one from its"
         + " issuer and `framebus credential set` it"
     case .sessionEnded(let name):
       "the session that the credential \(name) was handed over for has ended; have the host start"
@@ -76,6 +78,9 @@ extension CredentialError: CustomStringConvertible {
     case .tampered(let what):
       "\(what): it was changed or damaged; restore the group's credentials from a backup, or set"
         + " the credential again"
+    case .unusableExport(let what):
+      "\(what) is not what `framebus credential export` wrote, or was damaged on its way; export"
+        + " the credentials again, or name another file"
     case .rolledBack(let generation, let seen):
       "the credentials are those of generation \(generation), but generation \(seen) was seen"
         + " before; if you restored them from a backup, run `framebus credential accept-restore`"
@@ -100,7 +105,7 @@ extension CredentialError {
       self = .notEntitled(
         "\(userText(currentUserID())) may not do this: \(error); run it as the group's owner")
     } else {
-      self = .system("\(error)")
+      self = .system(error.explained)
     }
   }
 }

@@ -70,7 +70,7 @@ extension CredentialStore {
     try requireHost()
     let export: ExportFile
     do { export = try ExportFile(parsing: file) } catch {
-      throw error == .newer ? .newerVersion(path: "the file") : .tampered("the file")
+      throw error == .newer ? .newerVersion(path: "the file") : .unusableExport("the file")
     }
     if let exporter, exporter.signing != export.signer {
       throw .notEntitled("the file was exported by another store than the one that you named")
@@ -83,7 +83,7 @@ extension CredentialStore {
         try export.withEntry(number, by: key) { entry, secret throws(CredentialError) in
           let old = draft.index.items[entry.name]
           // A file that names one twice contradicts itself.
-          guard known.insert(entry.name).inserted else { throw .tampered("the file") }
+          guard known.insert(entry.name).inserted else { throw .unusableExport("the file") }
           if old != nil, !isReplacing { throw .duplicate(entry.name) }
           try seal(secret, entry.arriving(replacing: old), &draft)
           names.append(entry.name)

@@ -148,7 +148,7 @@ extension AuditRecord.Outcome {
     switch error {
     case .expired: self = .expired
     case .notEntitled: self = .notEntitled
-    case .tampered: self = .tampered
+    case .tampered, .unusableExport: self = .tampered
     default: return nil
     }
   }

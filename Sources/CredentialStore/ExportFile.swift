@@ -110,12 +110,13 @@ struct ExportFile {
   }
 
   /// Lends one entry.
-  /// - Throws: ``CredentialError/tampered(_:)``: who had the key may still have sealed nonsense.
+  /// - Throws: ``CredentialError/unusableExport(_:)``: who had the key may still have sealed
+  ///   nonsense.
   func withEntry(
     _ number: Int, by key: borrowing DataKey,
     _ body: (CredentialAttributes, borrowing SecretBytes) throws(CredentialError) -> Void
   ) throws(CredentialError) {
-    let damaged = CredentialError.tampered("the file's credential \(number + 1)")
+    let damaged = CredentialError.unusableExport("credential \(number + 1) of the file")
     let entry = entries[number]
     let context = Self.context(context, number)
     guard let whole = try key.decrypt(entry.body, nonce: entry.nonce, context: context),

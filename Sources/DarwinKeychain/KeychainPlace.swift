@@ -76,10 +76,10 @@ final class KeychainPlace: Sendable {
 /// if that is set.
 func openAccessGroup(_ text: String?) throws(KeychainError) -> AppGroup {
   var id = GroupID.local
-  if let text = text ?? environmentValue("FRAMEBUS_GROUP") {
+  if let text = text ?? environmentValue(GroupVariables.group) {
     do { id = try GroupID(text) } catch { throw .groupID(error) }
   }
-  do { return try AppGroup.open(id, root: environmentValue("FRAMEBUS_HOME")) } catch {
+  do { return try AppGroup.open(id, root: environmentValue(GroupVariables.home)) } catch {
     throw .group(error)
   }
 }

@@ -97,12 +97,12 @@ enum DarwinCenterError: Error, CustomStringConvertible {
 /// local group; as host if the process may be that, else in the first of its roles.
 private func openDarwinCenter() throws(DarwinCenterError) -> NotifyCenter {
   var id = GroupID.local
-  if let text = environmentValue("FRAMEBUS_GROUP") {
+  if let text = environmentValue(GroupVariables.group) {
     do { id = try GroupID(text) } catch { throw .groupID(error) }
   }
   let group: AppGroup
   do {
-    group = try AppGroup.open(id, root: environmentValue("FRAMEBUS_HOME"))
+    group = try AppGroup.open(id, root: environmentValue(GroupVariables.home))
   } catch {
     throw .group(error)
   }

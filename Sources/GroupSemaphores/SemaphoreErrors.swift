@@ -21,8 +21,8 @@ public enum SemaphoreFileError: Error, Hashable, Sendable, CustomStringConvertib
       "there is a semaphore \(name) already; use it as it is, or remove it with "
         + "`framebus semaphore remove \(name)`"
     case .unknown(let name):
-      "there is no semaphore \(name); make it with `framebus semaphore create \(name)`, or see "
-        + "`framebus semaphore list`"
+      "there is no semaphore \(name); see `framebus semaphore list`, or make it with "
+        + "`framebus semaphore create \(name)`"
     case .wrongValue(let value, let maximum):
       "\(value) is no count to begin with; use 0 to \(maximum)"
     case .notAllowed(let path):
@@ -38,7 +38,9 @@ public enum SemaphoreFileError: Error, Hashable, Sendable, CustomStringConvertib
     case .unknownLayout:
       "this C library's semaphores are not laid out like glibc's; run FrameBus with glibc 2.34 or "
         + "newer"
-    case .system(let error): "\(error); `framebus group doctor` checks the group"
+    case .system(let error):
+      error.reasonKind == .other
+        ? "\(error); `framebus group doctor` checks the group" : error.explained
     }
   }
 }
@@ -68,7 +70,7 @@ public enum SemaphoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .tooManyHolders(let name, let maximum):
       "\(maximum) processes use the semaphore \(name), as many as can; end one of them "
         + "(`framebus semaphore show \(name)`)"
-    case .system(let error): "\(error)"
+    case .system(let error): error.explained
     }
   }
 }

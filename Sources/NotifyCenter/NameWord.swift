@@ -43,7 +43,7 @@ final class NameWord: Sendable {
       table.bells.ring(row: row, generation: generation, nowNs: now)
       return generation
     }
-    throw truncated
+    throw lost
   }
 
   // MARK: Looking
@@ -63,7 +63,7 @@ final class NameWord: Sendable {
       if isOwn(row), !table.memory.isLost { return }
       try table.makeWhole()
     }
-    throw truncated
+    throw lost
   }
 
   var lastPostNs: UInt64 { word(Int(NC_ROW_AT_LAST_POST_NS)) }
@@ -111,7 +111,11 @@ final class NameWord: Sendable {
   @inline(__always)
   private func isOwn(_ row: Int) -> Bool { table.hash(ofRow: row) == name.hash }
 
-  private var truncated: NotifyError {
-    .untrusted(path: table.path, why: "it is being truncated again and again")
+  /// A page that a full disk cannot give is lost like one that was truncated.
+  private var lost: NotifyError {
+    if let free = try? OutputFile(table.path).freeBytes(), free < UInt64(NC_EPOCH_BYTES) {
+      return .system(.noSpace(path: table.path))
+    }
+    return .untrusted(path: table.path, why: "it is being truncated again and again")
   }
 }

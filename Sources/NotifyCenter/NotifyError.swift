@@ -59,7 +59,7 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
     case .untrusted(let path, let why):
       "\(path) cannot be trusted: \(why); `framebus group doctor` checks the group"
     case .group(let error): "\(error)"
-    case .system(let error): "\(error)"
+    case .system(let error): error.explained
     }
   }
 }

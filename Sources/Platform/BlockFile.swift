@@ -13,7 +13,8 @@ package struct BlockFile: ~Copyable {
   package private(set) var isDirect = false
 
   /// Makes the file, or empties the one that is there. It begins without direct writing.
-  /// - Throws: also where there is something other than a file, such as a pipe.
+  /// - Throws: also where there is something other than a file, such as a pipe, and where another
+  ///   keeps the file (`SystemError.isBusy`).
   package init(creating path: String) throws(SystemError) {
     // O_NONBLOCK: a named pipe that nobody reads would block here.
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK
@@ -23,6 +24,7 @@ package struct BlockFile: ~Copyable {
     guard try fileStatus(of: descriptor, path: path).kind == .file else {
       throw SystemError(code: EINVAL, operation: "open", path: path)
     }
+    try descriptor.lockForWriting(path: path)
     _ = try retryingInterrupts("ftruncate", path: path) { ftruncate(number, 0) }
     self.descriptor = descriptor
     self.path = path

@@ -3,10 +3,12 @@ import Glibc
 /// Reads bytes in order from a file, a pipe or a terminal; a `StopSignal` ends a blocked read.
 package struct ByteReader: ~Copyable {
   private let descriptor: Descriptor
+  private let path: String
 
   /// Opens a file for reading.
   package init(path: String) throws(SystemError) {
     let flags = O_RDONLY | O_CLOEXEC
+    self.path = path
     // SAFETY: `open` reads the string during the call only.
     descriptor = Descriptor(
       owning: try retryingInterrupts("open", path: path) { unsafe open(path, flags) })
@@ -14,8 +16,10 @@ package struct ByteReader: ~Copyable {
 
   /// Reads what is piped into this process.
   package init(standardInput: Void) throws(SystemError) {
+    let path = "standard input"
+    self.path = path
     descriptor = Descriptor(
-      owning: try retryingInterrupts("fcntl", path: "standard input") {
+      owning: try retryingInterrupts("fcntl", path: path) {
         fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
       })
   }
@@ -33,7 +37,7 @@ package struct ByteReader: ~Copyable {
       // SAFETY: the caller's buffer is valid for its count.
       let count = unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
       if count >= 0 { return count }
-      if errno != EINTR { throw .last("read") }
+      if errno != EINTR { throw .last("read", path: path) }
     }
   }
   /// Reads once into a part of a span, waiting for data if there is none.

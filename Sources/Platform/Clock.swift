@@ -11,6 +11,20 @@ package func coarseNowNs() -> UInt64 { linux_coarse_clock_ns() }
 /// `CLOCK_REALTIME` in nanoseconds since 1970.
 package func wallNowNs() -> UInt64 { clockNs(CLOCK_REALTIME) }
 
+/// A moment as ISO 8601 has it, in UTC: `gmtime_r(3)`.
+/// - Parameter seconds: since 1970.
+package func utcText(seconds: Int64) -> String {
+  var seconds = time_t(seconds)
+  var time = unsafe tm()
+  return unsafe String(unsafeUninitializedCapacity: 64) { buffer in
+    // SAFETY: the calls write the structure, and at most the capacity of the buffer.
+    guard unsafe gmtime_r(&seconds, &time) != nil else { return 0 }
+    return unsafe buffer.withMemoryRebound(to: CChar.self) {
+      unsafe strftime($0.baseAddress!, $0.count, "%FT%TZ", &time)
+    }
+  }
+}
+
 private func clockNs(_ clock: clockid_t) -> UInt64 {
   var time = timespec()
   unsafe clock_gettime(clock, &time)

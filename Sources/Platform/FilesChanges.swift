@@ -49,6 +49,13 @@ extension Directory {
     throw .last("unlinkat", path: path(of: name))
   }
 
+  /// Removes a directory that is empty; another is `ENOTEMPTY`.
+  package borrowing func removeEmptyDirectory(_ name: String) throws(SystemError) {
+    // SAFETY: the kernel reads the name during the call only.
+    if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) == 0 { return }
+    throw .last("unlinkat", path: path(of: name))
+  }
+
   /// Removes an entry with everything below it, following no link. None there is no error.
   /// - Parameter depth: how many levels of directories may lie below; more is `ELOOP`, so that a
   ///   hostile tree cannot exhaust the stack or the descriptors.

@@ -8,6 +8,17 @@ package enum ContentsError: Error, Hashable, Sendable {
   case tooLarge(path: String, byteCount: Int, limit: Int)
 }
 
+extension ContentsError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .system(let error): error.explained
+    case .notFile(let path, let kind): "\(path) is a \(kind.rawValue), no file; name a file"
+    case .tooLarge(let path, let byteCount, let limit):
+      "\(path) has \(byteCount) bytes, more than the \(limit) that can be; name another file"
+    }
+  }
+}
+
 extension Directory {
   /// Reads a whole small file. Never blocks on a fifo or device, never follows a link, and never
   /// reads more than `limit` bytes.
@@ -88,7 +99,7 @@ extension Directory {
     let file = try open(temporary, flags: flags, mode: 0o600)
     do throws(SystemError) {
       let path = path(of: temporary)
-      try writeFully(bytes, to: file.number)
+      try writeFully(bytes, to: file.number, path: self.path(of: name))
       let number = file.number
       if let ownerID, fchown(number, ownerID, .max) != 0 { throw SystemError.last("fchown") }
       if fchmod(number, mode_t(mode)) != 0 { throw SystemError.last("fchmod", path: path) }

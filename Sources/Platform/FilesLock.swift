@@ -54,6 +54,12 @@ extension Descriptor {
     throw .last("fcntl F_OFD_SETLK")
   }
 
+  /// Keeps a file that is written to for this opening of it. On a file system without locks nobody
+  /// can.
+  borrowing func lockForWriting(path: String) throws(SystemError) {
+    if (try? lockByte(0)) == false { throw .busy(path: path) }
+  }
+
   package borrowing func unlockByte(_ offset: Int) { _ = linux_unlock_byte(number, Int64(offset)) }
 }
 

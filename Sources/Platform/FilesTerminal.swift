@@ -8,7 +8,10 @@ package func writeFully(_ bytes: [UInt8], to number: Int32) throws(SystemError) 
 }
 
 /// As above, from memory that is only lent.
-package func writeFully(_ bytes: RawSpan, to number: Int32) throws(SystemError) {
+/// - Parameter path: of the file, for the error.
+package func writeFully(
+  _ bytes: RawSpan, to number: Int32, path: String? = nil
+) throws(SystemError) {
   var position = 0
   while position < bytes.byteCount {
     let start = position
@@ -21,7 +24,8 @@ package func writeFully(_ bytes: RawSpan, to number: Int32) throws(SystemError) 
       var ready = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
       _ = unsafe poll(&ready, 1, -1)
     } else if errno != EINTR {
-      throw .last("write")
+      throw .last(
+        "write", path: path ?? (number == STDOUT_FILENO ? SystemError.standardOutput : nil))
     }
   }
 }

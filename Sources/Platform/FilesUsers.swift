@@ -71,7 +71,6 @@ package func userText(_ uid: UInt32) -> String {
 
 /// The user whose permissions this process has (`geteuid(2)`).
 package func currentUserID() -> UInt32 { geteuid() }
-package func currentGroupID() -> UInt32 { getegid() }
 
 /// All groups whose permissions this process has (`getgroups(2)`).
 package func currentGroupIDs() -> Set<UInt32> {

@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 
 // Files that are no storage but the kernel's way to be asked and told: /proc(5), cgroups(7).
@@ -35,4 +36,15 @@ package func makeControlGroup(_ path: String) throws(SystemError) {
 package func removeControlGroup(_ path: String) -> Bool {
   // SAFETY: the kernel reads the path during the call only.
   unsafe rmdir(path) == 0
+}
+
+/// What such a file or directory is marked with (xattr(7)); nil without such a mark, or if it is
+/// longer than anybody's here.
+package func kernelMark(_ name: String, of path: String) -> String? {
+  var bytes = [UInt8](repeating: 0, count: 16)
+  let count = unsafe bytes.withUnsafeMutableBytes {
+    // SAFETY: the kernel writes into these bytes, and reads the names, during the call only.
+    unsafe getxattr(path, name, $0.baseAddress, $0.count)
+  }
+  return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
 }

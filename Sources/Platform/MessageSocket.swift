@@ -11,8 +11,6 @@ public struct PeerCredentials: Hashable, Sendable {
 /// A connected `SOCK_SEQPACKET` Unix socket: whole messages, in order, with descriptors beside
 /// them. Nothing here ever blocks.
 package struct MessageSocket: ~Copyable, Sendable {
-  package static let maximumDescriptors = 5
-
   package enum SendResult: Sendable {
     case sent
     /// The socket is full; it becomes writable when the peer has read.

@@ -22,19 +22,24 @@ package struct OutputFile: Hashable, Sendable {
       // Without O_NONBLOCK a named pipe that nobody reads would block here.
       unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
     }
-    let status = try fileStatus(of: Descriptor(owning: number), path: path)
+    let file = Descriptor(owning: number)
+    let status = try fileStatus(of: file, path: path)
     if status.kind != .file { throw SystemError(code: EINVAL, operation: "open", path: path) }
+    if isLockedByAnother(file) { throw .busy(path: path) }
   }
 
-  /// Makes the file, empty and as the umask has it, unless there is something of its name.
-  package func makeEmpty() throws(SystemError) {
-    // SAFETY: the kernel reads the path during the call only.
-    let made = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    if made >= 0 {
-      close(made)
-    } else if errno != EEXIST {
-      throw .last("open", path: path)
+  /// Keeps the file for who has the descriptor, making it if there is none: two that write one file
+  /// would each ruin what the other wrote.
+  /// - Throws: `SystemError.isBusy` if another program, or another part of this one, keeps it.
+  package func lock() throws(SystemError) -> Descriptor {
+    let path = path
+    let number = try retryingInterrupts("open", path: path) {
+      // SAFETY: the kernel reads the path during the call only.
+      unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
     }
+    let file = Descriptor(owning: number)
+    try file.lockForWriting(path: path)
+    return file
   }
 
   // SAFETY: the kernel reads the path during the call only.

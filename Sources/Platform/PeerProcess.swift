@@ -22,6 +22,14 @@ package final class PeerProcess: Sendable {
     (try? waitUntilReadable([pidfd.number], until: .now)) == [true]
   }
 
+  /// The words that it was started with, as it shows them: its own to change. Empty once it has
+  /// gone.
+  package var commandLine: [String] {
+    let words = kernelText("/proc/\(credentials.pid)/cmdline").split(separator: "\0")
+    // While it lives, its number is no other's.
+    return hasEnded ? [] : words.map(String.init)
+  }
+
   /// What became of a signal.
   package enum Sending: Hashable, Sendable {
     case sent

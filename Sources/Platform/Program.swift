@@ -58,7 +58,8 @@ package func ownEnvironment() -> [String] {
 /// Has a function called when this process ends in order: `atexit(3)`.
 package func atExit(_ body: @convention(c) () -> Void) { _ = Glibc.atexit(body) }
 
-private func isExecutableFile(_ path: String) -> Bool {
+/// Whether the path leads to a file that this process may run.
+package func isExecutableFile(_ path: String) -> Bool {
   var status = stat()
   // SAFETY: the path is copied for each call.
   guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }

@@ -15,7 +15,8 @@ package final class ReadableFile: Sendable {
       owning: try retryingInterrupts("open", path: path) { unsafe open(path, flags) })
     let status = try fileStatus(of: descriptor, path: path)
     guard status.kind == .file else {
-      throw SystemError(code: EINVAL, operation: "open", path: path)
+      let code = status.kind == .directory ? EISDIR : EINVAL
+      throw SystemError(code: code, operation: "open", path: path)
     }
     self.path = path
     byteCount = status.byteCount

@@ -16,6 +16,10 @@ package enum Signal {
   /// Ends this process by SIGABRT, whoever blocks or handles it: `abort(3)`.
   package static func abort() -> Never { Glibc.abort() }
 
+  /// Makes a closed peer an error of the write that meets it, and not the end of this process.
+  /// Programs that this one starts, or becomes, have SIGPIPE as usual.
+  package static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
+
   /// Sends a signal to this process: `kill(2)`.
   package static func sendToSelf(_ number: Int32) { Glibc.kill(getpid(), number) }
 }

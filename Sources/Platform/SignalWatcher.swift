@@ -29,8 +29,9 @@ package final class SignalWatcher: Sendable {
     return number == 0 ? nil : number
   }
 
-  /// What a program stopped by this signal exits with: 130 for Ctrl-C, as shells count.
-  package var exitStatus: Int32 { 128 + (signal ?? SIGINT) }
+  /// Whether Ctrl-C came, for which a program ends with status 130; one who sends SIGTERM asked for
+  /// exactly the clean end that follows.
+  package var isInterrupted: Bool { signal == SIGINT }
 
   private func watch() {
     var firstAtNs: UInt64 = 0

@@ -40,6 +40,23 @@ extension SystemError: CustomStringConvertible {
   }
 }
 
+extension SystemError {
+  /// What happened and, where the kernel's reason tells, what to do about it: for an error that
+  /// reaches the user as it is.
+  package var explained: String { advice.map { "\(self); \($0)" } ?? description }
+
+  private var advice: String? {
+    switch code {
+    case ENOSPC, EDQUOT: "free some space and try again"
+    case EROFS: "choose a place that can be written to"
+    case EACCES, EPERM: "run this as a user who may, or ask its owner"
+    case ENOENT, ENOTDIR: "check the path"
+    case EISDIR: "name a file"
+    default: nil
+    }
+  }
+}
+
 /// Makes a call that returns −1 on failure, again while a signal interrupts it.
 package func retryingInterrupts(
   _ operation: String, path: String? = nil, _ call: () -> Int32
@@ -70,8 +87,17 @@ extension SystemError {
   package var isNoDirectory: Bool { code == ENOTDIR || code == ELOOP }
   /// Whether what was written to has no reader left.
   package var isBrokenPipe: Bool { code == EPIPE }
+  /// Whether that is so of standard output: whoever reads this program has seen enough.
+  package var isClosedOutput: Bool { isBrokenPipe && path == Self.standardOutput }
+  static let standardOutput = "standard output"
   package var isUnsupported: Bool { code == EOPNOTSUPP }
 
+  /// That the disk which a file is on has no room for it.
+  package static func noSpace(path: String) -> SystemError {
+    SystemError(code: ENOSPC, operation: "write", path: path)
+  }
+
+  package var isBusy: Bool { code == EBUSY }
   /// That somebody else has what was wanted for this process alone.
   package static func busy(path: String) -> SystemError {
     SystemError(code: EBUSY, operation: "lock", path: path)

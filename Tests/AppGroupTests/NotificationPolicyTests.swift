@@ -120,13 +120,13 @@ import Testing
     }
     #expect(
       error?.description == """
-        the role host may not post "stop\\u{a}" in the group a.b: only names that begin with "go"; \
+        the role host may not post “stop\\u{a}” in the group a.b: only names that begin with “go”; \
         use such a name, take another role with --role, or ask the group's owner to change post in \
         [notifications.host] of \(group.containerPath)/manifest.toml
         """)
     let lines = try audited().split(separator: "\n")
     #expect(lines.count == 1)
-    #expect(lines[0].hasSuffix(" role host refused to post \"stop\\u{a}\""))
+    #expect(lines[0].hasSuffix(" role host refused to post “stop\\u{a}”"))
     #expect(lines[0].contains(" pid \(currentProcessID()) uid \(currentUserID()) "))
   }
 

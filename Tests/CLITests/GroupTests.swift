@@ -124,7 +124,7 @@ import Testing
       "screen.lock", in: streams, ownerID: currentUserID(), until: .now)
     let refused = try framebus("group", "remove", "a.b")
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.contains("the stream \"screen\" of a.b is being published"))
+    #expect(refused.errors.contains("the stream “screen” of a.b is being published"))
     try framebus("group", "remove", "a.b", "--force").requireSuccess()
     _ = consume lock
   }

@@ -32,6 +32,13 @@ import Testing
     #expect(LoggedText.masked(text) == expected)
   }
 
+  @Test func aSecretIsKnownInEachWayInWhichALibraryMayWriteIt() {
+    #expect(LoggedText.spellings(of: "plain-7") == ["plain-7"])
+    #expect(
+      LoggedText.spellings(of: "a b%:é") == ["a b%:é", "a%20b%25%3A%C3%A9", "a\\ b\\%:\\303\\251"])
+    #expect(LoggedText.spellings(of: "") == [])
+  }
+
   @Test(arguments: [
     ("Authorization: Bearer TOKEN", "Authorization: <private>"),
     ("location: /resource/TOKEN", "location: <private>"), ("ETag: \"1\"", "ETag: \"1\""),

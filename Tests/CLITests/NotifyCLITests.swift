@@ -107,7 +107,7 @@ import Testing
     for text in ["-1", "x", "0x", "18446744073709551616"] {
       let result = try framebus("notify", "set-state", "go", "--", text)
       #expect(result.status == .exited(2))
-      #expect(result.errors.contains("\(text) is no state"))
+      #expect(result.errors.contains("“\(text)” is no state"))
     }
   }
 
@@ -158,7 +158,7 @@ import Testing
     #expect(system.status == .exited(1))
     #expect(
       system.errors == """
-        error: the role host may not post "framebus.stream.x" in the group a.b: names beginning \
+        error: the role host may not post “framebus.stream.x” in the group a.b: names beginning \
         with framebus. are FrameBus's own; choose another name
 
         """)
@@ -172,14 +172,14 @@ import Testing
     try framebus("notify", "post", "go.on").requireSuccess()
     let refused = try framebus("notify", "post", "stop")
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.contains("only names that begin with \"go.\""))
+    #expect(refused.errors.contains("only names that begin with “go.”"))
     let unset = try framebus("notify", "set-state", "go.on", "1")
     #expect(unset.errors.contains("it may set none at all"))
     try framebus("notify", "post", "stop", "--role", "capture").requireSuccess()
     let log = try String(
       contentsOfFile: root.path + "/state/a.b/audit/\(getuid()).log", encoding: .utf8)
     #expect(log.split(separator: "\n").count == 2)
-    #expect(log.contains(" role host refused to post \"stop\"\n"))
+    #expect(log.contains(" role host refused to post “stop”\n"))
     // Granting rewrites the manifest, and keeps the policy.
     try framebus("group", "grant", "viewer", "--uid", "1").requireSuccess()
     #expect(try framebus("notify", "post", "stop").status == .exited(1))

@@ -51,7 +51,8 @@ import Testing
     #expect(try framebus("semaphore", "list", "--json").output == "[\n\n]\n")
     let gone = try framebus("semaphore", "show", "gate")
     #expect(gone.status == .exited(1))
-    #expect(gone.errors.hasPrefix("error: there is no semaphore gate; make it with"))
+    #expect(
+      gone.errors.hasPrefix("error: there is no semaphore gate; see `framebus semaphore list`"))
   }
 
   @Test func aWaitEndsWithTheTimeOut() throws {

@@ -79,6 +79,14 @@ struct CredentialUsersTests {
     #expect(try !capture.run("sh", ["-c", "echo > \(store)/items/x"]).status.isSuccess)
   }
 
+  @Test func theListIsReadInTheRoleThatTheUserHas() throws {
+    try keep("canary-4711", "--recipient extension")
+    let list = try uploader.run("framebus", ["credential", "list"] + place)
+    #expect(list.output == "whip.example.com/studio  extension,host\n", "\(list.errors)")
+    let refused = try capture.run("framebus", ["credential", "list", "--role", "host"] + place)
+    #expect(refused.errors.contains(" --group a.b --root \(root.path)`"), "\(refused.errors)")
+  }
+
   @Test func nobodyOutsideTheGroupReadsAnything() throws {
     try keep("canary-4711", "--recipient extension")
     let stranger = try TestUser()

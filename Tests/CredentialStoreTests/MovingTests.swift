@@ -37,7 +37,7 @@ import Testing
       Issue.record("\(what): accepted")
     } catch let error as CredentialError {
       switch error {
-      case .tampered, .newerVersion, .notEntitled: break
+      case .unusableExport, .newerVersion, .notEntitled: break
       default: Issue.record("\(what): \(error)")
       }
     }
@@ -141,7 +141,7 @@ import Testing
       file.set(littleEndian: value, at: place + offset)
     }
     file += from.store.keys.signing.signature(of: file, domain: .export)
-    #expect(throws: CredentialError.tampered("the file")) {
+    #expect(throws: CredentialError.unusableExport("the file")) {
       try to.store.importing(file, passphrase: secret("correct horse"))
     }
   }

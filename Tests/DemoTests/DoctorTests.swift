@@ -25,6 +25,16 @@ import Testing
     #expect(result.errors.contains("error: ") == isMissing)
   }
 
+  @Test(.enabled(if: TestUser.canBeCreated, "only root can hide a file system"))
+  func withoutControlGroupsItSaysThatChildrenDoNotCountInABudget() throws {
+    let result = try RunningProgram(withoutControlGroups: "framebus", ["doctor"]).finish()
+    let line = result.output.split(separator: "\n").first {
+      $0.contains("confined children-memory")
+    }
+    #expect(line?.hasPrefix("limited") == true, "\(result.output)")
+    #expect(line?.contains("what they take does not count") == true)
+  }
+
   @Test func waylandIsToldApartFromNoScreen() throws {
     let wayland = try checks(["WAYLAND_DISPLAY": "wayland-0"])
     #expect(wayland.contains { $0["check"] == "screen" && $0["detail"]!.contains("Wayland") })

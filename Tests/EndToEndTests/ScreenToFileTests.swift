@@ -70,6 +70,22 @@ import Testing
     #expect(Double(difference) / Double(truth.count) < 4)
   }
 
+  @Test func aSnapshotShowsTheScreenOfNowThoughNobodyLookedForAWhile() throws {
+    let screen = try VirtualScreen(width: 320, height: 180)
+    let scene = try Scene()
+    let capture = try scene.start("capture", "screen\(screen.display)", "--no-cursor")
+    _ = try scene.waitForStream("capture is there") { _ in true }
+    for colour in ["white", "black"] {
+      #expect(try screen.show("xsetroot", ["-solid", colour]).finish().status.isSuccess)
+      let path = scene.file("\(colour).png")
+      let result = try scene.run("snapshot", "screen", path)
+      #expect(result.status == .exited(0), "\(result.errors)")
+      let picture = try Recording(path).picture(0)
+      #expect(picture.allSatisfy { ($0 > 128) == (colour == "white") }, "\(colour)")
+    }
+    _ = try capture.end(with: SIGTERM)
+  }
+
   @Test func timesInTheFileAreCapturesOwn() throws {
     let scene = try Scene()
     let screen = try VirtualScreen(width: 640, height: 360)

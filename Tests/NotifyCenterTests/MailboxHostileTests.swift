@@ -165,9 +165,9 @@ import Testing
     #expect(owner.output.contains("belongs to uid 0 (root) and lies where the mailbox would"))
     try world.write(policy: "[notifications.viewer]\npost = []\n")
     let refused = try user.run("MailboxWorker", arguments)
-    #expect(refused.output.contains("the role viewer may not post \"box\""))
+    #expect(refused.output.contains("the role viewer may not post “box”"))
     let log = world.group.containerPath + "/audit/\(user.uid).log"
-    #expect(try output(of: "cat", [log]).hasSuffix(" role viewer refused to post \"box\"\n"))
+    #expect(try output(of: "cat", [log]).hasSuffix(" role viewer refused to post “box”\n"))
   }
 
   /// Everybody who may own a mailbox may make files there, of any name.

@@ -30,9 +30,6 @@ struct CaptureTurn {
   let run: BenchRun
   let seconds: Int
 
-  /// How long starting may take, and stopping for a while, on a busy machine.
-  private static let patience = 60
-
   func measure() throws -> CaptureFinding {
     let sampler = try FrameSampler(serverID: serverID, seconds: seconds)
     var started: [StartedProgram] = []
@@ -45,7 +42,7 @@ struct CaptureTurn {
         try StartedProgram(program.name, program.path, program.arguments, onLine: onLine))
     }
     sampler.begin(started.map(\.process.processID))
-    try wait(for: sampler, of: started)
+    try run.wait(for: sampler.done, of: started, subject: subject.name, seconds: seconds)
     guard let sample = sampler.sample else { throw Interrupted() }
     stop(started)
     let last = started.last?.collectedOutput() ?? ""
@@ -54,30 +51,16 @@ struct CaptureTurn {
       latency: try? lastObject(CaptureLatency.self, in: last, of: subject.name))
   }
 
-  private func wait(for sampler: FrameSampler, of started: [StartedProgram]) throws {
-    let watched =
-      [sampler.done.descriptorNumber, run.stop.descriptorNumber]
-      + started.map(\.process.descriptorNumber)
-    let limit = Deadline.after(.seconds(seconds + Self.patience))
-    let ready = try waitUntilReadable(watched, until: limit)
-    if ready[1] { throw Interrupted() }
-    if ready[0] { return }
-    for program in started { if let error = program.errorIfEnded() { throw error } }
-    throw NoFrames(
-      subject: subject.name, seconds: seconds + Self.patience,
-      lastWords: started.last?.lastWords ?? "")
-  }
-
   private func waitForMeetingPoint(of started: [StartedProgram]) throws {
     guard let name = subject.meetingPoint, let first = started.first else { return }
     let folder = try Directory(path: scene.folder)
-    let limit = Deadline.after(.seconds(Self.patience))
+    let limit = Deadline.after(.seconds(BenchRun.patience))
     while try folder.status(of: name) == nil {
       if let error = first.errorIfEnded() { throw error }
       if run.stop.isRaised { throw Interrupted() }
       if limit.isPast {
         throw NoFrames(
-          subject: subject.name, seconds: Self.patience, lastWords: first.lastWords)
+          subject: subject.name, seconds: BenchRun.patience, lastWords: first.lastWords)
       }
       _ = first.process.wait(until: .after(.milliseconds(20)), stop: run.stop)
     }
@@ -88,17 +71,5 @@ struct CaptureTurn {
     for program in started.reversed() where program.process.status == nil {
       program.stop(with: subject.endSignal)
     }
-  }
-}
-
-/// A subject ran but said nothing of its frames.
-struct NoFrames: Error, CustomStringConvertible {
-  let subject: String
-  let seconds: Int
-  let lastWords: String
-
-  var description: String {
-    "\(subject) captured nothing in \(seconds) s\(StartedProgramError.because(lastWords)); "
-      + "run again on a machine that is less busy"
   }
 }

@@ -30,9 +30,6 @@ struct UploadTurn {
   let run: BenchRun
   let seconds: Int
 
-  /// How long starting may take, and a connection, on a busy machine.
-  private static let patience = 60
-
   func measure() throws -> UploadFinding {
     let watch = try LiveWatch(seconds: seconds)
     let program = try scene.receiver()
@@ -41,29 +38,15 @@ struct UploadTurn {
     }
     var started = [receiver]
     defer { for program in started.reversed() { program.stop() } }
-    try wait(for: watch.listening, of: started)
+    try run.wait(for: watch.listening, of: started, subject: subject.rawValue, seconds: 0)
     for program in try scene.programs(of: subject, to: watch.port) {
       started.append(try StartedProgram(program.name, program.path, program.arguments))
     }
     try watch.begin(
       started.dropFirst().map(\.process.processID), receiver: receiver.process.processID)
-    try wait(for: watch.done, of: started)
+    try run.wait(for: watch.done, of: started, subject: subject.rawValue, seconds: seconds)
     guard let finding = watch.finding else { throw Interrupted() }
     return finding
-  }
-
-  private func wait(for signal: StopSignal, of started: [StartedProgram]) throws {
-    let watched =
-      [signal.descriptorNumber, run.stop.descriptorNumber]
-      + started.map(\.process.descriptorNumber)
-    let limit = Deadline.after(.seconds(seconds + Self.patience))
-    let ready = try waitUntilReadable(watched, until: limit)
-    if ready[1] { throw Interrupted() }
-    if ready[0] { return }
-    for program in started { if let error = program.errorIfEnded() { throw error } }
-    throw NoFrames(
-      subject: subject.rawValue, seconds: seconds + Self.patience,
-      lastWords: started.last?.lastWords ?? "")
   }
 }
 

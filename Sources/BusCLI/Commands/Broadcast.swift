@@ -30,7 +30,9 @@ struct BroadcastStop: ParsableCommand {
     try controller.finish()
     let ending = try controller.waitForEnding(of: session, stop: signals.stop)
     guard let ending else { throw Interrupted() }
-    global.terminal.say("the broadcast \(session) \(ending)")
+    try global.tell(
+      "the broadcast \(session) \(ending)",
+      asJSON: ["session": session.text, "ending": "\(ending)"])
   }
 }
 
@@ -61,7 +63,11 @@ struct BroadcastAnnotate: ParsableCommand {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    try BroadcastController(in: global.openGroup()).annotate(applicationID: application)
+    do {
+      try BroadcastController(in: global.openGroup()).annotate(applicationID: application)
+    } catch BroadcastError.badApplication {
+      throw UsageError("\(BroadcastError.badApplication)")
+    }
   }
 }
 
@@ -74,8 +80,7 @@ struct BroadcastStatusCommand: ParsableCommand {
 
   func run() throws {
     let group = try global.openGroup()
-    let own = group.ownRoles
-    let role = try global.role(default: own.contains(.host) ? .host : own.first ?? .host)
+    let role = try global.role(in: group)
     try StatusReport(BroadcastStatus(of: group, as: role)).print(to: global)
   }
 }
@@ -124,7 +129,9 @@ private struct StatusReport: Encodable {
 
   func print(to global: GlobalOptions) throws {
     if global.json { return try global.terminal.printJSON(self) }
-    var rows = [("phase", phase + (reason.isEmpty ? "" : ", \(reason.plain)"))]
+    // One that has finished says so once.
+    let why = reason.isEmpty || reason == phase ? "" : ", \(reason.plain)"
+    var rows = [("phase", phase + why)]
     if let session {
       rows += [
         ("session", session), ("extension", `extension`.plain), ("source", source.plain),

@@ -57,6 +57,23 @@ struct BroadcastStart: ParsableCommand {
         "--source: use at most \(BroadcastRequest.maximumSourceBytes) bytes, not"
           + " \(source.utf8.count)")
     }
+    try checkCapture()
+  }
+
+  /// What `framebus capture` would refuse is refused before anything begins.
+  private func checkCapture() throws {
+    for source in [source, appSource, micSource].compactMap(\.self) {
+      do {
+        _ = try CaptureOptions.parse(captureOptions + ["--", source]).specification()
+      } catch {
+        throw ValidationError(
+          (error as? UsageError)?.description ?? CaptureOptions.message(for: error))
+      }
+    }
+  }
+
+  private var captureOptions: [String] {
+    [fps.map { "--fps=\($0)" }, size.map { "--size=\($0)" }].compactMap(\.self)
   }
 
   func run() throws {
@@ -64,9 +81,12 @@ struct BroadcastStart: ParsableCommand {
     let signals = try SignalWatcher()
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
-    let controller = try BroadcastController(in: group) { terminal.say($0.line) }
-    guard let picked = try `extension` ?? pick(in: group) else {
+    let controller = try BroadcastController(in: group) { event in
+      if let line = event.line { terminal.say(line) }
+    }
+    guard let picked = try `extension` ?? pick(in: group, stop: signals.stop) else {
       try controller.cancelPick()
+      if signals.isInterrupted { throw Interrupted() }
       throw AlreadyReported()
     }
     var request = request(picked)
@@ -83,13 +103,12 @@ struct BroadcastStart: ParsableCommand {
       ending = try controller.waitForEnding(of: started.session)
     }
     try report(ending ?? .died(signal: nil), of: started.session)
-    if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+    if signals.isInterrupted { throw Interrupted() }
   }
 
   private func request(_ picked: String) -> BroadcastRequest {
     var request = BroadcastRequest(extensionID: picked, source: source)
-    if let fps { request.captureOptions.append("--fps=\(fps)") }
-    if let size { request.captureOptions.append("--size=\(size)") }
+    request.captureOptions = captureOptions
     request.sound = sound.changed(request.sound)
     if let appSource { request.soundSources[.audioApp] = appSource }
     if let micSource { request.soundSources[.audioMic] = micSource }
@@ -112,17 +131,31 @@ struct BroadcastStart: ParsableCommand {
     return try store.open(store.prepared(global), as: .host)
   }
 
-  /// - Returns: nil if the user cancels.
-  private func pick(in group: AppGroup) throws -> String? {
+  /// - Returns: nil if the user cancels, by an empty line or a signal.
+  private func pick(in group: AppGroup, stop: StopSignal) throws -> String? {
     let entries = try ExtensionRegistry(group).list()
-    if entries.isEmpty { throw BroadcastError.unknownExtension("to pick", known: []) }
+    if entries.isEmpty { throw BroadcastError.noExtension }
     for (index, entry) in entries.enumerated() { global.terminal.say("\(index + 1)  \(entry.id)") }
     global.terminal.say("Which extension? A number or a name; an empty line cancels.")
-    guard let line = readLine(), !line.isEmpty else { return nil }
+    let line = try typedLine(stop: stop)
+    if line.isEmpty { return nil }
     if let number = Int(line), entries.indices.contains(number - 1) {
       return entries[number - 1].id
     }
     return line
+  }
+
+  /// - Returns: what was typed, empty if a signal came first.
+  private func typedLine(stop: StopSignal) throws -> String {
+    let newline = UInt8(ascii: "\n")
+    var bytes: [UInt8] = []
+    while !bytes.contains(newline), bytes.count <= BroadcastRequest.maximumSourceBytes {
+      if try waitUntilReadable([stop.descriptorNumber, 0], until: .never)[0] { return "" }
+      let more = try readSome(0)
+      if more.isEmpty { break }
+      bytes += more
+    }
+    return String(decoding: bytes.prefix { $0 != newline }, as: UTF8.self)
   }
 
   private func report(_ ending: BroadcastEnding, of session: SessionID) throws {
@@ -151,6 +184,8 @@ private struct BroadcastEnded: Error, CustomStringConvertible {
     switch ending {
     case .failed(let failure):
       "the broadcast failed: \(failure.description.plain)"
+    case .died(signal: _?):
+      "the extension \(ending); see `framebus log`, or start the broadcast again"
     default:
       "the broadcast \(ending); see `framebus log`, or start it again"
     }
@@ -158,8 +193,8 @@ private struct BroadcastEnded: Error, CustomStringConvertible {
 }
 
 extension BroadcastEvent {
-  /// For a person.
-  fileprivate var line: String {
+  /// For a person; nil for what the error says that ends this program.
+  fileprivate var line: String? {
     switch self {
     case .started(let session, let isAdopted):
       isAdopted ? "taking over the broadcast \(session)" : "broadcast \(session)"
@@ -169,9 +204,9 @@ extension BroadcastEvent {
     case .resumed: "live again"
     case .roleLost(let role, let why, let delay?):
       "the \(role) \(why.plain); starting it again in \(delay)"
-    case .roleLost(let role, let why, nil): "the \(role) \(why.plain)"
+    case .roleLost(_, _, nil), .finished(.failed), .finished(.died): nil
     case .roleRestarted(let role): "the \(role) was started again"
-    case .finished(let ending): "\(ending)".plain
+    case .finished(let ending): "\(ending)"
     }
   }
 }

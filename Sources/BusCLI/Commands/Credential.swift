@@ -44,7 +44,7 @@ struct StoreOptions: ParsableArguments {
   var passphraseFd: Int32?
 
   /// Opens the store in the role of `--role`; else in that whose key `framebus credential run`
-  /// handed over; else as the host.
+  /// handed over; else as the host, or what this user is instead.
   func opened(_ global: GlobalOptions) throws -> CredentialStore {
     let group = try prepared(global)
     if let handed = try HandedOver.takeInherited() {
@@ -53,7 +53,7 @@ struct StoreOptions: ParsableArguments {
       }
       return try CredentialStore.open(in: group, handed: handed)
     }
-    return try open(group, as: global.role(default: .host))
+    return try open(group, as: global.role(in: group))
   }
 
   /// Opens the store as the host, whichever role `--role` names.
@@ -101,6 +101,8 @@ struct CredentialGet: ParsableCommand {
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
+  func validate() throws { try global.refuseJSON("a secret is written as it is") }
+
   func run() throws {
     let name = try choice.name()
     let secret = try store.opened(global).get(name)
@@ -122,7 +124,8 @@ struct CredentialGrant: ParsableCommand {
     let name = try choice.name()
     let role = try parsedRole(recipient)
     try store.opened(global).grant(role, name)
-    global.terminal.say("granted \(name) to the role \(role)")
+    try global.tell(
+      "granted \(name) to the role \(role)", asJSON: ["granted": "\(name)", "role": "\(role)"])
   }
 }
 
@@ -140,7 +143,8 @@ struct CredentialRevoke: ParsableCommand {
     let name = try choice.name()
     let role = try parsedRole(recipient)
     try store.opened(global).revoke(role, name)
-    global.terminal.say("revoked \(name) from the role \(role)")
+    try global.tell(
+      "revoked \(name) from the role \(role)", asJSON: ["revoked": "\(name)", "role": "\(role)"])
     global.terminal.warn(
       "the role \(role) may have seen the secret: change it at \(name.service), then"
         + " `framebus credential update` it")
@@ -158,7 +162,7 @@ struct CredentialRemove: ParsableCommand {
   func run() throws {
     let name = try choice.name()
     try store.opened(global).remove(name)
-    global.terminal.say("removed the credential \(name)")
+    try global.tell("removed the credential \(name)", asJSON: ["removed": "\(name)"])
   }
 }
 
@@ -174,13 +178,7 @@ struct CredentialAcceptRestore: ParsableCommand {
   func run() throws {
     let group = try store.prepared(global)
     try CredentialStore.acceptRestore(in: group, passphrase: store.givenPassphrase())
-    global.terminal.say("accepted the credentials of \(group.id) as they are")
+    try global.tell(
+      "accepted the credentials of \(group.id) as they are", asJSON: ["accepted": "\(group.id)"])
   }
-}
-
-func parsedRole(_ text: String) throws(UsageError) -> Role {
-  guard let role = Role(rawValue: text) else {
-    throw UsageError("\(text) is no role; roles are words like host, capture or extension")
-  }
-  return role
 }

@@ -61,7 +61,7 @@ struct CredentialAdd: ParsableCommand {
     let (name, options) = (try choice.name(), try details.options())
     let opened = try store.openedOrMade(global)
     try opened.add(name, try input.secret(of: name), options: options)
-    global.terminal.say("added the credential \(name)")
+    try global.tell("added the credential \(name)", asJSON: ["added": "\(name)"])
   }
 }
 
@@ -79,7 +79,7 @@ struct CredentialSet: ParsableCommand {
     let (name, options) = (try choice.name(), try details.options())
     let opened = try store.openedOrMade(global)
     try opened.set(name, try input.secret(of: name), options: options)
-    global.terminal.say("set the credential \(name)")
+    try global.tell("set the credential \(name)", asJSON: ["set": "\(name)"])
   }
 }
 
@@ -97,7 +97,7 @@ struct CredentialUpdate: ParsableCommand {
     let name = try choice.name()
     let opened = try store.opened(global)
     try opened.update(name, try input.secret(of: name))
-    global.terminal.say("updated the credential \(name)")
+    try global.tell("updated the credential \(name)", asJSON: ["updated": "\(name)"])
   }
 }
 

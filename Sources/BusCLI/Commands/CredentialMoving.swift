@@ -19,7 +19,7 @@ struct CredentialRotate: ParsableCommand {
   func run() throws {
     let name = try choice.name()
     try store.opened(global).rotate(name)
-    global.terminal.say("rotated the credential \(name)")
+    try global.tell("rotated the credential \(name)", asJSON: ["rotated": "\(name)"])
   }
 }
 
@@ -33,7 +33,9 @@ struct CredentialIdentity: ParsableCommand {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    try global.terminal.print("\(store.openedOrMade(global).identity())")
+    let identity = try store.openedOrMade(global).identity()
+    if global.json { return try global.terminal.printJSON(["identity": "\(identity)"]) }
+    try global.terminal.print("\(identity)")
   }
 }
 
@@ -82,7 +84,9 @@ struct CredentialExport: ParsableCommand {
       }
     let place = OutputFile(path)
     try Directory(path: place.directory).replaceFile(place.name, with: bytes, mode: 0o600)
-    global.terminal.say("exported \(counted(names.count)) to \(path)")
+    try global.tell(
+      "exported \(counted(names.count, "credential")) to \(path)", asJSON: ["exported": names.count]
+    )
   }
 
   private func filePassphrase() throws -> SecretBytes {
@@ -124,7 +128,9 @@ struct CredentialImport: ParsableCommand {
     let names = try opened.importing(
       file.bytes, passphrase: filePassphrase(of: file.bytes), from: exporter,
       isReplacing: replace)
-    global.terminal.say("imported \(counted(names.count)) from \(path)")
+    try global.tell(
+      "imported \(counted(names.count, "credential")) from \(path)",
+      asJSON: ["imported": names.count])
   }
 
   private func filePassphrase(of file: [UInt8]) throws -> SecretBytes? {
@@ -138,8 +144,4 @@ struct CredentialImport: ParsableCommand {
 
 private func parsedIdentity(_ text: String) throws(UsageError) -> StoreIdentity {
   do { return try StoreIdentity(text) } catch { throw UsageError("\(error)") }
-}
-
-private func counted(_ count: Int) -> String {
-  count == 1 ? "1 credential" : "\(count) credentials"
 }

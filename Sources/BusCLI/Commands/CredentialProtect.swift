@@ -55,7 +55,7 @@ struct CredentialProtect: ParsableCommand {
     }
     let source = try source()
     try opened.changeKeySource(of: role, passphrase: passphrase, to: source)
-    global.terminal.say("the key of the role \(role) is \(place)")
+    try global.tell("the key of the role \(role) is \(place)", asJSON: ["protected": "\(role)"])
   }
 
   private var place: String {

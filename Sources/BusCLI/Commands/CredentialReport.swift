@@ -2,7 +2,6 @@ import AppGroup
 import ArgumentParser
 import CommandLineSupport
 import CredentialStore
-import FoundationEssentials
 import Platform
 
 struct CredentialList: ParsableCommand {
@@ -112,9 +111,9 @@ private struct CredentialReport: Encodable {
     label = attributes.label
     comment = attributes.comment
     recipients = attributes.recipients.map(\.rawValue)
-    createdAt = timeText(attributes.createdAtSeconds)
-    changedAt = timeText(attributes.changedAtSeconds)
-    expiresAt = attributes.expiresAtSeconds.map(timeText)
+    createdAt = utcText(seconds: attributes.createdAtSeconds)
+    changedAt = utcText(seconds: attributes.changedAtSeconds)
+    expiresAt = attributes.expiresAtSeconds.map(utcText)
     accessibility = "\(attributes.accessibility)"
     generation = attributes.generation
   }
@@ -135,7 +134,7 @@ private struct AuditReport: Encodable {
   init(_ role: Role, _ record: AuditRecord) {
     self.role = role.rawValue
     sequence = record.sequence
-    time = timeText(Int64(record.atNs / 1_000_000_000))
+    time = utcText(seconds: Int64(record.atNs / 1_000_000_000))
     pid = record.processID
     uid = record.uid
     verb = "\(record.verb)"
@@ -144,8 +143,4 @@ private struct AuditReport: Encodable {
     service = record.name?.service
     account = record.name?.account
   }
-}
-
-private func timeText(_ seconds: Int64) -> String {
-  Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
 }

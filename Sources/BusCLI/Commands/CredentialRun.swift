@@ -60,8 +60,10 @@ struct CredentialRun: ParsableCommand {
     options.input = .inherit
     options.inherited = [handOver.descriptorNumber]
     // Inherited descriptors begin with 3.
-    options.environment = [HandOver.variable: "3", "FRAMEBUS_GROUP": "\(try host.groupID())"]
-    if let root = host.root { options.environment["FRAMEBUS_HOME"] = root }
+    options.environment = [
+      HandOver.variable: "3", GroupVariables.group: "\(try host.groupID())",
+    ]
+    if let root = host.root { options.environment[GroupVariables.home] = root }
     defer { handOver.end() }
     try runToItsEnd(options, signals)
   }

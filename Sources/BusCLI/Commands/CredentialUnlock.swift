@@ -32,7 +32,8 @@ struct CredentialUnlock: ParsableCommand {
     // Who has it unlocked already shall not prolong that without the passphrase.
     try CredentialStore.lock(role, in: group)
     try store.open(group, as: role).unlock(seconds: timeout)
-    global.terminal.say("the key of the role \(role) is unlocked for \(timeout) s")
+    try global.tell(
+      "the key of the role \(role) is unlocked for \(timeout) s", asJSON: ["unlocked": "\(role)"])
   }
 }
 
@@ -46,7 +47,8 @@ struct CredentialLock: ParsableCommand {
   func run() throws {
     let role = try global.role(default: .host)
     let wasUnlocked = try CredentialStore.lock(role, in: global.openGroup())
-    global.terminal.say(
-      wasUnlocked ? "locked the key of the role \(role)" : "the key of the role \(role) was locked")
+    try global.tell(
+      wasUnlocked ? "locked the key of the role \(role)" : "the key of the role \(role) was locked",
+      asJSON: ["locked": "\(role)"])
   }
 }

@@ -103,9 +103,14 @@ struct DefaultsWrite: ParsableCommand {
     let defaults = try suite.opened(
       global, creatingLocal: true, plainKeys: notSecret ? [key] : [])
     do {
-      guard let expected else { return try defaults.set(value, forKey: key) }
-      if try defaults.compareAndSet(key, expected: expected, to: value) { return }
-      throw NotEqual(key: key, found: defaults.value(forKey: key), expected: expected)
+      if let expected {
+        guard try defaults.compareAndSet(key, expected: expected, to: value) else {
+          throw NotEqual(key: key, found: defaults.value(forKey: key), expected: expected)
+        }
+      } else {
+        try defaults.set(value, forKey: key)
+      }
+      if global.json { try global.terminal.printJSON(["written": key]) }
     } catch DefaultsError.invalidKey(let key) {
       throw UsageError("\(DefaultsError.invalidKey(key))")
     }
@@ -122,6 +127,11 @@ struct DefaultsRemove: ParsableCommand {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
+    try remove()
+    if global.json { try global.terminal.printJSON(["removed": key ?? suite.name]) }
+  }
+
+  private func remove() throws {
     guard let key else {
       // One that cannot be read can be removed all the same.
       let defaults = try suite.opened(global)

@@ -50,7 +50,8 @@ struct DefaultsImport: ParsableCommand {
       if replace { for key in draft.keys { draft[key] = nil } }
       for (key, value) in values { draft[key] = value }
     }
-    global.terminal.say("\(values.count) settings are in \(defaults.name)")
+    try global.tell(
+      "\(values.count) settings are in \(defaults.name)", asJSON: ["imported": values.count])
   }
 
   private func read(stop: StopSignal) throws -> [UInt8] {

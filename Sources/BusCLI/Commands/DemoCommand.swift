@@ -2,6 +2,7 @@ import AppGroup
 import ArgumentParser
 import CommandLineSupport
 import Platform
+import Upload
 
 /// `framebus demo`: a broadcast of a screen into a file, and what its roles did.
 struct DemoCommand: ParsableCommand {
@@ -41,11 +42,18 @@ struct DemoCommand: ParsableCommand {
     guard output.hasSuffix(".mkv") || output.hasSuffix(".mp4") else {
       throw ValidationError("--output ends in .mkv or .mp4")
     }
+    if global.rootText != nil {
+      throw ValidationError("--root: a demo has a place of its own; see where with --keep")
+    }
   }
 
   func run() throws {
     // First of all, so that no thread is without it.
     let signals = try SignalWatcher()
+    // Before anything is up that would then have to go.
+    do { try OutputFile(output).checkWritable() } catch {
+      throw DestinationError.cannotWrite(error)
+    }
     let folder = try TemporaryFolder(prefix: "framebus-demo-")
     defer { leave(folder) }
     let id = try global.groupID()

@@ -3,6 +3,7 @@ import ArgumentParser
 import Broadcast
 import CommandLineSupport
 import Platform
+import Upload
 
 /// `framebus extension …`: who can take the samples of a broadcast.
 struct Extension: ParsableCommand {
@@ -32,7 +33,8 @@ struct ExtensionRegister: ParsableCommand {
   var id: String?
   @Option(
     help: ArgumentHelp(
-      "What --builtin is handed over; the first is the bearer of whip:.",
+      "What --builtin is handed over; the first is the bearer of whip:, the passphrase of srt:, "
+        + "the stream key of rtmp:.",
       valueName: "service/account"))
   var credential: [String] = []
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -52,15 +54,22 @@ struct ExtensionRegister: ParsableCommand {
     let group = try global.openGroup(creatingLocal: true)
     let manifest = try file.map(ExtensionRegistry.manifest) ?? builtinManifest()
     try ExtensionRegistry(group).register(manifest)
-    global.terminal.say(
-      "registered \(manifest.id); start it with `framebus broadcast start \(manifest.id)`")
+    try global.tell(
+      "registered \(manifest.id); start it with `framebus broadcast start \(manifest.id)`",
+      asJSON: ["registered": "\(manifest.id)"])
   }
 
   /// The built-in uploader as an extension like any other: the same checks apply.
   private func builtinManifest() throws -> ExtensionManifest {
+    let known = DestinationSpecification.schemes
+    guard let builtin, let parts = try? DestinationSpecification(builtin),
+      known.contains(parts.scheme), parts.address.isEmpty == (parts.scheme == "null")
+    else {
+      throw UsageError("\(DestinationError.unknownDestination(builtin ?? "", known: known))")
+    }
     do {
       return try ExtensionManifest.builtin(
-        id: id ?? Self.builtinID, destination: builtin ?? "", credentials: credential)
+        id: id ?? Self.builtinID, destination: builtin, credentials: credential)
     } catch {
       throw UsageError(error.reason)
     }
@@ -118,7 +127,7 @@ struct ExtensionRemove: ParsableCommand {
 
   func run() throws {
     try ExtensionRegistry(global.openGroup()).remove(id)
-    global.terminal.say("removed the extension \(id.plain)")
+    try global.tell("removed the extension \(id.plain)", asJSON: ["removed": "\(id)"])
   }
 }
 

@@ -76,10 +76,6 @@ struct GroupRemove: ParsableCommand {
   func run() throws {
     let id = try choice.resolved(global)
     try AppGroup.remove(id, root: global.root, isForced: force)
-    if global.json {
-      try global.terminal.printJSON(["removed": id.description])
-    } else {
-      global.terminal.say("removed the group \(id)")
-    }
+    try global.tell("removed the group \(id)", asJSON: ["removed": "\(id)"])
   }
 }

@@ -24,9 +24,7 @@ struct GroupGrant: ParsableCommand {
 
   func run() throws {
     let id = try resolvedGroup()
-    guard let role = Role(rawValue: isSwapped ? self.id ?? "" : role) else {
-      throw UsageError("\(role) is no role; a role is a word of a-z, 0-9 and - such as capture")
-    }
+    let role = try parsedRole(isSwapped ? self.id ?? "" : role)
     let holders = uid.map(Holder.user) + gid.map(Holder.group)
     if holders.isEmpty {
       throw UsageError("say who may be \(role): --uid N or --gid N (see `id USER`)")

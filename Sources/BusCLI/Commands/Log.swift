@@ -37,6 +37,7 @@ struct LogAppend: ParsableCommand {
     let log = try SharedLog.open(group, role: role, options: options)
     log.append(level, message, label: label, metadata: fields, source: "")
     try log.close()
+    if global.json { try global.terminal.printJSON(["appended": message]) }
   }
 }
 
@@ -51,7 +52,7 @@ struct LevelOption: ParsableArguments {
     guard let levelText else { return nil }
     guard let level = LogLevel(name: levelText) else {
       let names = LogLevel.allCases.map(\.description).joined(separator: ", ")
-      throw UsageError("\(levelText) is no level; use \(names)")
+      throw UsageError("“\(levelText.plain)” is no level; use \(names)")
     }
     return level
   }

@@ -106,8 +106,7 @@ struct LogShow: ParsableCommand {
     filter.minimumLevel = try choice.level() ?? .trace
     if let since { filter.sinceNs = try pastMoment(since) }
     if let text = global.roleText {
-      guard let role = Role(rawValue: text) else { throw UsageError("\(text) is no role") }
-      filter.roles = [role]
+      filter.roles = [try parsedRole(text)]
     }
     filter.text = grep
     filter.labels = Set(label)

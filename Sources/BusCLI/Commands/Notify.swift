@@ -30,9 +30,7 @@ extension GlobalOptions {
   /// - Parameter creatingLocal: as `openGroup`: not for verbs that only look.
   func openNotifications(creatingLocal: Bool = false) throws -> NotifyCenter {
     let group = try openGroup(creatingLocal: creatingLocal)
-    let own = group.ownRoles
-    let role = try role(default: own.contains(.host) ? .host : own.first ?? .host)
-    return try NotifyCenter(group, role: role)
+    return try NotifyCenter(group, role: role(in: group))
   }
 }
 
@@ -117,7 +115,7 @@ struct NotifySetState: ParsableCommand {
     let value = digits.first == "+" ? nil : UInt64(digits, radix: isHexadecimal ? 16 : 10)
     guard let value else {
       throw UsageError(
-        "\(valueText.plain) is no state: use 0 to \(UInt64.max), or hexadecimal after 0x")
+        "“\(valueText.plain)” is no state: use 0 to \(UInt64.max), or hexadecimal after 0x")
     }
     let center = try global.openNotifications(creatingLocal: true)
     try center.setState(value, of: name)

@@ -44,6 +44,7 @@ struct PlayCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
+    try global.refuseJSON("frames are written as y4m, or --raw")
     if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
     if let from, from < 1 { throw ValidationError("--from \(from): use 1 or more") }
     if toStream != nil, raw {
@@ -61,8 +62,9 @@ struct PlayCommand: ParsableCommand {
       } else {
         try playStream(try liveSource(), stop: signals.stop)
       }
-    } catch PlayError.noReader {
-      // Whoever reads us has seen enough.
+    } catch PlayError.system(let error) {
+      // That nobody reads any more is met where it is for every verb.
+      throw error
     }
     try endBySignal(signals)
   }

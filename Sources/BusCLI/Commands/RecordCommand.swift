@@ -81,7 +81,7 @@ struct RecordCommand: ParsableCommand {
 
 /// Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
 func endBySignal(_ signals: SignalWatcher) throws {
-  if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+  if signals.isInterrupted { throw Interrupted() }
 }
 
 /// The stream ended by its publisher's failure. What came before it is complete.

@@ -93,10 +93,6 @@ struct SemaphoreRemove: ParsableCommand {
   func run() throws {
     let name = try choice.name()
     try GroupSemaphore.remove(name, in: global.openGroup())
-    if global.json {
-      try global.terminal.printJSON(["removed": name.text])
-    } else {
-      global.terminal.say("removed the semaphore \(name)")
-    }
+    try global.tell("removed the semaphore \(name)", asJSON: ["removed": name.text])
   }
 }

@@ -55,7 +55,7 @@ struct TopCommand: ParsableCommand {
       try show(reports, since: earlier, seconds: seconds, on: screen)
       (earlier, lookedAtNs, looks) = (reports, nowNs, looks + 1)
     }
-    if signals.signal != nil, signals.exitStatus == 130 { throw Interrupted() }
+    if signals.isInterrupted { throw Interrupted() }
   }
 
   private func show(

@@ -11,12 +11,17 @@ enum ConfinementChecks {
     }
   }
 
+  /// More than a program that does nothing takes.
+  private static let budgetBytes: UInt64 = 64 << 20
+
   /// Of all kinds of roles, each measure once; where one lacks it, as that one has it.
   private static func measures() throws(LaunchError) -> [Measure] {
     var found: [Measure] = []
     let program = LaunchOptions(programInPath(named: "true") ?? "/bin/true")
     for sockets in [Confinement.Sockets.local, .internet] {
-      let role = try Launcher().start(program, confinement: .systemAlone(sockets))
+      var confinement = Confinement.systemAlone(sockets)
+      confinement.memoryBytes = budgetBytes
+      let role = try Launcher().start(program, confinement: confinement)
       for measure in role.measures {
         guard let index = found.firstIndex(where: { $0.name == measure.name }) else {
           found.append(measure)
@@ -42,8 +47,10 @@ enum ConfinementChecks {
         + " and mount"
     case "unix-sockets":
       "allow user namespaces as for private-root, and use Linux 6.12 or newer with Landlock"
-    case "files", "scope":
-      "boot a kernel with Landlock, `landlock` among the names in its parameter lsm="
+    case "files": "boot a kernel with Landlock, `landlock` among the names in its parameter lsm="
+    case "scope": "use Linux 6.12 or newer, with Landlock as for files"
+    case "children-memory":
+      "be root, or in a session of systemd, which gives its user control groups to make"
     case "system-calls", "internet": "use a kernel with seccomp filters"
     default: "see the reason"
     }

@@ -71,6 +71,7 @@ final class RecordingDisplay: Sendable {
   static func line(_ figures: RecordingFigures, since earlier: RecordingFigures?) -> String {
     let rate = figures.framesPerSecond(since: earlier).text(places: 1)
     let speed = (figures.bytesPerSecond(since: earlier) / 1e6).text(places: 1)
-    return "\(figures.frames) frames, \(rate) fps, \(speed) MB/s, \(figures.dropped) drops"
+    return "\(counted(figures.frames, "frame")), \(rate) fps, \(speed) MB/s, "
+      + counted(figures.dropped, "drop")
   }
 }

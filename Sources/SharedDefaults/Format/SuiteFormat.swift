@@ -8,7 +8,6 @@ enum SuiteFormat {
   static let atChecksum = 12
   /// From here on the checksum is taken, up to `checkedEnd` and over the snapshot.
   static let atSequence = 16
-  static let atSnapshotBytes = 24
   static let checkedEnd = 32
   /// Words that change while the file is in use.
   static let atExtent = 64
