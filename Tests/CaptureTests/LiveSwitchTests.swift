@@ -51,7 +51,11 @@ import Testing
         waitingForPublisherUntil: .after(.seconds(60)))
       for _ in 0..<10 { _ = try next(&subscriber) }
       try switchSound("--\(kind)", "off")
+      // A capture that this machine lets wait hears of it later: the last chunk fades after that.
+      try capture.waitForErrors("its sound is switched off: `framebus broadcast sound")
       let offNs = Int64(monotonicNowNs())
+      // Said again, which changes nothing and lasts for chunks.
+      try switchSound("--\(kind)", "off")
       let onNs = Int64(monotonicNowNs())
       try switchSound("--\(kind)", "on")
       var pieces: [Piece] = []
@@ -61,9 +65,8 @@ import Testing
       // Whatever comes at both ends of the gap, it begins and ends without a step.
       #expect(before.last?.last == 0)
       #expect(abs(Int(pieces.last?.first ?? .max)) < 10)
+      try capture.waitForErrors("its sound is switched on")
       try capture.end(with: 15)
-      #expect(capture.errors.text.contains("its sound is switched off: `framebus broadcast sound"))
-      #expect(capture.errors.text.contains("its sound is switched on"))
     }
   }
 
