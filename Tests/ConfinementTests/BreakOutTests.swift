@@ -12,8 +12,13 @@ import Testing
     let free = try world.attempt(as: "none", attempts)
     #expect(free.succeeded == Set(attempts), "\(free)", sourceLocation: source)
     let confined = try world.attempt(as: role, attempts, settings)
-    #expect(confined.failed == Set(attempts), "\(confined)", sourceLocation: source)
-    #expect(confined.off.isEmpty, "\(confined)", sourceLocation: source)
+    let possible = ConfinedWorld.possible(attempts, for: role)
+    #expect(confined.succeeded == possible, "\(confined)", sourceLocation: source)
+    #expect(
+      confined.failed == Set(attempts).subtracting(possible), "\(confined)",
+      sourceLocation: source)
+    #expect(
+      confined.off == ConfinedWorld.off(for: role), "\(confined)", sourceLocation: source)
   }
 
   @Test(arguments: ["capture", "extension"])

@@ -17,6 +17,27 @@ struct ConfinedWorld {
     try Data("host's own".utf8).write(to: URL(fileURLWithPath: secret))
   }
 
+  /// Whether Landlock has scopes here, as Linux has since 6.12.
+  private static let hasScope: Bool = {
+    let world = try? ConfinedWorld()
+    return (try? world?.attempt(as: "none", ["scope"]).succeeded) == ["scope"]
+  }()
+
+  /// The measures that are off for a role: those named, and what this kernel has not got.
+  static func off(for role: String, _ names: String...) -> Set<String> {
+    let missing: Set = role == "capture" ? ["scope"] : ["scope", "unix-sockets"]
+    return Set(names).union(hasScope ? [] : missing)
+  }
+
+  /// Of some attempts, those that this kernel does not keep a role from.
+  static func possible(_ attempts: [String], for role: String) -> Set<String> {
+    if hasScope { return [] }
+    return Set(
+      attempts.filter {
+        $0.hasPrefix("signal=") || role == "extension" && $0.hasPrefix("abstract=")
+      })
+  }
+
   /// What a role could do, and how it was confined.
   struct Outcome: CustomStringConvertible {
     let description: String
