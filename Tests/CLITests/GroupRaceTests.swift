@@ -47,33 +47,37 @@ import Testing
     #expect(try leftovers().isEmpty)
   }
 
+  // A file that was opened and not written yet is what dying at its first write leaves.
+  private static let calls = [
+    "mkdirat", "fchmod", "fchown", "fsetxattr", "write", "fsync", "renameat", "renameat2",
+    "unlinkat",
+  ]
+
+  /// Killed as it enters the first call of each kind, the second, and so on, until one run ends.
   @Test(
     .enabled(if: programInPath(named: "strace") != nil, "strace is missing: apt install strace"),
-    arguments: ["create", "grant", "remove"])
-  func aKillAtAnyStepLeavesAGroupThatWorksOrCanBeCreatedAgain(_ verb: String) throws {
-    // The calls that change something or take the lock; each is a step to die at.
-    let calls = "mkdirat,fchmod,fcntl,openat,fsync,renameat2,unlinkat,fsetxattr,fremovexattr"
-    let options = verb == "grant" ? ["--uid", "4242"] : []
-    let role = verb == "grant" ? ["capture"] : []
-    for step in 1... {
-      _ = try start("group", "create", "a.b").finish()
-      if verb == "create" { try start("group", "remove", "a.b").finish().requireSuccess() }
+    arguments: ["create", "grant", "remove"], calls)
+  func aKillAtAnyStepLeavesAGroupThatWorksOrCanBeCreatedAgain(verb: String, call: String) throws {
+    let grant = ["grant", "capture", "a.b", "--uid", "4242"]
+    let words = verb == "grant" ? grant : [verb, "a.b"]
+    for number in 1... {
+      if verb != "create" { try start("group", "create", "a.b").finish().requireSuccess() }
       let killed = try run(
         "strace",
-        ["-f", "-qq", "-o", "/dev/null", "-e", "inject=\(calls):signal=KILL:when=\(step)"]
-          + [try #require(siblingProgram(named: "framebus")), "group", verb] + role
-          + ["a.b", "--root", root.path] + options)
+        ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)"]
+          + ["-e", "inject=\(call):signal=KILL:when=\(number)", try pathOfProgram("framebus")]
+          + ["group"] + words + ["--root", root.path])
       let listed = try start("group", "list").finish().requireSuccess()
-      #expect(!listed.output.contains("unusable"), "step \(step): \(listed.output)")
+      #expect(!listed.output.contains("unusable"), "\(call) \(number): \(listed.output)")
       if listed.output.isEmpty {
         try start("group", "create", "a.b").finish().requireSuccess()
       }
       let granted = try start("group", "grant", "capture", "a.b", "--uid", "4242").finish()
-      #expect(granted.status == .exited(0), "step \(step): \(granted.errors)")
+      #expect(granted.status == .exited(0), "\(call) \(number): \(granted.errors)")
       let doctor = try start("group", "doctor", "a.b").finish()
-      #expect(doctor.status == .exited(0), "step \(step): \(doctor.output)")
+      #expect(doctor.status == .exited(0), "\(call) \(number): \(doctor.output)")
       try start("group", "remove", "a.b").finish().requireSuccess()
-      #expect(try leftovers().isEmpty, "step \(step)")
+      #expect(try leftovers().isEmpty, "\(call) \(number)")
       if killed.status == .exited(0) { break }
     }
   }
