@@ -61,12 +61,16 @@ static upload_event_kind kind_of(const GError *error) {
   return UPLOAD_FAILED;
 }
 
+static void report(upload_pipeline *pipeline, upload_event_kind kind) {
+  struct upload_event event = {.kind = kind, .element = "", .message = "", .detail = ""};
+  pipeline->handler(pipeline->context, &event);
+}
+
 static GstBusSyncReply handle_message(GstBus *bus, GstMessage *message, gpointer data) {
   (void)bus;
   upload_pipeline *pipeline = data;
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) {
-    struct upload_event event = {.kind = UPLOAD_ENDED, .element = "", .message = "", .detail = ""};
-    pipeline->handler(pipeline->context, &event);
+    report(pipeline, UPLOAD_ENDED);
   } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     GError *error = NULL;
     gchar *detail = NULL;
@@ -223,6 +227,25 @@ bool upload_pipeline_set_sound_caps(upload_pipeline *pipeline, const char *caps)
   return set_caps(sound_source(pipeline), caps);
 }
 
+/// The first buffer has been dealt with. A sink that failed has said so before; one that was
+/// stopped meanwhile took nothing.
+static GstPadProbeReturn first_is_done(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  (void)pad;
+  if (GST_PAD_PROBE_INFO_FLOW_RETURN(info) == GST_FLOW_OK) report(data, UPLOAD_TAKEN);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static GstPadProbeReturn offer_first(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+  (void)info;
+  report(data, UPLOAD_OFFERED);
+  // The pad before is busy with this buffer, and idle once the last element has come back from it.
+  GstPad *end = gst_pad_get_peer(pad);
+  if (end == NULL) return GST_PAD_PROBE_REMOVE;
+  gst_pad_add_probe(end, GST_PAD_PROBE_TYPE_IDLE, first_is_done, data, NULL);
+  gst_object_unref(end);
+  return GST_PAD_PROBE_REMOVE;
+}
+
 static GstPadProbeReturn count_bytes(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
   (void)pad;
   upload_pipeline *pipeline = data;
@@ -250,15 +273,19 @@ static GstPadProbeReturn note_address(GstPad *pad, GstPadProbeInfo *info, gpoint
 }
 
 bool upload_pipeline_play(upload_pipeline *pipeline) {
-  GstPad *end = input_pad(pipeline->last);
+  GstPad *input = input_pad(pipeline->last);
+  GstPad *end = input ? gst_pad_get_peer(input) : NULL;
   GstPad *start = GST_PAD(pipeline->source->srcpads->data);
+  GstPadProbeType written = GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST;
   if (end == NULL) return false;
   if (!pipeline->isObserved) {
     pipeline->isObserved = true;
-    gst_pad_add_probe(end, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, count_bytes,
-                      pipeline, NULL);
+    // Not at the input, for hlssink's sees a list of buffers, and then each of them.
+    gst_pad_add_probe(end, written, count_bytes, pipeline, NULL);
+    gst_pad_add_probe(input, written, offer_first, pipeline, NULL);
     gst_pad_add_probe(start, GST_PAD_PROBE_TYPE_BUFFER, note_address, pipeline, NULL);
   }
+  gst_object_unref(end);
   return gst_element_set_state(pipeline->bin, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
 }
 

@@ -30,6 +30,10 @@ public protocol Destination: AnyObject {
   /// Bytes sent or written so far.
   var byteCount: UInt64 { get }
 
+  /// Frames that it accepted and that went nowhere, as those do that begin a connection which does
+  /// not come about.
+  var lostFrames: Int { get }
+
   /// Whether it can carry sound beside the pictures. Asked once, before `prepare`.
   var takesSound: Bool { get }
 
@@ -68,6 +72,7 @@ public protocol Destination: AnyObject {
 
 extension Destination {
   public var frameLimit: Int? { nil }
+  public var lostFrames: Int { 0 }
   public var takesSound: Bool { false }
   public func expectSound() {}
   public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {}

@@ -99,7 +99,8 @@ public final class UploadRunner {
   }
 
   private func summary(_ set: borrowing SubscriberSet, end: UploadEnd) -> UploadSummary {
-    UploadSummary(
+    statistics.lostFrames = destination.lostFrames
+    return UploadSummary(
       progress: statistics.summary(
         drops: drops(set), sound: soundFigures(set), byteCount: destination.byteCount),
       output: destination.output, end: end)
@@ -231,8 +232,9 @@ public final class UploadRunner {
     try accept(frame, ptsNs: ptsNs)
     // A lossless stream is a file's: it has its own time, in which nothing is missing.
     still.sent(isRepeatable && destination.wantsRepeatedFrames ? frame : nil, nowNs: nowNs)
+    statistics.lostFrames = destination.lostFrames
     let limit = min(plan.frameLimit ?? .max, destination.frameLimit ?? .max)
-    if statistics.frames >= limit { end = .limitReached }
+    if statistics.sentFrames >= limit { end = .limitReached }
   }
 
   private func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(UploadError) {
@@ -298,6 +300,7 @@ public final class UploadRunner {
     let nowNs = monotonicNowNs()
     guard nowNs >= reportAtNs else { return }
     reportAtNs = nowNs &+ progressNs
+    statistics.lostFrames = destination.lostFrames
     report(
       .progress(
         statistics.progress(

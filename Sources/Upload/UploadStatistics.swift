@@ -6,6 +6,8 @@ package struct UploadStatistics {
   private static let leastSeconds = 1.0
 
   package private(set) var frames = 0
+  /// Those of them that the destination lost: drops, and no frames that were sent.
+  package var lostFrames = 0
   private(set) var repeatedFrames = 0
   private(set) var soundChunks = 0
   private var latency = LatencyHistogram()
@@ -17,6 +19,8 @@ package struct UploadStatistics {
   private var reportedBytes: UInt64 = 0
 
   package init() {}
+
+  var sentFrames: Int { frames - lostFrames }
 
   package mutating func countFrame(capturedAtNs: UInt64, nowNs: UInt64) {
     frames += 1
@@ -36,10 +40,10 @@ package struct UploadStatistics {
     let seconds = Double(nowNs &- reportedAtNs) / 1e9
     var result = totals(drops: drops, sound: sound, byteCount: byteCount)
     if seconds > 0 {
-      result.framesPerSecond = Double(frames - reportedFrames) / seconds
+      result.framesPerSecond = Double(max(0, sentFrames - reportedFrames)) / seconds
       result.bitsPerSecond = Double(byteCount &- reportedBytes) * 8 / seconds
     }
-    (reportedAtNs, reportedFrames, reportedBytes) = (nowNs, frames, byteCount)
+    (reportedAtNs, reportedFrames, reportedBytes) = (nowNs, sentFrames, byteCount)
     return result
   }
 
@@ -48,7 +52,7 @@ package struct UploadStatistics {
     var result = totals(drops: drops, sound: sound, byteCount: byteCount)
     let seconds = Double(newestArrivalNs &- (firstArrivalNs ?? newestArrivalNs)) / 1e9
     if seconds >= Self.leastSeconds {
-      result.framesPerSecond = Double(frames - 1) / seconds
+      result.framesPerSecond = Double(max(0, sentFrames - 1)) / seconds
       result.bitsPerSecond = Double(byteCount) * 8 / seconds
     }
     return result
@@ -58,7 +62,8 @@ package struct UploadStatistics {
     drops: UInt64, sound: SoundFigures?, byteCount: UInt64
   ) -> UploadProgress {
     UploadProgress(
-      frames: frames, repeatedFrames: repeatedFrames, drops: drops,
+      frames: sentFrames, repeatedFrames: repeatedFrames,
+      drops: drops + UInt64(clamping: lostFrames),
       latencyP50Ns: latency.quantile(0.5), latencyP99Ns: latency.quantile(0.99),
       byteCount: byteCount, sound: sound)
   }

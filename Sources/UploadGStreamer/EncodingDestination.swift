@@ -39,6 +39,9 @@
     public var output: String { outlet.output }
     public var byteCount: UInt64 { recording?.pipeline.bytesWritten ?? 0 }
 
+    /// Whether its output has taken anything, as a peer has whose connection stands.
+    var hasBegun: Bool { recording?.pipeline.state.firstBuffer == .taken }
+
     /// Whether its output has taken more than the headers, as a peer that is reached does.
     var hasDelivered: Bool { (recording?.pipeline.buffersWritten ?? 0) > 8 }
 

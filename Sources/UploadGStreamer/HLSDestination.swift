@@ -15,12 +15,17 @@
     private let directory: String
     private let playlist: OutputFile
     private let space: SpaceWatch
+    /// Locked while an upload has the directory, and left there: hlssink puts a new file in its
+    /// playlist's place each time, so a lock on that would keep nobody out.
+    private let lockFile: OutputFile
+    private var lock: Descriptor?
 
     init(directory: String, encoder: EncoderSettings) throws(DestinationError) {
       guard !directory.isEmpty else { throw .malformed("hls:") }
       self.directory = directory
       output = directory + "/index.m3u8"
       playlist = OutputFile(output)
+      lockFile = OutputFile(directory + "/.framebus.lock")
       space = SpaceWatch(playlist, bitsPerSecond: encoder.bitsPerSecond(width: 1920, height: 1080))
     }
 
@@ -41,14 +46,30 @@
     func prepare() throws(DestinationError) {
       do throws(SystemError) {
         try playlist.checkWritable()
+        try lockFile.checkWritable()
       } catch {
-        throw .cannotWrite(error)
+        throw .cannotWrite(named(error))
       }
       try space.require()
     }
 
+    func open() throws(DestinationError) {
+      do throws(SystemError) { lock = try lockFile.lock() } catch {
+        throw .cannotWrite(named(error))
+      }
+    }
+
     func check() throws(DestinationError) {
       if space.isDue { try space.check() }
+    }
+
+    func removeEmpty() {
+      if lock != nil { try? lockFile.remove() }
+    }
+
+    /// Who has the directory writes its playlist: that is the file a user knows.
+    private func named(_ error: SystemError) -> SystemError {
+      error.isBusy ? .busy(path: output) : error
     }
   }
 

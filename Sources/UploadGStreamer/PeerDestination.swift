@@ -1,4 +1,5 @@
 #if Media
+  import FrameBus
   import Platform
   import Sound
   import Upload
@@ -6,8 +7,8 @@
   /// A peer on the network that takes a container, and may go away and come back. Each connection
   /// is an `EncodingDestination` of its own, which begins with a key frame and at time 0.
   ///
-  /// While there is no connection no frame is taken, so the newest ones replace each other on the
-  /// bus.
+  /// One frame or two begin a connection. Until it stands, and while there is none, no other frame
+  /// is taken, so the newest ones replace each other on the bus.
   final class PeerDestination: Destination {
     /// Told, on the thread that uploads, of a loss and of the time until the next attempt.
     typealias Report = @Sendable (DestinationError, Duration) -> Void
@@ -23,6 +24,10 @@
     private var hasPictures = false
     private var connection: Connection?
     private var bytesBefore: UInt64 = 0
+    private var newest: SequenceNumber?
+    /// Of this connection, without repeated ones.
+    private var frameCount = 0
+    private(set) var lostFrames = 0
     private var reattempts = Reattempts(for: .seconds(120))
 
     private struct Connection {
@@ -42,7 +47,13 @@
     }
 
     var output: String { outlet.output }
-    var byteCount: UInt64 { bytesBefore + (connection?.destination.byteCount ?? 0) }
+    var byteCount: UInt64 { bytesBefore + bytesTaken }
+
+    /// By this connection: while it does not stand, what waits for it went nowhere.
+    private var bytesTaken: UInt64 {
+      guard let destination = connection?.destination, destination.hasBegun else { return 0 }
+      return destination.byteCount
+    }
 
     func expectSound() { hasSound = true }
 
@@ -70,6 +81,8 @@
 
     func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
       hasPictures = true
+      if frame.lease.sequence != newest { frameCount += 1 }
+      newest = frame.lease.sequence
       try attempt(from: ptsNs) { (destination, ptsNs) throws(DestinationError) in
         try destination.accept(frame, ptsNs: ptsNs)
       }
@@ -106,6 +119,8 @@
     private func recover(from error: DestinationError) throws(DestinationError) {
       let error = blanked(error)
       let hadWorked = connection?.destination.hasDelivered ?? false
+      if connection?.destination.hasBegun != true { lostFrames += frameCount }
+      frameCount = 0
       abandon()
       guard case .elementFailed(let element, let message, let detail) = error else { throw error }
       guard let pause = reattempts.fail(hadWorked: hadWorked) else {
@@ -132,7 +147,7 @@
     func abandon() {
       guard let connection else { return }
       connection.destination.abandon()
-      bytesBefore += connection.destination.byteCount
+      bytesBefore += bytesTaken
       self.connection = nil
     }
   }

@@ -121,11 +121,14 @@
       }
     }
 
-    /// Waits until fewer frames than that are in the pipeline.
+    /// Waits until fewer frames than that are in the pipeline, and its output has not just begun to
+    /// take the first: what waits for a connection would be old when that stands.
     func waitForRoom(
       below limit: Int, until deadline: Deadline, stop: StopSignal?
     ) throws(DestinationError) -> Bool {
-      let hasRoom = state.wait(until: deadline, stop: stop) { $0.framesHeld < limit }
+      let hasRoom = state.wait(until: deadline, stop: stop) {
+        $0.framesHeld < limit && $0.firstBuffer != .offered
+      }
       try throwIfFailed()
       return hasRoom
     }

@@ -3,8 +3,8 @@
   import Platform
   import Synchronization
 
-  /// What GStreamer's threads tell the thread that feeds a pipeline: frames released, the end
-  /// reached, or an element failed.
+  /// What GStreamer's threads tell the thread that feeds a pipeline: frames released, the output
+  /// begun, the end reached, or an element failed.
   final class PipelineState: Sendable {
     struct Failure: Sendable {
       enum Kind { case failed, noSpace, cannotOpen }
@@ -14,8 +14,13 @@
       var detail: String
     }
 
+    /// How far the first buffer of the output has come. A network sink does not take it before
+    /// its connection stands.
+    enum FirstBuffer { case expected, offered, taken }
+
     private struct Values {
       var framesHeld = 0
+      var firstBuffer = FirstBuffer.expected
       var isEnded = false
       var failure: Failure?
     }
@@ -25,6 +30,7 @@
     private let changes = PrivateFutexWord()
 
     var framesHeld: Int { values.withLock { $0.framesHeld } }
+    var firstBuffer: FirstBuffer { values.withLock { $0.firstBuffer } }
     var isEnded: Bool { values.withLock { $0.isEnded } }
     /// The first failure: those that follow are its consequences.
     var failure: Failure? { values.withLock { $0.failure } }
@@ -32,6 +38,7 @@
     func frameEntered() { values.withLock { $0.framesHeld += 1 } }
 
     func frameReleased() { change { $0.framesHeld -= 1 } }
+    func moved(_ firstBuffer: FirstBuffer) { change { $0.firstBuffer = firstBuffer } }
     func ended() { change { $0.isEnded = true } }
     func failed(_ failure: Failure) {
       change { if $0.failure == nil { $0.failure = failure } }
@@ -73,6 +80,8 @@
     let kind: PipelineState.Failure.Kind
     switch unsafe event.kind {
     case UPLOAD_ENDED: return state.ended()
+    case UPLOAD_OFFERED: return state.moved(.offered)
+    case UPLOAD_TAKEN: return state.moved(.taken)
     case UPLOAD_NO_SPACE: kind = .noSpace
     case UPLOAD_CANNOT_OPEN: kind = .cannotOpen
     default: kind = .failed

@@ -1,6 +1,5 @@
 #if Media
   import Upload
-  import WHIP
 
   /// A server that speaks RTMP, which gets a stream in the container FLV.
   final class RTMPOutlet: Outlet {
@@ -13,9 +12,8 @@
     /// - Parameter key: what most servers ask for at the end of the address, and nobody else may
     ///   know.
     init(_ address: PublicAddress, key: String?) {
-      let server = address.text.dropLast(address.path.count)
-      output = String(server) + AddressKeys.shortened(in: address.path)
-      keys = AddressKeys.found(in: address.path) + (key.map { [$0] } ?? [])
+      output = address.shown
+      keys = address.keys + (key.map { [$0] } ?? [])
       location = key.map { "\(address.text)/\($0)" } ?? address.text
     }
 
@@ -33,9 +31,7 @@
     func prepare() throws(DestinationError) {}
 
     /// Servers name the stream that they refuse, and a key is part of the name.
-    func blanked(_ message: String) -> String {
-      keys.filter { !$0.isEmpty }.reduce(message) { $0.replacing($1, with: "…") }
-    }
+    func blanked(_ message: String) -> String { message.without(keys) }
   }
 
   /// `rtmp://HOST/APPLICATION/STREAM`

@@ -1,5 +1,6 @@
 #if Media
   import Upload
+  import WHIP
 
   /// A peer that speaks SRT, which gets an MPEG transport stream.
   final class SRTOutlet: Outlet {
@@ -7,17 +8,22 @@
 
     let output: String
     let soundEncoder = SoundEncoder.aac
+    private let location: String
     private let passphrase: String?
+    /// What no message may show: many servers find a key in the parameter `streamid`.
+    private let keys: [String]
 
     init(_ address: PublicAddress, passphrase: String?) throws(DestinationError) {
-      // Of its parameters, libsrt has one that is secret.
-      guard !address.text.lowercased().contains("passphrase") else {
+      // The one parameter of libsrt that is never anything but secret.
+      guard !AddressKeys.decoded(address.text).lowercased().contains("passphrase") else {
         throw .secretInAddress(address.scheme)
       }
       if let passphrase, !Self.passphraseLengths.contains(passphrase.utf8.count) {
         throw .unusableSecret("SRT takes passphrases of 10 to 79 bytes")
       }
-      output = address.text
+      output = address.shown
+      location = address.text
+      keys = address.keys
       self.passphrase = passphrase
     }
 
@@ -28,17 +34,21 @@
       ElementDescription(
         factory: "srtsink", package: "gstreamer1.0-plugins-bad",
         properties: [
-          .init("uri", output), .init("sync", "false"),
+          .init("uri", location), .init("sync", "false"),
           // A peer that is not there, or goes, is an error that is seen; see `PeerDestination`.
           .init("auto-reconnect", "false"),
         ] + (passphrase.map { [.init("passphrase", $0), .init("pbkeylen", "16")] } ?? []))
     }
 
     func prepare() throws(DestinationError) {}
+
+    func blanked(_ message: String) -> String { message.without(keys) }
   }
 
   /// `srt://HOST:PORT`
   public struct SRTDestinationMaker: DestinationMaker {
+    package static let schemes = ["srt"]
+
     public let scheme = "srt"
     public let spellings = ["srt://HOST:PORT"]
     private let passphrase: String?
@@ -56,7 +66,7 @@
     public func make(
       _ specification: DestinationSpecification, encoder: EncoderSettings
     ) throws(DestinationError) -> any Destination {
-      let address = try PublicAddress(specification, schemes: ["srt"])
+      let address = try PublicAddress(specification, schemes: Self.schemes)
       return try PeerDestination(
         SRTOutlet(address, passphrase: passphrase), encoder: encoder, report: onLoss)
     }

@@ -57,6 +57,9 @@
     private var hasSound = false
     private var attempt: Attempt?
     private var bytesBefore: UInt64 = 0
+    /// The newest frame that the endpoint did not take.
+    private var refused: SequenceNumber?
+    public private(set) var lostFrames = 0
     private var reattempts: Reattempts
 
     /// A pipeline, and its connection to the endpoint.
@@ -137,6 +140,7 @@
       // The operator ?? would lose the type of what is thrown.
       var attempt =
         if let started = self.attempt { started } else { try start(frame.lease, ptsNs) }
+      guard attempt.connection.takes(.video) else { return lose(frame) }
       if frame.lease.format != attempt.format {
         attempt.format = frame.lease.format
         attempt.geometry = try FrameGeometry(evenPartOf: frame.lease.format)
@@ -148,9 +152,15 @@
         durationNs: attempt.format.assumedFrameNs)
     }
 
+    /// webrtcbin 1.22 would send what the answer refuses.
+    private func lose(_ frame: HeldFrame) {
+      if frame.lease.sequence != refused { lostFrames += 1 }
+      refused = frame.lease.sequence
+    }
+
     public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
       // Before there are pictures, and while nobody listens, there is nothing to send it with.
-      guard let attempt, attempt.connection.state == .connected,
+      guard let attempt, attempt.connection.state == .connected, attempt.connection.takes(.audio),
         ptsNs >= attempt.startNs + Self.preludeChunks * SoundChunk.durationNs
       else { return }
       attempt.peer.push(sound, ptsNs: ptsNs - attempt.startNs)

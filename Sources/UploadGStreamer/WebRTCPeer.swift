@@ -111,9 +111,7 @@
     private func tunnelled(
       _ server: ICEServer, until deadline: Deadline, stop: StopSignal
     ) throws(HTTPError) -> ICEServer {
-      if server.transport == "udp" {
-        throw .broken(reason: "there is no TLS over UDP to a relay here; use ?transport=tcp")
-      }
+      if server.transport == "udp" { throw .noDatagramTLS }
       let tunnel = try TLSTunnel(
         to: server, certificates: certificates, until: deadline, stop: stop)
       tunnels.withLock { $0.append(tunnel) }

@@ -81,6 +81,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   override func broadcastFinished() {
     guard let destination else { return }
     still.release()
+    statistics.lostFrames = destination.lostFrames
     let figures = statistics.summary(
       drops: dropCount, sound: nil, byteCount: destination.byteCount)
     setup?.log.append(.notice, UploadProgress.ended, label: Self.label, metadata: figures.logged)

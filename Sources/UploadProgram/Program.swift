@@ -114,7 +114,8 @@ struct Send: ParsableCommand {
         try EndpointSecrets(upload.access, global, opened: credentials).account($0).password
       }
       if let named = try? DestinationSpecification(upload.destination),
-        let address = try? PublicAddress(named, schemes: RTMPDestinationMaker.schemes)
+        let address = try? PublicAddress(
+          named, schemes: RTMPDestinationMaker.schemes + SRTDestinationMaker.schemes)
       {
         // GStreamer logs it whole.
         AddressKeys.found(in: address.path).forEach(ProductLog.leaveOut)

@@ -13,6 +13,8 @@ final class ProgressDisplay: Sendable {
   /// Whether the cursor stands behind a progress line.
   private let isMidLine = Mutex(false)
   private let log = Mutex(UploadLog())
+  /// What the endpoint does not take, and was said.
+  private let refused = Mutex<Set<MediaKind>>([])
 
   init(_ terminal: Terminal) { self.terminal = terminal }
 
@@ -40,9 +42,16 @@ final class ProgressDisplay: Sendable {
 
   #if Media
     func show(_ report: WHIPReport) {
+      if case .connection(.refused(let kind)) = report,
+        !refused.withLock({ $0.insert(kind).inserted })
+      {
+        // A connection that comes back has the same answer.
+        return
+      }
       ProductLog.append(report)
       switch report {
       case .connection(.offered(let address)): detail("\(address) took the offer")
+      case .connection(.refused(let kind)): say(kind.refusal)
       case .connection(.recommended(let servers)):
         detail("it recommends \(servers.map(\.description).joined(separator: ", ").plain)")
       case .connection(.notUsed(let error)):

@@ -4,6 +4,7 @@ import Platform
 import SharedLog
 import Upload
 import UploadGStreamer
+import WHIP
 
 /// What becomes of an upload, for the log.
 struct UploadLog {
@@ -41,11 +42,20 @@ struct UploadLog {
   }
 }
 
+extension MediaKind {
+  /// What to say of an endpoint that does not take it.
+  var refusal: String {
+    let what = self == .audio ? "no sound: the pictures go" : "no pictures: the sound goes"
+    return "the endpoint takes \(what) there alone; see with `framebus whip probe` what it takes"
+  }
+}
+
 #if Media
   extension ProductLog {
     static func append(_ report: WHIPReport) {
       switch report {
       case .connection(.connected): append(.info, "connected; sending live")
+      case .connection(.refused(let kind)): append(.notice, kind.refusal)
       case .connection(.notUsed(let error)): append(.warning, "going on without \(error)")
       case .connection(.bitrate(let bitsPerSecond)):
         append(.debug, "bitrate adapted", [LogField("bitsPerSecond", "\(bitsPerSecond)")])

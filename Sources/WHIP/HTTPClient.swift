@@ -75,6 +75,8 @@ public enum HTTPError: Error, Hashable, Sendable {
   case badCertificate(reason: String)
   case unreadableCertificates(path: String)
   case answerTooLarge
+  /// TLS over UDP, by which a relay was to be reached.
+  case noDatagramTLS
   case broken(reason: String)
 }
 
@@ -92,6 +94,9 @@ extension HTTPError: CustomStringConvertible {
     case .unreadableCertificates(let path):
       "\(path) holds no certificates that can be read; write them in PEM"
     case .answerTooLarge: "it answers with more than a WHIP endpoint would; check the URL"
+    case .noDatagramTLS:
+      "TLS over UDP (DTLS) to a relay is not supported; name it with ?transport=tcp, or as turn:"
+        + " without TLS"
     case .broken(let reason): "the connection failed (\(reason)); check the URL and its port"
     }
   }

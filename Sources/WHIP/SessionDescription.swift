@@ -1,3 +1,9 @@
+/// What a section of a session description carries.
+public enum MediaKind: String, Hashable, Sendable {
+  case audio
+  case video
+}
+
 /// What this module needs to know of a session description (RFC 8866): it reads a few lines, and
 /// leaves the rest to the engine.
 public struct SessionDescription: Hashable, Sendable {
@@ -71,6 +77,15 @@ public struct SessionDescription: Hashable, Sendable {
   }
 
   var acceptsMedia: Bool { media.contains(where: \.receives) }
+
+  /// What an offer has and its receiver, whose answer this is, does not take. Sections are answered
+  /// in their order (RFC 3264, section 6).
+  func refused(of offer: SessionDescription) -> [MediaKind] {
+    offer.media.indices.compactMap { index in
+      let isTaken = media.indices.contains(index) && media[index].receives
+      return isTaken ? nil : MediaKind(rawValue: offer.media[index].kind)
+    }
+  }
 
   /// An attribute of the session or, as in a bundle, of the first section that has it.
   public func value(of name: String) -> String? {

@@ -31,6 +31,8 @@ public final class WHIPConnection: Sendable {
   /// What became of it, and of its media, in the order in which it happens.
   public enum Event: Hashable, Sendable {
     case offered(WebAddress)
+    /// The endpoint takes the other medium alone.
+    case refused(MediaKind)
     /// The ICE servers that the endpoint recommends.
     case recommended([ICEServer])
     /// An ICE server is done without.
@@ -57,6 +59,7 @@ public final class WHIPConnection: Sendable {
   private let finished: StopSignal
   private let current = Mutex(State.connecting)
   private let wasConnected = Mutex(false)
+  private let refused = Mutex<[MediaKind]>([])
 
   /// - Parameters:
   ///   - servers: to be used beside those that the endpoint recommends.
@@ -82,6 +85,10 @@ public final class WHIPConnection: Sendable {
 
   /// Whether it ever was connected, however it ended.
   public var hasConnected: Bool { wasConnected.withLock { $0 } }
+
+  /// Whether the endpoint, as far as it has answered, takes media of that kind: no other may be
+  /// sent (RFC 3264, section 6).
+  public func takes(_ kind: MediaKind) -> Bool { !refused.withLock { $0.contains(kind) } }
 
   /// Ends it, and waits until the endpoint was told: for a few seconds at most.
   public func end() {
@@ -127,6 +134,8 @@ public final class WHIPConnection: Sendable {
     let answer = try session.open(
       offering: offer, until: .after(patience.request), stop: stop)
     onEvent(.offered(endpoint.address))
+    refused.withLock { $0 = answer.refused }
+    for kind in answer.refused { onEvent(.refused(kind)) }
     if !answer.servers.isEmpty { onEvent(.recommended(answer.servers)) }
     // Candidates are gathered only now, so that they include what these servers can see.
     let servers = servers + answer.servers

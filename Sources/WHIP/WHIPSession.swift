@@ -8,6 +8,8 @@ import Platform
 /// What the endpoint answered to the offer.
 public struct WHIPAnswer: Sendable {
   public let sdp: String
+  /// What was offered and is not taken.
+  public let refused: [MediaKind]
   /// The ICE servers that it recommends (RFC 9725, section 4.6).
   public let servers: [ICEServer]
   /// Where the session is, from now on.
@@ -88,11 +90,10 @@ public final class WHIPSession {
     // Nobody here would take what an endpoint sends.
     var answer = PeerDescription(text, overUDPAlone: false)
     answer.receiveOnly()
-    guard SessionDescription(answer.text).acceptsMedia else {
-      throw .nothingAccepted(endpoint.address)
-    }
+    let description = SessionDescription(answer.text)
+    guard description.acceptsMedia else { throw .nothingAccepted(endpoint.address) }
     return WHIPAnswer(
-      sdp: answer.text,
+      sdp: answer.text, refused: offer.map(description.refused) ?? [],
       servers: LinkHeader.servers(in: response.values(of: "Link")),
       resource: resource.address, hasEntityTag: resource.entityTag != nil)
   }

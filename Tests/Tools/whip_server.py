@@ -14,6 +14,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   tls=CERT,KEY    speaks TLS
   address=A       listens there instead of on loopback
   answers=D       has this direction in its answer, such as inactive
+  refuses=KIND    answers that it takes no audio, or no video
   sends=yes       answers that it sends as well, and does so
   pli=N           asks for a key frame after every N frames, by PLI (RFC 4585)
   fir=N           the same by FIR (RFC 5104)
@@ -147,6 +148,11 @@ async def post(request):
     answer = connection.localDescription.sdp
     if "answers" in settings:
         answer = answer.replace("a=recvonly", "a=" + settings["answers"])
+    if "refuses" in settings:
+        sections = answer.split("m=")
+        answer = "m=".join(
+            each.replace("a=recvonly", "a=inactive")
+            if each.startswith(settings["refuses"]) else each for each in sections)
     for line in answer.splitlines():
         if line in ("a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"):
             say("answer", line)

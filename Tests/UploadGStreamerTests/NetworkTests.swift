@@ -26,6 +26,86 @@
       #expect(result.errors.contains("cannot write"))
     }
 
+    @Test func aSecondUploadIntoTheSameDirectoryIsRefused() throws {
+      let folder = bench.file("web")
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false)
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      func upload(_ arguments: String...) throws -> RunningProgram {
+        try RunningProgram(
+          "framebus", ["upload", "hls:\(folder)", "--root", bench.root.path] + arguments)
+      }
+      let first = try upload()
+      try waitUntil("the playlist is written again: \(first.transcript)") {
+        let text = try? String(contentsOfFile: folder + "/index.m3u8", encoding: .utf8)
+        return text?.contains("segment00001.ts") == true
+      }
+      let second = try upload().finish()
+      #expect(second.status == .exited(1))
+      #expect(
+        second.errors.contains("\(folder)/index.m3u8: another program writes it"),
+        "\(second.errors)")
+      #expect(try first.end(with: SIGTERM).status == .exited(0), "\(first.transcript)")
+      let next = try upload("--frames", "10").finish()
+      #expect(next.status == .exited(0), "\(next.errors)")
+      try pictures.end(with: SIGTERM)
+    }
+
+    /// With sound, three seconds of pictures have room in the pipeline.
+    @Test func framesFromBeforeSRTIsConnectedAreDropped() throws {
+      let port = try bench.freePort()
+      let publisher = try RunningProgram(
+        "UploadTestPublisher", [bench.root.path, "screen", "live", "XR24:320x240:3000:20000"])
+      // By itself libsrt waits for 3 s.
+      let upload = try RunningProgram(
+        "framebus",
+        [
+          "upload", "srt://127.0.0.1:\(port)?conntimeo=100000", "--root", bench.root.path, "--json",
+          "--stream", "screen", "--stream", "audio.app",
+        ])
+      let hasPublished = publisher.output.wait(until: .after(.seconds(60))) {
+        $0.split(separator: "\n").count >= 200
+      }
+      #expect(hasPublished, "\(publisher.transcript)")
+      let receiver = try bench.receiveSRT(port, "late.ts")
+      try bench.waitForBytes(20_000, in: "late.ts")
+      let result = try upload.end(with: SIGTERM)
+      #expect(result.status == .exited(0), "\(result.errors)")
+      #expect(try Summary(result.output).drops >= 100, "\(result.output)")
+      try receiver.end(with: SIGTERM)
+      try publisher.end(with: SIGTERM)
+    }
+
+    @Test func aStreamIDThatMayBeAKeyIsNowhereButOnItsWay() throws {
+      let key = "sk-51f00d77"
+      let pictures = try bench.capture("test:bars", "--size", "320x240")
+      func upload(to port: Int) throws -> RunningProgram {
+        try RunningProgram(
+          "framebus",
+          [
+            "upload", "srt://127.0.0.1:\(port)?streamid=%23!::r=live%2Fcam,s=\(key)", "--root",
+            bench.root.path,
+          ],
+          environment: ["FRAMEBUS_LOG_LEVEL": "trace"])
+      }
+      let takes = try bench.freePort()
+      let receiver = try bench.receiveSRT(takes, "got.ts")
+      let taken = try upload(to: takes)
+      try bench.waitForBytes(20_000, in: "got.ts")
+      let results = [
+        try taken.end(with: SIGTERM), try upload(to: try bench.freePort()).finish(),
+      ]
+      #expect(results.map(\.status) == [.exited(0), .exited(1)])
+      #expect(results[1].errors.contains("nobody takes what is sent to srt://127.0.0.1:"))
+      for result in results { #expect(!(result.errors + result.output).contains(key)) }
+      let log = try run("framebus", ["log", "--level", "trace", "--root", bench.root.path]).output
+      #expect(log.contains("creating element \"srtsink\""), "GStreamer is not heard")
+      #expect(!log.contains(key))
+      #expect(try run("grep", ["-rqF", key, bench.root.path]).status == .exited(1))
+      try receiver.end(with: SIGTERM)
+      try pictures.end(with: SIGTERM)
+    }
+
     @Test func srtReachesAnotherProgramWithItsPassphrase() throws {
       try bench.root.seal("correct-horse", "srt", "cam")
       let port = try bench.freePort()
@@ -88,7 +168,10 @@
       #expect(result.status == .exited(1))
       #expect(result.errors.contains("nobody takes what is sent to srt://127.0.0.1:"))
       #expect(!result.errors.contains("GST_DEBUG"))
-      for address in ["srt://h:1?passphrase=x", "rtmp://user:secret@h/a/b"] {
+      let addresses = [
+        "srt://h:1?passphrase=x", "srt://h:1?pass%70hrase=x", "rtmp://user:secret@h/a/b",
+      ]
+      for address in addresses {
         let refused = try bench.upload(address, seconds: 1)
         #expect(refused.status == .exited(2))
         #expect(refused.errors.contains("--secret"))

@@ -88,6 +88,16 @@ import Testing
     try publisher.end(with: 15)
   }
 
+  @Test func framesThatWentNowhereAreDropsAndNoFrames() throws {
+    let publisher = try publish("lossless", "XR24:64x48:50:1000")
+    let destination = RecordingDestination()
+    destination.losesFirst = 2
+    let summary = try run(destination, plan: { $0.frameLimit = 3 })
+    #expect(destination.stamps.count == 5)
+    #expect(summary.progress.frames == 3 && summary.progress.drops == 2)
+    try publisher.end(with: 15)
+  }
+
   @Test func theStopSignalEndsARunThatWaitsForFrames() throws {
     let publisher = try publish("still", "XR24:64x48:1:1000")
     let stop = try StopSignal()
@@ -213,6 +223,8 @@ final class RecordingDestination: Destination {
   private(set) var isAbandoned = false
   var stopAfter: (count: Int, stop: StopSignal)?
   var failsAfter = Int.max
+  var losesFirst = 0
+  var lostFrames: Int { min(losesFirst, stamps.count) }
   var takesSound = false
   private(set) var isSoundExpected = false
   private(set) var sounds: [PlacedChunk] = []

@@ -52,6 +52,21 @@ import Testing
       address.blanked(in: "no whip at /whip/sk2f9a81 for s3cret99") == "no whip at /whip/… for …")
   }
 
+  @Test(
+    arguments: [
+      ("/live/cam", []), ("?mode=caller&latency=200", []), ("?streamid=k1234567#x", ["k1234567"]),
+      (
+        "?streamid=%23!::r=live%2Fcam,s=k1234567&mode=caller",
+        ["%23!::r=live%2Fcam,s=k1234567", "#!::r=live/cam,s=k1234567", "k1234567"]
+      ),
+    ])
+  func aKeyIsFoundAsItStandsInTheAddressAndAsItIsRead(path: String, keys: [String]) {
+    let found = AddressKeys.found(in: path)
+    #expect(Set(found).isSuperset(of: keys), "\(found)")
+    #expect(found.isEmpty == keys.isEmpty)
+    #expect(found.map(\.count) == found.map(\.count).sorted(by: >))
+  }
+
   @Test func plainHTTPGoesNoFurtherThanThisMachine() throws {
     for near in [
       "http://127.0.0.1:80/x", "http://localhost/x", "http://[::1]:8080/", "http://127.1.2.3/",

@@ -189,6 +189,29 @@
       try capture.end(with: SIGTERM)
     }
 
+    @Test(arguments: [("audio", "takes no sound"), ("video", "takes no pictures")])
+    func whatAnEndpointDoesNotTakeIsSaidOnceAndNotSent(kind: String, notice: String) throws {
+      let server = try server("refuses=\(kind)")
+      let capture = try capture()
+      let tone = try start("capture", "tone:440")
+      let upload = try start(
+        "upload", "whip:\(server.address("whip"))", "--stream", "screen", "--stream", "audio.app")
+      if kind == "audio" {
+        try server.waitForFrames(100)
+        #expect(server.lines("sound ").isEmpty)
+      } else {
+        try server.waitForPitch(440)
+        // The offer began with one frame.
+        #expect(server.frameNumbers.count <= 1)
+      }
+      let result = try upload.end(with: SIGTERM)
+      #expect(result.status == .exited(0) && !result.errors.contains("trying again"))
+      #expect(result.errors.components(separatedBy: notice).count == 2, "\(result.errors)")
+      #expect(try start("log").finish().output.components(separatedBy: notice).count == 2)
+      try tone.end(with: SIGTERM)
+      try capture.end(with: SIGTERM)
+    }
+
     @Test func noSecretIsInTheLogWhateverItIsAskedFor() throws {
       let key = "sk-51f00d77"
       let relay = try Relay()

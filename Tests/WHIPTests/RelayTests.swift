@@ -100,7 +100,7 @@
       arguments: [
         ("turns:localhost:PORT", "its certificate is not trusted"),
         ("turns:127.0.0.1:PORT", "its certificate is not trusted"),
-        ("turns:localhost:PORT?transport=udp", "use ?transport=tcp"),
+        ("turns:localhost:PORT?transport=udp", "is not supported; name it with ?transport=tcp"),
         ("turns:localhost:1", "nobody answers there"),
         // No name server is asked for such a name.
         ("turn:\(String(repeating: "a", count: 70))", "its name is not known"),

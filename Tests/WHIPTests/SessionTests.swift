@@ -122,6 +122,21 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (["m=video 9", "a=recvonly", "m=audio 9", "a=recvonly"], []),
+      (["m=video 9", "a=recvonly", "m=audio 9", "a=inactive"], [.audio]),
+      (["m=video 9", "a=sendonly", "m=audio 9", "a=recvonly"], [.video]),
+      (["m=video 0", "m=audio 9", "a=recvonly"], [.video]), (["m=video 9"], [.audio]),
+    ] as [([String], [MediaKind])])
+  func whatAnAnswerDoesNotTakeIsTold(lines: [String], refused: [MediaKind]) throws {
+    var answer = HTTPResponse.created()
+    answer.body = Array((["v=0"] + lines).map { $0 + "\r\n" }.joined().utf8)
+    let offer = "v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n"
+    let session = try session(Script(answer))
+    #expect(try session.open(offering: offer, until: .never, stop: nil).refused == refused)
+  }
+
   @Test func nobodyIsToldOfWhatAnEndpointWouldSend() throws {
     var answer = HTTPResponse.created()
     answer.body += Array("a=sendrecv\r\n".utf8)

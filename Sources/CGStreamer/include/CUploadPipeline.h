@@ -16,7 +16,16 @@ bool upload_register_converter(void);
 /// Whether the registry has a factory of this name.
 bool upload_has_element(const char *factory);
 
-typedef enum { UPLOAD_ENDED, UPLOAD_FAILED, UPLOAD_NO_SPACE, UPLOAD_CANNOT_OPEN } upload_event_kind;
+typedef enum {
+  UPLOAD_ENDED,
+  UPLOAD_FAILED,
+  UPLOAD_NO_SPACE,
+  UPLOAD_CANNOT_OPEN,
+  /// The last element was handed its first buffer.
+  UPLOAD_OFFERED,
+  /// It took that buffer: a network sink does not before its connection stands.
+  UPLOAD_TAKEN
+} upload_event_kind;
 
 /// What the pipeline reports of itself; the strings are valid during the call.
 struct upload_event {
