@@ -19,8 +19,8 @@ public enum ProductLog {
   }
 
   private static let state = Mutex(State())
-  /// What no line may hold.
-  private static let secrets = Mutex<Set<String>>([])
+  /// What no line may hold; the longest first, so that none is left in pieces by a part of it.
+  private static let secrets = Mutex<[String]>([])
   /// How long the end of a process may wait for its last lines to be saved. Those that are not yet
   /// are saved by the next process of the same user.
   private static let closingTime = Duration.seconds(2)
@@ -61,7 +61,9 @@ public enum ProductLog {
   /// Leaves a secret out of every line from here on, whoever says it: libraries log what they are
   /// given.
   public static func leaveOut(_ secret: String) {
-    secrets.withLock { $0.formUnion(LoggedText.spellings(of: secret)) }
+    secrets.withLock {
+      $0 = LoggedText.spellings(of: secret).union($0).sorted { $0.count > $1.count }
+    }
   }
 
   /// Lines below it are not written.
