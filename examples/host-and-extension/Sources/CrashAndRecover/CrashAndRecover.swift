@@ -5,7 +5,9 @@ import Stage
 
 /// The capture is killed, then the extension: the broadcast goes on.
 @main struct CrashAndRecover {
-  static func main() async throws {
+  static func main() async { await Stage.run(play) }
+
+  static func play() async throws {
     let stage = try Stage()
     try stage.signIn(token: "a token")
     let (controller, told) = try stage.controller()

@@ -3,7 +3,9 @@ import Stage
 
 /// The host seals a token; the extension opens it. It is in no file, no argument and no variable.
 @main struct CredentialHandOver {
-  static func main() throws {
+  static func main() async { await Stage.run(play) }
+
+  static func play() throws {
     let stage = try Stage()
     let token = "token-\(UInt64.random(in: 0 ... .max))"
     try stage.signIn(token: token)

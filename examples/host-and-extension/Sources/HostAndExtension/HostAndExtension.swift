@@ -4,7 +4,9 @@ import Stage
 /// A host app: an address in the settings, a sign-in, a broadcast. Without the sign-in the
 /// extension sends the user back here.
 @main struct HostAndExtension {
-  static func main() async throws {
+  static func main() async { await Stage.run(play) }
+
+  static func play() async throws {
     let stage = try Stage()
     try stage.settings.set("https://whip.example.com/live", forKey: "whipURL")
     let (controller, told) = try stage.controller()

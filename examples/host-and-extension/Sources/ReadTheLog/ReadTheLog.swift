@@ -3,7 +3,9 @@ import Stage
 
 /// The host reads what the extension wrote, after it has ended.
 @main struct ReadTheLog {
-  static func main() throws {
+  static func main() async { await Stage.run(play) }
+
+  static func play() throws {
     let stage = try Stage()
     try stage.signIn(token: "a token")
     let controller = try BroadcastController(in: stage.group)

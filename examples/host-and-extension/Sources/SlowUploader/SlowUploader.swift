@@ -4,7 +4,9 @@ import Stage
 /// An extension that takes a fifth of a second for a frame gets five a second, the newest each
 /// time. It slows nobody, and keeps none waiting in memory.
 @main struct SlowUploader {
-  static func main() throws {
+  static func main() async { await Stage.run(play) }
+
+  static func play() throws {
     let stage = try Stage()
     try stage.signIn(token: "a token")
     try stage.settings.set(0.2, forKey: "delayInSeconds")

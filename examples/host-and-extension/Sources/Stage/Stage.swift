@@ -7,7 +7,10 @@ import SharedDefaults
 import SharedLog
 
 /// What an example waited for and did not come.
-public struct Missing: Error { let what: String }
+public struct Missing: Error, CustomStringConvertible {
+  let what: String
+  public var description: String { "there never was \(what)" }
+}
 
 extension AsyncStream.Iterator where Element == BroadcastEvent {
   /// Takes events until one is wanted. Fails if the broadcast finishes before.
@@ -29,6 +32,14 @@ public final class Stage: Sendable {
   public let settings: SharedDefaults
   public static let extensionID = "dev.example.uploader"
   private let root: URL
+
+  /// Plays an example. What goes wrong is a line on standard error, and status 1.
+  public static func run(_ example: () async throws -> Void) async {
+    do { try await example() } catch {
+      FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+      exit(1)
+    }
+  }
 
   public init() throws {
     root = FileManager.default.temporaryDirectory
