@@ -6,7 +6,8 @@ public enum PublisherError: Error, Sendable, CustomStringConvertible {
   case alreadyPublished(StreamName)
   /// The group lets this user publish nothing.
   case notAllowed(path: String)
-  /// A name is its first publisher's user's; only that user publishes under it again.
+  /// A name is its publisher's user's until that publisher ends in order. One that was killed
+  /// leaves a file that no other user may replace: this one.
   case ofAnotherUser(StreamName, UInt32, String)
   /// Where the stream's socket or lock should be lies something else.
   case inTheWay(path: String, what: String)
@@ -26,10 +27,10 @@ public enum PublisherError: Error, Sendable, CustomStringConvertible {
     case .notAllowed(let path):
       "no permission to publish: \(path) is not writable for this user; ask the group's owner for "
         + "`framebus group grant capture --uid N`"
-    case .ofAnotherUser(let stream, let userID, let lockPath):
-      "stream “\(stream)” is user \(userID)'s, who published it first; choose another name with "
-        + "--stream, or have that user or the group's owner remove \(lockPath) while nobody "
-        + "publishes it"
+    case .ofAnotherUser(let stream, let userID, let path):
+      "stream “\(stream)” is user \(userID)'s until their publisher of it ends, and if that was "
+        + "killed until their next one does; choose another name with --stream, or have that user "
+        + "or the group's owner remove \(path) while nobody publishes it"
     case .inTheWay(let path, let what):
       "a \(what) lies at \(path), where this stream's own file should be; have its owner or the "
         + "group's owner remove it"

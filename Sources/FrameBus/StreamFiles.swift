@@ -7,28 +7,27 @@ struct StreamFiles {
   static let socketSuffix = ".sock"
 
   let socketPath: String
-  let lockPath: String
   /// In the directory of streams.
+  let socketName: String
   let lockName: String
   private let stream: StreamName
   private let directoryPath: String
 
   init(_ stream: StreamName, in group: AppGroup) {
-    socketPath = "\(group.streamsPath)/\(stream.text)\(Self.socketSuffix)"
+    socketName = "\(stream.text)\(Self.socketSuffix)"
+    socketPath = "\(group.streamsPath)/\(socketName)"
     lockName = "\(stream.text).lock"
-    lockPath = "\(group.streamsPath)/\(lockName)"
     directoryPath = group.streamsPath
     self.stream = stream
   }
 
   /// What keeps this user from publishing, where the kernel told of an error on the way.
   func cause(of error: SystemError) -> PublisherError {
-    if let lock = status(of: lockName) {
-      if lock.kind != .file { return .inTheWay(path: lockPath, what: lock.kind.rawValue) }
-      if lock.ownerID != currentUserID() { return .ofAnotherUser(stream, lock.ownerID, lockPath) }
-    }
-    if let socket = status(of: "\(stream.text)\(Self.socketSuffix)"), socket.kind != .socket {
-      return .inTheWay(path: socketPath, what: socket.kind.rawValue)
+    for (name, kind) in [(lockName, FileStatus.Kind.file), (socketName, .socket)] {
+      guard let found = status(of: name) else { continue }
+      let path = "\(directoryPath)/\(name)"
+      if found.kind != kind { return .inTheWay(path: path, what: found.kind.rawValue) }
+      if found.ownerID != currentUserID() { return .ofAnotherUser(stream, found.ownerID, path) }
     }
     return error.isAccessRefusal ? .notAllowed(path: directoryPath) : .system(error)
   }

@@ -13,6 +13,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   let loop: EventLoop
   private let group: AppGroup
   private let listener: ListeningSocket
+  private let files: StreamFiles
+  /// As it was at the start, whatever lies at its path by the end.
+  private let directory: Directory
   private let joins = Atomic<UInt64>(0)
 
   // Touched on the loop's thread alone.
@@ -39,16 +42,24 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       throw .socketPathTooLong(path: files.socketPath, bytes: longest)
     }
     do throws(SystemError) {
+      let directory = try Directory(path: group.streamsPath)
       let lock = try FileLock.take(
-        files.lockName, in: try Directory(path: group.streamsPath), ownerID: currentUserID(),
-        until: .now)
+        files.lockName, in: directory, ownerID: currentUserID(), until: .now)
       guard let lock else { throw StreamServer.isTaken }
       self.lock = consume lock
       crashPoint(.lockTaken)
       loop = try EventLoop.shared()
-      // Anybody may connect; the kernel says who did, and the group's manifest decides.
-      listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
+      do throws(SystemError) {
+        // Anybody may connect; the kernel says who did, and the group's manifest decides.
+        listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
+      } catch {
+        // Or it would keep the next publisher out, who may be another user.
+        try? directory.removeFile(files.lockName)
+        throw error
+      }
       crashPoint(.socketBound)
+      self.files = files
+      self.directory = directory
       listening = nil
       listening = try loop.add(listener.descriptor.number, .readable) { [weak self] _ in
         self?.acceptAll()
@@ -66,7 +77,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     if let listening { loop.remove(listening, listener.descriptor.number) }
   }
 
-  /// Ends every connection and gives the stream's name free. When this returns a successor can
+  /// Ends every connection and gives the stream's name free, to other users too: where nobody may
+  /// replace another's file, what stayed would keep them out. When this returns a successor can
   /// begin, even if a handler of ours that was just running keeps this object for a moment.
   func end() {
     loop.performAndWait { [self] in
@@ -75,6 +87,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       // A loan may outlive the server: it must not ring sockets that are closed.
       for connection in connections.values { drop(connection) }
       core.waker.end()
+      guard lock != nil else { return }
+      // Before the lock goes: afterwards they may be a successor's.
+      for name in [files.socketName, files.lockName] { try? directory.removeFile(name) }
       lock = nil
     }
   }

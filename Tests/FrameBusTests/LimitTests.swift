@@ -105,6 +105,20 @@ import Testing
     #expect(throws: SubscriberError.noSuchStream(world.stream)) { _ = try world.subscriber() }
   }
 
+  /// In a group of several users what stayed could only be replaced by the publisher's own.
+  @Test func aPublisherThatEndsLeavesItsNameToOtherUsers() throws {
+    let world = try World()
+    func names() throws -> Set<String> {
+      try Set(FileManager.default.contentsOfDirectory(atPath: world.group.streamsPath))
+    }
+    for _ in 0..<2 {
+      let publisher = try world.publisher()
+      #expect(try names() == ["\(world.stream).lock", "\(world.stream).sock"])
+      publisher.finish(.ended)
+      #expect(try names() == [])
+    }
+  }
+
   @Test func whatThePublisherDoesNotOfferIsRefused() throws {
     let world = try World()
     let publisher = try world.publisher()
