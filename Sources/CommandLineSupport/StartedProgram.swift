@@ -1,8 +1,10 @@
+import Confinement
 import Platform
 import Synchronization
 
 /// A program that a verb starts and stops. It leads its own process group, so that Ctrl-C reaches
-/// only the verb, which then stops everything in its own order.
+/// only the verb, which then stops everything in its own order. It dies with the verb that is
+/// killed, where there is a framebus-confine to see to that.
 package final class StartedProgram: Sendable {
   package let name: String
   package let process: ChildProcess
@@ -27,9 +29,14 @@ package final class StartedProgram: Sendable {
     options.errors = .descriptor(errors.writeEnd.number)
     options.hasOwnGroup = true
     self.name = name
-    process = try ChildProcess(options)
+    process = try Self.start(options)
     self.output = try ProgramLines(reading: output.takeReadEnd(), onLine: onLine)
     self.errors = try ProgramLines(reading: errors.takeReadEnd(), onLine: onLine)
+  }
+
+  private static func start(_ options: LaunchOptions) throws -> ChildProcess {
+    guard let launcher = try? Launcher() else { return try ChildProcess(options) }
+    return try launcher.start(options, confinement: nil, bond: .diesWithHost).process
   }
 
   /// The newest line it wrote to standard error: its progress, or what went wrong.

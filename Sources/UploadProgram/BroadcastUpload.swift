@@ -85,6 +85,12 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     let figures = statistics.summary(
       drops: dropCount, sound: nil, byteCount: destination.byteCount)
     setup?.log.append(.notice, UploadProgress.ended, label: Self.label, metadata: figures.logged)
+    // As of one that draws a huge picture for seconds, and is stopped meanwhile.
+    if statistics.frames == 0, setup?.samples.contains(.video) == true {
+      setup?.log.append(
+        .warning, "no picture came before the end: \(destination.output) has none",
+        label: Self.label)
+    }
     do throws(DestinationError) {
       while takesSound, let placed = track.drain(beside: picturesTimeline) {
         try destination.accept(placed.chunk, ptsNs: placed.ptsNs)

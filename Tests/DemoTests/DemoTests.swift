@@ -114,6 +114,21 @@
       #expect(try run("ffprobe", ["-v", "error", root.file("framebus-demo.mkv")]).errors == "")
     }
 
+    /// A screen that goes on being recorded, and nobody knows.
+    @Test func nothingItStartedOutlivesADemoThatIsKilled() throws {
+      try withWatchdog {
+        let program = try demo(["--seconds", "600"])
+        try program.waitForErrors(" fps")
+        let children = try ProcessFacts(program.processID).children
+        let names = Set(children.compactMap { try? $0.name })
+        #expect(
+          names.isSuperset(of: ["Xvfb", "ico", "framebus-view", "framebus-upload"]), "\(names)")
+        #expect(names.contains("framebus-captur"), "\(names)")
+        #expect(try program.end(with: SIGKILL).status == .killed(signal: SIGKILL))
+        try waitUntil("nothing of \(names) runs") { !children.contains { $0.isRunning } }
+      }
+    }
+
     @Test func aBrowserCanWatchWhileItRuns() throws {
       let program = try demo(["--seconds", "600"])
       try program.waitForErrors("live page  http://127.0.0.1:")

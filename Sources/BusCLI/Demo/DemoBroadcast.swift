@@ -34,6 +34,8 @@ struct DemoBroadcast {
     }
     var request = BroadcastRequest(extensionID: Self.extensionID, source: "screen:\(display)")
     request.captureOptions = ["--fps=\(framesPerSecond)"]
+    // Nobody would come to take it over, or know of it.
+    request.rolesEndWithHost = true
     let session = try controller.start(request).session
     let followed = Result { try follow(controller, for: duration) }
     if try controller.isBroadcasting { try controller.finish() }
