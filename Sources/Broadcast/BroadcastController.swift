@@ -14,14 +14,11 @@ import Synchronization
 /// and finish it too, and one that comes when the supervising host has died takes the session over.
 public final class BroadcastController: Sendable {
   public let group: AppGroup
-  private let board: SessionBoard
-  private let onEvent: @Sendable (BroadcastEvent) -> Void
-  private let current = Mutex<HostRun?>(nil)
+  let board: SessionBoard
+  let onEvent: @Sendable (BroadcastEvent) -> Void
+  let current = Mutex<HostRun?>(nil)
 
-  private static let label = "broadcast.host"
-  private static let lookInterval = Duration.milliseconds(50)
-  /// How often to look whether anybody is left of a session: nothing tells when the last one dies.
-  private static let lifeInterval = Duration.seconds(1)
+  static let label = "broadcast.host"
 
   /// - Parameter onEvent: called for one event after the other: on a thread of the controller's
   ///   own, but by ``finish()`` and ``cancelPick()`` where it is they who bring the ending about.
@@ -70,7 +67,8 @@ public final class BroadcastController: Sendable {
       } else {
         try record.requireSame(as: request)
         let means = try means(of: record.session, request)
-        try supervise(record, presence, request, manifest, means, adopting: found)
+        try supervise(
+          record, presence, request.publishing(as: record), manifest, means, adopting: found)
         return .adopted(record.session)
       }
     }
@@ -99,6 +97,10 @@ public final class BroadcastController: Sendable {
   ) throws(BroadcastError) {
     let means = try means(of: record.session, request)
     endLeftCaptures(means.log)
+    if let before = try board.read()?.session {
+      end(SessionMark.extensions(of: before, in: group), "the extension", means.log)
+    }
+    try requireUnpublished(request.sources(for: manifest))
     do throws(BroadcastError) {
       try board.change { $0 = record }
       try supervise(record, presence, request, manifest, means, adopting: .none)
@@ -119,7 +121,7 @@ public final class BroadcastController: Sendable {
   private func launcher(_ request: BroadcastRequest, _ log: SharedLog) -> any RoleLauncher {
     guard request.isConfined else { return PlainLauncher(reason: "as asked for") }
     do throws(LaunchError) {
-      return try ConfiningLauncher(group, log)
+      return try ConfiningLauncher(group, log, request.rolesEndWithHost)
     } catch {
       log.append(.warning, "no role is confined: \(error)", label: Self.label)
       return PlainLauncher(reason: "there is no framebus-confine")
@@ -158,33 +160,79 @@ public final class BroadcastController: Sendable {
     }
   }
 
-  private func found(_ record: BroadcastRecord) -> FoundRoles {
+  func found(_ record: BroadcastRecord) -> FoundRoles {
     func capture(of stream: StreamName) -> PeerProcess? {
       RolePresence.capture(of: record.session, publishing: stream, in: group)
     }
+    let uploader = RolePresence.process(of: .extension, in: group)
     return FoundRoles(
-      capture: (try? StreamName(record.stream)).flatMap(capture),
-      uploader: RolePresence.process(of: .extension, in: group),
+      capture: (try? StreamName(record.stream)).flatMap(capture), uploader: uploader,
+      silent: uploader == nil
+        ? SessionMark.extensions(of: record.session, in: group).first : nil,
       sound: record.sound.streams.compactMapValues(capture))
+  }
+
+  /// Ends captures whose session is over, which a host that was killed or made to end at once left
+  /// behind.
+  /// - Returns: how many have ended.
+  /// - Throws: ``BroadcastError/captureGoesOn(pid:uid:)`` where one could not be ended, as another
+  ///   user's.
+  package func endLeftCaptures() throws(BroadcastError) -> Int {
+    guard let presence = try becomeHost() else { return 0 }
+    defer { presence.end() }
+    let record = try board.read()
+    // They are of a session that is under way, and its next host's.
+    if record?.phase.isActive == true { return 0 }
+    if RolePresence.captures(in: group).isEmpty { return 0 }
+    let endedCount = endLeftCaptures(try openLog(of: record?.session ?? SessionID()))
+    if let left = RolePresence.captures(in: group).first {
+      throw .captureGoesOn(pid: left.credentials.pid, uid: left.credentials.uid)
+    }
+    return endedCount
+  }
+
+  /// An extension takes whatever comes on its streams: what another process publishes there is not
+  /// this session's to send. A stranger's sound is, where the host has none captured.
+  private func requireUnpublished(_ sources: SampleSources) throws(BroadcastError) {
+    let publishers = RolePresence.publishers(in: group)
+    for (type, stream) in sources.inOrder {
+      guard let process = publishers[stream],
+        type == .video || SessionMark.session(of: process) != nil
+      else { continue }
+      throw .alreadyPublished(
+        stream, pid: process.credentials.pid, uid: process.credentials.uid)
+    }
   }
 
   /// Ends captures whose session is over, as hosts that were killed leave them: they would keep
   /// their streams from the next session. Called while none is under way.
-  private func endLeftCaptures(_ log: SharedLog) {
-    let left = RolePresence.captures(in: group).map { RoleProcess.adopted($0) }
+  /// - Returns: how many have ended.
+  @discardableResult
+  private func endLeftCaptures(_ log: SharedLog) -> Int {
+    end(RolePresence.captures(in: group), "a capture", log)
+  }
+
+  /// - Parameter what: they are of a session that is over.
+  /// - Returns: how many have ended.
+  @discardableResult
+  private func end(_ processes: [PeerProcess], _ what: String, _ log: SharedLog) -> Int {
+    let left = processes.map { RoleProcess.adopted($0) }
     for process in left { process.send(signal: Signal.terminate) }
     let deadline = Deadline.after(HostRun.endWithin)
+    var endedCount = 0
     for process in left {
-      let text = "process \(process.pid), a capture of a session that is over,"
+      let text = "process \(process.pid), \(what) of a session that is over,"
       if process.stops(killAt: deadline) {
+        endedCount += 1
         log.append(.notice, "\(text) was ended", label: Self.label)
       } else {
         log.append(.error, "\(text) goes on: end it as its user", label: Self.label)
       }
     }
+    return endedCount
   }
 
-  private func openLog(of session: SessionID) throws(BroadcastError) -> SharedLog {
+  func openLog(of session: SessionID) throws(BroadcastError) -> SharedLog {
     var options = LogOptions()
     options.session = session.text
     do throws(LogError) {
@@ -196,11 +244,11 @@ public final class BroadcastController: Sendable {
 
   /// Has no samples come until ``resume()``.
   public func pause() throws(BroadcastError) {
-    try wish { if $0.wish == .run { $0.wish = .pause } }
+    try wishOfLiving { if $0.wish == .run { $0.wish = .pause } }
   }
 
   public func resume() throws(BroadcastError) {
-    try wish { if $0.wish == .pause { $0.wish = .run } }
+    try wishOfLiving { if $0.wish == .pause { $0.wish = .run } }
   }
 
   /// Which sound is heard. What is switched off is not captured; with the next chunk that is so.
@@ -224,24 +272,7 @@ public final class BroadcastController: Sendable {
   ///   steer a terminal or forge a line of a log.
   public func annotate(applicationID: String) throws(BroadcastError) {
     guard let name = ApplicationID(applicationID) else { throw .badApplication }
-    try wish { $0.application = name.text }
-  }
-
-  /// Asks the extension to finish. ``waitForEnding(of:stop:)`` tells when it has. Where the
-  /// session's host has died, this call does the host's work, and returns when all has ended.
-  public func finish() throws(BroadcastError) {
-    let record = try wish { $0.wish = .finish }
-    let isSupervising = current.withLock { $0?.hasEnded == false }
-    guard !isSupervising, let presence = try RolePresence(.host, in: group) else {
-      return
-    }
-    let request = BroadcastRequest(extensionID: record.extensionID, source: record.source)
-    let log = try openLog(of: record.session)
-    log.append(.notice, "the session is ended by a host that did not start it", label: Self.label)
-    try HostRun(
-      record, board, presence, log, nil, .never, adopting: found(record),
-      finishWithin: request.finishWithin, onEvent: onEvent
-    ).run()
+    try wishOfLiving { $0.application = name.text }
   }
 
   /// Records that nobody was picked to take a broadcast, which so never began.
@@ -258,9 +289,14 @@ public final class BroadcastController: Sendable {
     if isCancelled { onEvent(.finished(.cancelled)) }
   }
 
+  /// As `wish`, of a session that somebody is left of.
+  private func wishOfLiving(_ body: (inout BroadcastRecord) -> Void) throws(BroadcastError) {
+    if try status.isDead { throw .noBroadcast }
+    _ = try wish(body)
+  }
+
   /// Changes the record of the session that is under way.
-  @discardableResult
-  private func wish(
+  func wish(
     _ body: (inout BroadcastRecord) -> Void
   ) throws(BroadcastError) -> BroadcastRecord {
     let record = try board.change { record in
@@ -284,49 +320,6 @@ public final class BroadcastController: Sendable {
   }
 
   public var isPaused: Bool { get throws(BroadcastError) { try status.phase == .paused } }
-
-  /// Blocks the thread until a session has ended, and its processes with it.
-  /// - Returns: nil if `stop` was raised first.
-  public func waitForEnding(
-    of session: SessionID, stop: StopSignal? = nil
-  ) throws(BroadcastError) -> BroadcastEnding? {
-    let wake: Wake
-    do throws(SystemError) { wake = try Wake() } catch { throw .system(error) }
-    let observation = try board.observe { wake.raise() }
-    defer { observation.cancel() }
-    let stops = [stop?.descriptorNumber].compactMap(\.self)
-    while true {
-      do throws(SystemError) {
-        _ = try wake.take()
-      } catch { throw .system(error) }
-      var record = try board.read()
-      // Another session's record: this one is over, and nobody wrote down how.
-      var isOver = record?.session != session || record?.phase == .finished
-      let run = current.withLock { $0?.session == session ? $0 : nil }
-      let isHostThere =
-        if let run { !run.hasEnded } else {
-          record?.session == session && RolePresence.process(of: .host, in: group) != nil
-        }
-      if !isOver, !isHostThere {
-        let found = try status
-        isOver = found.session == session && found.isDead
-        // Who went last may have written it down just before.
-        if isOver { record = try board.read() }
-      }
-      if isOver, !isHostThere {
-        current.withLock { if $0?.session == session { $0 = nil } }
-        let ending = record?.session == session ? record?.ending : nil
-        return ending ?? .died(signal: nil)
-      }
-      // Nothing tells of the end of another process's work as a host.
-      let isEnding = isOver && run == nil
-      let awaited = isOver ? run?.endedDescriptor : nil
-      _ = try? waitUntilReadable(
-        [awaited ?? wake.signal.descriptorNumber] + stops,
-        until: .after(isEnding ? Self.lookInterval : Self.lifeInterval))
-      if stop?.isRaised == true { return nil }
-    }
-  }
 }
 
 /// What a session takes besides processes.

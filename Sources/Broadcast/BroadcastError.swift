@@ -1,5 +1,6 @@
 import AppGroup
 import CredentialStore
+import FrameBus
 import FrontApplication
 import NotifyCenter
 import Platform
@@ -16,6 +17,10 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another broadcast is under way.
   case alreadyBroadcasting(SessionID, extensionID: String, source: String)
   case noBroadcast
+  /// Another user's, of a broadcast that is over.
+  case captureGoesOn(pid: Int32, uid: UInt32)
+  /// A stream of the broadcast has a publisher that is none of it.
+  case alreadyPublished(StreamName, pid: Int32, uid: UInt32)
   /// What is no name of an application.
   case badApplication
   /// What was to be written down of a broadcast, such as its source, has a longer text.
@@ -28,6 +33,9 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A role was not started.
   case launch(String)
   case untrusted(path: String, why: String)
+  /// It has ended, and its processes with it, which could not be written down; nil: nobody knows
+  /// how.
+  case unrecorded(BroadcastEnding?, why: String)
   case group(GroupError)
   case settings(DefaultsError)
   case notifications(NotifyError)
@@ -53,6 +61,13 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + " first with `framebus broadcast stop`"
     case .noBroadcast:
       "no broadcast is under way; start one with `framebus broadcast start EXTENSION`"
+    case .captureGoesOn(let pid, let uid):
+      "process \(pid) of user \(uid), a capture of a broadcast that is over, goes on; have that"
+        + " user end it: `kill \(pid)`"
+    case .alreadyPublished(let stream, let pid, let uid):
+      "process \(pid) of user \(uid) publishes the stream “\(stream)”, and this broadcast would"
+        + " show what is its; have that user end it (`kill \(pid)`), or choose another name with"
+        + " `framebus broadcast start --stream NAME`"
     case .badApplication:
       "an application's name has 1 to \(ApplicationID.maximumBytes) bytes, and no control or format"
         + " characters; use one such as org.example.editor"
@@ -68,6 +83,9 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + " PATH; install it, or name it by its path"
     case .launch(let why): why
     case .untrusted(let path, let why): "\(path) cannot be trusted: \(why)"
+    case .unrecorded(let ending, let why):
+      "the broadcast \(ending.map { "\($0)".plain } ?? "has ended"), and its processes with it, but"
+        + " its record could not be changed, and will call it dead: \(why)"
     case .group(let error): "\(error)"
     case .settings(let error): "\(error)"
     case .notifications(let error): "\(error)"
@@ -75,5 +93,10 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
     case .credentials(let error): "\(error)"
     case .system(let error): error.explained
     }
+  }
+
+  /// What happened, without what to do about it.
+  var cause: String {
+    if case .settings(.system(let error)) = self { "\(error)" } else { description }
   }
 }

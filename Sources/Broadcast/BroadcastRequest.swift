@@ -20,6 +20,9 @@ public struct BroadcastRequest: Sendable {
   public var sound = SoundSwitch()
   /// Where samples of each kind come from, if not from ``SampleBufferType/usualStream``.
   public var streams: [SampleBufferType: StreamName] = [:]
+  /// Whether capture and extension are killed when the host's process ends, as in a demo. Otherwise
+  /// they go on, for the next host to take over.
+  package var rolesEndWithHost = false
   /// What the user agreed to; written into the log once a session, before the first frame.
   public var consent = "The screen is shown to others while this broadcast lasts."
   public var restarts = RestartPolicy()
@@ -30,7 +33,9 @@ public struct BroadcastRequest: Sendable {
   /// of an extension that asks for credentials, and has to open without being asked for anything.
   public var credentials: CredentialStore?
   /// How long the extension may take to finish when it is asked to.
-  public var finishWithin: Duration = .seconds(10)
+  public var finishWithin = usualTimeToFinish
+
+  static let usualTimeToFinish = Duration.seconds(10)
 
   /// The longest source, in bytes of UTF-8.
   public static let maximumSourceBytes = BroadcastRecord.maximumTextBytes
@@ -85,6 +90,8 @@ public enum BroadcastEvent: Hashable, Sendable {
   case resumed
   /// A role's process ended, and is started again after a while; nil: it is not.
   case roleLost(Role, why: String, restartsIn: Duration?)
+  /// The program that was started as a role has not taken it yet, though it had the time.
+  case roleSilent(Role, program: String)
   /// A role's process was started again.
   case roleRestarted(Role)
   case finished(BroadcastEnding)

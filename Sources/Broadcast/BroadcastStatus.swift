@@ -35,9 +35,10 @@ public struct BroadcastStatus: Hashable, Sendable {
   init(of group: AppGroup, _ board: SessionBoard) throws(BroadcastError) {
     let record = try board.read()
     var processes: [Role: PeerProcess] = [:]
-    for role in [Role.host, .extension] {
-      processes[role] = RolePresence.process(of: role, in: group)
+    let found = [Role.host, .extension].compactMap { role in
+      RolePresence.find(role, in: group).map { (role, $0) }
     }
+    for (role, presence) in found { processes[role] = presence.process }
     if let record, let stream = try? StreamName(record.stream) {
       processes[.capture] = RolePresence.capture(
         of: record.session, publishing: stream, in: group)
@@ -49,7 +50,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     applicationID = record?.application ?? ""
     confinement = record?.confinement ?? [:]
     attempt = record?.attempt ?? 0
-    isDead = record?.phase.isActive == true && processes.isEmpty
+    isDead = record?.phase.isActive == true && processes.isEmpty && found.isEmpty
     phase = isDead ? .finished : record?.phase ?? .idle
     ending = isDead ? .died(signal: nil) : record?.ending
     pauses = isDead ? [] : record?.pauses ?? []

@@ -28,6 +28,8 @@ final class ExtensionRun: @unchecked Sendable {
   /// Whether the leading stream has come.
   private var hasCapture = false
   private var thrift = MemoryThrift()
+  /// Whether the record lacks what was to be written last.
+  private var isRecordBehind = false
 
   private static let label = "broadcast.extension"
 
@@ -69,7 +71,7 @@ final class ExtensionRun: @unchecked Sendable {
     }
     setup.log.append(
       ending == .finished ? .notice : .error, "the broadcast \(ending)", label: Self.label)
-    try board.change(setup.session) { $0.end(ending) }
+    try change { $0.end(ending) }
     return withExtendedLifetime(presence) { ending }
   }
 
@@ -114,6 +116,7 @@ final class ExtensionRun: @unchecked Sendable {
     guard try attempt({ try wake.take() }) else { return nil }
     if stopping.isRaised { return finished() }
     try annotateFront()
+    if isRecordBehind { try writePhase() }
     guard let record = try record(), record.wish != .finish, record.phase != .finished else {
       return finished()
     }
@@ -176,7 +179,7 @@ final class ExtensionRun: @unchecked Sendable {
   private func noteCapture() throws(BroadcastFailure) {
     if hasCapture { return }
     hasCapture = true
-    if pauses.isEmpty { try change { $0.phase = .live } }
+    if pauses.isEmpty { try writePhase() }
   }
 
   /// Tells the handler and everybody else that samples stop or come again.
@@ -192,6 +195,11 @@ final class ExtensionRun: @unchecked Sendable {
       setup.log.append(.notice, "resumed", label: Self.label)
       try handler.broadcastResumed()
     }
+    try writePhase()
+  }
+
+  private func writePhase() throws(BroadcastFailure) {
+    let reasons = pauses.sorted()
     let phase: BroadcastPhase = reasons.isEmpty ? hasCapture ? .live : .starting : .paused
     try change { record in
       record.pauses = reasons
@@ -206,11 +214,21 @@ final class ExtensionRun: @unchecked Sendable {
     return record?.session == setup.session ? record : nil
   }
 
+  /// What goes out goes on where nothing can be written, as on a full disk: the next change that
+  /// another process makes has it written too.
   private func change(_ body: (inout BroadcastRecord) -> Void) throws(BroadcastFailure) {
-    _ = try attempt {
+    do throws(BroadcastError) {
       try board.change(setup.session) { record in
         if record.phase != .finished { body(&record) }
       }
+      isRecordBehind = false
+    } catch {
+      guard case .settings = error else { throw Self.failure(error) }
+      if !isRecordBehind {
+        setup.log.append(
+          .warning, "the broadcast's record is not up to date: \(error)", label: Self.label)
+      }
+      isRecordBehind = true
     }
   }
 
@@ -218,9 +236,11 @@ final class ExtensionRun: @unchecked Sendable {
   private func attempt<Value: ~Copyable>(
     _ body: () throws -> Value
   ) throws(BroadcastFailure) -> Value {
-    do { return try body() } catch {
-      throw BroadcastFailure(domain: "framebus.broadcast", code: 1, reason: "\(error)")
-    }
+    do { return try body() } catch { throw Self.failure(error) }
+  }
+
+  private static func failure(_ error: any Error) -> BroadcastFailure {
+    BroadcastFailure(domain: "framebus.broadcast", code: 1, reason: "\(error)")
   }
 }
 

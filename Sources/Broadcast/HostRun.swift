@@ -20,6 +20,9 @@ final class HostRun: @unchecked Sendable {
   private let onEvent: @Sendable (BroadcastEvent) -> Void
   private let wake: Wake
   private let ended: StopSignal
+  /// Raised for a wish to finish that cannot be written down.
+  private let unrecordedWish: StopSignal
+  private let outcome = Mutex(Outcome())
 
   private var capture: RoleKeeper
   private var uploader: RoleKeeper
@@ -28,12 +31,24 @@ final class HostRun: @unchecked Sendable {
   /// When an extension that was asked to finish, or then was killed, has had its time.
   private var finishesBy = Deadline.never
   private var isKilled = false
+  /// How the extension ended that is to be started again.
+  private var lostExtension: BroadcastEnding?
+  /// When an extension that was started should be there.
+  private var showsUpBy = Deadline.never
+
+  private struct Outcome {
+    var ending: BroadcastEnding?
+    /// Why that is not in the record.
+    var unrecorded: String?
+  }
 
   private static let label = "broadcast.host"
   /// A program that gives up so soon after its start will do so again.
   private static let startNs: UInt64 = 2_000_000_000
   /// How long a role may take to end once its broadcast has.
   static let endWithin = Duration.seconds(5)
+  /// How long an extension's program may take to begin.
+  private static let showsUpWithin = Duration.seconds(10)
 
   init(
     _ record: BroadcastRecord, _ board: SessionBoard, _ presence: RolePresence, _ log: SharedLog,
@@ -49,11 +64,12 @@ final class HostRun: @unchecked Sendable {
     self.finishWithin = finishWithin
     self.onEvent = onEvent
     capture = RoleKeeper(.capture, policy, adopting: found.capture)
-    uploader = RoleKeeper(.extension, policy, adopting: found.uploader)
+    uploader = RoleKeeper(.extension, policy, adopting: found.uploader ?? found.silent)
     sound = SoundCaptures(of: record.sound.inOrder.map(\.type), adopting: found.sound, log)
     do throws(SystemError) {
       wake = try Wake()
       ended = try StopSignal()
+      unrecordedWish = try StopSignal()
     } catch { throw .system(error) }
   }
 
@@ -61,51 +77,102 @@ final class HostRun: @unchecked Sendable {
   var endedDescriptor: Int32 { ended.descriptorNumber }
   var hasEnded: Bool { ended.isRaised }
 
+  /// How the session ended, once it has.
+  /// - Throws: ``BroadcastError/unrecorded(_:why:)``.
+  func ending() throws(BroadcastError) -> BroadcastEnding {
+    let outcome = outcome.withLock { $0 }
+    if let why = outcome.unrecorded { throw .unrecorded(outcome.ending, why: why) }
+    return outcome.ending ?? .died(signal: nil)
+  }
+
+  /// Ends the session as the wish to finish does, though it cannot be written down. From any
+  /// thread.
+  func finishUnrecorded() {
+    unrecordedWish.raise()
+    wake.raise()
+  }
+
   func run() {
     defer {
       presence.end()
       ended.raise()
     }
+    var isRecorded = false
     do throws(BroadcastError) {
       let wake = wake
       let observation = try board.observe { wake.raise() }
       defer { observation.cancel() }
-      try supervise()
+      let ending = try supervise()
+      isRecorded = ending != nil
+      outcome.withLock { $0.ending = ending }
     } catch {
       log.append(.error, "\(error)", label: Self.label)
-      let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
-      _ = try? board.change(session) { $0.end(.failed(failure)) }
-      tell((try? board.read()) ?? nil)
+      isRecorded = conclude(after: error)
     }
-    stopRoles()
+    stopRoles(tellingExtension: !isRecorded)
+    // Of a session whose record has gone, how the extension ended is all that tells.
+    let hasFinished = uploader.takeEnd()?.status?.isSuccess == true
+    outcome.withLock { if $0.ending == nil, hasFinished { $0.ending = .finished } }
     try? log.flush()
+  }
+
+  /// What is shown ends all the same where nothing can be written, as on a full disk.
+  /// - Returns: whether the record tells of it.
+  private func conclude(after error: BroadcastError) -> Bool {
+    let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
+    let ending = outcome.withLock { $0.ending } ?? .failed(failure)
+    do throws(BroadcastError) {
+      let record = try board.change(session) { $0.end(ending) }
+      outcome.withLock { $0.ending = record?.ending ?? ending }
+      tell(record)
+      return record != nil
+    } catch {
+      outcome.withLock { $0 = Outcome(ending: ending, unrecorded: error.cause) }
+      onEvent(.finished(ending))
+      return false
+    }
   }
 
   // MARK: Until the session has ended
 
-  private func supervise() throws(BroadcastError) {
+  /// - Returns: how it ended, by the record; nil if that is the session's no more.
+  private func supervise() throws(BroadcastError) -> BroadcastEnding? {
     while true {
       do throws(SystemError) { _ = try wake.take() } catch { throw .system(error) }
       let record = try board.read()
       tell(record)
-      guard let record, record.session == session, record.phase != .finished else { return }
+      guard let record, record.session == session else { return nil }
+      if record.phase == .finished { return record.ending }
       // Nobody takes the wish to finish back.
-      let isFinishing = record.wish == .finish || finishesBy != .never
-      if isFinishing { try bringToFinish() }
+      let isFinishing =
+        record.wish == .finish || unrecordedWish.isRaised || finishesBy != .never
+      if isFinishing { try bringToFinish(record) }
       try noticeEnds()
-      if !isFinishing { try startWhatIsDue() }
+      if !isFinishing {
+        try startWhatIsDue()
+        noticeSilence()
+      }
       try wait()
     }
   }
 
-  private func bringToFinish() throws(BroadcastError) {
+  private func bringToFinish(_ record: BroadcastRecord) throws(BroadcastError) {
     capture.giveUp()
     uploader.giveUp()
     sound.giveUp()
-    if finishesBy == .never { finishesBy = .after(finishWithin) }
+    if finishesBy == .never {
+      finishesBy = .after(finishWithin)
+      showsUpBy = .never
+      if unrecordedWish.isRaised {
+        log.append(
+          .warning, "the wish to finish cannot be written down: the extension gets SIGTERM",
+          label: Self.label)
+        uploader.process?.send(signal: Signal.terminate)
+      }
+    }
     guard let process = uploader.process else {
-      try end(.finished)
-      return wake.raise()
+      // One that had finished would have said so itself.
+      return try end(record.attempt == 0 ? .finished : lostExtension ?? .died(signal: nil))
     }
     guard finishesBy.isPast else { return }
     // The kernel may take its time to end what was killed, but not for ever.
@@ -134,9 +201,10 @@ final class HostRun: @unchecked Sendable {
       guard let record = try board.read(), record.phase != .finished else {
         return wake.raise()
       }
-      if record.wish == .finish {
+      if record.wish == .finish || finishesBy != .never {
         try self.end(end.status?.isSuccess == true ? .finished : ending)
       } else {
+        lostExtension = ending
         try lost(&uploader, end, ending: ending)
       }
     }
@@ -176,6 +244,7 @@ final class HostRun: @unchecked Sendable {
       // First, because the process reads it.
       try board.change(session) { $0.beginAttempt() }
       uploader.began(try starter.startExtension())
+      showsUpBy = .after(Self.showsUpWithin)
       try noteStart(uploader)
     }
     if capture.isDue {
@@ -192,7 +261,23 @@ final class HostRun: @unchecked Sendable {
     if keeper.isRestart { onEvent(.roleRestarted(keeper.role)) }
   }
 
+  /// Says once of an extension that has not begun what it may lack: nothing else would ever tell.
+  private func noticeSilence() {
+    guard showsUpBy.isPast, let starter else { return }
+    showsUpBy = .never
+    guard uploader.process != nil, RolePresence.find(.extension, in: board.group) == nil else {
+      return
+    }
+    let program = starter.extensionProgram
+    log.append(
+      .warning, "\(program) runs as the extension, and has not called BroadcastExtension.run",
+      label: Self.label)
+    onEvent(.roleSilent(.extension, program: program))
+  }
+
   private func end(_ ending: BroadcastEnding) throws(BroadcastError) {
+    // Also if that cannot be written down.
+    outcome.withLock { $0.ending = ending }
     try board.change(session) { $0.end(ending) }
     wake.raise()
   }
@@ -203,15 +288,17 @@ final class HostRun: @unchecked Sendable {
     do throws(SystemError) {
       _ = try waitUntilReadable(
         [wake.signal.descriptorNumber] + processes,
-        until: min(min(capture.startsAt, uploader.startsAt), min(sound.startsAt, finishesBy)))
+        until: [capture.startsAt, uploader.startsAt, sound.startsAt, finishesBy, showsUpBy].min()
+          ?? .never)
     } catch { throw .system(error) }
   }
 
   // MARK: Afterwards
 
-  private func stopRoles() {
+  private func stopRoles(tellingExtension isUntold: Bool) {
     let deadline = Deadline.after(Self.endWithin)
-    // The extension ends by itself; captures have to be told.
+    // By the record, the extension ends by itself; captures have to be told.
+    if isUntold { uploader.process?.send(signal: Signal.terminate) }
     let captures = [capture.process].compactMap(\.self) + sound.processes
     for process in captures { process.send(signal: Signal.terminate) }
     let left = ([uploader.process].compactMap(\.self) + captures)
@@ -245,10 +332,16 @@ final class HostRun: @unchecked Sendable {
 struct FoundRoles {
   let capture: PeerProcess?
   let uploader: PeerProcess?
+  /// What was started as the extension and is not there as one.
+  let silent: PeerProcess?
   /// Without the others, they are no session.
   let sound: [SampleBufferType: PeerProcess]
 
-  static let none = FoundRoles(capture: nil, uploader: nil, sound: [:])
+  static let none = FoundRoles(capture: nil, uploader: nil, silent: nil, sound: [:])
 
   var isEmpty: Bool { capture == nil && uploader == nil }
+
+  var processes: [RoleProcess] {
+    ([capture, uploader, silent].compactMap(\.self) + sound.values).map { .adopted($0) }
+  }
 }

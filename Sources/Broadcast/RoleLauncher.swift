@@ -72,13 +72,18 @@ final class ConfiningLauncher: RoleLauncher {
   private let log: SharedLog
   private let launcher: Launcher
   private let placeholders = OutputPlaceholders()
+  private let bond: Launcher.Bond
   private let pluginRegistry = Mutex<PluginRegistry.Outcome?>(nil)
 
   private static let label = "broadcast.host"
 
-  init(_ group: AppGroup, _ log: SharedLog) throws(LaunchError) {
+  /// - Parameter rolesEndWithHost: otherwise a host that is killed leaves them to the next one.
+  init(
+    _ group: AppGroup, _ log: SharedLog, _ rolesEndWithHost: Bool
+  ) throws(LaunchError) {
     self.group = group
     self.log = log
+    bond = rolesEndWithHost ? .diesWithHost : .outlivesHost
     launcher = try Launcher()
   }
 
@@ -91,15 +96,14 @@ final class ConfiningLauncher: RoleLauncher {
       return try plain.launch(options, for: job)
     }
     var options = options
-    if job.needsPlugins, isPluginRegistryNew() {
-      // Without the machine's devices, a role would find it out of date.
+    if job.needsPlugins, isPluginRegistryCurrent() {
+      // Without the machine's devices, a role would find it out of date at each of its starts.
       options.environment["GST_REGISTRY_UPDATE"] = .some("no")
     }
     // The launcher grants the program's file, and not its folder: that may be somebody's home.
     confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
     do throws(LaunchError) {
-      // A host that is killed leaves them to the next one.
-      let running = try launcher.start(options, confinement: confinement, bond: .outlivesHost)
+      let running = try launcher.start(options, confinement: confinement, bond: bond)
       return LaunchedRole(
         process: running.process, confined: running,
         confinement: describe(running.measures, of: job.role))
@@ -108,12 +112,12 @@ final class ConfiningLauncher: RoleLauncher {
 
   func removeUnwritten() { placeholders.removeUnwritten() }
 
-  /// Whether GStreamer's registry of its plugins is just made: once a session, before the first
-  /// role that would have to make one at each of its starts.
-  private func isPluginRegistryNew() -> Bool {
+  /// Whether GStreamer's registry of its plugins is what roles can go by: brought up to date once a
+  /// session, before the first role that uses it.
+  private func isPluginRegistryCurrent() -> Bool {
     let outcome = pluginRegistry.withLock { known in
       if let known { return known }
-      let outcome = PluginRegistry.makeIfMissing()
+      let outcome = PluginRegistry.update()
       known = outcome
       if case .missing(let path) = outcome {
         log.append(
@@ -124,7 +128,7 @@ final class ConfiningLauncher: RoleLauncher {
       }
       return outcome
     }
-    return outcome == .made
+    return outcome == .current
   }
 
   /// - Returns: nil for what cannot be said in grants.

@@ -47,7 +47,7 @@ final class RolePresence: Sendable {
       socketName = paths.socket
     } catch { throw .system(error) }
     // Only now, when others see this one.
-    while Self.process(of: role, in: group, besides: socketName) != nil {
+    while Self.find(role, in: group, besides: socketName) != nil {
       if deadline.isPast { return nil }
       sleep(until: .after(Self.lookInterval))
     }
@@ -67,19 +67,18 @@ final class RolePresence: Sendable {
 
   /// The host or the extension, as it is now; nil if there is none.
   static func process(of role: Role, in group: AppGroup) -> PeerProcess? {
-    process(of: role, in: group, besides: nil)
+    find(role, in: group)?.process
   }
 
-  private static func process(
-    of role: Role, in group: AppGroup, besides ownSocket: String?
-  ) -> PeerProcess? {
+  /// Whoever is the host or the extension, also one that answers nobody.
+  static func find(
+    _ role: Role, in group: AppGroup, besides ownSocket: String? = nil
+  ) -> FoundPresence? {
     guard let directory = try? Directory(path: group.mailboxesPath),
       let names = try? directory.names()
     else { return nil }
     for name in names where PresencePaths.isSocket(name, of: role) && name != ownSocket {
-      if let found = PeerProcess.listening(at: name, in: directory, of: group, role) {
-        return found
-      }
+      if let found = FoundPresence(at: name, in: directory, of: group, role) { return found }
     }
     return nil
   }
@@ -89,26 +88,31 @@ final class RolePresence: Sendable {
     of session: SessionID, publishing stream: StreamName, in group: AppGroup
   ) -> PeerProcess? {
     guard let directory = try? Directory(path: group.streamsPath),
-      let found = PeerProcess.listening(
-        at: "\(stream)\(socketSuffix)", in: directory, of: group, .capture)
+      let found = FoundPresence(
+        at: "\(stream)\(socketSuffix)", in: directory, of: group, .capture)?.process
     else { return nil }
     return SessionMark.session(of: found) == session ? found : nil
   }
 
-  /// The processes that publish for any session, each of which may have several streams.
-  static func captures(in group: AppGroup) -> [PeerProcess] {
+  /// Who publishes each stream, for a session or not; one process may have several.
+  static func publishers(in group: AppGroup) -> [StreamName: PeerProcess] {
     guard let directory = try? Directory(path: group.streamsPath),
       let names = try? directory.names()
-    else { return [] }
-    var found: [Int32: PeerProcess] = [:]
+    else { return [:] }
+    var found: [StreamName: PeerProcess] = [:]
     for name in names where name.hasSuffix(socketSuffix) {
-      if let process = PeerProcess.listening(at: name, in: directory, of: group, .capture),
-        SessionMark.session(of: process) != nil
-      {
-        found[process.credentials.pid] = process
-      }
+      guard let stream = try? StreamName(String(name.dropLast(socketSuffix.count)))
+      else { continue }
+      found[stream] = FoundPresence(at: name, in: directory, of: group, .capture)?.process
     }
-    return Array(found.values)
+    return found
+  }
+
+  /// Those of them that publish for any session.
+  static func captures(in group: AppGroup) -> [PeerProcess] {
+    let processes = publishers(in: group).values.map { ($0.credentials.pid, $0) }
+    return Dictionary(processes) { first, _ in first }.values
+      .filter { SessionMark.session(of: $0) != nil }
   }
 }
 
@@ -139,24 +143,4 @@ private final class SocketKeeper: Sendable {
   init(_ socket: consuming ListeningSocket) { self.socket = socket }
 
   func turnAway() { _ = try? socket.accept() }
-}
-
-extension PeerProcess {
-  /// Whoever listens on a socket, if the kernel says that it may hold the role.
-  ///
-  /// Where others may make files, a name could be a link to the socket of a program that has
-  /// nothing to do with the group: none is followed, and a socket's owner is who listens on it.
-  fileprivate static func listening(
-    at name: String, in directory: borrowing Directory, of group: AppGroup, _ role: Role
-  ) -> PeerProcess? {
-    guard let node = try? directory.openNode(name),
-      let status = try? fileStatus(of: node, path: directory.path(of: name)),
-      status.kind == .socket,
-      let socket = try? MessageSocket.connect(to: "/proc/self/fd/\(node.number)"),
-      let process = PeerProcess(of: socket), process.credentials.uid == status.ownerID,
-      group.roles(uid: process.credentials.uid, gid: process.credentials.gid).contains(role),
-      !process.hasEnded
-    else { return nil }
-    return process
-  }
 }

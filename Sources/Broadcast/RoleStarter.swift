@@ -25,6 +25,9 @@ final class RoleStarter: Sendable {
     self.launcher = launcher
   }
 
+  /// What the manifest names as the extension.
+  var extensionProgram: String { manifest.executable }
+
   /// The stream that the capture publishes.
   var videoStream: StreamName? { sources.streams[.video] }
 
@@ -152,6 +155,14 @@ extension BroadcastRequest {
       sources[type] = streams[type] ?? (try? StreamName(type.usualStream))
     }
     return SampleSources(sources)
+  }
+
+  /// The same, in the streams of a session that is under way.
+  func publishing(as record: BroadcastRecord) -> BroadcastRequest {
+    var request = self
+    request.streams.merge(record.sound.streams) { $1 }
+    if let stream = try? StreamName(record.stream) { request.streams[.video] = stream }
+    return request
   }
 
   /// Whether who captures the pictures captures their sound with them.

@@ -1,3 +1,4 @@
+import AppGroup
 import Platform
 
 /// By which a capture says of which session it is: a word of its command line, which its host
@@ -16,5 +17,20 @@ enum SessionMark {
     let options = process.commandLine.prefix { $0 != "--" }
     return options.first { $0.hasPrefix(name) }
       .flatMap { SessionID(String($0.dropFirst(name.utf8.count))) }
+  }
+
+  /// What a host has started as a session's extension and goes on, also if it never listened where
+  /// one is looked for: its environment bears the mark.
+  static func extensions(of session: SessionID, in group: AppGroup) -> [PeerProcess] {
+    let mark = "\(ExtensionEnvironment.session)=\(session.text)"
+    let processes = PeerProcess.leaders { environment in
+      environment.contains(mark)
+        && environment.contains { $0.hasPrefix("\(ExtensionEnvironment.identifier)=") }
+    }
+    return processes.filter {
+      let who = $0.credentials
+      return who.pid != currentProcessID()
+        && group.roles(uid: who.uid, gid: who.gid).contains(.extension)
+    }
   }
 }

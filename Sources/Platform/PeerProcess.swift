@@ -15,6 +15,38 @@ package final class PeerProcess: Sendable {
     self.pidfd = pidfd
   }
 
+  /// - Returns: nil if no such process runs. Who it is has to be asked of what it holds: the number
+  ///   may be another's by now.
+  private init?(processID: Int32) {
+    let number = linux_pidfd_open(processID)
+    guard number >= 0 else { return nil }
+    pidfd = SharedDescriptor(owning: number)
+    guard let status = try? Directory(path: "/proc/\(processID)").status() else { return nil }
+    credentials = PeerCredentials(pid: processID, uid: status.ownerID, gid: status.groupID)
+  }
+
+  /// Who leads a process group and was started with such an environment, as far as this process may
+  /// know: what is another user's it may not.
+  package static func leaders(
+    startedWith isWanted: (_ environment: [String]) -> Bool
+  ) -> [PeerProcess] {
+    let names = (try? Directory(path: "/proc").names()) ?? []
+    return names.compactMap { Int32($0) }.compactMap { processID in
+      guard getpgid(processID) == processID, let process = PeerProcess(processID: processID),
+        isWanted(process.words(of: "environ"))
+      else { return nil }
+      return process
+    }
+  }
+
+  /// Whether it is stopped, as by Ctrl-Z (`proc_pid_stat(5)`).
+  package var isStopped: Bool {
+    let fields = kernelText("/proc/\(credentials.pid)/stat")
+    // What comes before is a name that may hold anything.
+    let state = fields[(fields.lastIndex(of: ")") ?? fields.startIndex)...].dropFirst(2).first
+    return (state == "T" || state == "t") && !hasEnded
+  }
+
   /// Readable once the process has ended, for `poll(2)` loops.
   package var descriptorNumber: Int32 { pidfd.number }
 
@@ -24,8 +56,10 @@ package final class PeerProcess: Sendable {
 
   /// The words that it was started with, as it shows them: its own to change. Empty once it has
   /// gone.
-  package var commandLine: [String] {
-    let words = kernelText("/proc/\(credentials.pid)/cmdline").split(separator: "\0")
+  package var commandLine: [String] { words(of: "cmdline") }
+
+  private func words(of file: String) -> [String] {
+    let words = kernelText("/proc/\(credentials.pid)/\(file)").split(separator: "\0")
     // While it lives, its number is no other's.
     return hasEnded ? [] : words.map(String.init)
   }

@@ -90,6 +90,8 @@ extension SystemError {
   /// Whether that is so of standard output: whoever reads this program has seen enough.
   package var isClosedOutput: Bool { isBrokenPipe && path == Self.standardOutput }
   static let standardOutput = "standard output"
+  /// Whether what was to be read is not open, as standard input may be from the start.
+  package var isClosedDescriptor: Bool { code == EBADF }
   package var isUnsupported: Bool { code == EOPNOTSUPP }
 
   /// That the disk which a file is on has no room for it.

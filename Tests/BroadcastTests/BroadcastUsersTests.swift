@@ -116,4 +116,80 @@ struct BroadcastUsersTests {
       #expect(try process.finish().status == .exited(0), "\(process.transcript)")
     }
   }
+
+  /// A group of root's, whose users may each be host, capture and extension.
+  private struct Shared {
+    let root: TemporaryRoot
+    let users: [TestUser]
+    var place: [String] { ["--root", root.path, "--group", "a.b"] }
+
+    init(userCount: Int) throws {
+      root = try TemporaryRoot(mode: 0o755)
+      users = try (0..<userCount).map { _ in try TestUser() }
+      try framebus(["group", "create", "a.b"])
+      for user in users {
+        for role in ["host", "capture", "extension"] {
+          try framebus(["group", "grant", role, "--uid", "\(user.uid)"])
+        }
+      }
+      try framebus(BroadcastUsersTests.register)
+    }
+
+    private func framebus(_ arguments: [String]) throws {
+      let result = try run("framebus", place + arguments)
+      #expect(result.status.isSuccess, "\(result.errors)")
+    }
+
+    func start(by user: TestUser, _ options: [String] = []) throws -> RunningProgram {
+      let host = try user.start("framebus", place + BroadcastUsersTests.start + options)
+      try host.waitForErrors("live")
+      return host
+    }
+
+    func stop(by user: TestUser) throws -> ProgramResult {
+      try user.run("framebus", place + ["broadcast", "stop"])
+    }
+  }
+
+  @Test func afterOneUserOfAGroupAnotherBroadcasts() throws {
+    try withWatchdog {
+      let shared = try Shared(userCount: 2)
+      for user in shared.users + shared.users {
+        let host = try shared.start(by: user)
+        let stopped = try shared.stop(by: user)
+        #expect(stopped.errors.hasSuffix("finished\n"), "\(stopped.errors)")
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+      }
+    }
+  }
+
+  /// Nobody but its user may end a capture that lost its host. What it captures is theirs.
+  @Test func whatAnotherUsersLeftCapturePublishesIsNotBroadcast() throws {
+    try withWatchdog {
+      let shared = try Shared(userCount: 2)
+      let (first, second) = (shared.users[0], shared.users[1])
+      let host = try shared.start(by: first)
+      try host.end(with: SIGKILL)
+      let stopped = try shared.stop(by: second)
+      #expect(stopped.errors.hasSuffix("finished\n"), "\(stopped.errors)")
+
+      let refused = try second.run("framebus", shared.place + Self.start)
+      #expect(refused.status == .exited(1))
+      #expect(
+        refused.errors.contains("of user \(first.uid) publishes the stream “screen”"),
+        "\(refused.errors)")
+      let left = try shared.stop(by: second)
+      #expect(left.status == .exited(1))
+      #expect(left.errors.contains("of user \(first.uid), a capture of a"), "\(left.errors)")
+      let named = try shared.start(by: second, ["--stream", "mine"])
+      #expect(try shared.stop(by: second).errors.hasSuffix("finished\n"))
+      #expect(try named.finish().status == .exited(0), "\(named.transcript)")
+
+      let ended = try shared.stop(by: first)
+      #expect(ended.errors.contains("left running: "), "\(ended.errors)")
+      let again = try shared.start(by: second)
+      #expect(try shared.stop(by: second).errors.hasSuffix("finished\n"))
+      #expect(try again.finish().status == .exited(0), "\(again.transcript)")
+    }
+  }
 }

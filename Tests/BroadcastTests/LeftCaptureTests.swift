@@ -55,6 +55,45 @@ import Testing
     }
   }
 
+  /// Whoever wants the filming to end need not start another broadcast for that.
+  @Test func aCaptureThatOutlivesItsHostAndItsSessionIsEndedByStop() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let host = try scene.hostProcess()
+      try scene.waitForTrace(["started 1", "video"])
+      _ = try host.end(with: Signal.kill)
+      try SessionBoard(scene.group, as: .host).change { $0?.wish = .finish }
+      try waitUntil("it is finished, not \(scene.trace)") {
+        try scene.controller.status.phase == .finished
+      }
+      let stop = ["broadcast", "stop", "--root", scene.root.path, "--group", "\(scene.group.id)"]
+      let ended = try run("framebus", stop)
+      #expect(ended.status == .exited(0))
+      #expect(ended.errors.hasSuffix("left running: 1 capture\n"), "\(ended.errors)")
+      #expect(try scene.controller.status.pids == [:])
+      let again = try run("framebus", stop)
+      #expect(again.status == .exited(1))
+      #expect(again.errors.contains("no broadcast is under way"), "\(again.errors)")
+    }
+  }
+
+  @Test func whatAStrangerPublishesIsNotBroadcast() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let stranger = try stranger(scene, "screen", "test:bars")
+      let screen = try StreamName("screen")
+      #expect(
+        throws: BroadcastError.alreadyPublished(screen, pid: stranger.processID, uid: getuid())
+      ) { try scene.start() }
+      #expect(scene.trace == [])
+      #expect(stranger.process.status == nil, "\(stranger.transcript)")
+      try stranger.end(with: Signal.terminate)
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
   @Test func aStrangersPublisherOfADeadSessionsPicturesIsNeitherAdoptedNorEnded() throws {
     try withWatchdog {
       let scene = try BroadcastScene()

@@ -19,8 +19,13 @@ import Testing
     var random = seed.generator
     let seconds = Self.asked ?? 10
     try withWatchdog(after: .seconds(seconds * 2 + 600)) {
-      let scene = try BroadcastScene(["check=pictures"], source: "test:bars", size: Self.size)
+      let sharedMemory = try sharedMemoryEntries()
+      // With a budget, which nothing here comes near, there is a control group that has to go.
+      let scene = try BroadcastScene(
+        ["check=pictures"], source: "test:bars", size: Self.size,
+        manifest: "memory-limit-mb = 1024")
       var host = try scene.hostProcess("restarts=always")
+      var hosts: Set = [host.processID]
       try waitUntilWhole(scene)
       let session = try #require(try scene.controller.status.session)
       let filesBefore = try fileCount(scene)
@@ -36,6 +41,7 @@ import Testing
         if role == .host {
           _ = try host.finish()
           host = try scene.hostProcess("restarts=always")
+          hosts.insert(host.processID)
           try host.waitForOutput("adopted")
         }
         try waitUntilWhole(scene)
@@ -50,9 +56,27 @@ import Testing
       _ = try host.end(with: Signal.terminate)
       #expect(try scene.controller.status.ending == .finished, "\(seed)")
       #expect(try scene.controller.status.pids == [:], "\(seed)")
+      try expectNothingIsLeft(of: session, scene, hosts, "\(seed)")
+      try waitUntilNothingIsLeft(since: sharedMemory)
       #expect(isGoldenOrder(scene.trace), "\(seed): \(scene.trace)")
       try expectStory(of: kills, in: scene, "\(seed)")
     }
+  }
+
+  /// No process that has to do with it, and no control group that one of its hosts made.
+  private func expectNothingIsLeft(
+    of session: SessionID, _ scene: BroadcastScene, _ hosts: Set<Int32>, _ seed: String
+  ) throws {
+    let left = try ProcessFacts.all.filter(\.isRunning).map { $0.shown("cmdline") }
+      .filter { $0.contains("--session=\(session)") || $0.contains(scene.root.path) }
+    #expect(left == [], "\(seed)")
+    // What is going while it looks makes it fail, and is none of ours.
+    let groups = try run("find", ["/sys/fs/cgroup", "-type", "d", "-name", "framebus-*-*"])
+      .output.split(separator: "\n")
+      .filter { path in
+        hosts.contains { path.split(separator: "/").last?.hasPrefix("framebus-\($0)-") == true }
+      }
+    #expect(groups == [], "\(seed)")
   }
 
   /// Waits until every role is there and samples flow.

@@ -68,6 +68,31 @@ package struct ProcessFacts: Sendable {
     }
   }
 
+  /// The processes whose parent it is.
+  package var children: [ProcessFacts] {
+    get throws {
+      try Self.all.filter { (try? $0.statField(4)) == Int(processID) }
+    }
+  }
+
+  /// All that the kernel shows this process.
+  package static var all: [ProcessFacts] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap {
+        Int32($0).map(ProcessFacts.init)
+      }
+    }
+  }
+
+  /// Whether it is there and has not ended, though nobody may have waited for it yet.
+  package var isRunning: Bool {
+    guard let state = try? statFields[0] else { return false }
+    return !["Z", "X"].contains(state)
+  }
+
+  /// A file of /proc/PID such as `cmdline`; empty where it has gone, or is not shown to this one.
+  package func shown(_ name: String) -> String { (try? text(name)) ?? "" }
+
   /// What a thread is called.
   package var name: String { get throws { try text("comm").split(separator: "\n").joined() } }
 

@@ -19,7 +19,10 @@ struct BroadcastCommand: ParsableCommand {
 struct BroadcastStop: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stop", abstract: "Have the extension finish, and wait until all has ended.",
-    discussion: "Works from any terminal, also when the process that started it has died.")
+    discussion: """
+      Works from any terminal, also when the process that started it has died. Where the broadcast \
+      is over, captures that it left behind are ended.
+      """)
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -27,8 +30,20 @@ struct BroadcastStop: ParsableCommand {
     let signals = try SignalWatcher()
     let controller = try BroadcastController(in: global.openGroup())
     guard let session = try controller.status.session else { throw BroadcastError.noBroadcast }
-    try controller.finish()
-    let ending = try controller.waitForEnding(of: session, stop: signals.stop)
+    do { try controller.finish() } catch BroadcastError.noBroadcast {
+      // A host that was made to end at once leaves its capture running.
+      let count = try controller.endLeftCaptures()
+      if count == 0 { throw BroadcastError.noBroadcast }
+      return try global.tell(
+        "ended what a broadcast that is over left running: \(counted(count, "capture"))",
+        asJSON: ["endedCaptures": count])
+    }
+    let ending = try controller.waitForEnding(of: session, stop: signals.stop) { host in
+      let (who, how) = host.map { (", process \($0),", "kill -CONT \($0)") } ?? ("", "fg")
+      global.terminal.say(
+        "the host\(who) does not respond; is it stopped? Continue it with `\(how)`; Ctrl-C ends"
+          + " this wait")
+    }
     guard let ending else { throw Interrupted() }
     try global.tell(
       "the broadcast \(session) \(ending)",

@@ -3,6 +3,7 @@ import ArgumentParser
 import Broadcast
 import CommandLineSupport
 import CredentialStore
+import FrameBus
 import Platform
 import Sound
 
@@ -37,6 +38,11 @@ struct BroadcastStart: ParsableCommand {
     help: ArgumentHelp(
       "What to capture as the microphone (default: pulse:mic).", valueName: "source"))
   var micSource: String?
+  @Option(
+    help: ArgumentHelp(
+      "The stream of the pictures (default: screen); of sound it is NAME.audio.app and "
+        + "NAME.audio.mic then.", valueName: "name"))
+  var stream: String?
   @Option(help: ArgumentHelp("What the user agrees to, for the log.", valueName: "text"))
   var consent: String?
   @Option(help: ArgumentHelp("Start a role that dies at most N times in a row.", valueName: "n"))
@@ -57,7 +63,17 @@ struct BroadcastStart: ParsableCommand {
         "--source: use at most \(BroadcastRequest.maximumSourceBytes) bytes, not"
           + " \(source.utf8.count)")
     }
+    do { _ = try streams() } catch { throw ValidationError("--stream: \(error)") }
     try checkCapture()
+  }
+
+  private func streams() throws(StreamNameError) -> [SampleBufferType: StreamName] {
+    guard let stream else { return [:] }
+    var streams = [SampleBufferType.video: try StreamName(stream)]
+    for type in [SampleBufferType.audioApp, .audioMic] {
+      streams[type] = try StreamName("\(stream).\(type.usualStream)")
+    }
+    return streams
   }
 
   /// What `framebus capture` would refuse is refused before anything begins.
@@ -89,7 +105,7 @@ struct BroadcastStart: ParsableCommand {
       if signals.isInterrupted { throw Interrupted() }
       throw AlreadyReported()
     }
-    var request = request(picked)
+    var request = try request(picked)
     request.credentials = try openedStore(controller, picked)
     let started = try controller.start(request)
     if case .joined(let session) = started {
@@ -106,8 +122,9 @@ struct BroadcastStart: ParsableCommand {
     if signals.isInterrupted { throw Interrupted() }
   }
 
-  private func request(_ picked: String) -> BroadcastRequest {
+  private func request(_ picked: String) throws -> BroadcastRequest {
     var request = BroadcastRequest(extensionID: picked, source: source)
+    request.streams = try streams()
     request.captureOptions = captureOptions
     request.sound = sound.changed(request.sound)
     if let appSource { request.soundSources[.audioApp] = appSource }
@@ -147,15 +164,24 @@ struct BroadcastStart: ParsableCommand {
 
   /// - Returns: what was typed, empty if a signal came first.
   private func typedLine(stop: StopSignal) throws -> String {
-    let newline = UInt8(ascii: "\n")
+    let (newline, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
     var bytes: [UInt8] = []
     while !bytes.contains(newline), bytes.count <= BroadcastRequest.maximumSourceBytes {
       if try waitUntilReadable([stop.descriptorNumber, 0], until: .never)[0] { return "" }
-      let more = try readSome(0)
+      let more = try typedBytes()
       if more.isEmpty { break }
       bytes += more
     }
-    return String(decoding: bytes.prefix { $0 != newline }, as: UTF8.self)
+    return String(
+      decoding: bytes.prefix { $0 != newline && $0 != carriageReturn }, as: UTF8.self)
+  }
+
+  /// - Returns: nothing at its end, and where whoever started this closed standard input.
+  private func typedBytes() throws(SystemError) -> [UInt8] {
+    do { return try readSome(0) } catch {
+      if error.isClosedDescriptor { return [] }
+      throw error
+    }
   }
 
   private func report(_ ending: BroadcastEnding, of session: SessionID) throws {
@@ -205,6 +231,9 @@ extension BroadcastEvent {
     case .roleLost(let role, let why, let delay?):
       "the \(role) \(why.plain); starting it again in \(delay)"
     case .roleLost(_, _, nil), .finished(.failed), .finished(.died): nil
+    case .roleSilent(let role, let program):
+      "\(program.plain) runs as the \(role), and has not called BroadcastExtension.run: name a"
+        + " program in its manifest that does; `framebus broadcast stop` ends this one"
     case .roleRestarted(let role): "the \(role) was started again"
     case .finished(let ending): "\(ending)"
     }
