@@ -13,9 +13,9 @@ import Testing
   init() throws {
     root = try TemporaryRoot()
     place = ["--root", root.path, "--group", "a.b"]
-    let registered = try run(
-      "framebus", place + ["extension", "register", "--builtin", "null"])
-    #expect(registered.status.isSuccess, "\(registered.errors)")
+    for words in [["group", "create"], ["extension", "register", "--builtin", "null"]] {
+      try output(of: "framebus", words + place)
+    }
   }
 
   private var start: [String] {
