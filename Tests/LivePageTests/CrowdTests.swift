@@ -93,8 +93,12 @@
       }
       _ = try watch(times: 1)
       let (threads, descriptors) = (try facts.threadCount, try facts.descriptorCount)
-      let early = try watch(times: 6)
-      let late = try watch(times: 6)
+      var early = try watch(times: 6)
+      var late = try watch(times: 6)
+      // What malloc keeps of threads that were never there at once before does not grow again.
+      for _ in 0..<2 where late >= early + early / 4 {
+        (early, late) = (late, try watch(times: 6))
+      }
       #expect(late < early + early / 4, "\(early) bytes, and then \(late)")
       try waitUntil("threads and descriptors are gone") {
         try facts.threadCount <= threads && facts.descriptorCount <= descriptors
