@@ -78,24 +78,53 @@ static GstPadProbeReturn on_packet(GstPad *pad, GstPadProbeInfo *info, gpointer 
   return GST_PAD_PROBE_OK;
 }
 
+static gboolean hear(GstBuffer **buffer, guint index, gpointer context) {
+  (void)index;
+  const webrtc_peer *peer = context;
+  GstMapInfo map;
+  if (!gst_buffer_map(*buffer, &map, GST_MAP_READ)) return TRUE;
+  peer->rtcpHandler(peer->rtcpContext, map.data, map.size);
+  gst_buffer_unmap(*buffer, &map);
+  return TRUE;
+}
+
+static GstPadProbeReturn on_rtcp(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
+  (void)pad;
+  const webrtc_peer *peer = context;
+  if (peer->rtcpHandler == NULL) return GST_PAD_PROBE_OK;
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+    hear(&buffer, 0, context);
+  } else {
+    gst_buffer_list_foreach(GST_PAD_PROBE_INFO_BUFFER_LIST(info), hear, context);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static void add_probe(GstElement *element, const char *name, GstPadProbeCallback probe,
+                      void *context) {
+  GstPad *pad = gst_element_get_static_pad(element, name);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, probe, context,
+                    NULL);
+  gst_object_unref(pad);
+}
+
 static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer context) {
   (void)bin;
   (void)inner;
   webrtc_peer *peer = context;
   GstElementFactory *factory = gst_element_get_factory(element);
   if (factory == NULL) return;
-  if (strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0)
+  if (strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0) {
     g_object_set(element, "pem", peer->identity.pem, NULL);
+    add_probe(element, "rtcp_src", on_rtcp, peer);
+  }
   // Time began with the first frame, before the pipeline: to wait for a frame's time would be to
   // wait for as long as the pipeline took to start, with each of them.
   if (strcmp(GST_OBJECT_NAME(factory), "clocksync") == 0)
     g_object_set(element, "sync", FALSE, NULL);
-  if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0) {
-    GstPad *pad = gst_element_get_static_pad(element, "src");
-    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_packet,
-                      NULL, NULL);
-    gst_object_unref(pad);
-  }
+  if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0)
+    add_probe(element, "src", on_packet, NULL);
 }
 
 /// Receivers bring pictures and sound together by when they were captured, not by when each of them
@@ -159,6 +188,11 @@ webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler 
   GstElement *element = upload_pipeline_last_element(pipeline);
   if (g_signal_lookup("create-offer", G_OBJECT_TYPE(element)) == 0) return NULL;
   return webrtc_peer_watch(element, handler, context);
+}
+
+void webrtc_peer_hear_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void *context) {
+  peer->rtcpContext = context;
+  peer->rtcpHandler = handler;
 }
 
 const char *webrtc_peer_fingerprint(webrtc_peer *peer) { return peer->identity.fingerprint; }
@@ -273,46 +307,6 @@ bool webrtc_peer_set_offer(webrtc_peer *peer, const char *sdp, char *message, si
 bool webrtc_peer_set_answer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity) {
   return webrtc_peer_describe(peer, "set-remote-description", GST_WEBRTC_SDP_TYPE_ANSWER, sdp,
                               message, capacity);
-}
-
-/// The worst of what the peer's reports on our streams say.
-static gboolean read_report(GQuark field, const GValue *value, gpointer context) {
-  (void)field;
-  struct webrtc_report *worst = context;
-  if (!GST_VALUE_HOLDS_STRUCTURE(value)) return TRUE;
-  const GstStructure *entry = gst_value_get_structure(value);
-  GstWebRTCStatsType type;
-  double lost = 0, roundTrip = 0;
-  gint64 packets = 0;
-  if (!gst_structure_get(entry, "type", GST_TYPE_WEBRTC_STATS_TYPE, &type, NULL) ||
-      type != GST_WEBRTC_STATS_REMOTE_INBOUND_RTP ||
-      !gst_structure_get_double(entry, "fraction-lost", &lost))
-    return TRUE;
-  gst_structure_get_double(entry, "round-trip-time", &roundTrip);
-  gst_structure_get_int64(entry, "packets-lost", &packets);
-  const GValue *source = gst_structure_get_value(entry, "gst-rtpsource-stats");
-  if (source != NULL && GST_VALUE_HOLDS_STRUCTURE(source)) {
-    guint highest = 0, sent = 0, delay = 0;
-    gst_structure_get(gst_value_get_structure(source), "rb-exthighestseq", G_TYPE_UINT, &highest,
-                      "rb-lsr", G_TYPE_UINT, &sent, "rb-dlsr", G_TYPE_UINT, &delay, NULL);
-    worst->mark = worst->mark * 31 + (((uint64_t)highest << 32) ^ ((uint64_t)sent << 16) ^ delay);
-  }
-  if (lost >= worst->lostShare) worst->lostShare = lost;
-  if (roundTrip > worst->roundTripSeconds) worst->roundTripSeconds = roundTrip;
-  if (packets > 0) worst->packetsLost += (uint64_t)packets;
-  return TRUE;
-}
-
-bool webrtc_peer_report(webrtc_peer *peer, struct webrtc_report *report) {
-  *report = (struct webrtc_report){.lostShare = -1};
-  GstPromise *promise = gst_promise_new();
-  g_signal_emit_by_name(peer->element, "get-stats", NULL, promise);
-  if (gst_promise_wait(promise) == GST_PROMISE_RESULT_REPLIED) {
-    const GstStructure *reply = gst_promise_get_reply(promise);
-    if (reply != NULL) gst_structure_foreach(reply, read_report, report);
-  }
-  gst_promise_unref(promise);
-  return report->lostShare >= 0;
 }
 
 void webrtc_peer_destroy(webrtc_peer *peer) {

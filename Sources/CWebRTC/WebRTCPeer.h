@@ -13,6 +13,9 @@ struct webrtc_peer {
   struct webrtc_identity identity;
   webrtc_event_handler handler;
   void *context;
+  /// NULL: nobody hears the peer's RTCP.
+  webrtc_rtcp_handler rtcpHandler;
+  void *rtcpContext;
 };
 
 /// Watches a webrtcbin, which shows an identity of its own. NULL: there is none.

@@ -21,6 +21,7 @@
     private let encoder: any LiveEncoder
     private let certificates: String?
     private let handle: OpaquePointer
+    private let reports = ReceiverReports()
     private let tunnels = Mutex<[TLSTunnel]>([])
 
     /// - Parameters:
@@ -32,11 +33,12 @@
       self.pipeline = pipeline
       self.encoder = encoder
       self.certificates = certificates
-      // SAFETY: `events` lives until after `deinit` has ended the watch.
+      // SAFETY: `events` and `reports` live until after `deinit` has ended the watch.
       let made = unsafe webrtc_peer_create(
         pipeline.handle, handleWebRTCEvent, Unmanaged.passUnretained(events).toOpaque())
       guard let made = unsafe made else { throw .engineFailed("the pipeline has no webrtcbin") }
       unsafe handle = made
+      unsafe webrtc_peer_hear_rtcp(handle, hearRTCP, Unmanaged.passUnretained(reports).toOpaque())
     }
 
     deinit {
@@ -140,13 +142,7 @@
       try unsafe call { unsafe webrtc_peer_set_answer(handle, answer, $0, $1) }
     }
 
-    func report() -> WebRTCReport? {
-      var report = webrtc_report()
-      guard unsafe webrtc_peer_report(handle, &report) else { return nil }
-      return WebRTCReport(
-        lostShare: report.lostShare, roundTripSeconds: report.roundTripSeconds,
-        packetsLost: report.packetsLost, mark: report.mark)
-    }
+    func report() -> WebRTCReport? { reports.take() }
 
     func set(bitsPerSecond: Int) {
       let property = encoder.bitrate(bitsPerSecond)
@@ -171,6 +167,14 @@
   /// Called by CWebRTC on a thread of webrtcbin's.
   /// SAFETY: `context` is the `WebRTCEvents` that the peer keeps until it has ended the watch; the
   /// text is valid during the call.
+  private func hearRTCP(
+    _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
+  ) {
+    guard let context = unsafe context, let bytes = unsafe bytes else { return }
+    let reports = unsafe Unmanaged<ReceiverReports>.fromOpaque(context).takeUnretainedValue()
+    reports.hear(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
+  }
+
   private func handleWebRTCEvent(
     _ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<webrtc_event>?
   ) {

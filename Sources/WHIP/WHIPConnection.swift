@@ -174,7 +174,6 @@ public final class WHIPConnection: Sendable {
   private func attend(_ session: WHIPSession) throws(WHIPError) {
     var giveUp = Deadline.after(patience.connecting)
     var nextReport = Deadline.after(Self.reportInterval)
-    var newestMark: UInt64?
     var refusal: WHIPError?
     while true {
       let events = engine.events.next(until: min(giveUp, nextReport), stop: stop)
@@ -206,8 +205,7 @@ public final class WHIPConnection: Sendable {
       if nextReport.isPast {
         nextReport = .after(Self.reportInterval)
         // webrtcbin notices no peer that is gone without a word: the reports end, no more.
-        if isConnected, let report = engine.report(), report.mark != newestMark {
-          newestMark = report.mark
+        if isConnected, let report = engine.report() {
           giveUp = .after(patience.silence)
           adapt(to: report)
         }
@@ -235,8 +233,9 @@ public final class WHIPConnection: Sendable {
   }
 
   private func adapt(to report: WebRTCReport) {
+    guard let lostShare = report.lostShare else { return }
     let changed = control.withLock { control in
-      control.adapt(lostShare: report.lostShare) ? control.bitsPerSecond : nil
+      control.adapt(lostShare: lostShare) ? control.bitsPerSecond : nil
     }
     guard let changed else { return }
     engine.set(bitsPerSecond: changed)

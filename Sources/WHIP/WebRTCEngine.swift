@@ -18,7 +18,7 @@ public protocol WebRTCEngine: AnyObject, Sendable {
   func use(offer: String) throws(WHIPError)
   func use(answer: String) throws(WHIPError)
 
-  /// What the peer says it receives; nil before it said anything.
+  /// What the peer has said of what it receives since this was last asked; nil if it said nothing.
   func report() -> WebRTCReport?
   /// Changes what the encoder may use.
   func set(bitsPerSecond: Int)
@@ -36,20 +36,22 @@ public enum WebRTCEvent: Hashable, Sendable {
   case failed
 }
 
-/// What a peer reports of the video it receives.
+/// What a peer reports of the packets it receives.
 public struct WebRTCReport: Hashable, Sendable {
-  /// Of the packets since the report before, 0…1.
-  public var lostShare: Double
-  public var roundTripSeconds: Double
-  public var packetsLost: UInt64
-  /// Another number for each report that comes.
-  public var mark: UInt64
+  /// That were sent since the report before, as far as the peer can know.
+  public var packetsExpected: UInt64
+  /// Of these; negative where some came late, or twice.
+  public var packetsLost: Int64
 
-  public init(lostShare: Double, roundTripSeconds: Double, packetsLost: UInt64, mark: UInt64) {
-    self.lostShare = lostShare
-    self.roundTripSeconds = roundTripSeconds
+  public init(packetsExpected: UInt64, packetsLost: Int64) {
+    self.packetsExpected = packetsExpected
     self.packetsLost = packetsLost
-    self.mark = mark
+  }
+
+  /// 0…1; nil where no packet was expected.
+  public var lostShare: Double? {
+    guard packetsExpected > 0 else { return nil }
+    return min(max(Double(packetsLost) / Double(packetsExpected), 0), 1)
   }
 }
 

@@ -42,7 +42,7 @@ from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import AudioStreamTrack, VideoStreamTrack
 from aiortc.sdp import candidate_from_sdp
 
-from feedback import send_fir
+from feedback import ask_again, send_fir
 from pitch import Pitch
 from test_pattern import mark
 
@@ -79,10 +79,13 @@ async def consume(receiver, track):
     count = 0
     pitch = Pitch()
     longest, newest = 0, time.monotonic()
+    asking = asyncio.ensure_future(ask_again(receiver)) if track.kind == "video" else None
     while True:
         try:
             frame = await track.recv()
         except Exception as error:
+            if asking:
+                asking.cancel()
             say("ended", track.kind, count, type(error).__name__)
             return
         count += 1

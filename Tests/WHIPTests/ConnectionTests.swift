@@ -25,7 +25,7 @@ private final class SilentEngine: WebRTCEngine {
     events.append(.gathered)
   }
   func use(answer: String) { note("answer") }
-  func report() -> WebRTCReport? { reported.withLock { $0 } }
+  func report() -> WebRTCReport? { reported.withLock { $0.take() } }
   func set(bitsPerSecond: Int) { note("bitrate \(bitsPerSecond)") }
 }
 
@@ -96,7 +96,7 @@ private final class SilentEngine: WebRTCEngine {
     engine.events.append(.ready)
     try waitUntil("the candidate is sent") { script.requests.count >= 2 }
     engine.reported.withLock {
-      $0 = WebRTCReport(lostShare: 0, roundTripSeconds: 0, packetsLost: 0, mark: 7)
+      $0 = WebRTCReport(packetsExpected: 100, packetsLost: 0)
     }
     engine.events.append(.connected)
     try waitUntil("it ended") { script.requests.count >= 3 }
@@ -175,7 +175,7 @@ private final class SilentEngine: WebRTCEngine {
     engine.events.append(.ready)
     try waitUntil("the candidate is sent") { script.requests.count >= 2 }
     engine.reported.withLock {
-      $0 = WebRTCReport(lostShare: 0.4, roundTripSeconds: 0, packetsLost: 9, mark: 1)
+      $0 = WebRTCReport(packetsExpected: 100, packetsLost: 40)
     }
     engine.events.append(.connected)
     try waitUntil("the encoder was told") { engine.told.contains("bitrate 800000") }

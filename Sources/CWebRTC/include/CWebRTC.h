@@ -29,6 +29,7 @@ struct webrtc_event {
   const char *text;
 };
 typedef void (*webrtc_event_handler)(void *context, const struct webrtc_event *event);
+typedef void (*webrtc_rtcp_handler)(void *context, const void *bytes, size_t count);
 
 typedef struct webrtc_peer webrtc_peer;
 
@@ -47,6 +48,10 @@ bool webrtc_identity_make(struct webrtc_identity *identity);
 /// is no identity for it.
 webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler handler,
                                 void *context);
+/// The handler gets each RTCP packet of the peer, decrypted: webrtcbin's statistics keep one block
+/// of each report, and none when that one's stream has paused, as retransmission does. To be called
+/// before the pipeline plays. The bytes are valid during the handler's call.
+void webrtc_peer_hear_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void *context);
 /// The fingerprint that the offer must name, whatever webrtcbin wrote there.
 const char *webrtc_peer_fingerprint(webrtc_peer *peer);
 /// Adds this one to the addresses of which candidates are made; the machine's others then count no
@@ -71,18 +76,6 @@ void webrtc_text_free(char *text);
 /// From here on candidates are gathered. False: the reason is in `message`.
 bool webrtc_peer_set_offer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity);
 bool webrtc_peer_set_answer(webrtc_peer *peer, const char *sdp, char *message, size_t capacity);
-
-/// What the peer reports of the video that it receives.
-struct webrtc_report {
-  /// Of the packets since the report before, 0…1.
-  double lostShare;
-  double roundTripSeconds;
-  uint64_t packetsLost;
-  /// Another number for each report that comes, so that silence shows.
-  uint64_t mark;
-};
-/// False before the first report.
-bool webrtc_peer_report(webrtc_peer *peer, struct webrtc_report *report);
 
 /// Ends the watch. Only after the pipeline was destroyed, whose threads raise the events.
 void webrtc_peer_destroy(webrtc_peer *peer);
