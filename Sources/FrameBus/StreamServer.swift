@@ -87,9 +87,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       // A loan may outlive the server: it must not ring sockets that are closed.
       for connection in connections.values { drop(connection) }
       core.waker.end()
-      guard lock != nil else { return }
-      // Before the lock goes: afterwards they may be a successor's.
-      for name in [files.socketName, files.lockName] { try? directory.removeFile(name) }
+      // Before the lock goes: afterwards they may be a successor's, and where somebody has removed
+      // the locked file they are already.
+      if lock?.isOfFile(files.lockName, in: directory) == true {
+        for name in [files.socketName, files.lockName] { try? directory.removeFile(name) }
+      }
       lock = nil
     }
   }

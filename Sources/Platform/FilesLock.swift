@@ -40,6 +40,12 @@ package struct FileLock: ~Copyable, Sendable {
   // until its exec.
   deinit { linux_unlock(file.number) }
 
+  /// Whether the file that it locks is still the one of that name.
+  package borrowing func isOfFile(_ name: String, in directory: borrowing Directory) -> Bool {
+    guard let held = try? fileStatus(of: file, path: name) else { return false }
+    return (try? directory.status(of: name))??.inode == held.inode
+  }
+
   /// Called in a `defer`, says in code until where the lock is held.
   package borrowing func isHeldUntilHere() {}
 }

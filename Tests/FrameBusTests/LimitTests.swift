@@ -119,6 +119,18 @@ import Testing
     }
   }
 
+  /// Whoever may remove the lock, a cleaner of temporary files among them, lets a second one in.
+  @Test func aPublisherWhoseLockWasRemovedLeavesItsSuccessorAlone() throws {
+    let world = try World()
+    let first = try world.publisher()
+    let lock = "\(world.group.streamsPath)/\(world.stream).lock"
+    try FileManager.default.removeItem(atPath: lock)
+    let second = try world.publisher()
+    first.finish(.ended)
+    _ = try world.subscriber()
+    second.finish(.ended)
+  }
+
   @Test func whatThePublisherDoesNotOfferIsRefused() throws {
     let world = try World()
     let publisher = try world.publisher()
