@@ -33,14 +33,21 @@ package struct OutputFile: Hashable, Sendable {
   /// - Throws: `SystemError.isBusy` if another program, or another part of this one, keeps it.
   package func lock() throws(SystemError) -> Descriptor {
     let path = path
-    let number = try retryingInterrupts("open", path: path) {
-      // SAFETY: the kernel reads the path during the call only.
-      unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
+    for _ in 1...Self.lockAttempts {
+      let number = try retryingInterrupts("open", path: path) {
+        // SAFETY: the kernel reads the path during the call only.
+        unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
+      }
+      let file = Descriptor(owning: number)
+      try file.lockForWriting(path: path)
+      // A lock on a file that is no longer there excludes nobody.
+      if try fileStatus(of: file, path: path).linkCount > 0 { return file }
     }
-    let file = Descriptor(owning: number)
-    try file.lockForWriting(path: path)
-    return file
+    throw .busy(path: path)
   }
+
+  /// How often it may be removed while it is being locked.
+  private static let lockAttempts = 100
 
   // SAFETY: the kernel reads the path during the call only.
   package var exists: Bool { unsafe access(path, F_OK) == 0 }

@@ -46,7 +46,8 @@
     func prepare() throws(DestinationError) {
       do throws(SystemError) {
         try playlist.checkWritable()
-        try lockFile.checkWritable()
+        // Where there is none, trying to make one could take it from who makes it just then.
+        if lockFile.exists { try lockFile.checkWritable() }
       } catch {
         throw .cannotWrite(named(error))
       }
