@@ -9,10 +9,4 @@
     /// What no message may show.
     var keys: [String] { AddressKeys.found(in: path) }
   }
-
-  extension String {
-    func without(_ secrets: [String]) -> String {
-      secrets.filter { !$0.isEmpty }.reduce(self) { $0.replacing($1, with: "…") }
-    }
-  }
 #endif

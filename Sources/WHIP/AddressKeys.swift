@@ -50,3 +50,10 @@ package enum AddressKeys {
     return String(decoding: bytes, as: UTF8.self)
   }
 }
+
+extension String {
+  /// As people and logs may see it.
+  package func without(_ secrets: [String]) -> String {
+    secrets.filter { !$0.isEmpty }.reduce(self) { $0.replacing($1, with: "…") }
+  }
+}

@@ -86,9 +86,7 @@ extension WebAddress: CustomStringConvertible {
 
   /// A text in which what may be a key of this address, should somebody have echoed it, cannot be
   /// read.
-  func blanked(in text: String) -> String {
-    AddressKeys.found(in: path).reduce(text) { $0.replacing($1, with: "…") }
-  }
+  func blanked(in text: String) -> String { text.without(AddressKeys.found(in: path)) }
 }
 
 /// `HOST[:PORT]`.
