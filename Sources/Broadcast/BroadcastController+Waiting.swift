@@ -57,9 +57,9 @@ extension BroadcastController {
     if now.session != session { return .died(signal: nil) }
     if let ending = now.ending { return ending }
     guard now.isFinishing, let record = try board.read(), record.session == session,
-      record.phase.isActive, try takeOver(record)
+      record.phase.isActive
     else { return nil }
-    return try board.read()?.ending
+    return try takeOver(record)
   }
 }
 

@@ -188,7 +188,9 @@ final class HostRun: @unchecked Sendable {
     if let end = capture.takeEnd() {
       if end.status?.isSuccess == true {
         log.append(.notice, "the source has no more", label: Self.label)
-        try board.change(session) { $0.wish = .finish }
+        do throws(BroadcastError) {
+          try board.change(session) { $0.wish = .finish }
+        } catch { finishUnrecorded() }
       } else {
         try lost(&capture, end, ending: .failed(failure(of: .capture, end)))
       }

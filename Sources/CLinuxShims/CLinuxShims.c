@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -257,6 +258,18 @@ int linux_pidfd_open(int32_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0);
 
 int linux_pidfd_send_signal(int pidfd, int signal) {
   return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+int linux_pidfd_queue_signal(int pidfd, int signal, bool toGroup) {
+  siginfo_t info = {.si_signo = signal, .si_code = SI_QUEUE};
+  info.si_pid = getpid();
+  info.si_uid = getuid();
+  const unsigned toProcessGroup = 1 << 2;
+  unsigned flags = toGroup ? toProcessGroup : 0;
+  int result = (int)syscall(SYS_pidfd_send_signal, pidfd, signal, &info, flags);
+  // Before Linux 6.9 there is no such flag.
+  if (result == 0 || !toGroup || errno != EINVAL) return result;
+  return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, &info, 0);
 }
 
 int linux_lock_exclusively(int descriptor) {

@@ -92,11 +92,14 @@ int linux_block_stop_signals(void) {
   return pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-int linux_wait_for_stop_signal(void) {
+struct linux_stop_signal linux_wait_for_stop_signal(void) {
   sigset_t set = stop_signals();
-  int number = 0;
-  int error = sigwait(&set, &number);
-  return error == 0 ? number : -error;
+  siginfo_t info;
+  int number;
+  do number = sigwaitinfo(&set, &info);
+  while (number < 0 && errno == EINTR);
+  if (number < 0) return (struct linux_stop_signal){.number = -errno};
+  return (struct linux_stop_signal){.number = number, .isQueued = info.si_code == SI_QUEUE};
 }
 
 void linux_restore_signals(void) {

@@ -7,32 +7,36 @@ package final class PeerProcess: Sendable {
   /// The kernel's word; its `pid` is for people to read.
   package let credentials: PeerCredentials
   private let pidfd: SharedDescriptor
+  /// Whether a signal to it goes to the whole process group that it leads.
+  private let leadsGroup: Bool
 
   /// - Returns: nil if it has gone.
   package init?(of socket: borrowing MessageSocket) {
     guard let credentials = try? socket.peer(), let pidfd = socket.peerProcess() else { return nil }
     self.credentials = credentials
     self.pidfd = pidfd
+    leadsGroup = false
   }
 
   /// - Returns: nil if no such process runs. Who it is has to be asked of what it holds: the number
   ///   may be another's by now.
-  private init?(processID: Int32) {
+  private init?(leader processID: Int32) {
     let number = linux_pidfd_open(processID)
     guard number >= 0 else { return nil }
     pidfd = SharedDescriptor(owning: number)
+    leadsGroup = true
     guard let status = try? Directory(path: "/proc/\(processID)").status() else { return nil }
     credentials = PeerCredentials(pid: processID, uid: status.ownerID, gid: status.groupID)
   }
 
   /// Who leads a process group and was started with such an environment, as far as this process may
-  /// know: what is another user's it may not.
+  /// know: what is another user's it may not. A signal to one goes to its whole group.
   package static func leaders(
     startedWith isWanted: (_ environment: [String]) -> Bool
   ) -> [PeerProcess] {
     let names = (try? Directory(path: "/proc").names()) ?? []
     return names.compactMap { Int32($0) }.compactMap { processID in
-      guard getpgid(processID) == processID, let process = PeerProcess(processID: processID),
+      guard getpgid(processID) == processID, let process = PeerProcess(leader: processID),
         isWanted(process.words(of: "environ"))
       else { return nil }
       return process
@@ -73,9 +77,10 @@ package final class PeerProcess: Sendable {
     case refused
   }
 
+  /// It is queued, so that ``SignalWatcher`` does not take it for a person's impatience.
   @discardableResult
   package func send(signal: Int32) -> Sending {
-    if linux_pidfd_send_signal(pidfd.number, signal) == 0 { return .sent }
+    if linux_pidfd_queue_signal(pidfd.number, signal, leadsGroup) == 0 { return .sent }
     return errno == EPERM ? .refused : .gone
   }
 

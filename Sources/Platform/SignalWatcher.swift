@@ -4,7 +4,8 @@ import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a raised ``StopSignal``, so that a program stops in its
 /// own order; one that comes a second later or more ends it at once, for a user whose patience is
-/// over. What comes sooner is the same wish: a closed terminal and timeout(1) signal twice.
+/// over. What comes sooner is the same wish: a closed terminal and timeout(1) signal twice. So is
+/// what ``PeerProcess`` sends.
 /// SIGPIPE is ignored: a closed peer is an error of the write that met it.
 ///
 /// Start it first in `main`, before any other thread: the signals are blocked in the calling
@@ -36,15 +37,17 @@ package final class SignalWatcher: Sendable {
   private func watch() {
     var firstAtNs: UInt64 = 0
     while true {
-      let number = linux_wait_for_stop_signal()
-      guard number > 0 else { return }
+      let next = linux_wait_for_stop_signal()
+      guard next.number > 0 else { return }
       if signal != nil {
-        // Nobody who is impatient sends SIGHUP: the kernel does, of a terminal that is gone.
-        if number == SIGHUP || monotonicNowNs() &- firstAtNs < Self.echoNs { continue }
-        _exit(128 + number)
+        // Nobody who is impatient sends SIGHUP: the kernel does, of a terminal that is gone. Nor is
+        // a ``PeerProcess`` that signals: it kills when it has waited for long enough.
+        let isEcho = monotonicNowNs() &- firstAtNs < Self.echoNs
+        if next.number == SIGHUP || next.isQueued || isEcho { continue }
+        _exit(128 + next.number)
       }
       firstAtNs = monotonicNowNs()
-      received.store(number, ordering: .releasing)
+      received.store(next.number, ordering: .releasing)
       stop.raise()
     }
   }

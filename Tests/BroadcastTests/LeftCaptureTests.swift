@@ -31,17 +31,23 @@ import Testing
     return record.session
   }
 
+  /// A session that is over, but for its capture: the host was killed.
+  private func sceneWithLeftCapture() throws -> BroadcastScene {
+    let scene = try BroadcastScene()
+    let host = try scene.hostProcess()
+    try scene.waitForTrace(["started 1", "video"])
+    _ = try host.end(with: Signal.kill)
+    // The extension heeds the wish by itself; nobody is left to end the capture.
+    try SessionBoard(scene.group, as: .host).change { $0?.wish = .finish }
+    try waitUntil("it is finished, not \(scene.trace)") {
+      try scene.controller.status.phase == .finished
+    }
+    return scene
+  }
+
   @Test func aCaptureThatOutlivesItsHostAndItsSessionIsEndedByTheNextStart() throws {
     try withWatchdog {
-      let scene = try BroadcastScene()
-      let host = try scene.hostProcess()
-      try scene.waitForTrace(["started 1", "video"])
-      _ = try host.end(with: Signal.kill)
-      // The extension heeds the wish by itself; nobody is left to end the capture.
-      try SessionBoard(scene.group, as: .host).change { $0?.wish = .finish }
-      try waitUntil("it is finished, not \(scene.trace)") {
-        try scene.controller.status.phase == .finished
-      }
+      let scene = try sceneWithLeftCapture()
       let pid = try #require(try scene.controller.status.pids[.capture])
       guard let left = ProcessWatch(pid) else { throw HarnessError("the capture is gone") }
       let session = try scene.start()
@@ -58,14 +64,7 @@ import Testing
   /// Whoever wants the filming to end need not start another broadcast for that.
   @Test func aCaptureThatOutlivesItsHostAndItsSessionIsEndedByStop() throws {
     try withWatchdog {
-      let scene = try BroadcastScene()
-      let host = try scene.hostProcess()
-      try scene.waitForTrace(["started 1", "video"])
-      _ = try host.end(with: Signal.kill)
-      try SessionBoard(scene.group, as: .host).change { $0?.wish = .finish }
-      try waitUntil("it is finished, not \(scene.trace)") {
-        try scene.controller.status.phase == .finished
-      }
+      let scene = try sceneWithLeftCapture()
       let stop = ["broadcast", "stop", "--root", scene.root.path, "--group", "\(scene.group.id)"]
       let ended = try run("framebus", stop)
       #expect(ended.status == .exited(0))

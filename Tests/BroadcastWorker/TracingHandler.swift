@@ -75,7 +75,13 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
     }
   }
 
-  override func broadcastFinished() { write("finished") }
+  override func broadcastFinished() {
+    if let time = settings["finishMs"].flatMap(UInt32.init) {
+      write("finishes")
+      usleep(time * 1000)
+    }
+    write("finished")
+  }
 
   func workWhileIdle() {
     worksAt = .never

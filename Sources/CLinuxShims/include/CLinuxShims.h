@@ -94,6 +94,9 @@ int linux_wait_readable(const int *descriptors, unsigned count, uint64_t deadlin
 /// pidfd_open(2), pidfd_send_signal(2).
 int linux_pidfd_open(int32_t pid);
 int linux_pidfd_send_signal(int pidfd, int signal);
+/// The same as sigqueue(3), by which who gets it can tell it from a person's; to the whole process
+/// group that the process leads if that is wanted, but before Linux 6.9 to the process alone.
+int linux_pidfd_queue_signal(int pidfd, int signal, bool toGroup);
 
 /// fcntl(2), F_OFD_SETLK: an exclusive lock on the whole file, without waiting.
 int linux_lock_exclusively(int descriptor);

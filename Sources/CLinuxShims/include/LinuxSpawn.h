@@ -32,7 +32,13 @@ int linux_pipe(int ends[2]);
 /// Blocks SIGINT and SIGTERM, and SIGHUP unless it is ignored, in the calling thread and those it
 /// starts later; ignores SIGPIPE. Returns 0 or an error number.
 int linux_block_stop_signals(void);
-/// sigwait(3) for one of them: the signal's number, or a negative error number.
-int linux_wait_for_stop_signal(void);
+struct linux_stop_signal {
+  /// A negative error number if waiting failed.
+  int number;
+  /// Whether it came by linux_pidfd_queue_signal.
+  bool isQueued;
+};
+/// sigwaitinfo(2) for one of them.
+struct linux_stop_signal linux_wait_for_stop_signal(void);
 /// Undoes linux_block_stop_signals for a program that this process is about to become.
 void linux_restore_signals(void);
