@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a peer's RTCP says of what it receives: the report blocks of its sender and receiver reports
-/// (RFC 3550, section 6.4), added up over all the streams that it is sent.
+/// What a peer's RTCP says of what it receives: the report blocks of its sender and receiver
+/// reports (RFC 3550, section 6.4), added up over all the streams that it is sent.
 ///
 /// The bytes are the peer's: what is no report is passed over, and blocks of more than
 /// ``maximumSources`` streams are not counted.

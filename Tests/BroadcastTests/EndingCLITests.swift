@@ -65,6 +65,42 @@ import Testing
     return host
   }
 
+  // MARK: Patience
+
+  /// An extension that takes two and a half seconds for that.
+  private func startSlowToFinish(tracingIn folder: TemporaryRoot) throws -> RunningProgram {
+    let trace = folder.file("trace")
+    try Data().write(to: URL(filePath: trace))
+    let host = try start(
+      pathOfProgram("BroadcastWorker"), ["extension", "trace=\(trace)", "finishMs=2500"],
+      writes: [trace])
+    try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+    return host
+  }
+
+  private func waitForCall(_ name: String, in folder: TemporaryRoot) throws {
+    try waitUntil("the extension says \(name)") {
+      try String(contentsOfFile: folder.file("trace"), encoding: .utf8).contains("\(name)\n")
+    }
+  }
+
+  /// A second signal is the same wish for a second.
+  private func waitUntilAskingAgainIsImpatience() { usleep(1_100_000) }
+
+  @Test func aPersonWhoSignalsTheHostAgainEndsItAtOnce() throws {
+    try withWatchdog {
+      let elsewhere = try TemporaryRoot()
+      let host = try startSlowToFinish(tracingIn: elsewhere)
+      host.process.send(signal: Signal.terminate)
+      try waitForCall("finishes", in: elsewhere)
+      waitUntilAskingAgainIsImpatience()
+      #expect(try host.end(with: Signal.terminate).status == .exited(128 + Signal.terminate))
+      // What it left is somebody else's to finish.
+      #expect(try framebus("broadcast", "stop").status.isSuccess)
+      try waitForCall("finished", in: elsewhere)
+    }
+  }
+
   // MARK: Disks
 
   private static let canMount = Comment("file systems can only be mounted by root")
@@ -134,25 +170,16 @@ import Testing
   func stoppingAgainOnAFullDiskDoesNotCutTheFinishingExtensionOff() throws {
     try withWatchdog {
       let elsewhere = try TemporaryRoot()
-      let trace = elsewhere.file("trace")
-      try Data().write(to: URL(filePath: trace))
-      func calls() throws -> [Substring] {
-        try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
-      }
       try onSmallDisk {
-        let host = try start(
-          pathOfProgram("BroadcastWorker"), ["extension", "trace=\(trace)", "finishMs=2500"],
-          writes: [trace])
-        try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
+        let host = try startSlowToFinish(tracingIn: elsewhere)
         try fillDisk()
         let first = try RunningProgram("framebus", place + ["broadcast", "stop"])
-        try waitUntil("it finishes: \(first.transcript)") { try calls().contains("finishes") }
-        // A person who asks again so late has lost patience; another program has not.
-        usleep(1_100_000)
+        try waitForCall("finishes", in: elsewhere)
+        waitUntilAskingAgainIsImpatience()
         _ = try framebus("broadcast", "stop")
         _ = try first.finish()
         try host.finish()
-        #expect(try calls().last == "finished", "\(host.transcript)")
+        try waitForCall("finished", in: elsewhere)
       }
     }
   }
