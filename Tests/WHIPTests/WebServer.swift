@@ -38,7 +38,13 @@
 
     /// The lines it wrote that begin so.
     func lines(_ prefix: String) -> [String] {
-      program.output.text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(prefix) }
+      Self.lines(prefix, in: program.output.text).map(String.init)
+    }
+
+    /// What follows the last line's end is a line that is still being written.
+    private static func lines(_ prefix: String, in text: String) -> [Substring] {
+      text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        .filter { $0.hasPrefix(prefix) }
     }
 
     /// What the server, and aiohttp within it, said of each frame that it decoded.
@@ -67,7 +73,7 @@
     private static func numbers<Number: LosslessStringConvertible>(
       _ prefix: String, in text: String, as type: Number.Type = Number.self
     ) -> [Number] {
-      text.split(separator: "\n").filter { $0.hasPrefix(prefix) }.compactMap { line in
+      lines(prefix, in: text).compactMap { line in
         line.split(separator: " ").dropFirst().first.flatMap { Number(String($0)) }
       }
     }
