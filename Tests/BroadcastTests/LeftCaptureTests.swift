@@ -39,8 +39,9 @@ import Testing
     _ = try host.end(with: Signal.kill)
     // The extension heeds the wish by itself; nobody is left to end the capture.
     try SessionBoard(scene.group, as: .host).change { $0?.wish = .finish }
-    try waitUntil("it is finished, not \(scene.trace)") {
-      try scene.controller.status.phase == .finished
+    try waitUntil("it is finished and its capture alone is left, not \(scene.trace)") {
+      let status = try scene.controller.status
+      return status.phase == .finished && Array(status.pids.keys) == [.capture]
     }
     return scene
   }
