@@ -167,14 +167,6 @@
   /// Called by CWebRTC on a thread of webrtcbin's.
   /// SAFETY: `context` is the `WebRTCEvents` that the peer keeps until it has ended the watch; the
   /// text is valid during the call.
-  private func hearRTCP(
-    _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
-  ) {
-    guard let context = unsafe context, let bytes = unsafe bytes else { return }
-    let reports = unsafe Unmanaged<ReceiverReports>.fromOpaque(context).takeUnretainedValue()
-    reports.hear(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
-  }
-
   private func handleWebRTCEvent(
     _ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<webrtc_event>?
   ) {
@@ -191,5 +183,16 @@
     case WEBRTC_DISCONNECTED: events.append(.disconnected)
     default: events.append(.failed)
     }
+  }
+
+  /// Called by CWebRTC on a thread of webrtcbin's.
+  /// SAFETY: `context` is the `ReceiverReports` that the peer keeps until it has ended the watch;
+  /// the bytes are valid during the call.
+  private func hearRTCP(
+    _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
+  ) {
+    guard let context = unsafe context, let bytes = unsafe bytes else { return }
+    let reports = unsafe Unmanaged<ReceiverReports>.fromOpaque(context).takeUnretainedValue()
+    reports.hear(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
   }
 #endif
