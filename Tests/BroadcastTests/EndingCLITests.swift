@@ -67,12 +67,12 @@ import Testing
 
   // MARK: Patience
 
-  /// An extension that takes two and a half seconds for that.
+  /// An extension that takes five seconds for that: time enough to ask again meanwhile.
   private func startSlowToFinish(tracingIn folder: TemporaryRoot) throws -> RunningProgram {
     let trace = folder.file("trace")
     try Data().write(to: URL(filePath: trace))
     let host = try start(
-      pathOfProgram("BroadcastWorker"), ["extension", "trace=\(trace)", "finishMs=2500"],
+      pathOfProgram("BroadcastWorker"), ["extension", "trace=\(trace)", "finishMs=5000"],
       writes: [trace])
     try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
     return host
@@ -84,8 +84,8 @@ import Testing
     }
   }
 
-  /// A second signal is the same wish for a second.
-  private func waitUntilAskingAgainIsImpatience() { usleep(1_100_000) }
+  /// For a second after the first, a signal is the same wish: what it means depends on the time.
+  private func waitUntilAskingAgainIsImpatience() { sleep(until: .after(.milliseconds(1100))) }
 
   @Test func aPersonWhoSignalsTheHostAgainEndsItAtOnce() throws {
     try withWatchdog {

@@ -76,9 +76,9 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
   }
 
   override func broadcastFinished() {
-    if let time = settings["finishMs"].flatMap(UInt32.init) {
+    if let time = settings["finishMs"].flatMap(Int.init) {
       write("finishes")
-      usleep(time * 1000)
+      sleep(until: .after(.milliseconds(time)))
     }
     write("finished")
   }
