@@ -1,40 +1,40 @@
-// A broadcast: a host that decides, a capture that publishes, an extension that takes the samples
-// somewhere, each a process of its own, as ReplayKit's upload extensions have it.
+// A broadcast has three roles, each in its own process, as with ReplayKit's upload extensions: a
+// host that controls it, a capture that publishes, and an extension that receives the samples.
 //
-// What is so, and what is wanted, stands in one small record that any member reads; a notification
-// tells of each change. So nobody has to be alive for another to know, and a host may die and come
-// back. This module refuses to encode, to know a network protocol, and to draw a picker.
-// Protocol and failures: docs/design/broadcast.md.
+// One small record, which any member can read, holds the actual and the requested state; a
+// notification follows each change. No process needs to be alive for another to know the state, so
+// a host can die and be replaced. This module refuses to encode, to implement a network protocol,
+// and to draw a picker. Protocol and failures: docs/design/broadcast.md.
 
 import Sound
 
-/// The names under which a broadcast is found in its group.
+/// The names by which members find a group's broadcast.
 public enum BroadcastNames {
-  /// The notification that is posted at each change; its state is a ``StateWord``.
+  /// The notification posted at each change; its state is a ``StateWord``.
   public static let state = "framebus.broadcast"
-  /// The notification that tells whether the screen is being captured: state 1 or 0.
+  /// The notification of whether the screen is being captured; its state is 1 or 0.
   public static let captured = "framebus.captured"
-  /// The suite of settings in which the record lies, beside the switch of sound.
+  /// The settings suite of the record, which also holds the sound switch.
   static let suite = SoundSwitch.suiteName
   static let recordKey = "record"
 }
 
-/// How a host tells the extension that it starts what there is to know at once.
+/// The environment variables by which a host describes the broadcast to its extension.
 enum ExtensionEnvironment {
-  /// The session, which the log of the process is filed under too.
+  /// The session, under which the process's log is filed.
   static let session = "FRAMEBUS_SESSION"
   static let identifier = "FRAMEBUS_EXTENSION"
-  /// `video=screen,audio-app=audio.app`: where the samples that it wants come from.
+  /// The streams of the samples, such as `video=screen,audio-app=audio.app`.
   static let streams = "FRAMEBUS_STREAMS"
 }
 
-/// What a sample is of.
+/// The kind of a sample.
 public enum SampleBufferType: String, Hashable, Sendable, CaseIterable {
   case video
   case audioApp = "audio-app"
   case audioMic = "audio-mic"
 
-  /// The stream that has such samples where nobody names another.
+  /// The default stream of this kind.
   public var usualStream: String {
     switch self {
     case .video: "screen"

@@ -2,20 +2,20 @@ import AppGroup
 import Platform
 
 extension BroadcastController {
-  private static let lookInterval = Duration.milliseconds(50)
-  /// How often to look whether anybody is left of a session: nothing tells when the last one dies.
-  private static let lifeInterval = Duration.seconds(1)
+  private static let pollInterval = Duration.milliseconds(50)
+  /// How often to check whether any process of a session is left: no event marks the last death.
+  private static let livenessInterval = Duration.seconds(1)
 
-  /// Blocks the thread until a session has ended, and its processes with it. Where its host dies
-  /// after the session was asked to finish, this call does the host's work.
-  /// - Parameter onSilentHost: called at most once, with the number of the host's process, if it is
-  ///   known, where the host should have ended the session by now, and is stopped, say.
+  /// Blocks until a session has ended and its processes have exited. If the host dies after the
+  /// session was asked to finish, this call does the host's work.
+  /// - Parameter onUnresponsiveHost: called at most once if the host is overdue to end the session,
+  ///   for example because it is stopped; with the host's process ID, if known.
   /// - Returns: nil if `stop` was raised first.
-  /// - Throws: ``BroadcastError/unrecorded(_:why:)`` where it has ended, and that could not be
-  ///   written down.
+  /// - Throws: ``BroadcastError/unrecorded(_:why:)`` if the session ended but that could not be
+  ///   recorded.
   public func waitForEnding(
     of session: SessionID, stop: StopSignal? = nil,
-    onSilentHost: (_ processID: Int32?) -> Void = { _ in }
+    onUnresponsiveHost: (_ processID: Int32?) -> Void = { _ in }
   ) throws(BroadcastError) -> BroadcastEnding? {
     let stops = [stop?.descriptorNumber].compactMap(\.self)
     if let run = current.withLock({ $0?.session == session ? $0 : nil }) {
@@ -35,25 +35,25 @@ extension BroadcastController {
       let isHostThere = record?.session == session && host.isThere()
       if !isHostThere, let ending = try endingWithoutHost(of: session) { return ending }
       let isOver = record?.session != session || record?.phase == .finished
-      if isHostThere, isOver || record?.wish == .finish, host.isOverdue() {
-        onSilentHost(host.processID)
+      if isHostThere, isOver || record?.requested == .finish, host.isOverdue() {
+        onUnresponsiveHost(host.processID)
       }
-      // Nothing tells of the end of another process's work as a host, but its death does.
+      // A host that completes its work raises no event; the death of its process does.
       _ = try? waitUntilReadable(
         [wake.signal.descriptorNumber] + stops + host.descriptorNumbers,
-        until: .after(isOver ? Self.lookInterval : Self.lifeInterval))
+        until: .after(isOver ? Self.pollInterval : Self.livenessInterval))
       if stop?.isRaised == true { return nil }
     }
   }
 
-  /// How a session ended that has no host; one that was asked to finish is brought to its end.
-  /// - Returns: nil while it goes on.
+  /// How a session without a host ended. Ends the session first if it was asked to finish.
+  /// - Returns: nil if it is still active.
   private func endingWithoutHost(
     of session: SessionID
   ) throws(BroadcastError) -> BroadcastEnding? {
-    // Who went last may have written it down just before.
+    // Read again, because the last process may have recorded the ending just before it exited.
     let now = try status
-    // Another session's record: this one is over, and nobody wrote down how.
+    // The record belongs to another session: this one ended without a record.
     if now.session != session { return .died(signal: nil) }
     if let ending = now.ending { return ending }
     guard now.isFinishing, let record = try board.read(), record.session == session,
@@ -63,24 +63,24 @@ extension BroadcastController {
   }
 }
 
-/// The host of a session, as one sees it who waits for that to end.
+/// The host of a session, as seen by a process that waits for the session to end.
 private struct HostWatch {
   private let group: AppGroup
   private var found: FoundPresence?
   private var sinceNs: UInt64 = 0
-  private var isTold = false
+  private var isReported = false
 
-  /// How long one may take that is about to end a session: longer than a session's end can take.
-  private static let patienceNs: UInt64 = 20_000_000_000
-  /// The same for one that is stopped, unless it goes on at once.
-  private static let stoppedNs: UInt64 = 3_000_000_000
+  /// When a host is overdue: longer than ending a session can take.
+  private static let timeoutNs: UInt64 = 20_000_000_000
+  /// The same for a stopped host, unless it continues soon.
+  private static let stoppedTimeoutNs: UInt64 = 3_000_000_000
 
   init(of group: AppGroup) { self.group = group }
 
-  /// For a person.
+  /// The host's process ID, if known.
   var processID: Int32? { found?.process?.credentials.pid }
 
-  /// What becomes readable when it dies.
+  /// Readable when the host's process exits.
   var descriptorNumbers: [Int32] {
     [found?.process].compactMap(\.self).map(\.descriptorNumber)
   }
@@ -90,15 +90,15 @@ private struct HostWatch {
     return found != nil
   }
 
-  /// Whether it should have ended the session by now; true once. Asked while that is ending.
+  /// Returns true once, when the host is overdue. Call it while the session should be ending.
   mutating func isOverdue() -> Bool {
     if sinceNs == 0 { sinceNs = monotonicNowNs() }
     let waitedNs = monotonicNowNs() - sinceNs
     let isLate =
-      waitedNs > Self.patienceNs
-      || waitedNs > Self.stoppedNs && found?.process?.isStopped == true
-    if isTold || !isLate { return false }
-    isTold = true
+      waitedNs > Self.timeoutNs
+      || waitedNs > Self.stoppedTimeoutNs && found?.process?.isStopped == true
+    if isReported || !isLate { return false }
+    isReported = true
     return true
   }
 }

@@ -8,10 +8,10 @@ import SharedLog
 import Sound
 import Synchronization
 
-/// The host's side of a broadcast: starts it, pauses it, ends it, and is told what becomes of it.
+/// The host's side of a broadcast: starts, pauses and ends it, and receives its events.
 ///
-/// The process that starts a session supervises it. Any other host's controller can pause, resume
-/// and finish it too, and one that comes when the supervising host has died takes the session over.
+/// The process that starts a session supervises it. Another host's controller can also pause,
+/// resume and finish it, and takes the session over once the supervising host has died.
 public final class BroadcastController: Sendable {
   public let group: AppGroup
   let board: SessionBoard
@@ -20,8 +20,8 @@ public final class BroadcastController: Sendable {
 
   static let label = "broadcast.host"
 
-  /// - Parameter onEvent: called for one event after the other: on a thread of the controller's
-  ///   own, but by ``finish()`` and ``cancelPick()`` where it is they who bring the ending about.
+  /// - Parameter onEvent: called for one event at a time, on a thread that the controller owns;
+  ///   ``finish()`` and ``cancelPick()`` call it on the caller's thread if they end the broadcast.
   public init(
     in group: AppGroup, onEvent: @escaping @Sendable (BroadcastEvent) -> Void = { _ in }
   ) throws(BroadcastError) {
@@ -31,12 +31,12 @@ public final class BroadcastController: Sendable {
     board = try SessionBoard(group, as: .host)
   }
 
-  /// How a start came out.
+  /// The result of a start.
   public enum Started: Hashable, Sendable {
     case began(SessionID)
-    /// Its host had died; this one supervises it now.
+    /// The session's host had died; this controller supervises it now.
     case adopted(SessionID)
-    /// It is under way, and another process is its host.
+    /// The session is running, and another process is its host.
     case joined(SessionID)
 
     public var session: SessionID {
@@ -48,9 +48,9 @@ public final class BroadcastController: Sendable {
 
   // MARK: Starting
 
-  /// Starts a broadcast. Where the same one is under way, with the same extension and source, it is
-  /// that one.
-  /// - Throws: ``BroadcastError/alreadyBroadcasting(_:extensionID:source:)`` where another one is.
+  /// Starts a broadcast, or joins the active one if it has the same extension and source.
+  /// - Throws: ``BroadcastError/alreadyBroadcasting(_:extensionID:source:)`` if a different
+  ///   broadcast is active.
   public func start(_ request: BroadcastRequest) throws(BroadcastError) -> Started {
     let manifest = try ExtensionRegistry(group).manifest(of: request.extensionID)
     guard let presence = try becomeHost() else {
@@ -66,9 +66,9 @@ public final class BroadcastController: Sendable {
         try board.change(record.session) { $0.end(.died(signal: nil)) }
       } else {
         try record.requireSame(as: request)
-        let means = try means(of: record.session, request)
+        let resources = try resources(of: record.session, request)
         try supervise(
-          record, presence, request.publishing(as: record), manifest, means, adopting: found)
+          record, presence, request.publishing(as: record), manifest, resources, adopting: found)
         return .adopted(record.session)
       }
     }
@@ -81,29 +81,29 @@ public final class BroadcastController: Sendable {
     return .began(record.session)
   }
 
-  /// - Returns: nil while another process is a session's host.
+  /// - Returns: nil while another process is the host of an active session.
   private func becomeHost() throws(BroadcastError) -> RolePresence? {
     if let presence = try RolePresence(.host, in: group) { return presence }
-    // One whose session has ended goes in a moment.
+    // The host of an ended session exits shortly.
     if try board.read()?.phase.isActive == true { return nil }
     return try RolePresence(.host, in: group, waiting: true)
   }
 
-  /// Writes a new session down, once there is what it takes, and not as one that is starting for
-  /// ever if nothing comes of it.
+  /// Records a new session once its resources are available. If the start fails, records the
+  /// failure, so that the session does not stay in `starting`.
   private func begin(
     _ record: BroadcastRecord, _ presence: RolePresence, _ request: BroadcastRequest,
     _ manifest: ExtensionManifest
   ) throws(BroadcastError) {
-    let means = try means(of: record.session, request)
-    endLeftCaptures(means.log)
+    let resources = try resources(of: record.session, request)
+    endOrphanedCaptures(resources.log)
     if let before = try board.read()?.session {
-      end(SessionMark.extensions(of: before, in: group), "the extension", means.log)
+      end(SessionMark.extensions(of: before, in: group), "the extension", resources.log)
     }
     try requireUnpublished(request.sources(for: manifest))
     do throws(BroadcastError) {
       try board.change { $0 = record }
-      try supervise(record, presence, request, manifest, means, adopting: .none)
+      try supervise(record, presence, request, manifest, resources, adopting: .none)
     } catch {
       let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
       _ = try? board.change(record.session) { $0.end(.failed(failure)) }
@@ -111,45 +111,45 @@ public final class BroadcastController: Sendable {
     }
   }
 
-  private func means(
+  private func resources(
     of session: SessionID, _ request: BroadcastRequest
-  ) throws(BroadcastError) -> SessionMeans {
+  ) throws(BroadcastError) -> SessionResources {
     let log = try openLog(of: session)
-    return SessionMeans(log: log, launcher: launcher(request, log))
+    return SessionResources(log: log, launcher: launcher(request, log))
   }
 
   private func launcher(_ request: BroadcastRequest, _ log: SharedLog) -> any RoleLauncher {
-    guard request.isConfined else { return PlainLauncher(reason: "as asked for") }
+    guard request.isConfined else { return PlainLauncher(reason: "disabled by request") }
     do throws(LaunchError) {
       return try ConfiningLauncher(group, log, request.rolesEndWithHost)
     } catch {
-      log.append(.warning, "no role is confined: \(error)", label: Self.label)
-      return PlainLauncher(reason: "there is no framebus-confine")
+      log.append(.warning, "roles are not confined: \(error)", label: Self.label)
+      return PlainLauncher(reason: "framebus-confine is missing")
     }
   }
 
   private func supervise(
     _ record: BroadcastRecord, _ presence: RolePresence, _ request: BroadcastRequest,
-    _ manifest: ExtensionManifest, _ means: SessionMeans, adopting found: FoundRoles
+    _ manifest: ExtensionManifest, _ resources: SessionResources, adopting found: FoundRoles
   ) throws(BroadcastError) {
-    let log = means.log
+    let log = resources.log
     let isAdopted = !found.isEmpty
     log.append(
-      .notice, isAdopted ? "a new host takes the session over" : "the session begins",
+      .notice, isAdopted ? "a new host takes over the session" : "the session starts",
       label: Self.label,
       metadata: [LogField("extension", manifest.id), LogField("source", request.source)])
     if !isAdopted {
       log.append(.notice, request.consent, label: "broadcast.consent")
-      // Before the first frame, also for a power cut.
+      // Flushed before the first frame, so that the consent survives a power failure.
       try? log.flush()
     }
-    let starter = RoleStarter(group, record.session, request, manifest, log, means.launcher)
+    let starter = RoleStarter(group, record.session, request, manifest, log, resources.launcher)
     let run = try HostRun(
       record, board, presence, log, starter, request.restarts, adopting: found,
-      finishWithin: request.finishWithin, onEvent: onEvent)
+      finishTimeout: request.finishTimeout, onEvent: onEvent)
     current.withLock { $0 = run }
     do throws(SystemError) {
-      // There, so that whoever is told of a start is told of an ending.
+      // Emitted on that thread: a host that receives a start also receives an ending.
       try startThread(named: "host") { [onEvent] in
         onEvent(.started(run.session, isAdopted: isAdopted))
         run.run()
@@ -164,35 +164,35 @@ public final class BroadcastController: Sendable {
     func capture(of stream: StreamName) -> PeerProcess? {
       RolePresence.capture(of: record.session, publishing: stream, in: group)
     }
-    let uploader = RolePresence.process(of: .extension, in: group)
+    let process = RolePresence.process(of: .extension, in: group)
     return FoundRoles(
-      capture: (try? StreamName(record.stream)).flatMap(capture), uploader: uploader,
-      silent: uploader == nil
+      capture: (try? StreamName(record.stream)).flatMap(capture), extensionProcess: process,
+      silentExtension: process == nil
         ? SessionMark.extensions(of: record.session, in: group).first : nil,
       sound: record.sound.streams.compactMapValues(capture))
   }
 
-  /// Ends captures whose session is over, which a host that was killed or made to end at once left
-  /// behind.
-  /// - Returns: how many have ended.
-  /// - Throws: ``BroadcastError/captureGoesOn(pid:uid:)`` where one could not be ended, as another
-  ///   user's.
-  package func endLeftCaptures() throws(BroadcastError) -> Int {
+  /// Ends captures of ended sessions, which remain after their host was killed.
+  /// - Returns: the number of captures that ended.
+  /// - Throws: ``BroadcastError/captureStillRunning(pid:uid:)`` if another user's capture cannot be
+  ///   ended.
+  package func endOrphanedCaptures() throws(BroadcastError) -> Int {
     guard let presence = try becomeHost() else { return 0 }
     defer { presence.end() }
     let record = try board.read()
-    // They are of a session that is under way, and its next host's.
+    // The captures of an active session belong to its next host.
     if record?.phase.isActive == true { return 0 }
     if RolePresence.captures(in: group).isEmpty { return 0 }
-    let endedCount = endLeftCaptures(try openLog(of: record?.session ?? SessionID()))
+    let endedCount = endOrphanedCaptures(try openLog(of: record?.session ?? SessionID()))
     if let left = RolePresence.captures(in: group).first {
-      throw .captureGoesOn(pid: left.credentials.pid, uid: left.credentials.uid)
+      throw .captureStillRunning(pid: left.credentials.pid, uid: left.credentials.uid)
     }
     return endedCount
   }
 
-  /// An extension takes whatever comes on its streams: what another process publishes there is not
-  /// this session's to send. A stranger's sound is, where the host has none captured.
+  /// Refuses to start while another process publishes one of the session's streams, because the
+  /// extension would send that process's frames. Sound from outside the session is allowed if the
+  /// host captures none.
   private func requireUnpublished(_ sources: SampleSources) throws(BroadcastError) {
     let publishers = RolePresence.publishers(in: group)
     for (type, stream) in sources.inOrder {
@@ -204,29 +204,29 @@ public final class BroadcastController: Sendable {
     }
   }
 
-  /// Ends captures whose session is over, as hosts that were killed leave them: they would keep
-  /// their streams from the next session. Called while none is under way.
-  /// - Returns: how many have ended.
+  /// Ends captures of ended sessions, which remain after their host was killed and would block
+  /// their streams for the next session. Call it only while no session is active.
+  /// - Returns: the number of captures that ended.
   @discardableResult
-  private func endLeftCaptures(_ log: SharedLog) -> Int {
+  private func endOrphanedCaptures(_ log: SharedLog) -> Int {
     end(RolePresence.captures(in: group), "a capture", log)
   }
 
-  /// - Parameter what: they are of a session that is over.
-  /// - Returns: how many have ended.
+  /// - Parameter what: the processes' part in a session that has ended, for the log.
+  /// - Returns: the number of processes that ended.
   @discardableResult
   private func end(_ processes: [PeerProcess], _ what: String, _ log: SharedLog) -> Int {
     let left = processes.map { RoleProcess.adopted($0) }
     for process in left { process.send(signal: Signal.terminate) }
-    let deadline = Deadline.after(HostRun.endWithin)
+    let deadline = Deadline.after(HostRun.exitTimeout)
     var endedCount = 0
     for process in left {
-      let text = "process \(process.pid), \(what) of a session that is over,"
+      let text = "process \(process.pid), \(what) of an ended session,"
       if process.stops(killAt: deadline) {
         endedCount += 1
-        log.append(.notice, "\(text) was ended", label: Self.label)
+        log.append(.notice, "\(text) was terminated", label: Self.label)
       } else {
-        log.append(.error, "\(text) goes on: end it as its user", label: Self.label)
+        log.append(.error, "\(text) is still running; end it as its user", label: Self.label)
       }
     }
     return endedCount
@@ -240,42 +240,43 @@ public final class BroadcastController: Sendable {
     } catch { throw .log(error) }
   }
 
-  // MARK: While it is under way
+  // MARK: While a session is active
 
-  /// Has no samples come until ``resume()``.
+  /// Stops the flow of samples until ``resume()``.
   public func pause() throws(BroadcastError) {
-    try wishOfLiving { if $0.wish == .run { $0.wish = .pause } }
+    try changeUnlessDead { if $0.requested == .run { $0.requested = .pause } }
   }
 
   public func resume() throws(BroadcastError) {
-    try wishOfLiving { if $0.wish == .pause { $0.wish = .run } }
+    try changeUnlessDead { if $0.requested == .pause { $0.requested = .run } }
   }
 
-  /// Which sound is heard. What is switched off is not captured; with the next chunk that is so.
+  /// The kinds of sound that are on. A kind that is off is not captured; a change takes effect with
+  /// the next chunk.
   public var sound: SoundSwitch {
     get throws(BroadcastError) { try board.sound() }
   }
 
-  /// Changes ``sound`` of the broadcast that is under way, or of who captures without one. A
-  /// broadcast begins with that of its request.
+  /// Changes ``sound`` for the active broadcast, or for captures that run without one. A broadcast
+  /// starts with the value in its request.
   public func setSound(_ sound: SoundSwitch) throws(BroadcastError) { try board.setSound(sound) }
 
-  /// As ``setSound(_:)``, of one kind alone: what is nil stays as it is, whoever changes it at the
-  /// same moment.
+  /// Changes one kind of sound. A nil kind keeps its value, even if another process changes it at
+  /// the same time.
   public func setSound(app: Bool?, mic: Bool?) throws(BroadcastError) {
     try board.setSound(app: app, mic: mic)
   }
 
-  /// Tells the extension which application is in front, until another comes to the front of the
-  /// screen that is captured.
-  /// - Throws: ``BroadcastError/badApplication`` unless it has 1 to 255 bytes, none of which could
-  ///   steer a terminal or forge a line of a log.
+  /// Reports the front application to the extension, until another application moves to the front
+  /// of the captured screen.
+  /// - Throws: ``BroadcastError/badApplication`` unless the name has 1 to 255 bytes without control
+  ///   or format characters, which could steer a terminal or forge a log line.
   public func annotate(applicationID: String) throws(BroadcastError) {
     guard let name = ApplicationID(applicationID) else { throw .badApplication }
-    try wishOfLiving { $0.application = name.text }
+    try changeUnlessDead { $0.application = name.text }
   }
 
-  /// Records that nobody was picked to take a broadcast, which so never began.
+  /// Records that the user picked no extension, so that no broadcast started.
   public func cancelPick() throws(BroadcastError) {
     var isCancelled = false
     try board.change { record in
@@ -289,14 +290,14 @@ public final class BroadcastController: Sendable {
     if isCancelled { onEvent(.finished(.cancelled)) }
   }
 
-  /// As `wish`, of a session that somebody is left of.
-  private func wishOfLiving(_ body: (inout BroadcastRecord) -> Void) throws(BroadcastError) {
+  /// Changes the record of the active session, unless all its processes have died.
+  private func changeUnlessDead(_ body: (inout BroadcastRecord) -> Void) throws(BroadcastError) {
     if try status.isDead { throw .noBroadcast }
-    _ = try wish(body)
+    _ = try changeActiveRecord(body)
   }
 
-  /// Changes the record of the session that is under way.
-  func wish(
+  /// Changes the record of the active session.
+  func changeActiveRecord(
     _ body: (inout BroadcastRecord) -> Void
   ) throws(BroadcastError) -> BroadcastRecord {
     let record = try board.change { record in
@@ -308,9 +309,9 @@ public final class BroadcastController: Sendable {
     return record
   }
 
-  // MARK: Looking
+  // MARK: State
 
-  /// What is so now.
+  /// The current state.
   public var status: BroadcastStatus {
     get throws(BroadcastError) { try BroadcastStatus(of: group, board) }
   }
@@ -322,14 +323,14 @@ public final class BroadcastController: Sendable {
   public var isPaused: Bool { get throws(BroadcastError) { try status.phase == .paused } }
 }
 
-/// What a session takes besides processes.
-private struct SessionMeans {
+/// The log and the launcher of a session.
+private struct SessionResources {
   let log: SharedLog
   let launcher: any RoleLauncher
 }
 
 extension BroadcastRecord {
-  /// A second start is the same session, or an error.
+  /// Throws if a start requests another session than the active one.
   fileprivate func requireSame(as request: BroadcastRequest) throws(BroadcastError) {
     if request.extensionID == extensionID, request.source == source { return }
     throw .alreadyBroadcasting(session, extensionID: extensionID, source: source)

@@ -7,34 +7,34 @@ import Platform
 import SharedDefaults
 import SharedLog
 
-/// Why a broadcast could not be started, changed or looked at.
+/// Why a broadcast could not be started, changed or read.
 public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownExtension(String, known: [String])
-  /// There is none to pick from.
+  /// The group has no extension to pick.
   case noExtension
   case brokenManifest(path: String, line: Int, reason: String)
   case notOwner(String)
-  /// Another broadcast is under way.
+  /// Another broadcast is active.
   case alreadyBroadcasting(SessionID, extensionID: String, source: String)
   case noBroadcast
-  /// Another user's, of a broadcast that is over.
-  case captureGoesOn(pid: Int32, uid: UInt32)
-  /// A stream of the broadcast has a publisher that is none of it.
+  /// A capture of an ended broadcast belongs to another user.
+  case captureStillRunning(pid: Int32, uid: UInt32)
+  /// A stream of the broadcast is published by a process outside it.
   case alreadyPublished(StreamName, pid: Int32, uid: UInt32)
-  /// What is no name of an application.
+  /// The application name is malformed.
   case badApplication
-  /// What was to be written down of a broadcast, such as its source, has a longer text.
+  /// A text of the record, such as the source, is too long.
   case textTooLong(maximumBytes: Int)
-  /// An extension's process was started by nobody who broadcasts.
+  /// An extension's process was not started by a host.
   case noSession
-  /// Another process is this session's extension.
+  /// Another process holds this role of the session.
   case roleTaken(Role)
   case missingProgram(String)
-  /// A role was not started.
+  /// A role could not be started.
   case launch(String)
   case untrusted(path: String, why: String)
-  /// It has ended, and its processes with it, which could not be written down; nil: nobody knows
-  /// how.
+  /// The broadcast and its processes have ended, but the ending could not be recorded; nil if the
+  /// ending is unknown.
   case unrecorded(BroadcastEnding?, why: String)
   case group(GroupError)
   case settings(DefaultsError)
@@ -46,46 +46,47 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unknownExtension(let name, let known):
-      "there is no extension \(name.plain) in the group; "
+      "extension \(name.plain) is not registered in the group; "
         + (known.isEmpty
           ? "register one with `framebus extension register FILE`, or --builtin"
-          : "there are \(known.joined(separator: ", "))")
+          : "use one of \(known.joined(separator: ", "))")
     case .noExtension:
-      "there is no extension in the group; register one with `framebus extension register FILE`,"
+      "the group has no extension; register one with `framebus extension register FILE`,"
         + " or --builtin"
     case .brokenManifest(let path, let line, let reason):
       "\(path), line \(line): \(reason); correct the line"
-    case .notOwner(let what): "only the group's owner can \(what); ask them"
+    case .notOwner(let what): "only the group's owner can \(what); ask the owner"
     case .alreadyBroadcasting(let session, let extensionID, let source):
-      "the broadcast \(session) of \(source.plain) to \(extensionID.plain) is under way; end it"
-        + " first with `framebus broadcast stop`"
+      "broadcast \(session) of \(source.plain) to \(extensionID.plain) is active; stop it first"
+        + " with `framebus broadcast stop`"
     case .noBroadcast:
-      "no broadcast is under way; start one with `framebus broadcast start EXTENSION`"
-    case .captureGoesOn(let pid, let uid):
-      "process \(pid) of user \(uid), a capture of a broadcast that is over, goes on; have that"
-        + " user end it: `kill \(pid)`"
+      "no broadcast is active; start one with `framebus broadcast start EXTENSION`"
+    case .captureStillRunning(let pid, let uid):
+      "process \(pid) of user \(uid), a capture of an ended broadcast, is still running; ask that"
+        + " user to run `kill \(pid)`"
     case .alreadyPublished(let stream, let pid, let uid):
-      "process \(pid) of user \(uid) publishes the stream “\(stream)”, and this broadcast would"
-        + " show what is its; have that user end it (`kill \(pid)`), or choose another name with"
+      "process \(pid) of user \(uid) publishes the stream “\(stream)”, so this broadcast would send"
+        + " that process's frames; ask that user to run `kill \(pid)`, or choose another name with"
         + " `framebus broadcast start --stream NAME`"
     case .badApplication:
       "an application's name has 1 to \(ApplicationID.maximumBytes) bytes, and no control or format"
         + " characters; use one such as org.example.editor"
     case .textTooLong(let maximumBytes):
-      "a broadcast's source, and each other text of it, has at most \(maximumBytes) bytes;"
+      "the source, and each other text of a broadcast, is limited to \(maximumBytes) bytes;"
         + " use a shorter one"
     case .noSession:
-      "this program is an extension, which a host starts: use `framebus broadcast start EXTENSION`"
+      "this program is an extension, and only a host can start it: use"
+        + " `framebus broadcast start EXTENSION`"
     case .roleTaken(let role):
-      "another process is the \(role) of this broadcast; `framebus broadcast status` shows it"
+      "another process is the \(role) of this broadcast; see `framebus broadcast status`"
     case .missingProgram(let name):
-      "the program \(name.plain) is neither beside this one, nor in ../libexec/framebus, nor in"
-        + " PATH; install it, or name it by its path"
+      "the program \(name.plain) is not beside this one, in ../libexec/framebus or in PATH;"
+        + " install it, or give its path"
     case .launch(let why): why
     case .untrusted(let path, let why): "\(path) cannot be trusted: \(why)"
     case .unrecorded(let ending, let why):
-      "the broadcast \(ending.map { "\($0)".plain } ?? "has ended"), and its processes with it, but"
-        + " its record could not be changed, and will call it dead: \(why)"
+      "the broadcast \(ending.map { "\($0)".plain } ?? "has ended") and its processes have exited,"
+        + " but the record could not be changed, so `status` will report that it died: \(why)"
     case .group(let error): "\(error)"
     case .settings(let error): "\(error)"
     case .notifications(let error): "\(error)"
@@ -95,7 +96,7 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What happened, without what to do about it.
+  /// What happened, without the remedy.
   var cause: String {
     if case .settings(.system(let error)) = self { "\(error)" } else { description }
   }

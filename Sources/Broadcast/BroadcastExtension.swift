@@ -5,35 +5,35 @@ import Platform
 import SharedDefaults
 import SharedLog
 
-/// The process of an extension: `BroadcastExtension.run(Uploader())` is all that its `main` does.
+/// The process of an extension. Its `main` only needs to call `BroadcastExtension.run(Uploader())`.
 public enum BroadcastExtension {
-  /// Whether a host started this process for a broadcast: for programs that can do something else
-  /// besides.
+  /// Whether a host started this process for a broadcast. Programs with other uses can check it.
   public static var isStartedByHost: Bool {
     environmentValue(ExtensionEnvironment.identifier) != nil
   }
 
-  /// Runs a handler for the broadcast that a host started this process for, to its end, and ends
-  /// the process: status 0 after a clean finish, 1 after a failure, which standard error tells too.
+  /// Runs a handler until its broadcast ends, then exits the process: with status 0 after a clean
+  /// finish, 1 after a failure, which is also printed on standard error.
   ///
-  /// Call it first in `main`, before any other thread: signals to stop become a clean finish.
+  /// Call it first in `main`, before any other thread starts, because it turns the signals that
+  /// stop a process into a clean finish.
   public static func run(_ handler: BroadcastSampleHandler) -> Never {
     do {
       try ConfinedProcess.keepOwnMeasures()
       let signals = try SignalWatcher()
       let ending = try ending(of: handler, stop: signals.stop)
       if case .failed(let failure) = ending {
-        tell("error: \(failure)")
+        printLine("error: \(failure)")
         exitProcess(1)
       }
       exitProcess(0)
     } catch {
-      tell("error: \(error)")
+      printLine("error: \(error)")
       exitProcess(1)
     }
   }
 
-  /// As ``run(_:)``, for a process that goes on.
+  /// As ``run(_:)``, without exiting the process.
   static func ending(
     of handler: BroadcastSampleHandler, stop: StopSignal
   ) throws -> BroadcastEnding {
@@ -57,13 +57,13 @@ public enum BroadcastExtension {
     return try stop.observed(by: { run.stop() }, during: { Result { try run.run() } }).get()
   }
 
-  private static func tell(_ line: String) {
-    // Without standard error there is nobody to tell.
+  private static func printLine(_ line: String) {
+    // A failed write is ignored: standard error may be closed.
     try? writeFully(Array((line.plain + "\n").utf8), to: 2)
   }
 }
 
-/// What the environment says of the broadcast that a host started this process for.
+/// The broadcast that a host started this process for, as described by the environment.
 private struct GivenByHost {
   let group: GroupID
   let session: SessionID

@@ -1,14 +1,14 @@
-/// Why an extension ended a broadcast, in its own words, which reach the host unchanged.
+/// Why an extension ended a broadcast. The host receives this text unchanged.
 public struct BroadcastFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The longest text, in bytes of UTF-8; more is cut off here, before anybody compares.
+  /// The longest text, in bytes of UTF-8. Longer text is cut here, before any comparison.
   public static let maximumTextBytes = 1024
 
-  /// Who counts the codes, such as `WHIP`.
+  /// The domain that defines the codes, such as `WHIP`.
   public let domain: String
   public let code: Int
-  /// What happened, for a person.
+  /// What happened, as text for people.
   public let reason: String
-  /// What the person can do, such as `Go to Application`; empty if there is nothing.
+  /// What the user can do, such as `Go to Application`; empty if nothing.
   public let recovery: String
 
   public init(domain: String, code: Int, reason: String, recovery: String = "") {
@@ -24,7 +24,7 @@ public struct BroadcastFailure: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension String {
-  /// The longest beginning of whole characters that has at most so many bytes.
+  /// The longest prefix of whole characters with at most `limit` bytes.
   func prefix(ofBytes limit: Int) -> String {
     if utf8.count <= limit { return self }
     var count = 0
@@ -36,15 +36,16 @@ extension String {
   }
 }
 
-/// How a broadcast ended: four different things, which a host tells its user differently.
+/// How a broadcast ended. A host reports the four cases differently.
 public enum BroadcastEnding: Hashable, Sendable, CustomStringConvertible {
-  /// Somebody asked for it, or the source had no more.
+  /// Finished on request, or because the source ended.
   case finished
-  /// Nobody was picked to take it, so that it never began.
+  /// No extension was picked, so the broadcast never started.
   case cancelled
-  /// The extension gave up, or could not go on.
+  /// The extension failed.
   case failed(BroadcastFailure)
-  /// The extension's process died. Its parent alone knows the signal: nil where that is gone too.
+  /// The extension's process died. The signal is nil if its parent, which alone receives it, has
+  /// died too.
   case died(signal: Int32?)
 
   public var description: String {

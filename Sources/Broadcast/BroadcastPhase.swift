@@ -1,18 +1,18 @@
 import Platform
 
-/// What a broadcast is doing.
+/// The phase of a broadcast.
 public enum BroadcastPhase: String, Hashable, Sendable, CaseIterable {
-  /// There is none.
+  /// No broadcast has started.
   case idle
-  /// The roles are being started.
+  /// The roles are starting.
   case starting
-  /// Samples go to the extension.
+  /// Samples reach the extension.
   case live
-  /// They do not; ``BroadcastPause`` says why.
+  /// Samples do not reach the extension; ``BroadcastPause`` gives the reasons.
   case paused
   case finished
 
-  /// Its number in a ``StateWord``.
+  /// The phase's number in a ``StateWord``.
   var code: UInt64 {
     switch self {
     case .idle: 0
@@ -23,21 +23,21 @@ public enum BroadcastPhase: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the broadcast began and has not ended.
+  /// Whether the broadcast has started and not ended.
   public var isActive: Bool { self == .starting || self == .live || self == .paused }
 }
 
-/// Why no samples come. Several may hold at once; samples come again when none does.
+/// Why a broadcast is paused. Several reasons can apply at once; it resumes when none does.
 public enum BroadcastPause: UInt8, Hashable, Sendable, CaseIterable, Comparable,
   CustomStringConvertible
 {
-  /// The host asked for it.
+  /// The host requested it.
   case requested = 1
-  /// The capture died, or has not come yet.
+  /// The capture died, or has not started yet.
   case captureLost = 2
-  /// The source changes into something else, such as another size of the screen.
+  /// The source is changing, such as to another screen size.
   case transition = 4
-  /// There is nothing to capture, such as a screen that is off.
+  /// The source has nothing to capture, such as a screen that is off.
   case unavailable = 8
 
   public var description: String {
@@ -52,14 +52,14 @@ public enum BroadcastPause: UInt8, Hashable, Sendable, CaseIterable, Comparable,
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Names one broadcast of a group, from its start to its ending.
+/// Identifies one broadcast of a group, from its start to its end.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
   public let text: String
 
-  /// One that there never was.
+  /// Creates a new random identifier.
   init() { text = String(UInt64.random(in: 1 << 60...UInt64.max), radix: 16) }
 
-  /// - Returns: nil unless it is 16 hexadecimal digits, as all are.
+  /// - Returns: nil unless the text consists of 16 hexadecimal digits.
   public init?(_ text: String) {
     guard text.utf8.count == 16, UInt64(text, radix: 16) != nil, text.first != "+" else {
       return nil
@@ -70,8 +70,8 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// The 64 bits that the notification of a broadcast carries, for those who want no more than that:
-/// the phase in bits 0–7, the reasons of a pause in bits 8–15, and the session's last 32 bits.
+/// The 64-bit state of the broadcast notification, for observers that need no more: the phase in
+/// bits 0–7, the reasons of a pause in bits 8–15, and the session's last 32 bits in bits 32–63.
 public struct StateWord: Hashable, Sendable {
   public let rawValue: UInt64
 
@@ -87,7 +87,7 @@ public struct StateWord: Hashable, Sendable {
     rawValue = record.phase.code | pauses << 8 | session << 32
   }
 
-  /// Idle for a number that no phase has.
+  /// The phase; idle for an unknown number.
   public var phase: BroadcastPhase {
     BroadcastPhase.allCases.first { $0.code == rawValue & 0xff } ?? .idle
   }

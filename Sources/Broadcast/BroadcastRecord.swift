@@ -2,49 +2,49 @@ import AppGroup
 import Platform
 import SharedDefaults
 
-/// What is so of a broadcast, and what is wanted. Any member that may publish can write it, so it
-/// is read with care: whatever is no record is none.
+/// The actual and the requested state of a broadcast. Any publishing member can write it, so
+/// parsing rejects everything malformed.
 struct BroadcastRecord: Hashable, Sendable {
-  /// What the host wants of the extension.
-  enum Wish: String, Sendable { case run, pause, finish }
+  /// The state that the host requests of the extension.
+  enum RequestedState: String, Sendable { case run, pause, finish }
 
   var session: SessionID
   var phase = BroadcastPhase.starting
-  var wish = Wish.run
-  /// Sorted, without doubles.
+  var requested = RequestedState.run
+  /// Sorted, without duplicates.
   var pauses: [BroadcastPause] = []
   var extensionID: String
-  /// What is captured, as the user named it.
+  /// The captured source, as the user named it.
   var source: String
-  /// The stream of pictures, by which its capture is found.
+  /// The picture stream, whose publisher is the session's capture.
   var stream: String
-  /// The streams of sound that its host has captured.
+  /// The sound streams that the host captures.
   var sound = SampleSources([:])
-  /// How often the extension was started.
+  /// The number of times the extension was started.
   var attempt = 0
-  /// The application in front, if anybody tells.
+  /// The front application; empty if unknown.
   var application = ""
-  /// How far each role that was started is confined, for a person.
+  /// How each started role is confined, as text for people.
   var confinement: [Role: String] = [:]
   var ending: BroadcastEnding?
 
-  /// The longest text.
+  /// The longest text, in bytes of UTF-8.
   static let maximumTextBytes = 512
-  /// Where counting stops.
+  /// `attempt` stops counting here.
   static let maximumAttempts = 1_000_000
 
-  /// Counts one more start of the extension.
+  /// Counts another start of the extension.
   mutating func beginAttempt() {
     attempt = min(attempt + 1, Self.maximumAttempts)
     phase = .starting
     pauses = []
   }
 
-  /// Ends it, unless it has ended.
+  /// Ends the broadcast, unless it has ended.
   mutating func end(_ ending: BroadcastEnding) {
     guard phase != .finished else { return }
     phase = .finished
-    wish = .finish
+    requested = .finish
     pauses = []
     self.ending = ending
   }
@@ -58,7 +58,7 @@ extension BroadcastRecord {
   var value: DefaultsValue {
     var values: [String: DefaultsValue] = [
       "boot": .data(bootID()), "session": .string(session.text), "phase": .string(phase.rawValue),
-      "wish": .string(wish.rawValue), "extension": .string(extensionID),
+      "wish": .string(requested.rawValue), "extension": .string(extensionID),
       "pauses": .array(pauses.map { .integer(Int($0.rawValue)) }), "source": .string(source),
       "stream": .string(stream), "sound": .string(sound.description),
       "attempt": .integer(attempt), "application": .string(application),
@@ -72,7 +72,7 @@ extension BroadcastRecord {
     return .dictionary(values)
   }
 
-  /// - Returns: nil for what is no record, and for one of before the machine's last start.
+  /// - Returns: nil for a malformed record, and for one written before the machine's last boot.
   init?(_ value: DefaultsValue?) {
     guard case .dictionary(let values)? = value, case .data(bootID())? = values["boot"] else {
       return nil
@@ -85,7 +85,7 @@ extension BroadcastRecord {
     }
     guard let session = text("session").flatMap(SessionID.init),
       let phase = text("phase").flatMap(BroadcastPhase.init),
-      let wish = text("wish").flatMap(Wish.init),
+      let requested = text("wish").flatMap(RequestedState.init),
       let extensionID = text("extension"), let source = text("source"),
       let stream = text("stream"), let sound = text("sound").flatMap(SampleSources.init),
       let application = text("application"),
@@ -97,7 +97,7 @@ extension BroadcastRecord {
     let ending = values["ending"].flatMap { BroadcastEnding($0) }
     guard (phase == .finished) == (ending != nil) else { return nil }
     self.init(
-      session: session, phase: phase, wish: wish,
+      session: session, phase: phase, requested: requested,
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
       extensionID: extensionID, source: source, stream: stream, sound: sound, attempt: attempt,
       application: application, confinement: confinement, ending: ending)

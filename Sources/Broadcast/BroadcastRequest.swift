@@ -3,39 +3,39 @@ import CredentialStore
 import FrameBus
 import Sound
 
-/// What a host asks for when it starts a broadcast.
+/// The parameters of a broadcast.
 public struct BroadcastRequest: Sendable {
   public var extensionID: String
-  /// What to capture, as `framebus capture` takes it, such as `screen` or `test:bars`: at most
+  /// The source, in the syntax of `framebus capture`, such as `screen` or `test:bars`. At most
   /// ``maximumSourceBytes``.
   public var source: String
-  /// Further options of `framebus capture`, such as `--fps=60`.
+  /// Additional options of `framebus capture`, such as `--fps=60`.
   public var captureOptions: [String] = []
-  /// Where sound comes from, for an extension that wants it: what `framebus capture` takes. A kind
-  /// that is not named is captured by somebody else, or not at all.
+  /// Sound sources in the syntax of `framebus capture`, for an extension that requests sound. The
+  /// host does not capture a kind without a source; another process may.
   public var soundSources: [SampleBufferType: String] = [
     .audioApp: "pulse:monitor", .audioMic: "pulse:mic",
   ]
-  /// Which sound is heard at first; ``BroadcastController/sound`` changes it at any time.
+  /// The kinds of sound that are on at the start; ``BroadcastController/sound`` changes them later.
   public var sound = SoundSwitch()
-  /// Where samples of each kind come from, if not from ``SampleBufferType/usualStream``.
+  /// Streams that replace ``SampleBufferType/usualStream``.
   public var streams: [SampleBufferType: StreamName] = [:]
-  /// Whether capture and extension are killed when the host's process ends, as in a demo. Otherwise
-  /// they go on, for the next host to take over.
+  /// Whether capture and extension are killed when the host's process ends, as in a demo.
+  /// Otherwise they continue, and the next host adopts them.
   package var rolesEndWithHost = false
-  /// What the user agreed to; written into the log once a session, before the first frame.
+  /// The consent text, logged once per session before the first frame.
   public var consent = "The screen is shown to others while this broadcast lasts."
   public var restarts = RestartPolicy()
-  /// Whether capture and extension can do no more than their roles need, as far as this machine
-  /// can keep them from it; ``BroadcastStatus/confinement`` and the log say how far.
+  /// Whether to sandbox capture and extension. ``BroadcastStatus/confinement`` and the log show how
+  /// far this machine supports it.
   public var isConfined = true
-  /// The store that the host has opened, by a passphrase for one; nil: it is opened at each start
-  /// of an extension that asks for credentials, and has to open without being asked for anything.
+  /// An opened credential store, such as one with a passphrase. If nil, the store is opened at each
+  /// start of an extension that requests credentials, and must open without a prompt.
   public var credentials: CredentialStore?
-  /// How long the extension may take to finish when it is asked to.
-  public var finishWithin = usualTimeToFinish
+  /// How long the extension may take to finish after it is asked to.
+  public var finishTimeout = defaultFinishTimeout
 
-  static let usualTimeToFinish = Duration.seconds(10)
+  static let defaultFinishTimeout = Duration.seconds(10)
 
   /// The longest source, in bytes of UTF-8.
   public static let maximumSourceBytes = BroadcastRecord.maximumTextBytes
@@ -46,15 +46,15 @@ public struct BroadcastRequest: Sendable {
   }
 }
 
-/// When a role that died is started again.
+/// When a role that died is restarted.
 public struct RestartPolicy: Hashable, Sendable {
-  /// How often in a row; the next death ends the broadcast.
+  /// The restart limit: how often in a row. The next death ends the broadcast.
   public var maximumInARow = 5
-  /// How long to wait before the first; each further one waits twice as long.
+  /// The delay before the first restart. It doubles with each further restart.
   public var firstDelay: Duration = .milliseconds(200)
   public var longestDelay: Duration = .seconds(10)
-  /// A process that lived so long has done well: counting begins anew.
-  public var forgivenAfter: Duration = .seconds(5)
+  /// A process that ran this long resets the count of deaths in a row.
+  public var resetAfter: Duration = .seconds(5)
 
   public init() {}
 
@@ -64,14 +64,14 @@ public struct RestartPolicy: Hashable, Sendable {
     self.longestDelay = longestDelay
   }
 
-  /// A role that died stays dead.
+  /// A policy without restarts.
   public static var never: RestartPolicy {
     var policy = RestartPolicy()
     policy.maximumInARow = 0
     return policy
   }
 
-  /// How long to wait after so many deaths in a row; nil for no restart.
+  /// The delay after `count` deaths in a row; nil for no restart.
   func delay(afterDeaths count: Int) -> Duration? {
     guard count <= maximumInARow else { return nil }
     var delay = firstDelay
@@ -80,19 +80,19 @@ public struct RestartPolicy: Hashable, Sendable {
   }
 }
 
-/// What happens to a broadcast, as its host is told.
+/// An event of a broadcast, for its host.
 public enum BroadcastEvent: Hashable, Sendable {
-  /// A session began; or this host took over one that was under way.
+  /// A session started, or this host adopted a running one.
   case started(SessionID, isAdopted: Bool)
-  /// The extension takes samples.
+  /// The extension receives samples.
   case live
   case paused([BroadcastPause])
   case resumed
-  /// A role's process ended, and is started again after a while; nil: it is not.
+  /// A role's process ended. It restarts after the delay; nil if it does not.
   case roleLost(Role, why: String, restartsIn: Duration?)
-  /// The program that was started as a role has not taken it yet, though it had the time.
+  /// The program started as a role has not taken the role in time.
   case roleSilent(Role, program: String)
-  /// A role's process was started again.
+  /// A role's process was restarted.
   case roleRestarted(Role)
   case finished(BroadcastEnding)
 }

@@ -5,12 +5,13 @@ import SharedDefaults
 import SharedLog
 import Synchronization
 
-/// What takes the samples of a broadcast somewhere. Subclass it, override what you need, and give
-/// an instance to ``BroadcastExtension/run(_:)``.
+/// Receives the samples of a broadcast. Subclass it, override the methods you need, and pass an
+/// instance to ``BroadcastExtension/run(_:)``.
 ///
-/// Calls come one after the other, on the thread that runs it: started first; then samples, pauses
-/// and annotations; at last finished, unless the broadcast failed. No sample comes while it is
-/// paused. What any call throws ends the broadcast, as ``finishBroadcast(withError:)`` does.
+/// The methods are called one at a time, on the thread that called `run`: first
+/// `broadcastStarted`; then samples, pauses and annotations; last `broadcastFinished`, unless the
+/// broadcast failed. No sample arrives while it is paused. An error thrown by any method ends the
+/// broadcast, as ``finishBroadcast(withError:)`` does.
 ///
 /// ```swift
 /// final class Uploader: BroadcastSampleHandler {
@@ -20,45 +21,45 @@ import Synchronization
 /// }
 /// ```
 open class BroadcastSampleHandler {
-  /// By which the broadcast can be ended from any thread, such as one of the network's.
+  /// Ends the broadcast from any thread, such as a network thread.
   public let exit: BroadcastExit
 
   public init() { exit = BroadcastExit() }
 
-  /// The broadcast begins, or goes on after this extension died: ``SetupInfo/attempt`` tells.
+  /// The broadcast starts, or continues after this extension died; see ``SetupInfo/attempt``.
   open func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {}
 
-  /// No samples come until ``broadcastResumed()``.
+  /// No samples arrive until ``broadcastResumed()``.
   open func broadcastPaused(for reasons: [BroadcastPause]) throws(BroadcastFailure) {}
 
   open func broadcastResumed() throws(BroadcastFailure) {}
 
-  /// Another application has come to the front.
+  /// Another application came to the front.
   open func broadcastAnnotated(applicationInfo: ApplicationInfo) throws(BroadcastFailure) {}
 
-  /// Takes one sample, which is lent for the length of the call.
+  /// Processes one sample, which is valid only during the call.
   open func processSampleBuffer(
     _ sample: borrowing SampleBuffer, type: SampleBufferType
   ) throws(BroadcastFailure) {}
 
-  /// The broadcast ends as it should. It is not called after a failure.
+  /// The broadcast ends without a failure. Not called after a failure.
   open func broadcastFinished() {}
 
-  /// Ends the broadcast. The host is told these very words; no other call comes after the present
-  /// one.
+  /// Ends the broadcast with an error, which the host receives unchanged. No other method is called
+  /// after the current one returns.
   public final func finishBroadcast(withError error: BroadcastFailure) {
     exit.finishBroadcast(withError: error)
   }
 }
 
-/// A handler that has something to do also while no sample comes, such as to send the picture of a
-/// still screen again.
+/// A handler with work to do while no sample arrives, such as resending the picture of a still
+/// screen.
 package protocol IdleHandler: BroadcastSampleHandler {
-  /// When it has; asked for after each sample.
+  /// When the work is due. Read after each sample.
   var worksAt: Deadline { get }
 
-  /// Called then, among the other calls, unless the broadcast is paused. ``worksAt`` lies ahead
-  /// when it returns.
+  /// Does the work. Called at ``worksAt``, in sequence with the other methods, unless the broadcast
+  /// is paused. It must move ``worksAt`` into the future.
   func workWhileIdle() throws(BroadcastFailure)
 }
 
@@ -72,7 +73,7 @@ public final class BroadcastExit: Sendable {
 
   init() {}
 
-  /// As ``BroadcastSampleHandler/finishBroadcast(withError:)``. The first error counts.
+  /// Does the same as ``BroadcastSampleHandler/finishBroadcast(withError:)``. The first error wins.
   public func finishBroadcast(withError error: BroadcastFailure) {
     state.withLock { state in
       if state.failure == nil { state.failure = error }
@@ -85,25 +86,25 @@ public final class BroadcastExit: Sendable {
   func connect(_ wake: Wake) { state.withLock { $0.wake = wake } }
 }
 
-/// What an extension is given at the start.
+/// What an extension receives at its start.
 public struct SetupInfo: Sendable {
   public let group: AppGroup
   public let session: SessionID
   public let extensionID: String
-  /// 1 for the first start; more after the extension died and was started again.
+  /// 1 for the first start, and more each time the extension died and was restarted.
   public let attempt: Int
-  /// The kinds of samples that come, as the manifest asks for them.
+  /// The kinds of samples that the manifest requests.
   public let samples: [SampleBufferType]
-  /// The settings that the group's host keeps.
+  /// The group's settings, which its host maintains.
   public let settings: SharedDefaults
-  /// What the host handed over; nil if the manifest asks for no credentials.
+  /// The credentials that the host handed over; nil if the manifest requests none.
   public let credentials: CredentialStore?
-  /// The group's log, under the name of this session.
+  /// The group's log, filed under this session.
   public let log: SharedLog
 }
 
-/// The application in front, by the name that its windows or the host give it: to be shown, never
-/// to decide by.
+/// The front application, named by its windows or by the host. Display the name, but base no
+/// decision on it.
 public struct ApplicationInfo: Hashable, Sendable {
   public let applicationID: String
 }

@@ -2,10 +2,10 @@ import AppGroup
 import FrameBus
 import Platform
 
-/// What is so of a group's broadcast, as any member finds it.
+/// The state of a group's broadcast, as any member can read it.
 public struct BroadcastStatus: Hashable, Sendable {
   public let phase: BroadcastPhase
-  /// Nil if there was none since the machine started.
+  /// Nil if no broadcast has started since the machine booted.
   public let session: SessionID?
   public let pauses: [BroadcastPause]
   /// Whether the host has asked the extension to finish.
@@ -15,19 +15,19 @@ public struct BroadcastStatus: Hashable, Sendable {
   public let extensionID: String
   public let source: String
   public let applicationID: String
-  /// How far each role was confined when it was started, for a person: `on`, `on, without …` and
-  /// what this machine cannot do, or `off: ` and why.
+  /// How each role was confined when it started, as text for people: `on`, `on, without …` and the
+  /// measures that this machine lacks, or `off: ` and the reason.
   public let confinement: [Role: String]
-  /// How often the extension was started.
+  /// The number of times the extension was started.
   public let attempt: Int
-  /// Nil until it has ended.
+  /// Nil until the broadcast has ended.
   public let ending: BroadcastEnding?
-  /// The processes that are there, by the kernel's word.
+  /// The running processes, as identified by the kernel.
   public let pids: [Role: Int32]
-  /// Whether it is over, and nobody was left to write that down.
+  /// Whether every process has died without recording the ending.
   let isDead: Bool
 
-  /// - Throws: ``BroadcastError``, where the record cannot be read.
+  /// - Throws: ``BroadcastError`` if the record cannot be read.
   public init(of group: AppGroup, as role: Role) throws(BroadcastError) {
     try self.init(of: group, SessionBoard(group, as: role))
   }
@@ -54,7 +54,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     phase = isDead ? .finished : record?.phase ?? .idle
     ending = isDead ? .died(signal: nil) : record?.ending
     pauses = isDead ? [] : record?.pauses ?? []
-    isFinishing = !isDead && record?.phase.isActive == true && record?.wish == .finish
+    isFinishing = !isDead && record?.phase.isActive == true && record?.requested == .finish
     isCaptured = !isDead && record?.isCaptured == true
   }
 }

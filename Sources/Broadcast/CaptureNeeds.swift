@@ -1,14 +1,14 @@
 import Platform
 
-/// What a capture needs of the machine besides what every role does: told from its source, as
-/// `framebus capture` takes it.
+/// What a capture needs from the machine besides the needs of every role, derived from its source
+/// in the syntax of `framebus capture`.
 enum CaptureNeeds: Hashable {
   case nothing
-  /// Such as `:0`; nil for none.
+  /// A display such as `:0`; nil for the default.
   case display(String?)
   case file(String)
   case soundServer
-  /// A device, another machine, or whatever a pipeline names.
+  /// A device, another machine, or any element of a pipeline.
   case unknown
 
   init(source: String) {
@@ -18,7 +18,7 @@ enum CaptureNeeds: Hashable {
     case "test", "tone", "beep": self = .nothing
     case "window": self = Self.ofDisplay(environmentValue("DISPLAY"))
     case "screen":
-      // `screen:1` and `screen::1` are the same; one of another machine needs a network.
+      // `screen:1` and `screen::1` are equal; a display of another machine needs a network.
       let name = argument.map { $0.contains(":") ? $0 : ":" + $0 } ?? environmentValue("DISPLAY")
       self = Self.ofDisplay(name)
     case "y4m" where argument == "-": self = .nothing
@@ -28,20 +28,20 @@ enum CaptureNeeds: Hashable {
     }
   }
 
-  /// One of another machine, such as that of ssh(1), needs a network.
+  /// A display of another machine, such as one forwarded by ssh(1), needs a network.
   static func ofDisplay(_ name: String?) -> CaptureNeeds {
     name?.hasPrefix(":") == false ? .unknown : .display(name)
   }
 
-  /// - Parameter name: as PULSE_SERVER has it; empty for none. One socket can be granted; another
-  ///   machine, or a list of servers, cannot.
+  /// - Parameter name: the value of PULSE_SERVER; empty if unset. One socket can be granted;
+  ///   another machine, or a list of servers, cannot.
   static func ofSoundServer(_ name: String) -> CaptureNeeds {
     let isLocal = name.isEmpty || name.hasPrefix("unix:") || name.hasPrefix("/")
     return isLocal && !name.contains(" ") ? .soundServer : .unknown
   }
 }
 
-/// A path from the root on, whatever directory a process is in.
+/// The absolute form of a path, valid in every working directory.
 func absolutePath(_ path: String) -> String {
   if path.hasPrefix("/") { return path }
   guard let folder = try? currentDirectoryPath() else { return path }

@@ -3,7 +3,7 @@ import CredentialStore
 import FrameBus
 import Platform
 
-/// What an extension says of itself: a TOML file, registered in the group (``ExtensionRegistry``).
+/// The description of an extension: a TOML file, registered in the group (``ExtensionRegistry``).
 ///
 /// ```toml
 /// version = 1
@@ -23,30 +23,30 @@ import Platform
 public struct ExtensionManifest: Hashable, Sendable {
   /// The version this code reads and writes.
   static let version = 1
-  /// Larger files are refused unread.
+  /// Larger files are refused without being read.
   static let maximumBytes = 16384
   static let maximumArgumentCount = 64
 
   /// 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or digit.
   public let id: String
-  /// A path from the root on, or the name of a program beside `framebus` or in PATH.
+  /// An absolute path, or the name of a program beside `framebus` or in PATH.
   public let executable: String
   public var arguments: [String] = []
   /// Pictures first.
   public var samples: [SampleBufferType] = [.video]
-  public var format = WantedFormat()
-  /// Bytes of memory of its own that the process may have; nil for no limit.
+  public var format = PreferredFormat()
+  /// The process's memory budget in bytes; nil for no limit.
   public var memoryLimitBytes: Int?
-  /// What the host hands over at the start, as far as it has it.
+  /// The credentials that the host hands over at the start, as far as its store has them.
   public var credentials: [CredentialName] = []
-  /// Paths from the root on that it may read, and write, where it is confined. Of its program it
-  /// has the file alone: libraries that lie beside it are named here. What it may write is made
-  /// before its start where it is missing: an empty file, or a folder if a slash ends the path.
+  /// Absolute paths that a confined extension may read and write. Of its program it can read only
+  /// the file: list libraries beside it here. A missing path in `writes` is created before the
+  /// start: a directory if it ends with a slash, an empty file otherwise.
   public var reads: [String] = []
   public var writes: [String] = []
 
-  /// How it would like pictures to be.
-  public struct WantedFormat: Hashable, Sendable {
+  /// The picture format that the extension prefers.
+  public struct PreferredFormat: Hashable, Sendable {
     /// Pixels; nil leaves the size to the source.
     public var width: Int?
     public var height: Int?
@@ -54,14 +54,14 @@ public struct ExtensionManifest: Hashable, Sendable {
   }
 }
 
-/// A manifest that cannot be used: the line, and what is wrong with it.
+/// A malformed manifest: the line, and the error in it.
 public struct ExtensionManifestError: Error, Hashable, Sendable {
   public let line: Int
   public let reason: String
 }
 
 extension ExtensionManifest {
-  /// Reads the text of a manifest, which anybody may have written.
+  /// Parses the text of a manifest, which is not trusted.
   public init(parsing bytes: [UInt8]) throws(ExtensionManifestError) {
     let root: [String: TOMLValue]
     do {
@@ -80,7 +80,7 @@ extension ExtensionManifest {
         "version",
         version == nil
           ? "the key version is missing"
-          : "it has version \(version ?? 0)"
+          : "the manifest has version \(version ?? 0)"
             + ", and this FrameBus reads version \(Self.version)")
     }
     guard let id = try table.string("id") else { throw table.error("id", "the key id is missing") }
@@ -95,7 +95,7 @@ extension ExtensionManifest {
     }
     if executable.contains("/"), !executable.hasPrefix("/") {
       throw table.error(
-        "executable", "write a path from / on, or the bare name of a program in PATH")
+        "executable", "use an absolute path, or the bare name of a program in PATH")
     }
     self.init(id: id, executable: executable)
     arguments = try table.strings("arguments") ?? []
@@ -113,8 +113,8 @@ extension ExtensionManifest {
   /// The program of ``builtin(id:destination:credentials:)``.
   static let builtinExecutable = "framebus-upload"
 
-  /// The manifest of `framebus-upload`, which is an extension when a host starts it. A path of the
-  /// destination is kept from the root on, and may be written.
+  /// The manifest of `framebus-upload` as an extension. A path in the destination is stored as an
+  /// absolute path, and may be written.
   public static func builtin(
     id: String, destination: String, credentials: [String] = []
   ) throws(ExtensionManifestError) -> ExtensionManifest {
@@ -135,7 +135,7 @@ extension ExtensionManifest {
     return try ExtensionManifest(parsing: Array(manifest.text.utf8))
   }
 
-  /// By which option the uploader is told the name of a destination's own secret.
+  /// The uploader's option for the name of a destination's own secret.
   private static func secretOption(of scheme: String) -> String? {
     switch scheme {
     case "whip": "credential"
@@ -149,10 +149,10 @@ extension ExtensionManifest {
   ) throws(ExtensionManifestError) -> [SampleBufferType] {
     for name in names where SampleBufferType(rawValue: name) == nil {
       let known = SampleBufferType.allCases.map(\.rawValue).joined(separator: ", ")
-      throw table.error("samples", "\(name.plain) is no kind of samples; there are \(known)")
+      throw table.error("samples", "\(name.plain) is not a kind of samples; use \(known)")
     }
     let samples = SampleBufferType.allCases.filter { names.contains($0.rawValue) }
-    if samples.isEmpty { throw table.error("samples", "it wants no samples at all") }
+    if samples.isEmpty { throw table.error("samples", "the list of samples is empty") }
     return samples
   }
 
@@ -164,7 +164,10 @@ extension ExtensionManifest {
       guard let slash = text.lastIndex(of: "/"),
         let name = try? CredentialName(
           service: String(text[..<slash]), account: String(text[text.index(after: slash)...]))
-      else { throw table.error("credentials", "\(text.plain) is not like SERVICE/ACCOUNT") }
+      else {
+        throw table.error(
+          "credentials", "\(text.plain) does not have the form SERVICE/ACCOUNT")
+      }
       names.append(name)
     }
     return names
@@ -175,21 +178,21 @@ extension ExtensionManifest {
   ) throws(ExtensionManifestError) -> [String] {
     let paths = try table.strings(key) ?? []
     if let wrong = paths.first(where: { !$0.hasPrefix("/") || $0 == "/" }) {
-      throw table.error(key, "\(wrong.plain) is no path from / on to something in it")
+      throw table.error(key, "\(wrong.plain) is not an absolute path below /")
     }
     return paths
   }
 
   private static func format(
     _ table: ManifestTable
-  ) throws(ExtensionManifestError) -> WantedFormat {
+  ) throws(ExtensionManifestError) -> PreferredFormat {
     try table.refuseUnknown(["width", "height", "fps"])
     let sides = 1...FrameFormat.maximumSide
-    let format = WantedFormat(
+    let format = PreferredFormat(
       width: try table.integer("width", in: sides), height: try table.integer("height", in: sides),
       framesPerSecond: try table.integer("fps", in: 1...1000))
     if (format.width == nil) != (format.height == nil) {
-      throw table.error("width", "width and height stand together, or not at all")
+      throw table.error("width", "set both width and height, or neither")
     }
     return format
   }

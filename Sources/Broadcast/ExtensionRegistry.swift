@@ -1,8 +1,8 @@
 import AppGroup
 import Platform
 
-/// The extensions of a group: `extensions/ID.toml` in its container. Since the host runs what
-/// stands there, only the group's owner can write it; hosts read it.
+/// The extensions of a group: `extensions/ID.toml` in its container. Hosts run the programs that
+/// these files name, so only the group's owner can write them; hosts read them.
 public struct ExtensionRegistry: Sendable {
   private static let directoryName = "extensions"
   private static let suffix = ".toml"
@@ -10,20 +10,20 @@ public struct ExtensionRegistry: Sendable {
 
   public init(_ group: AppGroup) { self.group = group }
 
-  /// What stands under one name: a manifest, or why it is none.
+  /// A registered name with its manifest, or the error that makes the manifest unusable.
   public struct Entry: Sendable {
     public let id: String
     public let manifest: Result<ExtensionManifest, BroadcastError>
   }
 
-  /// Every extension, sorted by id, with those that cannot be used.
+  /// Lists every extension sorted by id, including unusable ones.
   public func list() throws(BroadcastError) -> [Entry] {
     try ids().map { id in
       Entry(id: id, manifest: Result { () throws(BroadcastError) in try manifest(of: id) })
     }
   }
 
-  /// - Throws: ``BroadcastError/unknownExtension(_:known:)``, or what is wrong with its manifest.
+  /// - Throws: ``BroadcastError/unknownExtension(_:known:)``, or the error in the manifest.
   public func manifest(of id: String) throws(BroadcastError) -> ExtensionManifest {
     guard NameRule(brokenBy: id) == nil, let directory = try openedIfThere() else {
       throw .unknownExtension(id, known: try ids())
@@ -40,22 +40,24 @@ public struct ExtensionRegistry: Sendable {
         if error.isMissing { throw .unknownExtension(id, known: try ids()) }
         throw .system(error)
       case .notFile(let path, let kind):
-        throw .untrusted(path: path, why: "it is a \(kind.rawValue), no file")
+        throw .untrusted(path: path, why: "it is a \(kind.rawValue), not a regular file")
       case .tooLarge(let path, let byteCount, let limit):
         throw .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
       }
     }
     guard status.isChangedOnly(by: group.ownerID), status.linkCount == 1 else {
-      throw .untrusted(path: path, why: "others than \(userText(group.ownerID)) could change it")
+      throw .untrusted(
+        path: path, why: "users other than \(userText(group.ownerID)) could change it")
     }
     let manifest = try Self.parsed(bytes, path: path)
     guard manifest.id == id else {
-      throw .brokenManifest(path: path, line: 1, reason: "its id is not \(id), as the file's name")
+      throw .brokenManifest(
+        path: path, line: 1, reason: "its id differs from the file name, \(id)")
     }
     return manifest
   }
 
-  /// Reads a manifest that is not registered.
+  /// Reads a manifest outside the registry.
   public static func manifest(atPath path: String) throws(BroadcastError) -> ExtensionManifest {
     let slash = path.lastIndex(of: "/")
     let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -68,7 +70,7 @@ public struct ExtensionRegistry: Sendable {
       switch error {
       case .system(let error): throw .system(error)
       case .notFile(_, let kind):
-        throw .untrusted(path: path, why: "it is a \(kind.rawValue), no file")
+        throw .untrusted(path: path, why: "it is a \(kind.rawValue), not a regular file")
       case .tooLarge(_, let byteCount, let limit):
         throw .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
       }
@@ -88,7 +90,7 @@ public struct ExtensionRegistry: Sendable {
 
   // MARK: Changing
 
-  /// Registers an extension, or what is new of it.
+  /// Registers or updates an extension.
   public func register(_ manifest: ExtensionManifest) throws(BroadcastError) {
     try requireOwner("register extensions")
     do throws(SystemError) {
@@ -109,7 +111,7 @@ public struct ExtensionRegistry: Sendable {
     } catch { throw .system(error) }
   }
 
-  /// Removes an extension, also one whose manifest cannot be used.
+  /// Removes an extension, even if its manifest is unusable.
   public func remove(_ id: String) throws(BroadcastError) {
     try requireOwner("remove extensions")
     guard try ids().contains(id), let directory = try openedIfThere() else {
@@ -146,7 +148,7 @@ public struct ExtensionRegistry: Sendable {
       if error.isMissing { return nil }
       if error.operation == "trust" {
         throw .untrusted(
-          path: error.path ?? "", why: "others than the group's owner could change it")
+          path: error.path ?? "", why: "users other than the group's owner could change it")
       }
       throw .system(error)
     }
@@ -154,8 +156,8 @@ public struct ExtensionRegistry: Sendable {
 }
 
 extension FileStatus {
-  /// By its mode: an access control list's mask shows as the group's bits, and what `register` sets
-  /// lets hosts read alone.
+  /// Checks the mode only: the group bits show the mask of an access control list, and the list
+  /// that `register` sets only lets hosts read.
   fileprivate func isChangedOnly(by uid: UInt32) -> Bool {
     ownerID == uid && !isWritableByGroup && !isWritableByEverybody
   }

@@ -5,30 +5,30 @@ import NotifyCenter
 import Platform
 import SharedLog
 
-/// One life of an extension's process: brings what the record says, and what the streams bring, to
-/// the handler, one call after the other.
+/// One run of an extension's process: passes changes of the record, and samples of the streams, to
+/// the handler, one call at a time.
 final class ExtensionRun: @unchecked Sendable {
-  // because one thread runs it, and `stop()`, for others, touches only what has locks of its own
+  // because one thread runs it, and `stop()`, which others call, uses only members with locks
 
   private let handler: BroadcastSampleHandler
-  /// The handler, if it has something to do while no sample comes.
+  /// The handler, if it has work while no sample arrives.
   private let idler: (any IdleHandler)?
   private let setup: SetupInfo
   private let sources: SampleSources
   private let board: SessionBoard
-  /// What the capture of the pictures tells; nil without pictures.
+  /// What the picture capture reports as the front application; nil without pictures.
   private let front: FrontApplication?
   private let wake: Wake
   private let stopping: StopSignal
   private var pauses: Set<BroadcastPause> = []
   private var application = ""
-  private var toldFront: ApplicationID?
-  /// Of each stream, the one that the log has last.
+  private var reportedFront: ApplicationID?
+  /// The last logged generation of each stream.
   private var loggedGenerations: [SampleBufferType: UInt64] = [:]
-  /// Whether the leading stream has come.
+  /// Whether the leading stream has delivered.
   private var hasCapture = false
-  private var thrift = MemoryThrift()
-  /// Whether the record lacks what was to be written last.
+  private var throttle = SampleThrottle()
+  /// Whether the last change of the record could not be written.
   private var isRecordBehind = false
 
   private static let label = "broadcast.extension"
@@ -47,13 +47,13 @@ final class ExtensionRun: @unchecked Sendable {
     handler.exit.connect(wake)
   }
 
-  /// Has the run finish as if the host asked for it. From any thread.
+  /// Finishes the run as if the host had requested it. Safe on any thread.
   func stop() {
     stopping.raise()
     wake.raise()
   }
 
-  /// Runs to the end, which is in the record when this returns.
+  /// Runs until the broadcast ends. The ending is in the record when this returns.
   func run() throws -> BroadcastEnding {
     guard let presence = try RolePresence(.extension, in: setup.group, waiting: true) else {
       throw BroadcastError.roleTaken(.extension)
@@ -61,8 +61,8 @@ final class ExtensionRun: @unchecked Sendable {
     let wake = wake
     let observation = try board.observe { wake.raise() }
     defer { observation.cancel() }
-    let lookout = try front?.observe { wake.raise() }
-    defer { lookout?.cancel() }
+    let frontObservation = try front?.observe { wake.raise() }
+    defer { frontObservation?.cancel() }
     let ending: BroadcastEnding
     do throws(BroadcastFailure) {
       ending = try deliver()
@@ -78,22 +78,22 @@ final class ExtensionRun: @unchecked Sendable {
   private func deliver() throws(BroadcastFailure) -> BroadcastEnding {
     guard let record = try record(), record.phase != .finished else { return .finished }
     setup.log.append(.notice, "started, attempt \(record.attempt)", label: Self.label)
-    try handler.broadcastStarted(setupInfo: setup.startedAgain(record.attempt))
+    try handler.broadcastStarted(setupInfo: setup.forAttempt(record.attempt))
     var streams = try attempt { try SampleStreams(sources, in: setup.group, wake) }
-    // The first look is at what was changed before anybody observed.
+    // Handles changes made before the observation started.
     wake.raise()
     while true {
-      if let ending = try obey(&streams) { return ending }
+      if let ending = try applyRequests(&streams) { return ending }
       if pauses.contains(.requested) {
         _ = try? waitUntilReadable([wake.signal.descriptorNumber], until: .never)
         continue
       }
       switch try streams.next(until: idleDeadline) {
       case .sample(var sample, let type):
-        try hear(streams.takeNews())
-        // Sound goes on while the pictures are lost, and is no sample of a paused broadcast.
-        let isHeard = pauses.isEmpty || type == sources.inOrder.first?.type
-        if isHeard, let withheld = thrift.count(type, setup.log) {
+        try handle(streams.takeEvents())
+        // Sound continues while the picture capture is lost, but a paused broadcast delivers none.
+        let isDelivered = pauses.isEmpty || type == sources.inOrder.first?.type
+        if isDelivered, let withheld = throttle.count(type, setup.log) {
           sample.withheldBefore = withheld
           try handler.processSampleBuffer(sample, type: type)
         }
@@ -102,96 +102,98 @@ final class ExtensionRun: @unchecked Sendable {
         if type == sources.inOrder.first?.type { return finished() }
       case .nothing: break
       }
-      try hear(streams.takeNews())
+      try handle(streams.takeEvents())
       if idleDeadline.isPast { try idler?.workWhileIdle() }
     }
   }
 
   private var idleDeadline: Deadline { pauses.isEmpty ? idler?.worksAt ?? .never : .never }
 
-  /// Does what the host, the handler or a signal wants.
-  /// - Returns: how the broadcast ended, if it did.
-  private func obey(_ streams: inout SampleStreams) throws(BroadcastFailure) -> BroadcastEnding? {
+  /// Handles a signal, a failure of the handler and requests of the host.
+  /// - Returns: how the broadcast ended; nil if it continues.
+  private func applyRequests(
+    _ streams: inout SampleStreams
+  ) throws(BroadcastFailure) -> BroadcastEnding? {
     if let failure = handler.exit.failure { return .failed(failure) }
     guard try attempt({ try wake.take() }) else { return nil }
     if stopping.isRaised { return finished() }
     try annotateFront()
     if isRecordBehind { try writePhase() }
-    guard let record = try record(), record.wish != .finish, record.phase != .finished else {
+    guard let record = try record(), record.requested != .finish, record.phase != .finished else {
       return finished()
     }
     if record.application != application {
       application = record.application
-      // Any member can write it.
+      // Checked, because any publishing member can write the record.
       if let name = ApplicationID(application) {
         try handler.broadcastAnnotated(applicationInfo: ApplicationInfo(applicationID: name.text))
       }
     }
-    var wanted = pauses
-    if record.wish == .pause {
-      wanted.insert(.requested)
+    var newPauses = pauses
+    if record.requested == .pause {
+      newPauses.insert(.requested)
       streams.detach()
     } else {
-      wanted.remove(.requested)
+      newPauses.remove(.requested)
     }
-    try setPauses(wanted)
+    try setPauses(newPauses)
     return nil
   }
 
-  /// Has the record name what came to the front, until it is another, or the host names one.
+  /// Writes a new front application into the record. A later one, or the host's, replaces it.
   private func annotateFront() throws(BroadcastFailure) {
-    guard let now = front?.current, now != toldFront else { return }
-    toldFront = now
+    guard let now = front?.current, now != reportedFront else { return }
+    reportedFront = now
     try change { $0.application = now.text }
   }
 
   private func finished() -> BroadcastEnding {
     handler.broadcastFinished()
-    // The handler's last word counts.
+    // A failure reported by `broadcastFinished()` counts.
     return handler.exit.failure.map { .failed($0) } ?? .finished
   }
 
-  private func hear(_ news: [SampleStreams.News]) throws(BroadcastFailure) {
+  private func handle(_ events: [SampleStreams.Event]) throws(BroadcastFailure) {
     let leading = sources.inOrder.first?.type
-    for item in news {
-      var wanted = pauses
+    for item in events {
+      var newPauses = pauses
       switch item {
       case .lost(let type):
-        if type == leading { wanted.insert(.captureLost) }
+        if type == leading { newPauses.insert(.captureLost) }
       case .back(let type, let generation):
         if type == leading {
-          wanted.subtract([.captureLost, .transition, .unavailable])
-          try noteCapture()
+          newPauses.subtract([.captureLost, .transition, .unavailable])
+          try markCaptured()
         }
         if loggedGenerations.updateValue(generation, forKey: type) != generation {
           setup.log.append(
-            .info, "\(type.rawValue) comes, generation \(generation)", label: Self.label)
+            .info, "receiving \(type.rawValue), generation \(generation)", label: Self.label)
         }
-      case .paused(.transition): wanted.insert(.transition)
-      case .paused: wanted.insert(.unavailable)
-      case .resumed: wanted.subtract([.transition, .unavailable])
+      case .paused(.transition): newPauses.insert(.transition)
+      case .paused: newPauses.insert(.unavailable)
+      case .resumed: newPauses.subtract([.transition, .unavailable])
       }
-      try setPauses(wanted)
+      try setPauses(newPauses)
     }
   }
 
-  /// From the first time that the leading stream comes, the broadcast is live.
-  private func noteCapture() throws(BroadcastFailure) {
+  /// Marks the broadcast as live when the leading stream delivers for the first time.
+  private func markCaptured() throws(BroadcastFailure) {
     if hasCapture { return }
     hasCapture = true
     if pauses.isEmpty { try writePhase() }
   }
 
-  /// Tells the handler and everybody else that samples stop or come again.
-  private func setPauses(_ wanted: Set<BroadcastPause>) throws(BroadcastFailure) {
-    guard wanted != pauses else { return }
+  /// Reports to the handler, and in the record, that samples pause or resume.
+  private func setPauses(_ newPauses: Set<BroadcastPause>) throws(BroadcastFailure) {
+    guard newPauses != pauses else { return }
     let wasPaused = !pauses.isEmpty
-    pauses = wanted
-    let reasons = wanted.sorted()
+    pauses = newPauses
+    let reasons = newPauses.sorted()
     if !wasPaused {
       setup.log.append(.notice, "paused: \(reasons)", label: Self.label)
       try handler.broadcastPaused(for: reasons)
-    } else if wanted.isEmpty {
+    } else if newPauses.isEmpty {
       setup.log.append(.notice, "resumed", label: Self.label)
       try handler.broadcastResumed()
     }
@@ -214,8 +216,8 @@ final class ExtensionRun: @unchecked Sendable {
     return record?.session == setup.session ? record : nil
   }
 
-  /// What goes out goes on where nothing can be written, as on a full disk: the next change that
-  /// another process makes has it written too.
+  /// Changes the record. If it cannot be written, as on a full disk, the broadcast continues, and
+  /// the next change by any process triggers another attempt.
   private func change(_ body: (inout BroadcastRecord) -> Void) throws(BroadcastFailure) {
     do throws(BroadcastError) {
       try board.change(setup.session) { record in
@@ -226,13 +228,13 @@ final class ExtensionRun: @unchecked Sendable {
       guard case .settings = error else { throw Self.failure(error) }
       if !isRecordBehind {
         setup.log.append(
-          .warning, "the broadcast's record is not up to date: \(error)", label: Self.label)
+          .warning, "the broadcast record is out of date: \(error)", label: Self.label)
       }
       isRecordBehind = true
     }
   }
 
-  /// What keeps the extension from working is a failure of the broadcast.
+  /// Turns any error into a failure of the broadcast.
   private func attempt<Value: ~Copyable>(
     _ body: () throws -> Value
   ) throws(BroadcastFailure) -> Value {
@@ -245,7 +247,7 @@ final class ExtensionRun: @unchecked Sendable {
 }
 
 extension SetupInfo {
-  fileprivate func startedAgain(_ attempt: Int) -> SetupInfo {
+  fileprivate func forAttempt(_ attempt: Int) -> SetupInfo {
     SetupInfo(
       group: group, session: session, extensionID: extensionID, attempt: attempt,
       samples: samples, settings: settings, credentials: credentials, log: log)

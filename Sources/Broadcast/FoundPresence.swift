@@ -1,12 +1,12 @@
 import AppGroup
 import Platform
 
-/// Whoever listens on a socket, if the kernel says that it may hold the role.
+/// The listener of a socket, if the kernel confirms that it may hold the role.
 ///
-/// Where others may make files, a name could be a link to the socket of a program that has nothing
-/// to do with the group: none is followed, and a socket's owner is who listens on it.
+/// In a directory that others can write, a name could be a link to an unrelated program's socket.
+/// Links are not followed, and the socket's owner must be the listener.
 struct FoundPresence {
-  /// Nil where it lets nobody in, as one that was stopped (SIGSTOP) does once its queue is full.
+  /// Nil if it accepts no connection, as a stopped process (SIGSTOP) with a full queue.
   let process: PeerProcess?
   private let directoryPath: String
   private let name: String
@@ -37,8 +37,8 @@ struct FoundPresence {
     }
   }
 
-  /// Whether it goes on in that role. Asks nothing of it, so that the queue of one that is stopped
-  /// is not filled.
+  /// Whether the process still holds the role. Does not connect, to avoid filling the queue of a
+  /// stopped process.
   var isThere: Bool {
     guard let process, !process.hasEnded, let directory = try? Directory(path: directoryPath)
     else { return false }

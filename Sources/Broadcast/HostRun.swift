@@ -5,75 +5,77 @@ import Platform
 import SharedLog
 import Synchronization
 
-/// A host's part of one session: starts the roles, or takes over those that run, keeps them alive,
-/// and stops them when the session has ended. It runs on a thread of its own.
+/// A host's part of one session: starts or adopts the roles, keeps them running, and stops them
+/// when the session has ended. It runs on its own thread.
 final class HostRun: @unchecked Sendable {
-  // because one thread runs it, and others use only what has locks of its own
+  // because one thread runs it, and others use only members with locks
 
   let session: SessionID
   private let board: SessionBoard
   private let presence: RolePresence
   private let log: SharedLog
-  /// Nil for a host that only ends what others started.
+  /// Nil for a host that only ends roles that others started.
   private let starter: RoleStarter?
-  private let finishWithin: Duration
+  private let finishTimeout: Duration
   private let onEvent: @Sendable (BroadcastEvent) -> Void
   private let wake: Wake
   private let ended: StopSignal
-  /// Raised for a wish to finish that cannot be written down.
-  private let unrecordedWish: StopSignal
+  /// Raised for a request to finish that cannot be recorded.
+  private let unrecordedFinish: StopSignal
   private let outcome = Mutex(Outcome())
 
   private var capture: RoleKeeper
-  private var uploader: RoleKeeper
+  private var extensionRole: RoleKeeper
   private var sound: SoundCaptures
-  private var told: BroadcastRecord?
-  /// When an extension that was asked to finish, or then was killed, has had its time.
-  private var finishesBy = Deadline.never
+  /// The record that events were last derived from.
+  private var lastReported: BroadcastRecord?
+  /// The deadline of an extension that was asked to finish, or that was killed after that.
+  private var finishDeadline = Deadline.never
   private var isKilled = false
-  /// How the extension ended that is to be started again.
+  /// How the extension ended that will be restarted.
   private var lostExtension: BroadcastEnding?
-  /// When an extension that was started should be there.
-  private var showsUpBy = Deadline.never
+  /// When a started extension should have called `BroadcastExtension.run`.
+  private var startupDeadline = Deadline.never
 
   private struct Outcome {
     var ending: BroadcastEnding?
-    /// Why that is not in the record.
+    /// Why the ending is not in the record.
     var unrecorded: String?
   }
 
   private static let label = "broadcast.host"
-  /// A program that gives up so soon after its start will do so again.
+  /// A program that fails within this time of its start is not restarted: it would fail again.
   private static let startNs: UInt64 = 2_000_000_000
-  /// How long a role may take to end once its broadcast has.
-  static let endWithin = Duration.seconds(5)
-  /// How long an extension's program may take to begin.
-  private static let showsUpWithin = Duration.seconds(10)
+  /// How long a role may take to exit after its broadcast has ended.
+  static let exitTimeout = Duration.seconds(5)
+  /// How long a started extension may take to call `BroadcastExtension.run`.
+  private static let startupTimeout = Duration.seconds(10)
 
   init(
     _ record: BroadcastRecord, _ board: SessionBoard, _ presence: RolePresence, _ log: SharedLog,
     _ starter: RoleStarter?, _ policy: RestartPolicy, adopting found: FoundRoles,
-    finishWithin: Duration, onEvent: @escaping @Sendable (BroadcastEvent) -> Void
+    finishTimeout: Duration, onEvent: @escaping @Sendable (BroadcastEvent) -> Void
   ) throws(BroadcastError) {
     session = record.session
-    told = record
+    lastReported = record
     self.board = board
     self.presence = presence
     self.log = log
     self.starter = starter
-    self.finishWithin = finishWithin
+    self.finishTimeout = finishTimeout
     self.onEvent = onEvent
     capture = RoleKeeper(.capture, policy, adopting: found.capture)
-    uploader = RoleKeeper(.extension, policy, adopting: found.uploader ?? found.silent)
+    extensionRole = RoleKeeper(
+      .extension, policy, adopting: found.extensionProcess ?? found.silentExtension)
     sound = SoundCaptures(of: record.sound.inOrder.map(\.type), adopting: found.sound, log)
     do throws(SystemError) {
       wake = try Wake()
       ended = try StopSignal()
-      unrecordedWish = try StopSignal()
+      unrecordedFinish = try StopSignal()
     } catch { throw .system(error) }
   }
 
-  /// Readable once the session has ended and its processes with it.
+  /// Readable once the session has ended and its processes have exited.
   var endedDescriptor: Int32 { ended.descriptorNumber }
   var hasEnded: Bool { ended.isRaised }
 
@@ -85,10 +87,9 @@ final class HostRun: @unchecked Sendable {
     return outcome.ending ?? .died(signal: nil)
   }
 
-  /// Ends the session as the wish to finish does, though it cannot be written down. From any
-  /// thread.
+  /// Ends the session as a recorded request to finish would. Safe on any thread.
   func finishUnrecorded() {
-    unrecordedWish.raise()
+    unrecordedFinish.raise()
     wake.raise()
   }
 
@@ -109,22 +110,22 @@ final class HostRun: @unchecked Sendable {
       log.append(.error, "\(error)", label: Self.label)
       isRecorded = conclude(after: error)
     }
-    stopRoles(tellingExtension: !isRecorded)
-    // Of a session whose record has gone, how the extension ended is all that tells.
-    let hasFinished = uploader.takeEnd()?.status?.isSuccess == true
+    stopRoles(signallingExtension: !isRecorded)
+    // Without a record of this session, the extension's exit status is all that is known.
+    let hasFinished = extensionRole.takeEnd()?.status?.isSuccess == true
     outcome.withLock { if $0.ending == nil, hasFinished { $0.ending = .finished } }
     try? log.flush()
   }
 
-  /// What is shown ends all the same where nothing can be written, as on a full disk.
-  /// - Returns: whether the record tells of it.
+  /// Ends the session after an error, even if nothing can be written, as on a full disk.
+  /// - Returns: whether the ending is recorded.
   private func conclude(after error: BroadcastError) -> Bool {
     let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
     let ending = outcome.withLock { $0.ending } ?? .failed(failure)
     do throws(BroadcastError) {
       let record = try board.change(session) { $0.end(ending) }
       outcome.withLock { $0.ending = record?.ending ?? ending }
-      tell(record)
+      report(record)
       return record != nil
     } catch {
       outcome.withLock { $0 = Outcome(ending: ending, unrecorded: error.cause) }
@@ -135,84 +136,84 @@ final class HostRun: @unchecked Sendable {
 
   // MARK: Until the session has ended
 
-  /// - Returns: how it ended, by the record; nil if that is the session's no more.
+  /// - Returns: how the session ended, from the record; nil if that is now another session's.
   private func supervise() throws(BroadcastError) -> BroadcastEnding? {
     while true {
       do throws(SystemError) { _ = try wake.take() } catch { throw .system(error) }
       let record = try board.read()
-      tell(record)
+      report(record)
       guard let record, record.session == session else { return nil }
       if record.phase == .finished { return record.ending }
-      // Nobody takes the wish to finish back.
+      // A request to finish cannot be withdrawn.
       let isFinishing =
-        record.wish == .finish || unrecordedWish.isRaised || finishesBy != .never
-      if isFinishing { try bringToFinish(record) }
-      try noticeEnds()
+        record.requested == .finish || unrecordedFinish.isRaised || finishDeadline != .never
+      if isFinishing { try finishExtension(record) }
+      try handleExits()
       if !isFinishing {
-        try startWhatIsDue()
-        noticeSilence()
+        try startDueRoles()
+        warnIfSilent()
       }
       try wait()
     }
   }
 
-  private func bringToFinish(_ record: BroadcastRecord) throws(BroadcastError) {
-    capture.giveUp()
-    uploader.giveUp()
-    sound.giveUp()
-    if finishesBy == .never {
-      finishesBy = .after(finishWithin)
-      showsUpBy = .never
-      if unrecordedWish.isRaised {
+  private func finishExtension(_ record: BroadcastRecord) throws(BroadcastError) {
+    capture.stopRestarting()
+    extensionRole.stopRestarting()
+    sound.stopRestarting()
+    if finishDeadline == .never {
+      finishDeadline = .after(finishTimeout)
+      startupDeadline = .never
+      if unrecordedFinish.isRaised {
         log.append(
-          .warning, "the wish to finish cannot be written down: the extension gets SIGTERM",
+          .warning, "the request to finish cannot be recorded: the extension receives SIGTERM",
           label: Self.label)
-        uploader.process?.send(signal: Signal.terminate)
+        extensionRole.process?.send(signal: Signal.terminate)
       }
     }
-    guard let process = uploader.process else {
-      // One that had finished would have said so itself.
+    guard let process = extensionRole.process else {
+      // A clean finish would be in the record.
       return try end(record.attempt == 0 ? .finished : lostExtension ?? .died(signal: nil))
     }
-    guard finishesBy.isPast else { return }
-    // The kernel may take its time to end what was killed, but not for ever.
+    guard finishDeadline.isPast else { return }
+    // The kernel may take a while to end a killed process; do not wait without limit.
     if isKilled { return try end(.died(signal: nil)) }
-    log.append(.error, "the extension did not finish in time", label: Self.label)
+    log.append(.error, "the extension did not finish in time; sending SIGKILL", label: Self.label)
     guard process.send(signal: Signal.kill) else { return try end(.died(signal: nil)) }
     isKilled = true
-    finishesBy = .after(Self.endWithin)
+    finishDeadline = .after(Self.exitTimeout)
   }
 
-  private func noticeEnds() throws(BroadcastError) {
-    sound.noticeEnds()
+  private func handleExits() throws(BroadcastError) {
+    sound.handleExits()
     if let end = capture.takeEnd() {
       if end.status?.isSuccess == true {
-        log.append(.notice, "the source has no more", label: Self.label)
+        log.append(.notice, "the source has ended", label: Self.label)
         do throws(BroadcastError) {
-          try board.change(session) { $0.wish = .finish }
+          try board.change(session) { $0.requested = .finish }
         } catch { finishUnrecorded() }
       } else {
         try lost(&capture, end, ending: .failed(failure(of: .capture, end)))
       }
     }
-    if let end = uploader.takeEnd() {
+    if let end = extensionRole.takeEnd() {
       let died = end.exceededBytes == nil && (end.status == nil || end.signal != nil)
       let ending: BroadcastEnding =
         died ? .died(signal: end.signal) : .failed(failure(of: .extension, end))
-      // What it said itself before it ended counts.
+      // An ending that the extension recorded before it exited takes precedence.
       guard let record = try board.read(), record.phase != .finished else {
         return wake.raise()
       }
-      if record.wish == .finish || finishesBy != .never {
+      if record.requested == .finish || finishDeadline != .never {
         try self.end(end.status?.isSuccess == true ? .finished : ending)
       } else {
         lostExtension = ending
-        try lost(&uploader, end, ending: ending)
+        try lost(&extensionRole, end, ending: ending)
       }
     }
   }
 
-  /// Plans a restart, or ends the session where there is none.
+  /// Plans a restart, or ends the session if the role is not restarted.
   private func lost(
     _ keeper: inout RoleKeeper, _ end: RoleEnd, ending: BroadcastEnding
   ) throws(BroadcastError) {
@@ -230,7 +231,7 @@ final class HostRun: @unchecked Sendable {
     if let bytes = end.exceededBytes {
       return BroadcastFailure(
         domain: "framebus.memory", code: 1,
-        reason: "the \(role) took more memory than its budget of \(bytes >> 20) MiB",
+        reason: "the \(role) exceeded its memory budget of \(bytes >> 20) MiB",
         recovery: "raise memory-limit-mb in its manifest, or send smaller or fewer frames")
     }
     var code = 1
@@ -240,110 +241,115 @@ final class HostRun: @unchecked Sendable {
       recovery: "framebus log --role \(role)")
   }
 
-  private func startWhatIsDue() throws(BroadcastError) {
+  private func startDueRoles() throws(BroadcastError) {
     guard let starter else { return }
-    if uploader.isDue {
-      // First, because the process reads it.
+    if extensionRole.isDue {
+      // Before the start, because the process reads it.
       try board.change(session) { $0.beginAttempt() }
-      uploader.began(try starter.startExtension())
-      showsUpBy = .after(Self.showsUpWithin)
-      try noteStart(uploader)
+      extensionRole.began(try starter.startExtension())
+      startupDeadline = .after(Self.startupTimeout)
+      try recordStart(extensionRole)
     }
     if capture.isDue {
       capture.began(try starter.startCapture())
-      try noteStart(capture)
+      try recordStart(capture)
     }
-    sound.startWhatIsDue(by: starter)
+    sound.startDueCaptures(by: starter)
   }
 
-  private func noteStart(_ keeper: RoleKeeper) throws(BroadcastError) {
+  private func recordStart(_ keeper: RoleKeeper) throws(BroadcastError) {
     guard let process = keeper.process else { return }
     log.append(.info, "started the \(keeper.role), process \(process.pid)", label: Self.label)
     try board.change(session) { $0.confinement[keeper.role] = process.confinement }
     if keeper.isRestart { onEvent(.roleRestarted(keeper.role)) }
   }
 
-  /// Says once of an extension that has not begun what it may lack: nothing else would ever tell.
-  private func noticeSilence() {
-    guard showsUpBy.isPast, let starter else { return }
-    showsUpBy = .never
-    guard uploader.process != nil, RolePresence.find(.extension, in: board.group) == nil else {
+  /// Warns once about an extension that has not called `BroadcastExtension.run`: such a program
+  /// reports nothing itself.
+  private func warnIfSilent() {
+    guard startupDeadline.isPast, let starter else { return }
+    startupDeadline = .never
+    guard extensionRole.process != nil, RolePresence.find(.extension, in: board.group) == nil else {
       return
     }
     let program = starter.extensionProgram
     log.append(
-      .warning, "\(program) runs as the extension, and has not called BroadcastExtension.run",
+      .warning, "\(program) runs as the extension, but has not called BroadcastExtension.run",
       label: Self.label)
     onEvent(.roleSilent(.extension, program: program))
   }
 
   private func end(_ ending: BroadcastEnding) throws(BroadcastError) {
-    // Also if that cannot be written down.
+    // Kept even if it cannot be recorded.
     outcome.withLock { $0.ending = ending }
     try board.change(session) { $0.end(ending) }
     wake.raise()
   }
 
   private func wait() throws(BroadcastError) {
-    let processes = ([capture.process, uploader.process].compactMap(\.self) + sound.processes)
+    let processes = ([capture.process, extensionRole.process].compactMap(\.self) + sound.processes)
       .map(\.descriptorNumber)
     do throws(SystemError) {
       _ = try waitUntilReadable(
         [wake.signal.descriptorNumber] + processes,
-        until: [capture.startsAt, uploader.startsAt, sound.startsAt, finishesBy, showsUpBy].min()
-          ?? .never)
+        until: [
+          capture.startsAt, extensionRole.startsAt, sound.startsAt, finishDeadline, startupDeadline,
+        ].min() ?? .never)
     } catch { throw .system(error) }
   }
 
-  // MARK: Afterwards
+  // MARK: After the end
 
-  private func stopRoles(tellingExtension isUntold: Bool) {
-    let deadline = Deadline.after(Self.endWithin)
-    // By the record, the extension ends by itself; captures have to be told.
-    if isUntold { uploader.process?.send(signal: Signal.terminate) }
+  private func stopRoles(signallingExtension signalsExtension: Bool) {
+    let deadline = Deadline.after(Self.exitTimeout)
+    // The extension exits when it reads the record; captures do not read it.
+    if signalsExtension { extensionRole.process?.send(signal: Signal.terminate) }
     let captures = [capture.process].compactMap(\.self) + sound.processes
     for process in captures { process.send(signal: Signal.terminate) }
-    let left = ([uploader.process].compactMap(\.self) + captures)
+    let left = ([extensionRole.process].compactMap(\.self) + captures)
       .filter { !$0.stops(killAt: deadline) }
     for process in left {
-      log.append(.error, "process \(process.pid) goes on: end it as its user", label: Self.label)
+      log.append(
+        .error, "process \(process.pid) is still running; end it as its user", label: Self.label)
     }
     starter?.removeUnwritten()
-    if left.isEmpty { log.append(.notice, "every role has ended", label: Self.label) }
-    // Those of adopted roles were made by a host that is gone.
+    if left.isEmpty { log.append(.notice, "all roles have exited", label: Self.label) }
+    // The host that created the files of adopted roles is gone.
     Launcher.removeLeftovers()
   }
 
-  /// Tells the host what is new in the record.
-  private func tell(_ record: BroadcastRecord?) {
-    defer { told = record }
-    guard let record, record.session == session, record != told else { return }
+  /// Emits events for changes of the record.
+  private func report(_ record: BroadcastRecord?) {
+    defer { lastReported = record }
+    guard let record, record.session == session, record != lastReported else { return }
     if record.phase == .finished {
       onEvent(.finished(record.ending ?? .died(signal: nil)))
-    } else if record.pauses != told?.pauses, !record.pauses.isEmpty {
+    } else if record.pauses != lastReported?.pauses, !record.pauses.isEmpty {
       onEvent(.paused(record.pauses))
-    } else if record.phase == .live, told?.phase == .paused {
+    } else if record.phase == .live, lastReported?.phase == .paused {
       onEvent(.resumed)
-    } else if record.phase == .live, told?.phase == .starting {
+    } else if record.phase == .live, lastReported?.phase == .starting {
       onEvent(.live)
     }
   }
 }
 
-/// The processes of a session that a new host meets.
+/// The running processes of a session, found by a new host.
 struct FoundRoles {
   let capture: PeerProcess?
-  let uploader: PeerProcess?
-  /// What was started as the extension and is not there as one.
-  let silent: PeerProcess?
-  /// Without the others, they are no session.
+  let extensionProcess: PeerProcess?
+  /// A process that was started as the extension but does not listen as one.
+  let silentExtension: PeerProcess?
+  /// Sound captures; without the other roles they do not make a session.
   let sound: [SampleBufferType: PeerProcess]
 
-  static let none = FoundRoles(capture: nil, uploader: nil, silent: nil, sound: [:])
+  static let none = FoundRoles(
+    capture: nil, extensionProcess: nil, silentExtension: nil, sound: [:])
 
-  var isEmpty: Bool { capture == nil && uploader == nil }
+  var isEmpty: Bool { capture == nil && extensionProcess == nil }
 
   var processes: [RoleProcess] {
-    ([capture, uploader, silent].compactMap(\.self) + sound.values).map { .adopted($0) }
+    ([capture, extensionProcess, silentExtension].compactMap(\.self) + sound.values)
+      .map { .adopted($0) }
   }
 }

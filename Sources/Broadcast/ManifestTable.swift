@@ -1,8 +1,7 @@
 import AppGroup
 import Platform
 
-/// A table of a manifest, asked for one key after the other; each answer that is not of the right
-/// kind is an error that names the line.
+/// A table of a manifest. Each read of a key checks its type; an error names the line.
 struct ManifestTable {
   private let values: [String: TOMLValue]
   private let name: String
@@ -22,12 +21,12 @@ struct ManifestTable {
     guard let unknown else { return }
     throw error(
       unknown.key,
-      "unknown key \(unknown.key.plain) in \(name); it has \(known.joined(separator: ", "))")
+      "unknown key \(unknown.key.plain) in \(name); use one of \(known.joined(separator: ", "))")
   }
 
   func string(_ key: String) throws(ExtensionManifestError) -> String? {
     guard let value = values[key] else { return nil }
-    guard let text = value.string else { throw error(key, "\(key) is no string") }
+    guard let text = value.string else { throw error(key, "\(key) is not a string") }
     return text
   }
 
@@ -35,7 +34,7 @@ struct ManifestTable {
     guard let value = values[key] else { return nil }
     guard let texts = value.array.map({ $0.compactMap(\.string) }),
       texts.count == value.array?.count
-    else { throw error(key, "\(key) is no list of strings") }
+    else { throw error(key, "\(key) is not a list of strings") }
     return texts
   }
 
@@ -46,7 +45,7 @@ struct ManifestTable {
     guard let number = value.integer, range.contains(number) else {
       throw error(
         key,
-        "\(key) is no whole number from \(range.lowerBound)"
+        "\(key) is not a whole number from \(range.lowerBound)"
           + (range.upperBound == .max ? "" : " to \(range.upperBound)"))
     }
     return number
@@ -54,7 +53,7 @@ struct ManifestTable {
 
   func table(_ key: String) throws(ExtensionManifestError) -> ManifestTable? {
     guard let value = values[key] else { return nil }
-    guard let inner = value.table else { throw error(key, "\(key) is no table") }
+    guard let inner = value.table else { throw error(key, "\(key) is not a table") }
     return ManifestTable(inner, name: "[\(key)]")
   }
 }

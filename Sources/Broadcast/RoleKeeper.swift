@@ -1,14 +1,14 @@
 import AppGroup
 import Platform
 
-/// Keeps one role's process alive: notices its end, and starts it again as the policy says.
+/// Keeps one role's process running: detects its exit and restarts it as the policy says.
 struct RoleKeeper {
   let role: Role
   private let policy: RestartPolicy
   private(set) var process: RoleProcess?
   private var startedAtNs: UInt64 = 0
   private var deathsInARow = 0
-  /// When to start it; never while it runs, or once it was given up.
+  /// When to start it; `.never` while it runs, or after restarts were stopped.
   private(set) var startsAt = Deadline.now
 
   init(_ role: Role, _ policy: RestartPolicy, adopting process: PeerProcess?) {
@@ -28,29 +28,29 @@ struct RoleKeeper {
     startsAt = .never
   }
 
-  /// - Returns: how the process ended, if it has since the last call.
+  /// - Returns: how the process ended, if it has ended since the last call.
   mutating func takeEnd() -> RoleEnd? {
     guard let end = process?.end else { return nil }
     process = nil
     return end
   }
 
-  /// Plans the next start after a death.
-  /// - Returns: in how long; nil if there is to be none.
+  /// Plans the next start after the process has died.
+  /// - Returns: the delay; nil if the process is not restarted.
   mutating func planRestart() -> Duration? {
-    deathsInARow = livedNs >= policy.forgivenAfter.clampedNanoseconds ? 1 : deathsInARow + 1
+    deathsInARow = livedNs >= policy.resetAfter.clampedNanoseconds ? 1 : deathsInARow + 1
     guard let delay = policy.delay(afterDeaths: deathsInARow) else { return nil }
     startsAt = .after(delay)
     return delay
   }
 
-  /// Plans the next start after one that came to no process: a death without any life before it.
-  /// - Returns: in how long; nil if there is to be none.
+  /// Plans the next start after a start that created no process. It counts as a death after 0 ns.
+  /// - Returns: the delay; nil if the process is not restarted.
   mutating func planRestartOfFailedStart() -> Duration? {
     startedAtNs = monotonicNowNs()
     return planRestart()
   }
 
-  /// Starts it no more.
-  mutating func giveUp() { startsAt = .never }
+  /// Stops restarting the process.
+  mutating func stopRestarting() { startsAt = .never }
 }

@@ -10,7 +10,7 @@ protocol RoleLauncher: Sendable {
     _ options: LaunchOptions, for job: RoleJob
   ) throws(BroadcastError) -> LaunchedRole
 
-  /// Removes what was made for roles to write and was not written; called when they have ended.
+  /// Removes output placeholders that nobody wrote to. Call it when the roles have exited.
   func removeUnwritten()
 }
 
@@ -18,19 +18,19 @@ extension RoleLauncher {
   func removeUnwritten() {}
 }
 
-/// What a process is started for, which says what it needs.
+/// The task of a process, which determines what it needs.
 enum RoleJob: Sendable {
   case capture(source: String)
-  case upload(ExtensionManifest)
+  case `extension`(ExtensionManifest)
 
   var role: Role {
     switch self {
     case .capture: .capture
-    case .upload: .extension
+    case .extension: .extension
     }
   }
 
-  /// Whether its program is one of ours that uses GStreamer.
+  /// Whether its program is part of FrameBus and uses GStreamer.
   var needsPlugins: Bool {
     switch self {
     case .capture(let source):
@@ -38,23 +38,23 @@ enum RoleJob: Sendable {
       case .file, .soundServer: true
       case .nothing, .display, .unknown: false
       }
-    case .upload(let manifest): manifest.executable == ExtensionManifest.builtinExecutable
+    case .extension(let manifest): manifest.executable == ExtensionManifest.builtinExecutable
     }
   }
 }
 
-/// A process that was started.
+/// A started process.
 struct LaunchedRole: Sendable {
   let process: ChildProcess
-  /// As which it can be asked how it ended; nil for one that was started as it is.
+  /// Reports how the process ended; nil for an unconfined one.
   var confined: RunningRole?
-  /// How far it is confined, for a person.
+  /// How the process is confined, as text for people.
   let confinement: String
 }
 
-/// Starts them as they are, without confining them.
+/// Starts processes without confining them.
 struct PlainLauncher: RoleLauncher {
-  /// Why.
+  /// Why they are not confined.
   let reason: String
 
   func launch(
@@ -66,7 +66,7 @@ struct PlainLauncher: RoleLauncher {
   }
 }
 
-/// Starts them so that they can do what their role needs, and what the manifest asks for, alone.
+/// Confines each process to the needs of its role and the grants of the manifest.
 final class ConfiningLauncher: RoleLauncher {
   private let group: AppGroup
   private let log: SharedLog
@@ -77,7 +77,7 @@ final class ConfiningLauncher: RoleLauncher {
 
   private static let label = "broadcast.host"
 
-  /// - Parameter rolesEndWithHost: otherwise a host that is killed leaves them to the next one.
+  /// - Parameter rolesEndWithHost: if false, roles outlive a killed host; the next one adopts them.
   init(
     _ group: AppGroup, _ log: SharedLog, _ rolesEndWithHost: Bool
   ) throws(LaunchError) {
@@ -91,16 +91,16 @@ final class ConfiningLauncher: RoleLauncher {
     _ options: LaunchOptions, for job: RoleJob
   ) throws(BroadcastError) -> LaunchedRole {
     guard var confinement = confinement(for: job) else {
-      let plain = PlainLauncher(reason: "nobody knows what its source needs")
+      let plain = PlainLauncher(reason: "the needs of its source are unknown")
       log.append(.notice, "the capture is not confined: \(plain.reason)", label: Self.label)
       return try plain.launch(options, for: job)
     }
     var options = options
     if job.needsPlugins, isPluginRegistryCurrent() {
-      // Without the machine's devices, a role would find it out of date at each of its starts.
+      // A role lacks the machine's devices, so it would find the registry stale at each start.
       options.environment["GST_REGISTRY_UPDATE"] = .some("no")
     }
-    // The launcher grants the program's file, and not its folder: that may be somebody's home.
+    // The launcher grants the program's file but not its directory, which may be a user's home.
     confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
     do throws(LaunchError) {
       let running = try launcher.start(options, confinement: confinement, bond: bond)
@@ -112,8 +112,8 @@ final class ConfiningLauncher: RoleLauncher {
 
   func removeUnwritten() { placeholders.removeUnwritten() }
 
-  /// Whether GStreamer's registry of its plugins is what roles can go by: brought up to date once a
-  /// session, before the first role that uses it.
+  /// Whether roles can use GStreamer's plugin registry as it is. The first call in a session
+  /// updates it, before the first role that uses it.
   private func isPluginRegistryCurrent() -> Bool {
     let outcome = pluginRegistry.withLock { known in
       if let known { return known }
@@ -122,8 +122,8 @@ final class ConfiningLauncher: RoleLauncher {
       if case .missing(let path) = outcome {
         log.append(
           .notice,
-          "each start of a role looks through all of GStreamer's plugins, since \(path) cannot be"
-            + " made: name a file in GST_REGISTRY that this user can write",
+          "each start of a role scans all GStreamer plugins, because \(path) cannot be created:"
+            + " set GST_REGISTRY to a file that this user can write",
           label: Self.label)
       }
       return outcome
@@ -131,11 +131,11 @@ final class ConfiningLauncher: RoleLauncher {
     return outcome == .current
   }
 
-  /// - Returns: nil for what cannot be said in grants.
+  /// - Returns: nil if grants cannot express what the job needs.
   private func confinement(for job: RoleJob) -> Confinement? {
     switch job {
     case .capture(let source): confinementOfCapture(CaptureNeeds(source: source))
-    case .upload(let manifest): confinementOfExtension(manifest)
+    case .extension(let manifest): confinementOfExtension(manifest)
     }
   }
 
@@ -165,8 +165,8 @@ final class ConfiningLauncher: RoleLauncher {
     return confinement
   }
 
-  /// Tells the log of each measure.
-  /// - Returns: how far it is confined.
+  /// Logs each measure.
+  /// - Returns: how the role is confined, as text for people.
   private func describe(_ measures: [Measure], of role: Role) -> String {
     let texts = measures.map { "\($0.name) \($0.isOn ? "on" : "off"): \($0.detail)" }
     log.append(
@@ -175,7 +175,7 @@ final class ConfiningLauncher: RoleLauncher {
     if off.isEmpty { return "on" }
     log.append(
       .notice,
-      "this machine cannot keep the \(role) from all: "
+      "the \(role) is confined only in part on this machine: "
         + off.map { "\($0.name) is off, \($0.detail)" }.joined(separator: "; "),
       label: Self.label)
     return "on, without \(off.map(\.name).joined(separator: ", "))"

@@ -3,26 +3,26 @@ import FrameBus
 import Platform
 import Synchronization
 
-/// That this process is a role of the group's broadcast, and the only one: a lock that goes with
-/// the process, and a socket by which others get hold of it through the kernel
-/// (`SO_PEERPIDFD`), never by a number in a file.
+/// Makes this process the only holder of a role in the group's broadcast. A lock is released when
+/// the process exits; a socket lets others identify the process through the kernel
+/// (`SO_PEERPIDFD`) instead of by a number in a file.
 ///
-/// Each user has files of their own, since what one left behind, no other may remove.
+/// Each user has separate files, because no user can remove what another left behind.
 final class RolePresence: Sendable {
   private let held: Mutex<FileLock?>
   private let ended: StopSignal
   private let directory: Directory
   private let socketName: String
 
-  /// How long the predecessor's lock may outlive it.
-  private static let patience = Duration.seconds(2)
-  private static let lookInterval = Duration.milliseconds(20)
+  /// How long to wait for the lock of a predecessor.
+  private static let lockTimeout = Duration.seconds(2)
+  private static let pollInterval = Duration.milliseconds(20)
 
-  /// - Returns: nil while another process is that role. Of two users' processes that begin at the
-  ///   same moment, both may give way.
+  /// - Returns: nil while another process holds the role. If processes of two users start at the
+  ///   same moment, both may get nil.
   init?(_ role: Role, in group: AppGroup, waiting: Bool = false) throws(BroadcastError) {
     let paths = PresencePaths(role, of: currentUserID())
-    let deadline = waiting ? Deadline.after(Self.patience) : .now
+    let deadline = waiting ? Deadline.after(Self.lockTimeout) : .now
     do throws(SystemError) {
       let directory = try Directory(path: group.mailboxesPath)
       let lock = try FileLock.take(
@@ -37,8 +37,8 @@ final class RolePresence: Sendable {
         while let ready = try? waitUntilReadable([number, ended.descriptorNumber], until: .never),
           !ready[1]
         {
-          // Who connects learns who is here from the kernel; there is nothing to say.
-          keeper.turnAway()
+          // Connecting identifies this process through the kernel; no data is exchanged.
+          keeper.rejectNext()
         }
       }
       held = Mutex(consume lock)
@@ -46,17 +46,17 @@ final class RolePresence: Sendable {
       self.directory = directory
       socketName = paths.socket
     } catch { throw .system(error) }
-    // Only now, when others see this one.
-    while Self.find(role, in: group, besides: socketName) != nil {
+    // Checked after the socket exists, so that two starting processes cannot miss each other.
+    while Self.find(role, in: group, excluding: socketName) != nil {
       if deadline.isPast { return nil }
-      sleep(until: .after(Self.lookInterval))
+      sleep(until: .after(Self.pollInterval))
     }
   }
 
-  /// Ends it at once. Its last reference does the same.
+  /// Gives up the role at once. Releasing the last reference does the same.
   func end() {
     held.withLock { lock in
-      // Before the lock: afterwards the socket may be another's.
+      // Before the lock is released: after that, the socket may be another process's.
       if lock != nil { try? directory.removeFile(socketName) }
       lock = nil
     }
@@ -65,14 +65,14 @@ final class RolePresence: Sendable {
 
   deinit { end() }
 
-  /// The host or the extension, as it is now; nil if there is none.
+  /// The current host or extension; nil if nobody holds the role.
   static func process(of role: Role, in group: AppGroup) -> PeerProcess? {
     find(role, in: group)?.process
   }
 
-  /// Whoever is the host or the extension, also one that answers nobody.
+  /// Finds the current host or extension, including a process that is stopped and does not accept.
   static func find(
-    _ role: Role, in group: AppGroup, besides ownSocket: String? = nil
+    _ role: Role, in group: AppGroup, excluding ownSocket: String? = nil
   ) -> FoundPresence? {
     guard let directory = try? Directory(path: group.mailboxesPath),
       let names = try? directory.names()
@@ -83,7 +83,7 @@ final class RolePresence: Sendable {
     return nil
   }
 
-  /// The process that publishes a stream for a session; nil if none does, or somebody else's.
+  /// The process that publishes a stream for a session; nil if none does, or another session's.
   static func capture(
     of session: SessionID, publishing stream: StreamName, in group: AppGroup
   ) -> PeerProcess? {
@@ -94,7 +94,7 @@ final class RolePresence: Sendable {
     return SessionMark.session(of: found) == session ? found : nil
   }
 
-  /// Who publishes each stream, for a session or not; one process may have several.
+  /// The publisher of each stream, in a session or not. A process may publish several streams.
   static func publishers(in group: AppGroup) -> [StreamName: PeerProcess] {
     guard let directory = try? Directory(path: group.streamsPath),
       let names = try? directory.names()
@@ -108,7 +108,7 @@ final class RolePresence: Sendable {
     return found
   }
 
-  /// Those of them that publish for any session.
+  /// The publishers that belong to any session.
   static func captures(in group: AppGroup) -> [PeerProcess] {
     let processes = publishers(in: group).values.map { ($0.credentials.pid, $0) }
     return Dictionary(processes) { first, _ in first }.values
@@ -116,10 +116,10 @@ final class RolePresence: Sendable {
   }
 }
 
-/// How sockets of roles and streams are called at their end.
+/// The suffix of the sockets of roles and streams.
 private let socketSuffix = ".sock"
 
-/// What a user's lock and socket for a role are called. No mailbox can have such names.
+/// The names of a user's lock and socket for a role. No mailbox can have such a name.
 private struct PresencePaths {
   let lock: String
   let socket: String
@@ -142,5 +142,5 @@ private final class SocketKeeper: Sendable {
 
   init(_ socket: consuming ListeningSocket) { self.socket = socket }
 
-  func turnAway() { _ = try? socket.accept() }
+  func rejectNext() { _ = try? socket.accept() }
 }

@@ -5,10 +5,10 @@ import Platform
 import SharedLog
 import Synchronization
 
-/// The process of a role, as its host holds it: one that the host started, or one that it met.
+/// The process of a role as its host sees it: started by the host, or adopted.
 enum RoleProcess {
-  /// What was handed over to it ends with it, or with this.
-  case child(LaunchedRole, RoleWords, HandOver?)
+  /// The handed-over credentials end when the process exits or this value is released.
+  case child(LaunchedRole, RoleErrorOutput, HandOver?)
   case adopted(PeerProcess)
 
   var pid: Int32 {
@@ -18,7 +18,7 @@ enum RoleProcess {
     }
   }
 
-  /// Readable once it has ended.
+  /// Readable once the process has exited.
   var descriptorNumber: Int32 {
     switch self {
     case .child(let child, _, _): child.process.descriptorNumber
@@ -26,7 +26,7 @@ enum RoleProcess {
     }
   }
 
-  /// How far it is confined; nil where only the host that started it knows.
+  /// How the process is confined; nil if only the host that started it knows.
   var confinement: String? {
     switch self {
     case .child(let child, _, _): child.confinement
@@ -34,21 +34,21 @@ enum RoleProcess {
     }
   }
 
-  /// How it ended; nil while it runs.
+  /// How the process ended; nil while it runs.
   var end: RoleEnd? {
     switch self {
-    case .child(let child, let words, _):
+    case .child(let child, let output, _):
       guard let status = child.process.status else { return nil }
-      words.waitForEnd()
-      var end = RoleEnd(status: status, lastWords: words.last)
+      output.waitForEnd()
+      var end = RoleEnd(status: status, lastLine: output.last)
       if case .exceededMemory(let bytes)? = child.confined?.ending { end.exceededBytes = bytes }
       return end
     case .adopted(let process):
-      return process.hasEnded ? RoleEnd(status: nil, lastWords: "") : nil
+      return process.hasEnded ? RoleEnd(status: nil, lastLine: "") : nil
     }
   }
 
-  /// - Returns: false for another user's process, which nobody but that user may end.
+  /// - Returns: false for another user's process, which only that user may signal.
   @discardableResult
   func send(signal: Int32) -> Bool {
     switch self {
@@ -58,19 +58,19 @@ enum RoleProcess {
     return true
   }
 
-  /// Waits for its end, and brings it about where it does not come by the deadline.
-  /// - Returns: false if it goes on, as another user's does.
+  /// Waits for the process to exit, and kills it at the deadline.
+  /// - Returns: false if it is still running, as another user's process may be.
   func stops(killAt deadline: Deadline) -> Bool {
     if waitForEnd(until: deadline) { return true }
     guard send(signal: Signal.kill) else { return false }
     switch self {
     case .child: return waitForEnd(until: .never)
-    case .adopted: return waitForEnd(until: .after(Self.diesWithin))
+    case .adopted: return waitForEnd(until: .after(Self.killTimeout))
     }
   }
 
-  /// How long the kernel may take to end what was killed.
-  private static let diesWithin = Duration.seconds(5)
+  /// How long the kernel may take to end a killed process.
+  private static let killTimeout = Duration.seconds(5)
 
   private func waitForEnd(until deadline: Deadline) -> Bool {
     switch self {
@@ -82,10 +82,10 @@ enum RoleProcess {
 
 /// How a role's process ended.
 struct RoleEnd {
-  /// Nil where only its parent would know.
+  /// Nil for an adopted process: only its parent receives the status.
   let status: ChildStatus?
-  let lastWords: String
-  /// The budget of memory that it took more than; nil if that is not why.
+  let lastLine: String
+  /// The memory budget that the process exceeded; nil if it ended for another reason.
   var exceededBytes: UInt64?
 
   var signal: Int32? {
@@ -94,23 +94,23 @@ struct RoleEnd {
 
   var description: String {
     if let exceededBytes {
-      return "took more memory than its budget of \(exceededBytes >> 20) MiB, and was ended"
+      return "exceeded its memory budget of \(exceededBytes >> 20) MiB and was killed"
     }
     let how = status.map { "\($0)" } ?? "ended"
-    return lastWords.isEmpty ? how : "\(how): \(lastWords)"
+    return lastLine.isEmpty ? how : "\(how): \(lastLine)"
   }
 }
 
-/// What a role's process writes to standard error: it goes into the group's log, and the newest
-/// error, or else the newest line, says why the process ended. A thread reads it, so that the
-/// process is never held up.
-final class RoleWords: Sendable {
-  private let said = Mutex(Said())
+/// The standard error of a role's process. Each line goes into the group's log; the newest error,
+/// or else the newest line, explains why the process ended. A thread reads the pipe, so that the
+/// process never blocks on it.
+final class RoleErrorOutput: Sendable {
+  private let lines = Mutex(Lines())
   private let ended: StopSignal
 
-  private struct Said {
+  private struct Lines {
     var newest = ""
-    /// Without the word that says it is one. After it comes how to use the program, say.
+    /// The newest error without its `error: ` prefix. Usage text, say, may follow it.
     var error: String?
   }
 
@@ -120,7 +120,7 @@ final class RoleWords: Sendable {
   init(of role: Role, reading end: consuming Descriptor, _ log: SharedLog) throws(SystemError) {
     ended = try StopSignal()
     let end = SharedDescriptor(owning: end.release())
-    try startThread(named: "words") { [self] in
+    try startThread(named: "role stderr") { [self] in
       var rest: [UInt8] = []
       while let bytes = try? readSome(end.number), !bytes.isEmpty {
         rest += bytes
@@ -139,9 +139,9 @@ final class RoleWords: Sendable {
     let line = String(decoding: bytes.suffix(Self.maximumBytes), as: UTF8.self).plain
     guard !line.allSatisfy(\.isWhitespace) else { return }
     let isError = line.lowercased().hasPrefix(Self.errorMark)
-    said.withLock { said in
-      said.newest = line
-      if isError { said.error = String(line.dropFirst(Self.errorMark.count)) }
+    lines.withLock { lines in
+      lines.newest = line
+      if isError { lines.error = String(line.dropFirst(Self.errorMark.count)) }
     }
     log.append(isError ? .error : .info, line, label: "broadcast.\(role)")
   }
@@ -149,9 +149,9 @@ final class RoleWords: Sendable {
   private static let errorMark = "error: "
 
   /// The newest error, or else the newest line.
-  var last: String { said.withLock { $0.error ?? $0.newest } }
+  var last: String { lines.withLock { $0.error ?? $0.newest } }
 
-  /// A process that it started may keep the stream open, so this does not wait for ever.
+  /// Waits for the end of the output, at most 1 s: a descendant may keep the pipe open.
   func waitForEnd() {
     _ = try? waitUntilReadable([ended.descriptorNumber], until: .after(.seconds(1)))
   }

@@ -4,7 +4,7 @@ import FrameBus
 import Platform
 import SharedLog
 
-/// How the roles of one session are started: programs, environment, what is handed over.
+/// Starts the roles of one session, with their programs, environments and credentials.
 final class RoleStarter: Sendable {
   private let group: AppGroup
   private let session: SessionID
@@ -25,7 +25,7 @@ final class RoleStarter: Sendable {
     self.launcher = launcher
   }
 
-  /// What the manifest names as the extension.
+  /// The executable in the manifest.
   var extensionProgram: String { manifest.executable }
 
   /// The stream that the capture publishes.
@@ -45,12 +45,12 @@ final class RoleStarter: Sendable {
     if request.hasSoundInSource {
       arguments.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
     }
-    // What the user says counts more than what the extension would like.
+    // Options of the user come last, so that they override the extension's preferences.
     arguments += request.captureOptions + ["--", request.source]
     return try start(.capture(source: request.source), program(named: "framebus"), arguments)
   }
 
-  /// - Returns: nil where it is not to be captured.
+  /// - Returns: nil if this kind is not captured.
   func startSoundCapture(of type: SampleBufferType) throws(BroadcastError) -> RoleProcess? {
     guard let source = request.soundSource(of: type), let stream = sources.streams[type] else {
       return nil
@@ -60,12 +60,12 @@ final class RoleStarter: Sendable {
       captureArguments + ["--stream=\(stream)", Self.kindOption(type), "--", source])
   }
 
-  /// By its command line a host that comes later knows whose capture it is.
+  /// The options that let a later host attribute the capture to its session.
   private var captureArguments: [String] {
     ["capture", "--quiet", SessionMark.option(of: session)]
   }
 
-  /// Whatever its stream is called, it heeds the switch of its kind.
+  /// The option that ties the capture to its kind's sound switch, whatever the stream's name.
   private static func kindOption(_ type: SampleBufferType) -> String {
     "--kind=\(type == .audioMic ? "mic" : "app")"
   }
@@ -74,14 +74,14 @@ final class RoleStarter: Sendable {
     let handOver = try handOver()
     let path = try program(named: manifest.executable)
     return try start(
-      .upload(manifest), path, manifest.arguments,
+      .extension(manifest), path, manifest.arguments,
       environment: [
         ExtensionEnvironment.identifier: manifest.id,
         ExtensionEnvironment.streams: sources.description,
       ], handOver)
   }
 
-  /// Removes what was made for roles to write and was not written; called when they have ended.
+  /// Removes output placeholders that nobody wrote to. Call it when the roles have exited.
   func removeUnwritten() { launcher.removeUnwritten() }
 
   private func start(
@@ -98,15 +98,15 @@ final class RoleStarter: Sendable {
       options.environment[HandOver.variable] = .some(nil)
       if let handOver {
         options.inherited = [handOver.descriptorNumber]
-        // Inherited descriptors begin with 3.
+        // Inherited descriptors start at 3.
         options.environment[HandOver.variable] = "3"
       }
       options.output = .null
       options.errors = .descriptor(errors.writeEnd.number)
-      // Ctrl-C reaches the host alone, which then stops everything in its own order.
+      // Ctrl-C reaches only the host, which then stops the roles in order.
       options.hasOwnGroup = true
       let child = try launcher.launch(options, for: job)
-      let words = try RoleWords(of: job.role, reading: errors.takeReadEnd(), log)
+      let words = try RoleErrorOutput(of: job.role, reading: errors.takeReadEnd(), log)
       return .child(child, words, handOver)
     } catch let error as SystemError {
       throw .system(error)
@@ -117,7 +117,7 @@ final class RoleStarter: Sendable {
     }
   }
 
-  /// What the extension asked for and the host has, in memory that only the new process gets.
+  /// The requested credentials that the host has, in memory that only the new process receives.
   private func handOver() throws(BroadcastError) -> HandOver? {
     if manifest.credentials.isEmpty { return nil }
     do throws(CredentialError) {
@@ -148,7 +148,7 @@ final class RoleStarter: Sendable {
 }
 
 extension BroadcastRequest {
-  /// Where the samples come from that an extension wants.
+  /// The streams of the samples that an extension requests.
   func sources(for manifest: ExtensionManifest) -> SampleSources {
     var sources: [SampleBufferType: StreamName] = [:]
     for type in manifest.samples {
@@ -157,7 +157,7 @@ extension BroadcastRequest {
     return SampleSources(sources)
   }
 
-  /// The same, in the streams of a session that is under way.
+  /// The same request with the streams of a running session.
   func publishing(as record: BroadcastRecord) -> BroadcastRequest {
     var request = self
     request.streams.merge(record.sound.streams) { $1 }
@@ -165,15 +165,15 @@ extension BroadcastRequest {
     return request
   }
 
-  /// Whether who captures the pictures captures their sound with them.
+  /// Whether the picture capture also captures the sound.
   var hasSoundInSource: Bool { source.hasPrefix("file:") }
 
-  /// What a process of its own captures; nil for none.
+  /// The source that a separate process captures; nil for none.
   func soundSource(of type: SampleBufferType) -> String? {
     type == .audioApp && hasSoundInSource ? nil : soundSources[type]
   }
 
-  /// The streams of sound that have a process of their own.
+  /// The sound streams that separate processes capture.
   func capturedSound(for manifest: ExtensionManifest) -> SampleSources {
     SampleSources(
       sources(for: manifest).streams.filter { type, _ in
@@ -183,8 +183,8 @@ extension BroadcastRequest {
 }
 
 extension AppGroup {
-  /// The directory that `--root` named, if one did: that has the container in `state/ID` and the
-  /// run directory in `run/ID`.
+  /// The directory given by `--root`, if any: it has the container in `state/ID` and the run
+  /// directory in `run/ID`.
   var rootPath: String? {
     let suffix = "/state/\(id)"
     guard containerPath.hasSuffix(suffix) else { return nil }

@@ -1,15 +1,15 @@
 import FrameBus
 import Synchronization
 
-/// One picture, or one piece of sound, in the memory where the capture put it: nothing was copied.
+/// One picture or chunk of sound, in the memory that the capture wrote. Nothing is copied.
 ///
-/// It is valid during the call that it is lent to, which the compiler sees to. Who needs it for
-/// longer retains it.
+/// It is valid during the call that it is lent to; the compiler enforces that. To keep it longer,
+/// retain it.
 public struct SampleBuffer: ~Copyable {
-  /// For what takes leases as they are, within this package.
+  /// For code in this package that takes leases.
   package let lease: SharedLease
   private let quota: RetainQuota
-  /// Samples of its kind that came to the process, and not to the handler.
+  /// Samples of this kind that reached the process but were not delivered to the handler.
   var withheldBefore: UInt64 = 0
 
   init(_ lease: SharedLease, _ quota: RetainQuota) {
@@ -19,12 +19,12 @@ public struct SampleBuffer: ~Copyable {
 
   public var format: FrameFormat { lease.lease.format }
   public var metadata: FrameMetadata { lease.lease.metadata }
-  /// When it is to be shown or heard, in nanoseconds; as the capture said, all the way.
+  /// The presentation time in nanoseconds, unchanged since the capture set it.
   public var ptsNs: Int64 { metadata.ptsNs }
   public var sequence: SequenceNumber { lease.lease.sequence }
-  /// How many came since the one before that this extension was too slow for.
+  /// The number of samples dropped since the previous one because this extension was too slow.
   public var droppedBefore: UInt64 { lease.lease.droppedBefore + withheldBefore }
-  /// Which life of the capture it comes from.
+  /// The generation of the capture that published it: which of its starts.
   public var generation: UInt64 { lease.lease.generation }
   public var byteCount: Int { lease.lease.byteCount }
 
@@ -35,15 +35,15 @@ public struct SampleBuffer: ~Copyable {
     try lease.lease.lend(to: body)
   }
 
-  /// Keeps the sample beyond the call. The capture leaves its memory alone until then, so there
-  /// is a quota.
-  /// - Throws: ``RetainError`` where as many are retained as may be.
+  /// Keeps the sample beyond the call. The capture does not reuse its memory until then, so a quota
+  /// limits the number of retained samples.
+  /// - Throws: ``RetainError`` if the quota is reached.
   public borrowing func retain() throws(RetainError) -> RetainedSampleBuffer {
     try RetainedSampleBuffer(lease, quota)
   }
 }
 
-/// A sample that is kept; given back with the last reference, on whatever thread.
+/// A sample kept beyond its call. The last reference releases it, on any thread.
 public final class RetainedSampleBuffer: Sendable {
   package let lease: SharedLease
   private let quota: RetainQuota
@@ -76,17 +76,17 @@ extension FrameLease {
   }
 }
 
-/// As many samples of one kind are retained as may be.
+/// The quota of retained samples of one kind is reached.
 public struct RetainError: Error, Hashable, Sendable, CustomStringConvertible {
   public let quota: Int
 
   public var description: String {
-    "\(quota) samples are retained, as many as may be: let one go first, or copy what you need of"
-      + " this one"
+    "all \(quota) samples that may be retained are in use; release one first, or copy what you"
+      + " need of this sample"
   }
 }
 
-/// How many samples of one stream may be retained, and are.
+/// Counts the retained samples of one stream, up to a limit.
 final class RetainQuota: Sendable {
   let limit: Int
   private let count = Mutex(0)

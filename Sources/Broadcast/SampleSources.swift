@@ -1,12 +1,12 @@
 import FrameBus
 
-/// Which stream has the samples of each kind that an extension wants.
+/// The stream of each kind of samples that an extension receives.
 struct SampleSources: Hashable, Sendable, CustomStringConvertible {
   private(set) var streams: [SampleBufferType: StreamName] = [:]
 
   init(_ streams: [SampleBufferType: StreamName]) { self.streams = streams }
 
-  /// - Parameter text: as ``description`` is.
+  /// - Parameter text: in the form of ``description``.
   init?(_ text: String) {
     for part in text.split(separator: ",") {
       let sides = part.split(separator: "=", maxSplits: 1)
@@ -17,7 +17,7 @@ struct SampleSources: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// In a fixed order: pictures first, which decide whether the broadcast pauses.
+  /// In a fixed order: pictures first, because they decide whether the broadcast pauses.
   var inOrder: [(type: SampleBufferType, stream: StreamName)] {
     SampleBufferType.allCases.compactMap { type in streams[type].map { (type, $0) } }
   }

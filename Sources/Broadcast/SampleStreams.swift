@@ -3,28 +3,28 @@ import FrameBus
 import Platform
 import Synchronization
 
-/// The streams that an extension reads, waited for at once.
+/// The streams that an extension reads. One wait covers all of them.
 struct SampleStreams: ~Copyable {
-  /// Samples of each kind that may be retained.
+  /// How many samples of each kind may be retained.
   static let retainQuota = 4
-  /// How often to look for a stream that nobody publishes.
+  /// How often to retry a stream without a publisher.
   private static let retryInterval = Duration.milliseconds(200)
-  /// How often to look whether what is kept was given back.
-  private static let holdInterval = Duration.milliseconds(5)
-  /// How many pieces of sound may lie between what is heard and what is new: at 10 ms each, half a
-  /// second, for an extension that is busy with a picture.
+  /// How often to check whether retained samples were released.
+  private static let pinRetryInterval = Duration.milliseconds(5)
+  /// How many chunks of sound may be queued: half a second at 10 ms each, for an extension that is
+  /// busy with a picture.
   private static let soundDepth = 50
 
-  /// What waiting came to.
+  /// The result of a wait.
   enum Arrival: ~Copyable {
     case sample(SampleBuffer, SampleBufferType)
-    /// The source has no more samples of this kind.
+    /// The source of this kind has ended.
     case ended(SampleBufferType)
-    /// A publisher is gone, or back, or pauses: the news tell.
+    /// No sample; there may be events.
     case nothing
   }
 
-  enum News: Hashable, Sendable {
+  enum Event: Hashable, Sendable {
     case lost(SampleBufferType)
     case back(SampleBufferType, generation: UInt64)
     case paused(PauseReason)
@@ -36,7 +36,7 @@ struct SampleStreams: ~Copyable {
     let quota: RetainQuota
   }
 
-  /// The newest sample of a kind, so that none comes twice.
+  /// The newest sample of a kind, to skip duplicates.
   private struct Seen {
     var generation: UInt64 = 0
     var sequence: UInt64 = 0
@@ -45,15 +45,15 @@ struct SampleStreams: ~Copyable {
   private let group: AppGroup
   private let sources: SampleSources
   private let wake: Wake
-  private let news = NewsBox()
+  private let events = StreamEventQueue()
   private var set: SubscriberSet
   private var members: [SubscriberSet.Member: Member] = [:]
   private var seen: [SampleBufferType: Seen] = [:]
-  /// When to look for streams that are missing.
-  private var looksAt = Deadline.now
-  /// What was captured before is no sample, as of a pause in which somebody else looked; nil from
-  /// the beginning of a pause to its end.
-  private var countsFromNs: UInt64? = 0
+  /// When to retry streams that are missing.
+  private var retryDeadline = Deadline.now
+  /// Samples captured before this time are skipped: they may stem from a pause during which another
+  /// subscriber kept the capture running. Nil from the start of a pause to its end.
+  private var acceptedFromNs: UInt64? = 0
 
   init(_ sources: SampleSources, in group: AppGroup, _ wake: Wake) throws(SystemError) {
     self.sources = sources
@@ -62,28 +62,28 @@ struct SampleStreams: ~Copyable {
     set = try SubscriberSet()
   }
 
-  /// What became known since this was last asked.
-  func takeNews() -> [News] { news.take() }
+  /// Returns and clears the events since the last call.
+  func takeEvents() -> [Event] { events.take() }
 
-  /// Leaves all streams, so that their captures rest if nobody else wants frames.
+  /// Detaches from all streams, so that their captures idle if nobody else needs frames.
   mutating func detach() {
     for member in set.members { _ = set.remove(member) }
     members = [:]
-    looksAt = .now
-    countsFromNs = nil
-    _ = news.take()
+    retryDeadline = .now
+    acceptedFromNs = nil
+    _ = events.take()
   }
 
-  /// Waits for the next sample, and for streams that nobody publishes, at most until the deadline.
+  /// Waits until the deadline for the next sample, and retries streams without a publisher.
   mutating func next(until limit: Deadline = .never) throws(BroadcastFailure) -> Arrival {
-    if countsFromNs == nil { countsFromNs = monotonicNowNs() }
-    if isIncomplete, looksAt.isPast {
+    if acceptedFromNs == nil { acceptedFromNs = monotonicNowNs() }
+    if isIncomplete, retryDeadline.isPast {
       try attachMissing()
-      looksAt = .after(Self.retryInterval)
+      retryDeadline = .after(Self.retryInterval)
     }
-    // Told before a sample, which may be long in coming.
-    if !news.isEmpty { return .nothing }
-    let deadline = min(limit, isIncomplete ? looksAt : .never)
+    // Events first: the next sample may be a long time away.
+    if !events.isEmpty { return .nothing }
+    let deadline = min(limit, isIncomplete ? retryDeadline : .never)
     if members.isEmpty {
       _ = try? waitUntilReadable([wake.signal.descriptorNumber], until: deadline)
       return .nothing
@@ -98,13 +98,13 @@ struct SampleStreams: ~Copyable {
       }
     } catch {
       if case .holdsExhausted = error.error {
-        // Fewer were granted than are kept; those come back.
-        let soon = Deadline.after(Self.holdInterval)
+        // Fewer pins were granted than samples are retained; some will be released.
+        let soon = Deadline.after(Self.pinRetryInterval)
         _ = try? waitUntilReadable([wake.signal.descriptorNumber], until: soon)
         return .nothing
       }
-      // It cannot be read any more, whoever publishes it: looked for anew.
-      if let member = leave(error.member) { news.add(.lost(member.type)) }
+      // This stream cannot be read any more; find it again, under any publisher.
+      if let member = leave(error.member) { events.add(.lost(member.type)) }
       return .nothing
     }
   }
@@ -115,11 +115,11 @@ struct SampleStreams: ~Copyable {
     _ lease: consuming FrameLease, of name: SubscriberSet.Member
   ) -> Arrival {
     guard let member = members[name] else { return .nothing }
-    // 0 where it was not captured but read.
+    // 0 for a sample that was read from a file instead of captured.
     let capturedAtNs = lease.metadata.capturedAtNs
-    if capturedAtNs > 0, capturedAtNs < countsFromNs ?? 0 { return .nothing }
+    if capturedAtNs > 0, capturedAtNs < acceptedFromNs ?? 0 { return .nothing }
     let newest = Seen(generation: lease.generation, sequence: lease.sequence.rawValue)
-    // After a pause the stream begins again with what was there before it.
+    // After a pause the stream starts with samples from before it.
     if let seen = seen[member.type], seen.generation == newest.generation,
       seen.sequence >= newest.sequence
     {
@@ -134,14 +134,14 @@ struct SampleStreams: ~Copyable {
   ) -> Arrival {
     guard let member = leave(name) else { return .nothing }
     if reason == .ended { return .ended(member.type) }
-    news.add(.lost(member.type))
+    events.add(.lost(member.type))
     return .nothing
   }
 
   private mutating func leave(_ name: SubscriberSet.Member) -> Member? {
     _ = set.remove(name)
-    // Not at once: a stream that is just ending would be found again.
-    looksAt = .after(Self.retryInterval)
+    // Not at once, because a stream that is just ending would be found again.
+    retryDeadline = .after(Self.retryInterval)
     return members.removeValue(forKey: name)
   }
 
@@ -154,7 +154,7 @@ struct SampleStreams: ~Copyable {
         let subscriber = try subscriber(of: stream, type)
         let quota = RetainQuota(limit: max(0, subscriber.grantedHolds - 1))
         if let generation = subscriber.generation {
-          news.add(.back(type, generation: generation))
+          events.add(.back(type, generation: generation))
         }
         let name: SubscriberSet.Member
         do { name = try set.add(subscriber) } catch { continue }
@@ -186,13 +186,13 @@ struct SampleStreams: ~Copyable {
     var options = SubscriberOptions()
     options.policy = type == .video ? .latest : .keepLatest(Self.soundDepth)
     options.holds = Self.retainQuota + 1
-    let (news, wake) = (news, wake)
+    let (events, wake) = (events, wake)
     options.onEvent = { event in
       switch event {
-      case .publisherGone: news.add(.lost(type))
-      case .publisherBack(let generation): news.add(.back(type, generation: generation))
-      case .paused(let reason): news.add(.paused(reason))
-      case .resumed: news.add(.resumed)
+      case .publisherGone: events.add(.lost(type))
+      case .publisherBack(let generation): events.add(.back(type, generation: generation))
+      case .paused(let reason): events.add(.paused(reason))
+      case .resumed: events.add(.resumed)
       case .losslessEnded, .evicted: return
       }
       wake.raise()
@@ -201,15 +201,15 @@ struct SampleStreams: ~Copyable {
   }
 }
 
-/// News from the thread that receives, kept until it asks.
-private final class NewsBox: Sendable {
-  private let items = Mutex<[SampleStreams.News]>([])
+/// Events from the receiving thread, queued until they are taken.
+private final class StreamEventQueue: Sendable {
+  private let items = Mutex<[SampleStreams.Event]>([])
 
-  func add(_ item: SampleStreams.News) { items.withLock { $0.append(item) } }
+  func add(_ item: SampleStreams.Event) { items.withLock { $0.append(item) } }
 
   var isEmpty: Bool { items.withLock { $0.isEmpty } }
 
-  func take() -> [SampleStreams.News] {
+  func take() -> [SampleStreams.Event] {
     items.withLock { items in
       defer { items = [] }
       return items

@@ -4,10 +4,10 @@ import Platform
 import SharedDefaults
 import Sound
 
-/// The record of a group's broadcast, and the notification that tells of its changes.
+/// The record of a group's broadcast, and the notification of its changes.
 ///
-/// The record is the truth. The notification's state is set after it by whoever changed it, and
-/// set again until it is that of the newest record, whoever of several writers comes last.
+/// The record is authoritative. A writer sets the notification's state after it has changed the
+/// record, and repeats that until the state matches the newest record, whichever writer is last.
 final class SessionBoard: Sendable {
   let group: AppGroup
   private let suite: SharedDefaults
@@ -27,7 +27,7 @@ final class SessionBoard: Sendable {
     } catch { throw .notifications(error) }
   }
 
-  /// The record as it is now; nil if there is none.
+  /// The current record; nil if the group has none.
   func read() throws(BroadcastError) -> BroadcastRecord? {
     do throws(DefaultsError) {
       try suite.refresh()
@@ -35,9 +35,10 @@ final class SessionBoard: Sendable {
     return BroadcastRecord(suite[BroadcastNames.recordKey])
   }
 
-  /// Changes the record in one step, which all others see whole, and tells them.
-  /// - Returns: the record as it is after that.
-  /// - Throws: what would be no record when it is read is not written: that would end the session.
+  /// Changes the record atomically and notifies observers.
+  /// - Returns: the record after the change.
+  /// - Throws: ``BroadcastError/textTooLong(maximumBytes:)`` for a record that could not be read
+  ///   back. It is not written, because that would end the session.
   @discardableResult
   func change(
     _ body: (inout BroadcastRecord?) -> Void
@@ -62,8 +63,8 @@ final class SessionBoard: Sendable {
     return result
   }
 
-  /// Changes the record of one session, if it is still that one's.
-  /// - Returns: the record as it is after that; nil if it is another session's.
+  /// Changes the record if it is still that of the given session.
+  /// - Returns: the record after the change; nil if it is another session's.
   @discardableResult
   func change(
     _ session: SessionID, _ body: (inout BroadcastRecord) -> Void
@@ -76,7 +77,7 @@ final class SessionBoard: Sendable {
     return record?.session == session ? record : nil
   }
 
-  /// Which sound is heard.
+  /// The kinds of sound that are on.
   func sound() throws(BroadcastError) -> SoundSwitch {
     do throws(DefaultsError) {
       try suite.refresh()
@@ -88,7 +89,7 @@ final class SessionBoard: Sendable {
     do throws(DefaultsError) { try sound.set(in: suite) } catch { throw .settings(error) }
   }
 
-  /// - Parameters: nil for what stays as it is.
+  /// - Parameters: nil keeps a value.
   func setSound(app: Bool?, mic: Bool?) throws(BroadcastError) {
     do throws(DefaultsError) {
       try SoundSwitch.set(app: app, mic: mic, in: suite)
@@ -104,16 +105,16 @@ final class SessionBoard: Sendable {
 
   private func announce() throws(BroadcastError) {
     do throws(NotifyError) {
-      var told: BroadcastRecord?
+      var announced: BroadcastRecord?
       repeat {
-        told = BroadcastRecord(suite[BroadcastNames.recordKey])
-        try center.setState(StateWord(told).rawValue, of: stateName)
-        let isCaptured: UInt64 = told?.isCaptured == true ? 1 : 0
+        announced = BroadcastRecord(suite[BroadcastNames.recordKey])
+        try center.setState(StateWord(announced).rawValue, of: stateName)
+        let isCaptured: UInt64 = announced?.isCaptured == true ? 1 : 0
         if try center.state(of: capturedName) != isCaptured {
           try center.setState(isCaptured, of: capturedName)
           try center.post(capturedName)
         }
-      } while told != BroadcastRecord(suite[BroadcastNames.recordKey])
+      } while announced != BroadcastRecord(suite[BroadcastNames.recordKey])
       try center.post(stateName)
     } catch { throw .notifications(error) }
   }

@@ -1,20 +1,20 @@
 import Platform
 import SharedLog
 
-/// The captures of sound of one session, kept alive beside that of the pictures. A broadcast goes
-/// on without sound, so none of their ends is its own.
+/// The sound captures of one session, kept running beside the picture capture. A broadcast
+/// continues without sound, so the end of a sound capture does not end it.
 struct SoundCaptures {
   private var keepers: [SampleBufferType: RoleKeeper] = [:]
   private let log: SharedLog
 
   private static let label = "broadcast.host"
-  /// Whoever has no sound server may get one at any time.
+  /// A sound server may become available at any time, so restarts have no limit.
   private static let policy = RestartPolicy(
     maximumInARow: .max, firstDelay: .milliseconds(200), longestDelay: .seconds(20))
 
   /// - Parameters:
-  ///   - types: what is to be captured.
-  ///   - found: the processes of an earlier host that capture it.
+  ///   - types: the kinds to capture.
+  ///   - found: running captures of an earlier host.
   init(
     of types: [SampleBufferType], adopting found: [SampleBufferType: PeerProcess], _ log: SharedLog
   ) {
@@ -26,11 +26,11 @@ struct SoundCaptures {
 
   var processes: [RoleProcess] { keepers.values.compactMap(\.process) }
 
-  /// When the next one is to be started.
+  /// When the next capture is due to start.
   var startsAt: Deadline { keepers.values.map(\.startsAt).min() ?? .never }
 
-  /// One that cannot be started is tried again: the broadcast goes on without it.
-  mutating func startWhatIsDue(by starter: RoleStarter) {
+  /// Starts captures that are due. One that cannot start is retried; the broadcast continues.
+  mutating func startDueCaptures(by starter: RoleStarter) {
     for (type, keeper) in keepers where keeper.isDue {
       let started: RoleProcess?
       do throws(BroadcastError) {
@@ -52,10 +52,10 @@ struct SoundCaptures {
     }
   }
 
-  mutating func noticeEnds() {
+  mutating func handleExits() {
     for type in keepers.keys {
       guard let end = keepers[type]?.takeEnd() else { continue }
-      // A source that had no more, such as a tone that was to last for a minute.
+      // The source ended, such as a tone of limited length.
       if end.status?.isSuccess == true { keepers[type] = nil }
       let delay = keepers[type]?.planRestart()
       log.append(
@@ -64,7 +64,7 @@ struct SoundCaptures {
     }
   }
 
-  mutating func giveUp() {
-    for type in keepers.keys { keepers[type]?.giveUp() }
+  mutating func stopRestarting() {
+    for type in keepers.keys { keepers[type]?.stopRestarting() }
   }
 }

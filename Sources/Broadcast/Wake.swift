@@ -1,18 +1,18 @@
 import Platform
 import Synchronization
 
-/// Ends a wait for samples whenever there is something else to look at, as often as there is.
+/// Interrupts a wait for samples when other work is due. Can be raised repeatedly.
 final class Wake: Sendable {
   private let current: Mutex<StopSignal>
 
   init() throws(SystemError) { current = Mutex(try StopSignal()) }
 
-  /// What a wait is to be ended by.
+  /// The signal that interrupts the current wait.
   var signal: StopSignal { current.withLock { $0 } }
 
   func raise() { signal.raise() }
 
-  /// Whether it was raised since this was last asked. What is looked at after that is new enough.
+  /// Returns whether it was raised since the last call. State read after this call is current.
   func take() throws(SystemError) -> Bool {
     guard signal.isRaised else { return false }
     let next = try StopSignal()

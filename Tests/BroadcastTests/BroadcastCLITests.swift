@@ -24,7 +24,7 @@ import Testing
 
   private func phase() throws -> String? { try status()["phase"] as? String }
 
-  /// The host of a broadcast that is live.
+  /// The host of a live broadcast.
   private func liveHost(_ identifier: String, _ options: String...) throws -> RunningProgram {
     let host = try RunningProgram(
       "framebus",
@@ -34,7 +34,7 @@ import Testing
     return host
   }
 
-  @Test func theBuiltInUploaderIsAnExtensionFromStartToStop() throws {
+  @Test func builtInUploaderRunsAsExtensionFromStartToStop() throws {
     try withWatchdog {
       let registered = try framebus("extension", "register", "--builtin", "null", "--id", "up")
       #expect(registered.errors.hasPrefix("registered up; start it with"))
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func ctrlCHasTheExtensionFinish() throws {
+  @Test func ctrlCFinishesExtension() throws {
     try withWatchdog {
       #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
       let host = try liveHost("framebus.upload")
@@ -69,8 +69,8 @@ import Testing
     }
   }
 
-  /// As timeout(1) and a closed terminal have it: the host stops in its order all the same.
-  @Test func twoSignalsAtOnceAreOneWishToFinish() throws {
+  /// As sent by timeout(1), or by a terminal that closes: the host still stops the roles in order.
+  @Test func twoSimultaneousSignalsAreOneRequestToFinish() throws {
     try withWatchdog {
       #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
       let host = try liveHost("framebus.upload")
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func aSourceThatIsTooLongIsMisuse() throws {
+  @Test func tooLongSourceIsUsageError() throws {
     #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
     let source = "file:/" + String(repeating: "x", count: 600)
     let result = try framebus("broadcast", "start", "framebus.upload", "--source", source)
@@ -96,7 +96,7 @@ import Testing
     ["--source", "test", "--fps", "0"], ["--source", "test", "--size", "0x0"],
     ["--source", "bogus"], ["--source", "test", "--mic-source", "bogus"],
   ])
-  func whatTheCaptureWouldRefuseIsMisuseBeforeAnythingBegins(options: [String]) throws {
+  func invalidCaptureOptionsAreUsageErrorsBeforeStart(options: [String]) throws {
     #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
     let result = try run(
       "framebus",
@@ -107,7 +107,7 @@ import Testing
     #expect(try phase() == "idle")
   }
 
-  @Test func aBuiltInThatSendsNowhereIsRefusedAndReplacesNothing() throws {
+  @Test func invalidBuiltInDestinationIsRefusedAndKeepsRegistration() throws {
     #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
     for destination in ["bogus", "ftp:x", "file:", "null:x", ""] {
       let result = try framebus("extension", "register", "--builtin", destination)
@@ -118,7 +118,7 @@ import Testing
       try framebus("extension", "list").output == "framebus.upload  framebus-upload null\n")
   }
 
-  @Test func ctrlCAtThePickIsACancelledBroadcast() throws {
+  @Test func ctrlCAtPickCancelsBroadcast() throws {
     try withWatchdog {
       #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
       let input = try OneWayPipe()
@@ -132,10 +132,10 @@ import Testing
     }
   }
 
-  @Test func aPickIsALineOfStandardInput() throws {
+  @Test func extensionIsPickedByLineOfStandardInput() throws {
     try withWatchdog {
       #expect(
-        try framebus("broadcast", "start").errors.hasPrefix("error: there is no extension in"))
+        try framebus("broadcast", "start").errors.hasPrefix("error: the group has no extension"))
       #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
       let input = try OneWayPipe()
       try writeFully(Array("1\n".utf8), to: input.writeEnd.number)
@@ -151,13 +151,13 @@ import Testing
   }
 
   @Test(arguments: ["", "a\nb", "\u{1b}[31m", String(repeating: "x", count: 256)])
-  func whatIsNoNameOfAnApplicationIsMisuse(name: String) throws {
+  func malformedApplicationNameIsUsageError(name: String) throws {
     let result = try framebus("broadcast", "annotate", name)
     #expect(result.status == .exited(2))
     #expect(result.errors.hasPrefix("error: an application's name has"), "\(result.errors)")
   }
 
-  @Test func nobodyPickedIsACancelledBroadcast() throws {
+  @Test func emptyPickCancelsBroadcast() throws {
     #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
     let result = try framebus("broadcast", "start")
     #expect(result.status == .exited(1))
@@ -167,30 +167,30 @@ import Testing
     #expect(ending["kind"] as? String == "cancelled")
   }
 
-  @Test func anExtensionThatGivesUpIsAnErrorWithItsWords() throws {
+  @Test func failureOfExtensionIsReportedOnce() throws {
     let name = "file:\(root.path)/none/x.unknown"
     #expect(try framebus("extension", "register", "--builtin", name).status.isSuccess)
     let result = try framebus(
       "broadcast", "start", "framebus.upload", "--source", "test:gradient")
     #expect(result.status == .exited(1))
     #expect(result.errors.contains("error: the broadcast failed: framebus.upload 2: "))
-    // Once.
+    // Reported once.
     #expect(result.errors.components(separatedBy: "framebus.upload 2: ").count == 2)
     #expect(!result.errors.contains("the extension exited"), "\(result.errors)")
   }
 
-  @Test func aBrokenManifestIsRefusedWithItsLine() throws {
+  @Test func malformedManifestIsRefusedWithLine() throws {
     let path = root.file("bad.toml")
     try "version = 1\nid = \"a\"\nexecutable = 3\n"
       .write(toFile: path, atomically: true, encoding: .utf8)
     let result = try framebus("extension", "register", path)
     #expect(result.status == .exited(1))
     #expect(
-      result.errors == "error: \(path), line 3: executable is no string; correct the line\n")
+      result.errors == "error: \(path), line 3: executable is not a string; correct the line\n")
     let unknown = try framebus("broadcast", "start", "nobody")
-    #expect(unknown.errors.hasPrefix("error: there is no extension nobody in the group"))
+    #expect(unknown.errors.hasPrefix("error: extension nobody is not registered in the group"))
     let none = try framebus("broadcast", "pause")
-    #expect(none.errors.hasPrefix("error: no broadcast is under way"))
+    #expect(none.errors.hasPrefix("error: no broadcast is active"))
     #expect(try framebus("broadcast", "status").output.hasPrefix("phase"))
   }
 }

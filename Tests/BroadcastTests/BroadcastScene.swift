@@ -6,8 +6,7 @@ import SharedLog
 import Synchronization
 import TestSupport
 
-/// A group with one extension that writes down how it is called, and a host that notes what it is
-/// told.
+/// A group with one extension that traces its calls, and a host that collects its events.
 final class BroadcastScene: Sendable {
   let root: TemporaryRoot
   let group: AppGroup
@@ -16,16 +15,16 @@ final class BroadcastScene: Sendable {
 
   static let extensionID = "dev.example.tracer"
   /// Small, so that an unoptimised capture keeps up.
-  static let usualSource = "test:gradient"
+  static let defaultSource = "test:gradient"
   let source: String
 
   /// - Parameters:
-  ///   - settings: of the extension, such as `fail=signIn`.
-  ///   - source: what is captured.
-  ///   - manifest: further lines of its manifest.
+  ///   - settings: arguments of the extension, such as `fail=signIn`.
+  ///   - source: the source to capture.
+  ///   - manifest: additional lines of its manifest.
   init(
     _ settings: [String] = [], credentials: [String] = [], samples: [SampleBufferType] = [.video],
-    source: String = usualSource, size: (width: Int, height: Int) = (64, 48),
+    source: String = defaultSource, size: (width: Int, height: Int) = (64, 48),
     manifest: String = ""
   ) throws {
     self.source = source
@@ -66,13 +65,13 @@ final class BroadcastScene: Sendable {
   @discardableResult
   func start() throws -> SessionID { try controller.start(request).session }
 
-  /// Ends the broadcast as a user would, and waits until every process of it has ended.
+  /// Ends the broadcast as a user would, and waits until all its processes have exited.
   func finish(_ session: SessionID) throws -> BroadcastEnding? {
     try controller.finish()
     return try controller.waitForEnding(of: session)
   }
 
-  /// The calls that the extension got, in order; many samples in a row are one line.
+  /// The calls that the extension received, in order; consecutive samples are one line.
   var trace: [String] {
     let text = (try? String(contentsOfFile: root.file("trace"), encoding: .utf8)) ?? ""
     return text.split(separator: "\n").map(String.init)
@@ -87,9 +86,9 @@ final class BroadcastScene: Sendable {
     }
   }
 
-  /// Kills a process of the broadcast, which the kernel found for us.
+  /// Kills a process of the broadcast, as identified by the kernel.
   func kill(_ role: Role) throws {
-    try waitUntil("there is a \(role)") { try controller.status.pids[role] != nil }
+    try waitUntil("the \(role) runs") { try controller.status.pids[role] != nil }
     guard let pid = try controller.status.pids[role], let watch = ProcessWatch(pid) else {
       throw HarnessError("the \(role) is gone")
     }
@@ -97,7 +96,7 @@ final class BroadcastScene: Sendable {
     _ = try watch.waitForEnd(until: .after(.seconds(60)))
   }
 
-  /// Starts the host in a process of its own.
+  /// Starts the host in a separate process.
   func hostProcess(_ settings: String..., inherited: [Int32] = []) throws -> RunningProgram {
     try RunningProgram("BroadcastWorker", hostArguments + settings, inherited: inherited)
   }
@@ -106,7 +105,7 @@ final class BroadcastScene: Sendable {
     ["host", root.path, "\(group.id)", "extension=\(Self.extensionID)", "source=\(source)"]
   }
 
-  /// What the log says now, merged by time.
+  /// The current contents of the log, merged by time.
   func log() throws -> [LogRecord] {
     let reader = try LogReader(group)
     var records: [LogRecord] = []
@@ -117,7 +116,7 @@ final class BroadcastScene: Sendable {
   }
 }
 
-/// What a host was told.
+/// The events that a host received.
 final class Events: Sendable {
   private let list = Mutex<[BroadcastEvent]>([])
 
@@ -125,6 +124,6 @@ final class Events: Sendable {
   var all: [BroadcastEvent] { list.withLock { $0 } }
 
   func wait(for event: BroadcastEvent) throws {
-    try waitUntil("\(event) is told, not \(all)") { all.contains(event) }
+    try waitUntil("\(event) arrives, not \(all)") { all.contains(event) }
   }
 }

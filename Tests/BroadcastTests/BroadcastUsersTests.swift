@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Several users of one machine: with broadcasts of their own, and with one of a group they share.
+/// Broadcasts of several users on one machine, in separate groups and in a shared one.
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct BroadcastUsersTests {
   private static let start = [
@@ -11,17 +11,17 @@ struct BroadcastUsersTests {
   ]
   private static let register = ["extension", "register", "--builtin", "null"]
 
-  /// A user, and the place of a group that is theirs.
+  /// A user with a group.
   private struct Owner {
     let user: TestUser
     let root: TemporaryRoot
-    var place: [String] { ["--root", root.path, "--group", "a.b"] }
+    var location: [String] { ["--root", root.path, "--group", "a.b"] }
 
     init() throws {
       user = try TestUser()
       root = try TemporaryRoot()
       try output(of: "chown", ["\(user.uid)", root.path])
-      for command in [["group", "create", "a.b", "--root", root.path], place + register] {
+      for command in [["group", "create", "a.b", "--root", root.path], location + register] {
         let result = try user.run("framebus", command)
         #expect(result.status.isSuccess, "\(result.errors)")
       }
@@ -33,7 +33,7 @@ struct BroadcastUsersTests {
     return try #require(object as? [String: Any], "\(result.errors)")
   }
 
-  /// The user that each role of a broadcast runs as.
+  /// The users that the roles of a broadcast run as.
   private func users(of status: [String: Any]) throws -> Set<UInt32> {
     let roles = try #require(status["roles"] as? [String: [String: Any]])
     let pids = roles.values.compactMap { $0["pid"] as? Int }
@@ -47,13 +47,13 @@ struct BroadcastUsersTests {
       })
   }
 
-  @Test func twoUsersBroadcastsDoNotSeeEachOther() throws {
+  @Test func broadcastsOfTwoUsersAreIsolated() throws {
     try withWatchdog {
       let owners = try [Owner(), Owner()]
-      let hosts = try owners.map { try $0.user.start("framebus", $0.place + Self.start) }
+      let hosts = try owners.map { try $0.user.start("framebus", $0.location + Self.start) }
       func status(of owner: Owner) throws -> [String: Any] {
         try self.status(
-          owner.user.run("framebus", owner.place + ["broadcast", "status", "--json"]))
+          owner.user.run("framebus", owner.location + ["broadcast", "status", "--json"]))
       }
       for (owner, host) in zip(owners, hosts) {
         try waitUntil("it is live: \(host.transcript)") {
@@ -62,26 +62,26 @@ struct BroadcastUsersTests {
         #expect(try users(of: status(of: owner)) == [owner.user.uid])
       }
       for verb in ["status", "pause", "stop"] {
-        let foreign = try owners[1].user.run("framebus", owners[0].place + ["broadcast", verb])
+        let foreign = try owners[1].user.run("framebus", owners[0].location + ["broadcast", verb])
         #expect(foreign.status == .exited(1), "\(verb): \(foreign.output)")
         #expect(foreign.errors.hasPrefix("error: "), "\(foreign.errors)")
       }
       #expect(try status(of: owners[0])["phase"] as? String == "live")
       for (owner, host) in zip(owners, hosts) {
-        let stopped = try owner.user.run("framebus", owner.place + ["broadcast", "stop"])
+        let stopped = try owner.user.run("framebus", owner.location + ["broadcast", "stop"])
         #expect(stopped.errors.hasSuffix("finished\n"), "\(stopped.errors)")
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
       }
     }
   }
 
-  /// The group's owner registers the extension; one user is the host, another helps.
-  @Test func whoHoldsTheRoleOfHostLeadsAnothersBroadcastAndNobodyElseDoes() throws {
+  /// The group's owner registers the extension; one user is the host, another also has that role.
+  @Test func onlyHostsControlAnotherUsersBroadcast() throws {
     try withWatchdog {
       let root = try TemporaryRoot(mode: 0o755)
-      let place = ["--root", root.path, "--group", "a.b"]
+      let location = ["--root", root.path, "--group", "a.b"]
       func framebus(_ arguments: [String]) throws {
-        let result = try run("framebus", place + arguments)
+        let result = try run("framebus", location + arguments)
         #expect(result.status.isSuccess, "\(result.errors)")
       }
       let (host, helper, capturer) = (try TestUser(), try TestUser(), try TestUser())
@@ -92,36 +92,36 @@ struct BroadcastUsersTests {
       try framebus(["group", "grant", "host", "--uid", "\(helper.uid)"])
       try framebus(["group", "grant", "capture", "--uid", "\(capturer.uid)"])
       try framebus(Self.register)
-      let process = try host.start("framebus", place + Self.start)
+      let process = try host.start("framebus", location + Self.start)
       func status() throws -> [String: Any] {
-        try self.status(helper.run("framebus", place + ["broadcast", "status", "--json"]))
+        try self.status(helper.run("framebus", location + ["broadcast", "status", "--json"]))
       }
       try waitUntil("it is live: \(process.transcript)") {
         try status()["phase"] as? String == "live"
       }
       #expect(try users(of: status()) == [host.uid])
-      // Users of one group could not be told apart in a private root.
+      // In a private root, the group's users could not be distinguished.
       let roles = try #require(try status()["roles"] as? [String: [String: Any]])
       let confinement = try #require(roles["extension"]?["confinement"] as? String)
       #expect(confinement.contains("without private-root"), "\(confinement)")
 
-      let refused = try capturer.run("framebus", place + ["broadcast", "pause"])
+      let refused = try capturer.run("framebus", location + ["broadcast", "pause"])
       #expect(refused.status == .exited(1))
       #expect(refused.errors.contains("host"), "\(refused.errors)")
-      let paused = try helper.run("framebus", place + ["broadcast", "pause"])
+      let paused = try helper.run("framebus", location + ["broadcast", "pause"])
       #expect(paused.status.isSuccess, "\(paused.errors)")
       try waitUntil("it is paused") { try status()["phase"] as? String == "paused" }
-      let stopped = try helper.run("framebus", place + ["broadcast", "stop"])
+      let stopped = try helper.run("framebus", location + ["broadcast", "stop"])
       #expect(stopped.errors.hasSuffix("finished\n"), "\(stopped.errors)")
       #expect(try process.finish().status == .exited(0), "\(process.transcript)")
     }
   }
 
-  /// A group of root's, whose users may each be host, capture and extension.
+  /// A group of root's, in which each user may be host, capture and extension.
   private struct Shared {
     let root: TemporaryRoot
     let users: [TestUser]
-    var place: [String] { ["--root", root.path, "--group", "a.b"] }
+    var location: [String] { ["--root", root.path, "--group", "a.b"] }
 
     init(userCount: Int) throws {
       root = try TemporaryRoot(mode: 0o755)
@@ -136,22 +136,22 @@ struct BroadcastUsersTests {
     }
 
     private func framebus(_ arguments: [String]) throws {
-      let result = try run("framebus", place + arguments)
+      let result = try run("framebus", location + arguments)
       #expect(result.status.isSuccess, "\(result.errors)")
     }
 
     func start(by user: TestUser, _ options: [String] = []) throws -> RunningProgram {
-      let host = try user.start("framebus", place + BroadcastUsersTests.start + options)
+      let host = try user.start("framebus", location + BroadcastUsersTests.start + options)
       try host.waitForErrors("live")
       return host
     }
 
     func stop(by user: TestUser) throws -> ProgramResult {
-      try user.run("framebus", place + ["broadcast", "stop"])
+      try user.run("framebus", location + ["broadcast", "stop"])
     }
   }
 
-  @Test func afterOneUserOfAGroupAnotherBroadcasts() throws {
+  @Test func usersOfOneGroupBroadcastInTurn() throws {
     try withWatchdog {
       let shared = try Shared(userCount: 2)
       for user in shared.users + shared.users {
@@ -163,8 +163,8 @@ struct BroadcastUsersTests {
     }
   }
 
-  /// Nobody but its user may end a capture that lost its host. What it captures is theirs.
-  @Test func whatAnotherUsersLeftCapturePublishesIsNotBroadcast() throws {
+  /// Only its user may end a capture that lost its host, because that user's screen is captured.
+  @Test func orphanedCaptureOfAnotherUserIsNotBroadcast() throws {
     try withWatchdog {
       let shared = try Shared(userCount: 2)
       let (first, second) = (shared.users[0], shared.users[1])
@@ -173,7 +173,7 @@ struct BroadcastUsersTests {
       let stopped = try shared.stop(by: second)
       #expect(stopped.errors.hasSuffix("finished\n"), "\(stopped.errors)")
 
-      let refused = try second.run("framebus", shared.place + Self.start)
+      let refused = try second.run("framebus", shared.location + Self.start)
       #expect(refused.status == .exited(1))
       #expect(
         refused.errors.contains("of user \(first.uid) publishes the stream “screen”"),
@@ -186,7 +186,7 @@ struct BroadcastUsersTests {
       #expect(try named.finish().status == .exited(0), "\(named.transcript)")
 
       let ended = try shared.stop(by: first)
-      #expect(ended.errors.contains("left running: "), "\(ended.errors)")
+      #expect(ended.errors.contains("left running"), "\(ended.errors)")
       let again = try shared.start(by: second)
       #expect(try shared.stop(by: second).errors.hasSuffix("finished\n"))
       #expect(try again.finish().status == .exited(0), "\(again.transcript)")

@@ -5,16 +5,16 @@ import Platform
 import TestSupport
 import Testing
 
-/// Both roles are confined unless their user says otherwise, and whoever looks learns how far.
+/// Both roles are confined by default, and the status reports how.
 @Suite struct ConfinedBroadcastTests {
-  /// What the kernel says: 2 for a process with a filter of system calls.
+  /// The kernel's seccomp mode: 2 for a process with a filter of system calls.
   private func seccompMode(_ pid: Int32?) throws -> String? {
     let status = try String(contentsOfFile: "/proc/\(try #require(pid))/status", encoding: .utf8)
     return status.split(separator: "\n").first { $0.hasPrefix("Seccomp:") }
       .map { String($0.drop { !$0.isNumber }) }
   }
 
-  @Test func bothRolesAreConfinedAndTheStatusSaysHowFar() throws {
+  @Test func bothRolesAreConfinedAndStatusReportsIt() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let session = try scene.start()
@@ -25,13 +25,13 @@ import Testing
         #expect(status.confinement[role]?.hasPrefix("on") == true, "\(status.confinement)")
         #expect(try seccompMode(status.pids[role]) == "2")
       }
-      // Another host that takes the session over still knows.
+      // Another host that adopts the session can read it too.
       #expect(try BroadcastStatus(of: scene.group, as: .extension).confinement.count == 2)
       #expect(try scene.finish(session) == .finished)
     }
   }
 
-  @Test func whoAsksForItHasThemUnconfined() throws {
+  @Test func unconfinedRequestLeavesRolesUnconfined() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       var request = scene.request
@@ -39,14 +39,14 @@ import Testing
       let session = try scene.controller.start(request).session
       try scene.waitForTrace(["started 1", "video"])
       let status = try scene.controller.status
-      #expect(status.confinement[.extension] == "off: as asked for")
+      #expect(status.confinement[.extension] == "off: disabled by request")
       #expect(try seccompMode(status.pids[.extension]) == "0")
       #expect(try scene.finish(session) == .finished)
     }
   }
 
-  /// What a pipeline needs, only its writer knows.
-  @Test func aCaptureWhoseNeedsAreNotKnownIsNotConfinedAndTheLogSaysWhy() throws {
+  /// The needs of a pipeline are unknown.
+  @Test func captureWithUnknownNeedsIsUnconfinedAndLogged() throws {
     try withWatchdog {
       let scene = try BroadcastScene(source: "gst:videotestsrc")
       var request = scene.request
@@ -57,7 +57,7 @@ import Testing
       }
       let status = try scene.controller.status
       #expect(
-        status.confinement[.capture] == "off: nobody knows what its source needs")
+        status.confinement[.capture] == "off: the needs of its source are unknown")
       #expect(
         try scene.log().contains { $0.message.hasPrefix("the capture is not confined: ") })
       try? scene.controller.finish()
@@ -68,7 +68,7 @@ import Testing
   @Test(arguments: [
     ("file:out.mkv", "out.mkv"), ("hls:live", "live/"), ("png:/srv/a.png", "/srv/a.png"),
   ])
-  func theBuiltInUploaderMayWriteWhereItsDestinationIs(
+  func builtInUploaderMayWriteItsDestination(
     destination: String, path: String
   ) throws {
     let manifest = try ExtensionManifest.builtin(id: "up", destination: destination)
@@ -79,7 +79,7 @@ import Testing
     #expect(manifest.arguments == ["\(scheme):\(whole.hasSuffix("/") ? "\(here)/live" : whole)"])
   }
 
-  @Test func theBuiltInUploaderMayWriteNothingForOtherDestinations() throws {
+  @Test func builtInUploaderMayWriteNothingForNetworkDestinations() throws {
     for destination in ["null", "whip:https://example.com/live", "srt://example.com:7000"] {
       let manifest = try ExtensionManifest.builtin(id: "up", destination: destination)
       #expect(manifest.writes == [])
@@ -88,26 +88,27 @@ import Testing
   }
 
   #if Media
-    /// It sees no more of the folder than its file.
-    @Test func aConfinedUploaderRecordsAFileThatPlays() throws {
+    /// It can access only its own file in the directory.
+    @Test func confinedUploaderRecordsPlayableFile() throws {
       try withWatchdog {
         let root = try TemporaryRoot()
-        let place = ["--root", root.path, "--group", "a.b"]
+        let location = ["--root", root.path, "--group", "a.b"]
         #expect(
           try run("framebus", ["group", "create", "a.b", "--root", root.path]).status.isSuccess)
         let folder = try TemporaryRoot()
         let register = try RunningProgram(
-          "framebus", place + ["extension", "register", "--builtin", "file:out.mkv", "--id", "up"],
+          "framebus",
+          location + ["extension", "register", "--builtin", "file:out.mkv", "--id", "up"],
           directory: folder.path)
         #expect(try register.finish().status.isSuccess)
         let host = try RunningProgram(
           "framebus",
-          place + ["broadcast", "start", "up", "--source", "test:bars", "--size", "320x180"])
-        try waitUntil("there are pictures in the file: \(host.transcript)") {
+          location + ["broadcast", "start", "up", "--source", "test:bars", "--size", "320x180"])
+        try waitUntil("the file has pictures: \(host.transcript)") {
           let file = try? FileManager.default.attributesOfItem(atPath: folder.file("out.mkv"))
           return (file?[.size] as? Int ?? 0) > 10_000
         }
-        let status = try output(of: "framebus", place + ["broadcast", "status"])
+        let status = try output(of: "framebus", location + ["broadcast", "status"])
         #expect(status.contains("confined: on"), "\(status)")
         #expect(try host.end(with: Signal.interrupt).status == .exited(130))
         let played = try run("ffprobe", ["-v", "error", folder.file("out.mkv")])

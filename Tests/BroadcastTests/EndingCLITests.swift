@@ -5,16 +5,16 @@ import Platform
 import TestSupport
 import Testing
 
-/// Ctrl-C and `framebus broadcast stop` end what is shown, whatever the disk says, and whoever has
-/// died or is stopped.
+/// Ctrl-C and `framebus broadcast stop` end a broadcast even if the disk is full or one of its
+/// processes is dead or stopped.
 @Suite struct EndingCLITests {
   private let root: TemporaryRoot
-  private var place: [String] { ["--root", root.path, "--group", "a.b"] }
+  private var location: [String] { ["--root", root.path, "--group", "a.b"] }
 
   init() throws { root = try TemporaryRoot() }
 
   private func framebus(_ arguments: String...) throws -> ProgramResult {
-    try run("framebus", place + arguments)
+    try run("framebus", location + arguments)
   }
 
   private func status() throws -> [String: Any] {
@@ -25,7 +25,7 @@ import Testing
 
   private func phase() throws -> String? { try status()["phase"] as? String }
 
-  /// The processes that are there, by the kernel's word.
+  /// The running processes, as the kernel reports them.
   private func pids() throws -> [String: Int32] {
     let roles = try #require(try status()["roles"] as? [String: [String: Any]])
     return roles.compactMapValues { ($0["pid"] as? Int).map { Int32($0) } }
@@ -36,7 +36,7 @@ import Testing
     return try watch.waitForEnd(until: .now)
   }
 
-  /// The host of a broadcast of pictures alone.
+  /// The host of a broadcast with pictures only.
   private func start(
     _ executable: String, _ arguments: [String], writes: [String] = []
   ) throws -> RunningProgram {
@@ -51,12 +51,12 @@ import Testing
       """
     try Data(text.utf8).write(to: URL(filePath: manifest))
     for command in [["group", "create", "a.b"], ["extension", "register", manifest]] {
-      let result = try run("framebus", place + command)
+      let result = try run("framebus", location + command)
       #expect(result.status.isSuccess, "\(result.errors)")
     }
     return try RunningProgram(
       "framebus",
-      place + ["broadcast", "start", "up", "--source", "test:gradient", "--size", "64x48"])
+      location + ["broadcast", "start", "up", "--source", "test:gradient", "--size", "64x48"])
   }
 
   private func startLive() throws -> RunningProgram {
@@ -65,9 +65,9 @@ import Testing
     return host
   }
 
-  // MARK: Patience
+  // MARK: Repeated signals
 
-  /// An extension that takes five seconds for that: time enough to ask again meanwhile.
+  /// An extension that takes five seconds to finish, so that a second request can arrive meanwhile.
   private func startSlowToFinish(tracingIn folder: TemporaryRoot) throws -> RunningProgram {
     let trace = folder.file("trace")
     try Data().write(to: URL(filePath: trace))
@@ -79,29 +79,29 @@ import Testing
   }
 
   private func waitForCall(_ name: String, in folder: TemporaryRoot) throws {
-    try waitUntil("the extension says \(name)") {
+    try waitUntil("the extension traces \(name)") {
       try String(contentsOfFile: folder.file("trace"), encoding: .utf8).contains("\(name)\n")
     }
   }
 
-  /// For a second after the first, a signal is the same wish: what it means depends on the time.
-  private func waitUntilAskingAgainIsImpatience() { sleep(until: .after(.milliseconds(1100))) }
+  /// For one second after the first, another signal counts as the same request.
+  private func waitUntilSecondSignalCounts() { sleep(until: .after(.milliseconds(1100))) }
 
-  @Test func aPersonWhoSignalsTheHostAgainEndsItAtOnce() throws {
+  @Test func laterSecondSignalEndsHostAtOnce() throws {
     try withWatchdog {
       let elsewhere = try TemporaryRoot()
       let host = try startSlowToFinish(tracingIn: elsewhere)
       host.process.send(signal: Signal.terminate)
       try waitForCall("finishes", in: elsewhere)
-      waitUntilAskingAgainIsImpatience()
+      waitUntilSecondSignalCounts()
       #expect(try host.end(with: Signal.terminate).status == .exited(128 + Signal.terminate))
-      // What it left is somebody else's to finish.
+      // The extension that it left finishes on `stop`.
       #expect(try framebus("broadcast", "stop").status.isSuccess)
       try waitForCall("finished", in: elsewhere)
     }
   }
 
-  // MARK: Disks
+  // MARK: Full disks
 
   private static let canMount = Comment("file systems can only be mounted by root")
 
@@ -112,8 +112,8 @@ import Testing
     try body()
   }
 
-  /// Until the last block of the settings is full too. By this process, since one that ends gives
-  /// back what it had.
+  /// Fills the disk, including the last block of the settings. This process does that itself,
+  /// because a process that exits frees the space it reserved.
   private func fillDisk() throws {
     let controller = try BroadcastController(in: .open(GroupID("a.b"), root: root.path))
     let options = ["if=/dev/zero", "of=\(root.file("filler"))", "bs=4096", "oflag=append"]
@@ -130,7 +130,7 @@ import Testing
 
   @Test(
     .enabled(if: TestUser.canBeCreated, canMount), arguments: [Signal.interrupt, Signal.terminate])
-  func aSignalEndsABroadcastOnAFullDisk(signal: Int32) throws {
+  func signalEndsBroadcastOnFullDisk(signal: Int32) throws {
     try withWatchdog {
       try onSmallDisk {
         let host = try startLive()
@@ -139,14 +139,14 @@ import Testing
         try fillDisk()
         try host.end(with: signal)
         let log = try framebus("log", "--role", "host").output
-        #expect(log.contains("the wish to finish cannot be written down"), "\(log)")
+        #expect(log.contains("the request to finish cannot be recorded"), "\(log)")
         for (role, pid) in pids { #expect(try hasEnded(pid), "\(role)") }
       }
     }
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, canMount))
-  func stopEndsABroadcastOnAFullDiskAndSaysIfItCouldNotBeWrittenDown() throws {
+  func stopEndsBroadcastOnFullDiskAndReportsUnrecordedEnding() throws {
     try withWatchdog {
       try onSmallDisk {
         let host = try startLive()
@@ -154,7 +154,7 @@ import Testing
         try fillDisk()
         let stopped = try framebus("broadcast", "stop")
         try host.finish()
-        // What ends gives room free, in which its ending may be written down after all.
+        // Processes that exit free space, so the ending may be recorded after all.
         if stopped.status.isSuccess {
           #expect(try phase() == "finished", "\(stopped.errors)")
         } else {
@@ -167,15 +167,15 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, canMount))
-  func stoppingAgainOnAFullDiskDoesNotCutTheFinishingExtensionOff() throws {
+  func secondStopOnFullDiskDoesNotInterruptFinishingExtension() throws {
     try withWatchdog {
       let elsewhere = try TemporaryRoot()
       try onSmallDisk {
         let host = try startSlowToFinish(tracingIn: elsewhere)
         try fillDisk()
-        let first = try RunningProgram("framebus", place + ["broadcast", "stop"])
+        let first = try RunningProgram("framebus", location + ["broadcast", "stop"])
         try waitForCall("finishes", in: elsewhere)
-        waitUntilAskingAgainIsImpatience()
+        waitUntilSecondSignalCounts()
         _ = try framebus("broadcast", "stop")
         _ = try first.finish()
         try host.finish()
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, canMount))
-  func whatGoesOutGoesOnWhileTheDiskIsFull() throws {
+  func broadcastContinuesOnFullDisk() throws {
     try withWatchdog {
       try onSmallDisk {
         let host = try startLive()
@@ -193,7 +193,7 @@ import Testing
         try fillDisk()
         let capture = try #require(before["capture"])
         ProcessWatch(capture)?.send(signal: Signal.kill)
-        // Some room, for the next capture; the record is written when somebody changes it.
+        // Frees space for the next capture; the next change by any process writes the record.
         try waitUntil("the capture is gone") { try pids()["capture"] != capture }
         try FileManager.default.removeItem(atPath: root.file("filler"))
         try waitUntil("it is live again: \(host.transcript)") {
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func ctrlCEndsABroadcastWhoseSettingsWereRemoved() throws {
+  @Test func ctrlCEndsBroadcastWhoseSettingsWereRemoved() throws {
     try withWatchdog {
       let host = try startLive()
       let pids = try pids()
@@ -216,38 +216,38 @@ import Testing
     }
   }
 
-  // MARK: Processes
+  // MARK: Stopped and unrelated programs
 
-  /// The number is no other's: nobody sleeps for just so long.
+  /// A process that sleeps for a number of seconds that no other process uses.
   private func sleeper(_ seconds: String) throws -> Int32? {
     let found = try run("pgrep", ["-f", "^[^ ]*sleep \(seconds)$"])
     return found.output.split(separator: "\n").first.flatMap { Int32($0) }
   }
 
-  @Test func aProgramThatIsNoExtensionIsNamedAndEndsWithWhoStopsItThoughTheHostDies() throws {
+  @Test func silentExtensionProgramIsReportedAndStoppedAfterHostDies() throws {
     try withWatchdog {
       let seconds = "100000.\(UInt32.random(in: 1...(.max)))"
       let host = try start("/bin/sh", ["-c", "sleep \(seconds); :"])
       try waitUntil("there is a capture: \(host.transcript)") { try pids()["capture"] != nil }
       try waitUntil("the program runs") { try sleeper(seconds) != nil }
       let pid = try #require(try sleeper(seconds))
-      try host.waitForErrors("/bin/sh runs as the extension, and has not called")
-      let stop = try RunningProgram("framebus", place + ["broadcast", "stop"])
+      try host.waitForErrors("/bin/sh runs as the extension, but has not called")
+      let stop = try RunningProgram("framebus", location + ["broadcast", "stop"])
       try waitUntil("it is asked to finish: \(stop.transcript)") { try phase() == "finishing" }
       _ = try host.end(with: Signal.kill)
       let result = try stop.finish()
       #expect(result.status == .exited(0), "\(result.errors)")
       #expect(result.errors.hasSuffix(" died\n"), "\(result.errors)")
-      try waitUntil("what it had started has ended too") { try hasEnded(pid) }
+      try waitUntil("its child process has ended too") { try hasEnded(pid) }
       #expect(try pids() == [:])
     }
   }
 
-  @Test func aHostThatIsStoppedIsNamedAndWaitedFor() throws {
+  @Test func stopReportsStoppedHostAndWaitsForIt() throws {
     try withWatchdog {
       let host = try startLive()
       host.process.send(signal: Signal.stop)
-      let stop = try RunningProgram("framebus", place + ["broadcast", "stop"])
+      let stop = try RunningProgram("framebus", location + ["broadcast", "stop"])
       try stop.waitForErrors("the host, process \(host.processID), does not respond")
       #expect(stop.process.status == nil)
       host.process.send(signal: Signal.continue)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Broadcast
 
-/// Broadcasts of which somebody has died or is stopped: they end when somebody says so, and
-/// how they ended is told as it was.
+/// Broadcasts with dead or stopped processes: they end on request, and the reported ending is
+/// correct.
 @Suite struct EndingTests {
-  @Test func aSessionThatHasDiedIsNeitherPausedNorFinished() throws {
+  @Test func deadSessionCannotBePausedResumedOrFinishedTwice() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func aCaptureThatIsLeftAloneIsEndedAndTheBroadcastHasDied() throws {
+  @Test func finishEndsLastCaptureOfDeadSession() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func whoFinishesWhileTheExtensionIsDeadIsToldOfItsDeath() throws {
+  @Test func finishWhileExtensionIsDeadReturnsItsDeath() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       var request = scene.request
@@ -48,7 +48,7 @@ import Testing
       let session = try scene.controller.start(request).session
       try scene.waitForTrace(["started 1", "video"])
       try scene.kill(.extension)
-      try waitUntil("its death is told, not \(scene.events.all)") {
+      try waitUntil("its death is reported, not \(scene.events.all)") {
         scene.events.all.contains {
           if case .roleLost(.extension, _, _) = $0 { true } else { false }
         }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func aHostThatAnswersNobodyIsThereAllTheSame() throws {
+  @Test func unresponsiveHostStillCountsAsRunning() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()
@@ -66,8 +66,8 @@ import Testing
       host.process.send(signal: Signal.stop)
       try scene.kill(.extension)
       try scene.kill(.capture)
-      // Each look takes a place in its queue, until there is none.
-      try waitUntil("nobody gets through to it") {
+      // Each query takes an entry in its queue, until the queue is full.
+      try waitUntil("the host accepts no connection") {
         try scene.controller.status.pids[.host] == nil
       }
       #expect(try scene.controller.isBroadcasting)

@@ -4,15 +4,15 @@ import Platform
 import TestSupport
 import Testing
 
-/// The golden order: which calls an extension gets, and what its host is told.
+/// The order of calls that an extension receives, and of events that its host receives.
 @Suite struct LifecycleTests {
-  @Test func aBroadcastIsStartedSamplesThenFinished() throws {
+  @Test func callsAreStartedThenSamplesThenFinished() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let session = try scene.start()
       try scene.waitForTrace(["started 1", "video"])
       #expect(try scene.controller.isBroadcasting)
-      // A host that is slow to look sees the newest record alone.
+      // A slow host reads only the newest record.
       try scene.events.wait(for: .live)
       #expect(try scene.finish(session) == .finished)
       #expect(scene.trace == ["started 1", "video", "finished"])
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func whoIsNotSignedInFailsWithTheVeryRecordOfTheExtension() throws {
+  @Test func failureAtStartReachesHostUnchanged() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["fail=signIn"])
       let session = try scene.start()
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func aCancelledPickIsAnEndingOfItsOwnThatStartsNothing() throws {
+  @Test func cancelledPickStartsNothing() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       try scene.controller.cancelPick()
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func noSampleComesBetweenPausedAndResumed() throws {
+  @Test func noSampleArrivesBetweenPausedAndResumed() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let session = try scene.start()
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func anErrorInTheMiddleReachesTheHostUnchanged() throws {
+  @Test func failureDuringBroadcastReachesHostUnchanged() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["failAfter=3"])
       let session = try scene.start()
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func aKilledCaptureIsAPauseAndTheNextOneGoesOn() throws {
+  @Test func killedCapturePausesBroadcastUntilRestart() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let session = try scene.start()
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func aKilledExtensionIsStartedAgain() throws {
+  @Test func killedExtensionRestarts() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let session = try scene.start()
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func anExtensionThatStaysDeadEndsTheBroadcastWithItsSignal() throws {
+  @Test func deathWithoutRestartEndsBroadcastWithSignal() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       var request = scene.request
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func aKilledHostIsSurvivedAndTheNextOneTakesTheSessionOver() throws {
+  @Test func nextHostAdoptsSessionOfKilledHost() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()
@@ -139,7 +139,7 @@ import Testing
       let adopted = try scene.controller.status
       #expect(adopted.pids[.capture] == before.pids[.capture])
       #expect(adopted.pids[.extension] == before.pids[.extension])
-      // The new host keeps them alive as the old one did.
+      // The new host restarts roles as the old one did.
       try scene.kill(.extension)
       try scene.waitForTrace(["started 1", "video", "started 2", "video"])
       #expect(try scene.finish(started.session) == .finished)
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func aHostThatDidNotStartTheSessionCanEndIt() throws {
+  @Test func anotherHostCanEndSession() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()
@@ -161,13 +161,13 @@ import Testing
     }
   }
 
-  @Test func whenAllAreKilledAtOnceTheNextStartIsANewSession() throws {
+  @Test func startAfterAllRolesDiedCreatesNewSession() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()
       try scene.waitForTrace(["started 1", "video"])
       let dead = try #require(try scene.controller.status.session)
-      // The host first, so that it starts none of them again.
+      // The host first, so that it restarts none of the others.
       _ = try host.end(with: Signal.kill)
       try scene.kill(.extension)
       try scene.kill(.capture)
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func aHostThatIsAskedToStopStopsEverything() throws {
+  @Test func terminatedHostStopsAllRoles() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()

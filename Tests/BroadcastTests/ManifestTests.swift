@@ -6,7 +6,7 @@ import Testing
 
 @testable import Broadcast
 
-/// Extensions' manifests, and where they are kept.
+/// Extensions' manifests and their registry.
 @Suite struct ManifestTests {
   private let whole = """
     version = 1
@@ -23,7 +23,7 @@ import Testing
     fps = 30
     """
 
-  @Test func aManifestIsReadAndWrittenAsItIs() throws {
+  @Test func manifestRoundTrips() throws {
     let manifest = try ExtensionManifest(parsing: Array(whole.utf8))
     #expect(manifest.samples == [.video, .audioApp])
     #expect(manifest.memoryLimitBytes == 50 << 20)
@@ -35,24 +35,24 @@ import Testing
     ("version = 1", "version = 2", 1, "version 2"),
     ("version = 1", "", 1, "version is missing"),
     ("id = \"dev.example.uploader\"", "id = \"../x\"", 2, "an id has"),
-    ("\"/opt/uploader\"", "\"bin/uploader\"", 3, "a path from / on"),
+    ("\"/opt/uploader\"", "\"bin/uploader\"", 3, "an absolute path"),
     ("executable", "program", 3, "unknown key program"),
-    ("[\"a b\"", "[7", 4, "no list of strings"),
-    ("\"audio-app\"", "\"smell\"", 5, "smell is no kind of samples"),
-    ("[\"audio-app\", \"video\"]", "[]", 5, "no samples at all"),
+    ("[\"a b\"", "[7", 4, "not a list of strings"),
+    ("\"audio-app\"", "\"smell\"", 5, "smell is not a kind of samples"),
+    ("[\"audio-app\", \"video\"]", "[]", 5, "list of samples is empty"),
     ("whip.example.com/studio", "whip", 6, "SERVICE/ACCOUNT"),
-    ("= 50", "= 0", 7, "no whole number from 1"),
-    ("width = 1280", "width = 70000", 10, "no whole number"),
-    ("height = 720", "", 10, "stand together"),
+    ("= 50", "= 0", 7, "not a whole number from 1"),
+    ("width = 1280", "width = 70000", 10, "not a whole number"),
+    ("height = 720", "", 10, "both width and height"),
     ("[format]", "[format", 9, "there is no ]"),
   ])
-  func aBrokenManifestIsRefusedWithItsLineAndTheReason(
+  func malformedManifestIsRefusedWithLineAndReason(
     _ old: String, _ new: String, _ line: Int, _ reason: String
   ) throws {
     let text = whole.replacing(old, with: new, maxReplacements: 1)
     do {
       _ = try ExtensionManifest(parsing: Array(text.utf8))
-      Issue.record("it was read")
+      Issue.record("the manifest was accepted")
     } catch {
       #expect(error.line == line)
       #expect(error.reason.contains(reason), "\(error.reason)")
@@ -63,7 +63,7 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
   }
 
-  @Test func onlyWhatTheOwnerWroteIsRun() throws {
+  @Test func onlyManifestsOfOwnerAreRun() throws {
     let scene = try BroadcastScene()
     let registry = ExtensionRegistry(scene.group)
     let folder = scene.group.containerPath + "/extensions"
@@ -82,7 +82,7 @@ import Testing
     try FileManager.default.removeItem(atPath: scene.root.file("other-name"))
     try "version = 1\nid = 3\n".write(toFile: path, atomically: false, encoding: .utf8)
     #expect(
-      throws: BroadcastError.brokenManifest(path: path, line: 2, reason: "id is no string")
+      throws: BroadcastError.brokenManifest(path: path, line: 2, reason: "id is not a string")
     ) { try scene.start() }
     try registry.remove(BroadcastScene.extensionID)
     #expect(try registry.list().isEmpty)

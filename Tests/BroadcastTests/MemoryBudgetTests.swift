@@ -5,8 +5,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// An extension with a memory budget: samples are dropped before it is spent, and one that spends
-/// it all the same is ended with an error that says so.
+/// An extension with a memory budget: samples are dropped when it is nearly used up, and an
+/// extension that exceeds it is ended with an error that says so.
 @Suite struct MemoryBudgetTests {
   private static let budgetMiB = 96
 
@@ -16,17 +16,17 @@ import Testing
       manifest: "memory-limit-mb = \(Self.budgetMiB)")
   }
 
-  @Test func aSlowDestinationLosesSamplesAndKeepsItsBudget() throws {
+  @Test func slowDestinationDropsSamplesAndStaysWithinBudget() throws {
     try withWatchdog {
-      // Thirty a second come, ten a second go, and each is copied.
+      // 30 samples per second arrive, 10 per second are sent, and each is copied.
       let scene = try scene(["sendEveryMs=100"])
       let session = try scene.start()
       var most: UInt64 = 0
-      try waitUntil("there is memory again, for the second time") {
+      try waitUntil("memory is available again, for the second time") {
         if let pid = try scene.controller.status.pids[.extension] {
           most = max(most, privateMemoryBytes(of: pid) ?? 0)
         }
-        return try scene.log().count { $0.message == "there is memory again" } >= 2
+        return try scene.log().count { $0.message == "memory is available again" } >= 2
       }
       let drops = try scene.log().compactMap { record in
         record.metadata.first { $0.key == "dropped" }.flatMap { Int($0.value) }
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func oneThatTakesAllMemoryIsEndedWithARecordThatSaysSo() throws {
+  @Test func extensionOverBudgetIsEndedWithMemoryFailure() throws {
     try withWatchdog {
       let scene = try scene(["runaway=1"])
       var request = scene.request
@@ -47,7 +47,7 @@ import Testing
       let session = try scene.controller.start(request).session
       let ending = try scene.controller.waitForEnding(of: session)
       guard case .failed(let failure)? = ending else {
-        Issue.record("it ended with \(ending.map { "\($0)" } ?? "nothing")")
+        Issue.record("the ending is \(ending.map { "\($0)" } ?? "nil")")
         return
       }
       #expect(failure.domain == "framebus.memory")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func oneThatTookAllMemoryIsStartedAgain() throws {
+  @Test func extensionOverBudgetIsRestarted() throws {
     try withWatchdog {
       let scene = try scene(["runaway=1"])
       let session = try scene.start()
@@ -69,7 +69,7 @@ import Testing
   // MARK: Without control groups
 
   @Test(.enabled(if: TestUser.canBeCreated, "only root can hide a file system"))
-  func withoutMemoryGroupsTheGoldenOrderHoldsToo() throws {
+  func callOrderHoldsWithoutControlGroups() throws {
     try withWatchdog {
       let scene = try scene([])
       let host = try RunningProgram(
@@ -92,13 +92,13 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "only root can hide a file system"))
-  func withoutMemoryGroupsARunawayIsEndedToo() throws {
+  func extensionOverBudgetIsEndedWithoutControlGroups() throws {
     try withWatchdog {
       let scene = try scene(["runaway=1"])
       let host = try RunningProgram(
         withoutControlGroups: "BroadcastWorker", scene.hostArguments)
       try scene.waitForTrace(["started 1", "video", "started 2", "video"])
-      #expect(try scene.log().contains { $0.message.contains("more memory than its budget") })
+      #expect(try scene.log().contains { $0.message.contains("exceeded its memory budget") })
       _ = try host.end(with: Signal.terminate)
     }
   }

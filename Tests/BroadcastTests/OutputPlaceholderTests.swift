@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What is made for an extension to write, and is not written.
+/// Files and directories that are created for an extension's output.
 @Suite struct OutputPlaceholderTests {
   private let root: TemporaryRoot
   private let group: AppGroup
@@ -32,9 +32,9 @@ import Testing
     return try controller.waitForEnding(of: session)
   }
 
-  /// One program cannot be started at all, the other gives up at once.
+  /// One program cannot be started; the other fails at once.
   @Test(arguments: ["/nowhere/at-all", "/usr/bin/false"])
-  func aStartThatFailsLeavesNoOutputBehindAndThoseThatWereThereAsTheyWere(
+  func failedStartRemovesPlaceholdersAndKeepsExistingFiles(
     executable: String
   ) throws {
     try withWatchdog {
@@ -47,7 +47,7 @@ import Testing
       let new = ["new.mkv", "new/"].map(root.file)
       try register(executable, writes: old + new + [root.file("live/")])
       guard case .failed? = try broadcastToItsEnd() else {
-        Issue.record("it did not fail")
+        Issue.record("the broadcast did not fail")
         return
       }
       for path in new { #expect(!FileManager.default.fileExists(atPath: path), "\(path)") }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func whatWasWrittenStaysThoughTheStartFailed() throws {
+  @Test func writtenOutputRemainsAfterFailedStart() throws {
     try withWatchdog {
       let script = root.file("writer")
       try
@@ -67,7 +67,7 @@ import Testing
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
       try register(script, writes: [root.file("new/"), root.file("b")])
       guard case .failed? = try broadcastToItsEnd() else {
-        Issue.record("it did not fail")
+        Issue.record("the broadcast did not fail")
         return
       }
       for name in ["new/a", "b"] {

@@ -3,10 +3,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// A host whose key has a passphrase is asked for it once, however often the extension is started.
+/// A host asks once for the passphrase of its key, however often the extension starts.
 @Suite struct PassphraseTests {
   private let root: TemporaryRoot
-  private var place: [String] { ["--root", root.path, "--group", "a.b"] }
+  private var location: [String] { ["--root", root.path, "--group", "a.b"] }
   private static let start = [
     "broadcast", "start", "up", "--source", "test:gradient", "--size", "64x48",
   ]
@@ -19,15 +19,15 @@ import Testing
       [
         "-c", "echo token-1 | \"$@\" --passphrase-fd 5 5<<E\nhorse\nE", "sh",
         try pathOfProgram("framebus"), "credential", "add", "live", "studio",
-      ] + place)
+      ] + location)
     #expect(added.status.isSuccess, "\(added.errors)")
     let register = ["extension", "register", "--builtin", "null", "--id", "up"]
     #expect(
-      try run("framebus", place + register + ["--credential", "live/studio"]).status.isSuccess)
+      try run("framebus", location + register + ["--credential", "live/studio"]).status.isSuccess)
   }
 
   private func status() throws -> [String: Any] {
-    let result = try run("framebus", place + ["broadcast", "status", "--json"])
+    let result = try run("framebus", location + ["broadcast", "status", "--json"])
     let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
     return try #require(object as? [String: Any], "\(result.errors)")
   }
@@ -39,22 +39,22 @@ import Testing
     }
   }
 
-  @Test func withoutThePassphraseNothingBeginsAndTheErrorSaysWhatToDo() throws {
-    let result = try run("framebus", place + Self.start)
+  @Test func missingPassphraseRefusesStartWithRemedy() throws {
+    let result = try run("framebus", location + Self.start)
     #expect(result.status == .exited(1))
     #expect(result.errors.hasPrefix("error: the key of the role host is locked"))
     #expect(result.errors.contains("--passphrase-fd"), "\(result.errors)")
     #expect(try status()["phase"] as? String == "idle")
   }
 
-  @Test func itIsReadFromADescriptorOnceForAllStartsOfTheExtension() throws {
+  @Test func passphraseIsReadFromDescriptorOnceForAllStarts() throws {
     try withWatchdog {
       let pipe = try OneWayPipe()
       try writeFully(Array("horse\n".utf8), to: pipe.writeEnd.number)
       let input = try pipe.readEnd.duplicate()
       _ = pipe.takeWriteEnd()
       let host = try RunningProgram(
-        "framebus", place + Self.start + ["--passphrase-fd", "3"], inherited: [input.number])
+        "framebus", location + Self.start + ["--passphrase-fd", "3"], inherited: [input.number])
       try waitUntilLive(host)
       let roles = try #require(try status()["roles"] as? [String: [String: Any]])
       let pid = try #require(roles["extension"]?["pid"] as? Int)
@@ -64,16 +64,16 @@ import Testing
     }
   }
 
-  @Test func itIsAskedForOnATerminal() throws {
+  @Test func passphraseIsReadFromTerminal() throws {
     try withWatchdog {
       let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Tools/type_answer.py").path
       let host = try RunningProgram(
         "/usr/bin/python3",
         [script, "Passphrase of the role host: ", "horse", "--", try pathOfProgram("framebus")]
-          + place + Self.start)
+          + location + Self.start)
       try waitUntilLive(host)
-      #expect(try run("framebus", place + ["broadcast", "stop"]).status.isSuccess)
+      #expect(try run("framebus", location + ["broadcast", "stop"]).status.isSuccess)
       let result = try host.finish()
       #expect(result.status == .exited(0), "\(result.output)\(result.errors)")
       #expect(!result.output.contains("horse"))

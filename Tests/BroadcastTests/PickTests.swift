@@ -4,25 +4,25 @@ import Platform
 import TestSupport
 import Testing
 
-/// What is chosen at the start of a broadcast: the extension, by a line of standard input, and the
+/// The choices at the start of a broadcast: the extension, by a line of standard input, and the
 /// names of its streams.
 @Suite struct PickTests {
   private let root: TemporaryRoot
-  private let place: [String]
+  private let location: [String]
 
   init() throws {
     root = try TemporaryRoot()
-    place = ["--root", root.path, "--group", "a.b"]
+    location = ["--root", root.path, "--group", "a.b"]
     for words in [["group", "create"], ["extension", "register", "--builtin", "null"]] {
-      try output(of: "framebus", words + place)
+      try output(of: "framebus", words + location)
     }
   }
 
   private var start: [String] {
-    place + ["broadcast", "start", "--source", "test:gradient", "--size", "64x48"]
+    location + ["broadcast", "start", "--source", "test:gradient", "--size", "64x48"]
   }
 
-  @Test func aStandardInputThatIsClosedPicksNobody() throws {
+  @Test func closedStandardInputCancelsPick() throws {
     let result = try run(
       "sh", ["-c", "exec \"$0\" \"$@\" <&-", pathOfProgram("framebus")] + start)
     #expect(result.status == .exited(1))
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: ["1\r\n", "framebus.upload\r\n"])
-  func aLineMayEndAsOnOtherSystems(line: String) throws {
+  func carriageReturnEndsPickedLine(line: String) throws {
     try withWatchdog {
       let input = try OneWayPipe()
       try writeFully(Array(line.utf8), to: input.writeEnd.number)
@@ -41,13 +41,13 @@ import Testing
     }
   }
 
-  @Test func streamsCanBeNamedAndSoundIsNamedAfterThePictures() throws {
+  @Test func soundStreamsDeriveNamesFromPictureStream() throws {
     try withWatchdog {
       let sound = ["--app-source", "tone:440", "--mic-source", "tone:880"]
       let host = try RunningProgram(
         "framebus", start + sound + ["framebus.upload", "--stream", "studio"])
       try host.waitForErrors("live")
-      try waitUntil("its streams are there: \(host.transcript)") {
+      try waitUntil("its streams exist: \(host.transcript)") {
         let names = try FileManager.default
           .contentsOfDirectory(atPath: root.file("run/a.b/streams"))
           .filter { $0.hasSuffix(".sock") }
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["Studio", "a/b", String(repeating: "x", count: 48)])
-  func whatIsNoNameOfAStreamIsMisuse(name: String) throws {
+  func malformedStreamNameIsUsageError(name: String) throws {
     let result = try run("framebus", start + ["framebus.upload", "--stream", name])
     #expect(result.status == .exited(2))
     #expect(result.errors.contains("--stream: the stream name"), "\(result.errors)")

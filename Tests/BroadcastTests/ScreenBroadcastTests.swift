@@ -7,7 +7,7 @@ import Testing
 
 @testable import Broadcast
 
-/// A broadcast of a real screen: what happens there reaches the extension and everybody else.
+/// Broadcasts of an X screen: its changes reach the extension and other members.
 @Suite struct ScreenBroadcastTests {
   private let screen: VirtualScreen
   private let scene: BroadcastScene
@@ -17,25 +17,25 @@ import Testing
     scene = try BroadcastScene(source: "screen:\(screen.display)")
   }
 
-  /// The applications that the extension was told of, in order.
+  /// The applications that the extension received, in order.
   private var annotations: [String] {
     scene.trace.filter { $0.hasPrefix("annotated ") }.map { String($0.dropFirst(10)) }
   }
 
   private func waitForAnnotations(_ names: [String]) throws {
-    try waitUntil("\(names) are told, not \(scene.trace), \(scene.events.all)") {
+    try waitUntil("\(names) are reported, not \(scene.trace), \(scene.events.all)") {
       annotations == names
     }
   }
 
-  /// A window manager that has just begun does not switch to new windows by itself.
+  /// Brings the window to the front: a window manager that has just started does not do so.
   private func show(_ name: String, on desktop: Desktop) throws -> ShownWindow {
     let window = try ShownWindow(name, "60x40+20+30", on: screen)
     try desktop.bringToFront(window)
     return window
   }
 
-  @Test func applicationsAreToldInTheOrderInWhichTheyCameToTheFront() throws {
+  @Test func frontApplicationsAreReportedInOrder() throws {
     try withWatchdog {
       let desktop = try Desktop(on: screen)
       let one = try show("one", on: desktop)
@@ -45,7 +45,7 @@ import Testing
       try waitForAnnotations(["one", "two"])
       try desktop.bringToFront(one)
       try waitForAnnotations(["one", "two", "one"])
-      // What a host says counts until another application comes to the front.
+      // The host's value lasts until another application moves to the front.
       try scene.controller.annotate(applicationID: "org.example.host")
       try waitForAnnotations(["one", "two", "one", "org.example.host"])
       try desktop.bringToFront(two)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func applicationsAreToldWithoutAHostAndByTheNextCapture() throws {
+  @Test func frontApplicationIsReportedWithoutHostAndByRestartedCapture() throws {
     try withWatchdog {
       let desktop = try Desktop(on: screen)
       let one = try show("one", on: desktop)
@@ -73,13 +73,13 @@ import Testing
     }
   }
 
-  @Test func aScreenThatIsOffIsAPauseWithItsReason() throws {
+  @Test func screenThatTurnsOffPausesBroadcastWithReason() throws {
     try withWatchdog {
       let session = try scene.start()
       try scene.waitForTrace(["started 1", "video"])
       try screen.show("xset", ["s", "activate"]).finish()
       try scene.waitForTrace(["started 1", "video", "paused unavailable"])
-      // The record is changed after the call.
+      // The record changes after the call.
       try waitUntil("the pause is recorded") {
         try scene.controller.status.pauses == [.unavailable]
       }
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func otherProcessesAreToldWhetherTheScreenIsCapturedAndLateOnesKnow() throws {
+  @Test func captureStateReachesObserversAndLateReaders() throws {
     try withWatchdog {
       func framebus(_ arguments: String...) throws -> RunningProgram {
         try RunningProgram(
@@ -105,30 +105,30 @@ import Testing
       }
       let watch = try framebus("notify", "watch", BroadcastNames.captured, "--json")
       try watch.waitForErrors("watching")
-      func waitForNews(_ states: [Int]) throws {
-        try waitUntil("\(states) are told, not \(watch.output.text)") {
+      func waitForStates(_ states: [Int]) throws {
+        try waitUntil("\(states) are reported, not \(watch.output.text)") {
           watch.output.text.split(separator: "\n").map { $0.contains(#""state":1"#) ? 1 : 0 }
             == states
         }
       }
       #expect(try !isCaptured())
       let session = try scene.start()
-      try waitForNews([1])
+      try waitForStates([1])
       #expect(try isCaptured())
       try scene.controller.pause()
-      try waitForNews([1, 0])
+      try waitForStates([1, 0])
       #expect(try !isCaptured())
       try scene.controller.resume()
-      try waitForNews([1, 0, 1])
+      try waitForStates([1, 0, 1])
       #expect(try scene.finish(session) == .finished)
-      try waitForNews([1, 0, 1, 0])
+      try waitForStates([1, 0, 1, 0])
       #expect(try !isCaptured())
     }
   }
 
-  @Test func whileItsExtensionIsDeadTheCaptureRests() throws {
+  @Test func captureIdlesWhileExtensionIsDead() throws {
     try withWatchdog {
-      // Something moves that could be captured.
+      // A moving window that could be captured.
       let clock = try screen.show("xclock", ["-update", "1"])
       var request = scene.request
       request.restarts.firstDelay = .seconds(3600)
@@ -145,7 +145,7 @@ import Testing
           Int(try #require(status).cursor), try capture.userTicks + capture.systemTicks,
         ]
       }
-      try waitUntil("a second passes in which the capture does nothing") {
+      try waitUntil("the capture is idle for a second") {
         let before = try work()
         sleep(until: .after(.seconds(1)))
         let after = try work()

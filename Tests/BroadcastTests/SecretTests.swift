@@ -7,14 +7,14 @@ import SharedLog
 import TestSupport
 import Testing
 
-/// Where a token is while a broadcast goes on: with the extension, and nowhere else.
+/// During a broadcast, only the extension has the token.
 @Suite struct SecretTests {
   private let token = "canary-" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36)
   private let name = "whip.example.com/studio"
 
-  /// Nobody but root may look into the memory of a confined process.
+  /// Only root can read the memory of a confined process.
   @Test(.enabled(if: geteuid() == 0, "only root can read the memory of confined processes"))
-  func aTokenIsNeverInTheCapturesMemoryNorInTheHostsOnceItIsSealed() throws {
+  func tokenIsAbsentFromCaptureMemoryAndFromHostMemoryAfterSealing() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["credential=\(name)"], credentials: [name])
       let pipe = try OneWayPipe()
@@ -23,39 +23,39 @@ import Testing
       _ = pipe.takeWriteEnd()
       let host = try scene.hostProcess("seal=\(name)", inherited: [input.number])
       try scene.waitForTrace(["started 1", "credential \(token.utf8.count)", "video"])
-      // Looking finds what is there.
+      // The search finds the token in this process, which has it.
       #expect(try ProcessFacts.own.memoryHolds(token))
-      try expectNowhere(scene, host)
-      // The next ones are handed it again, by a host that had to open it.
+      try expectTokenIsAbsent(scene, host)
+      // A restarted extension receives it again, from a host that had to open it.
       try scene.kill(.extension)
-      try waitUntil("the second opened it, \(scene.trace)") {
+      try waitUntil("the second extension opened it, \(scene.trace)") {
         scene.trace.suffix(3)
           == ["started 2", "credential \(token.utf8.count)", "video"]
       }
-      try expectNowhere(scene, host)
+      try expectTokenIsAbsent(scene, host)
       try scene.kill(.capture)
-      try waitUntil("there are samples again") { scene.trace.suffix(2) == ["resumed", "video"] }
-      try expectNowhere(scene, host)
+      try waitUntil("samples arrive again") { scene.trace.suffix(2) == ["resumed", "video"] }
+      try expectTokenIsAbsent(scene, host)
       _ = try host.end(with: Signal.terminate)
       #expect(try scene.controller.status.ending == .finished)
       #expect(!host.transcript.contains(token))
     }
   }
 
-  private func expectNowhere(_ scene: BroadcastScene, _ host: RunningProgram) throws {
+  private func expectTokenIsAbsent(_ scene: BroadcastScene, _ host: RunningProgram) throws {
     let pids = try scene.controller.status.pids
     #expect(pids[.host] == host.processID)
     for role in [Role.host, .capture] {
       let pid = try #require(pids[role])
-      #expect(try !ProcessFacts(pid).memoryHolds(token), "the \(role) holds it")
+      #expect(try !ProcessFacts(pid).memoryHolds(token), "the \(role) has the token")
     }
-    // Whatever program any of them may have started for a moment, too.
+    // Including programs that a role may have started for a short time.
     for process in try ProcessFacts.all {
       for file in ["cmdline", "environ"] {
         let text = process.shown(file)
         #expect(!text.contains(token), "\(file) of \(process.processID)")
         if pids.values.contains(process.processID) {
-          #expect(!text.isEmpty, "\(file) of a role can be read")
+          #expect(!text.isEmpty, "\(file) of a role is readable")
         }
       }
     }

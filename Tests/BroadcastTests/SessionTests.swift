@@ -12,9 +12,9 @@ import Testing
 
 @testable import Broadcast
 
-/// What a session shows to others, hands over and leaves behind.
+/// What a session shows to other members, hands over and leaves behind.
 @Suite struct SessionTests {
-  @Test func whoJoinsLateKnowsThePhaseTheSessionAndWhetherTheScreenIsCaptured() throws {
+  @Test func lateMemberReadsPhaseSessionAndCaptureState() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let center = try NotifyCenter(scene.group, role: .capture)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func aSecondStartIsTheSameSessionOrAClearError() throws {
+  @Test func secondStartJoinsSameBroadcastOrFails() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let session = try scene.start()
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func theConsentStandsInTheLogOnceForEachSession() throws {
+  @Test func consentIsLoggedOncePerSession() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func retainingMoreThanTheQuotaIsAnErrorThatSaysSo() throws {
+  @Test func retainingMoreThanQuotaThrows() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["keep=all"])
       let session = try scene.start()
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func aCredentialReachesTheExtensionAndIsFoundNowhereElse() throws {
+  @Test func credentialReachesOnlyTheExtension() throws {
     try withWatchdog {
       let token = "canary-" + String(UInt64.random(in: 1 << 60 ... .max), radix: 36)
       let scene = try BroadcastScene(
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func aConfinedExtensionOpensWhatItWasHandedAndTheOrderIsTheSame() throws {
+  @Test func confinedExtensionOpensHandedCredentialInSameCallOrder() throws {
     try withWatchdog {
       let scene = try BroadcastScene(
         ["credential=whip.example.com/studio"], credentials: ["whip.example.com/studio"])
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoRecordIsNone() throws {
+  @Test func malformedRecordCountsAsMissing() throws {
     let scene = try BroadcastScene()
     let suite = try SharedDefaults(suiteName: BroadcastNames.suite, in: scene.group)
     let whole = BroadcastRecord(
@@ -141,7 +141,7 @@ import Testing
     for key in values.keys {
       let long = DefaultsValue.string(String(repeating: "x", count: 600))
       for value in [nil, long, -1, .integer(.max), ["x"]] as [DefaultsValue?] {
-        // A list of pauses is one, whatever else it holds.
+        // A list of pauses is valid whatever it contains.
         if key == "pauses", value == ["x"] { continue }
         var changed = values
         changed[key] = value
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func textsThatAreTooLongAreRefusedAndTheBroadcastGoesOn() throws {
+  @Test func tooLongTextsAreRefusedAndBroadcastContinues() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let limit = BroadcastError.textTooLong(maximumBytes: BroadcastRecord.maximumTextBytes)
@@ -177,23 +177,23 @@ import Testing
       #expect(throws: limit) { try board.change(session) { $0.application = name } }
       let status = try scene.controller.status
       #expect(status.session == session && status.phase == .live && status.applicationID.isEmpty)
-      // What another member writes, and is no name, is not told.
+      // A malformed name that another member wrote is not reported.
       try board.change(session) { record in
         record.application = "a\n\u{1b}[31mb"
-        record.wish = .pause
+        record.requested = .pause
       }
       try scene.waitForTrace(["started 1", "video", "paused requested"])
       #expect(try scene.finish(session) == .finished)
     }
   }
 
-  @Test func aStreamThatEndsIsLoggedOnceEachTimeItComes() throws {
+  @Test func endedStreamIsLoggedOncePerGeneration() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["sound=20"], samples: [.video, .audioApp])
       var request = scene.request
       request.soundSources = [.audioApp: "tone:440"]
       let session = try scene.controller.start(request).session
-      try waitUntil("there is sound, not \(scene.trace)") {
+      try waitUntil("sound arrives, not \(scene.trace)") {
         scene.trace.contains { $0.hasPrefix("audio-app 20") }
       }
       let stream = try StreamName(SampleBufferType.audioApp.usualStream)
@@ -202,12 +202,14 @@ import Testing
       capture.send(signal: SIGTERM)
       #expect(capture.waitForEnd(until: .after(.seconds(60))))
       #expect(try scene.finish(session) == .finished)
-      let comings = try scene.log().map(\.message).filter { $0.hasPrefix("audio-app comes, ") }
-      #expect(comings.count == Set(comings).count && !comings.isEmpty, "\(comings)")
+      let lines = try scene.log().map(\.message).filter {
+        $0.hasPrefix("receiving audio-app, generation ")
+      }
+      #expect(lines.count == Set(lines).count && !lines.isEmpty, "\(lines)")
     }
   }
 
-  @Test func theStartsOfASessionDoNotWaitForWhoIsToldOfThem() throws {
+  @Test func startDoesNotWaitForEventHandler() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let hasStarted = try StopSignal()
@@ -227,21 +229,21 @@ import Testing
     }
   }
 
-  @Test func theErrorOfACaptureReachesTheHostWithoutItsUsage() throws {
+  @Test func captureErrorReachesHostWithoutUsageText() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       var request = scene.request
       request.captureOptions = ["--fps=0"]
       let session = try scene.controller.start(request).session
       guard case .failed(let failure)? = try scene.controller.waitForEnding(of: session) else {
-        throw HarnessError("it does not fail: \(scene.events.all)")
+        throw HarnessError("the broadcast does not fail: \(scene.events.all)")
       }
       #expect(failure.reason.contains("is no frame rate"), "\(failure)")
       #expect(!failure.reason.contains("--help"), "\(failure)")
     }
   }
 
-  @Test func whoPublishesUnderTheNamesOfADeadSessionIsLeftAlone() throws {
+  @Test func publisherOnStreamsOfDeadSessionIsLeftRunning() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       var dead = BroadcastRecord(
@@ -253,7 +255,7 @@ import Testing
       let stranger = try RunningProgram(
         "framebus", ["capture", "--quiet", "--stream=audio.app", "--", "tone:440"],
         environment: ["FRAMEBUS_GROUP": "\(scene.group.id)", "FRAMEBUS_HOME": scene.root.path])
-      try waitUntil("there is sound: \(stranger.transcript)") {
+      try waitUntil("the stream exists: \(stranger.transcript)") {
         try listStreams(in: scene.group).contains { $0.name.text == "audio.app" }
       }
       let session = try scene.start()
@@ -265,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func aCaptureIsConfinedUnlessItMayNeedAnotherMachine() {
+  @Test func captureIsConfinedUnlessSourceMayNeedNetwork() {
     #expect(CaptureNeeds.ofDisplay(":0") == .display(":0"))
     #expect(CaptureNeeds.ofDisplay(nil) == .display(nil))
     for name in ["localhost:47", "host:0"] { #expect(CaptureNeeds.ofDisplay(name) == .unknown) }
@@ -277,7 +279,7 @@ import Testing
     }
   }
 
-  @Test func countingTheStartsStopsAtTheMost() throws {
+  @Test func attemptCountStopsAtMaximum() throws {
     var record = BroadcastRecord(
       session: SessionID(), extensionID: "a", source: "b", stream: "screen")
     record.beginAttempt()
@@ -287,7 +289,7 @@ import Testing
     #expect(BroadcastRecord(record.value)?.attempt == BroadcastRecord.maximumAttempts)
   }
 
-  @Test func everyEndingComesOutOfTheRecordAsItWentIn() throws {
+  @Test func everyEndingRoundTripsThroughRecord() throws {
     let failure = BroadcastFailure(
       domain: "WHIP\u{1b}[2J", code: .min, reason: "ü\0\n", recovery: "")
     for ending in [

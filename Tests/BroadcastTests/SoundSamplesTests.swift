@@ -5,9 +5,9 @@ import Sound
 import TestSupport
 import Testing
 
-/// Sound as an extension gets it: which kinds, and in which format.
+/// The kinds and formats of sound that an extension receives.
 @Suite struct SoundSamplesTests {
-  @Test func theHostCapturesEachKindOfSoundThatTheExtensionWants() throws {
+  @Test func hostCapturesEachRequestedKindOfSound() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["sound=20"], samples: SampleBufferType.allCases)
       var request = scene.request
@@ -19,12 +19,12 @@ import Testing
       }
       #expect(try scene.controller.sound == request.sound)
       #expect(try scene.finish(session) == .finished)
-      // The captures of sound have ended with the session.
+      // The sound captures have ended with the session.
       #expect(try listStreams(in: scene.group).isEmpty)
     }
   }
 
-  @Test func withoutAWordTheMicrophoneIsOff() throws {
+  @Test func microphoneIsOffByDefault() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["sound=20"], samples: SampleBufferType.allCases)
       var request = scene.request
@@ -42,14 +42,14 @@ import Testing
     }
   }
 
-  @Test func aCaptureOfSoundThatCannotBeStartedEndsNothing() throws {
+  @Test func broadcastContinuesWhenSoundCaptureCannotStart() throws {
     try withWatchdog {
       let scene = try BroadcastScene(samples: [.video, .audioApp])
       var request = scene.request
-      // No confinement can grant a path with a line's end.
+      // Confinement cannot grant a path that contains a newline.
       request.soundSources = [.audioApp: "file:/none\nrun /"]
       let session = try scene.controller.start(request).session
-      try waitUntil("the log says so, not \(scene.events.all)") {
+      try waitUntil("the failure is logged, not \(scene.events.all)") {
         try scene.log().contains {
           $0.message.hasPrefix("the capture of audio-app cannot be started: ")
         }
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func switchingOneKindOfSoundLeavesTheOther() throws {
+  @Test func switchingOneKindOfSoundKeepsTheOther() throws {
     let scene = try BroadcastScene()
     try scene.controller.setSound(SoundSwitch(app: true, mic: true))
     try scene.controller.setSound(app: false, mic: nil)
@@ -68,7 +68,7 @@ import Testing
     #expect(try scene.controller.sound == SoundSwitch(app: false, mic: false))
   }
 
-  @Test func noSoundComesWhileThePicturesAreLost() throws {
+  @Test func soundIsWithheldWhilePictureCaptureIsLost() throws {
     try withWatchdog {
       let scene = try BroadcastScene(samples: [.video, .audioApp])
       var request = scene.request
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func aCaptureOfSoundThatIsKilledIsStartedAgainAndTheBroadcastGoesOn() throws {
+  @Test func killedSoundCaptureRestartsWithoutPausingBroadcast() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["sound=20"], samples: [.video, .audioApp])
       var request = scene.request
@@ -96,9 +96,11 @@ import Testing
       }
       let first = try #require(
         try listStreams(in: scene.group).first { $0.name.text == "audio.app" })
-      guard let watch = ProcessWatch(first.publisherPID) else { throw HarnessError("it is gone") }
+      guard let watch = ProcessWatch(first.publisherPID) else {
+        throw HarnessError("the publisher is gone")
+      }
       watch.send(signal: Signal.kill)
-      try waitUntil("sound of another process, not \(scene.trace)") {
+      try waitUntil("sound arrives from a new process, not \(scene.trace)") {
         scene.trace.count { $0.hasPrefix("audio-app 20") } == 2
       }
       #expect(!scene.trace.contains { $0.hasPrefix("paused") })
@@ -109,7 +111,7 @@ import Testing
   @Test(arguments: [
     "s16le 44100x1", "f32be 96000x6", "s24be 22050x2", "u8 8000x8", "f64le 192000x2",
   ])
-  func soundOfAnyFormatArrivesAsItWasPublished(text: String) throws {
+  func soundArrivesInPublishedFormat(text: String) throws {
     try withWatchdog {
       let scene = try BroadcastScene(["sound=5"], samples: [.video, .audioApp])
       let words = text.split { $0 == " " || $0 == "x" }.map(String.init)
@@ -121,7 +123,7 @@ import Testing
       let ended = try StopSignal()
       let format = try FrameFormat.audio(.appAudio, audio, maximumSampleFrameCount: count)
       var options = PublisherOptions()
-      // Shallower than the extension would like.
+      // Shallower than the extension requests.
       options.ringDepth = 16
       let box = PublisherBox(
         try Publisher(StreamName("audio.app"), in: scene.group, format: format, options: options))
@@ -141,9 +143,9 @@ import Testing
   }
 }
 
-/// A publisher of sound on a thread of its own, a frame of 10 ms at a time.
+/// Publishes sound on its own thread, in frames of 10 ms.
 private final class PublisherBox: @unchecked Sendable {
-  // because one thread publishes, and nobody else looks
+  // because only the publishing thread uses it
   private var publisher: Publisher?
 
   init(_ publisher: consuming Publisher) { self.publisher = consume publisher }

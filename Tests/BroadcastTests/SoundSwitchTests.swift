@@ -8,14 +8,14 @@ import Testing
 
 @testable import Broadcast
 
-/// The switch of sound: which stream heeds which side, and many who change it at once.
+/// The sound switch: which stream follows which side, and concurrent changes.
 @Suite struct SoundSwitchTests {
-  /// Whatever a stream of sound is called, it is switched by what it is.
-  @Test func aMicrophoneOnAStreamOfAnyNameHeedsItsOwnSwitch() throws {
+  /// A sound stream is switched by its kind, whatever its name.
+  @Test func soundSwitchFollowsKindNotStreamName() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["sound=20"], samples: SampleBufferType.allCases)
       var request = scene.request
-      // Crosswise, so that no name says what it is.
+      // Swapped, so that the names do not reveal the kinds.
       request.streams = [
         .audioApp: try StreamName("audio.mic"), .audioMic: try StreamName("audio.app"),
       ]
@@ -38,21 +38,21 @@ import Testing
     }
   }
 
-  @Test func manyThatSwitchAtOnceAllSucceedAndNoneUndoesWhatAnotherSwitched() throws {
+  @Test func concurrentSoundSwitchesAllSucceedWithoutLostUpdates() throws {
     try withWatchdog {
       let root = try TemporaryRoot()
-      let place = ["--root", root.path, "--group", "a.b"]
+      let location = ["--root", root.path, "--group", "a.b"]
       try output(of: "framebus", ["group", "create", "a.b", "--root", root.path])
       func sound() throws -> [String: Bool] {
-        let text = try output(of: "framebus", place + ["broadcast", "sound", "--json"])
+        let text = try output(of: "framebus", location + ["broadcast", "sound", "--json"])
         return try JSONDecoder().decode([String: Bool].self, from: Data(text.utf8))
       }
-      /// Processes that make such changes, one after the other, all processes at once.
+      /// Starts `count` processes that make the changes one after the other.
       func start(_ count: Int, _ changes: [String]) throws -> [RunningProgram] {
         let framebus = try pathOfProgram("framebus")
         let script = changes.map { "\"$0\" \"$@\" broadcast sound \($0) || exit 1" }
         return try (0..<count).map { _ in
-          try RunningProgram("sh", ["-c", script.joined(separator: "\n"), framebus] + place)
+          try RunningProgram("sh", ["-c", script.joined(separator: "\n"), framebus] + location)
         }
       }
       func finish(_ writers: [RunningProgram]) throws {
@@ -61,7 +61,7 @@ import Testing
           #expect(result.status == .exited(0), "\(result.errors)")
         }
       }
-      // Whoever undoes what somebody else switched is seen by whom it was switched.
+      // A lost update shows up in the process that made it.
       let controller = try BroadcastController(in: AppGroup.open(GroupID("a.b"), root: root.path))
       let writers = try start(
         4, Array(repeating: ["--mic on", "--mic off"], count: 20).flatMap(\.self))
@@ -75,7 +75,7 @@ import Testing
       #expect(lost == 0)
       try finish(writers)
       #expect(try sound() == ["app": !app, "mic": false])
-      // Where they do not agree, one of them is the last.
+      // If the processes disagree, one of them is the last.
       let pairs = [("on", "on"), ("off", "off"), ("on", "off")]
       try finish(pairs.flatMap { try start(3, ["--app \($0) --mic \($1)"]) })
       let last = try sound()

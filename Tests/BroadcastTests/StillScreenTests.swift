@@ -5,19 +5,19 @@ import Platform
 import TestSupport
 import Testing
 
-/// Broadcasts of a screen on which nothing moves: what comes all the same, and what must not.
+/// Broadcasts of a screen without motion.
 @Suite struct StillScreenTests {
   private let screen: VirtualScreen
 
   init() throws { screen = try VirtualScreen(width: 320, height: 240) }
 
-  /// Paints the whole screen, and returns once it is so.
+  /// Paints the whole screen, and returns when it is painted.
   private func paint(_ colour: String) throws {
     try screen.show("xsetroot", ["-solid", "#\(colour)"]).finish()
   }
 
-  /// Subscribes as anybody could, until a frame of the colour was there.
-  private func see(_ colour: [UInt8], in group: AppGroup) throws {
+  /// Subscribes as another process would, until a frame has the colour.
+  private func waitForFrame(_ colour: [UInt8], in group: AppGroup) throws {
     var options = SubscriberOptions()
     options.start = .next
     var subscriber = try Subscriber(StreamName("screen"), in: group, options: options)
@@ -26,10 +26,10 @@ import Testing
       let pixel = unsafe lease.bytes.withUnsafeBytes { unsafe [UInt8]($0.prefix(3)) }
       if pixel == colour { return }
     }
-    throw HarnessError("nobody sees \(colour)")
+    throw HarnessError("no frame has the colour \(colour)")
   }
 
-  @Test func whatOthersSawDuringAPauseIsNoSampleAfterIt() throws {
+  @Test func framesCapturedDuringPauseAreNotDeliveredAfterResume() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["colour=1"], source: "screen:\(screen.display)")
       try paint("ff0000")
@@ -38,7 +38,7 @@ import Testing
       try scene.controller.pause()
       try scene.events.wait(for: .paused([.requested]))
       try paint("0000ff")
-      try see([0xff, 0, 0], in: scene.group)
+      try waitForFrame([0xff, 0, 0], in: scene.group)
       try paint("00ff00")
       try scene.controller.resume()
       try scene.waitForTrace([
@@ -48,17 +48,19 @@ import Testing
     }
   }
 
-  @Test func aHandlerWithWorkToDoIsCalledAlthoughNoSampleComes() throws {
+  @Test func idleHandlerIsCalledWithoutSamples() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["idle=1"], source: "screen:\(screen.display)")
       let session = try scene.start()
-      try waitUntil("it works while idle, not \(scene.trace)") { scene.trace.contains("idle") }
+      try waitUntil("the idle handler is called, not \(scene.trace)") {
+        scene.trace.contains("idle")
+      }
       #expect(try scene.finish(session) == .finished)
     }
   }
 
   #if Media
-    @Test func theBuiltInUploaderSendsAStillScreenAgainWithoutAnySound() throws {
+    @Test func builtInUploaderResendsStillScreenWithoutSound() throws {
       try withWatchdog {
         let scene = try BroadcastScene()
         let global = ["--root", scene.root.path, "--group", "\(scene.group.id)"]
@@ -72,7 +74,7 @@ import Testing
             "broadcast", "start", "framebus.upload", "--source", "screen:\(screen.display)",
           ],
           environment: ["PULSE_SERVER": "unix:/none"])
-        // It is written as it comes.
+        // The file is written during the broadcast.
         func packetCount() throws -> Int {
           let result = try run(
             "ffprobe",
@@ -82,7 +84,7 @@ import Testing
             ])
           return Int(result.output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
         }
-        try waitUntil("there are pictures: \(host.transcript)") { try packetCount() >= 4 }
+        try waitUntil("the file has pictures: \(host.transcript)") { try packetCount() >= 4 }
         #expect(try host.end(with: Signal.interrupt).status == .exited(130))
         #expect(try packetCount() >= 4)
       }

@@ -2,13 +2,13 @@ import Capture
 import Foundation
 import FrameBus
 
-/// Tells whether a picture of `test:bars` is whole: each pixel of it is what the number drawn into
-/// it says, and the numbers rise.
+/// Checks pictures of `test:bars`: each pixel must match the number drawn into the picture, and the
+/// numbers must increase.
 struct PictureCheck {
   private var newest = (generation: UInt64(0), sequence: UInt32(0))
   private var pixels: [UInt32] = []
 
-  /// - Returns: what is wrong; nil for a picture that is whole.
+  /// - Returns: the problem; nil for a picture that is intact.
   mutating func problem(
     _ format: FrameFormat, generation: UInt64, _ bytes: RawSpan
   ) -> String? {
@@ -20,7 +20,7 @@ struct PictureCheck {
     return isAsDrawn(mark, format, bytes) ? nil : "\(mark.sequence) is torn"
   }
 
-  /// Draws it again.
+  /// Draws the pattern again and compares.
   private mutating func isAsDrawn(
     _ mark: TestPatternMark, _ format: FrameFormat, _ bytes: RawSpan
   ) -> Bool {
@@ -28,12 +28,12 @@ struct PictureCheck {
     let count = stride * format.height
     if pixels.count != count / 4 { pixels = Array(repeating: 0, count: count / 4) }
     var elements = pixels.mutableSpan
-    // SAFETY: whole pixels, of which every value is allowed.
+    // SAFETY: whole pixels, for which every bit pattern is valid.
     var canvas = unsafe elements.mutableBytes
     TestPattern(.bars).draw(
       into: &canvas, width: format.width, height: format.height, strideBytes: stride,
       sequence: UInt64(mark.sequence), milliseconds: UInt64(mark.milliseconds))
-    // SAFETY: both are lent for the call, and hold so many bytes: the format was checked.
+    // SAFETY: both spans are valid during the call and hold `count` bytes: the format was checked.
     return unsafe bytes.withUnsafeBytes { seen in
       unsafe pixels.withUnsafeBytes { drawn in
         unsafe seen.count >= count && memcmp(seen.baseAddress!, drawn.baseAddress!, count) == 0

@@ -6,7 +6,7 @@ import Platform
 import WorkerSupport
 
 /// The processes of a broadcast that a test can kill: `BroadcastWorker extension trace=FILE …`, as
-/// a manifest names it, and `BroadcastWorker host ROOT GROUP extension=ID source=SOURCE`.
+/// in a manifest, and `BroadcastWorker host ROOT GROUP extension=ID source=SOURCE`.
 @main
 struct Program {
   static func main() {
@@ -19,7 +19,7 @@ struct Program {
     }
   }
 
-  /// Keeps what descriptor 3 says as a credential, `SERVICE/ACCOUNT`.
+  /// Stores the contents of descriptor 3 as the credential `SERVICE/ACCOUNT`.
   private static func seal(_ text: String, in group: AppGroup) throws {
     let secret = try SecretBytes(capacity: 4096) { span throws(CredentialError) in
       do { return try readFully(into: &span, from: 3) } catch { throw .system("\(error)") }
@@ -28,7 +28,7 @@ struct Program {
     say("has sealed")
   }
 
-  /// Starts a broadcast and says what becomes of it, until it has ended or a signal comes.
+  /// Starts a broadcast and prints its events until it has ended or a signal arrives.
   private static func host(_ arguments: [String]) throws {
     let signals = try SignalWatcher()
     let settings = Settings(arguments.dropFirst(4))

@@ -5,17 +5,17 @@ import FrameBus
 import Platform
 import WorkerSupport
 
-/// Writes down in which order it is called, and fails where a test wants it to.
+/// Traces the order of its calls, and fails where a test requests it.
 final class TracingHandler: BroadcastSampleHandler, IdleHandler {
   private let settings: Settings
   private let trace: FileHandle?
   private var frameCount = 0
   private var lastLine = ""
-  /// Of each kind, samples of the present generation.
+  /// For each kind, the samples of the current generation.
   private var soundCounts: [SampleBufferType: (generation: UInt64, count: Int)] = [:]
   private var kept: [RetainedSampleBuffer] = []
   private var check: PictureCheck?
-  private var hoard: SampleHoard?
+  private var slowDestination: SlowDestination?
   private var attempt = 0
   private(set) var worksAt = Deadline.never
 
@@ -30,7 +30,7 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
     write("started \(attempt)")
     if settings["check"] != nil { check = PictureCheck() }
     if let interval = settings["sendEveryMs"].flatMap(Int.init) {
-      hoard = try? SampleHoard(sendingEvery: .milliseconds(interval))
+      slowDestination = try? SlowDestination(sendingEvery: .milliseconds(interval))
     }
     if settings["fail"] == "signIn" {
       throw BroadcastFailure(
@@ -56,13 +56,13 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
   ) throws(BroadcastFailure) {
     if type != .video, settings["sound"] != nil { return countSound(sample, type) }
     frameCount += 1
-    // One line for as many as come in a row.
+    // One line for consecutive samples.
     let line = settings["colour"] == nil ? type.rawValue : "\(type.rawValue) \(colour(of: sample))"
     if lastLine != line { write(line) }
-    // Longer than any moving source takes.
+    // Longer than the frame interval of any moving source.
     if settings["idle"] != nil { worksAt = .after(.milliseconds(500)) }
     if settings["keep"] != nil { keep(sample) }
-    hoard?.add(sample)
+    slowDestination?.add(sample)
     if settings.number("runaway", 0) == attempt { runAway() }
     if let problem = sample.withBytes({
       check?.problem(sample.format, generation: sample.generation, $0)
@@ -88,7 +88,7 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
     write("idle")
   }
 
-  /// Of the first pixel, as `rrggbb`.
+  /// The colour of the first pixel, as `rrggbb`.
   private func colour(of sample: borrowing SampleBuffer) -> String {
     sample.withBytes { bytes in
       // SAFETY: each byte of the span is read as a byte.
@@ -97,13 +97,13 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
     }
   }
 
-  /// Takes memory until it is ended.
+  /// Allocates memory until the process is killed.
   private func runAway() {
     var taken: [[UInt8]] = []
     while true { taken.append(Array(repeating: UInt8(taken.count & 0xff), count: 1 << 20)) }
   }
 
-  /// Says how many there are of a kind, once there are as many as a test wants to see.
+  /// Traces the number of samples of a kind once it reaches the number that a test requests.
   private func countSound(_ sample: borrowing SampleBuffer, _ type: SampleBufferType) {
     var count = soundCounts[type] ?? (sample.generation, 0)
     if count.generation != sample.generation { count = (sample.generation, 0) }

@@ -3,7 +3,7 @@ import Confinement
 import Platform
 import WorkerSupport
 
-// A host that starts one role, says how it was confined, and waits for its end.
+// A host that starts one role, prints its confinement, and waits for its end.
 //
 //   RoleHost [role=none|capture|extension root=DIR] [bond=dies|outlives] [end=wait|return]
 //            [display=NAME] [memory=MiB] [grant=PATH] PROGRAM… after --
@@ -28,7 +28,7 @@ runWorker {
   var options = LaunchOptions(
     program.contains("/") ? program : siblingProgram(named: program) ?? program,
     Array(command.dropFirst()))
-  // A hand-over of credentials, which it passes on.
+  // A hand-over of credentials, which is passed on.
   if let number = environmentValue("FRAMEBUS_HANDED_FD").flatMap({ Int32($0) }) {
     options.inherited = [number]
   }

@@ -8,7 +8,7 @@ import Platform
 struct BroadcastCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "broadcast",
-    abstract: "Capture a source and give it to an extension, each a process of its own.",
+    abstract: "Broadcast a captured source to an extension.",
     subcommands: [
       BroadcastStart.self, BroadcastStop.self, BroadcastPauseCommand.self,
       BroadcastResume.self, BroadcastAnnotate.self, BroadcastSound.self,
@@ -18,10 +18,10 @@ struct BroadcastCommand: ParsableCommand {
 
 struct BroadcastStop: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stop", abstract: "Have the extension finish, and wait until all has ended.",
+    commandName: "stop", abstract: "Stop the broadcast and wait for its processes to exit.",
     discussion: """
-      Works from any terminal, also when the process that started it has died. Where the broadcast \
-      is over, captures that it left behind are ended.
+      Works from any terminal, even if the process that started the broadcast has died. If no \
+      broadcast is active, it stops captures that an ended one left running.
       """)
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -31,17 +31,17 @@ struct BroadcastStop: ParsableCommand {
     let controller = try BroadcastController(in: global.openGroup())
     guard let session = try controller.status.session else { throw BroadcastError.noBroadcast }
     do { try controller.finish() } catch BroadcastError.noBroadcast {
-      // A host that was made to end at once leaves its capture running.
-      let count = try controller.endLeftCaptures()
+      // A host that was killed leaves its capture running.
+      let count = try controller.endOrphanedCaptures()
       if count == 0 { throw BroadcastError.noBroadcast }
       return try global.tell(
-        "ended what a broadcast that is over left running: \(counted(count, "capture"))",
+        "stopped \(counted(count, "capture")) that an ended broadcast left running",
         asJSON: ["endedCaptures": count])
     }
     let ending = try controller.waitForEnding(of: session, stop: signals.stop) { host in
       let (who, how) = host.map { (", process \($0),", "kill -CONT \($0)") } ?? ("", "fg")
       global.terminal.say(
-        "the host\(who) does not respond; is it stopped? Continue it with `\(how)`; Ctrl-C ends"
+        "the host\(who) does not respond; it may be suspended. Continue it with `\(how)`; Ctrl-C ends"
           + " this wait")
     }
     guard let ending else { throw Interrupted() }
@@ -53,7 +53,7 @@ struct BroadcastStop: ParsableCommand {
 
 struct BroadcastPauseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Give the extension no samples until `resume`.")
+    commandName: "pause", abstract: "Pause the flow of samples until `resume`.")
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -62,7 +62,7 @@ struct BroadcastPauseCommand: ParsableCommand {
 
 struct BroadcastResume: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "Give the extension samples again.")
+    commandName: "resume", abstract: "Resume the flow of samples.")
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -71,9 +71,11 @@ struct BroadcastResume: ParsableCommand {
 
 struct BroadcastAnnotate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "annotate", abstract: "Tell the extension which application is in front.")
+    commandName: "annotate", abstract: "Set the front application that the extension receives.")
 
-  @Argument(help: ArgumentHelp("Such as org.example.editor.", valueName: "application"))
+  @Argument(
+    help: ArgumentHelp(
+      "Application ID, such as org.example.editor.", valueName: "application"))
   var application: String
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -89,7 +91,7 @@ struct BroadcastAnnotate: ParsableCommand {
 /// `framebus broadcast status`.
 struct BroadcastStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show what is so of the group's broadcast.")
+    commandName: "status", abstract: "Show broadcast status.")
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -100,19 +102,20 @@ struct BroadcastStatusCommand: ParsableCommand {
   }
 }
 
-/// What `framebus broadcast status` prints. The names are a contract.
+/// The output of `framebus broadcast status`. The names are a contract.
 private struct StatusReport: Encodable {
   struct RoleReport: Encodable {
     let pid: Int32?
     /// running or none.
     let state: String
-    /// on, with what is lacking, or off, with the reason; nil for one that is never confined.
+    /// `on`, with the measures that are missing, or `off`, with the reason; nil for a role that is
+    /// never confined.
     let confinement: String?
   }
 
   let phase: String
   let session: String?
-  /// Why it is paused, or how it ended.
+  /// Why the broadcast is paused, or how it ended.
   let reason: String
   let isCaptured: Bool
   let `extension`: String
@@ -144,7 +147,7 @@ private struct StatusReport: Encodable {
 
   func print(to global: GlobalOptions) throws {
     if global.json { return try global.terminal.printJSON(self) }
-    // One that has finished says so once.
+    // The ending of a finished broadcast repeats its phase.
     let why = reason.isEmpty || reason == phase ? "" : ", \(reason.plain)"
     var rows = [("phase", phase + why)]
     if let session {
@@ -162,7 +165,7 @@ private struct StatusReport: Encodable {
   }
 }
 
-/// How a broadcast ended, as scripts read it.
+/// How a broadcast ended, as JSON.
 struct EndingReport: Encodable {
   /// finished, cancelled, failed or died.
   let kind: String

@@ -3,7 +3,7 @@ import Broadcast
 import CommandLineSupport
 import Sound
 
-/// On or off, as an option says it.
+/// The value of a switch option.
 enum SwitchPosition: String, ExpressibleByArgument, CaseIterable {
   case on, off
 
@@ -11,10 +11,10 @@ enum SwitchPosition: String, ExpressibleByArgument, CaseIterable {
   var isOn: Bool { self == .on }
 }
 
-/// Which sound of a broadcast is heard.
+/// The kinds of sound in a broadcast.
 struct SoundSwitchOptions: ParsableArguments {
-  @Option(help: "The sound of applications.") var app: SwitchPosition?
-  @Option(help: "The sound of the microphone.") var mic: SwitchPosition?
+  @Option(help: "Sound of applications.") var app: SwitchPosition?
+  @Option(help: "Sound of the microphone.") var mic: SwitchPosition?
 
   var isEmpty: Bool { app == nil && mic == nil }
 
@@ -26,11 +26,11 @@ struct SoundSwitchOptions: ParsableArguments {
 /// `framebus broadcast sound`.
 struct BroadcastSound: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sound", abstract: "Switch sound on or off while it lasts, or show what is on.",
+    commandName: "sound", abstract: "Show or switch the sound of the broadcast.",
     discussion: """
-      What is switched off is not captured: it fades out within the next ten milliseconds, and its \
-      device is closed. A broadcast begins with the sound of applications on and the microphone \
-      off, unless `broadcast start` says otherwise.
+      Sound that is switched off is not captured: it fades out within 10 ms, and its device is \
+      closed. A broadcast starts with the sound of applications on and the microphone off, unless \
+      `broadcast start` sets them otherwise.
       """)
 
   @OptionGroup var positions: SoundSwitchOptions

@@ -10,46 +10,48 @@ import Sound
 /// `framebus broadcast start [EXTENSION] [--source SOURCE]`.
 struct BroadcastStart: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "start", abstract: "Start a broadcast, and be its host until it ends.",
+    commandName: "start", abstract: "Start a broadcast and host it until it ends.",
     discussion: """
-      Without EXTENSION, one is picked by a line of standard input; an empty one cancels. Ctrl-C \
-      has the extension finish. If this process dies, capture and extension go on, and the next \
-      `broadcast start` of the same takes them over.
+      Without EXTENSION, reads the choice from standard input; an empty line cancels. Ctrl-C \
+      stops the broadcast. If this process dies, capture and extension continue, and the next \
+      `broadcast start` with the same extension and source takes them over.
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "The extension; `framebus extension list` shows them.", valueName: "extension"))
+      "Extension ID, from `framebus extension list`.", valueName: "extension"))
   var `extension`: String?
   @Option(
-    help: ArgumentHelp("What to capture, as `framebus capture` takes it.", valueName: "source"))
+    help: ArgumentHelp("Source, as for `framebus capture`.", valueName: "source"))
   var source = "screen"
-  @Option(help: ArgumentHelp("Frames a second.", valueName: "n"))
+  @Option(help: ArgumentHelp("Frames per second.", valueName: "n"))
   var fps: String?
-  @Option(help: ArgumentHelp("Size, as `framebus capture` takes it.", valueName: "WxH"))
+  @Option(help: ArgumentHelp("Size, as for `framebus capture`.", valueName: "WxH"))
   var size: String?
-  @OptionGroup(title: "Sound, if the extension wants it, at first") var sound: SoundSwitchOptions
+  @OptionGroup(title: "Initial sound, for an extension that requests it")
+  var sound: SoundSwitchOptions
   @Option(
     help: ArgumentHelp(
-      "What to capture as the sound of applications (default: pulse:monitor).",
+      "Source of application sound (default: pulse:monitor).",
       valueName: "source"))
   var appSource: String?
   @Option(
     help: ArgumentHelp(
-      "What to capture as the microphone (default: pulse:mic).", valueName: "source"))
+      "Source of microphone sound (default: pulse:mic).", valueName: "source"))
   var micSource: String?
   @Option(
     help: ArgumentHelp(
-      "The stream of the pictures (default: screen); of sound it is NAME.audio.app and "
-        + "NAME.audio.mic then.", valueName: "name"))
+      "Picture stream (default: screen); the sound streams become NAME.audio.app and "
+        + "NAME.audio.mic.", valueName: "name"))
   var stream: String?
-  @Option(help: ArgumentHelp("What the user agrees to, for the log.", valueName: "text"))
+  @Option(help: ArgumentHelp("Consent text, shown to the user and logged.", valueName: "text"))
   var consent: String?
-  @Option(help: ArgumentHelp("Start a role that dies at most N times in a row.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Restart a crashed role at most N times in a row.", valueName: "n"))
   var restarts: Int?
   @Flag(
     inversion: .prefixedNo,
-    help: "Let capture and extension do no more than their roles need; `status` says how far.")
+    help: "Sandbox capture and extension; `status` shows what is enforced.")
   var confine = true
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -76,7 +78,7 @@ struct BroadcastStart: ParsableCommand {
     return streams
   }
 
-  /// What `framebus capture` would refuse is refused before anything begins.
+  /// Rejects options that `framebus capture` would reject, before any process starts.
   private func checkCapture() throws {
     for source in [source, appSource, micSource].compactMap(\.self) {
       do {
@@ -93,7 +95,7 @@ struct BroadcastStart: ParsableCommand {
   }
 
   func run() throws {
-    // First of all, so that no thread is without it.
+    // Before any thread starts, because all threads must block the signals.
     let signals = try SignalWatcher()
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
@@ -109,11 +111,11 @@ struct BroadcastStart: ParsableCommand {
     request.credentials = try openedStore(controller, picked)
     let started = try controller.start(request)
     if case .joined(let session) = started {
-      terminal.say("the broadcast \(session) is under way already; following it")
+      terminal.say("broadcast \(session) is already active; following it")
     }
     var ending = try controller.waitForEnding(of: started.session, stop: signals.stop)
     if ending == nil {
-      // Who only follows stops nothing.
+      // A process that only follows does not stop the broadcast.
       if case .joined = started { throw Interrupted() }
       try controller.finish()
       ending = try controller.waitForEnding(of: started.session)
@@ -135,8 +137,8 @@ struct BroadcastStart: ParsableCommand {
     return request
   }
 
-  /// Opens the credentials that the extension asks for, once: each of its starts needs them.
-  /// - Returns: nil if it asks for none, and where another process is the host already.
+  /// Opens the credential store once, for every start of the extension.
+  /// - Returns: nil if the extension requests no credentials, or another process is the host.
   private func openedStore(
     _ controller: BroadcastController, _ picked: String
   ) throws -> CredentialStore? {
@@ -148,12 +150,12 @@ struct BroadcastStart: ParsableCommand {
     return try store.open(store.prepared(global), as: .host)
   }
 
-  /// - Returns: nil if the user cancels, by an empty line or a signal.
+  /// - Returns: nil if the user cancels with an empty line or a signal.
   private func pick(in group: AppGroup, stop: StopSignal) throws -> String? {
     let entries = try ExtensionRegistry(group).list()
     if entries.isEmpty { throw BroadcastError.noExtension }
     for (index, entry) in entries.enumerated() { global.terminal.say("\(index + 1)  \(entry.id)") }
-    global.terminal.say("Which extension? A number or a name; an empty line cancels.")
+    global.terminal.say("Which extension? Enter a number or a name; an empty line cancels.")
     let line = try typedLine(stop: stop)
     if line.isEmpty { return nil }
     if let number = Int(line), entries.indices.contains(number - 1) {
@@ -162,7 +164,7 @@ struct BroadcastStart: ParsableCommand {
     return line
   }
 
-  /// - Returns: what was typed, empty if a signal came first.
+  /// - Returns: the typed line; empty if a signal arrived first.
   private func typedLine(stop: StopSignal) throws -> String {
     let (newline, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
     var bytes: [UInt8] = []
@@ -176,7 +178,7 @@ struct BroadcastStart: ParsableCommand {
       decoding: bytes.prefix { $0 != newline && $0 != carriageReturn }, as: UTF8.self)
   }
 
-  /// - Returns: nothing at its end, and where whoever started this closed standard input.
+  /// - Returns: an empty array at end of file, and if standard input is closed.
   private func typedBytes() throws(SystemError) -> [UInt8] {
     do { return try readSome(0) } catch {
       if error.isClosedDescriptor { return [] }
@@ -202,7 +204,7 @@ private struct SessionReport: Encodable {
   let ending: EndingReport
 }
 
-/// A broadcast ended in another way than by finishing.
+/// A broadcast that did not finish cleanly.
 private struct BroadcastEnded: Error, CustomStringConvertible {
   let ending: BroadcastEnding
 
@@ -219,7 +221,7 @@ private struct BroadcastEnded: Error, CustomStringConvertible {
 }
 
 extension BroadcastEvent {
-  /// For a person; nil for what the error says that ends this program.
+  /// The text for the terminal; nil if the final error reports the event.
   fileprivate var line: String? {
     switch self {
     case .started(let session, let isAdopted):
@@ -229,12 +231,12 @@ extension BroadcastEvent {
       "paused: \(reasons.map(\.description).joined(separator: ", "))"
     case .resumed: "live again"
     case .roleLost(let role, let why, let delay?):
-      "the \(role) \(why.plain); starting it again in \(delay)"
+      "the \(role) \(why.plain); restarting it in \(delay)"
     case .roleLost(_, _, nil), .finished(.failed), .finished(.died): nil
     case .roleSilent(let role, let program):
-      "\(program.plain) runs as the \(role), and has not called BroadcastExtension.run: name a"
-        + " program in its manifest that does; `framebus broadcast stop` ends this one"
-    case .roleRestarted(let role): "the \(role) was started again"
+      "\(program.plain) runs as the \(role), but has not called BroadcastExtension.run: set"
+        + " executable in the manifest to a program that does; `framebus broadcast stop` ends it"
+    case .roleRestarted(let role): "the \(role) was restarted"
     case .finished(let ending): "\(ending)"
     }
   }

@@ -5,10 +5,10 @@ import CommandLineSupport
 import Platform
 import Upload
 
-/// `framebus extension …`: who can take the samples of a broadcast.
+/// `framebus extension …`: manages the extensions of a group.
 struct Extension: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Register programs that take the samples of a broadcast somewhere.",
+    abstract: "Manage the extensions that receive broadcasts.",
     subcommands: [
       ExtensionRegister.self, ExtensionList.self, ExtensionShow.self, ExtensionRemove.self,
     ])
@@ -16,24 +16,24 @@ struct Extension: ParsableCommand {
 
 struct ExtensionRegister: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "register", abstract: "Register an extension, or what is new of it.",
+    commandName: "register", abstract: "Register or update an extension.",
     discussion: """
-      The manifest is checked, and kept in the group as it is then. --builtin writes that of \
-      framebus-upload, which takes a destination as `framebus upload` does.
+      Checks the manifest and stores a copy in the group. --builtin registers framebus-upload with \
+      a destination, as for `framebus upload`.
       """)
 
-  @Argument(help: ArgumentHelp("The manifest, a TOML file.", valueName: "file"))
+  @Argument(help: ArgumentHelp("Manifest, a TOML file.", valueName: "file"))
   var file: String?
   @Option(
-    help: ArgumentHelp("Register framebus-upload for this destination.", valueName: "destination"))
+    help: ArgumentHelp("Register framebus-upload with this destination.", valueName: "destination"))
   var builtin: String?
   @Option(
     help: ArgumentHelp(
-      "The id of --builtin (default: \(ExtensionRegister.builtinID)).", valueName: "id"))
+      "ID for --builtin (default: \(ExtensionRegister.builtinID)).", valueName: "id"))
   var id: String?
   @Option(
     help: ArgumentHelp(
-      "What --builtin is handed over; the first is the bearer of whip:, the passphrase of srt:, "
+      "Credential for --builtin; the first is the bearer of whip:, the passphrase of srt: or "
         + "the stream key of rtmp:.",
       valueName: "service/account"))
   var credential: [String] = []
@@ -43,10 +43,11 @@ struct ExtensionRegister: ParsableCommand {
 
   func validate() throws {
     if (file == nil) == (builtin == nil) {
-      throw ValidationError("name a manifest, or --builtin DESTINATION")
+      throw ValidationError("name a manifest or use --builtin DESTINATION")
     }
     if builtin == nil, id != nil || !credential.isEmpty {
-      throw ValidationError("--id and --credential belong to --builtin; a manifest has its own")
+      throw ValidationError(
+        "--id and --credential require --builtin; a manifest contains its own")
     }
   }
 
@@ -59,7 +60,7 @@ struct ExtensionRegister: ParsableCommand {
       asJSON: ["registered": "\(manifest.id)"])
   }
 
-  /// The built-in uploader as an extension like any other: the same checks apply.
+  /// The manifest of the built-in uploader, which is checked like any other.
   private func builtinManifest() throws -> ExtensionManifest {
     let known = DestinationSpecification.schemes
     guard let builtin, let parts = try? DestinationSpecification(builtin),
@@ -106,7 +107,7 @@ struct ExtensionShow: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Print an extension's manifest.")
 
-  @Argument(help: ArgumentHelp("The extension.", valueName: "id"))
+  @Argument(help: ArgumentHelp("Extension ID.", valueName: "id"))
   var id: String
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -121,7 +122,7 @@ struct ExtensionRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove an extension.")
 
-  @Argument(help: ArgumentHelp("The extension.", valueName: "id"))
+  @Argument(help: ArgumentHelp("Extension ID.", valueName: "id"))
   var id: String
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -131,7 +132,7 @@ struct ExtensionRemove: ParsableCommand {
   }
 }
 
-/// An extension as scripts read it.
+/// An extension as JSON.
 private struct ExtensionReport: Encodable {
   let id: String
   var executable: String?

@@ -7,22 +7,22 @@ import Testing
 
 @testable import Broadcast
 
-/// Captures that a host meets: its session's own, one that a host left, and somebody else's.
-@Suite struct LeftCaptureTests {
-  /// Somebody's own capture into the scene's group.
+/// Captures that a host finds: its own session's, one that a dead host left, and unrelated ones.
+@Suite struct OrphanedCaptureTests {
+  /// A capture that a user started in the scene's group.
   private func stranger(
     _ scene: BroadcastScene, _ stream: String, _ source: String
   ) throws -> RunningProgram {
     let capture = try RunningProgram(
       "framebus", ["capture", "--quiet", "--stream=\(stream)", "--", source],
       environment: ["FRAMEBUS_GROUP": "\(scene.group.id)", "FRAMEBUS_HOME": scene.root.path])
-    try waitUntil("there is \(stream): \(capture.transcript)") {
+    try waitUntil("\(stream) exists: \(capture.transcript)") {
       try listStreams(in: scene.group).contains { $0.name.text == stream }
     }
     return capture
   }
 
-  /// The record of a session whose processes are all gone.
+  /// Writes the record of a session whose processes have all died.
   private func writeDeadSession(_ scene: BroadcastScene) throws -> SessionID {
     let record = BroadcastRecord(
       session: SessionID(), extensionID: BroadcastScene.extensionID, source: scene.source,
@@ -31,24 +31,24 @@ import Testing
     return record.session
   }
 
-  /// A session that is over, but for its capture: the host was killed.
-  private func sceneWithLeftCapture() throws -> BroadcastScene {
+  /// A session that has ended except for its capture, because the host was killed.
+  private func sceneWithOrphanedCapture() throws -> BroadcastScene {
     let scene = try BroadcastScene()
     let host = try scene.hostProcess()
     try scene.waitForTrace(["started 1", "video"])
     _ = try host.end(with: Signal.kill)
-    // The extension heeds the wish by itself; nobody is left to end the capture.
-    try SessionBoard(scene.group, as: .host).change { $0?.wish = .finish }
-    try waitUntil("it is finished and its capture alone is left, not \(scene.trace)") {
+    // The extension applies the request itself; no host is left to end the capture.
+    try SessionBoard(scene.group, as: .host).change { $0?.requested = .finish }
+    try waitUntil("it is finished and only its capture runs, not \(scene.trace)") {
       let status = try scene.controller.status
       return status.phase == .finished && Array(status.pids.keys) == [.capture]
     }
     return scene
   }
 
-  @Test func aCaptureThatOutlivesItsHostAndItsSessionIsEndedByTheNextStart() throws {
+  @Test func nextStartEndsOrphanedCapture() throws {
     try withWatchdog {
-      let scene = try sceneWithLeftCapture()
+      let scene = try sceneWithOrphanedCapture()
       let pid = try #require(try scene.controller.status.pids[.capture])
       guard let left = ProcessWatch(pid) else { throw HarnessError("the capture is gone") }
       let session = try scene.start()
@@ -56,28 +56,30 @@ import Testing
       try scene.waitForTrace(["started 1", "video", "finished", "started 1", "video"])
       #expect(
         try scene.log().contains {
-          $0.message == "process \(pid), a capture of a session that is over, was ended"
+          $0.message == "process \(pid), a capture of an ended session, was terminated"
         })
       #expect(try scene.finish(session) == .finished)
     }
   }
 
-  /// Whoever wants the filming to end need not start another broadcast for that.
-  @Test func aCaptureThatOutlivesItsHostAndItsSessionIsEndedByStop() throws {
+  /// Stopping the capture does not require another broadcast.
+  @Test func stopEndsOrphanedCapture() throws {
     try withWatchdog {
-      let scene = try sceneWithLeftCapture()
+      let scene = try sceneWithOrphanedCapture()
       let stop = ["broadcast", "stop", "--root", scene.root.path, "--group", "\(scene.group.id)"]
       let ended = try run("framebus", stop)
       #expect(ended.status == .exited(0))
-      #expect(ended.errors.hasSuffix("left running: 1 capture\n"), "\(ended.errors)")
+      #expect(
+        ended.errors == "stopped 1 capture that an ended broadcast left running\n",
+        "\(ended.errors)")
       #expect(try scene.controller.status.pids == [:])
       let again = try run("framebus", stop)
       #expect(again.status == .exited(1))
-      #expect(again.errors.contains("no broadcast is under way"), "\(again.errors)")
+      #expect(again.errors.contains("no broadcast is active"), "\(again.errors)")
     }
   }
 
-  @Test func whatAStrangerPublishesIsNotBroadcast() throws {
+  @Test func startFailsWhileAnotherProcessPublishesStream() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let stranger = try stranger(scene, "screen", "test:bars")
@@ -94,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func aStrangersPublisherOfADeadSessionsPicturesIsNeitherAdoptedNorEnded() throws {
+  @Test func unrelatedPublisherOfDeadSessionsStreamIsNeitherAdoptedNorEnded() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       let dead = try writeDeadSession(scene)
@@ -111,9 +113,9 @@ import Testing
     }
   }
 
-  /// A member that may make files among the sockets has no say over processes that are none of the
-  /// broadcast's.
-  @Test func aLinkToAnotherProgramsSocketMakesThatNoRole() throws {
+  /// A member that can create files among the sockets cannot affect processes outside the
+  /// broadcast.
+  @Test func linkToUnrelatedSocketIsIgnored() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
       _ = try writeDeadSession(scene)
@@ -135,7 +137,7 @@ import Testing
           atPath: link, withDestinationPath: target)
       }
       #expect(try scene.controller.status.pids == [:])
-      // Finds nobody to finish.
+      // It finds no process to stop.
       try scene.controller.finish()
       #expect(elsewhere.trace == ["started 1", "video"])
       #expect(innocent.process.status == nil)

@@ -2,25 +2,25 @@ import Confinement
 import Platform
 import SharedLog
 
-/// Withholds samples from an extension that has little of its memory budget left, so that what it
-/// has still to send can go before more comes. Without a budget it withholds none.
-struct MemoryThrift {
+/// Withholds samples from an extension that has little of its memory budget left, so that it can
+/// send what it has queued before it receives more. Without a budget it withholds none.
+struct SampleThrottle {
   private var withheld: [SampleBufferType: UInt64] = [:]
   private var isShort = false
 
   private static let label = "broadcast.extension"
 
-  /// Counts a sample that came.
-  /// - Returns: how many of its kind were withheld before it; nil if it is withheld itself.
+  /// Counts a received sample.
+  /// - Returns: the number of samples of its kind withheld before it; nil if it is withheld too.
   mutating func count(_ type: SampleBufferType, _ log: SharedLog) -> UInt64? {
     if ConfinedProcess.memoryLevel >= .low {
       if !isShort {
         log.append(
-          .warning, "nine tenths of the memory budget are taken: samples are dropped",
+          .warning, "nine tenths of the memory budget are used: dropping samples",
           label: Self.label)
         isShort = true
       }
-      // What was freed counts until the system has it back.
+      // Freed memory counts against the budget until the kernel has it back.
       returnFreeMemory()
       withheld[type, default: 0] += 1
       return nil
@@ -28,7 +28,7 @@ struct MemoryThrift {
     if isShort {
       let count = withheld.values.reduce(0, +)
       log.append(
-        .notice, "there is memory again", label: Self.label,
+        .notice, "memory is available again", label: Self.label,
         metadata: [LogField("dropped", "\(count)")])
       isShort = false
     }

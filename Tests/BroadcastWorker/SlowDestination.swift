@@ -2,15 +2,15 @@ import Broadcast
 import Platform
 import Synchronization
 
-/// A destination that copies what it is to send, and is slower than what comes.
-final class SampleHoard: Sendable {
+/// A destination that copies its samples and sends them more slowly than they arrive.
+final class SlowDestination: Sendable {
   private let waiting = Mutex<[[UInt8]]>([])
 
-  /// - Parameter interval: one sample is sent so often.
+  /// - Parameter interval: the time between two sent samples.
   init(sendingEvery interval: Duration) throws {
     try startThread(named: "slow") { [self] in
       while true {
-        // How slow it is.
+        // Simulates the time that sending takes.
         sleep(until: .after(interval))
         waiting.withLock { if !$0.isEmpty { $0.removeFirst() } }
       }
