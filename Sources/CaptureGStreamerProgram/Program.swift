@@ -5,12 +5,12 @@ import CommandLineSupport
 import FrameBus
 import GStreamerLog
 
-/// The program `framebus-capture-gstreamer`: one source that GStreamer decodes, in a process of
-/// its own. It refuses to encode or send anything.
+/// The program `framebus-capture-gstreamer`: captures one source through GStreamer, in its own
+/// process. It refuses to encode or send anything.
 @main struct CaptureGStreamerProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture-gstreamer",
-    abstract: "Publish a video file, a GStreamer pipeline or the sound of the machine.")
+    abstract: "Publish a video file, a pipeline or the machine's sound.")
 
   @OptionGroup var capture: CaptureOptions
   @OptionGroup var global: GlobalOptions
@@ -51,7 +51,7 @@ import GStreamerLog
   }
 
   #if Media
-    /// Where the sound of a file goes. Its pictures come without it, where it cannot be published.
+    /// The part that publishes a file's sound. If that fails, the pictures continue without sound.
     private func sound(beside role: CaptureRole) throws -> PipelineSource.SoundPart? {
       guard let stream = try capture.soundStream() else { return nil }
       let terminal = global.terminal

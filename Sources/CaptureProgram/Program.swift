@@ -4,12 +4,12 @@ import CaptureX11
 import CommandLineSupport
 import FrameBus
 
-/// The program `framebus-capture`: one source that needs no codec, in a process of its own. It
-/// refuses to load GStreamer: sources that need it are the other capture program's.
+/// The program `framebus-capture`: captures one source that needs no codec, in its own process. It
+/// refuses to load GStreamer, and leaves sources that need it to `framebus-capture-gstreamer`.
 @main struct CaptureProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture",
-    abstract: "Publish a screen, a test pattern, a test tone or uncompressed video.")
+    abstract: "Publish a screen, a test pattern, a tone or raw video.")
 
   @OptionGroup var capture: CaptureOptions
   @OptionGroup var global: GlobalOptions

@@ -3,96 +3,96 @@ import Capture
 import FrameBus
 import Sound
 
-/// The options of `framebus capture` and of the programs behind it.
+/// The options of `framebus capture` and the capture programs.
 public struct CaptureOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "What to capture: \(SourceSpecification.summary).",
+      "Source: \(SourceSpecification.summary).",
       discussion: """
-        Test patterns: bars, gradient, noise, flash. A screen and a test pattern do nothing while \
-        nobody subscribes; a file and y4m wait for their first subscriber and lose no frame.
-        pulse:monitor is what the machine plays, pulse:mic its microphone. A beep is heard when \
-        test:flash is white, at the beginning of each second.
+        Test patterns: bars, gradient, noise, flash. A screen or test pattern idles without \
+        subscribers; a file or y4m waits for its first subscriber and loses no frame.
+        pulse:monitor captures the machine's sound output, pulse:mic its microphone. A beep sounds \
+        while test:flash is white, at the start of each second.
         """))
   public var source: String
 
   @Option(
     name: .customLong("stream"),
     help: ArgumentHelp(
-      "The stream to publish (default: \(DefaultStream.name); of sound audio.app or audio.mic).",
+      "Stream to publish (default: \(DefaultStream.name); for sound audio.app or audio.mic).",
       valueName: "name"))
   public var streamText: String?
 
   @Option(
     name: .customLong("fps"),
     help: ArgumentHelp(
-      "Frames a second, such as 60 or 30000/1001 (default: 30, or the file's own).",
+      "Frames per second, such as 60 or 30000/1001 (default: 30, or the file's own).",
       valueName: "n"))
   public var rateText: String?
 
   @Option(
     name: .customLong("size"),
     help: ArgumentHelp(
-      "Of a test pattern (default: 1280x720), or the part of a screen to capture: WxH[+X+Y].",
+      "Size of a test pattern (default: 1280x720), or part of a screen: WxH[+X+Y].",
       valueName: "WxH"))
   public var sizeText: String?
 
   @Option(
     name: .customLong("sound"),
     help: ArgumentHelp(
-      "The stream for a file's sound (default: audio.app); none: leave it out.", valueName: "name"))
+      "Stream for a file's sound (default: audio.app); none omits it.", valueName: "name"))
   public var soundText: String?
 
   @Option(
     name: .customLong("kind"),
     help: ArgumentHelp(
-      "Whose sound it is, app or mic, and so which side of `framebus broadcast sound` switches it "
-        + "(default: mic of pulse:mic and of a stream audio.mic).", valueName: "kind"))
+      "Sound kind, app or mic: selects the switch of `framebus broadcast sound` that controls it "
+        + "(default: mic for pulse:mic and for a stream audio.mic).", valueName: "kind"))
   public var kindText: String?
 
   @Option(
     help: ArgumentHelp(
-      "Of sound: hold silence back after N frames of 10 ms; 0: never.", valueName: "n"))
+      "Suppress silence after N sound frames of 10 ms; 0 disables.", valueName: "n"))
   public var silence: Int = SilenceGate.usualLimit
 
-  @Option(help: ArgumentHelp("End after N frames.", valueName: "n"))
+  @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
   public var frames: Int?
 
-  @Option(help: ArgumentHelp("End S seconds after the start.", valueName: "s"))
+  @Option(help: ArgumentHelp("Stop S seconds after the start.", valueName: "s"))
   public var duration: Double?
 
   @Option(
     help: ArgumentHelp(
-      "How a screen's pixels come: shm (the X server writes them in place) or socket "
-        + "(slower; works with remote displays).", valueName: "backend"))
+      "Transfer of screen pixels: shm (the X server writes into the slot) or socket (slower; "
+        + "works with remote displays).", valueName: "backend"))
   public var backend: String = "shm"
 
-  @Flag(help: "Keep the X server, and so all its clients, out of the pool, at one copy a frame.")
+  @Flag(help: "Keep X clients out of the pool, at one copy per frame.")
   public var isolate = false
 
   @Option(
     name: .customLong("protect"),
     help: ArgumentHelp(
-      "Show windows of a screen as black: those of a program (as `xprop WM_CLASS` names it) or "
-        + "one by its id (0x…), and in any case those that have the X property "
-        + "_FRAMEBUS_PROTECTED, for which alone: marked. Costs one copy a frame.",
+      "Black out a screen's windows: those of a program (named as by `xprop WM_CLASS`) or one "
+        + "by its ID (0x…), and always those with the X property _FRAMEBUS_PROTECTED; "
+        + "marked: only the latter. Costs one copy per frame.",
       valueName: "window"))
   public var protected: [String] = []
 
   @Option(
     name: .customLong("orientation"),
     help: ArgumentHelp(
-      "How a screen's or test pattern's picture lies, 1 to 8 as in EXIF (default: 1, upright).",
+      "Orientation of a screen or test pattern, 1 to 8 as in EXIF (default: 1, upright).",
       valueName: "n"))
   public var orientationNumber: UInt8 = Orientation.up.rawValue
 
-  @Option(help: ArgumentHelp("The broadcast it is for, as its host says.", visibility: .hidden))
+  @Option(help: ArgumentHelp("Session of the broadcast, set by its host.", visibility: .hidden))
   public var session: String?
 
-  @Flag(name: .customLong("no-cursor"), help: "Leave the mouse cursor out.")
+  @Flag(name: .customLong("no-cursor"), help: "Omit the mouse cursor.")
   public var hidesCursor = false
 
-  @Flag(help: "Capture an X screen that belongs to a Wayland session all the same.")
+  @Flag(help: "Capture an X screen even if it belongs to a Wayland session.")
   public var force = false
 
   public init() {}
@@ -100,7 +100,7 @@ public struct CaptureOptions: ParsableArguments {
   public func validate() throws {
     if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
     if let duration, !(duration > 0 && duration <= 1e9) {
-      throw ValidationError("--duration \(duration): use seconds, more than 0")
+      throw ValidationError("--duration \(duration): use a number of seconds above 0, up to 1e9")
     }
     if silence < 0 { throw ValidationError("--silence \(silence): use 0 or more") }
     if kindText != nil, soundKind == nil {
@@ -113,10 +113,11 @@ public struct CaptureOptions: ParsableArguments {
       throw ValidationError("--orientation \(orientationNumber): use 1 to 8")
     }
     if let text = protected.first(where: { $0.isEmpty || $0.contains { $0.isWhitespace } }) {
-      throw ValidationError("--protect “\(text)”: use a program's name or a window's id")
+      throw ValidationError("--protect “\(text)”: use a program's name or a window's ID")
     }
     if isolate, backend == "socket" {
-      throw ValidationError("--isolate: the backend socket shares no memory already; leave one out")
+      throw ValidationError(
+        "--isolate: the socket backend shares no memory anyway; remove one of the two options")
     }
     do {
       _ = try rate()
@@ -125,12 +126,12 @@ public struct CaptureOptions: ParsableArguments {
     } catch { throw ValidationError("\(error)") }
   }
 
-  /// What to capture.
+  /// The source to capture.
   public func specification() throws(UsageError) -> SourceSpecification {
     do { return try SourceSpecification(source) } catch { throw UsageError("\(error)") }
   }
 
-  /// The program that has the source.
+  /// The program that captures the source.
   public func programName() throws(UsageError) -> String {
     try specification().needsGStreamer ? "framebus-capture-gstreamer" : "framebus-capture"
   }
@@ -141,14 +142,14 @@ public struct CaptureOptions: ParsableArguments {
     do { return try StreamName(text) } catch { throw UsageError("\(error)") }
   }
 
-  /// The stream for the sound of a file; nil for none.
+  /// The stream for a file's sound; nil for none.
   public func soundStream() throws(UsageError) -> StreamName? {
     let text = soundText ?? "audio.app"
     if text == "none" { return nil }
     do { return try StreamName(text) } catch { throw UsageError("\(error)") }
   }
 
-  /// Whose sound it is; nil: the source knows.
+  /// The kind of the sound; nil if the source determines it.
   public var soundKind: FrameFormat.Kind? {
     switch kindText {
     case "app": .appAudio
@@ -157,7 +158,7 @@ public struct CaptureOptions: ParsableArguments {
     }
   }
 
-  /// How long silence is published.
+  /// The gate that limits how long silence is published.
   public var gate: SilenceGate { SilenceGate(limit: silence == 0 ? nil : silence) }
 
   public var orientation: Orientation { Orientation(rawValue: orientationNumber) ?? .up }
@@ -170,10 +171,10 @@ public struct CaptureOptions: ParsableArguments {
     try sizeText.map(parseSize)
   }
 
-  /// These options as a log may have them.
+  /// The options without secrets, for a log.
   var logged: [String] { [LoggedText.address(source)] + arguments.dropLast(2) }
 
-  /// These options as another program of this product parses them again.
+  /// The options in a form that another FrameBus program can parse.
   public var arguments: [String] {
     var result: [String] = []
     func add(_ name: String, _ value: String?) {

@@ -4,13 +4,13 @@ import Platform
 import SharedLog
 import Synchronization
 
-/// Shows how a capture goes: a line a second, redrawn in place on a terminal.
+/// Shows the progress of a capture: one line per second, redrawn in place on a terminal.
 final class CaptureProgress: Sendable {
   private struct State {
     var earlier: CaptureFigures?
-    /// Whether the last line said that nobody subscribes.
+    /// Whether the last line reported a wait for a subscriber.
     var isWaiting = false
-    /// Whether the cursor stands behind a progress line.
+    /// Whether the cursor is at the end of a progress line.
     var isMidLine = false
     var drops = DropNews()
   }
@@ -26,7 +26,7 @@ final class CaptureProgress: Sendable {
 
   func show(_ figures: CaptureFigures) {
     state.withLock { state in
-      // Waiting is said once, not once a second, where lines cannot be redrawn.
+      // Where lines cannot be redrawn, the wait is reported once.
       let isIdle = figures.subscribers == 0 && state.earlier?.frames ?? 0 == figures.frames
       if terminal.isInteractive || !(isIdle && state.isWaiting) {
         terminal.progress(
@@ -44,7 +44,7 @@ final class CaptureProgress: Sendable {
     }
   }
 
-  /// Ends a redrawn line, before other output.
+  /// Ends a redrawn line, so that other output can follow.
   func end() {
     state.withLock { state in
       if state.isMidLine { terminal.endProgress() }

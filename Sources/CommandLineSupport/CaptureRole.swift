@@ -4,7 +4,7 @@ import FrameBus
 import Platform
 import SharedLog
 
-/// What every capture program does around its source: signals, group, progress, summary.
+/// The common part of the capture programs: signals, group, progress and summary.
 public struct CaptureRole {
   private let options: CaptureOptions
   private let terminal: Terminal
@@ -13,7 +13,7 @@ public struct CaptureRole {
   private let session: CaptureSession
   private let front: FrontAnnouncer
 
-  /// Call before anything that starts threads, which must not take the signals.
+  /// Call it before any thread starts, because all threads must block the signals.
   public init(_ options: CaptureOptions, _ global: GlobalOptions) throws {
     self.options = options
     terminal = global.terminal
@@ -35,11 +35,11 @@ public struct CaptureRole {
         front.streamChanged(change)
         announcer.announce(change)
       },
-      soundSwitched: { kind, isOn in Self.tell(kind, isOn, terminal) },
+      soundSwitched: { kind, isOn in Self.reportSwitch(kind, isOn, terminal) },
       frontChanged: front.announce)
   }
 
-  private static func tell(_ kind: FrameFormat.Kind, _ isOn: Bool, _ terminal: Terminal) {
+  private static func reportSwitch(_ kind: FrameFormat.Kind, _ isOn: Bool, _ terminal: Terminal) {
     let name = kind == .micAudio ? "mic" : "app"
     let text =
       isOn
@@ -49,16 +49,16 @@ public struct CaptureRole {
     terminal.say(text)
   }
 
-  /// A session for another stream beside the one of the options, with a stop signal of its own.
+  /// A session for a second stream, with its own stop signal.
   public func session(beside stream: StreamName) throws -> CaptureSession {
     let terminal = terminal
     return CaptureSession(
       group: session.group, stream: stream, soundKind: options.soundKind, stop: try StopSignal(),
       streamChanged: StreamAnnouncer(of: stream, in: session.group, global).announce,
-      soundSwitched: { kind, isOn in Self.tell(kind, isOn, terminal) })
+      soundSwitched: { kind, isOn in Self.reportSwitch(kind, isOn, terminal) })
   }
 
-  /// Runs a source to its end, showing how it goes on standard error.
+  /// Runs a source until it ends and shows progress on standard error.
   public func run<Source: FrameSource>(_ source: Source) throws {
     let display = CaptureProgress(terminal, stream: session.stream)
     var source = source
@@ -94,7 +94,7 @@ extension CaptureFigures {
   }
 }
 
-/// The summary as scripts read it.
+/// The summary as JSON.
 private struct CaptureSummary: Encodable {
   let stream: String
   let source: String

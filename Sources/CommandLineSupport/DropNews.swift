@@ -1,5 +1,5 @@
-/// When drops are worth a line of the log: at once, and then once a minute, so that a source that
-/// is always too fast does not fill it.
+/// Limits log lines about drops: the first at once, then one per minute, so that a source that is
+/// always too fast does not fill the log.
 package struct DropNews: Sendable {
   private var said: UInt64 = 0
   private var saidAtNs: UInt64?
@@ -7,8 +7,8 @@ package struct DropNews: Sendable {
 
   package init() {}
 
-  /// - Parameter total: how many there have been since the beginning.
-  /// - Returns: how many are news; nil while there are none.
+  /// - Parameter total: the number of drops since the start.
+  /// - Returns: the number of drops not reported yet; nil if no report is due.
   package mutating func take(_ total: UInt64, nowNs: UInt64) -> UInt64? {
     guard total > said else { return nil }
     if let saidAtNs, nowNs &- saidAtNs < Self.intervalNs { return nil }

@@ -4,10 +4,10 @@ import FrontApplication
 import SharedDefaults
 import Synchronization
 
-/// Tells the group which application is in front of what a stream shows.
+/// Publishes the front application of a captured screen in the group's settings.
 ///
-/// Pictures are worth more than a name: they never wait for the settings' lock, and where the name
-/// cannot be told, a warning says so.
+/// Capturing never waits for the lock of the settings. A name that cannot be written only causes a
+/// warning.
 final class FrontAnnouncer: Sendable {
   private let front: FrontApplication?
   private let terminal: Terminal
@@ -16,9 +16,9 @@ final class FrontAnnouncer: Sendable {
 
   private struct State {
     var newest: ApplicationID?
-    /// A task is on its way that has not read the newest yet.
+    /// A task is scheduled that has not read the newest value yet.
     var isScheduled = false
-    /// This capture has the stream; before that, another may be telling.
+    /// This capture owns the stream; until then, another capture may be writing.
     var isPublished = false
   }
 
@@ -32,7 +32,7 @@ final class FrontAnnouncer: Sendable {
     }
   }
 
-  /// What an earlier capture left is forgotten as soon as the stream is this one's.
+  /// Clears the value of an earlier capture once this one owns the stream.
   func streamChanged(_ change: StreamChange) {
     guard case .up = change else { return }
     state.withLock { $0.isPublished = true }
@@ -49,7 +49,7 @@ final class FrontAnnouncer: Sendable {
     if !isScheduled { Task.detached { self.writeNewest() } }
   }
 
-  /// Nothing is shown any more. Returns when the group has been told.
+  /// Clears the value. Returns when it has been written.
   func end() {
     let isPublished = state.withLock { state in
       state.newest = nil
@@ -58,7 +58,7 @@ final class FrontAnnouncer: Sendable {
     if isPublished { writeNewest() }
   }
 
-  /// Several that come at once are one, the newest.
+  /// Writes only the newest of several pending values.
   private func writeNewest() {
     writing.withLock { _ in
       let newest = state.withLock { state in
@@ -72,6 +72,6 @@ final class FrontAnnouncer: Sendable {
   }
 
   private func warn(_ error: DefaultsError) {
-    terminal.warn("the application in front is not told: \(error)")
+    terminal.warn("cannot publish the front application: \(error)")
   }
 }

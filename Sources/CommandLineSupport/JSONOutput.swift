@@ -2,8 +2,8 @@ import FoundationEssentials
 import Platform
 
 extension Terminal {
-  /// Writes a value to standard output as JSON, keys sorted, ended by a newline.
-  /// - Parameter onOneLine: for a program that reads a line at a time, as a summary's reader does.
+  /// Writes a value to standard output as JSON with sorted keys and a final newline.
+  /// - Parameter onOneLine: whether to use one line, for readers that read line by line.
   public func printJSON(_ value: some Encodable, onOneLine: Bool = false) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -12,7 +12,7 @@ extension Terminal {
   }
 }
 
-/// The last line that is a JSON object, which is how a verb that runs long ends with `--json`.
+/// Decodes the last line that is a JSON object, the final output of a command with `--json`.
 package func lastObject<Record: Decodable>(
   _ type: Record.Type, in text: String, of program: String
 ) throws(NoFigures) -> Record {
@@ -22,7 +22,7 @@ package func lastObject<Record: Decodable>(
   throw NoFigures(program: program, text: String(text.suffix(200)))
 }
 
-/// A program ended without the figures it ends with.
+/// A program ended without its final JSON object.
 package struct NoFigures: Error, CustomStringConvertible {
   package let program: String
   package let text: String
@@ -32,5 +32,5 @@ package struct NoFigures: Error, CustomStringConvertible {
     self.text = text
   }
 
-  package var description: String { "\(program) ended without its figures: “\(text)”" }
+  package var description: String { "\(program) ended without printing its figures: “\(text)”" }
 }

@@ -1,12 +1,12 @@
-/// Text as a log may have it: without what addresses and headers prove who they are with.
+/// Removes authentication from addresses and headers before they are logged.
 package enum LoggedText {
-  /// Schemes whose addresses are places on this machine, with nothing secret in them.
+  /// Schemes whose addresses are local and contain no secrets.
   private static let localSchemes: Set<Substring> = [
     "camera", "file", "hls", "null", "pipewire", "png", "pulse", "screen", "test", "window", "y4m",
   ]
 
-  /// A source or destination as the command line has it: of an address on the network only the
-  /// host, because paths and queries may be keys; of a pipeline only its first element.
+  /// A source or destination from the command line. Keeps only the host of a network address,
+  /// because paths and queries may be keys, and only the first element of a pipeline.
   package static func address(_ text: String) -> String {
     guard let colon = text.firstIndex(of: ":") else { return text }
     let scheme = text[..<colon]
@@ -22,7 +22,7 @@ package enum LoggedText {
     return whole.endIndex == text.endIndex ? text : whole + "/…"
   }
 
-  /// A message, in which no address keeps its user and password.
+  /// A message without the user and password of any address.
   package static func masked(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "@")), text.contains("://") else { return text }
     var result = ""
@@ -38,8 +38,8 @@ package enum LoggedText {
     return result + rest
   }
 
-  /// The ways in which a library may write a secret that it was given: as it is, as part of an
-  /// address (RFC 3986), and as GStreamer puts a value into words.
+  /// The forms in which a library may print a secret: verbatim, percent-encoded (RFC 3986), and
+  /// escaped as GStreamer serialises values.
   package static func spellings(of secret: String) -> Set<String> {
     func written(_ escape: (UInt8) -> String) -> String {
       secret.utf8.map(escape).joined()
@@ -70,8 +70,8 @@ package enum LoggedText {
     "set-cookie", "www-authenticate",
   ]
 
-  /// A line of an HTTP head: its first one without the path, a header that may hold a key without
-  /// its value.
+  /// A line of an HTTP head: a request line without its path, or a header without its value if it
+  /// may hold a key.
   package static func header(_ line: String) -> String {
     if line.hasPrefix("HTTP/") { return line }
     guard let colon = line.firstIndex(of: ":"), !line[..<colon].contains(" ") else {
@@ -82,8 +82,8 @@ package enum LoggedText {
     return secretHeaders.contains(name.lowercased()) ? "\(name): <private>" : line
   }
 
-  /// Whether a library's own text holds a header that may hold a key, or the path of a request, as
-  /// libcurl's has them with HTTP/2: `[HTTP/2] [1] [authorization: Bearer …]`.
+  /// Whether a library's text repeats a header that may hold a key, or a request path, as libcurl's
+  /// does with HTTP/2: `[HTTP/2] [1] [authorization: Bearer …]`.
   package static func repeatsHeader(_ text: String) -> Bool {
     text.split(separator: "[").contains { part in
       let rest = part.drop { $0 == ":" || $0.isWhitespace }
@@ -93,7 +93,7 @@ package enum LoggedText {
     }
   }
 
-  /// A whole HTTP head.
+  /// A complete HTTP head.
   package static func headers(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).map { header(String($0)) }.joined(separator: " ")
   }

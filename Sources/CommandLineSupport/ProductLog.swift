@@ -4,12 +4,11 @@ import Platform
 import SharedLog
 import Synchronization
 
-/// What this process says in the group's log: that it began and with which options, what became of
-/// its streams, what the libraries it uses have to say, every warning and error that its user is
-/// told, and how it ended.
+/// The lines of this process in the group's log: its start and options, changes of its streams,
+/// messages of libraries, the warnings and errors shown to its user, and its exit.
 ///
-/// A process has one, from `begin` on; before that, and where the group's log cannot be written,
-/// lines are dropped. Addresses lose what may be a secret in them on the way (``LoggedText``).
+/// A process has one log, opened by `begin`. Lines are dropped before that, and if the group's log
+/// cannot be written. Addresses are stripped of possible secrets (``LoggedText``).
 public enum ProductLog {
   private struct State {
     var log: SharedLog?
@@ -19,18 +18,18 @@ public enum ProductLog {
   }
 
   private static let state = Mutex(State())
-  /// What no line may hold; the longest first, so that none is left in pieces by a part of it.
+  /// Strings removed from every line; the longest first, so that a shorter one cuts none in two.
   private static let secrets = Mutex<[String]>([])
-  /// How long the end of a process may wait for its last lines to be saved. Those that are not yet
-  /// are saved by the next process of the same user.
-  private static let closingTime = Duration.seconds(2)
+  /// How long the end of a process may wait until its last lines are saved. The next process of the
+  /// same user saves the others.
+  private static let closeTimeout = Duration.seconds(2)
 
-  /// Opens the group's log in the role of `--role`, or else in `role` if this process may take it,
-  /// or in one that it may. Whatever a user should know of a log that is not to be had, they are
-  /// told once; the process goes on without.
+  /// Opens the group's log in the role of `--role`, else in `role` if this process may take it, or
+  /// in any role that it may. If the log is unavailable, warns the user once and continues without
+  /// it.
   /// - Parameters:
-  ///   - work: what it does, such as `framebus-capture`: the label of its own lines.
-  ///   - options: as its user gave them, without what may be a secret.
+  ///   - work: the label of the program's own lines, such as `framebus-capture`.
+  ///   - options: the command line options, without secrets.
   public static func begin(
     _ work: String, in group: AppGroup, as role: Role, _ global: GlobalOptions,
     options: [String] = []
@@ -38,9 +37,9 @@ public enum ProductLog {
     let terminal = global.terminal
     var logOptions = LogOptions()
     do {
-      let wishes = try LogWishes(isVerbose: global.verbose)
-      logOptions.minimumLevel = wishes.minimumLevel
-      logOptions.sinks = try wishes.sinks(of: work)
+      let environment = try LogEnvironment(isVerbose: global.verbose)
+      logOptions.minimumLevel = environment.minimumLevel
+      logOptions.sinks = try environment.sinks(of: work)
     } catch {
       terminal.warn("\(error)")
     }
@@ -50,7 +49,7 @@ public enum ProductLog {
       let role = try global.role(in: group, preferring: role)
       opened.log = try SharedLog.open(group, role: role, options: logOptions)
     } catch {
-      terminal.say("this process is not in the group's log: \(error)")
+      terminal.say("this process does not write to the group's log: \(error)")
     }
     state.withLock { $0 = opened }
     append(
@@ -58,19 +57,19 @@ public enum ProductLog {
       [LogField("version", programVersion), LogField("options", options.joined(separator: " "))])
   }
 
-  /// Leaves a secret out of every line from here on, whoever says it: libraries log what they are
-  /// given.
+  /// Removes a secret from every later line, including those of libraries, which log their
+  /// parameters.
   public static func leaveOut(_ secret: String) {
     secrets.withLock {
       $0 = LoggedText.spellings(of: secret).union($0).sorted { $0.count > $1.count }
     }
   }
 
-  /// Lines below it are not written.
+  /// Lines below this level are not written.
   public static var minimumLevel: LogLevel { state.withLock { $0.minimumLevel } }
 
   /// Appends a line.
-  /// - Parameter label: what part speaks, such as a library; nil for the program itself.
+  /// - Parameter label: the source of the line, such as a library; nil for the program itself.
   public static func append(
     _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: [LogField] = [],
     label: String? = nil, source: String = #fileID, line: UInt32 = #line
@@ -84,13 +83,13 @@ public enum ProductLog {
       log.append(level, text, label: label, metadata: metadata, source: source, line: line)
       return
     }
-    let spoken = LogLine(
+    let entry = LogLine(
       level, text, label: label, metadata: metadata, source: source, sourceLine: line)
-    for sink in now.sinks { sink.append(spoken) }
+    for sink in now.sinks { sink.append(entry) }
   }
 
-  /// What libcurl gives its `CURLOPT_DEBUGFUNCTION`: its own text as a detail, headers below that,
-  /// both without what authenticates, and nothing of what is transferred.
+  /// Logs the text of libcurl's `CURLOPT_DEBUGFUNCTION`: messages at level debug, headers at level
+  /// trace, both without authentication, and no transferred data.
   /// - Parameter kind: libcurl's `curl_infotype`.
   public static func appendCurl(_ kind: UInt32, _ text: String) {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -102,19 +101,19 @@ public enum ProductLog {
     }
   }
 
-  /// The last line, and the end of the log.
+  /// Appends the last line and closes the log.
   static func end(status: Int32) {
     let level: LogLevel = status == 0 || status == 130 ? .info : .error
     append(level, "ended", [LogField("status", "\(status)")])
     close()
   }
 
-  /// The end of the log while the process goes on, such as when the group is about to be removed.
+  /// Closes the log while the process continues, such as before the group is removed.
   public static func close() {
     let log = state.withLock { state in
       defer { state = State() }
       return state.log
     }
-    try? log?.close(until: .after(closingTime))
+    try? log?.close(until: .after(closeTimeout))
   }
 }

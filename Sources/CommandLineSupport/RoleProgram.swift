@@ -1,12 +1,12 @@
 import Platform
 
-/// A program of this product that another one hands over to, such as `framebus-upload`.
+/// A FrameBus program that another one executes, such as `framebus-upload`.
 public struct RoleProgram: Sendable {
   public let name: String
 
   public init(_ name: String) { self.name = name }
 
-  /// Becomes that program: the process, its terminal and its environment stay. Returns only by
+  /// Replaces this process with the program, in the same terminal and environment. Returns only by
   /// throwing.
   public func run(_ arguments: [String]) throws -> Never {
     guard let path = siblingProgram(named: name) else { throw MissingProgram(name: name) }
@@ -14,7 +14,7 @@ public struct RoleProgram: Sendable {
   }
 }
 
-/// A program of this product is not installed.
+/// A FrameBus program is not installed.
 public struct MissingProgram: Error, Hashable, Sendable, CustomStringConvertible {
   public let name: String
 
@@ -24,19 +24,19 @@ public struct MissingProgram: Error, Hashable, Sendable, CustomStringConvertible
   }
 }
 
-/// The program was built without its media modules.
+/// A source needs media modules that this build lacks.
 public struct NoMedia: Error, Hashable, Sendable, CustomStringConvertible {
   public let source: String
 
   public init(source: String) { self.source = source }
 
   public var description: String {
-    "this build has no source “\(source)”: it was made without the package trait Media"
+    "this build lacks the source “\(source)”; rebuild it with the package trait Media"
   }
 }
 
 extension GlobalOptions {
-  /// These options as another program of this product parses them again.
+  /// The options in a form that another FrameBus program can parse.
   public var arguments: [String] {
     var result: [String] = []
     if let groupText { result += ["--group=\(groupText)"] }

@@ -1,7 +1,7 @@
 import Platform
 
-/// Standard output as a screen that is drawn again and again: in place on a terminal, as one block
-/// of lines after the other elsewhere.
+/// Standard output as a screen: redrawn in place on a terminal, written as successive blocks of
+/// lines elsewhere.
 package struct Screen: Sendable {
   private let isTerminal: Bool
   private let hasColour: Bool
@@ -11,7 +11,7 @@ package struct Screen: Sendable {
     hasColour = isTerminal && environmentValue("NO_COLOR") == nil
   }
 
-  /// A line and how much it matters.
+  /// A line and its emphasis.
   package struct Line: Hashable, Sendable {
     package enum Style: Sendable { case plain, heading, alarm }
     package let text: String
@@ -23,7 +23,7 @@ package struct Screen: Sendable {
     }
   }
 
-  /// Shows the lines instead of those before; on a terminal, as much of them as it has room for.
+  /// Replaces the shown lines. A terminal shows only as many as fit.
   package func show(_ lines: [Line]) throws(SystemError) {
     let text =
       isTerminal
@@ -33,7 +33,7 @@ package struct Screen: Sendable {
 
   private func drawing(_ lines: [Line], _ size: TerminalSize?) -> String {
     let columns = size?.columns ?? 80
-    // The last row stays empty, so that nothing scrolls.
+    // The last row stays empty, so that the terminal does not scroll.
     let rows = max(1, (size?.rows ?? 24) - 1)
     let shown = lines.prefix(rows).map { coloured($0, columns: columns) + "\u{1b}[K\n" }
     return "\u{1b}[H" + shown.joined() + "\u{1b}[J"

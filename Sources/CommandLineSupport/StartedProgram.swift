@@ -2,9 +2,9 @@ import Confinement
 import Platform
 import Synchronization
 
-/// A program that a verb starts and stops. It leads its own process group, so that Ctrl-C reaches
-/// only the verb, which then stops everything in its own order. It dies with the verb that is
-/// killed, where there is a framebus-confine to see to that.
+/// A program that a command starts and stops. It leads its own process group, so that Ctrl-C
+/// reaches only the command, which stops its programs in order. If framebus-confine is available,
+/// the program dies with a killed command.
 package final class StartedProgram: Sendable {
   package let name: String
   package let process: ChildProcess
@@ -12,9 +12,9 @@ package final class StartedProgram: Sendable {
   private let errors: ProgramLines
 
   /// - Parameters:
-  ///   - name: what messages call it.
+  ///   - name: the name in messages.
   ///   - inherited: descriptors that become 3, 4 … in the child.
-  ///   - onLine: told each whole line it writes, of either stream, by the thread that reads it.
+  ///   - onLine: called for each complete line of either stream, on the thread that reads it.
   package init(
     _ name: String, _ path: String, _ arguments: [String],
     environment: [String: String?] = [:], inherited: [Int32] = [],
@@ -39,11 +39,10 @@ package final class StartedProgram: Sendable {
     return try launcher.start(options, confinement: nil, bond: .diesWithHost).process
   }
 
-  /// The newest line it wrote to standard error: its progress, or what went wrong.
+  /// The newest line on standard error: progress, or an error.
   package var lastWords: String { errors.newest }
 
-  /// What it wrote to standard output, complete once it has ended; of more than a mebibyte, the
-  /// end.
+  /// The program's standard output, complete once it has exited; limited to the last mebibyte.
   package func collectedOutput() -> String {
     output.waitForEnd()
     return output.all
@@ -57,13 +56,13 @@ package final class StartedProgram: Sendable {
     return StartedProgramError.ended(name, status, lastWords: words)
   }
 
-  /// Asks it to end cleanly, and insists if it does not.
+  /// Asks the program to exit, and kills it if it does not.
   package func stop(with signal: Int32 = Signal.terminate) {
     process.end(with: signal, killAt: .after(.seconds(15)))
   }
 }
 
-/// Why a program that a verb needs is not there, or no longer.
+/// A program that a command needs is missing or has ended.
 package enum StartedProgramError: Error, CustomStringConvertible {
   case missing(String, package: String)
   case screenDidNotStart(lastWords: String)
@@ -72,21 +71,20 @@ package enum StartedProgramError: Error, CustomStringConvertible {
   package var description: String {
     switch self {
     case .missing(let name, let package):
-      "there is no program \(name); install it: apt-get install \(package)"
+      "the program \(name) is missing; install it: apt-get install \(package)"
     case .screenDidNotStart(let words):
       "the virtual screen (Xvfb) did not start\(Self.because(words)); try `Xvfb :99`"
     case .ended(let name, let status, let words): "\(name) \(status)\(Self.because(words))"
     }
   }
 
-  /// The last words of a program, as the end of a message about it.
+  /// Formats the last line of a program as the end of an error message.
   package static func because(_ words: String) -> String {
     words.isEmpty ? "" : ": " + words.trimmingPrefix("error: ")
   }
 }
 
-/// The lines of a stream, read as they come by a thread of its own, so that whoever writes them is
-/// never held up. The newest are kept.
+/// The newest lines of a pipe. A thread reads it, so that the writer never blocks.
 private final class ProgramLines: Sendable {
   private let kept = Mutex<[UInt8]>([])
   private let ended: StopSignal
@@ -112,7 +110,7 @@ private final class ProgramLines: Sendable {
     }
   }
 
-  /// Twice as much may be kept, so that what is old is seldom moved away.
+  /// Lets the buffer grow to twice the limit, so that old bytes are moved rarely.
   private static func append(_ bytes: [UInt8], to kept: inout [UInt8]) {
     kept += bytes
     if kept.count > 2 * maximumBytes { kept.removeFirst(kept.count - maximumBytes) }
@@ -124,7 +122,7 @@ private final class ProgramLines: Sendable {
     String(all.split(separator: "\n").last { !$0.allSatisfy(\.isWhitespace) } ?? "")
   }
 
-  /// A grandchild may keep the stream open, so this does not wait for ever.
+  /// Waits for the end of the output, at most 2 s: a descendant may keep the pipe open.
   func waitForEnd() {
     _ = try? waitUntilReadable([ended.descriptorNumber], until: .after(.seconds(2)))
   }

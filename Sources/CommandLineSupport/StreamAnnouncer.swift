@@ -3,32 +3,31 @@ import FrameBus
 import NotifyCenter
 import SharedLog
 
-/// Logs what becomes of a stream, and posts it as the notification `framebus.stream.NAME`, whose
-/// state says what it is now: 0 while there is none, else 1, with the width of its pictures from
-/// bit 32 on and their height from bit 48 on. A publisher that is killed leaves the state as it
-/// was.
+/// Logs changes of a stream, and posts them as the notification `framebus.stream.NAME`. Its state
+/// is 0 without a stream, and otherwise 1 with the picture width from bit 32 and the height from
+/// bit 48. A killed publisher leaves the state as it was.
 ///
-/// A stream is worth more than the news of it: where that cannot be posted, a warning says so.
+/// A notification that cannot be posted only causes a warning; the stream continues.
 public struct StreamAnnouncer: Sendable {
   private let stream: StreamName
-  private let news: News?
+  private let notification: StreamNotification?
   private let terminal: Terminal
 
-  /// Announces in the role of `--role`, or any other in which this process may publish.
+  /// Posts in the role of `--role`, or else in a role in which this process may publish.
   public init(of stream: StreamName, in group: AppGroup, _ global: GlobalOptions) {
     self.stream = stream
     terminal = global.terminal
     do {
-      news = try News(of: stream, in: group, global)
+      notification = try StreamNotification(of: stream, in: group, global)
     } catch {
-      news = nil
+      notification = nil
       warn(error)
     }
   }
 
   public func announce(_ change: StreamChange) {
     log(change)
-    do { try news?.post(change) } catch { warn(error) }
+    do { try notification?.post(change) } catch { warn(error) }
   }
 
   private func log(_ change: StreamChange) {
@@ -50,7 +49,7 @@ public struct StreamAnnouncer: Sendable {
 }
 
 /// One stream's notification.
-private struct News {
+private struct StreamNotification {
   let center: NotifyCenter
   let name: NotificationName
 
@@ -62,7 +61,7 @@ private struct News {
   }
 
   func post(_ change: StreamChange) throws(NotifyError) {
-    // First, so that whoever is told finds it.
+    // State first, so that an observer of the notification reads the new state.
     try center.setState(Self.state(after: change), of: name)
     try center.post(name)
   }

@@ -1,14 +1,14 @@
 import Platform
 
-/// The directory that a group of one run lives in, such as a demo's.
+/// The directory of a group that exists for one run, such as a demo's.
 package struct TemporaryFolder: Sendable {
   package let path: String
   private let name: String
   private let parent: String
 
-  /// - Parameter prefix: how its name begins, such as `framebus-demo-`.
+  /// - Parameter prefix: the start of the directory's name, such as `framebus-demo-`.
   package init(prefix: String) throws {
-    // Short, because a stream's socket path may have 107 bytes only.
+    // Short, because the path of a stream's socket is limited to 107 bytes.
     parent = "/tmp"
     name = temporaryName(prefix: prefix)
     path = parent + "/" + name

@@ -1,6 +1,6 @@
 extension Double {
-  /// With exactly so many decimal places, for columns. What has too many digits for that, or is no
-  /// finite number, is written as Swift writes it.
+  /// The value with a fixed number of decimal places, for columns. A value that is not finite, or
+  /// has too many digits, has Swift's default form.
   package func text(places: Int) -> String {
     let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
     guard let units = Int(exactly: (magnitude * scale).rounded()) else { return "\(self)" }
@@ -12,7 +12,7 @@ extension Double {
   }
 }
 
-/// Rows in columns: the first to the left, the others to the right.
+/// Rows in columns: the first left-aligned, the others right-aligned.
 package struct TextTable {
   private var rows: [[String]]
 

@@ -1,44 +1,45 @@
 import ArgumentParser
 import FrameBus
 
-/// The options of `framebus upload` and of the program behind it.
+/// The options of `framebus upload` and `framebus-upload`.
 public struct UploadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Where the frames go: file:PATH.mkv, file:PATH.mp4, png:PATH.png, whip:URL, srt://HOST:PORT, "
-        + "rtmp://HOST/APPLICATION/STREAM or rtmps: for it, hls:DIRECTORY or null.",
+      "Destination: file:PATH.mkv, file:PATH.mp4, png:PATH.png, whip:URL, srt://HOST:PORT, "
+        + "rtmp://HOST/APPLICATION/STREAM, rtmps://…, hls:DIRECTORY or null.",
       discussion: """
-        A file has the size of the first frame, without its last column or row if their number \
-        is odd; later frames of another size are scaled into it. An existing file is replaced.
-        whip:https://HOST/PATH sends live, by WebRTC. To whip:, srt:, rtmp: and rtmps: it \
-        connects again when the connection is lost.
-        hls: keeps index.m3u8 and the newest files of it in a directory for a web server.
+        A file has the size of the first frame, without its last column or row if the number of \
+        columns or rows is odd; later frames of another size are scaled to fit. An existing file \
+        is replaced.
+        whip:https://HOST/PATH streams live over WebRTC. whip:, srt:, rtmp: and rtmps: reconnect \
+        when the connection is lost.
+        hls: writes index.m3u8 and the newest segments into a directory for a web server.
         """))
   public var destination: String
 
   @Option(
     name: .customLong("stream"),
     help: ArgumentHelp(
-      "The stream to read (default: \(DefaultStream.name)); again for each stream of sound, such "
+      "Stream to read (default: \(DefaultStream.name)); repeat for each sound stream, such "
         + "as audio.app and audio.mic, which are mixed.", valueName: "name"))
   public var streamTexts: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "latest, keep:N or lossless[:SECONDS] (default: lossless from a file, else latest).",
+      "latest, keep:N or lossless[:SECONDS] (default: lossless for a file, else latest).",
       valueName: "policy"))
   public var policy: String?
 
   @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
   public var bitrate: String?
 
-  @Option(help: ArgumentHelp("The encoder: x264[:PRESET] or, to whip:, vp8.", valueName: "encoder"))
+  @Option(help: ArgumentHelp("Encoder: x264[:PRESET] or, for whip:, vp8.", valueName: "encoder"))
   public var encoder: String?
 
   @Option(
     help: ArgumentHelp(
-      "The credential that srt: takes as its passphrase, or rtmp: adds to its address as stream "
-        + "key; opened in the role extension, or in that of --role.",
+      "Credential for the passphrase of srt: or the stream key of rtmp:; opened as role "
+        + "extension, or as the role of --role.",
       valueName: "service/account"))
   public var secret: String?
 
@@ -50,30 +51,30 @@ public struct UploadOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
-      "Measure how far the beeps of `capture beep` are from the flashes of `capture test:flash`."))
+      "Measure the offset of `capture beep` from the flashes of `capture test:flash`."))
   public var skew = false
 
-  @OptionGroup(title: "To whip:") public var access: WHIPAccessOptions
-  @OptionGroup(title: "To whip:, the media") public var media: WHIPMediaOptions
+  @OptionGroup(title: "WHIP access") public var access: WHIPAccessOptions
+  @OptionGroup(title: "WHIP media") public var media: WHIPMediaOptions
 
   public init() {}
 
   public func validate() throws {
     if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
     if let duration, !(duration > 0 && duration <= 1e9) {
-      throw ValidationError("--duration \(duration): use seconds, more than 0")
+      throw ValidationError("--duration \(duration): use a number of seconds above 0, up to 1e9")
     }
   }
 
-  /// The streams to read: that of pictures, or of sound alone, and then those of sound.
+  /// The streams to read: first the pictures, if any, then the sound.
   public func streams() throws(UsageError) -> [StreamName] {
     try StreamName.list(streamTexts, named: "--stream")
   }
 
-  /// These options as a log may have them.
+  /// The options without secrets, for a log.
   public var logged: [String] { [LoggedText.address(destination)] + arguments.dropFirst() }
 
-  /// These options as another program of this product parses them again.
+  /// The options in a form that another FrameBus program can parse.
   public var arguments: [String] {
     var result = [destination]
     func add(_ name: String, _ value: String?) {
@@ -91,7 +92,7 @@ public struct UploadOptions: ParsableArguments {
   }
 }
 
-/// The stream that capture publishes and upload reads when none is named.
+/// The default stream of capture and upload.
 public enum DefaultStream {
   public static let name = "screen"
 }
@@ -99,7 +100,7 @@ public enum DefaultStream {
 extension StreamName {
   private static let maximumCount = 16
 
-  /// The streams that a verb reads: those that are named, or the usual one.
+  /// The named streams, or the default one.
   static func list(_ texts: [String], named option: String) throws(UsageError) -> [StreamName] {
     var streams: [StreamName] = []
     for text in texts.isEmpty ? [DefaultStream.name] : texts {

@@ -1,27 +1,27 @@
 import ArgumentParser
 import FrameBus
 
-/// The options of `framebus view` and of the program behind it.
+/// The options of `framebus view` and `framebus-view`.
 public struct ViewOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "The stream of pictures (default: \(DefaultStream.name)), then those of sound, such as "
+      "Picture stream (default: \(DefaultStream.name)), followed by sound streams, such as "
         + "audio.app, which are mixed.", valueName: "stream"))
   public var streamTexts: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Where the page is served: ADDRESS[:PORT] or PORT (default: 127.0.0.1, a free port).",
+      "Listen on ADDRESS[:PORT] or PORT (default: 127.0.0.1, a free port).",
       valueName: "address"))
   public var listen: String?
 
   @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
   public var bitrate: String?
 
-  @Option(help: ArgumentHelp("The encoder: x264[:PRESET] or vp8.", valueName: "encoder"))
+  @Option(help: ArgumentHelp("Encoder: x264[:PRESET] or vp8.", valueName: "encoder"))
   public var encoder: String?
 
-  @Option(help: ArgumentHelp("How many may watch at once, up to 32.", valueName: "n"))
+  @Option(help: ArgumentHelp("Maximum number of viewers, up to 32.", valueName: "n"))
   public var viewers = 8
 
   public init() {}
@@ -36,7 +36,7 @@ public struct ViewOptions: ParsableArguments {
     try StreamName.list(streamTexts, named: "STREAM")
   }
 
-  /// These options as another program of this product parses them again.
+  /// The options in a form that another FrameBus program can parse.
   public var arguments: [String] {
     var result = streamTexts
     if let listen { result.append("--listen=\(listen)") }

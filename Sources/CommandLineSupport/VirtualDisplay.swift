@@ -1,6 +1,6 @@
 import Platform
 
-/// An X server without a monitor (Xvfb), on a display number that it chooses itself.
+/// An X server without a monitor (Xvfb), on a display number that the server picks.
 package struct VirtualDisplay: Sendable {
   /// Such as `:3`.
   package let name: String
@@ -17,7 +17,8 @@ package struct VirtualDisplay: Sendable {
       inherited: [pipe.writeEnd.number])
     let answer = pipe.takeReadEnd()
     let limit = Deadline.after(.seconds(20))
-    // The number and the end of its line come apart: whoever hangs up in between ends the server.
+    // Read to the newline: the number and its newline are separate writes, and a reader that closes
+    // the pipe between them ends the server.
     var text = ""
     while !text.contains("\n") {
       let ready = try waitUntilReadable([answer.number, stop.descriptorNumber], until: limit)

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// How a WHIP endpoint is reached, and as whom. No option takes a secret: arguments can be seen by
-/// every process of the machine.
+/// The options for access to a WHIP endpoint. None takes a secret, because every process on the
+/// machine can read the arguments of another.
 public struct WHIPAccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The credential that is the bearer; opened in the role extension, or in that of --role.",
+      "Credential for the bearer; opened as role extension, or as the role of --role.",
       valueName: "service/account"))
   public var credential: String?
 
@@ -17,14 +17,14 @@ public struct WHIPAccessOptions: ParsableArguments {
       "Trust the certificates in this file (PEM) instead of the system's.", valueName: "file"))
   public var ca: String?
 
-  @Flag(help: "Allow http:, without encryption, beyond this machine.")
+  @Flag(help: "Allow unencrypted http: beyond this machine.")
   public var allowHttp = false
 
   public init() {}
 
   public func validate() throws {
     if credential != nil, bearerFd != nil {
-      throw ValidationError("--credential and --bearer-fd: name one of them")
+      throw ValidationError("--credential and --bearer-fd: use only one of them")
     }
     if let bearerFd, bearerFd < 0 {
       throw ValidationError("--bearer-fd \(bearerFd): use an open descriptor, such as 3")
@@ -39,33 +39,33 @@ public struct WHIPAccessOptions: ParsableArguments {
   }
 }
 
-/// How the media of a WHIP upload finds its way, and what it is like.
+/// The options for the network path and the encoding of a WHIP upload.
 public struct WHIPMediaOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "A server that tells us our address, such as stun:HOST[:PORT].", valueName: "server"))
+      "STUN server that reports our address, such as stun:HOST[:PORT].", valueName: "server"))
   public var stun: String?
 
   @Option(
     help: ArgumentHelp(
-      "A relay, such as turn:HOST[:PORT][?transport=udp|tcp] or turns:HOST.", valueName: "server"))
+      "Relay, such as turn:HOST[:PORT][?transport=udp|tcp] or turns:HOST.", valueName: "server"))
   public var turn: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "The credential of the relays: the account is the user, the secret the password.",
+      "Credential for the relays: account as user, secret as password.",
       valueName: "service/account"))
   public var turnCredential: String?
 
-  @Flag(help: "Send by a relay only.")
+  @Flag(help: "Send through a relay only.")
   public var relayOnly = false
 
-  @Option(help: ArgumentHelp("H.264: baseline or high.", valueName: "profile"))
+  @Option(help: ArgumentHelp("H.264 profile: baseline or high.", valueName: "profile"))
   public var profile = "baseline"
 
   @Option(
     help: ArgumentHelp(
-      "The bitrate is not adapted below this (default: 150k).", valueName: "bitrate"))
+      "Lower limit of the adapted bitrate (default: 150k).", valueName: "bitrate"))
   public var leastBitrate: String?
 
   public init() {}
@@ -79,9 +79,9 @@ public struct WHIPMediaOptions: ParsableArguments {
   }
 }
 
-/// The options of `framebus whip probe` and of the program behind it.
+/// The options of `framebus whip probe` and the program behind it.
 public struct WHIPProbeOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("Of the endpoint: https://HOST/PATH.", valueName: "url"))
+  @Argument(help: ArgumentHelp("Endpoint, such as https://HOST/PATH.", valueName: "url"))
   public var address: String
   @OptionGroup public var access: WHIPAccessOptions
 

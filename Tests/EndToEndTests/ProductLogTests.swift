@@ -109,7 +109,7 @@ import Testing
     }
     let result = try capture()
     #expect(result.status == .exited(0))
-    #expect(result.errors.components(separatedBy: "is not in the group's log").count == 2)
+    #expect(result.errors.components(separatedBy: "does not write to the group's log").count == 2)
     let quiet = try capture("--quiet")
     #expect(quiet.status == .exited(0) && quiet.errors == "")
     #expect(try log().isEmpty)
@@ -139,6 +139,6 @@ import Testing
     let wrong = try scene.run(
       "capture", "test", "--duration", "0.01", environment: ["FRAMEBUS_LOG_LEVEL": "loud"])
     #expect(wrong.status == .exited(0))
-    #expect(wrong.errors.contains("warning: FRAMEBUS_LOG_LEVEL=loud is no level; use trace"))
+    #expect(wrong.errors.contains("warning: FRAMEBUS_LOG_LEVEL=loud is not a log level; use trace"))
   }
 }
