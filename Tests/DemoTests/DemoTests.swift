@@ -19,7 +19,7 @@
         directory: root.path)
     }
 
-    /// The directory and the processes that the demo named on standard error.
+    /// Expects that the directory and the processes named on standard error are gone.
     private func expectNothingIsLeft(of errors: String) throws {
       let words = errors.split(whereSeparator: { " ,\n".contains($0) }).map(String.init)
       let folders = words.filter { $0.hasPrefix("/tmp/framebus-demo-") }
@@ -27,11 +27,11 @@
       for folder in folders { #expect(!FileManager.default.fileExists(atPath: folder)) }
       for (word, next) in zip(words, words.dropFirst()) where word == "process" {
         let processID = try #require(Int32(next))
-        #expect(kill(processID, 0) == -1 && errno == ESRCH, "process \(processID) is left")
+        #expect(kill(processID, 0) == -1 && errno == ESRCH, "process \(processID) is running")
       }
     }
 
-    @Test func itRecordsAVirtualScreenAndEndsWithItsFigures() throws {
+    @Test func recordsVirtualScreenAndPrintsFigures() throws {
       let program = try demo(["--seconds", "2", "--json", "--output", "screen.mkv"])
       let result = try program.finish()
       #expect(result.status == .exited(0), "\(program.transcript)")
@@ -58,18 +58,18 @@
     }
 
     /// Settings, a sealed token, confined roles, a notification for each change, and a merged log.
-    @Test func itShowsWhatABroadcastIs() throws {
+    @Test func showsSettingsTokenRolesNotificationsAndLog() throws {
       let program = try demo(["--seconds", "1", "--output", "screen.mkv"])
       let result = try program.finish()
       #expect(result.status == .exited(0), "\(program.transcript)")
       let lines = result.errors.split(separator: "\n").map(String.init)
-      for wanted in [
+      for expected in [
         "settings   uploadBitrate is 4M",
-        "token      demo/token, sealed by the host; the extension alone is handed it",
+        "token      demo/token, sealed by the host, handed over only to the extension",
         "notified   framebus.broadcast: starting", "notified   framebus.broadcast: live",
         "notified   framebus.broadcast: finished",
       ] {
-        #expect(lines.contains(wanted), "\(wanted) in \(result.errors)")
+        #expect(lines.contains(expected), "\(expected) in \(result.errors)")
       }
       for role in ["capture", "extension"] {
         #expect(
@@ -77,20 +77,20 @@
           "\(result.errors)")
       }
       let log = lines.drop { !$0.hasPrefix("log ") }
-      for wanted in [
-        "host       the session begins", "extension  opened the credential demo/token",
-        "extension  upload ended", "host       every role has ended",
+      for expected in [
+        "host       the session starts", "extension  opened the credential demo/token",
+        "extension  upload ended", "host       all roles have exited",
       ] {
-        #expect(log.contains { $0.hasSuffix(wanted) }, "\(wanted) in \(log)")
+        #expect(log.contains { $0.hasSuffix(expected) }, "\(expected) in \(log)")
       }
       #expect(log.contains { $0.contains("  capture    ") }, "\(log)")
     }
 
-    @Test func thePictureShowsTheWindowsAndTheMp4Plays() throws {
+    @Test func pictureShowsWindowsAndMp4Plays() throws {
       let program = try demo(["--seconds", "1", "--output", "screen.mp4"])
       let result = try program.finish()
       #expect(result.status == .exited(0), "\(program.transcript)")
-      // The yellow of the polyhedron, which an independent program drew.
+      // The yellow of the polyhedron, which an unrelated program drew.
       let colours = try output(
         of: "convert", [root.file("screen.png"), "-resize", "640x", "txt:-"])
       let hasYellow = colours.split(separator: "\n").contains { line in
@@ -103,19 +103,19 @@
       #expect(result.output.contains("picture         screen.png"))
     }
 
-    @Test func ctrlCStopsEverythingItStarted() throws {
+    @Test func ctrlCStopsAllStartedPrograms() throws {
       let program = try demo(["--seconds", "600"])
       try program.waitForErrors(" fps")
       let result = try program.end(with: SIGINT)
       #expect(result.status == .exited(130), "\(program.transcript)")
       try expectNothingIsLeft(of: result.errors)
-      // What was recorded up to then is complete, and its figures are shown.
+      // The recording so far is complete, and its figures are printed.
       #expect(result.output.contains("recording       framebus-demo.mkv"))
       #expect(try run("ffprobe", ["-v", "error", root.file("framebus-demo.mkv")]).errors == "")
     }
 
-    /// A screen that goes on being recorded, and nobody knows.
-    @Test func nothingItStartedOutlivesADemoThatIsKilled() throws {
+    /// Otherwise a screen would be recorded without anybody's knowledge.
+    @Test func killedDemoLeavesNoProcess() throws {
       try withWatchdog {
         let program = try demo(["--seconds", "600"])
         try program.waitForErrors(" fps")
@@ -129,7 +129,7 @@
       }
     }
 
-    @Test func aBrowserCanWatchWhileItRuns() throws {
+    @Test func browserCanWatchDuringDemo() throws {
       let program = try demo(["--seconds", "600"])
       try program.waitForErrors("live page  http://127.0.0.1:")
       try program.waitForErrors(" fps")
@@ -140,16 +140,16 @@
       try expectNothingIsLeft(of: program.end(with: SIGINT).errors)
     }
 
-    @Test func anUnwritableFileIsOneClearLineAndNothingIsLeft() throws {
+    @Test func unwritableFileIsOneErrorLineAndStartsNothing() throws {
       let result = try demo(["--output", "missing/screen.mkv"]).finish()
       #expect(result.status == .exited(1))
       let errors = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
       #expect(errors.count == 1 && errors[0].contains("missing/screen.mkv"), "\(result.errors)")
-      // It is the only one: nothing was begun.
+      // The only line: nothing was started.
       #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
 
-    @Test func withoutXvfbItNamesThePackage() throws {
+    @Test func missingXvfbErrorNamesPackage() throws {
       let result = try demo([], environment: ["PATH": root.path]).finish()
       #expect(result.status == .exited(1))
       #expect(result.errors.contains("apt-get install xvfb"), "\(result.errors)")

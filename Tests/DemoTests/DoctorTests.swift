@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `framebus doctor`, whose verdict is this machine's.
+/// `framebus doctor`, whose verdict depends on this machine.
 @Suite struct DoctorTests {
   private func checks(_ environment: [String: String?] = [:]) throws -> [[String: String]] {
     let result = try run("framebus", ["doctor", "--json"], environment: environment)
@@ -10,7 +10,7 @@ import Testing
     return try #require(object as? [[String: String]])
   }
 
-  @Test func everyCheckThatIsNotWellSaysHowToFixIt() throws {
+  @Test func everyFailedCheckHasRemedy() throws {
     let checks = try checks()
     #expect(checks.count > 10)
     for check in checks where check["status"] != "ok" {
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func theStatusSaysWhetherSomethingIsMissing() throws {
+  @Test func exitStatusShowsMissingParts() throws {
     let isMissing = try checks().contains { $0["status"] == "missing" }
     let result = try run("framebus", ["doctor"])
     #expect(result.status == .exited(isMissing ? 1 : 0))
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "only root can hide a file system"))
-  func withoutControlGroupsItSaysThatChildrenDoNotCountInABudget() throws {
+  func reportsChildrenMemoryAsLimitedWithoutControlGroups() throws {
     let result = try RunningProgram(withoutControlGroups: "framebus", ["doctor"]).finish()
     let line = result.output.split(separator: "\n").first {
       $0.contains("confined children-memory")
@@ -35,7 +35,7 @@ import Testing
     #expect(line?.contains("what they take does not count") == true)
   }
 
-  @Test func waylandIsToldApartFromNoScreen() throws {
+  @Test func distinguishesWaylandFromMissingScreen() throws {
     let wayland = try checks(["WAYLAND_DISPLAY": "wayland-0"])
     #expect(wayland.contains { $0["check"] == "screen" && $0["detail"]!.contains("Wayland") })
     let none = try checks(["WAYLAND_DISPLAY": nil, "XDG_SESSION_TYPE": nil, "DISPLAY": nil])

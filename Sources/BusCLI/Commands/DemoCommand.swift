@@ -4,53 +4,54 @@ import CommandLineSupport
 import Platform
 import Upload
 
-/// `framebus demo`: a broadcast of a screen into a file, and what its roles did.
+/// `framebus demo`: broadcasts a screen into a file and shows the work of each role.
 struct DemoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Broadcast a screen into a file, and show what was done and the figures.",
+    abstract: "Broadcast a screen into a file and show the figures.",
     discussion: """
-      Makes a group of its own in a temporary directory, and is the host of a broadcast in it: \
-      settings in a suite, a token sealed for the extension, a confined process that captures a \
-      screen into shared memory and another, the extension, that records it. Each change is shown \
-      as its notification comes, and at the end the log of all three. Where there is no X11 \
-      screen, it starts a virtual one with moving windows.
+      Creates a group in a temporary directory and hosts a broadcast in it: settings in a suite, a \
+      token sealed for the extension, a confined process that captures a screen into shared \
+      memory, and a confined extension that records it. Shows the notification of each change, \
+      and at the end the log of all three. Without an X11 screen, it starts a virtual one with \
+      moving windows.
       """)
 
   @OptionGroup var global: GlobalOptions
 
-  @Option(help: "How long to record.")
+  @Option(help: "Seconds to record.")
   var seconds = 10
 
-  @Option(help: ArgumentHelp("Where to record: a .mkv or .mp4 file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Output, a .mkv or .mp4 file.", valueName: "file"))
   var output = "framebus-demo.mkv"
 
-  @Option(help: "Frames a second.")
+  @Option(help: "Frames per second.")
   var fps = 30
 
-  @Flag(help: "Use a virtual screen even if there is a real one.")
+  @Flag(help: "Use a virtual screen even if a real one exists.")
   var virtual = false
 
-  @Flag(help: "Keep the group's directory, to look at.")
+  @Flag(help: "Keep the group's directory.")
   var keep = false
 
   func validate() throws {
     guard (1...86_400).contains(seconds) else {
-      throw ValidationError("--seconds is 1 to 86400")
+      throw ValidationError("--seconds \(seconds): use 1 to 86400")
     }
-    guard (1...240).contains(fps) else { throw ValidationError("--fps is 1 to 240") }
+    guard (1...240).contains(fps) else { throw ValidationError("--fps \(fps): use 1 to 240") }
     guard output.hasSuffix(".mkv") || output.hasSuffix(".mp4") else {
-      throw ValidationError("--output ends in .mkv or .mp4")
+      throw ValidationError("--output \(output): use a name that ends in .mkv or .mp4")
     }
     if global.rootText != nil {
-      throw ValidationError("--root: a demo has a place of its own; see where with --keep")
+      throw ValidationError(
+        "--root: a demo creates its own directory; --keep keeps it and prints its path")
     }
   }
 
   func run() throws {
-    // First of all, so that no thread is without it.
+    // Before any thread starts, because all threads must block the signals.
     let signals = try SignalWatcher()
-    // Before anything is up that would then have to go.
+    // Before anything starts that would need to be stopped.
     do { try OutputFile(output).checkWritable() } catch {
       throw DestinationError.cannotWrite(error)
     }
@@ -71,7 +72,7 @@ struct DemoCommand: ParsableCommand {
     do {
       figures = try demo.run()
     } catch {
-      // A stop makes whatever was under way fail: that failure is no news.
+      // A stop makes the operation in progress fail; that error is not reported.
       if signals.stop.isRaised { throw Interrupted() }
       throw error
     }
@@ -84,7 +85,7 @@ struct DemoCommand: ParsableCommand {
   }
 
   private func leave(_ folder: TemporaryFolder) {
-    // Before its directory goes.
+    // Before the directory of the log is removed.
     ProductLog.close()
     if keep {
       global.terminal.say("kept       \(folder.path)")
@@ -93,7 +94,7 @@ struct DemoCommand: ParsableCommand {
     do {
       try folder.remove()
     } catch {
-      global.terminal.warn("\(folder.path) could not be removed: \(error)")
+      global.terminal.warn("cannot remove \(folder.path): \(error)")
     }
   }
 }

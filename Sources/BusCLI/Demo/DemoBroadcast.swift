@@ -9,8 +9,8 @@ import SharedDefaults
 import Synchronization
 import Upload
 
-/// The broadcast of a demo, of which this process is the host: what a host app does, from its
-/// settings and its sign-in to the end of the extension.
+/// The broadcast of a demo, with this process as the host. It does the work of a host application,
+/// from settings and sign-in to the end of the extension.
 struct DemoBroadcast {
   let group: AppGroup
   let terminal: Terminal
@@ -18,11 +18,11 @@ struct DemoBroadcast {
 
   private static let extensionID = "framebus.demo"
   private static let bitrate = "4M"
-  /// How long a slow machine may take until samples reach the extension.
-  private static let patience = Duration.seconds(60)
+  /// How long a slow machine may take to deliver the first sample to the extension.
+  private static let liveTimeout = Duration.seconds(60)
 
-  /// Broadcasts a screen into a file for so long, or until it is stopped.
-  /// - Returns: which broadcast it was.
+  /// Broadcasts a screen into a file for `duration`, or until it is stopped.
+  /// - Returns: the session.
   func run(
     of display: String, to output: String, framesPerSecond: Int, for duration: Duration
   ) throws -> SessionID {
@@ -30,11 +30,11 @@ struct DemoBroadcast {
     let transitions = try DemoTransitions(in: group, terminal)
     defer { transitions.end() }
     let controller = try BroadcastController(in: group) { event in
-      if let line = event.troubleLine { terminal.say(line) }
+      if let line = event.problemLine { terminal.say(line) }
     }
     var request = BroadcastRequest(extensionID: Self.extensionID, source: "screen:\(display)")
     request.captureOptions = ["--fps=\(framesPerSecond)"]
-    // Nobody would come to take it over, or know of it.
+    // No other host would adopt the roles.
     request.rolesEndWithHost = true
     let session = try controller.start(request).session
     let followed = Result { try follow(controller, for: duration) }
@@ -45,25 +45,25 @@ struct DemoBroadcast {
     return session
   }
 
-  /// Settings for every member to read, a token for the extension alone, and who that is.
+  /// Writes settings for every member, seals a token for the extension and registers it.
   private func prepare(_ output: String) throws {
     try SharedDefaults(in: group).set(Self.bitrate, forKey: EncoderSettings.Keys.bitrate)
     terminal.say("settings   \(EncoderSettings.Keys.bitrate) is \(Self.bitrate)")
     let name = try CredentialName(service: "demo", account: "token")
     try CredentialStore.create(in: group).set(name, .random(byteCount: 32))
-    terminal.say("token      \(name), sealed by the host; the extension alone is handed it")
+    terminal.say("token      \(name), sealed by the host, handed over only to the extension")
     var manifest = try ExtensionManifest.builtin(
       id: Self.extensionID, destination: "file:\(output)", credentials: [name.description])
-    // Few machines that only want to see it have a sound server.
+    // Pictures only, because many machines that run a demo have no sound server.
     manifest.samples = [.video]
     try ExtensionRegistry(group).register(manifest)
   }
 
-  // MARK: While it is under way
+  // MARK: While the broadcast is active
 
-  /// Shows how it goes until its time is over, counted from its first sample on.
+  /// Shows progress until `duration` has passed since the first sample.
   private func follow(_ controller: BroadcastController, for duration: Duration) throws {
-    let waiting = Deadline.after(Self.patience)
+    let waiting = Deadline.after(Self.liveTimeout)
     var end: Deadline?
     var pace = DemoPace(group)
     defer { if end != nil { terminal.endProgress() } }
@@ -72,24 +72,24 @@ struct DemoBroadcast {
       guard status.phase.isActive else { return }
       if end == nil, status.phase == .live {
         end = .after(duration)
-        tellRoles(status)
+        reportRoles(status)
       }
-      if end == nil, waiting.isPast { throw DemoError.neverLive(Self.patience) }
+      if end == nil, waiting.isPast { throw DemoError.neverLive(Self.liveTimeout) }
       if end != nil, let line = try pace.line() { terminal.progress(line) }
-      _ = try firstReadable(stop.descriptorNumber, until: min(end ?? .never, pace.nextLook))
+      _ = try firstReadable(stop.descriptorNumber, until: min(end ?? .never, pace.nextPoll))
     }
   }
 
-  private func tellRoles(_ status: BroadcastStatus) {
+  private func reportRoles(_ status: BroadcastStatus) {
     for role in [Role.capture, .extension] {
       guard let pid = status.pids[role] else { continue }
-      let confinement = status.confinement[role] ?? "not known"
+      let confinement = status.confinement[role] ?? "unknown"
       terminal.say("\(role)".padded(to: 10) + " process \(pid), confined: \(confinement)")
     }
   }
 }
 
-/// Shows each change of a broadcast as any member of its group learns of it.
+/// Shows each change of a broadcast through its notification, as any member receives it.
 private final class DemoTransitions: Sendable {
   private let center: NotifyCenter
   private let name: NotificationName
@@ -104,7 +104,7 @@ private final class DemoTransitions: Sendable {
     observation = try center.observe(name) { display.show($0.state) }
   }
 
-  /// The last one may still be on its way here.
+  /// Shows the current state, whose notification may not have arrived yet.
   func end() {
     observation.cancel()
     if let state = try? center.state(of: name) { display.show(state) }
@@ -120,7 +120,7 @@ private final class DemoTransitions: Sendable {
       self.terminal = terminal
     }
 
-    /// What is posted without another phase is not shown again.
+    /// Skips notifications that do not change the text.
     func show(_ state: UInt64) {
       let word = StateWord(rawValue: state)
       let text = ([word.phase.rawValue] + word.pauses.map(\.description)).joined(separator: ", ")
@@ -132,11 +132,11 @@ private final class DemoTransitions: Sendable {
   }
 }
 
-/// How many frames flow, from one look to the next.
+/// The frame rate between two polls.
 private struct DemoPace {
   private let group: AppGroup
   private let stream: StreamName?
-  private var lookedAtNs = monotonicNowNs()
+  private var polledAtNs = monotonicNowNs()
   private var earlier: StreamReport?
 
   private static let intervalNs: UInt64 = 500_000_000
@@ -146,16 +146,16 @@ private struct DemoPace {
     stream = try? StreamName(SampleBufferType.video.usualStream)
   }
 
-  var nextLook: Deadline { Deadline(monotonicNs: lookedAtNs + Self.intervalNs) }
+  var nextPoll: Deadline { Deadline(monotonicNs: polledAtNs + Self.intervalNs) }
 
-  /// - Returns: nil before it is time to look again, and while there is nothing to compare with.
+  /// - Returns: nil before the next poll is due, and for the first one.
   mutating func line() throws -> String? {
-    guard nextLook.isPast else { return nil }
+    guard nextPoll.isPast else { return nil }
     let nowNs = monotonicNowNs()
     let report = try StreamInspector(group).look().first { $0.name == stream }
-    defer { (earlier, lookedAtNs) = (report, nowNs) }
+    defer { (earlier, polledAtNs) = (report, nowNs) }
     guard let report, let earlier else { return nil }
-    let seconds = Double(nowNs - lookedAtNs) / 1e9
+    let seconds = Double(nowNs - polledAtNs) / 1e9
     let activity = StreamActivity(report, since: earlier, seconds: seconds)
     guard let subscriber = activity.subscribers.first?.status else { return nil }
     let rate = (activity.framesPerSecond * 10).rounded() / 10
@@ -164,11 +164,11 @@ private struct DemoPace {
 }
 
 extension BroadcastEvent {
-  /// What no notification tells; nil for all else.
-  fileprivate var troubleLine: String? {
+  /// Events that no notification reports; nil for all others.
+  fileprivate var problemLine: String? {
     switch self {
     case .roleLost(let role, let why, _): "the \(role) \(why.plain)"
-    case .roleRestarted(let role): "the \(role) was started again"
+    case .roleRestarted(let role): "the \(role) was restarted"
     default: nil
     }
   }

@@ -3,7 +3,7 @@ import Broadcast
 import CommandLineSupport
 import Platform
 
-/// Why a demo could not run to its end, with what to do about it.
+/// Why a demo could not complete.
 enum DemoError: Error, CustomStringConvertible {
   case neverLive(Duration)
   case notFinished(BroadcastEnding)
@@ -12,16 +12,16 @@ enum DemoError: Error, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .neverLive(let patience):
-      "no sample came within \(patience); run again with --virtual, or see `framebus doctor`"
+    case .neverLive(let timeout):
+      "no sample arrived within \(timeout); try --virtual, or run `framebus doctor`"
     case .notFinished(.failed(let failure)): "the broadcast failed: \(failure.description.plain)"
     case .notFinished(let ending):
-      "the broadcast \(ending); run again with --keep, and read its log"
+      "the broadcast \(ending); run the demo again with --keep and read its log"
     case .noFigure(let key, let role):
-      "the \(role) did not say \(key) when it ended; run again with --keep, and read its log"
+      "the \(role) logged no \(key) when it ended; run the demo again with --keep and read its log"
     case .noPicture(let seconds, let words):
       "no picture of the recording after \(seconds) s\(StartedProgramError.because(words)); "
-        + "run again, or see `framebus doctor`"
+        + "run the demo again, or run `framebus doctor`"
     }
   }
 }

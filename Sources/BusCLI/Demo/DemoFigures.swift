@@ -1,7 +1,7 @@
 import AppGroup
 import FoundationEssentials
 
-/// The closing summary of a demo; as JSON, the object that design and scripts rely on.
+/// The final summary of a demo. Its JSON form is a contract.
 struct DemoFigures: Encodable {
   let frames: Int
   let fps: Double
@@ -12,7 +12,7 @@ struct DemoFigures: Encodable {
   let output: String
   let picture: String?
 
-  /// What the roles said of their work when they ended.
+  /// Reads the figures that the roles logged when they ended.
   init(_ log: DemoLog, output: String, picture: String?) throws {
     func uploaded(_ key: String) throws -> Double {
       try log.figure(key, of: .extension, in: "upload ended")
@@ -30,14 +30,14 @@ struct DemoFigures: Encodable {
     self.picture = picture
   }
 
-  /// One fact a line.
+  /// One figure per line.
   var lines: [String] {
     [
-      "frames          \(frames), \(fps.rounded(toPlaces: 1)) a second",
+      "frames          \(frames), \(fps.rounded(toPlaces: 1)) per second",
       "dropped         \(drops)",
-      "latency         \(Self.milliseconds(latency_p50_ns)) ms in the middle, "
-        + "\(Self.milliseconds(latency_p99_ns)) ms at the 99th of 100 (capture to upload)",
-      "copies a frame  \(copies_per_frame.rounded(toPlaces: 2)) before the encoder",
+      "latency         \(Self.milliseconds(latency_p50_ns)) ms median, "
+        + "\(Self.milliseconds(latency_p99_ns)) ms 99th percentile (capture to upload)",
+      "copies/frame    \(copies_per_frame.rounded(toPlaces: 2)) before the encoder",
       "recording       \(output)",
     ] + (picture.map { ["picture         \($0)"] } ?? [])
   }

@@ -4,7 +4,7 @@ import CommandLineSupport
 import Platform
 import SharedLog
 
-/// What the group's log says of a demo's broadcast: the story of its roles, and their figures.
+/// The group's log of a demo's broadcast.
 struct DemoLog {
   private let records: [LogRecord]
 
@@ -19,7 +19,7 @@ struct DemoLog {
     self.records = records
   }
 
-  /// One line for each that matters, merged by time.
+  /// The records of level notice and above, one line each, in order of time.
   var story: [String] {
     guard let begin = records.first?.monotonicNs else { return [] }
     return records.filter { $0.level >= .notice }.map { record in
@@ -28,7 +28,7 @@ struct DemoLog {
     }
   }
 
-  /// A figure that a role said when it ended.
+  /// A figure from the record that a role logged when it ended.
   func figure(_ key: String, of role: Role, in message: String) throws -> Double {
     let last = records.last { $0.run.role == role && $0.message == message }
     let value = last?.metadata.first { $0.key == key }.flatMap { Double($0.value) }

@@ -3,8 +3,8 @@ import CommandLineSupport
 import FrameBus
 import Platform
 
-/// A demo from its screen to its picture. Every program it starts it also stops, whichever way it
-/// ends: what is still running when an error leaves a scope is stopped by that scope.
+/// A demo, from opening the screen to taking the picture. Each scope stops the programs it started,
+/// also when an error leaves it.
 struct DemoRun {
   let seconds: Int
   let output: String
@@ -17,9 +17,9 @@ struct DemoRun {
 
   private static let pictureStream = "recording"
   /// How long a slow machine may take to read the recording.
-  private static let patience = 60
+  private static let pictureTimeoutSeconds = 60
 
-  /// The picture lies beside the recording, under the same name.
+  /// The path of the picture: beside the recording, with the same name.
   var picture: String {
     let name = output.split(separator: "/").last ?? ""
     guard let dot = name.lastIndex(of: ".") else { return output + ".png" }
@@ -43,7 +43,7 @@ struct DemoRun {
     return try DemoFigures(log, output: output, picture: picture)
   }
 
-  /// Where a browser can watch while the demo runs; nil where that program was not built.
+  /// Starts the page on which a browser can watch; nil if framebus-view was not built.
   private func openPage() throws -> StartedProgram? {
     guard siblingProgram(named: "framebus-view") != nil else { return nil }
     let terminal = terminal
@@ -57,12 +57,12 @@ struct DemoRun {
   private func openScreen() throws -> DemoScreen {
     if !isVirtual {
       if let screen = DemoScreen.own() { return screen }
-      terminal.say("There is no X11 screen here that a grab could show; starting a virtual one.")
+      terminal.say("no X11 screen that a grab can show; starting a virtual one")
     }
     return try DemoScreen.virtual(stop: stop)
   }
 
-  /// Reads the recording back through the bus and keeps its first picture.
+  /// Publishes the recording as a stream and saves its first picture.
   private func takePicture() throws -> String {
     let own = try ownProgramPath()
     let playback = try StartedProgram(
@@ -73,21 +73,22 @@ struct DemoRun {
     let snapshot = try StartedProgram(
       "framebus snapshot", own, ["snapshot", Self.pictureStream, picture] + groupArguments)
     defer { snapshot.stop() }
-    let limit = Deadline.after(.seconds(Self.patience))
+    let limit = Deadline.after(.seconds(Self.pictureTimeoutSeconds))
     guard let status = snapshot.process.wait(until: limit, stop: stop), status.isSuccess else {
       throw playback.errorIfEnded() ?? snapshot.errorIfEnded()
-        ?? DemoError.noPicture(seconds: Self.patience, lastWords: snapshot.lastWords)
+        ?? DemoError.noPicture(seconds: Self.pictureTimeoutSeconds, lastWords: snapshot.lastWords)
     }
     return picture
   }
 
-  /// A snapshot does not wait for a stream that nobody publishes yet.
+  /// Waits for the stream, because a snapshot fails if nobody publishes it.
   private func wait(untilPublishedBy playback: StartedProgram) throws {
-    let limit = Deadline.after(.seconds(Self.patience))
+    let limit = Deadline.after(.seconds(Self.pictureTimeoutSeconds))
     while try !listStreams(in: group).contains(where: { "\($0.name)" == Self.pictureStream }) {
       if let error = playback.errorIfEnded() { throw error }
       if stop.isRaised || limit.isPast {
-        throw DemoError.noPicture(seconds: Self.patience, lastWords: playback.lastWords)
+        throw DemoError.noPicture(
+          seconds: Self.pictureTimeoutSeconds, lastWords: playback.lastWords)
       }
       _ = playback.process.wait(until: .after(.milliseconds(50)), stop: stop)
     }

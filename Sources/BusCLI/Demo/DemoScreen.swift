@@ -5,7 +5,7 @@ import Platform
 struct DemoScreen {
   /// Such as `:0`.
   let display: String
-  /// What the user is told about it.
+  /// The text shown to the user.
   let description: String
   private let server: StartedProgram?
   private let windows: [StartedProgram]
@@ -23,7 +23,7 @@ struct DemoScreen {
       display: display, description: "your screen \(display)", server: nil, windows: [])
   }
 
-  /// A virtual screen on a display number that the server chooses.
+  /// A virtual screen on a display number that the server picks.
   static func virtual(stop: StopSignal) throws -> DemoScreen {
     let virtual = try VirtualDisplay(width: 1280, height: 720, stop: stop)
     let display = virtual.name
@@ -34,7 +34,7 @@ struct DemoScreen {
       server: virtual.server, windows: windows)
   }
 
-  /// No two overlap: without a window manager, the one that comes last would hide the other.
+  /// The windows do not overlap: without a window manager, a later one would hide an earlier one.
   private static let programs: [(name: String, arguments: [String])] = [
     (
       "ico",
@@ -56,8 +56,8 @@ struct DemoScreen {
     ),
   ]
 
-  /// Programs of X11 itself, which know nothing of FrameBus. Those that are not installed are
-  /// left out, but one must move.
+  /// Shows windows of standard X11 programs. Programs that are not installed are skipped, except
+  /// `ico`, which provides motion.
   private static func showWindows(on display: String) throws -> [StartedProgram] {
     try colourBackground(of: display)
     let windows = try Self.programs.compactMap { (name, arguments) -> StartedProgram? in
@@ -77,7 +77,7 @@ struct DemoScreen {
     _ = program.process.wait(until: .after(.seconds(10)))
   }
 
-  /// Stops what was started for it: the windows first, so that none loses its server.
+  /// Stops the windows, then the server, so that no window loses its connection.
   func close() {
     for window in windows { window.stop() }
     server?.stop()
