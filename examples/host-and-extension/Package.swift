@@ -12,9 +12,9 @@ let package = Package(
   name: "host-and-extension",
   dependencies: [.package(name: "FrameBus", path: "../..", traits: [])],
   targets: [
-    // The extension: it needs the library and nothing else.
+    // The extension, which needs only the library.
     .executableTarget(name: "Uploader", dependencies: [broadcast, core]),
-    // Where the hosts below play: a group of their own, with the extension in it.
+    // The common part of the hosts below: a group with the extension registered.
     .target(name: "Stage", dependencies: [broadcast, core]),
     host("HostAndExtension"), host("CredentialHandOver"), host("ReadTheLog"),
     host("SlowUploader"), host("CrashAndRecover"),

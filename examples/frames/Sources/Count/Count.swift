@@ -1,7 +1,7 @@
 import AppGroup
 import FrameBus
 
-/// Receives the frames of the same picture, each in the publisher's own memory.
+/// Receives the frames of `Paint` and reads each in the publisher's memory.
 @main struct Count {
   static func main() async throws {
     let group = try AppGroup.open(.local)

@@ -1,7 +1,7 @@
 import AppGroup
 import FrameBus
 
-/// Publishes ten seconds of a picture that grows brighter, while somebody watches.
+/// Publishes ten seconds of a picture that grows brighter, while it has a subscriber.
 @main struct Paint {
   static func main() async throws {
     let group = try AppGroup.open(.local)

@@ -3,15 +3,15 @@ import Broadcast
 import Foundation
 import Stage
 
-/// The capture is killed, then the extension: the broadcast goes on.
+/// Kills the capture, then the extension; the broadcast continues.
 @main struct CrashAndRecover {
   static func main() async { await Stage.run(play) }
 
   static func play() async throws {
     let stage = try Stage()
     try stage.signIn(token: "a token")
-    let (controller, told) = try stage.controller()
-    var events = told.makeAsyncIterator()
+    let (controller, received) = try stage.controller()
+    var events = received.makeAsyncIterator()
     let session = try controller.start(stage.request).session
     try await events.wait { $0 == .live }
     for role in [Role.capture, .extension] {
@@ -20,7 +20,7 @@ import Stage
         if case .roleLost(let role, _, _) = event { print("the \(role) has died") }
         return event == .roleRestarted(role)
       }
-      print("the \(role) was started again")
+      print("the \(role) was restarted")
     }
     try controller.finish()
     if let ending = try controller.waitForEnding(of: session) { print(ending) }

@@ -1,7 +1,7 @@
 import Broadcast
 import Stage
 
-/// The host seals a token; the extension opens it. It is in no file, no argument and no variable.
+/// The host seals a token and the extension opens it. No file, argument or variable contains it.
 @main struct CredentialHandOver {
   static func main() async { await Stage.run(play) }
 
@@ -15,7 +15,7 @@ import Stage
     try stage.wait(for: expected, from: .extension)
     let isOpened = try stage.log(of: .extension).contains(expected)
     print("the extension has opened the token: \(isOpened)")
-    print("files that hold the token: \(stage.fileCount(holding: token))")
+    print("files that contain the token: \(stage.fileCount(containing: token))")
     try controller.finish()
     if let ending = try controller.waitForEnding(of: session) { print(ending) }
   }

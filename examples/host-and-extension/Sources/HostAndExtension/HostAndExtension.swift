@@ -1,16 +1,16 @@
 import Broadcast
 import Stage
 
-/// A host app: an address in the settings, a sign-in, a broadcast. Without the sign-in the
-/// extension sends the user back here.
+/// A host application: an address in the settings, a sign-in, a broadcast. Without the sign-in the
+/// extension refers the user to the host.
 @main struct HostAndExtension {
   static func main() async { await Stage.run(play) }
 
   static func play() async throws {
     let stage = try Stage()
     try stage.settings.set("https://whip.example.com/live", forKey: "whipURL")
-    let (controller, told) = try stage.controller()
-    var events = told.makeAsyncIterator()
+    let (controller, received) = try stage.controller()
+    var events = received.makeAsyncIterator()
 
     let first = try controller.start(stage.request).session
     if case .failed(let failure)? = try controller.waitForEnding(of: first) {

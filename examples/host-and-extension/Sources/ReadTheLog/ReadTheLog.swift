@@ -1,7 +1,7 @@
 import Broadcast
 import Stage
 
-/// The host reads what the extension wrote, after it has ended.
+/// The host reads what the extension logged, after the extension has ended.
 @main struct ReadTheLog {
   static func main() async { await Stage.run(play) }
 

@@ -1,8 +1,8 @@
 import Broadcast
 import Stage
 
-/// An extension that takes a fifth of a second for a frame gets five a second, the newest each
-/// time. It slows nobody, and keeps none waiting in memory.
+/// An extension that needs a fifth of a second per frame receives five per second, each the newest.
+/// It delays no other process, and no frames queue up in memory.
 @main struct SlowUploader {
   static func main() async { await Stage.run(play) }
 

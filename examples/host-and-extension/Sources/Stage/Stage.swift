@@ -6,34 +6,36 @@ import Platform
 import SharedDefaults
 import SharedLog
 
-/// What an example waited for and did not come.
+/// Something that an example waited for did not happen.
 public struct Missing: Error, CustomStringConvertible {
   let what: String
-  public var description: String { "there never was \(what)" }
+  public var description: String { "the example waited in vain for \(what)" }
 }
 
 extension AsyncStream.Iterator where Element == BroadcastEvent {
-  /// Takes events until one is wanted. Fails if the broadcast finishes before.
+  /// Takes events until one matches. Fails if the broadcast finishes first.
   public mutating func wait(
     isolation: isolated (any Actor)? = #isolation,
     until isWanted: @Sendable (BroadcastEvent) -> Bool
   ) async throws {
     while let event = await next(isolation: isolation) {
       if isWanted(event) { return }
-      if case .finished(let ending) = event { throw Missing(what: "an event before: \(ending)") }
+      if case .finished(let ending) = event {
+        throw Missing(what: "an event; the broadcast \(ending)")
+      }
     }
     throw Missing(what: "an event")
   }
 }
 
-/// A group of its own for one example, with the extension Uploader registered; it goes with it.
+/// The group of one example, with the extension Uploader registered. Deinitialising removes it.
 public final class Stage: Sendable {
   public let group: AppGroup
   public let settings: SharedDefaults
   public static let extensionID = "dev.example.uploader"
   private let root: URL
 
-  /// Plays an example. What goes wrong is a line on standard error, and status 1.
+  /// Runs an example. Prints an error on standard error and exits with status 1 if it fails.
   public static func run(_ example: () async throws -> Void) async {
     do { try await example() } catch {
       FileHandle.standardError.write(Data("error: \(error)\n".utf8))
@@ -63,22 +65,22 @@ public final class Stage: Sendable {
     try ExtensionRegistry(group).register(ExtensionManifest(parsing: Array(manifest.utf8)))
   }
 
-  /// Seals a token, as a host does when its user has signed in.
+  /// Seals a token, as a host does after its user has signed in.
   public func signIn(token: String) throws {
     let name = try CredentialName(service: "whip.example.com", account: "studio")
     let store = try CredentialStore.create(in: group)
     try store.set(name, SecretBytes(copying: Array(token.utf8)))
   }
 
-  /// What to start.
+  /// The request that the examples start.
   public var request: BroadcastRequest {
     BroadcastRequest(extensionID: Stage.extensionID, source: "test:gradient")
   }
 
-  /// A host's controller, and what it is told, to be waited for.
+  /// A host's controller and a stream of its events.
   public func controller() throws -> (BroadcastController, AsyncStream<BroadcastEvent>) {
-    let (events, told) = AsyncStream.makeStream(of: BroadcastEvent.self)
-    return (try BroadcastController(in: group) { told.yield($0) }, events)
+    let (events, continuation) = AsyncStream.makeStream(of: BroadcastEvent.self)
+    return (try BroadcastController(in: group) { continuation.yield($0) }, events)
   }
 
   /// Follows the log until a role has written a line. Fails after half a minute.
@@ -93,7 +95,7 @@ public final class Stage: Sendable {
     throw Missing(what: "the line '\(message)' of the \(role)")
   }
 
-  /// The lines that matter to a host of those that a role wrote, in order.
+  /// The lines of level notice and above that a role logged, in order.
   public func log(of role: Role) throws -> [String] {
     var lines: [String] = []
     let reader = try LogReader(group)
@@ -105,8 +107,8 @@ public final class Stage: Sendable {
     return lines
   }
 
-  /// How many files of the group hold a text.
-  public func fileCount(holding text: String) -> Int {
+  /// The number of files in the group that contain a text.
+  public func fileCount(containing text: String) -> Int {
     let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
     return files?.compactMap { $0 as? URL }.filter {
       (try? Data(contentsOf: $0, options: .alwaysMapped))?.range(of: Data(text.utf8)) != nil

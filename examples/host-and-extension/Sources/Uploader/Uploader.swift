@@ -3,7 +3,7 @@ import CredentialStore
 import Foundation
 import FrameBus
 
-/// An upload extension of somebody else's: it counts what it would send.
+/// An upload extension that counts the frames that it would send.
 final class Uploader: BroadcastSampleHandler {
   private var setup: SetupInfo?
   private var receiver = Receiver(delayInSeconds: 0)
@@ -41,7 +41,7 @@ final class Uploader: BroadcastSampleHandler {
         + "\(droppedCount > 0 ? "dropped some" : "dropped none")")
   }
 
-  /// The token never is a text: it is lent for as long as it is used.
+  /// Reads the token in place, without copying it into a string.
   private func signIn(_ setup: SetupInfo) throws(BroadcastFailure) -> Int {
     do {
       let name = try CredentialName(service: "whip.example.com", account: "studio")
@@ -54,8 +54,7 @@ final class Uploader: BroadcastSampleHandler {
   }
 }
 
-/// Stands for a peer in a network, which takes its time for each frame and then says that it is
-/// ready for another.
+/// Simulates a network peer that needs some time for each frame before it is ready for another.
 private struct Receiver {
   let delayInSeconds: Double
   private let answer = DispatchSemaphore(value: 0)

@@ -1,7 +1,7 @@
 import AppGroup
 import NotifyCenter
 
-/// Posts ten ticks. The state that goes with the name says how many are to come.
+/// Posts ten ticks. The state of the name is the number of ticks that remain.
 @main struct Tick {
   static func main() async throws {
     let center = try NotifyCenter(AppGroup.open(.local), role: .host)

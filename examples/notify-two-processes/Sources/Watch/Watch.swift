@@ -1,8 +1,8 @@
 import AppGroup
 import NotifyCenter
 
-/// Tells of each tick that another process posts. Stop it with Ctrl-Z while `Tick` runs, and let it
-/// go on: what came meanwhile is one delivery, and nothing is missing.
+/// Prints each tick that another process posts. Stop it with Ctrl-Z while `Tick` runs, and continue
+/// it: the ticks that it missed are one delivery, and none is lost.
 @main struct Watch {
   static func main() async throws {
     let center = try NotifyCenter(AppGroup.open(.local), role: .host)
@@ -13,6 +13,6 @@ import NotifyCenter
       print("tick \(tick.generation): \(tick.coalesced) since the last, by \(poster)")
       if tick.state == 0 { break }
     }
-    print("the last one")
+    print("last tick")
   }
 }

@@ -2,7 +2,7 @@ import AppGroup
 import Foundation
 import SharedLog
 
-/// Starts `Worker`, sees it die, and reads its last words from the group's log.
+/// Starts `Worker`, waits until it dies, and reads its last lines from the group's log.
 @main struct Host {
   static func main() throws {
     let group: AppGroup
@@ -13,7 +13,7 @@ import SharedLog
     worker.standardError = FileHandle.nullDevice
     try worker.run()
     worker.waitUntilExit()
-    print("the worker ended by signal \(worker.terminationStatus); its last words:")
+    print("the worker was ended by signal \(worker.terminationStatus); its last log lines:")
 
     let reader = try LogReader(group)
     while let entry = try reader.next() {

@@ -1,8 +1,7 @@
 import AppGroup
 import SharedLog
 
-/// Works until it trips over a mistake of its own and traps. It neither closes its log nor waits
-/// for it: there is no time for that.
+/// Works until its own bug makes it trap, with no chance to close or flush its log.
 @main struct Worker {
   static func main() throws {
     let log = try SharedLog.open(AppGroup.open(.local), role: .extension)

@@ -2,7 +2,7 @@ import AppGroup
 import GroupSemaphores
 
 /// Works in turns with every other process that runs this program. Kill one while it works: the
-/// others go on.
+/// others continue.
 @main struct TakeTurns {
   static func main() async throws {
     let turn = try openOrCreate(SemaphoreName("turn"), in: AppGroup.open(.local))
@@ -14,7 +14,7 @@ import GroupSemaphores
     }
   }
 
-  /// Whoever comes first makes it.
+  /// The first process creates the semaphore; the others open it.
   static func openOrCreate(
     _ name: SemaphoreName, in group: AppGroup
   ) throws -> GroupSemaphore {
