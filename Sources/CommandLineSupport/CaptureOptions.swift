@@ -19,35 +19,42 @@ public struct CaptureOptions: ParsableArguments {
   @Option(
     name: .customLong("stream"),
     help: ArgumentHelp(
-      "Stream to publish (default: \(DefaultStream.name); for sound audio.app or audio.mic).",
+      "Stream to publish (default: \(DefaultStream.name)).",
+      discussion: "The default for sound is audio.app or audio.mic.",
       valueName: "name"))
   public var streamText: String?
 
   @Option(
     name: .customLong("fps"),
     help: ArgumentHelp(
-      "Frames per second, such as 60 or 30000/1001 (default: 30, or the file's own).",
+      "Frames per second, such as 60 or 30000/1001.",
+      discussion: "The default is the rate of a file, else 30.",
       valueName: "n"))
   public var rateText: String?
 
   @Option(
     name: .customLong("size"),
     help: ArgumentHelp(
-      "Size of a test pattern (default: 1280x720), or part of a screen: WxH[+X+Y].",
+      "Size of a test pattern (default: 1280x720).",
+      discussion: "For a screen, the part to capture: WxH[+X+Y].",
       valueName: "WxH"))
   public var sizeText: String?
 
   @Option(
     name: .customLong("sound"),
     help: ArgumentHelp(
-      "Stream for a file's sound (default: audio.app); none omits it.", valueName: "name"))
+      "Stream of a file's sound (default: audio.app); none omits it.", valueName: "name"))
   public var soundText: String?
 
   @Option(
     name: .customLong("kind"),
     help: ArgumentHelp(
-      "Sound kind, app or mic: selects the switch of `framebus broadcast sound` that controls it "
-        + "(default: mic for pulse:mic and for a stream audio.mic).", valueName: "kind"))
+      "Kind of the sound, app or mic.",
+      discussion: """
+        It selects the switch of `framebus broadcast sound` that controls the capture. The default \
+        is mic for pulse:mic and for a stream audio.mic, else app.
+        """,
+      valueName: "kind"))
   public var kindText: String?
 
   @Option(
@@ -63,8 +70,11 @@ public struct CaptureOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Transfer of screen pixels: shm (the X server writes into the slot) or socket (slower; "
-        + "works with remote displays).", valueName: "backend"))
+      "Transfer of screen pixels: shm or socket.",
+      discussion: """
+        With shm the X server writes into the slot; socket is slower and works with remote displays.
+        """,
+      valueName: "backend"))
   public var backend: String = "shm"
 
   @Flag(help: "Keep X clients out of the pool, at one copy per frame.")
@@ -73,16 +83,19 @@ public struct CaptureOptions: ParsableArguments {
   @Option(
     name: .customLong("protect"),
     help: ArgumentHelp(
-      "Black out a screen's windows: those of a program (named as by `xprop WM_CLASS`) or one "
-        + "by its ID (0x…), and always those with the X property _FRAMEBUS_PROTECTED; "
-        + "marked: only the latter. Costs one copy per frame.",
+      "Black out windows of a program, or one window by its ID (0x…).",
+      discussion: """
+        The program is named as by `xprop WM_CLASS`. Windows with the X property \
+        _FRAMEBUS_PROTECTED are black too; marked selects only those. Costs one copy per frame.
+        """,
       valueName: "window"))
   public var protected: [String] = []
 
   @Option(
     name: .customLong("orientation"),
     help: ArgumentHelp(
-      "Orientation of a screen or test pattern, 1 to 8 as in EXIF (default: 1, upright).",
+      "Orientation of the picture, 1 to 8 as in EXIF (default: 1).",
+      discussion: "For a screen or test pattern; 1 is upright.",
       valueName: "n"))
   public var orientationNumber: UInt8 = Orientation.up.rawValue
 

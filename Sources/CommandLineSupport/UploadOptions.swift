@@ -20,13 +20,15 @@ public struct UploadOptions: ParsableArguments {
   @Option(
     name: .customLong("stream"),
     help: ArgumentHelp(
-      "Stream to read (default: \(DefaultStream.name)); repeat for each sound stream, such "
-        + "as audio.app and audio.mic, which are mixed.", valueName: "name"))
+      "Stream to read (default: \(DefaultStream.name)); repeatable.",
+      discussion: "Sound streams, such as audio.app and audio.mic, are mixed.",
+      valueName: "name"))
   public var streamTexts: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "latest, keep:N or lossless[:SECONDS] (default: lossless for a file, else latest).",
+      "Drop policy: latest, keep:N or lossless[:SECONDS].",
+      discussion: "The default is lossless for a file, else latest.",
       valueName: "policy"))
   public var policy: String?
 
@@ -38,8 +40,8 @@ public struct UploadOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Credential for the passphrase of srt: or the stream key of rtmp:; opened as role "
-        + "extension, or as the role of --role.",
+      "Credential for the passphrase of srt: or stream key of rtmp:.",
+      discussion: "Opened as role extension, or as the role of --role.",
       valueName: "service/account"))
   public var secret: String?
 
@@ -51,7 +53,8 @@ public struct UploadOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
-      "Measure the offset of `capture beep` from the flashes of `capture test:flash`."))
+      "Measure the offset between beeps and flashes.",
+      discussion: "For the sources beep and test:flash of `framebus capture`."))
   public var skew = false
 
   @OptionGroup(title: "WHIP access") public var access: WHIPAccessOptions

@@ -5,13 +5,14 @@ import FrameBus
 public struct ViewOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Picture stream (default: \(DefaultStream.name)), followed by sound streams, such as "
-        + "audio.app, which are mixed.", valueName: "stream"))
+      "Picture stream (default: \(DefaultStream.name)), then sound streams.",
+      discussion: "Sound streams, such as audio.app and audio.mic, are mixed.",
+      valueName: "stream"))
   public var streamTexts: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Listen on ADDRESS[:PORT] or PORT (default: 127.0.0.1, a free port).",
+      "ADDRESS[:PORT] or PORT (default: 127.0.0.1, a free port).",
       valueName: "address"))
   public var listen: String?
 

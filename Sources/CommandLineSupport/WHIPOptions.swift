@@ -5,7 +5,8 @@ import ArgumentParser
 public struct WHIPAccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Credential for the bearer; opened as role extension, or as the role of --role.",
+      "Credential for the bearer.",
+      discussion: "Opened as role extension, or as the role of --role.",
       valueName: "service/account"))
   public var credential: String?
 
@@ -14,7 +15,7 @@ public struct WHIPAccessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Trust the certificates in this file (PEM) instead of the system's.", valueName: "file"))
+      "Trust the certificates in this PEM file, not the system's.", valueName: "file"))
   public var ca: String?
 
   @Flag(help: "Allow unencrypted http: beyond this machine.")
@@ -43,17 +44,17 @@ public struct WHIPAccessOptions: ParsableArguments {
 public struct WHIPMediaOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "STUN server that reports our address, such as stun:HOST[:PORT].", valueName: "server"))
+      "STUN server to learn our address, such as stun:HOST[:PORT].", valueName: "server"))
   public var stun: String?
 
   @Option(
     help: ArgumentHelp(
-      "Relay, such as turn:HOST[:PORT][?transport=udp|tcp] or turns:HOST.", valueName: "server"))
+      "Relay: turn:HOST[:PORT][?transport=udp|tcp] or turns:HOST.", valueName: "server"))
   public var turn: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Credential for the relays: account as user, secret as password.",
+      "Credential for the relays (account: user, secret: password).",
       valueName: "service/account"))
   public var turnCredential: String?
 

@@ -41,8 +41,8 @@ struct BroadcastStop: ParsableCommand {
     let ending = try controller.waitForEnding(of: session, stop: signals.stop) { host in
       let (who, how) = host.map { (", process \($0),", "kill -CONT \($0)") } ?? ("", "fg")
       global.terminal.say(
-        "the host\(who) does not respond; it may be suspended. Continue it with `\(how)`; Ctrl-C ends"
-          + " this wait")
+        "the host\(who) does not respond and may be suspended; continue it with `\(how)`, or end"
+          + " this wait with Ctrl-C")
     }
     guard let ending else { throw Interrupted() }
     try global.tell(

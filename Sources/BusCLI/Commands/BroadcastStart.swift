@@ -41,8 +41,9 @@ struct BroadcastStart: ParsableCommand {
   var micSource: String?
   @Option(
     help: ArgumentHelp(
-      "Picture stream (default: screen); the sound streams become NAME.audio.app and "
-        + "NAME.audio.mic.", valueName: "name"))
+      "Picture stream (default: screen).",
+      discussion: "The sound streams are then NAME.audio.app and NAME.audio.mic.",
+      valueName: "name"))
   var stream: String?
   @Option(help: ArgumentHelp("Consent text, shown to the user and logged.", valueName: "text"))
   var consent: String?
@@ -51,7 +52,7 @@ struct BroadcastStart: ParsableCommand {
   var restarts: Int?
   @Flag(
     inversion: .prefixedNo,
-    help: "Sandbox capture and extension; `status` shows what is enforced.")
+    help: "Sandbox capture and extension; `status` shows the effect.")
   var confine = true
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions

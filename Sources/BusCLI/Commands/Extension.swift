@@ -33,8 +33,10 @@ struct ExtensionRegister: ParsableCommand {
   var id: String?
   @Option(
     help: ArgumentHelp(
-      "Credential for --builtin; the first is the bearer of whip:, the passphrase of srt: or "
-        + "the stream key of rtmp:.",
+      "Credential to hand over to --builtin; repeatable.",
+      discussion: """
+        The first is the bearer of whip:, the passphrase of srt: or the stream key of rtmp:.
+        """,
       valueName: "service/account"))
   var credential: [String] = []
   @OptionGroup(title: "Global options") var global: GlobalOptions
