@@ -1,17 +1,18 @@
-/// Cuts stereo sound at 48,000 sample frames a second, in pieces of any size, into chunks.
+/// Cuts stereo sound at 48,000 sample frames a second, received in pieces of any size, into chunks.
 ///
-/// As long as pieces follow each other, chunks do, by the count of samples. A piece that begins
-/// more than 20 ms from where the one before ended begins anew: what was left of it is given up.
+/// While pieces follow each other, chunk times are derived from the sample count. A piece that
+/// starts more than 20 ms from the end of the previous one restarts the sequence, and samples still
+/// waiting are discarded.
 public struct Rechunker: Sendable {
   private static let toleranceNs: UInt64 = 20_000_000
 
   private var samples: [Float] = []
-  /// Of the first of `samples`, had the pieces since then followed each other exactly.
+  /// The time of the first of `samples`, counted from the first piece since the last restart.
   private var firstNs: Int64?
 
   public init() {}
 
-  /// - Parameter ptsNs: of the piece's first sample.
+  /// - Parameter ptsNs: time of the piece's first sample.
   public mutating func add(_ piece: [Float], ptsNs: Int64) {
     if let firstNs {
       let expectedNs = firstNs &+ Self.durationNs(samples.count / 2)
@@ -23,7 +24,7 @@ public struct Rechunker: Sendable {
     samples += piece
   }
 
-  /// The next chunk, if it is complete, and when its first sample is heard.
+  /// Returns the next complete chunk and the time of its first sample, or nil.
   public mutating func next() -> (chunk: SoundChunk, ptsNs: Int64)? {
     guard let ptsNs = firstNs, samples.count >= SoundChunk.sampleCount else { return nil }
     let chunk = SoundChunk(Array(samples.prefix(SoundChunk.sampleCount)))

@@ -1,20 +1,20 @@
 import Platform
 
-/// Stereo sound of any rate to 48,000 sample frames a second.
+/// Converts stereo sound of any rate to 48,000 sample frames a second.
 ///
-/// Each new sample is the sum of those around its moment, weighted by a sinc function under a
-/// Kaiser window (J. O. Smith, “Digital Audio Resampling”): flat to 0.83 of half the lower rate,
-/// and 90 dB down from where that rate carries nothing any more
-/// (docs/decisions/0025-own-resampler.md). Where the input's first sample lies in time, there lies
-/// the output's: the filter looks ahead instead of delaying.
+/// Each output sample is the sum of the input samples around its time, weighted by a sinc function
+/// under a Kaiser window (J. O. Smith, “Digital Audio Resampling”): flat to 0.83 of half the lower
+/// rate, and 90 dB down at the frequency that this rate can no longer carry
+/// (docs/decisions/0025-own-resampler.md). The first output sample has the time of the first input
+/// sample: the filter looks ahead instead of adding delay.
 struct Resampler {
-  /// Samples on each side at the cutoff rate.
+  /// Samples on each side of the center, at the cutoff rate.
   private static let reach = 32
-  /// The window's shape: 90 dB.
+  /// Shape parameter of the window, for 90 dB.
   private static let beta = 8.96
-  /// Of a lower output rate, where the transition's middle lies, so that its end is at the half.
+  /// The transition band's center as a share of a lower output rate; it ends at half that rate.
   private static let margin = 0.917
-  /// Moments between two samples for which weights are kept; others lie between two of these.
+  /// Phases between two samples for which weights are stored; others are interpolated.
   private static let phases = 256
   static let rates = 4_000...768_000
 
@@ -22,28 +22,28 @@ struct Resampler {
   private typealias Quad = SIMD8<Float>
 
   private let inputRate: Int
-  /// Samples on each side that are weighted: an even number.
+  /// Weighted samples on each side: an even number.
   private let half: Int
   /// For each phase, the weights of `2 * half` samples, by four and each for left and right.
   private let weights: [Quad]
-  /// Input not yet passed by: pairs, the first of which is `half` before the next output.
+  /// Input that is still needed, in pairs; the first is `half - 1` before the next output.
   private var pending: [Float]
-  /// How far the next output lies behind an input sample, in parts of 48,000.
+  /// The next output's distance from the input sample before it, in units of 1/48,000.
   private var fraction = 0
 
   /// - Parameter inputRate: one of `rates`.
   init(from inputRate: Int) {
-    precondition(Self.rates.contains(inputRate), "\(inputRate) is no rate in \(Self.rates)")
+    precondition(Self.rates.contains(inputRate), "\(inputRate) is not a rate in \(Self.rates)")
     self.inputRate = inputRate
     let share = Double(SoundChunk.sampleRate) / Double(inputRate)
     let cutoff = share < 1 ? share * Self.margin : 1
     half = Int((Double(Self.reach) / min(1, share) / 2).rounded(.up)) * 2
     weights = Self.weights(half: half, cutoff: cutoff)
-    // What was before the first sample is silence, up to the sample itself.
+    // Silence precedes the first sample.
     pending = [Float](repeating: 0, count: 2 * (half - 1))
   }
 
-  /// Takes sample frames in, and gives those out that all neighbours are known of.
+  /// Adds sample frames and returns the output frames for which all neighbours are known.
   mutating func process(_ input: [Float]) -> [Float] {
     if inputRate == SoundChunk.sampleRate { return input }
     pending += input
@@ -62,21 +62,21 @@ struct Resampler {
     return output
   }
 
-  /// What is left when nothing follows.
+  /// Returns the remaining output at the end of the input.
   mutating func finish() -> [Float] {
     if inputRate == SoundChunk.sampleRate { return [] }
     return process([Float](repeating: 0, count: 2 * half))
   }
 
-  /// Left and right of the output whose neighbours begin there.
+  /// The left and right output samples whose neighbours begin at `first`.
   private func sampleFrame(from first: Int) -> SIMD2<Float> {
     let place = Double(fraction) / Double(SoundChunk.sampleRate) * Double(Self.phases)
     let phase = Int(place)
     let share = Quad(repeating: Float(place - Double(phase)))
     let count = half / 2
     var sum = Quad.zero
-    // SAFETY: the caller saw that 2 * half sample frames follow `first`; there are weights for one
-    // phase more than there are phases.
+    // SAFETY: the caller checked that 2 * half sample frames follow `first`; there is one row of
+    // weights more than there are phases.
     unsafe pending.withUnsafeBytes { samples in
       unsafe weights.withUnsafeBufferPointer { weights in
         for index in 0..<count {
@@ -93,7 +93,7 @@ struct Resampler {
     return pair.clamped(lowerBound: SIMD2(-1, -1), upperBound: SIMD2(1, 1))
   }
 
-  /// The weights of each phase, which sum up to 1: silence and a constant stay what they are.
+  /// The weights of each phase. They sum to 1, so silence and a constant pass unchanged.
   private static func weights(half: Int, cutoff: Double) -> [Quad] {
     var result: [Quad] = []
     result.reserveCapacity((phases + 1) * half / 2)

@@ -1,9 +1,9 @@
 import FrameBus
 
-/// Reads raw sound of any sample format, layout and byte order as stereo floats from −1 to 1.
+/// Converts raw sound of any sample format, layout and byte order to stereo floats from −1 to 1.
 struct SampleReader {
   private let format: AudioFormat
-  /// How loud each channel is on the left and on the right.
+  /// The gain of each channel for left and right.
   private let gains: [StereoGain]
 
   init(_ format: AudioFormat) {
@@ -11,11 +11,11 @@ struct SampleReader {
     gains = StereoGain.gains(of: format)
   }
 
-  /// - Returns: left and right in turn, one pair for each whole sample frame.
+  /// - Returns: interleaved left and right samples, one pair for each whole sample frame.
   func read(_ bytes: RawSpan) -> [Float] {
     let count = format.sampleFrameCount(inBytes: bytes.byteCount)
     var result = [Float](repeating: 0, count: count * 2)
-    for (channel, gain) in gains.enumerated() where gain.isHeard {
+    for (channel, gain) in gains.enumerated() where gain.isAudible {
       let plane = format.plane(ofChannel: channel, inBytes: bytes.byteCount)
       for index in 0..<count {
         let value = sample(of: bytes, at: plane.offset + index * plane.stride)
@@ -26,7 +26,7 @@ struct SampleReader {
     return result
   }
 
-  /// One sample. Divided by a power of two, integers stay exact where a float can hold them.
+  /// One sample. Integers are divided by a power of two, so they stay exact where a float can.
   private func sample(of bytes: RawSpan, at offset: Int) -> Float {
     switch format.sampleFormat {
     case .u8: return Float(Int(bytes.byte(offset)) - 128) / 128
@@ -53,7 +53,7 @@ struct SampleReader {
     Float(Int32(truncatingIfNeeded: bits)) / 2_147_483_648
   }
 
-  /// What another process wrote as a float can be any bits: no number is silence.
+  /// Floats written by another process can be any bits; NaN and infinity become silence.
   private static func bounded(_ value: Float) -> Float {
     value.isFinite ? min(max(value, -1), 1) : 0
   }
@@ -62,18 +62,18 @@ struct SampleReader {
 extension RawSpan {
   fileprivate func byte(_ offset: Int) -> UInt8 {
     precondition(offset < byteCount, "byte \(offset) of \(byteCount)")
-    // SAFETY: any byte is a UInt8, and the offset was compared with the length.
+    // SAFETY: any byte is a valid UInt8, and the offset was checked against the length.
     return unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
-  /// So many bytes, the least significant first.
+  /// Reads `count` bytes, least significant first.
   fileprivate func little(_ offset: Int, _ count: Int) -> UInt64 {
     var value: UInt64 = 0
     for index in 0..<count { value |= UInt64(byte(offset + index)) << UInt64(8 * index) }
     return value
   }
 
-  /// So many bytes, the most significant first.
+  /// Reads `count` bytes, most significant first.
   fileprivate func big(_ offset: Int, _ count: Int) -> UInt64 {
     var value: UInt64 = 0
     for index in 0..<count { value = value << 8 | UInt64(byte(offset + index)) }

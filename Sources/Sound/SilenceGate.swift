@@ -1,5 +1,5 @@
-/// Holds back what nobody would hear: after so many silent chunks in a row, further ones are not
-/// let through until one comes that is not silent, which passes at once.
+/// Limits long silence: after `limit` silent chunks in a row, further silent chunks do not pass.
+/// A chunk that is not silent passes at once and resets the count.
 public struct SilenceGate: Hashable, Sendable {
   /// Eight seconds.
   public static let usualLimit = 800
@@ -7,7 +7,7 @@ public struct SilenceGate: Hashable, Sendable {
   private let limit: Int?
   private var silentCount = 0
 
-  /// - Parameter limit: silent chunks that pass; nil for all.
+  /// - Parameter limit: silent chunks in a row that pass; nil for no limit.
   public init(limit: Int? = usualLimit) { self.limit = limit }
 
   public mutating func passes(isSilent: Bool) -> Bool {

@@ -1,11 +1,11 @@
-// The module Sound: turns the sound of any stream into what encoders take, and raw samples into
-// streams.
+// The module Sound: converts the sound of any stream into the form that encoders take, and raw
+// samples into streams.
 //
 // It refuses to know a sound server, an encoder or a destination: samples come in and go out, and
-// no call waits for anything.
+// no call blocks.
 
-/// Ten milliseconds of sound as every destination gets it: 480 sample frames of two channels, at
-/// 48,000 a second.
+/// Ten milliseconds of sound in the form that every destination receives: 480 sample frames of two
+/// channels, at 48,000 a second.
 public struct SoundChunk: Hashable, Sendable {
   public static let sampleRate = 48_000
   public static let channelCount = 2
@@ -13,12 +13,12 @@ public struct SoundChunk: Hashable, Sendable {
   public static let durationNs: UInt64 = 10_000_000
   static let sampleCount = sampleFrameCount * channelCount
 
-  /// From −1 to 1: left, right, left, right, and so on.
+  /// From −1 to 1, interleaved: left, right.
   public let samples: [Float]
 
-  /// - Parameter samples: 480 of each channel.
+  /// - Parameter samples: 480 samples of each channel, interleaved.
   public init(_ samples: [Float]) {
-    precondition(samples.count == Self.sampleCount, "\(samples.count) samples are no chunk")
+    precondition(samples.count == Self.sampleCount, "\(samples.count) samples are not a chunk")
     self.samples = samples
   }
 

@@ -1,7 +1,7 @@
 import FrameBus
 
-/// Turns one stream's raw sound, whatever its format is and becomes, into stereo floats at
-/// 48,000 sample frames a second.
+/// Converts the raw sound of one stream, whose format may change, to stereo floats at 48,000 sample
+/// frames a second.
 public struct SoundConverter {
   private var format: AudioFormat?
   private var reader: SampleReader?
@@ -9,10 +9,10 @@ public struct SoundConverter {
 
   public init() {}
 
-  /// Much longer than any source's; what is longer would take memory many times its own size.
+  /// Far more than any source sends. Converting a longer frame could take many times its memory.
   static let longestSeconds = 2
 
-  /// Why sound cannot be used.
+  /// Why sound cannot be converted.
   public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     case encoded(FourCC)
     case wrongRate(Int)
@@ -26,14 +26,14 @@ public struct SoundConverter {
         "sound of \(rate) Hz cannot be converted; publish \(Resampler.rates.lowerBound) to "
           + "\(Resampler.rates.upperBound) Hz"
       case .tooLong(let count):
-        "a frame of \(count) samples is too long to be played in time; publish at most "
+        "a frame of \(count) samples is too long to play without delay; publish at most "
           + "\(SoundConverter.longestSeconds) seconds a frame"
       }
     }
   }
 
-  /// - Returns: left and right in turn. With a rate other than 48,000, the last samples come with
-  ///   the next call, since the filter looks ahead; the first sample keeps its place in time.
+  /// - Returns: interleaved left and right samples. If the rate is not 48,000, the last samples are
+  ///   returned by the next call, because the filter looks ahead. No delay is added.
   public mutating func convert(_ frame: borrowing FrameLease) throws(Refusal) -> [Float] {
     try convert(frame.bytes, of: frame.format)
   }
@@ -54,7 +54,7 @@ public struct SoundConverter {
     return resampler?.process(samples) ?? samples
   }
 
-  /// Forgets what was before: after a gap, nothing of it belongs into what follows.
+  /// Discards all state. Call it after a gap, so that earlier sound does not affect what follows.
   public mutating func restart() { format = nil }
 
   private mutating func begin(_ audio: AudioFormat) throws(Refusal) {

@@ -1,23 +1,23 @@
 import Platform
 
-/// Turns sound on and off within one chunk, by a ramp that nobody hears as a click.
+/// Turns sound on and off within one chunk, with a ramp that prevents an audible click.
 public struct SoundFader: Hashable, Sendable {
   /// Five milliseconds.
   private static let rampFrames = SoundChunk.sampleRate / 200
-  /// From silent to loud, as half a cosine.
+  /// A rising half cosine.
   private static let ramp = (0..<rampFrames).map { index in
     Float(0.5 - 0.5 * cosine(.pi * (Double(index) + 0.5) / Double(rampFrames)))
   }
 
-  /// Whether the chunk before was heard; nil before the first, which needs no ramp.
+  /// Whether the previous chunk was on; nil before the first, which needs no ramp.
   private var wasOn: Bool?
 
   public init() {}
 
-  /// Whether nothing is left to fade out.
+  /// Whether there is nothing left to fade out.
   public var isSilent: Bool { wasOn != true }
 
-  /// - Returns: the chunk as it is to be heard; nil while it is off.
+  /// - Returns: the chunk with any ramp applied; nil while sound is off.
   public mutating func fade(_ chunk: SoundChunk, isOn: Bool) -> SoundChunk? {
     let wasOn = wasOn ?? isOn
     self.wasOn = isOn

@@ -1,41 +1,40 @@
-/// Several sources of stereo sound at 48,000 sample frames a second, added up into chunks without
-/// a gap.
+/// Mixes several sources of stereo sound at 48,000 sample frames a second into chunks without gaps.
 ///
-/// Each piece of sound comes with its place in time. A source that goes on where it was, give or
-/// take 20 ms, goes on without a seam: time stamps jitter, samples do not. Where no source has
-/// anything, there is silence; what comes for a moment that is already out is too late.
+/// Each piece of sound has a start time. A piece that starts within 20 ms of its source's previous
+/// end continues it without a seam, because time stamps jitter and samples do not. Gaps are filled
+/// with silence; sound for a time that has already been returned is lost.
 ///
-/// A pure calculation: time is what the caller passes in.
+/// A pure calculation: the caller passes in the time.
 public struct SoundMixer {
-  /// Names a source of one mixer.
+  /// Identifies a source of one mixer.
   public struct Source: Hashable, Sendable {
     fileprivate let number: Int
   }
 
   private struct State {
-    /// The sample frame that follows its last one; nil before the first.
+    /// The sample frame after its last one; nil before the first.
     var end: Int?
     var heardAtNs: UInt64
-    /// How long the others wait for it, once it falls silent.
+    /// How long chunks wait for this source after its last sound.
     var patienceNs: UInt64
   }
 
   /// How far a time stamp may differ from the count of samples: 20 ms.
   private static let tolerance = 960
-  /// How far ahead of the newest chunk sound is kept: 20 s. What claims to be later is no sound.
+  /// How far ahead of the newest chunk sound is kept: 20 s. Sound with a later time is lost.
   private static let horizon = 960_000
 
   private var states: [Source: State] = [:]
   private var nextNumber = 0
-  /// The sample frame that `mixed` begins with.
+  /// The position of the first sample frame in `mixed`.
   private var position = 0
   private var mixed: [Float] = []
-  /// Sample frames that came too late, or claimed to be too far ahead.
+  /// Sample frames that were too late or too far ahead.
   public private(set) var lostCount = 0
 
   public init() {}
 
-  /// - Parameter patienceNs: for so long after its last sound, chunks wait for its next one.
+  /// - Parameter patienceNs: timeout after the source's last sound; until then chunks wait for it.
   public mutating func addSource(patienceNs: UInt64, nowNs: UInt64) -> Source {
     nextNumber += 1
     let source = Source(number: nextNumber)
@@ -43,11 +42,11 @@ public struct SoundMixer {
     return source
   }
 
-  /// Nothing more comes from it, and nothing waits for it.
+  /// Removes a source: it can add nothing more, and chunks do not wait for it.
   public mutating func removeSource(_ source: Source) { states[source] = nil }
 
-  /// Adds sound at its place.
-  /// - Parameter atNs: of the first sample; what lies before 0 is left out.
+  /// Adds sound at its time.
+  /// - Parameter atNs: time of the first sample; sound before 0 is left out.
   public mutating func add(_ samples: [Float], atNs: Int64, from source: Source, nowNs: UInt64) {
     guard states[source] != nil, !samples.isEmpty else { return }
     var start = Self.sampleFrame(atNs)
@@ -59,7 +58,7 @@ public struct SoundMixer {
     }
     let skipped = min(count, max(0, position - start))
     lostCount += start < 0 ? 0 : skipped
-    // Who is late with everything is not waited for.
+    // A source whose sound is entirely late does not extend its timeout.
     guard skipped < count else { return }
     states[source]?.heardAtNs = nowNs
     states[source]?.end = start + count
@@ -71,18 +70,18 @@ public struct SoundMixer {
     }
   }
 
-  /// How much sound waits to be given out.
+  /// The length of the sound that is buffered.
   public var bufferedNs: UInt64 {
     UInt64(mixed.count / 2) * SoundChunk.durationNs / UInt64(SoundChunk.sampleFrameCount)
   }
 
-  /// Where the next chunk begins.
+  /// The time of the next chunk.
   public var positionNs: UInt64 {
     UInt64(position / SoundChunk.sampleFrameCount) * SoundChunk.durationNs
   }
 
-  /// The next ten milliseconds, if no source that is waited for can add to them any more.
-  /// - Parameter silentUntilNs: with nobody to wait for, silence is given out up to here.
+  /// Returns the next ten milliseconds, unless a source within its timeout can still add to them.
+  /// - Parameter silentUntilNs: if no source is within its timeout, silence is returned up to here.
   public mutating func next(nowNs: UInt64, silentUntilNs: Int64) -> PlacedChunk? {
     let awaited = states.values.filter { nowNs < $0.heardAtNs &+ $0.patienceNs }
     let ready =
@@ -92,7 +91,7 @@ public struct SoundMixer {
     return take()
   }
 
-  /// The rest, chunk by chunk, when nothing follows; the last one is filled up with silence.
+  /// Returns the remaining chunks at the end; the last one is padded with silence.
   public mutating func drain() -> PlacedChunk? { mixed.isEmpty ? nil : take() }
 
   private mutating func take() -> PlacedChunk {
@@ -106,14 +105,14 @@ public struct SoundMixer {
   }
 
   private static func sampleFrame(_ ns: Int64) -> Int {
-    // A third of a million years on either side of 0 stays countable.
+    // A range of 300,000 years on either side of 0 fits.
     let (seconds, rest) = ns.quotientAndRemainder(dividingBy: 1_000_000_000)
     let part = Double(rest) * Double(SoundChunk.sampleRate) / 1e9
     return Int(seconds) * SoundChunk.sampleRate + Int(part.rounded())
   }
 }
 
-/// A chunk, and the place of its first sample in time. Chunks follow each other without a gap.
+/// A chunk and the time of its first sample. Chunks follow each other without a gap.
 public struct PlacedChunk: Hashable, Sendable {
   public let chunk: SoundChunk
   public let ptsNs: UInt64

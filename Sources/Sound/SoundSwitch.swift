@@ -3,37 +3,37 @@ import FrameBus
 import Platform
 import SharedDefaults
 
-/// Which sound of a group is heard: of its applications, of its microphone.
+/// Which sound of a group is captured: that of its applications, that of its microphone.
 ///
-/// Two settings of the group, which a broadcast sets when it begins and anybody who may change
-/// settings can change at any time. Whoever captures sound looks before each chunk
-/// (``SwitchedSound``). Sound that nobody ever switched is heard.
+/// Two settings of the group. A broadcast sets them when it begins, and any user who may change
+/// settings can change them at any time. A capture reads them before each chunk
+/// (``SwitchedSound``). Sound whose setting was never set is on.
 public struct SoundSwitch: Hashable, Sendable {
   public var app: Bool
   public var mic: Bool
 
-  /// What a broadcast begins with, where nobody says otherwise.
+  /// The defaults of a broadcast.
   public init(app: Bool = true, mic: Bool = false) {
     self.app = app
     self.mic = mic
   }
 
-  /// The suite of settings that a broadcast has.
+  /// The settings suite of a broadcast.
   public static let suiteName = "framebus.broadcast"
 
-  /// As it stands in the suite.
+  /// Reads the current settings.
   public init(in suite: SharedDefaults) {
     app = suite.isOn(.appAudio)
     mic = suite.isOn(.micAudio)
   }
 
-  /// Has it heeded by all at once.
+  /// Stores both settings; all captures apply them together.
   public func set(in suite: SharedDefaults) throws(DefaultsError) {
     try Self.set(app: app, mic: mic, in: suite)
   }
 
-  /// As ``set(in:)``, but what is nil stays as it is: who switches one kind of sound does not undo
-  /// what somebody else does to the other at the same moment.
+  /// Stores the settings that are not nil and leaves the others unchanged, so that a change to one
+  /// kind of sound does not undo a concurrent change to the other.
   public static func set(
     app: Bool?, mic: Bool?, in suite: SharedDefaults
   ) throws(DefaultsError) {
@@ -44,15 +44,15 @@ public struct SoundSwitch: Hashable, Sendable {
   }
 }
 
-/// One side of a group's switch, as whoever captures that sound heeds it.
+/// The current setting for one kind of sound, for its capture.
 public final class SwitchedSound: Sendable {
   private let kind: FrameFormat.Kind
   private let suite: SharedDefaults
   private let changed: EventCounter
   private let observation: DefaultsObservation
 
-  /// - Parameter kind: `micAudio` for the microphone; anything else is the sound of applications.
-  /// - Throws: where the settings cannot be read: a microphone that may be switched off stays so.
+  /// - Parameter kind: `micAudio` for the microphone; any other kind is the sound of applications.
+  /// - Throws: if the settings cannot be read: a microphone that may be off is not captured.
   public init(_ kind: FrameFormat.Kind, in group: AppGroup) throws(DefaultsError) {
     self.kind = kind
     let changed: EventCounter
@@ -63,17 +63,17 @@ public final class SwitchedSound: Sendable {
     observation = try suite.observe(kind.switchKey) { _ in changed.raise() }
   }
 
-  /// Costs no call of the kernel while no setting changes.
+  /// Makes no system call unless a setting changed.
   public var isOn: Bool { suite.isOn(kind) }
 
-  /// Blocks the thread until it is on.
-  /// - Returns: false if `stop` was raised, or the deadline passed, before that.
+  /// Blocks the thread until the sound is on.
+  /// - Returns: false if `stop` was raised or the deadline passed first.
   package func waitUntilOn(stop: StopSignal, until deadline: Deadline) -> Bool {
     while true {
       changed.lower()
       if isOn { return true }
       if stop.isRaised || deadline.isPast { return false }
-      // Without memory for a wait, there is nothing to do but to look again.
+      // If the wait fails for lack of memory, poll again.
       _ = try? firstReadable(changed.number, stop.descriptorNumber, until: deadline)
     }
   }

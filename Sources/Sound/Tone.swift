@@ -2,10 +2,10 @@ import Platform
 
 /// A test tone, exact to the sample: sample n is `level * sin(2π · hertz · n / 48000)`.
 public struct Tone: Hashable, Sendable {
-  /// When it is heard.
+  /// When the tone sounds.
   public enum Rhythm: Hashable, Sendable {
     case steady
-    /// For 100 ms from the beginning of each second of the clock that its chunks are stamped by.
+    /// For 100 ms at the start of each second of the clock that stamps its chunks.
     case everySecond
   }
 
@@ -21,11 +21,11 @@ public struct Tone: Hashable, Sendable {
     self.rhythm = rhythm
   }
 
-  /// The chunk that is heard at that moment, a multiple of 10 ms. On either side it is the same.
+  /// The chunk at `ptsNs`, a multiple of 10 ms. Both channels are equal.
   public func chunk(atNs ptsNs: UInt64) -> SoundChunk {
     if rhythm == .everySecond, ptsNs % 1_000_000_000 >= Self.beepNs { return .silence }
-    // Counted within one second, where every whole number of hertz begins anew: a large number
-    // would cost the angle its precision.
+    // Counted within one second, at which every whole frequency starts a new period: a large sample
+    // number would reduce the precision of the angle.
     let first = Double(ptsNs % 1_000_000_000 / SoundChunk.durationNs) * 480
     let second = Double(ptsNs / 1_000_000_000).truncatingRemainder(dividingBy: 86_400)
     let turn = (hertz * second).truncatingRemainder(dividingBy: 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sound
 
-/// From samples to chunks, and which of them are let through.
+/// From samples to chunks, and the silence gate.
 @Suite struct ChunkTests {
   @Test(arguments: [1, 441, 480, 1_024])
   func piecesOfAnySizeBecomeChunksOf480InOrder(count: Int) {
@@ -24,7 +24,7 @@ import Testing
     #expect(stamps == stamps.indices.map { 5_000 + Int64($0) * 10_000_000 })
   }
 
-  @Test func afterAGapChunksBeginAnew() {
+  @Test func gapRestartsChunks() {
     var rechunker = Rechunker()
     rechunker.add([Float](repeating: 1, count: 200), ptsNs: 0)
     rechunker.add([Float](repeating: 0.5, count: 960), ptsNs: 1_000_000_000)
@@ -36,25 +36,25 @@ import Testing
     #expect(none == nil)
   }
 
-  @Test func silenceIsHeldBackAfter800ChunksAndSoundPassesAtOnce() {
+  @Test func silenceStopsAfter800ChunksAndSoundPassesAtOnce() {
     var gate = SilenceGate()
     var passed = 0
     for _ in 0..<2_000 where gate.passes(isSilent: true) { passed += 1 }
     #expect(passed == 800)
-    // Sound opens it, and the count begins anew.
+    // Sound opens the gate and resets the count.
     let reopened = [false, true].map { gate.passes(isSilent: $0) }
     #expect(reopened == [true, true])
   }
 
-  @Test func theGateCanBeSetOrLeftOpen() {
+  @Test func gateLimitCanBeSetOrDisabled() {
     var short = SilenceGate(limit: 2)
     let passed = (0..<4).map { _ in short.passes(isSilent: true) }
     #expect(passed == [true, true, false, false])
     var open = SilenceGate(limit: nil)
-    for _ in 0..<2_000 where !open.passes(isSilent: true) { Issue.record("held back") }
+    for _ in 0..<2_000 where !open.passes(isSilent: true) { Issue.record("silence did not pass") }
   }
 
-  @Test func aToneIsExactAcrossChunksAndSeconds() {
+  @Test func toneIsExactAcrossChunksAndSeconds() {
     let tone = Tone(hertz: 440.5)
     for second in [0, 3, 100_000] {
       let startNs = UInt64(second) * 1_000_000_000
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func aBeepIsHeardForTheFirstTenthOfASecond() {
+  @Test func beepLastsForTheFirstTenthOfASecond() {
     let beep = Tone(hertz: 1_000, rhythm: .everySecond)
     let heard = (0..<200).map { !beep.chunk(atNs: 7_000_000_000 + $0 * 10_000_000).isSilent }
     #expect(heard == (0..<200).map { $0 % 100 < 10 })

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [1, 441, 480, 1_024, 48_000])
-  func anySizeOfInputBecomesChunksOf480(count: Int) {
+  func inputOfAnySizeBecomesChunksOf480(count: Int) {
     var mixer = SoundMixer()
     let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
     var given: [Float] = []
@@ -41,12 +41,12 @@ import Testing
     #expect(stamps == stamps.indices.map { UInt64($0) * 10_000_000 })
   }
 
-  @Test func twoSourcesAreAddedAndNeverLouderThanOne() {
+  @Test func sourcesAreAddedAndLimitedToFullScale() {
     var mixer = SoundMixer()
     let first = mixer.addSource(patienceNs: 1_000, nowNs: 0)
     let second = mixer.addSource(patienceNs: 1_000, nowNs: 0)
     mixer.add(samples(480), atNs: 0, from: first, nowNs: 0)
-    #expect(all(&mixer).isEmpty, "the second has not had its say")
+    #expect(all(&mixer).isEmpty, "waits for the second source")
     mixer.add(samples(480, 0.5), atNs: 0, from: second, nowNs: 0)
     mixer.add(samples(480, 0.9), atNs: tenMs, from: first, nowNs: 0)
     mixer.add(samples(480, 0.9), atNs: tenMs, from: second, nowNs: 0)
@@ -54,7 +54,7 @@ import Testing
     #expect(chunks == [SoundChunk(samples(480, 0.75)), SoundChunk(samples(480, 1))])
   }
 
-  @Test func aSourceThatFallsSilentIsWaitedForNoLongerThanItsPatience() {
+  @Test func silentSourceIsAwaitedUntilItsTimeout() {
     var mixer = SoundMixer()
     let first = mixer.addSource(patienceNs: 1_000, nowNs: 0)
     _ = mixer.addSource(patienceNs: 500, nowNs: 0)
@@ -63,7 +63,7 @@ import Testing
     #expect(all(&mixer, nowNs: 500).count == 1)
   }
 
-  @Test func whereNothingIsHeardThereIsSilenceUpToTheGivenMoment() {
+  @Test func withoutSourcesSilenceIsReturnedUpToTheGivenTime() {
     var mixer = SoundMixer()
     var count = 0
     while let placed = mixer.next(nowNs: 0, silentUntilNs: 5 * tenMs) {
@@ -71,13 +71,13 @@ import Testing
       count += 1
     }
     #expect(count == 5)
-    // What comes back finds its place; the gap is silence.
+    // Later sound keeps its time; the gap is silence.
     let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
     mixer.add(samples(480), atNs: 7 * tenMs, from: source, nowNs: 0)
     #expect(all(&mixer).map(\.chunk.isSilent) == [true, true, false])
   }
 
-  @Test func jitterOfTimeStampsMakesNoSeamAndAJumpDoes() {
+  @Test func timeStampJitterMakesNoSeamAndAJumpDoes() {
     var mixer = SoundMixer()
     let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
     mixer.add(samples(480), atNs: 0, from: source, nowNs: 0)
@@ -88,7 +88,7 @@ import Testing
     #expect(heard == [true, true, true, false, false, false, false, false, true])
   }
 
-  @Test func whatComesTooLateOrFromAnotherAgeIsCountedAndLeftOut() {
+  @Test func soundTooLateOrTooFarAheadIsCountedAndLeftOut() {
     var mixer = SoundMixer()
     while mixer.next(nowNs: 0, silentUntilNs: 2 * tenMs) != nil {}
     let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
@@ -102,7 +102,7 @@ import Testing
     #expect(chunks.allSatisfy { $0.chunk == SoundChunk(samples(480)) })
   }
 
-  @Test func theRestIsFilledUpWithSilence() {
+  @Test func lastChunkIsPaddedWithSilence() {
     var mixer = SoundMixer()
     let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
     mixer.add(samples(500), atNs: 0, from: source, nowNs: 0)

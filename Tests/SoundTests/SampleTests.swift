@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sound
 
-/// Raw samples of every kind as floats.
+/// Raw samples of every format as floats.
 @Suite struct SampleTests {
   private func read(
     _ bytes: [UInt8], _ format: SampleFormat, channels: Int = 1, isInterleaved: Bool = true,
@@ -16,7 +16,7 @@ import Testing
     return unsafe SampleReader(audio).read(bytes.span.bytes)
   }
 
-  @Test func sixteenBitsAreDividedBy32768() throws {
+  @Test func sixteenBitSamplesAreDividedBy32768() throws {
     // −32768, 32767, 0, 1, in both byte orders.
     let little: [UInt8] = [0x00, 0x80, 0xFF, 0x7F, 0, 0, 1, 0]
     let big: [UInt8] = [0x80, 0x00, 0x7F, 0xFF, 0, 0, 0, 1]
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoNumberIsSilenceAndWhatIsTooLoudIsCut() throws {
+  @Test func invalidFloatsAreSilenceAndLoudOnesAreClipped() throws {
     let values: [Float] = [.nan, .infinity, -7, 7]
     let bytes = values.flatMap { value in
       (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> UInt32(8 * $0)) }
@@ -59,26 +59,26 @@ import Testing
         == [0.5, -0.5, 0.25, -0.25])
   }
 
-  @Test func halfASampleFrameAtTheEndIsLeftOut() throws {
+  @Test func incompleteSampleFrameAtTheEndIsLeftOut() throws {
     #expect(try read([0x40, 0x20, 0x40], .s8, channels: 2) == [0.5, 0.25])
     #expect(try read([], .s8, channels: 2).isEmpty)
   }
 
-  @Test func channelsAreHeardWhereTheyAreAndNeverAddUpToMoreThanOne() throws {
-    // Left alone, right alone, the middle, the low one.
+  @Test func channelGainsFollowPositionsAndNeverSumToMoreThanOne() throws {
+    // Front left, front right, center, low frequency.
     let gains = StereoGain.gains(
       of: try AudioFormat(
         .s16le, sampleRate: 48_000, channelCount: 6, channelMask: .surround51))
     #expect(gains[0].left > 0 && gains[0].right == 0)
     #expect(gains[1].left == 0 && gains[1].right > 0)
-    #expect(gains[2].left == gains[2].right && gains[2].isHeard)
-    #expect(!gains[3].isHeard)
+    #expect(gains[2].left == gains[2].right && gains[2].isAudible)
+    #expect(!gains[3].isAudible)
     #expect(gains.reduce(0) { $0 + $1.left } <= 1.000_001)
     let mono = StereoGain.gains(of: try AudioFormat(.s16le, sampleRate: 48_000, channelCount: 1))
     #expect(mono == [StereoGain(left: 1, right: 1)])
   }
 
-  @Test func soundThatCannotBeReadSaysWhy() throws {
+  @Test func unreadableSoundIsRefusedWithTheReason() throws {
     var converter = SoundConverter()
     let bytes: [UInt8] = [0, 0, 0, 0]
     let fast = try AudioFormat(.s16le, sampleRate: 1_000_000, channelCount: 2)

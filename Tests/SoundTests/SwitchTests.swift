@@ -8,14 +8,14 @@ import Testing
 @testable import Sound
 
 @Suite struct SwitchTests {
-  /// Every sample as loud as can be, so that what the ramp makes of it is seen.
+  /// Every sample at full scale, so that the ramp is visible.
   private let loud = SoundChunk([Float](repeating: 1, count: SoundChunk.sampleCount))
 
   private func largestStep(_ samples: [Float]) -> Float {
     zip(samples, samples.dropFirst(2)).map { abs($0 - $1) }.max() ?? 0
   }
 
-  @Test func soundFadesOutWithinOneChunkAndIsGoneThen() throws {
+  @Test func soundFadesOutWithinOneChunk() throws {
     var fader = SoundFader()
     let untouched = fader.fade(loud, isOn: true)
     #expect(untouched == loud)
@@ -39,7 +39,7 @@ import Testing
     #expect(after == loud)
   }
 
-  @Test func whatNobodySwitchedIsHeardAndABroadcastBeginsWithoutTheMicrophone() throws {
+  @Test func unsetSoundIsOnAndABroadcastStartsWithoutTheMicrophone() throws {
     let root = try TemporaryRoot()
     let group = try AppGroup.create(.local, root: root.path)
     let suite = try SharedDefaults(suiteName: SoundSwitch.suiteName, in: group)
@@ -49,7 +49,7 @@ import Testing
     #expect(suite.bool(forKey: "sound.app") && !suite.bool(forKey: "sound.mic"))
   }
 
-  @Test func whoWaitsForSoundIsWokenWhenAnotherSwitchesItOn() throws {
+  @Test func waiterIsWokenWhenSoundIsSwitchedOn() throws {
     let root = try TemporaryRoot()
     let group = try AppGroup.create(.local, root: root.path)
     let suite = try SharedDefaults(suiteName: SoundSwitch.suiteName, in: group)

@@ -1,6 +1,6 @@
-// A thread that hears sound, for strace: it hands pieces over through the ring, first while another
-// thread takes them, then while nobody does. What it does in between "begin" and "end", which it
-// writes to standard output, is the hand-over alone.
+// A thread that captures sound, for strace: it passes pieces to the ring, first while another
+// thread takes them, then while none does. Between "begin" and "end", which it writes to standard
+// output, it does nothing but put pieces into the ring.
 #include <CSoundRing.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@ enum { PIECES = 3000, PIECE_BYTES = 1920 };
 static struct fb_sound_ring *ring;
 static atomic_bool isOver;
 
-static void say(const char *word) {
+static void print(const char *word) {
   if (write(STDOUT_FILENO, word, strlen(word)) < 0) _exit(1);
 }
 
@@ -22,13 +22,13 @@ static void *hear(void *unused) {
   unsigned char bytes[PIECE_BYTES];
   memset(bytes, 7, sizeof bytes);
   struct fb_sound_piece piece = {.byteCount = PIECE_BYTES, .format = 1};
-  say("begin\n");
+  print("begin\n");
   for (int i = 0; i < PIECES; i++) {
     piece.ptsNs = i;
     if (!fb_sound_ring_put(ring, piece, bytes)) fb_sound_ring_count_lost(ring);
     if (i == PIECES / 2) atomic_store(&isOver, true);
   }
-  say("end\n");
+  print("end\n");
   return NULL;
 }
 
