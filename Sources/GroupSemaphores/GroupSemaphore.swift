@@ -2,26 +2,25 @@ import AppGroup
 import Platform
 import Synchronization
 
-// Named semaphores that the members of a group share, in files of the group's own.
+// Named semaphores that the members of a group share, in files of the group.
 //
-// This module refuses to know what a count stands for, to keep an order among those who wait, and
-// to use the system's global names (`sem_open(3)`). Layout, rules and failures:
-// docs/design/semaphores.md.
+// This module refuses to interpret what a count stands for, to order its waiters, and to use the
+// system's global names (`sem_open(3)`). Layout, rules and failures: docs/design/semaphores.md.
 
 /// A counting semaphore that the members of a group share by name.
 ///
-/// A *plain* one is a POSIX semaphore (`sem_overview(7)`): whoever takes a count and dies keeps it
-/// for ever. A *recoverable* one knows who took what: a `GroupSemaphore` object holds what it
-/// takes, until it posts. When the object goes, or its process dies, by SIGKILL too, what it still
-/// holds is given back.
+/// A *plain* one is a POSIX semaphore (`sem_overview(7)`): a process that dies never releases what
+/// it took. A *recoverable* one records its holders: a `GroupSemaphore` object holds the permits it
+/// takes until it posts. When the object is released, or its process dies, also by SIGKILL, the
+/// permits that it still holds are freed.
 ///
 /// Any number of threads may use one object at once.
 public final class GroupSemaphore: Sendable {
   let file: SemaphoreFile
-  /// This object's place among the holders of a recoverable semaphore, once it has one. Whoever has
-  /// the lock may take places and give back what dead processes hold: locks on a file do not keep
-  /// the threads of one object apart.
-  let place = Mutex<Int?>(nil)
+  /// This object's entry among the holders of a recoverable semaphore, once it has one. The thread
+  /// that holds the mutex may lock entries and reclaim the permits of dead processes: locks on a
+  /// file do not exclude the threads of one object from each other.
+  let entry = Mutex<Int?>(nil)
   let onStep: OnStep
 
   private init(_ file: consuming SemaphoreFile, _ onStep: OnStep) {
@@ -29,12 +28,12 @@ public final class GroupSemaphore: Sendable {
     self.onStep = onStep
   }
 
-  /// Makes a semaphore. The caller's role must be one of those that may publish.
+  /// Creates a semaphore. The caller's role must be one that may publish.
   /// - Parameters:
-  ///   - initialValue: its count, 0…`SEM_VALUE_MAX` (2,147,483,647); at most 1,024 if recoverable.
-  ///   - isRecoverable: whether counts come back when their holders die.
-  /// - Throws: ``SemaphoreFileError/exists(_:)`` if there is one of that name, even if two make it
-  ///   at once: one of them succeeds.
+  ///   - initialValue: 0…`SEM_VALUE_MAX` (2,147,483,647); at most 1,024 if recoverable.
+  ///   - isRecoverable: whether permits are freed when their holder dies.
+  /// - Throws: ``SemaphoreFileError/exists(_:)`` if the name is in use; of several concurrent calls
+  ///   one succeeds.
   public static func create(
     _ name: SemaphoreName, in group: AppGroup, initialValue: Int = 1,
     recoverable isRecoverable: Bool = false
@@ -47,12 +46,12 @@ public final class GroupSemaphore: Sendable {
     _ name: SemaphoreName, in group: AppGroup, initialValue: Int,
     recoverable isRecoverable: Bool, onStep: OnStep
   ) throws(SemaphoreFileError) -> GroupSemaphore {
-    let file = try SemaphoreFile.make(
+    let file = try SemaphoreFile.create(
       name, in: group, initialValue: initialValue, isRecoverable: isRecoverable, onStep)
     return GroupSemaphore(file, onStep)
   }
 
-  /// Opens a semaphore that some member has made.
+  /// Opens a semaphore that a member has created.
   public static func open(
     _ name: SemaphoreName, in group: AppGroup
   ) throws(SemaphoreFileError) -> GroupSemaphore {
@@ -65,15 +64,15 @@ public final class GroupSemaphore: Sendable {
     GroupSemaphore(try SemaphoreFile.open(name, in: group), onStep)
   }
 
-  /// Takes the name away. Whoever waits, or comes later by an object that is open, is told
+  /// Removes a semaphore. Waiters, and later callers with an open object, receive
   /// ``SemaphoreError/removed(_:)`` within 250 ms.
   public static func remove(
     _ name: SemaphoreName, in group: AppGroup
   ) throws(SemaphoreFileError) {
-    // One that cannot be opened can be removed all the same.
+    // A semaphore that cannot be opened can still be removed.
     let file = try? SemaphoreFile.open(name, in: group)
     try SemaphoreFile.remove(name, in: group)
-    // Nobody is left to be rung for again, so all wake.
+    // Nothing rings again after this, so all waiters wake.
     if let file {
       file.ring(waking: .max, nil)
       file.wakePosixWaiters()
@@ -82,26 +81,26 @@ public final class GroupSemaphore: Sendable {
 
   public var name: SemaphoreName { file.name }
   public var isRecoverable: Bool { file.isRecoverable }
-  /// How high the count can get.
+  /// The highest possible count.
   public var maximumValue: Int { file.maximumValue }
 
-  // MARK: Taking and posting
+  // MARK: Acquiring and posting
 
-  /// How a wait ended, if not by an error.
-  public enum Waited: Hashable, Sendable { case taken, timedOut, stopped }
+  /// How a wait ended, unless it failed.
+  public enum WaitResult: Hashable, Sendable { case taken, timedOut, stopped }
 
-  /// Takes a count, waiting until there is one. Blocks the thread, asleep in the kernel.
+  /// Acquires a permit; blocks the thread, asleep in the kernel, until one is available.
   ///
-  /// Nobody can keep a waiter past its deadline, whatever is written in the semaphore's file. Who
-  /// waits comes in no particular order.
+  /// Whatever another member writes into the file, a waiter does not wait past its deadline.
+  /// Waiters are served in no particular order.
   /// - Parameters:
-  ///   - deadline: when to give up; a count that is there is taken even if it is past.
+  ///   - deadline: when to give up; an available permit is taken even if the deadline has passed.
   ///   - stop: ends the wait from another thread.
   public func wait(
     until deadline: Deadline = .never, stop: StopSignal? = nil
-  ) throws(SemaphoreError) -> Waited {
+  ) throws(SemaphoreError) -> WaitResult {
     while true {
-      // Read before looking, so that a post in between is noticed.
+      // Read before the count, so that a post in between is noticed.
       let bell = file.bell
       if try tryWait() { return .taken }
       if stop?.isRaised == true { return .stopped }
@@ -115,37 +114,37 @@ public final class GroupSemaphore: Sendable {
     }
   }
 
-  /// How long to sleep without looking. Posts wake a waiter at once; but nothing wakes it when a
-  /// holder dies, when who was woken for a count dies before taking it, or when a member moves the
-  /// sleepers of the file to a word of its own (`FUTEX_REQUEUE`).
+  /// How long a waiter sleeps before it checks again. Posts wake it at once; nothing does when a
+  /// holder dies, when a process dies after it was woken and before it took a permit, or when a
+  /// member moves the sleepers to another word (`FUTEX_REQUEUE`).
   private static let longestSleep: Duration = .milliseconds(250)
 
-  /// Takes a count if there is one now. Some system calls, never blocks.
+  /// Acquires a permit if one is available. Makes some system calls, never blocks.
   public func tryWait() throws(SemaphoreError) -> Bool {
-    try file.requireThere()
+    try file.requireExists()
     let isTaken = isRecoverable ? try takePermit() : try file.takePosixCount()
-    try file.requireWhole()
+    try file.requireIntact()
     if isTaken { onStep?(isRecoverable ? .permitTaken : .countTaken) }
     return isTaken
   }
 
-  /// Gives a count back, or adds one: of a recoverable semaphore one that this object holds; if it
-  /// holds none, one that was taken for good; else a new one.
+  /// Releases a permit: of a recoverable semaphore one that this object holds; if it holds none,
+  /// one that was taken without a holder; otherwise adds one.
   public func post() throws(SemaphoreError) {
-    try file.requireThere()
+    try file.requireExists()
     if isRecoverable { try freePermit() } else { try file.postPosixCount(onStep) }
-    try file.requireWhole()
+    try file.requireIntact()
   }
 
-  /// The count that could be taken now.
+  /// The number of available permits.
   public func value() throws(SemaphoreError) -> Int {
-    try file.requireThere()
+    try file.requireExists()
     if !isRecoverable { return try file.posixValue() }
-    try giveBackOfTheDead()
+    try reclaimFromDeadHolders()
     let value = file.permits(SemaphoreFile.Permit.free)
-    try file.requireWhole()
+    try file.requireIntact()
     return value
   }
 
-  deinit { if isRecoverable { leavePlace() } }
+  deinit { if isRecoverable { releaseEntry() } }
 }

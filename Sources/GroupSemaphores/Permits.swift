@@ -2,27 +2,27 @@ import CSemaphoreLayout
 import Platform
 
 /// A recoverable semaphore: its count is the number of free permits, and a taken permit names the
-/// place of its holder. So taking a count and saying who has it is one store, and there is nothing
-/// between the two where a process could die.
+/// entry of its holder. Taking a permit and recording its holder is one store, so a process cannot
+/// die between the two.
 extension SemaphoreFile {
   enum Permit {
     static let none = UInt32(GS_PERMIT_NONE)
     static let free = UInt32(GS_PERMIT_FREE)
-    /// Taken for good, by nobody in particular.
+    /// Taken, without a holder.
     static let taken = UInt32(GS_PERMIT_TAKEN)
-    static func held(by place: Int) -> UInt32 { UInt32(GS_PERMIT_HELD) + UInt32(place) }
+    static func held(by entry: Int) -> UInt32 { UInt32(GS_PERMIT_HELD) + UInt32(entry) }
   }
 
-  static var placeCount: Int { Int(GS_PLACES) }
+  static var entryCount: Int { Int(GS_ENTRIES) }
   private static var permitCount: Int { Int(GS_PERMITS) }
 
   private func permit(_ index: Int) -> UInt32 {
-    // SYNC free/take: acquire side. Who takes a permit sees what was done before it was freed.
+    // SYNC free/take: acquire side. The taker of a permit sees what was done before it was freed.
     memory.loadAcquiring32(at: Int(GS_AT_PERMITS) + index * 4)
   }
 
-  /// Changes permits that are `old` into `new`, in one pass, so that nobody who changes them back
-  /// can keep this going.
+  /// Changes permits from `old` to `new`, in one pass, so that a process that changes them back
+  /// cannot keep this call busy.
   /// - Returns: how many were changed.
   @discardableResult
   func changePermits(
@@ -43,7 +43,7 @@ extension SemaphoreFile {
     changePermits(old, to: new, atMost: 1) == 1
   }
 
-  /// Before the file has its name.
+  /// Called before the file has its name.
   func setPermitFree(_ index: Int) {
     // SYNC make/open: written before the file can be opened.
     memory.storeReleasing32(Permit.free, at: Int(GS_AT_PERMITS) + index * 4)
@@ -53,20 +53,20 @@ extension SemaphoreFile {
     (0..<Self.permitCount).count { permit($0) == value }
   }
 
-  /// How many permits are held from each place that holds any; numbers that are no place's are left
+  /// The number of permits held through each entry. Permits with an invalid entry number are left
   /// out.
   func heldPermits() -> [Int: Int] {
     var held: [Int: Int] = [:]
     for index in 0..<Self.permitCount {
-      let place = Int(permit(index)) - Int(GS_PERMIT_HELD)
-      if (0..<Self.placeCount).contains(place) { held[place, default: 0] += 1 }
+      let entry = Int(permit(index)) - Int(GS_PERMIT_HELD)
+      if (0..<Self.entryCount).contains(entry) { held[entry, default: 0] += 1 }
     }
     return held
   }
 
   // MARK: The bell
 
-  /// To be read before looking at the permits: a later ring then keeps the sleeper awake.
+  /// Must be read before the permits: a later ring then keeps the caller from sleeping.
   var bell: UInt32 {
     // SYNC ring/sleep: acquire side.
     memory.loadAcquiring32(at: Int(GS_AT_BELL))
@@ -76,7 +76,7 @@ extension SemaphoreFile {
     memory.sleep(while: Int(GS_AT_BELL), is: bell, stop: stop, until: deadline)
   }
 
-  /// Says that permits have become free.
+  /// Announces that permits have become free.
   func ring(waking count: Int, _ onStep: OnStep) {
     // SYNC ring/sleep: release side, after the permits were freed.
     memory.add32(1, at: Int(GS_AT_BELL))
@@ -84,31 +84,31 @@ extension SemaphoreFile {
     memory.wake(count, at: Int(GS_AT_BELL))
   }
 
-  // MARK: Places
+  // MARK: Holder entries
 
-  /// Where the lock lies that says that a place's owner lives.
-  private static func offset(ofPlace place: Int) -> Int { Int(GS_AT_PIDS) + place * 4 }
+  /// The offset of the byte whose lock shows that an entry's owner is alive.
+  private static func offset(ofEntry entry: Int) -> Int { Int(GS_AT_PIDS) + entry * 4 }
 
-  /// Takes a place that nobody has, or whose owner died.
-  /// - Returns: false if its owner lives, so far as that is another opening of the file.
-  func lockPlace(_ place: Int) throws(SemaphoreError) -> Bool {
+  /// Locks an entry that is free or whose owner died.
+  /// - Returns: false if its owner is alive and has the file open in another file description.
+  func lockEntry(_ entry: Int) throws(SemaphoreError) -> Bool {
     do {
-      return try descriptor.lockByte(Self.offset(ofPlace: place))
+      return try descriptor.lockByte(Self.offset(ofEntry: entry))
     } catch {
       throw .system(error)
     }
   }
 
-  func unlockPlace(_ place: Int) { descriptor.unlockByte(Self.offset(ofPlace: place)) }
+  func unlockEntry(_ entry: Int) { descriptor.unlockByte(Self.offset(ofEntry: entry)) }
 
-  /// Who has the place, as it says itself: for people to read.
-  func processID(ofPlace place: Int) -> Int32 {
-    // SYNC seat/show: acquire side.
-    Int32(truncatingIfNeeded: memory.loadAcquiring32(at: Self.offset(ofPlace: place)))
+  /// The process ID that an entry's owner wrote: unverified, for display only.
+  func processID(ofEntry entry: Int) -> Int32 {
+    // SYNC claim/show: acquire side.
+    Int32(truncatingIfNeeded: memory.loadAcquiring32(at: Self.offset(ofEntry: entry)))
   }
 
-  func setProcessID(_ processID: Int32, ofPlace place: Int) {
-    // SYNC seat/show: release side.
-    memory.storeReleasing32(UInt32(bitPattern: processID), at: Self.offset(ofPlace: place))
+  func setProcessID(_ processID: Int32, ofEntry entry: Int) {
+    // SYNC claim/show: release side.
+    memory.storeReleasing32(UInt32(bitPattern: processID), at: Self.offset(ofEntry: entry))
   }
 }

@@ -3,11 +3,11 @@ import Platform
 
 /// A plain semaphore: the `sem_t` in the file.
 ///
-/// `sem_init(3)` made it, and C programs use it with `sem_wait(3)` and `sem_post(3)`; what is done
-/// here to its word is what glibc does. But glibc's own functions take from the `sem_t` how to call
-/// the kernel, and abort the process if another member wrote nonsense there. These do not.
+/// `sem_init(3)` initialises it, and C programs use it with `sem_wait(3)` and `sem_post(3)`. The
+/// code here changes its word as glibc does. It does not call glibc, because glibc reads from the
+/// `sem_t` how to call the kernel, and aborts the process if another member corrupted that.
 extension SemaphoreFile {
-  /// The count in the low half; in the high half, how many threads wait.
+  /// The count is in the low half, the number of waiting threads in the high half.
   private static var word: Int { Int(GS_AT_POSIX) }
   private static let oneWaiter: UInt64 = 1 << 32
 
@@ -18,7 +18,7 @@ extension SemaphoreFile {
 
   func takePosixCount() throws(SemaphoreError) -> Bool {
     while true {
-      // SYNC post/take: acquire side. What was done before a post is seen by who takes its count.
+      // SYNC post/take: acquire side. The taker of a count sees what was done before its post.
       let word = memory.loadAcquiring64(at: Self.word)
       if try checkedValue(word) == 0 { return false }
       if memory.replace64(word, with: word - 1, at: Self.word) { return true }
@@ -39,13 +39,13 @@ extension SemaphoreFile {
     }
   }
 
-  /// Sleeps while the count is 0. C programs that post look for waiters, too.
+  /// Sleeps while the count is 0. C programs that post check for waiters, too.
   func sleepForPosixCount(stop: StopSignal?, until deadline: Deadline) {
-    // SYNC wait/post: announced before the kernel looks at the count.
+    // SYNC wait/post: announced before the kernel checks the count.
     memory.add64(Self.oneWaiter, at: Self.word)
     memory.sleep(while: Self.word, is: 0, stop: stop, until: deadline)
-    // SYNC wait/post: the end of the announcement; if this process dies before, posts make a system
-    // call more than they need to.
+    // SYNC wait/post: ends the announcement. If this process dies before, each post makes one
+    // system call more than it needs.
     memory.add64(0 &- Self.oneWaiter, at: Self.word)
   }
 

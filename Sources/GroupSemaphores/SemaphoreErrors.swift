@@ -1,43 +1,42 @@
 import Platform
 
-/// Why a semaphore could not be made, found or removed.
+/// Why a semaphore could not be created, opened or removed.
 public enum SemaphoreFileError: Error, Hashable, Sendable, CustomStringConvertible {
   case exists(SemaphoreName)
   case unknown(SemaphoreName)
   case wrongValue(Int, maximum: Int)
-  /// The kernel refused: the caller may not make, use or remove it.
+  /// The kernel refused: the caller may not create, use or remove it.
   case notAllowed(path: String)
-  /// What lies there cannot be a semaphore of this group.
+  /// The file cannot be a semaphore of this group.
   case untrusted(path: String, why: String)
-  /// Made by another version of FrameBus.
+  /// Created by another version of FrameBus.
   case wrongVersion(path: String, version: UInt32)
-  /// This machine's C library keeps semaphores in another way than this package knows.
+  /// The C library of this machine has a semaphore layout that FrameBus does not know.
   case unknownLayout
   case system(SystemError)
 
   public var description: String {
     switch self {
     case .exists(let name):
-      "there is a semaphore \(name) already; use it as it is, or remove it with "
+      "the semaphore \(name) exists already; use it, or remove it with "
         + "`framebus semaphore remove \(name)`"
     case .unknown(let name):
-      "there is no semaphore \(name); see `framebus semaphore list`, or make it with "
+      "there is no semaphore \(name); see `framebus semaphore list`, or create it with "
         + "`framebus semaphore create \(name)`"
     case .wrongValue(let value, let maximum):
-      "\(value) is no count to begin with; use 0 to \(maximum)"
+      "the initial count \(value) is out of range; use 0 to \(maximum)"
     case .notAllowed(let path):
-      "no permission for \(path); semaphores are made by hosts, captures and extensions, used by "
-        + "those who were members when they were made, and removed by who made them or the group's "
-        + "owner (`framebus group show` lists roles)"
+      "permission denied for \(path); hosts, captures and extensions create semaphores, users who "
+        + "were members at that time use them, and their creator or the group's owner removes them "
+        + "(`framebus group show` lists roles)"
     case .untrusted(let path, let why):
-      "\(path) is no semaphore to be trusted: \(why); if nobody uses it, remove it with "
+      "\(path) is not a semaphore of this group: \(why); if no program uses it, remove it with "
         + "`framebus semaphore remove`"
     case .wrongVersion(let path, let version):
-      "\(path) was made by a FrameBus that keeps semaphores in another way (version \(version)); "
-        + "install the same FrameBus everywhere, or remove it and make it again"
+      "\(path) has the semaphore format of another FrameBus (version \(version)); install the same "
+        + "FrameBus for all members, or remove the semaphore and create it again"
     case .unknownLayout:
-      "this C library's semaphores are not laid out like glibc's; run FrameBus with glibc 2.34 or "
-        + "newer"
+      "this C library's semaphores lack glibc's layout; run FrameBus with glibc 2.34 or newer"
     case .system(let error):
       error.reasonKind == .other
         ? "\(error); `framebus group doctor` checks the group" : error.explained
@@ -45,31 +44,31 @@ public enum SemaphoreFileError: Error, Hashable, Sendable, CustomStringConvertib
   }
 }
 
-/// Why a semaphore cannot be used any more, or not in this way.
+/// Why an open semaphore cannot be used, or not in this way.
 public enum SemaphoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// It was removed, perhaps with its group.
   case removed(SemaphoreName)
-  /// A member of the group truncated its file or wrote nonsense into it.
+  /// A member of the group truncated or corrupted its file.
   case damaged(SemaphoreName, why: String)
-  /// Its count is as high as it can get.
+  /// Its count is at the maximum.
   case full(SemaphoreName, maximum: Int)
-  /// As many processes use a recoverable semaphore as can.
+  /// The number of processes that use a recoverable semaphore is at the maximum.
   case tooManyHolders(SemaphoreName, maximum: Int)
   case system(SystemError)
 
   public var description: String {
     switch self {
     case .removed(let name):
-      "the semaphore \(name) was removed; make it again with `framebus semaphore create \(name)`"
+      "the semaphore \(name) was removed; create it again with `framebus semaphore create \(name)`"
     case .damaged(let name, let why):
-      "the semaphore \(name) is damaged: \(why); a member of the group did that, so remove it "
-        + "(`framebus semaphore remove \(name)`) and make it again"
+      "the semaphore \(name) is damaged: \(why); a member of the group changed its file, so remove "
+        + "it (`framebus semaphore remove \(name)`) and create it again"
     case .full(let name, let maximum):
-      "the semaphore \(name) has its highest count, \(maximum): somebody posts more than is taken; "
-        + "see `framebus semaphore show \(name)`"
+      "the count of the semaphore \(name) is at its maximum, \(maximum): a program posts more "
+        + "often than it waits; see `framebus semaphore show \(name)`"
     case .tooManyHolders(let name, let maximum):
-      "\(maximum) processes use the semaphore \(name), as many as can; end one of them "
-        + "(`framebus semaphore show \(name)`)"
+      "\(maximum) processes use the semaphore \(name), the maximum; end one of them "
+        + "(`framebus semaphore show \(name)` lists them)"
     case .system(let error): error.explained
     }
   }

@@ -1,16 +1,16 @@
 import AppGroup
 import Platform
 
-/// Where semaphores lie: each a file in a directory that the group's roles decide about.
+/// The semaphore directory: one file for each semaphore, with access by the group's roles.
 extension SemaphoreFile {
   private static let suffix = ".semaphore"
   private static let temporaryPrefix = ".new-"
 
   private static func fileName(_ name: SemaphoreName) -> String { name.text + suffix }
 
-  /// Makes a semaphore under a temporary name and puts it in place as a whole: of two makers one
-  /// succeeds, and nobody meets half a semaphore.
-  static func make(
+  /// Creates a semaphore under a temporary name and renames it when it is complete: of two
+  /// concurrent calls one succeeds, and no process opens an incomplete file.
+  static func create(
     _ name: SemaphoreName, in group: AppGroup, initialValue: Int, isRecoverable: Bool,
     _ onStep: OnStep
   ) throws(SemaphoreFileError) -> SemaphoreFile {
@@ -20,12 +20,12 @@ extension SemaphoreFile {
       throw .wrongValue(initialValue, maximum: maximum)
     }
     let directory = try directory(of: group)
-    // What root makes is the owner's, who could not use it otherwise.
+    // A semaphore that root creates belongs to the group's owner, who could not use it otherwise.
     let ownerID = currentUserID() == 0 ? group.ownerID : currentUserID()
     let temporary = temporaryName(prefix: temporaryPrefix)
     do throws(SemaphoreFileError) {
       return try attempt { () throws(SystemError) in
-        // One that takes a minute finds its file gone, and fails.
+        // A creation that takes over a minute finds its file removed, and fails.
         try sweep(
           directory, changedBeforeNs: Int64(clamping: wallNowNs()) - 60_000_000_000)
         let descriptor = try directory.makeFile(
@@ -48,7 +48,7 @@ extension SemaphoreFile {
     }
   }
 
-  /// Opens a semaphore, whatever may lie in its place.
+  /// Opens a semaphore. Whatever lies at its path cannot do harm.
   static func open(
     _ name: SemaphoreName, in group: AppGroup
   ) throws(SemaphoreFileError) -> SemaphoreFile {
@@ -56,7 +56,7 @@ extension SemaphoreFile {
     let directory = try directory(of: group)
     let path = directory.path(of: fileName(name))
     do throws(SemaphoreFileError) {
-      // Looked at first: merely opening a device can have effects.
+      // Checked before it is opened: opening a device can have effects.
       let found = try attempt { () throws(SystemError) in
         try directory.status(of: fileName(name))
       }
@@ -82,7 +82,7 @@ extension SemaphoreFile {
     }
   }
 
-  /// The names that may be those of semaphores, sorted.
+  /// The names of files that may be semaphores, sorted.
   static func names(in group: AppGroup) throws(SemaphoreFileError) -> [SemaphoreName] {
     let directory = try directory(of: group)
     let names = try attempt { () throws(SystemError) in try directory.names() }
@@ -92,7 +92,7 @@ extension SemaphoreFile {
     }
   }
 
-  /// Takes a semaphore's name away, whatever may lie there.
+  /// Removes whatever lies at a semaphore's path.
   static func remove(_ name: SemaphoreName, in group: AppGroup) throws(SemaphoreFileError) {
     let directory = try directory(of: group)
     let found = try attempt { () throws(SystemError) in
@@ -106,7 +106,7 @@ extension SemaphoreFile {
     try attempt { () throws(SystemError) in try Directory(path: group.semaphoresPath) }
   }
 
-  /// Removes what makers that died left half made.
+  /// Removes incomplete files of processes that died while creating a semaphore.
   static func sweep(
     _ directory: borrowing Directory, changedBeforeNs limit: Int64
   ) throws(SystemError) {
@@ -114,7 +114,7 @@ extension SemaphoreFile {
       guard let status = try directory.status(of: name), status.changedAtNs < limit else {
         continue
       }
-      // The directory is sticky: another user's is theirs to remove.
+      // The directory is sticky: only its owner can remove another user's file.
       try? directory.removeFile(name)
     }
   }
@@ -123,11 +123,11 @@ extension SemaphoreFile {
     _ status: FileStatus, _ path: String
   ) throws(SemaphoreFileError) {
     if status.kind == .file { return }
-    throw .untrusted(path: path, why: "it is a \(status.kind.rawValue), no file")
+    throw .untrusted(path: path, why: "it is a \(status.kind.rawValue), not a file")
   }
 
-  /// Only members who may make semaphores could have made it. It may have further names: who may
-  /// write it can link it, which gives nobody a further right.
+  /// Checks that the file was created by a member who may create semaphores. Further hard links are
+  /// allowed: a user who can write the file can link it, which grants no further right.
   private static func requireTrusted(
     _ status: FileStatus, _ path: String, _ group: AppGroup
   ) throws(SemaphoreFileError) {
@@ -140,12 +140,12 @@ extension SemaphoreFile {
     }
     let isMember = group.admits(uid: status.ownerID, gid: status.groupID)
     if !isMember && status.ownerID != group.ownerID && status.ownerID != 0 {
-      try refuse("it belongs to uid \(status.ownerID), who is no member of the group")
+      try refuse("it belongs to uid \(status.ownerID), who is not a member of the group")
     }
   }
 }
 
-/// Makes system calls, and gives a refusal its own case.
+/// Makes system calls; a refused access becomes ``SemaphoreFileError/notAllowed(path:)``.
 private func attempt<Value: ~Copyable>(
   _ calls: () throws(SystemError) -> Value
 ) throws(SemaphoreFileError) -> Value {

@@ -2,8 +2,8 @@ import AppGroup
 import CSemaphoreLayout
 import Platform
 
-/// The mapped file of one semaphore. Any member may write nonsense into it or truncate it at any
-/// moment, so what is read there is checked at each look.
+/// The mapped file of one semaphore. Any member may write anything into it or truncate it at any
+/// time, so each value read from it is checked.
 struct SemaphoreFile: ~Copyable, Sendable {
   let name: SemaphoreName
   let descriptor: Descriptor
@@ -21,7 +21,7 @@ struct SemaphoreFile: ~Copyable, Sendable {
 
   static let byteCount = Int(GS_BYTES)
 
-  /// Writes a new file, before it has its name.
+  /// Fills a new file, before it has its name.
   func initialize() throws(SystemError) {
     if isRecoverable {
       for index in 0..<initialValue { setPermitFree(index) }
@@ -29,14 +29,14 @@ struct SemaphoreFile: ~Copyable, Sendable {
       try memory.initializeSemaphore(at: Int(GS_AT_POSIX), value: UInt32(initialValue))
     }
     let kind = isRecoverable ? GS_KIND_RECOVERABLE : GS_KIND_PLAIN
-    // SYNC make/open: nobody can open the file before its rename.
+    // SYNC make/open: the file cannot be opened before its rename.
     memory.storeReleasing32(UInt32(kind), at: Int(GS_AT_KIND))
     memory.storeReleasing32(UInt32(initialValue), at: Int(GS_AT_INITIAL_VALUE))
     memory.storeReleasing32(UInt32(GS_ABI_VERSION), at: Int(GS_AT_ABI_VERSION))
     memory.storeReleasing64(GS_MAGIC, at: Int(GS_AT_MAGIC))
   }
 
-  /// Reads what was set once, and checks that it makes sense.
+  /// Reads and checks the header, which never changes.
   static func readHeader(
     _ memory: borrowing GuardedMapping, _ path: String
   ) throws(SemaphoreFileError) -> (isRecoverable: Bool, initialValue: Int) {
@@ -45,18 +45,18 @@ struct SemaphoreFile: ~Copyable, Sendable {
     let version = memory.loadAcquiring32(at: Int(GS_AT_ABI_VERSION))
     let kind = memory.loadAcquiring32(at: Int(GS_AT_KIND))
     let initialValue = Int(memory.loadAcquiring32(at: Int(GS_AT_INITIAL_VALUE)))
-    if magic != GS_MAGIC { throw .untrusted(path: path, why: "it does not begin like one") }
+    if magic != GS_MAGIC { throw .untrusted(path: path, why: "its magic number is wrong") }
     if version != UInt32(GS_ABI_VERSION) { throw .wrongVersion(path: path, version: version) }
     let isRecoverable = kind == UInt32(GS_KIND_RECOVERABLE)
     guard isRecoverable || kind == UInt32(GS_KIND_PLAIN),
       initialValue <= maximumValue(isRecoverable: isRecoverable)
-    else { throw .untrusted(path: path, why: "its header makes no sense") }
+    else { throw .untrusted(path: path, why: "its header is malformed") }
     return (isRecoverable, initialValue)
   }
 
-  /// Makes sure that the file still has its name and its bytes: the kernel says so, whatever is
-  /// written in it. One system call.
-  func requireThere() throws(SemaphoreError) {
+  /// Checks that the file still has its name and its size, which only the kernel can tell reliably.
+  /// Makes one system call.
+  func requireExists() throws(SemaphoreError) {
     let status: FileStatus
     do {
       status = try fileStatus(of: descriptor, path: name.text)
@@ -67,15 +67,15 @@ struct SemaphoreFile: ~Copyable, Sendable {
     if status.byteCount != Self.byteCount {
       throw .damaged(name, why: "its file has \(status.byteCount) bytes, not \(Self.byteCount)")
     }
-    // SYNC make/open: as at opening.
+    // SYNC make/open: as in `readHeader`.
     if memory.loadAcquiring64(at: Int(GS_AT_MAGIC)) != GS_MAGIC {
-      throw .damaged(name, why: "its file does not begin like a semaphore")
+      throw .damaged(name, why: "its file's magic number is wrong")
     }
-    try requireWhole()
+    try requireIntact()
   }
 
-  /// Makes sure that what was just done was done to the file, not to pages of zeros in its place.
-  func requireWhole() throws(SemaphoreError) {
+  /// Checks that the last access was to the file, not to the zeros that replace truncated pages.
+  func requireIntact() throws(SemaphoreError) {
     if memory.isLost { throw .damaged(name, why: "its file was truncated while in use") }
   }
 }

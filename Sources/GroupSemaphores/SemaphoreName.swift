@@ -7,7 +7,7 @@ public struct SemaphoreName: Hashable, Sendable, CustomStringConvertible {
   public let text: String
 
   /// - Parameter text: 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or
-  ///   digit, as the names of streams.
+  ///   digit, like the name of a stream.
   public init(_ text: String) throws(SemaphoreNameError) {
     switch NameRule(brokenBy: text) {
     case .length: throw .wrongLength(text, bytes: text.utf8.count)

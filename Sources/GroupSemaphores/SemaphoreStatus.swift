@@ -1,29 +1,29 @@
 import AppGroup
 import Platform
 
-/// What can be told about a semaphore at one moment.
+/// The state of a semaphore at one moment.
 public struct SemaphoreStatus: Hashable, Sendable {
-  /// Who holds counts of a recoverable semaphore.
+  /// A holder of a recoverable semaphore.
   public struct Holder: Hashable, Sendable {
-    /// As it says itself.
+    /// The process ID that the holder wrote: unverified.
     public let processID: Int32
     public let count: Int
   }
 
   public let name: SemaphoreName
-  /// The count that could be taken now.
+  /// The number of available permits.
   public let value: Int
   public let initialValue: Int
   public let maximumValue: Int
   public let isRecoverable: Bool
-  /// The user who made it.
+  /// The user who created it.
   public let ownerID: UInt32
   public let holders: [Holder]
-  /// Counts of a recoverable semaphore that were taken for good.
+  /// Permits of a recoverable semaphore that are taken without a holder.
   public let takenCount: Int
 }
 
-/// One entry of a list of semaphores: it may be unusable.
+/// One entry of a list of semaphores, possibly unusable.
 public struct ListedSemaphore: Sendable {
   public let name: SemaphoreName
   public let status: SemaphoreStatus?
@@ -32,7 +32,7 @@ public struct ListedSemaphore: Sendable {
 }
 
 extension GroupSemaphore {
-  /// Tells about this semaphore, after giving back what dead processes held.
+  /// The semaphore's state, after the permits of dead processes were reclaimed.
   public func status() throws(SemaphoreError) -> SemaphoreStatus {
     let value = try value()
     let held = isRecoverable ? file.heldPermits().sorted { $0.key < $1.key } : []
@@ -40,14 +40,14 @@ extension GroupSemaphore {
       name: name, value: value, initialValue: file.initialValue, maximumValue: maximumValue,
       isRecoverable: isRecoverable, ownerID: file.ownerID,
       holders: held.map {
-        .init(processID: file.processID(ofPlace: $0.key), count: $0.value)
+        .init(processID: file.processID(ofEntry: $0.key), count: $0.value)
       },
       takenCount: isRecoverable ? file.permits(SemaphoreFile.Permit.taken) : 0)
-    try file.requireWhole()
+    try file.requireIntact()
     return status
   }
 
-  /// All semaphores of a group, unusable ones among them, sorted by name.
+  /// All semaphores of a group, unusable ones included, sorted by name.
   public static func list(in group: AppGroup) throws(SemaphoreFileError) -> [ListedSemaphore] {
     try SemaphoreFile.names(in: group).map { name in
       do {

@@ -1,18 +1,18 @@
 /// The moments between two steps that other processes can see, numbered: tests kill a process at
-/// each. docs/design/semaphores.md says what is true there.
+/// each. docs/design/semaphores.md lists the state at each step.
 package enum SemaphoreStep: Int, CaseIterable, Sendable {
-  // Making
+  // Creating
   case fileMade = 1
   case fileWritten, fileNamed
-  // The first wait on a recoverable semaphore
-  case placeLocked, seated
+  // First wait on a recoverable semaphore
+  case entryLocked, entryClaimed
   // Waiting
   case permitTaken
-  // Posting, or giving back what a dead process held
+  // Posting, or reclaiming from a dead holder
   case permitFreed, bellRung
-  // Giving back what a dead process held
-  case deathFound, deadForgotten
-  // A plain semaphore
+  // Reclaiming from a dead holder
+  case deadHolderFound, deadHolderCleared
+  // Plain semaphores
   case countTaken, countPosted
 }
 

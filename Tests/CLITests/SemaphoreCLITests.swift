@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// `framebus semaphore …` as a user runs it: command in; output, errors and status out.
+/// `framebus semaphore …` as a user runs it.
 @Suite struct SemaphoreCLITests {
   private let root: TemporaryRoot
 
@@ -27,14 +27,14 @@ import Testing
     return object?["value"] as? Int
   }
 
-  @Test func aSemaphoreIsCreatedTakenPostedShownListedAndRemoved() throws {
+  @Test func semaphoreIsCreatedAcquiredPostedShownListedAndRemoved() throws {
     let created = try framebus("semaphore", "create", "gate", "--value", "2")
     try created.requireSuccess()
     #expect(
       created.output == """
         semaphore  gate
-        count      2 (began with 2, can reach 2147483647)
-        recovers   no: what a process that dies has taken stays taken
+        count      2 (initially 2, at most 2147483647)
+        recovers   no: the permits of a dead process stay taken
         owner      uid 0 (root)
 
         """)
@@ -42,7 +42,7 @@ import Testing
     try framebus("semaphore", "try", "gate").requireSuccess()
     let refused = try framebus("semaphore", "try", "gate")
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.hasPrefix("error: no count of the semaphore gate was to be had in time"))
+    #expect(refused.errors.hasPrefix("error: no permit of the semaphore gate became available"))
     try framebus("semaphore", "post", "gate").requireSuccess()
     #expect(try framebus("semaphore", "list").output == "gate  count 1\n")
     let removed = try framebus("semaphore", "remove", "gate")
@@ -55,7 +55,7 @@ import Testing
       gone.errors.hasPrefix("error: there is no semaphore gate; see `framebus semaphore list`"))
   }
 
-  @Test func aWaitEndsWithTheTimeOut() throws {
+  @Test func waitEndsAtItsTimeout() throws {
     try framebus("semaphore", "create", "gate", "--value", "0").requireSuccess()
     let result = try framebus("semaphore", "wait", "gate", "--timeout", "0.05")
     #expect(result.status == .exited(1))
@@ -65,7 +65,7 @@ import Testing
     #expect(json.errors == "")
   }
 
-  @Test func aWaitEndsWithAPostARemovalAndAnInterrupt() throws {
+  @Test func waitEndsByPostRemovalAndInterrupt() throws {
     try framebus("semaphore", "create", "gate", "--value", "0").requireSuccess()
     let served = try start("semaphore", "wait", "gate", "--json")
     try framebus("semaphore", "post", "gate").requireSuccess()
@@ -81,7 +81,7 @@ import Testing
     #expect(result.errors.hasPrefix("error: the semaphore gate was removed"))
   }
 
-  @Test func aCountIsHeldWhileACommandRuns() throws {
+  @Test func permitIsHeldWhileACommandRuns() throws {
     let place = "--root \(root.path) --group a.b"
     let command = try "\(pathOfProgram("framebus")) semaphore try gate \(place); echo $?; exit 7"
     for option in ["--value=1", "--recover"] {
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func aTerminatedHolderEndsItsCommandAndPosts() throws {
+  @Test func terminatedHolderEndsItsCommandAndPosts() throws {
     try framebus("semaphore", "create", "gate").requireSuccess()
     let holder = try start("semaphore", "wait", "gate", "--", "sh", "-c", "echo up; exec sleep 600")
     try holder.waitForOutput("up")
@@ -104,7 +104,7 @@ import Testing
     #expect(try value("gate") == 1)
   }
 
-  @Test func aRecoverableCountComesBackWhenBothTheHolderAndItsCommandAreDead() throws {
+  @Test func permitIsReclaimedWhenHolderAndCommandAreDead() throws {
     try framebus("semaphore", "create", "gate", "--recover").requireSuccess()
     let holder = try start(
       "semaphore", "wait", "gate", "--", "sh", "-c", "echo pid $$.; exec sleep 600")
@@ -116,7 +116,7 @@ import Testing
         "held by    pid \(holder.processID): 1\n"))
     holder.process.send(signal: SIGKILL)
     _ = holder.process.wait(until: .after(.seconds(60)))
-    // The command is in the middle of what the semaphore is for.
+    // The command still holds the permit.
     #expect(try framebus("semaphore", "try", "gate").status == .exited(1))
     let waiter = try start("semaphore", "wait", "gate")
     try waitUntilAsleep(waiter)
@@ -124,10 +124,10 @@ import Testing
     #expect(try waiter.finish().status == .exited(0))
   }
 
-  @Test func whatAProcessThatEndedTookStaysTakenUntilAPost() throws {
+  @Test func permitOfAnEndedProcessStaysTakenUntilAPost() throws {
     try framebus("semaphore", "create", "gate", "--recover").requireSuccess()
     try framebus("semaphore", "wait", "gate").requireSuccess()
-    #expect(try framebus("semaphore", "show", "gate").output.contains("held by    nobody: 1\n"))
+    #expect(try framebus("semaphore", "show", "gate").output.contains("held by    no process: 1\n"))
     try framebus("semaphore", "post", "gate").requireSuccess()
     #expect(try value("gate") == 1)
   }
@@ -146,7 +146,7 @@ import Testing
     #expect(result.errors.hasPrefix("error: "))
   }
 
-  @Test func anUnusableOneIsListedWithTheReason() throws {
+  @Test func unusableSemaphoreIsListedWithTheReason() throws {
     try output(of: "touch", [root.file("run/a.b/semaphores/odd.semaphore")])
     let listed = try framebus("semaphore", "list")
     #expect(listed.output.hasPrefix("odd  unusable: "))

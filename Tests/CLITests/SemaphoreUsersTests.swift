@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// Who may do what with a semaphore, tried by processes of users that exist for the test alone.
+/// Permissions of semaphores, tested by processes of users created for the test.
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct SemaphoreUsersTests {
   private let root: TemporaryRoot
@@ -31,7 +31,7 @@ struct SemaphoreUsersTests {
     return try user.map { try $0.run("framebus", all) } ?? run("framebus", all)
   }
 
-  @Test func whoMayPublishMakesThemAndEveryMemberUsesThem() throws {
+  @Test func publishersCreateSemaphoresAndMembersUseThem() throws {
     for options in ["--value=1", "--recover"] {
       try semaphore(capture, "create", "gate", options).requireSuccess()
       try semaphore(viewer, "wait", "gate").requireSuccess()
@@ -42,18 +42,18 @@ struct SemaphoreUsersTests {
     }
   }
 
-  @Test func whoMayOnlySubscribeMakesNoneAndRemovesNone() throws {
+  @Test func subscriberCannotCreateOrRemoveSemaphores() throws {
     try semaphore(capture, "create", "gate").requireSuccess()
     let created = try semaphore(viewer, "create", "other")
     #expect(created.status == .exited(1))
-    #expect(created.errors.contains("semaphores are made by hosts, captures and extensions"))
+    #expect(created.errors.contains("hosts, captures and extensions create semaphores"))
     let removed = try semaphore(viewer, "remove", "gate")
     #expect(removed.status == .exited(1))
-    #expect(removed.errors.contains("removed by who made them or the group's owner"))
+    #expect(removed.errors.contains("their creator or the group's owner removes them"))
     try semaphore(nil, "remove", "gate").requireSuccess()
   }
 
-  @Test func noMemberRemovesAnothersSemaphore() throws {
+  @Test func memberCannotRemoveAnothersSemaphore() throws {
     let host = try TestUser()
     try run("framebus", place("group", "grant", "host", "--uid", "\(host.uid)")).requireSuccess()
     try semaphore(capture, "create", "gate").requireSuccess()
@@ -61,7 +61,7 @@ struct SemaphoreUsersTests {
     try semaphore(host, "wait", "gate").requireSuccess()
   }
 
-  @Test func whatRootMakesInAnothersGroupIsTheOwners() throws {
+  @Test func semaphoreCreatedByRootBelongsToTheGroupOwner() throws {
     let own = try TemporaryRoot(mode: 0o755)
     try output(of: "chown", [capture.name, own.path])
     let place = ["a.b", "--root", own.path]
@@ -73,7 +73,7 @@ struct SemaphoreUsersTests {
     try capture.run("framebus", ["semaphore", "remove", "gate"] + arguments).requireSuccess()
   }
 
-  @Test func strangersReachNothing() throws {
+  @Test func nonmembersHaveNoAccess() throws {
     try semaphore(capture, "create", "gate").requireSuccess()
     let stranger = try TestUser()
     #expect(try semaphore(stranger, "wait", "gate").status == .exited(1))
@@ -82,7 +82,7 @@ struct SemaphoreUsersTests {
     #expect(try output(of: "stat", ["--format=%a", file]) == "660\n")
   }
 
-  @Test func aDeadHolderOfAnotherUserIsNoticed() throws {
+  @Test func deathOfAnotherUsersHolderIsNoticed() throws {
     try semaphore(capture, "create", "gate", "--recover").requireSuccess()
     let holder = try capture.start(
       "framebus",

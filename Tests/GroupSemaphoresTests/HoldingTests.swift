@@ -4,9 +4,9 @@ import Testing
 
 @testable import GroupSemaphores
 
-/// What a recoverable semaphore knows of who holds it.
+/// The holders of a recoverable semaphore.
 @Suite struct HoldingTests {
-  @Test func anObjectThatGoesGivesBackWhatItHolds() throws {
+  @Test func releasedObjectFreesItsPermits() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(3, recoverable: true)
     do {
@@ -19,7 +19,7 @@ import Testing
     #expect(try semaphore.value() == 3)
   }
 
-  @Test func theStatusSaysWhoHoldsWhat() throws {
+  @Test func statusListsHoldersWithTheirCounts() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(4, recoverable: true)
     let holder = try world.worker("hold", "count=2")
@@ -34,7 +34,7 @@ import Testing
     #expect(Set(status.holders) == expected)
   }
 
-  @Test func countsThatAreLeftTakenOutliveTheirTakerUntilAPost() throws {
+  @Test func permitsLeftTakenOutliveTheirHolderUntilAPost() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(1, recoverable: true)
     do {
@@ -50,7 +50,7 @@ import Testing
     #expect(try semaphore.value() == 1)
   }
 
-  @Test func aStoppedHolderIsNotDead() throws {
+  @Test func stoppedHolderKeepsItsPermit() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(1, recoverable: true)
     let holder = try world.worker("hold")
@@ -61,7 +61,7 @@ import Testing
     holder.process.send(signal: 18)
   }
 
-  @Test func manyThreadsShareOneObject() throws {
+  @Test func threadsShareOneObject() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(3, recoverable: true)
     let ended = try StopSignal()
@@ -80,10 +80,10 @@ import Testing
     #expect(semaphore.heldCount == 0)
   }
 
-  @Test func thereIsAPlaceForSoManyHolders() throws {
+  @Test func holderBeyondTheMaximumIsRefused() throws {
     let world = try SemaphoreWorld()
     _ = try world.make(1, recoverable: true)
-    // A stranger with the file open takes the locks of all places.
+    // A process with the file open takes the locks of all entries.
     let lock =
       "import fcntl, time; f = open('\(world.path)', 'r+b');"
       + " fcntl.lockf(f, fcntl.LOCK_EX, 4096, 4096); print('locked', flush=True); time.sleep(600)"

@@ -6,11 +6,11 @@ import Testing
 
 @testable import GroupSemaphores
 
-/// What a member who may write a semaphore's file can do with it, and what it cannot: crash another
-/// member, or keep it waiting past its deadline.
+/// A member with write access to a semaphore's file cannot crash another member or keep it waiting
+/// past its deadline.
 @Suite(.serialized) struct SemaphoreHostileTests {
   @Test(arguments: [false, true])
-  func aTruncatedFileIsAnErrorForWhoUsesItAndWhoWaits(recoverable: Bool) throws {
+  func truncatedFileFailsUsersAndWaiters(recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(0, recoverable: recoverable)
     let waiter = try world.worker("hold")
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aFileTruncatedAgainAndAgainInTheMiddleOfUseKillsNobody(recoverable: Bool) throws {
+  func repeatedTruncationInUseKillsNoProcess(recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let attacker =
       "import os, time; end = time.monotonic() + 60\n"
@@ -56,8 +56,8 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func nonsenseInTheFileNeitherCrashesNorKeepsAnyoneWaiting(recoverable: Bool) throws {
-    let seed = TestSeed(for: "nonsenseInTheFileNeitherCrashesNorKeepsAnyoneWaiting")
+  func randomBytesInTheFileNeitherCrashNorBlockMembers(recoverable: Bool) throws {
+    let seed = TestSeed(for: "randomBytesInTheFileNeitherCrashNorBlockMembers")
     let world = try SemaphoreWorld()
     let semaphore = try world.make(1, recoverable: recoverable)
     let stranger = try world.peer("scribble", "\(seed.value)", "1500")
@@ -78,8 +78,8 @@ import Testing
     #expect(try world.make(1, recoverable: recoverable).tryWait())
   }
 
-  /// glibc's own sem_post(3) aborts here.
-  @Test func nonsenseAboutHowToWaitIsNotRead() throws {
+  /// glibc's own sem_post(3) aborts in this case.
+  @Test func corruptedWaitFlagsAreNotRead() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(1)
     #expect(try world.peer("poison").finish().status == .exited(0))
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aSleeperMovedToAnotherWordStillGetsItsCount(recoverable: Bool) throws {
+  func sleeperMovedToAnotherWordStillAcquires(recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(0, recoverable: recoverable)
     let waiter = try world.worker("hold")
@@ -103,7 +103,7 @@ import Testing
     try thief.end(with: 9)
   }
 
-  @Test func aFurtherNameKeepsNobodyOut() throws {
+  @Test func hardLinkDoesNotPreventOpening() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(1)
     try output(of: "ln", [world.path, world.path + ".more"])
@@ -112,22 +112,22 @@ import Testing
     #expect(try GroupSemaphore.list(in: world.group).map(\.problem) == [nil])
   }
 
-  // Each lies where the semaphore would.
+  // Each command puts something else at the semaphore's path.
   @Test(arguments: [
-    ("mkfifo PATH", "it is a fifo, no file"),
-    ("mkdir PATH", "it is a directory, no file"),
-    ("ln -s /dev/zero PATH", "it is a symbolic link, no file"),
+    ("mkfifo PATH", "it is a fifo, not a file"),
+    ("mkdir PATH", "it is a directory, not a file"),
+    ("ln -s /dev/zero PATH", "it is a symbolic link, not a file"),
     ("head -c 4096 OTHER > PATH", "it has 4096 bytes, not 12288"),
-    ("head -c 12288 /dev/zero > PATH", "it does not begin like one"),
-    ("cp OTHER PATH; printf '\\377' | dd of=PATH bs=1 seek=12 conv=notrunc", "makes no sense"),
-    ("cp OTHER PATH; printf '\\377' | dd of=PATH bs=1 seek=19 conv=notrunc", "makes no sense"),
+    ("head -c 12288 /dev/zero > PATH", "its magic number is wrong"),
+    ("cp OTHER PATH; printf '\\377' | dd of=PATH bs=1 seek=12 conv=notrunc", "header is malformed"),
+    ("cp OTHER PATH; printf '\\377' | dd of=PATH bs=1 seek=19 conv=notrunc", "header is malformed"),
     (
       "cp OTHER PATH; printf '\\002' | dd of=PATH bs=1 seek=8 conv=notrunc",
-      "another way (version 2)"
+      "another FrameBus (version 2)"
     ),
-    ("cp OTHER PATH; chown 4242 PATH", "uid 4242, who is no member of the group"),
+    ("cp OTHER PATH; chown 4242 PATH", "uid 4242, who is not a member of the group"),
   ])
-  func whatIsNoSemaphoreIsRefusedListedAndRemoved(_ command: String, _ why: String) throws {
+  func invalidFileIsRefusedListedAndRemoved(_ command: String, _ why: String) throws {
     if command.contains("chown") && !TestUser.canBeCreated { return }
     let world = try SemaphoreWorld()
     let other = try SemaphoreName("other")
@@ -144,15 +144,15 @@ import Testing
     #expect(try world.make().value() == 1)
   }
 
-  @Test func whatDeadMakersLeftIsClearedAwayButNotWhatIsBeingMade() throws {
+  @Test func onlyOldTemporaryFilesAreRemoved() throws {
     let world = try SemaphoreWorld()
-    let maker = try world.worker("make", "killAt=\(SemaphoreStep.fileMade.rawValue)")
+    let maker = try world.worker("create", "killAt=\(SemaphoreStep.fileMade.rawValue)")
     try maker.waitForOutput("killed at")
     let directory = try Directory(path: world.group.semaphoresPath)
     let name = try #require(directory.names().first)
     _ = try world.make()
     #expect(try directory.names() == [name, "gate.semaphore"])
-    // Which is all that tells them apart: a minute later it is not being made any more.
+    // A temporary file counts as abandoned only because of its age, one minute.
     try SemaphoreFile.sweep(directory, changedBeforeNs: .max)
     #expect(try directory.names() == ["gate.semaphore"])
   }

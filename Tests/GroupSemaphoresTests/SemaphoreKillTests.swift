@@ -4,13 +4,13 @@ import Testing
 
 @testable import GroupSemaphores
 
-/// SIGKILL at every numbered step (docs/design/semaphores.md): no count of a recoverable semaphore
-/// is lost, none is made up, and whoever waits gets on.
+/// SIGKILL at every numbered step (docs/design/semaphores.md): a recoverable semaphore neither
+/// loses nor gains permits, and waiters proceed.
 @Suite(.serialized) struct SemaphoreKillTests {
   private static let total = 3
 
-  @Test(arguments: [SemaphoreStep.placeLocked, .seated, .permitTaken])
-  func aTakerKilledAt(_ step: SemaphoreStep) throws {
+  @Test(arguments: [SemaphoreStep.entryLocked, .entryClaimed, .permitTaken])
+  func waiterKilledAt(_ step: SemaphoreStep) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(Self.total, recoverable: true)
     for _ in 1...Self.total { #expect(try semaphore.tryWait()) }
@@ -18,7 +18,7 @@ import Testing
     try waiter.waitUntilAsleep()
     let victim = try world.worker("hold", "killAt=\(step.rawValue)")
     if step == .permitTaken {
-      // Then the only free one is the victim's or the waiter's.
+      // Of the two permits that are free now, one is the victim's and one the waiter's.
       try victim.waitForOutput("waiting")
       try semaphore.post()
       try semaphore.post()
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [SemaphoreStep.permitFreed, .bellRung])
-  func aPosterKilledAt(_ step: SemaphoreStep) throws {
+  func posterKilledAt(_ step: SemaphoreStep) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(Self.total - 1, recoverable: true)
     for _ in 1..<Self.total { #expect(try semaphore.tryWait()) }
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [SemaphoreStep.permitFreed, .bellRung])
-  func aHolderKilledWhilePostingAt(_ step: SemaphoreStep) throws {
+  func holderKilledWhilePostingAt(_ step: SemaphoreStep) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(Self.total, recoverable: true)
     let victim = try world.worker("hold", "killAt=\(step.rawValue)", "count=2", "post=2")
@@ -53,27 +53,27 @@ import Testing
     try expectAllBack(world, semaphore)
   }
 
-  /// One that gives back what a dead holder held dies itself, at each step of it.
+  /// A process that reclaims from a dead holder dies itself, at each step.
   @Test(arguments: [
-    (SemaphoreStep.deathFound, 1), (.permitFreed, 1), (.permitFreed, 2), (.permitFreed, 3),
-    (.bellRung, 1), (.deadForgotten, 1),
+    (SemaphoreStep.deadHolderFound, 1), (.permitFreed, 1), (.permitFreed, 2), (.permitFreed, 3),
+    (.bellRung, 1), (.deadHolderCleared, 1),
   ])
-  func aHelperKilledAt(_ step: SemaphoreStep, _ nth: Int) throws {
+  func reclaimerKilledAt(_ step: SemaphoreStep, _ nth: Int) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(Self.total, recoverable: true)
     let holder = try world.worker("hold", "count=\(Self.total)")
     try holder.waitForOutput("holding")
     try holder.end(with: 9)
-    let helper = try world.worker("look", "killAt=\(step.rawValue)", "nth=\(nth)")
+    let helper = try world.worker("value", "killAt=\(step.rawValue)", "nth=\(nth)")
     try expectKilled(helper, at: step)
     try expectAllBack(world, semaphore)
   }
 
-  /// The same by one that comes to the dead holder's very place.
+  /// The same for a process that claims the dead holder's entry.
   @Test(arguments: [
-    (SemaphoreStep.placeLocked, 1), (.permitFreed, 2), (.bellRung, 1), (.seated, 1),
+    (SemaphoreStep.entryLocked, 1), (.permitFreed, 2), (.bellRung, 1), (.entryClaimed, 1),
   ])
-  func aSuccessorKilledAt(_ step: SemaphoreStep, _ nth: Int) throws {
+  func successorKilledAt(_ step: SemaphoreStep, _ nth: Int) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(Self.total, recoverable: true)
     let holder = try world.worker("hold", "count=\(Self.total)")
@@ -84,7 +84,7 @@ import Testing
     try expectAllBack(world, semaphore)
   }
 
-  @Test func whoComesToADeadHoldersPlaceHoldsOnlyWhatItTakes() throws {
+  @Test func successorInADeadHoldersEntryHoldsOnlyWhatItTakes() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(Self.total, recoverable: true)
     let holder = try world.worker("hold", "count=\(Self.total)")
@@ -99,10 +99,10 @@ import Testing
   }
 
   @Test(arguments: [SemaphoreStep.fileMade, .fileWritten, .fileNamed], [false, true])
-  func aMakerKilledAt(_ step: SemaphoreStep, recoverable: Bool) throws {
+  func creatorKilledAt(_ step: SemaphoreStep, recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let maker = try world.worker(
-      "make", "value=2", "recover=\(recoverable ? 1 : 0)", "killAt=\(step.rawValue)")
+      "create", "value=2", "recover=\(recoverable ? 1 : 0)", "killAt=\(step.rawValue)")
     try expectKilled(maker, at: step)
     if step == .fileNamed {
       #expect(try world.open().value() == 2)
@@ -112,18 +112,18 @@ import Testing
     }
   }
 
-  @Test func aSleepingWaiterNoticesTheDeathOfTheHolder() throws {
+  @Test func sleepingWaiterNoticesTheDeathOfTheHolder() throws {
     let world = try SemaphoreWorld()
     _ = try world.make(1, recoverable: true)
     let holder = try world.worker("hold")
     try holder.waitForOutput("holding")
     let waiters = try (1...3).map { _ in try world.worker("hold") }
     for waiter in waiters { try waiter.waitUntilAsleep() }
-    // The count goes from one to the next, each killed while it holds it.
+    // The permit goes from one waiter to the next, each killed while it holds it.
     try holder.end(with: 9)
     var rest = waiters
     while !rest.isEmpty {
-      try waitUntil("a waiter holds the count") {
+      try waitUntil("a waiter holds the permit") {
         rest.contains { $0.output.text.contains("holding") }
       }
       let index = try #require(rest.firstIndex { $0.output.text.contains("holding") })
@@ -133,18 +133,18 @@ import Testing
     #expect(try world.open().wait(until: .after(.seconds(60))) == .taken)
   }
 
-  @Test func aDeadHolderOfAPlainSemaphoreKeepsItsCountAsPosixHasIt() throws {
+  @Test func deadHolderOfAPlainSemaphoreKeepsItsCountAsPosixSpecifies() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(1)
     let victim = try world.worker("hold", "killAt=\(SemaphoreStep.countTaken.rawValue)")
     try expectKilled(victim, at: .countTaken)
     #expect(try semaphore.wait(until: .after(.milliseconds(600))) == .timedOut)
-    // Nothing is stuck: whoever knows better posts.
+    // The semaphore is not stuck: any member can post.
     try semaphore.post()
     #expect(try semaphore.tryWait())
   }
 
-  @Test func aPosterOfAPlainSemaphoreKilledBeforeItWakesAnyoneLeavesTheCountToBeTaken() throws {
+  @Test func countOfAPosterKilledBeforeItsWakeIsStillAcquired() throws {
     let world = try SemaphoreWorld()
     _ = try world.make(0)
     let waiter = try world.worker("hold")
@@ -154,8 +154,8 @@ import Testing
     try waiter.waitForOutput("holding")
   }
 
-  @Test func afterRandomKillsEveryCountIsThere() throws {
-    let seed = TestSeed(for: "afterRandomKillsEveryCountIsThere")
+  @Test func randomKillsLoseNoPermit() throws {
+    let seed = TestSeed(for: "randomKillsLoseNoPermit")
     var random = seed.generator
     let world = try SemaphoreWorld()
     let semaphore = try world.make(Self.total, recoverable: true)
@@ -172,14 +172,14 @@ import Testing
     #expect(try semaphore.status().holders == [], "\(seed.replay)")
   }
 
-  // MARK: What must be true afterwards
+  // MARK: Expected state
 
   private func expectKilled(_ victim: RunningProgram, at step: SemaphoreStep) throws {
     try victim.waitForOutput("killed at \(step)")
     #expect(try victim.finish().status == .killed(signal: 9))
   }
 
-  /// Once nobody holds any, all are there, for everyone.
+  /// Once no process holds a permit, all permits are available to every member.
   private func expectAllBack(
     _ world: SemaphoreWorld, _ semaphore: GroupSemaphore
   ) throws {

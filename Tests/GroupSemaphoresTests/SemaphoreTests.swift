@@ -4,10 +4,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// What a semaphore is for, between real processes.
+/// Semaphores between real processes.
 @Suite struct SemaphoreTests {
   @Test(arguments: [false, true])
-  func countsAreTakenUntilThereIsNoneAndComeBackByPosts(recoverable: Bool) throws {
+  func waitTakesUntilTheCountIsZeroAndPostReleases(recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(2, recoverable: recoverable)
     #expect(try semaphore.value() == 2)
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aPostWakesAWaiterInAnotherProcess(recoverable: Bool) throws {
+  func postWakesAWaiterInAnotherProcess(recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(0, recoverable: recoverable)
     let waiter = try world.worker("hold")
@@ -31,20 +31,20 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aRaisedStopEndsAWait(recoverable: Bool) throws {
+  func raisedStopEndsAWait(recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(0, recoverable: recoverable)
     let stop = try StopSignal()
     try startThread(named: "stop") { stop.raise() }
     #expect(try semaphore.wait(stop: stop) == .stopped)
-    // Whoever waits later is stopped too, but a count that is there is taken.
+    // Later waits are stopped too, but an available count is taken.
     #expect(try semaphore.wait(stop: stop) == .stopped)
     try semaphore.post()
     #expect(try semaphore.wait(stop: stop) == .taken)
   }
 
   @Test(arguments: [false, true])
-  func removingItEndsEveryWaitAndEveryUse(recoverable: Bool) throws {
+  func removalEndsEveryWaitAndEveryUse(recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(0, recoverable: recoverable)
     let waiters = try (1...2).map { _ in try world.worker("hold") }
@@ -57,12 +57,12 @@ import Testing
     #expect(throws: SemaphoreError.removed(world.name)) { try semaphore.post() }
     #expect(throws: SemaphoreError.removed(world.name)) { try semaphore.tryWait() }
     #expect(throws: SemaphoreFileError.unknown(world.name)) { try world.open() }
-    // A new one of that name is another one.
+    // A new semaphore of the same name is a different one.
     try world.make(1, recoverable: recoverable).post()
     #expect(throws: SemaphoreError.removed(world.name)) { try semaphore.value() }
   }
 
-  @Test func theRemovalOfTheGroupEndsAWait() throws {
+  @Test func removalOfTheGroupEndsAWait() throws {
     let world = try SemaphoreWorld()
     _ = try world.make(0)
     let waiter = try world.worker("hold")
@@ -71,17 +71,17 @@ import Testing
     try waiter.waitForOutput("error the semaphore gate was removed")
   }
 
-  @Test func ofManyMakersAtOnceOneSucceeds() throws {
+  @Test func oneOfSeveralConcurrentCreatorsSucceeds() throws {
     let world = try SemaphoreWorld()
-    let makers = try (1...8).map { try world.worker("make", "value=\($0)") }
+    let makers = try (1...8).map { try world.worker("create", "value=\($0)") }
     let results = try makers.map { try $0.finish() }
-    #expect(results.count { $0.output.contains("made gate") } == 1)
-    #expect(results.count { $0.output.contains("there is a semaphore gate already") } == 7)
+    #expect(results.count { $0.output.contains("created gate") } == 1)
+    #expect(results.count { $0.output.contains("the semaphore gate exists already") } == 7)
     #expect(try (1...8).contains(world.open().value()))
     #expect(try Directory(path: world.group.semaphoresPath).names() == ["gate.semaphore"])
   }
 
-  @Test func cProgramsUseTheSameSemaphoreByTheirOwnFunctions() throws {
+  @Test func cProgramsShareThePlainSemaphoreThroughGlibc() throws {
     let world = try SemaphoreWorld()
     let semaphore = try world.make(0)
     // Either side wakes the other's sleepers.
@@ -100,7 +100,7 @@ import Testing
     #expect(try semaphore.value() == 1)
   }
 
-  @Test func aCountHasALimit() throws {
+  @Test func postBeyondTheMaximumFails() throws {
     let world = try SemaphoreWorld()
     let plain = try world.make(semaphoreValueMaximum)
     #expect(throws: SemaphoreError.full(world.name, maximum: 2_147_483_647)) { try plain.post() }
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [(-1, false), (2_147_483_648, false), (-1, true), (1025, true)])
-  func aCountToBeginWithIsChecked(_ value: Int, recoverable: Bool) throws {
+  func initialCountIsChecked(_ value: Int, recoverable: Bool) throws {
     let world = try SemaphoreWorld()
     let maximum = recoverable ? 1024 : semaphoreValueMaximum
     #expect(throws: SemaphoreFileError.wrongValue(value, maximum: maximum)) {
@@ -125,11 +125,11 @@ import Testing
   @Test(arguments: [
     "", "A", "../up", "a/b", ".hidden", "-x", "é", String(repeating: "n", count: 49),
   ])
-  func aNameIsChecked(_ text: String) {
+  func nameIsChecked(_ text: String) {
     #expect(throws: SemaphoreNameError.self) { try SemaphoreName(text) }
   }
 
-  @Test func theListNamesAllOfThem() throws {
+  @Test func listContainsAllSemaphores() throws {
     let world = try SemaphoreWorld()
     _ = try world.make(3)
     let other = try SemaphoreName("a.second_one-2")

@@ -3,7 +3,7 @@ import GroupSemaphores
 import Platform
 import TestSupport
 
-/// A group in a temporary root, and short ways to use a semaphore in it.
+/// A group in a temporary root, with shorthands for one semaphore in it.
 struct SemaphoreWorld {
   let root: TemporaryRoot
   let group: AppGroup
@@ -39,8 +39,8 @@ struct SemaphoreWorld {
 }
 
 extension RunningProgram {
-  /// Waits until the process sleeps in `futex_waitv(2)`, as its kernel stack's own file tells, and
-  /// so until a waiter waits.
+  /// Waits until the process sleeps in `futex_waitv(2)` or `futex(2)`, according to
+  /// `/proc/PID/syscall`.
   func waitUntilAsleep() throws {
     try waitForOutput("waiting")
     try waitUntil("\(name) sleeps") {

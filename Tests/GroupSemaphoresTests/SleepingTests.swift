@@ -5,13 +5,13 @@ import Testing
 
 @testable import GroupSemaphores
 
-/// What wakes a sleeper at once. (A waiter would look again by itself before long; these do not.)
+/// Events that wake a sleeper at once, without its regular check (250 ms), which is disabled here.
 @Suite struct SleepingTests {
   enum Cause: CaseIterable { case post, postByC, stop, removal }
 
   @Test(arguments: Cause.allCases, [false, true])
-  func aSleeperIsWokenBy(_ cause: Cause, recoverable: Bool) throws {
-    // C programs know plain semaphores only.
+  func sleeperIsWokenBy(_ cause: Cause, recoverable: Bool) throws {
+    // C programs can use plain semaphores only.
     if cause == .postByC && recoverable { return }
     let world = try SemaphoreWorld()
     let semaphore = try world.make(0, recoverable: recoverable)

@@ -1,9 +1,9 @@
-// Another program of the group, written in C: it maps a semaphore's file and uses the sem_t in it
-// by sem_wait(3) and sem_post(3), or does what a hostile member could do.
+// A C program of the group: it maps a semaphore's file and uses its sem_t with sem_wait(3) and
+// sem_post(3), or does what a hostile member could do.
 //
 //   SemaphorePeer FILE post | value | wait MILLISECONDS
 //   SemaphorePeer FILE scribble SEED MILLISECONDS   random bytes, everywhere
-//   SemaphorePeer FILE poison                       nonsense where the sem_t says how to wait
+//   SemaphorePeer FILE poison                       invalid wait flags in the sem_t
 //   SemaphorePeer FILE steal                        moves the sleepers to a word of its own
 #define _GNU_SOURCE
 #include <CSemaphoreLayout.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void say(const char *text) {
+static void print_line(const char *text) {
   puts(text);
   fflush(stdout);
 }
@@ -35,29 +35,29 @@ static struct timespec after(long milliseconds) {
 }
 
 static int take(sem_t *semaphore, long milliseconds) {
-  say("waiting");
+  print_line("waiting");
   struct timespec deadline = after(milliseconds);
   while (sem_clockwait(semaphore, CLOCK_MONOTONIC, &deadline) != 0) {
-    if (errno != EINTR) return say("timed out"), 1;
+    if (errno != EINTR) return print_line("timed out"), 1;
   }
-  return say("taken"), 0;
+  return print_line("taken"), 0;
 }
 
 static int scribble(unsigned char *bytes, uint64_t seed, long milliseconds) {
   struct timespec deadline = after(milliseconds), now;
-  say("scribbling");
+  print_line("scribbling");
   do {
     for (int i = 0; i < 1000; i++) {
       seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-      // Half of it where it hurts most: the sem_t and the bell.
+      // Half of the writes go to the most sensitive part: the sem_t and the bell.
       size_t at = (seed >> 33) % (seed >> 63 ? GS_BYTES : 256);
-      // The magic stays, or nothing else would ever be looked at.
+      // The magic number stays: without it, nothing else would be read.
       if (at >= 8) bytes[at] = (unsigned char)(seed >> 24);
     }
     clock_gettime(CLOCK_MONOTONIC, &now);
   } while (now.tv_sec < deadline.tv_sec ||
            (now.tv_sec == deadline.tv_sec && now.tv_nsec < deadline.tv_nsec));
-  return say("scribbled"), 0;
+  return print_line("scribbled"), 0;
 }
 
 static int steal(struct gs_semaphore *file) {
@@ -67,7 +67,7 @@ static int steal(struct gs_semaphore *file) {
     syscall(SYS_futex, words[i], FUTEX_CMP_REQUEUE, 0, (void *)(intptr_t)INT_MAX, &own,
             __atomic_load_n(words[i], __ATOMIC_ACQUIRE));
   }
-  say("stolen");
+  print_line("stolen");
   pause();
   return 0;
 }
@@ -87,7 +87,7 @@ int main(int count, char **arguments) {
   }
   if (strcmp(verb, "steal") == 0) return steal(semaphore);
   if (strcmp(verb, "poison") == 0) {
-    // glibc would abort: an unknown futex call, and somebody to wake by it.
+    // glibc aborts on this: an invalid futex call, and a waiter to wake with it.
     semaphore->posix[0] |= UINT64_C(1) << 32;
     semaphore->posix[1] = UINT64_C(0xdeadbeef);
     return 0;

@@ -5,9 +5,10 @@ import Synchronization
 import WorkerSupport
 
 /// A member of a group that a test can kill: `SemaphoreWorker ROLE ROOT GROUP NAME key=value…`. It
-/// says on standard output what it does, a line at a time.
+/// reports its progress on standard output, one line at a time.
 ///
-/// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there.
+/// `killAt=STEP` makes it kill itself with SIGKILL at a step, `nth=N` at the N-th time it reaches
+/// it.
 @main
 struct Program {
   static func main() { runWorker(run) }
@@ -20,29 +21,29 @@ struct Program {
     let name = try SemaphoreName(arguments[4])
     let onStep = killing(
       at: SemaphoreStep(rawValue: settings.number("killAt", 0)), nth: settings.number("nth", 1))
-    if arguments[1] == "make" { return try make(name, group, settings, onStep) }
+    if arguments[1] == "create" { return try create(name, group, settings, onStep) }
     let semaphore = try GroupSemaphore.open(name, in: group, onStep: onStep)
     switch arguments[1] {
     case "hold": try hold(semaphore, settings)
     case "post": try semaphore.post()
-    case "look": say("value \(try semaphore.value())")
+    case "value": say("value \(try semaphore.value())")
     case "work": try work(semaphore, settings)
-    default: fatalError("no role \(arguments[1])")
+    default: fatalError("unknown role \(arguments[1])")
     }
   }
 }
 
 /// Settings: `value`, `recover`.
-private func make(
+private func create(
   _ name: SemaphoreName, _ group: AppGroup, _ settings: Settings, _ onStep: OnStep
 ) throws {
-  let made = try GroupSemaphore.create(
+  let semaphore = try GroupSemaphore.create(
     name, in: group, initialValue: settings.number("value", 1),
     recoverable: settings.number("recover", 0) == 1, onStep: onStep)
-  say("made \(made.name)")
+  say("created \(semaphore.name)")
 }
 
-/// Takes counts and keeps them. Settings: `count`, `timeoutMs`, `post` (how many to give back).
+/// Acquires permits and keeps them. Settings: `count`, `timeoutMs`, `post` (how many to release).
 private func hold(_ semaphore: GroupSemaphore, _ settings: Settings) throws {
   let deadline = Deadline.after(.milliseconds(settings.number("timeoutMs", 600_000)))
   say("waiting")
@@ -55,7 +56,7 @@ private func hold(_ semaphore: GroupSemaphore, _ settings: Settings) throws {
   if posts > 0 { say("posted") } else { sleep(until: .never) }
 }
 
-/// Takes and posts as fast as it can, until it is killed. Settings: `seed`.
+/// Acquires and posts as fast as possible, until it is killed. Settings: `seed`.
 private func work(_ semaphore: GroupSemaphore, _ settings: Settings) throws {
   var seed = UInt64(settings.number("seed", 1))
   say("working")

@@ -6,23 +6,23 @@ import GroupSemaphores
 /// `framebus semaphore …`: the group's named semaphores.
 struct Semaphore: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Create, take, post and look at the group's named semaphores.",
+    abstract: "Create, use and inspect the group's semaphores.",
     subcommands: [
       SemaphoreCreate.self, SemaphoreWait.self, SemaphoreTry.self, SemaphorePost.self,
       SemaphoreShow.self, SemaphoreList.self, SemaphoreRemove.self,
     ])
 }
 
-/// The semaphore that most verbs take.
+/// The semaphore argument of most subcommands.
 struct SemaphoreChoice: ParsableArguments {
-  @Argument(help: ArgumentHelp("The semaphore.", valueName: "name"))
+  @Argument(help: ArgumentHelp("Semaphore name.", valueName: "name"))
   var nameText: String
 
   func name() throws(UsageError) -> SemaphoreName {
     do { return try SemaphoreName(nameText) } catch { throw UsageError("\(error)") }
   }
 
-  func opened(_ global: GlobalOptions) throws -> GroupSemaphore {
+  func open(_ global: GlobalOptions) throws -> GroupSemaphore {
     let name = try name()
     return try GroupSemaphore.open(name, in: global.openGroup())
   }
@@ -30,17 +30,18 @@ struct SemaphoreChoice: ParsableArguments {
 
 struct SemaphoreCreate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "create", abstract: "Make a semaphore.",
+    commandName: "create", abstract: "Create a semaphore.",
     discussion: """
-      A semaphore is a count: wait takes one, or waits until there is one; post gives one back. \
-      With --recover, what a process holds comes back when it dies, however it dies; without, it \
-      stays taken until somebody posts, as POSIX has it.
+      A semaphore is a count of available permits: wait acquires one, blocking until one is \
+      available; post releases one. With --recover, the permits that a process holds are released \
+      when it dies, whatever the cause; without it, they stay taken until a post, as POSIX \
+      specifies.
       """)
 
   @OptionGroup var choice: SemaphoreChoice
-  @Option(help: ArgumentHelp("The count to begin with.", valueName: "n"))
+  @Option(help: ArgumentHelp("Initial count.", valueName: "n"))
   var value = 1
-  @Flag(help: "Give back what a process holds when it dies.")
+  @Flag(help: "Release a process's permits when it dies.")
   var recover = false
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -59,13 +60,13 @@ struct SemaphoreCreate: ParsableCommand {
 
 struct SemaphorePost: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "post", abstract: "Give a count back, or add one.")
+    commandName: "post", abstract: "Release a permit, or add one.")
 
   @OptionGroup var choice: SemaphoreChoice
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    let semaphore = try choice.opened(global)
+    let semaphore = try choice.open(global)
     try semaphore.post()
     if global.json { try SemaphoreReport(semaphore.status()).print(to: global) }
   }
@@ -73,19 +74,19 @@ struct SemaphorePost: ParsableCommand {
 
 struct SemaphoreShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show a semaphore's count and who holds it.")
+    commandName: "show", abstract: "Show a semaphore's count and its holders.")
 
   @OptionGroup var choice: SemaphoreChoice
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    try SemaphoreReport(choice.opened(global).status()).print(to: global)
+    try SemaphoreReport(choice.open(global).status()).print(to: global)
   }
 }
 
 struct SemaphoreRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove a semaphore; whoever waits for it is told.")
+    commandName: "remove", abstract: "Remove a semaphore; its waiters receive an error.")
 
   @OptionGroup var choice: SemaphoreChoice
   @OptionGroup(title: "Global options") var global: GlobalOptions

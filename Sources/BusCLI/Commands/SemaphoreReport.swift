@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandLineSupport
 import GroupSemaphores
 
-/// What `framebus semaphore show`, `create` and `post` print. The names are a contract.
+/// The output of `framebus semaphore show`, `create` and `post`. The key names are a contract.
 struct SemaphoreReport: Encodable {
   struct Holder: Encodable {
     let pid: Int32
@@ -33,14 +33,14 @@ struct SemaphoreReport: Encodable {
     if global.json { return try global.terminal.printJSON(self) }
     var rows = [
       ("semaphore", name),
-      ("count", "\(value) (began with \(initialValue), can reach \(maximumValue))"),
-      ("recovers", recover ? "yes" : "no: what a process that dies has taken stays taken"),
+      ("count", "\(value) (initially \(initialValue), at most \(maximumValue))"),
+      ("recovers", recover ? "yes" : "no: the permits of a dead process stay taken"),
       ("owner", userName(owner.uid)),
     ]
     if recover {
       let names =
-        holders.map { "pid \($0.pid): \($0.count)" } + (taken > 0 ? ["nobody: \(taken)"] : [])
-      rows.append(("held by", names.isEmpty ? "nobody" : names.joined(separator: ", ")))
+        holders.map { "pid \($0.pid): \($0.count)" } + (taken > 0 ? ["no process: \(taken)"] : [])
+      rows.append(("held by", names.isEmpty ? "none" : names.joined(separator: ", ")))
     }
     try global.terminal.printRows(rows)
   }
@@ -57,7 +57,7 @@ struct SemaphoreList: ParsableCommand {
     let semaphores = try GroupSemaphore.list(in: global.openGroup())
     if global.json { return try global.terminal.printJSON(semaphores.map(ListedReport.init)) }
     if semaphores.isEmpty {
-      global.terminal.say("no semaphores; `framebus semaphore create NAME` makes one")
+      global.terminal.say("no semaphores; create one with `framebus semaphore create NAME`")
     }
     let width = semaphores.map { $0.name.text.count }.max() ?? 0
     for semaphore in semaphores {
@@ -69,7 +69,7 @@ struct SemaphoreList: ParsableCommand {
   }
 }
 
-/// A semaphore of a list: what `show` says, or why it says nothing.
+/// A list entry: the semaphore's report, or why it is unusable.
 private struct ListedReport: Encodable {
   let name: String
   let semaphore: SemaphoreReport?
@@ -83,7 +83,7 @@ private struct ListedReport: Encodable {
 
   private enum Key: String, CodingKey { case name, problem }
 
-  /// The report's own keys, or name and problem.
+  /// Encodes the report's own keys, or name and problem.
   func encode(to encoder: any Encoder) throws {
     if let semaphore { return try semaphore.encode(to: encoder) }
     var values = encoder.container(keyedBy: Key.self)

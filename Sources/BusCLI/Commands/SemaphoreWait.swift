@@ -6,18 +6,18 @@ import Platform
 /// `framebus semaphore wait NAME [--timeout S] [-- COMMAND…]`.
 struct SemaphoreWait: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "wait", abstract: "Take a count, waiting until there is one.",
+    commandName: "wait", abstract: "Acquire a permit, blocking until one is available.",
     discussion: """
-      With a command, as in `framebus semaphore wait gpu -- make film`, the count is held while \
-      the command runs and given back when it ends; the exit status is the command's. A \
-      semaphore made with --recover gets it back even if both are killed. Without a command the \
-      count stays taken until `framebus semaphore post`.
+      With a command, as in `framebus semaphore wait gpu -- make film`, the permit is held while \
+      the command runs and released when it ends; the exit status is the command's. A semaphore \
+      created with --recover gets the permit back even if both processes are killed. Without a \
+      command the permit stays taken until `framebus semaphore post`.
       """)
 
   @OptionGroup var choice: SemaphoreChoice
-  @Option(help: ArgumentHelp("Give up after S seconds: exit status 1.", valueName: "s"))
+  @Option(help: ArgumentHelp("Timeout in seconds; exit status 1 when it ends.", valueName: "s"))
   var timeout: Double?
-  @OptionGroup var taking: SemaphoreTaking
+  @OptionGroup var acquisition: SemaphoreAcquisition
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func validate() throws {
@@ -28,45 +28,45 @@ struct SemaphoreWait: ParsableCommand {
 
   func run() throws {
     let deadline = timeout.map { Deadline.after(.seconds($0)) } ?? .never
-    try taking.run(choice, until: deadline, global)
+    try acquisition.run(choice, until: deadline, global)
   }
 }
 
 /// `framebus semaphore try NAME [-- COMMAND…]`.
 struct SemaphoreTry: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "try", abstract: "Take a count if there is one now; exit status 1 if not.")
+    commandName: "try", abstract: "Acquire a permit without blocking; status 1 if none.")
 
   @OptionGroup var choice: SemaphoreChoice
-  @OptionGroup var taking: SemaphoreTaking
+  @OptionGroup var acquisition: SemaphoreAcquisition
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
-  func run() throws { try taking.run(choice, until: .now, global) }
+  func run() throws { try acquisition.run(choice, until: .now, global) }
 }
 
-/// Taking a count, for good or while a command runs.
-struct SemaphoreTaking: ParsableArguments {
+/// Acquires a permit, for good or while a command runs.
+struct SemaphoreAcquisition: ParsableArguments {
   @Argument(
     parsing: .postTerminator,
-    help: ArgumentHelp("What to run while the count is held.", valueName: "command"))
+    help: ArgumentHelp("Command to run while the permit is held.", valueName: "command"))
   var command: [String] = []
 
   func run(_ choice: SemaphoreChoice, until deadline: Deadline, _ global: GlobalOptions) throws {
-    // First of all, so that no thread is without it.
+    // Before any thread starts, so that the signals are blocked in all threads.
     let signals = try SignalWatcher()
-    let semaphore = try choice.opened(global)
-    let waited = try semaphore.wait(until: deadline, stop: signals.stop)
-    if global.json { try global.terminal.printJSON(WaitRecord(semaphore.name, waited)) }
-    switch waited {
+    let semaphore = try choice.open(global)
+    let result = try semaphore.wait(until: deadline, stop: signals.stop)
+    if global.json { try global.terminal.printJSON(WaitRecord(semaphore.name, result)) }
+    switch result {
     case .stopped: throw Interrupted()
     case .timedOut:
       if global.json { throw AlreadyReported() }
-      throw NoCount(name: semaphore.name)
+      throw NoPermit(name: semaphore.name)
     case .taken:
       if let program = command.first {
         try hold(semaphore, for: program, signals, global.terminal)
       } else {
-        // This process ends now, and the count shall not end with it.
+        // This process ends now, and must not release the permit.
         semaphore.leaveTaken()
       }
     }
@@ -78,10 +78,10 @@ struct SemaphoreTaking: ParsableArguments {
   ) throws {
     var options = LaunchOptions(program, Array(command.dropFirst()))
     options.input = .inherit
-    // Should this process be killed, the command goes on holding the count.
+    // If this process is killed, the command keeps holding the permit.
     options.inherited = [semaphore.holdingDescriptor]
     defer {
-      // Whatever became of the semaphore meanwhile, the command has run.
+      // The command has run, so a semaphore that fails now is only a warning.
       do { try semaphore.post() } catch { terminal.warn("\(error)") }
     }
     try runToItsEnd(options, signals)
@@ -90,21 +90,21 @@ struct SemaphoreTaking: ParsableArguments {
 
 private struct WaitRecord: Encodable {
   let name: String
-  /// taken, timedOut or stopped.
+  /// `taken`, `timedOut` or `stopped`.
   let outcome: String
 
-  init(_ name: SemaphoreName, _ waited: GroupSemaphore.Waited) {
+  init(_ name: SemaphoreName, _ result: GroupSemaphore.WaitResult) {
     self.name = name.text
-    outcome = "\(waited)"
+    outcome = "\(result)"
   }
 }
 
-/// There was no count in time.
-private struct NoCount: Error, CustomStringConvertible {
+/// No permit became available before the deadline.
+private struct NoPermit: Error, CustomStringConvertible {
   let name: SemaphoreName
 
   var description: String {
-    "no count of the semaphore \(name) was to be had in time; see `framebus semaphore show "
-      + "\(name)`, or give one back with `framebus semaphore post \(name)`"
+    "no permit of the semaphore \(name) became available before the timeout; see `framebus "
+      + "semaphore show \(name)`, or release one with `framebus semaphore post \(name)`"
   }
 }

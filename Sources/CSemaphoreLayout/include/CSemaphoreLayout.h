@@ -1,7 +1,8 @@
-// The file of a named semaphore: its ABI, declared once.
+// The file format of a named semaphore: its ABI, declared once.
 //
-// docs/design/semaphores.md draws it and gives the rules. Every member of the group can write all
-// of it. Nothing here has behaviour. Little endian, 64-bit. Any change raises GS_ABI_VERSION.
+// docs/design/semaphores.md has the diagram and the rules. Every member of the group can write all
+// of the file. This header has no behaviour. Little endian, 64-bit. Any change raises
+// GS_ABI_VERSION.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -9,32 +10,32 @@
 enum {
   GS_ABI_VERSION = 1,
   GS_PERMITS = 1024,
-  GS_PLACES = 1024,
+  GS_ENTRIES = 1024,
 };
 static const uint64_t GS_MAGIC = UINT64_C(0x31304d4553505247);  // "GRPSEM01"
 
 enum { GS_KIND_PLAIN = 0, GS_KIND_RECOVERABLE = 1 };
 
-// What a permit is. From GS_PERMIT_HELD on: held by whoever has the place of that number.
+// The value of a permit. From GS_PERMIT_HELD on: held through the holder entry of that number.
 enum { GS_PERMIT_NONE = 0, GS_PERMIT_FREE = 1, GS_PERMIT_TAKEN = 2, GS_PERMIT_HELD = 3 };
 
 struct gs_semaphore {
-  // Set once, before the file gets its name.
+  // Set once, before the file has its name.
   uint64_t magic;
   uint32_t abi_version;
   uint32_t kind;
   uint32_t initial_value;
   uint32_t reserved0[11];
 
-  // Plain: a sem_t, for sem_wait(3) and sem_post(3) of C programs too.
+  // Plain: a sem_t, also for sem_wait(3) and sem_post(3) of C programs.
   _Alignas(64) uint64_t posix[4];
 
   // Recoverable: a futex word, raised whenever a permit becomes free.
   _Alignas(64) uint32_t bell;
 
-  // Recoverable: the process ids of who has a place, for people to read. The lock on the first byte
-  // of such a word is the place.
-  _Alignas(4096) uint32_t pids[GS_PLACES];
+  // Recoverable: the process ids of the holders, for display only. The lock on the first byte of
+  // such a word owns the entry.
+  _Alignas(4096) uint32_t pids[GS_ENTRIES];
   uint32_t permits[GS_PERMITS];
 };
 enum {
