@@ -3,22 +3,22 @@
 #include <pthread.h>
 #include <string.h>
 
-// Between calls a checksum is inverted; `state` is the bare register. Bytes are taken lowest bit
-// first, so a little-endian word is eight bytes at once.
+// A checksum is inverted between calls; `state` is the plain register. Bytes are processed lowest
+// bit first, so a little-endian word is eight bytes at once.
 
 /// The polynomial 0x1EDC6F41, lowest bit first.
 static const uint32_t polynomial = 0x82F63B78;
 
-/// byte_table[k][b]: the state that byte `b` and `k` zero bytes after it make of 0.
+/// byte_table[k][b]: the state after byte `b` and `k` zero bytes, from state 0.
 static uint32_t byte_table[8][256];
 
-/// The instruction takes three cycles, and one can begin each cycle: so three lanes of this many
-/// bytes are taken at once, and their states joined. A page each lets the processor fetch ahead; a
-/// line each serves what is short, such as a record of a log.
+/// The instruction takes three cycles, and one can start each cycle: so three lanes of this many
+/// bytes are processed at once, and their states joined. A page for each lane lets the processor
+/// prefetch; a cache line for each serves short input, such as a log record.
 enum { PAGE_LANE, LINE_LANE, LANES };
 static const size_t lane_bytes[LANES] = {4096, 64};
 
-/// lane_table[l][k][b]: what lane_bytes[l] zero bytes make of the state `b << 8 * k`.
+/// lane_table[l][k][b]: the state after lane_bytes[l] zero bytes, from the state `b << 8 * k`.
 static uint32_t lane_table[LANES][4][256];
 
 static uint64_t load(const uint8_t *bytes) {
@@ -27,7 +27,7 @@ static uint64_t load(const uint8_t *bytes) {
   return word;
 }
 
-/// Eight bytes a turn, one look into each table.
+/// Processes eight bytes in each iteration, with one lookup in each table.
 static uint32_t extend_by_table(uint32_t state, const uint8_t *bytes, size_t count) {
   for (; count >= 8; bytes += 8, count -= 8) {
     uint64_t word = load(bytes) ^ state;
@@ -71,13 +71,13 @@ bool fb_crc32c_is_accelerated(void) { return false; }
 #endif
 
 #ifdef ACCELERATED
-/// What a lane of zero bytes makes of a state.
+/// The state after a lane of zero bytes.
 static inline uint32_t skip_lane(int lane, uint32_t state) {
   return lane_table[lane][0][state & 0xff] ^ lane_table[lane][1][state >> 8 & 0xff] ^
          lane_table[lane][2][state >> 16 & 0xff] ^ lane_table[lane][3][state >> 24];
 }
 
-/// Takes three lanes.
+/// Processes three lanes.
 ACCELERATED static inline uint32_t take_lanes(int lane, uint32_t state, const uint8_t *bytes) {
   size_t size = lane_bytes[lane];
   uint32_t second = 0, third = 0;
@@ -86,8 +86,8 @@ ACCELERATED static inline uint32_t take_lanes(int lane, uint32_t state, const ui
     second = take_word(second, load(bytes + size + at));
     third = take_word(third, load(bytes + 2 * size + at));
   }
-  // A checksum is linear: that of two parts is the first one's, taken over as many zeros as the
-  // second has bytes, xor the second one's.
+  // A checksum is linear: the checksum of two parts is that of the first, extended by as many
+  // zeros as the second has bytes, xor that of the second.
   return skip_lane(lane, skip_lane(lane, state) ^ second) ^ third;
 }
 
@@ -124,7 +124,7 @@ static void prepare(void) {
   for (int lane = 0; lane < LANES; lane++) {
     for (int k = 0; k < 4; k++) {
       uint32_t *table = lane_table[lane][k];
-      // Each entry is the xor of those of its bits, which stand before it.
+      // Each entry is the xor of the entries of its bits, which precede it.
       for (uint32_t byte = 1; byte < 256; byte++) {
         uint32_t rest = byte & (byte - 1);
         table[byte] = rest ? table[rest] ^ table[byte ^ rest]

@@ -1,8 +1,8 @@
 // The shared-memory layout and the control messages of the frame bus: its ABI, declared once.
 //
-// docs/design/frame-ring.md draws it and gives the rules. Every word has exactly one writer. The
-// Swift side reads and writes all of it with atomic accesses of its own; nothing here has
-// behaviour. Little endian, 64-bit. Any change raises FB_ABI_VERSION.
+// docs/design/frame-ring.md has the diagram and the rules. Every word has exactly one writer. The
+// Swift side accesses every field with its own atomic operations; this header has no behaviour.
+// Little endian, 64-bit. Any change raises FB_ABI_VERSION.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ enum {
 };
 #define FB_MAGIC UINT64_C(0x31305355424d5246) /* "FRMBUS01" */
 
-// One published frame. Written by the publisher; `sequence` is 0 while the rest changes.
+// One published frame. Written by the publisher; `sequence` is 0 while the other fields change.
 struct fb_descriptor {
   uint64_t sequence;
   uint32_t pool_generation;
@@ -40,7 +40,7 @@ struct fb_descriptor {
   uint64_t damage[FB_MAXIMUM_DAMAGE];
   uint32_t crc32c;        // of the payload, with FB_FLAG_CHECKSUMMED
   uint32_t reserved;
-  uint64_t key_frame;     // the newest key frame's sequence number, this one's or older; 0: none
+  uint64_t key_frame;     // sequence number of the newest key frame up to this one; 0: none
 };
 enum { FB_DAMAGE_FULL = 0xffff };
 enum {
@@ -56,9 +56,9 @@ enum {
 _Static_assert(sizeof(struct fb_descriptor) == 2 * FB_LINE_BYTES, "two lines");
 _Static_assert(offsetof(struct fb_descriptor, published_at_ns) == 56, "first line");
 _Static_assert(offsetof(struct fb_descriptor, flags) == 64, "second line");
-_Static_assert(offsetof(struct fb_descriptor, crc32c) == 112, "behind the damage");
+_Static_assert(offsetof(struct fb_descriptor, crc32c) == 112, "after the damage");
 
-// What the bytes of a frame mean; one per format epoch, so that a frame need not repeat it.
+// The format of a frame's bytes; one for each format epoch, so that frames need not repeat it.
 struct fb_format {
   uint64_t epoch;
   uint32_t kind;          // 1 video, 2 app sound, 3 microphone, 4 data
@@ -84,10 +84,10 @@ _Static_assert(sizeof(struct fb_format) == 2 * FB_LINE_BYTES, "two lines");
 _Static_assert(offsetof(struct fb_format, plane_strides) == 64, "second line");
 _Static_assert(offsetof(struct fb_format, channel_mask) == 96, "end of sound");
 
-// The board: written by the publisher alone, mapped read-only by subscribers. After it come
+// The board: written by the publisher alone, mapped read-only by subscribers. It is followed by
 // `ring_depth` descriptors and then `ring_depth` formats.
 struct fb_board {
-  // Set once, before the board is shared, but for `state` and `finish_reason`.
+  // Set once, before the board is shared, except for `state` and `finish_reason`.
   uint64_t magic;
   uint32_t abi_version;
   uint32_t ring_depth;
@@ -101,10 +101,10 @@ struct fb_board {
   uint64_t reserved0;
   char stream[FB_NAME_BYTES];
 
-  // The hot line, alone. Nothing of it is written after the cursor: subscribers fetch it then.
+  // The hot line, alone. Nothing in it is written after the cursor: subscribers fetch it then.
   uint64_t cursor;
-  uint64_t published_bytes;  // payload of all frames up to the cursor
-  uint32_t newest_slot;      // where to fetch the newest frame from while its descriptor is fetched
+  uint64_t published_bytes;  // payload bytes of all frames up to the cursor
+  uint32_t newest_slot;      // slot to prefetch while the newest frame's descriptor is fetched
   uint32_t reserved1;
   uint64_t reserved2[5];
 
@@ -116,13 +116,13 @@ struct fb_board {
   uint64_t wake_ups;
   uint64_t lossless_ended;
   uint64_t evictions;
-  uint64_t rejected;        // connections that ended for what they sent
-  uint64_t retained_bytes;  // memory of the pools that are alive
+  uint64_t rejected;        // connections closed for a malformed message
+  uint64_t retained_bytes;  // memory of the existing pools
 
-  // One word a subscriber: FB_PLACE_*.
+  // One word for each seat: FB_PLACE_*.
   uint32_t places[FB_MAXIMUM_SUBSCRIBERS];
 
-  // Futex word, bumped for each frame; only those who are about to sleep read it. In a pair of
+  // Futex word, incremented for each frame; read only by subscribers about to sleep. In a pair of
   // lines of its own, because processors fetch lines in pairs.
   uint32_t wake;
   uint32_t reserved3[31];
@@ -143,15 +143,15 @@ _Static_assert(offsetof(struct fb_board, wake) == 512, "wake lines");
 _Static_assert(sizeof(struct fb_board) == 640, "descriptors begin on a line of their own");
 
 // A subscriber's page: written by that subscriber alone (the publisher sets `position` before it
-// hands the page over), mapped read-only by the publisher, who believes nothing in it.
+// hands the page over), mapped read-only by the publisher, which trusts nothing in it.
 struct fb_page {
   uint64_t holds[FB_MAXIMUM_HOLDS];
   uint64_t position;
   uint32_t reserved2;
   uint32_t progress;  // futex word: a lossless publisher sleeps on it
-  uint32_t policy;    // FB_POLICY_*, for people
-  uint32_t wait;      // FB_WAIT_*, for people
-  // Feedback: how busy the subscriber is, in thousandths, and the frame rate it wants, 0/0 if any.
+  uint32_t policy;    // FB_POLICY_*, for display
+  uint32_t wait;      // FB_WAIT_*, for display
+  // Feedback: how busy the subscriber is, in thousandths, and its requested frame rate, or 0/0.
   uint32_t utilization;
   uint32_t wanted_rate_numerator;
   uint32_t wanted_rate_denominator;
@@ -160,10 +160,10 @@ struct fb_page {
   uint64_t received;
   uint64_t dropped;
   uint64_t drops[FB_DROP_REASONS];  // the same by reason, FB_DROP_*
-  // Frames by the time from publish to receive; docs/design/frame-ring.md says which.
+  // Frames by the time from publish to receive; docs/design/frame-ring.md defines the buckets.
   uint32_t latencies[FB_LATENCY_BUCKETS];
   // On a line that is written only around a sleep: the publisher reads it for each frame, and finds
-  // it in its own cache while nobody sleeps.
+  // it in its own cache while no subscriber sleeps.
   uint32_t waiting;  // FB_WAITING_*
   uint32_t reserved3[15];
 };
@@ -183,9 +183,9 @@ enum {
 };
 enum {
   FB_DROP_LAPPED = 0,              // overwritten before it was received
-  FB_DROP_PASSED_OVER = 1,         // the policy wanted a newer one
+  FB_DROP_PASSED_OVER = 1,         // skipped by the policy for a newer one
   FB_DROP_AWAITING_KEY_FRAME = 2,  // not decodable after a gap
-  FB_DROP_UNREACHABLE = 3,         // in memory from before this subscriber came
+  FB_DROP_UNREACHABLE = 3,         // in a pool from before this subscriber attached
   FB_DROP_CORRUPT = 4,             // its checksum was wrong
   FB_DROP_LOSSLESS_ENDED = 5,      // lost after lossless delivery ended
 };
@@ -203,15 +203,15 @@ struct fb_message_header {
 };
 enum {
   FB_MESSAGE_HELLO = 1,
-  FB_MESSAGE_WELCOME = 2,   // descriptors: board, page, pool, bell, semaphore if asked for
+  FB_MESSAGE_WELCOME = 2,   // descriptors: board, page, pool, bell, semaphore if requested
   FB_MESSAGE_REFUSED = 3,
   FB_MESSAGE_POOL = 4,      // descriptor: pool
   FB_MESSAGE_POOL_ACK = 5,
-  FB_MESSAGE_LOOK = 6,  // a short message: the board says something new about the subscriber
+  FB_MESSAGE_LOOK = 6,  // a short message: the board has changed for this subscriber
   FB_MESSAGE_INSPECT = 7,
   FB_MESSAGE_STATUS = 8,
-  FB_MESSAGE_SEATED = 9,             // answer to WELCOME
-  FB_MESSAGE_INSPECT_SUBSCRIBER = 10,  // a short message; its value is the place
+  FB_MESSAGE_SEATED = 9,             // reply to WELCOME
+  FB_MESSAGE_INSPECT_SUBSCRIBER = 10,  // a short message; its value is the seat
   FB_MESSAGE_SUBSCRIBER_STATUS = 11,
 };
 
@@ -220,7 +220,7 @@ struct fb_hello {
   uint32_t holds;
   uint32_t is_lossless;
   uint64_t lossless_deadline_ns;
-  uint64_t keep_latest;  // the ring depth that the policy needs, 0 if any
+  uint64_t keep_latest;  // the ring depth that the policy needs, or 0
   uint32_t policy;       // FB_POLICY_*
   uint32_t wait;         // FB_WAIT_*
   uint64_t reserved[2];
@@ -249,7 +249,7 @@ _Static_assert(sizeof(struct fb_welcome) == 128, "welcome");
 struct fb_refusal {
   struct fb_message_header header;
   uint32_t reason;  // FB_REFUSED_*
-  uint32_t value;   // what the reason is about: the limit, the publisher's ABI or ring depth
+  uint32_t value;   // by reason: the limit, the publisher's ABI version or ring depth
   uint64_t reserved[5];
 };
 enum {
@@ -275,7 +275,7 @@ struct fb_short_message {
   uint64_t value;
 };
 
-// The answer to FB_MESSAGE_INSPECT: what `framebus streams` shows.
+// The reply to FB_MESSAGE_INSPECT: the data of `framebus streams`.
 struct fb_subscriber_status {
   uint32_t id;
   uint32_t pid;
@@ -285,7 +285,7 @@ struct fb_subscriber_status {
   uint64_t received;
   uint64_t dropped;
 };
-// What `framebus top` shows of one subscriber: the answer to FB_MESSAGE_INSPECT_SUBSCRIBER.
+// The reply to FB_MESSAGE_INSPECT_SUBSCRIBER: the data of `framebus top` for one subscriber.
 struct fb_subscriber_details {
   struct fb_message_header header;
   struct fb_subscriber_status subscriber;
@@ -320,7 +320,7 @@ struct fb_status {
 };
 _Static_assert(sizeof(struct fb_status) <= 4096, "one packet");
 
-// Byte offsets, for the Swift side's typed words.
+// Byte offsets, for the typed words of the Swift side.
 enum {
   FB_AT_STATE = offsetof(struct fb_board, state),
   FB_AT_FINISH_REASON = offsetof(struct fb_board, finish_reason),
@@ -355,14 +355,14 @@ enum {
   FB_AT_LATENCIES = offsetof(struct fb_page, latencies),
 };
 
-// Hints to the processor, which fetches a line without anybody waiting for it. Here, so that they
-// are inlined into what knows the layout.
+// Prefetch hints: the processor fetches a line without stalling. Defined here so that they are
+// inlined into the code that uses the layout.
 static inline void fb_prefetch(const void *address) { __builtin_prefetch(address, 0, 3); }
 
 static inline void fb_prefetch_for_writing(const void *address) {
 #if defined(__x86_64__)
-  // The builtin is the hint for reading where the compiler is not told of a processor that has
-  // this one; one that has it not takes it for nothing.
+  // The builtin emits the hint for reading unless the compiler targets a processor with this
+  // instruction. A processor without it treats it as a no-op.
   __asm__ volatile("prefetchw %0" ::"m"(*(const char *)address));
 #else
   __builtin_prefetch(address, 1, 3);

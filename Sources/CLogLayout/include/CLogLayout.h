@@ -1,6 +1,6 @@
 // The files of a shared log: their ABI, declared once.
 //
-// docs/design/log-segment.md draws it and gives the rules. Nothing here has behaviour. Little
+// docs/design/log-segment.md has the diagram and the rules. This header has no behaviour. Little
 // endian, 64-bit. Any change raises LG_ABI_VERSION.
 #pragma once
 #include <stddef.h>
@@ -10,22 +10,22 @@ enum {
   LG_ABI_VERSION = 1,
   LG_ROLE_BYTES = 32,
   LG_SESSION_BYTES = 48,
-  // Where records begin: in a segment, whose records are mapped, on a page of their own.
+  // Offset of the first record: in a segment, whose records are mapped, on a page of their own.
   LG_SEGMENT_RECORDS = 4096,
   LG_FILE_RECORDS = 256,
-  // What records and their places are multiples of.
+  // Offsets and sizes of records are multiples of this.
   LG_ALIGNMENT = 16,
-  // The longest record.
+  // The maximum size of a record.
   LG_RECORD_LIMIT = 65536,
 };
 static const uint64_t LG_MAGIC = UINT64_C(0x3130474f4c534246);  // "FBSLOG01"
 
-// What a segment and a file begin with: which run of which process wrote it. Never changes.
+// Header of a segment or file: the process run that wrote it. Never changes.
 struct lg_header {
   uint64_t magic;
   uint32_t abi_version;
   uint32_t records_at;  // LG_SEGMENT_RECORDS or LG_FILE_RECORDS
-  uint64_t nonce;       // random: the run's
+  uint64_t nonce;       // random, for each run
   uint64_t position;    // of the first record; 0 in a segment
   uint64_t capacity;    // bytes of records in a segment; 0 in a file
   uint8_t boot[16];     // the machine's boot_id
@@ -39,14 +39,14 @@ struct lg_header {
   char role[LG_ROLE_BYTES];
   char session[LG_SESSION_BYTES];
   uint8_t reserved2[76];
-  uint32_t crc;  // CRC-32C of all bytes before
+  uint32_t crc;  // CRC-32C of all preceding bytes
 };
 
-// What a record begins with; label, source, message and metadata follow, without gaps.
+// Header of a record; label, source, message and metadata follow, without gaps.
 struct lg_record {
   uint64_t mark;         // nonce ^ position; stored last
-  uint32_t byte_count;   // without what fills it up to LG_ALIGNMENT; or LG_FILLER, and bytes
-  uint32_t crc;          // CRC-32C of its bytes from LG_CHECKED on; of a filler ~bytes
+  uint32_t byte_count;   // without the padding to LG_ALIGNMENT; or LG_FILLER, and bytes
+  uint32_t crc;          // CRC-32C of its bytes from LG_CHECKED on; for a filler: ~bytes
   uint64_t sequence;     // from 1
   uint64_t wall_ns;      // CLOCK_REALTIME
   uint64_t monotonic_ns; // CLOCK_MONOTONIC
@@ -61,7 +61,7 @@ struct lg_record {
   uint32_t reserved1;
 };
 
-// A field of metadata: its key and its value follow, without gaps.
+// A metadata field; its key and its value follow, without gaps.
 struct lg_field {
   uint16_t flags;  // LG_PRIVATE
   uint16_t key_bytes;
@@ -69,9 +69,9 @@ struct lg_field {
 };
 
 enum {
-  // Of byte_count: no line, but what fills a segment up to its end, with at least 16 bytes.
+  // In byte_count: not a line, but padding up to the end of a segment, at least 16 bytes.
   LG_FILLER = 1 << 30,
-  LG_CUT = 1,      // of a record: it was too long, and lacks its end
+  LG_CUT = 1,      // of a record: truncated, because it was too long
   LG_PRIVATE = 1,  // of a field: never shown outside the group
 
   LG_HEADER_BYTES = sizeof(struct lg_header),

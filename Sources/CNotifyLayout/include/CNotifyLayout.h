@@ -1,7 +1,7 @@
 // The files of named notifications: their ABI, declared once.
 //
-// docs/design/notifications.md draws it and gives the rules. Every word of them may be nonsense
-// that some member wrote. Nothing here has behaviour. Little endian, 64-bit. Any change raises
+// docs/design/notifications.md has the diagram and the rules. Any member may have written any value
+// into any word. This header has no behaviour. Little endian, 64-bit. Any change raises
 // NC_ABI_VERSION.
 #pragma once
 #include <stddef.h>
@@ -17,52 +17,52 @@ enum {
 static const uint64_t NC_ROWS_MAGIC = UINT64_C(0x3130574f52594e46);   // "FNYROW01"
 static const uint64_t NC_SEATS_MAGIC = UINT64_C(0x3130544153594e46);  // "FNYSAT01"
 
-// What both kinds of file begin with. All zeros is a file that nobody has written to.
+// Header of both kinds of file. All zeros means that the file has not been initialised.
 struct nc_header {
   uint64_t magic;
   uint32_t abi_version;
   uint32_t reserved0;
-  // Of seats: how many words of a row of `observed` can have bits set.
+  // In `seats`: how many words of a row of `observed` can have bits set.
   uint64_t seat_words;
 };
 
-// A name: one line.
+// A name: one cache line.
 struct nc_row {
   uint64_t hash;  // 0: a free row
   uint64_t generation;
   uint64_t state;
   uint64_t last_post_ns;  // CLOCK_MONOTONIC
-  uint64_t last_poster;   // process id, and the user's from bit 32 on, as it says itself
-  uint32_t name_bytes;    // 0 until the name is whole
+  uint64_t last_poster;   // process id, and user id from bit 32 on, as written by the poster
+  uint32_t name_bytes;    // 0 until the name is complete
   uint32_t reserved0;
   uint64_t reserved1[2];
 };
 
-// `rows`: row 0 is no name's; its generation counts the names that were added.
+// `rows`: row 0 belongs to no name; its generation counts the names that were added.
 struct nc_rows {
   struct nc_header header;
   _Alignas(4096) struct nc_row rows[NC_ROWS];
   char names[NC_ROWS][NC_NAME_BYTES];
 };
 
-// A process that observes: one line.
+// A registration: one observing process, one cache line.
 struct nc_seat {
-  uint64_t armed;     // + 1 before each sleep
-  uint64_t tenure;    // + 1 for each process that comes to have the seat
-  uint32_t pid;       // for people to read
-  uint32_t is_taken;  // 0 once its owner has left in order
+  uint64_t armed;     // incremented before each sleep
+  uint64_t tenure;    // incremented for each process that takes the registration
+  uint32_t pid;       // for display
+  uint32_t is_taken;  // 0 after its owner has released it
   uint64_t reserved0[5];
 };
 
-// `seats`: the processes of one user that observe names of one table.
+// `seats`: the processes of one user that observe names in one table.
 struct nc_seats {
   struct nc_header header;
   _Alignas(4096) struct nc_seat seats[NC_SEATS];
-  // Bit s % 64 of word s / 64 of row r: seat s observes it.
+  // Bit s % 64 of word s / 64 of row r: seat s observes row r.
   uint64_t observed[NC_ROWS][NC_SEAT_WORDS];
 };
 
-// `epoch`: raised when a seat is taken.
+// `epoch`: incremented when a seat is taken.
 struct nc_epoch {
   uint64_t epoch;
   uint64_t reserved0[511];
