@@ -3,46 +3,46 @@ import CredentialStore
 import Platform
 import Synchronization
 
-// The group's credentials as users of the KeychainAccess library spell them, over CredentialStore,
-// so that a program that was written for it keeps its shape.
+// An adapter: the group's credentials under the names of the KeychainAccess library, over
+// CredentialStore, so that programs written for that library need few changes.
 //
-// A module of its own, because its names are others', which nobody should meet who did not ask for
-// them. It refuses to hold a secret in a String, and to answer a failure with nil: where that makes
-// a difference, and what becomes of SecItem and libsecret, is in docs/design/keychain-names.md.
+// A separate module, so that its foreign names are visible only to programs that import it. It
+// refuses to hold a secret in a String, and to report a failure as nil.
+// docs/design/keychain-names.md lists the differences, also for SecItem and libsecret.
 
-/// The credentials of one service, in a group.
+/// The credentials of one service in a group.
 ///
-/// A keychain with other attributes for what it will keep is made from one by ``label(_:)`` and the
-/// like; both see the same credentials.
+/// ``label(_:)`` and similar methods return a keychain with other attributes for new credentials;
+/// both see the same credentials.
 public struct Keychain: Sendable {
   public let service: String
-  private let place: KeychainPlace
+  private let opener: StoreOpener
   private var options: CredentialOptions?
 
   /// - Parameters:
-  ///   - accessGroup: the group's id; nil for `FRAMEBUS_GROUP`, else the local group.
-  ///   - role: as whom to open; nil for the host if this user may be that, else for the first of
-  ///     the user's roles.
+  ///   - accessGroup: group ID; nil for `FRAMEBUS_GROUP` if it is set, otherwise the local group.
+  ///   - role: the role that opens the store; nil for the host if this user has that role,
+  ///     otherwise the first of the user's roles.
   public init(service: String, accessGroup: String? = nil, role: Role? = nil) {
     self.service = service
-    place = KeychainPlace(role: role) { () throws(KeychainError) in
+    opener = StoreOpener(role: role) { () throws(KeychainError) in
       try openAccessGroup(accessGroup)
     }
   }
 
-  /// A keychain in a group that the program has open.
+  /// Creates a keychain in a group that is open.
   public init(service: String, group: AppGroup, role: Role? = nil) {
     self.service = service
-    place = KeychainPlace(role: role) { group }
+    opener = StoreOpener(role: role) { group }
   }
 
-  // MARK: Attributes of what will be kept
+  // MARK: Attributes for new credentials
 
   public func label(_ label: String) -> Keychain { with { $0.label = label } }
   public func comment(_ comment: String) -> Keychain { with { $0.comment = comment } }
-  /// Roles that can open what will be kept, besides the host.
+  /// Roles that can open new credentials, besides the host.
   public func recipients(_ roles: [Role]) -> Keychain { with { $0.recipients = roles } }
-  /// When what will be kept expires: seconds since 1970.
+  /// When new credentials expire: seconds since 1970.
   public func expires(atSeconds seconds: Int64) -> Keychain {
     with { $0.expiresAtSeconds = seconds }
   }
@@ -57,20 +57,20 @@ public struct Keychain: Sendable {
 
   // MARK: Secrets
 
-  /// - Returns: nil if nothing is kept under that key; whatever else fails is thrown.
+  /// - Returns: nil if there is no credential with that key; any other failure is thrown.
   public func get(_ key: String) throws(KeychainError) -> SecretBytes? {
     let name = try name(key)
-    guard let store = try place.store() else { return nil }
+    guard let store = try opener.existingStore() else { return nil }
     do throws(CredentialError) { return try store.get(name) } catch .notFound { return nil } catch {
       throw .store(error)
     }
   }
 
-  /// Keeps a secret, in place of one of that key. Without attributes of this keychain, those of the
-  /// old one stay.
+  /// Creates or replaces a credential. If this keychain has no attributes, an existing credential
+  /// keeps its own.
   public func set(_ secret: borrowing SecretBytes, key: String) throws(KeychainError) {
     let name = try name(key)
-    let store = try place.storeOrNew()
+    let store = try opener.storeCreatingIfMissing()
     try attempt { () throws(CredentialError) in
       if let options { return try store.set(name, secret, options: options) }
       do throws(CredentialError) {
@@ -81,10 +81,10 @@ public struct Keychain: Sendable {
     }
   }
 
-  /// Removes a credential, if there is one.
+  /// Removes a credential, if it exists.
   public func remove(_ key: String) throws(KeychainError) {
     let name = try name(key)
-    guard let store = try place.store() else { return }
+    guard let store = try opener.existingStore() else { return }
     do throws(CredentialError) { try store.remove(name) } catch .notFound {} catch {
       throw .store(error)
     }
@@ -95,7 +95,7 @@ public struct Keychain: Sendable {
     for key in try allKeys() { try remove(key) }
   }
 
-  // MARK: What there is
+  // MARK: Listing
 
   public func contains(_ key: String) throws(KeychainError) -> Bool {
     try attributes(of: key) != nil
@@ -105,13 +105,13 @@ public struct Keychain: Sendable {
 
   /// All credentials of the service, without their secrets.
   public func allItems() throws(KeychainError) -> [CredentialAttributes] {
-    guard let store = try place.store() else { return [] }
+    guard let store = try opener.existingStore() else { return [] }
     return try attempt { () throws(CredentialError) in
       try store.list().filter { $0.name.service == service }
     }
   }
 
-  /// - Returns: nil if nothing is kept under that key.
+  /// - Returns: nil if there is no credential with that key.
   public func attributes(of key: String) throws(KeychainError) -> CredentialAttributes? {
     let name = try name(key)
     return try allItems().first { $0.name == name }

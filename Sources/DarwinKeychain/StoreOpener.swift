@@ -3,7 +3,7 @@ import CredentialStore
 import Platform
 import Synchronization
 
-/// Why a keychain did not do what it was asked for.
+/// Why a keychain operation failed.
 public enum KeychainError: Error, CustomStringConvertible {
   case groupID(GroupIDError)
   case group(GroupError)
@@ -18,15 +18,15 @@ public enum KeychainError: Error, CustomStringConvertible {
   }
 }
 
-/// Does what the store says no to in its own words.
+/// Calls the credential store and converts its error.
 func attempt<Value: ~Copyable>(
   _ work: () throws(CredentialError) -> Value
 ) throws(KeychainError) -> Value {
   do { return try work() } catch { throw .store(error) }
 }
 
-/// Where the credentials are: found when they are first asked for, and kept from then on.
-final class KeychainPlace: Sendable {
+/// Opens the credential store on first use and keeps it open.
+final class StoreOpener: Sendable {
   private let openGroup: @Sendable () throws(KeychainError) -> AppGroup
   private let role: Role?
   private let opened = Mutex<CredentialStore?>(nil)
@@ -36,8 +36,8 @@ final class KeychainPlace: Sendable {
     self.openGroup = openGroup
   }
 
-  /// - Returns: nil if the group keeps no credentials yet.
-  func store() throws(KeychainError) -> CredentialStore? {
+  /// - Returns: nil if the group has no credential store yet.
+  func existingStore() throws(KeychainError) -> CredentialStore? {
     try opened.withLock { opened throws(KeychainError) in
       if let opened { return opened }
       let group = try openGroup()
@@ -53,9 +53,9 @@ final class KeychainPlace: Sendable {
     }
   }
 
-  /// The store, made if there is none.
-  func storeOrNew() throws(KeychainError) -> CredentialStore {
-    if let store = try store() { return store }
+  /// The store, created if it does not exist.
+  func storeCreatingIfMissing() throws(KeychainError) -> CredentialStore {
+    if let store = try existingStore() { return store }
     return try opened.withLock { opened throws(KeychainError) in
       if let opened { return opened }
       let group = try openGroup()
@@ -72,8 +72,8 @@ final class KeychainPlace: Sendable {
   }
 }
 
-/// The group of that id, else that of `FRAMEBUS_GROUP`, else the local one; below `FRAMEBUS_HOME`,
-/// if that is set.
+/// Opens the group with that ID; if nil, the group of `FRAMEBUS_GROUP` if it is set, otherwise the
+/// local group; under `FRAMEBUS_HOME`, if that is set.
 func openAccessGroup(_ text: String?) throws(KeychainError) -> AppGroup {
   var id = GroupID.local
   if let text = text ?? environmentValue(GroupVariables.group) {

@@ -3,17 +3,17 @@ import NotifyCenter
 import Platform
 import Synchronization
 
-// The Darwin notification center as Core Foundation spells it, over NotifyCenter, so that Swift
-// written for it compiles and works with its import changed.
+// An adapter: the Darwin notification center under Core Foundation's names, over NotifyCenter, so
+// that Swift written for it compiles and works with its import changed.
 //
-// A module of its own, because its names are Core Foundation's, which nobody should meet who did
-// not ask for them. It refuses to be more of Core Foundation than these functions need. What
-// differs, and why: docs/design/notify-names.md.
+// A separate module, so that Core Foundation's names are visible only to programs that import it.
+// It refuses to offer more of Core Foundation than these functions need.
+// docs/design/notify-names.md lists the differences and the reasons for them.
 
-/// The notifications of one group, as Core Foundation names them.
+/// The notifications of one group, under Core Foundation's names.
 public final class CFNotificationCenter: Sendable {
   private struct Registration {
-    /// The number of the observer's pointer, which is never followed here.
+    /// The address of the observer, which is never dereferenced here.
     let observer: UInt
     let observation: Observation
   }
@@ -22,10 +22,10 @@ public final class CFNotificationCenter: Sendable {
   private let registrations = Mutex<[Registration]>([])
   private let lastProblem = Mutex<String?>(nil)
 
-  /// A center for a group and a role of the program's choice.
+  /// Creates a center for a group and a role of the program's choice.
   public init(_ center: NotifyCenter) { self.center = .success(center) }
 
-  /// What ``CFNotificationCenterGetDarwinNotifyCenter()`` returns.
+  /// The center that ``CFNotificationCenterGetDarwinNotifyCenter()`` returns.
   static let darwin = CFNotificationCenter()
 
   private init() {
@@ -39,7 +39,7 @@ public final class CFNotificationCenter: Sendable {
   func observe(_ name: CFString, as observer: UInt, _ handler: @escaping @Sendable () -> Void) {
     attempt { (center) throws(NotifyError) in
       let name = try NotificationName(name)
-      // With the lock: the first call may come before this returns, and remove what is added here.
+      // Under the lock: the first call may arrive before this returns, and remove this observer.
       try registrations.withLock { registrations throws(NotifyError) in
         let observation = try center.observe(name) { _ in handler() }
         registrations.append(Registration(observer: observer, observation: observation))
@@ -57,12 +57,12 @@ public final class CFNotificationCenter: Sendable {
       defer { registrations.removeAll(where: isMeant) }
       return registrations.filter(isMeant)
     }
-    // Without the lock: this waits for a closure that is running, which may itself add and remove.
+    // Without the lock: this waits for a running closure, which may itself add and remove.
     for registration in removed { registration.observation.cancel() }
   }
 
-  /// Core Foundation's functions return nothing, so what fails is said on standard error; once, not
-  /// at each of a thousand posts.
+  /// Core Foundation's functions return nothing, so failures are reported on standard error: each
+  /// problem once, not for each of a thousand posts.
   private func attempt(_ work: (NotifyCenter) throws(NotifyError) -> Void) {
     let problem: String
     do {
@@ -78,7 +78,7 @@ public final class CFNotificationCenter: Sendable {
   }
 }
 
-/// Why there is no Darwin center.
+/// Why the Darwin center is unavailable.
 enum DarwinCenterError: Error, CustomStringConvertible {
   case groupID(GroupIDError)
   case group(GroupError)
@@ -93,8 +93,9 @@ enum DarwinCenterError: Error, CustomStringConvertible {
   }
 }
 
-/// The center of the group in `FRAMEBUS_GROUP` (below `FRAMEBUS_HOME`, if that is set), else of the
-/// local group; as host if the process may be that, else in the first of its roles.
+/// Opens the center of the group in `FRAMEBUS_GROUP` (under `FRAMEBUS_HOME`, if that is set),
+/// otherwise of the local group; as host if the user has that role, otherwise in the first of the
+/// user's roles.
 private func openDarwinCenter() throws(DarwinCenterError) -> NotifyCenter {
   var id = GroupID.local
   if let text = environmentValue(GroupVariables.group) {

@@ -1,13 +1,13 @@
-/// The center of the process's group: of the one in `FRAMEBUS_GROUP`, else of the local one. A
-/// program that wants another makes one with ``CFNotificationCenter/init(_:)``.
+/// The center of the process's group: that of `FRAMEBUS_GROUP` if it is set, otherwise the local
+/// group. For another group, use ``CFNotificationCenter/init(_:)``.
 public func CFNotificationCenterGetDarwinNotifyCenter() -> CFNotificationCenter { .darwin }
 
-/// Calls `callBack` after each post of a name, on a thread that all observers of the process share.
+/// Calls `callBack` after each post of a name, on a thread shared by all observers of the process.
 /// - Parameters:
-///   - observer: handed to the callback, and by which to remove it; never followed. It is to stay
-///     valid until `CFNotificationCenterRemoveObserver` has returned.
-///   - name: nil, which asks for every name, is refused by the Darwin center, and does nothing.
-///   - object, suspensionBehavior: ignored, as the Darwin center does.
+///   - observer: passed to the callback, and identifies the registration for removal; never
+///     dereferenced. It must stay valid until `CFNotificationCenterRemoveObserver` has returned.
+///   - name: nil, which means every name, does nothing; the Darwin center does not allow it.
+///   - object, suspensionBehavior: ignored, as by the Darwin center.
 public func CFNotificationCenterAddObserver(
   _ center: CFNotificationCenter?, _ observer: UnsafeRawPointer?,
   _ callBack: CFNotificationCallback?, _ name: CFString?, _ object: UnsafeRawPointer?,
@@ -16,16 +16,16 @@ public func CFNotificationCenterAddObserver(
   guard let center, let callBack = unsafe callBack, let name else { return }
   let number = UInt(bitPattern: observer)
   center.observe(name, as: number) { [weak center] in
-    // SAFETY: the pointer is only passed on; who added the observer keeps it valid until it is
-    // removed.
+    // SAFETY: the pointer is only passed on; the caller that added the observer keeps it valid
+    // until it is removed.
     unsafe callBack(
       center, UnsafeMutableRawPointer(bitPattern: number), CFNotificationName(name), nil, nil)
   }
 }
 
-/// Posts a name. Whoever observes it is told soon, whatever `deliverImmediately` says.
+/// Posts a notification to its observers, always at once.
 /// - Parameters:
-///   - object, userInfo, deliverImmediately: ignored, as the Darwin center does.
+///   - object, userInfo, deliverImmediately: ignored, as by the Darwin center.
 public func CFNotificationCenterPostNotification(
   _ center: CFNotificationCenter?, _ name: CFNotificationName?, _ object: UnsafeRawPointer?,
   _ userInfo: CFDictionary?, _ deliverImmediately: Bool
@@ -34,8 +34,8 @@ public func CFNotificationCenterPostNotification(
   center.post(name.rawValue)
 }
 
-/// Removes what was added with an observer and a name; with no name, all of the observer's. When
-/// this returns its callback is not running, unless this was called from it, and is never called
+/// Removes the registration of an observer for a name, or all of the observer's if `name` is nil.
+/// When this returns, the callback is not running, unless it is the caller, and is never called
 /// again.
 public func CFNotificationCenterRemoveObserver(
   _ center: CFNotificationCenter?, _ observer: UnsafeRawPointer?, _ name: CFNotificationName?,
@@ -44,7 +44,7 @@ public func CFNotificationCenterRemoveObserver(
   center?.remove(UInt(bitPattern: observer), name?.rawValue)
 }
 
-/// Removes all that was added with an observer.
+/// Removes all registrations of an observer.
 public func CFNotificationCenterRemoveEveryObserver(
   _ center: CFNotificationCenter?, _ observer: UnsafeRawPointer?
 ) {

@@ -1,4 +1,4 @@
-/// Text: so `"x" as CFString` and `name as String` compile as they do with Core Foundation.
+/// A string. `"x" as CFString` and `name as String` compile as with Core Foundation.
 public typealias CFString = String
 public typealias CFDictionary = [AnyHashable: Any]
 
@@ -10,8 +10,8 @@ public struct CFNotificationName: RawRepresentable, Hashable, Sendable {
   public init(rawValue: CFString) { self.rawValue = rawValue }
 }
 
-/// What to do with posts while the observing application is suspended: nothing here suspends
-/// applications, and the Darwin center ignores it too.
+/// How to handle posts while the observing application is suspended. Ignored, as by the Darwin
+/// center: FrameBus does not suspend applications.
 public enum CFNotificationSuspensionBehavior: Int, Sendable {
   case drop = 1
   case coalesce = 2
@@ -19,8 +19,8 @@ public enum CFNotificationSuspensionBehavior: Int, Sendable {
   case deliverImmediately = 4
 }
 
-/// What an observer is called with: the center, the observer and the name it was added with; no
-/// object and no user info, which the Darwin center does not carry.
+/// The callback of an observer: its arguments are the center, the observer and the name it was
+/// added with. Object and user info are nil, because the Darwin center does not carry them.
 public typealias CFNotificationCallback =
   @Sendable (
     CFNotificationCenter?, UnsafeMutableRawPointer?, CFNotificationName?, UnsafeRawPointer?,

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A program that was written for KeychainAccess, as it looks here.
+/// The adapter, used like KeychainAccess.
 @Suite struct KeychainTests {
   private let root: TemporaryRoot
   private let group: AppGroup
@@ -36,13 +36,13 @@ import Testing
     }
   }
 
-  @Test func whatIsSetIsGotAndWhatIsRemovedIsNil() throws {
+  @Test func setSecretsAreReturnedAndRemovedOnesAreNil() throws {
     #expect(try text(keychain, "studio") == nil)
     #expect(try keychain.allKeys().isEmpty)
     try keychain.set(secret("token-1"), key: "studio")
     #expect(try text(keychain, "studio") == "token-1")
     try keychain.set(secret("token-2"), key: "studio")
-    // Another program's keychain of the same service.
+    // A second keychain of the same service, as in another program.
     #expect(
       try text(Keychain(service: "whip.example.com", group: group), "studio") == "token-2")
     #expect(try keychain.contains("studio"))
@@ -52,7 +52,7 @@ import Testing
     #expect(try !keychain.contains("studio"))
   }
 
-  @Test func aKeychainSeesItsServiceAlone() throws {
+  @Test func keychainSeesOnlyItsService() throws {
     for key in ["b", "a"] { try keychain.set(secret("x"), key: key) }
     let other = Keychain(service: "turn.example.com", group: group)
     try other.set(secret("y"), key: "c")
@@ -62,7 +62,7 @@ import Testing
     #expect(try other.allKeys() == ["c"])
   }
 
-  @Test func attributesAreGivenOnceAndStay() throws {
+  @Test func attributesSurviveANewSecret() throws {
     try keychain.label("Studio").comment("live").recipients([.extension])
       .set(secret("token-1"), key: "studio")
     try keychain.set(secret("token-2"), key: "studio")
@@ -73,7 +73,7 @@ import Testing
     #expect(try text(uploader, "studio") == "token-2")
   }
 
-  @Test func whatFailsIsNoNil() throws {
+  @Test func failuresAreThrownNotNil() throws {
     try keychain.expires(atSeconds: 1_000_000_000).set(secret("old"), key: "studio")
     #expect(throws: KeychainError.self) { try text(keychain, "studio") }
     let capturer = Keychain(service: "whip.example.com", group: group, role: .capture)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The functions that the seed does not call, in one process.
+/// The functions that the sample code does not call, in one process.
 @Suite struct DarwinCenterTests {
   private let root: TemporaryRoot
   private let center: CFNotificationCenter
@@ -20,7 +20,7 @@ import Testing
 
   private final class Counter: Sendable {
     private let count = Atomic<Int>(0)
-    func add() { count.add(1, ordering: .relaxed) }  // Relaxed: only counted.
+    func add() { count.add(1, ordering: .relaxed) }  // Relaxed: a plain counter.
     var value: Int { count.load(ordering: .relaxed) }  // Relaxed: as above.
   }
 
@@ -38,7 +38,7 @@ import Testing
     CFNotificationCenterPostNotification(center, name, nil, nil, false)
   }
 
-  @Test func anObserverIsRemovedByNameOrAltogether() throws {
+  @Test func observerIsRemovedByNameOrCompletely() throws {
     let (first, second, last) = (Counter(), Counter(), Counter())
     add(8, "go", first)
     add(8, "stop", second)
@@ -58,10 +58,10 @@ import Testing
     #expect(second.value == 2)
   }
 
-  @Test func anObserverThatItsFirstCallRemovesIsNotCalledAgain() throws {
+  @Test func observerRemovedByItsFirstCallIsNotCalledAgain() throws {
     let isOver = Counter()
     let hasEnded = PrivateFutexWord()
-    // So fast that observers are called while they are being added.
+    // Posts so fast that observers are called while they are being added.
     try startThread(named: "poster") { [center, name] in
       while isOver.value == 0 {
         CFNotificationCenterPostNotification(center, name, nil, nil, false)
@@ -84,7 +84,7 @@ import Testing
     #expect(calls.filter { $0.value > 1 }.isEmpty)
   }
 
-  @Test func noNameAndNoCallbackDoNothing() {
+  @Test func missingNameOrCallbackDoesNothing() {
     CFNotificationCenterAddObserver(center, nil, nil, "go", nil, .drop)
     CFNotificationCenterAddObserver(center, nil, { _, _, _, _, _ in }, nil, nil, .hold)
     CFNotificationCenterPostNotification(center, nil, nil, nil, true)

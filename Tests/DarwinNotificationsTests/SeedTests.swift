@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// The seed's Swift (Tests/DarwinWorker/Seed.swift), as processes.
+/// The sample code (Tests/DarwinWorker/Seed.swift), as processes.
 @Suite struct SeedTests {
   private let root: TemporaryRoot
   private let center: NotifyCenter
@@ -16,13 +16,13 @@ import Testing
   }
 
   private func start(_ arguments: String...) throws -> RunningProgram {
-    // By lines, although its output is no terminal: it may be killed.
+    // Line-buffered, although its output is not a terminal: it may be killed.
     try RunningProgram(
       "stdbuf", ["-oL", try pathOfProgram("DarwinWorker")] + arguments,
       environment: ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": "a.b"])
   }
 
-  @Test func aBroadcastThatStartedIsPosted() throws {
+  @Test func startedBroadcastIsPosted() throws {
     let name = try NotificationName("broadcastStarted")
     let observation = try center.observeByDescriptor(name)
     let sender = try start("send", "broadcastStarted")
@@ -36,7 +36,7 @@ import Testing
     #expect(result.errors == "")
   }
 
-  @Test func aBroadcastThatFinishedIsObservedUntilTheObserverIsGone() throws {
+  @Test func finishedBroadcastIsObservedUntilTheObserverIsReleased() throws {
     let observer = try start("observe")
     try observer.waitForOutput("observing")
     let name = try NotificationName("broadcastFinished")
@@ -46,14 +46,14 @@ import Testing
         observer.output.text.components(separatedBy: "received").count == count + 1
       }
     }
-    // The observer that was dropped, before it, was told of none.
+    // The observer that was released before did not receive any.
     #expect(
       observer.output.text
         == "observing\n" + String(repeating: "received notification: broadcastFinished\n", count: 3)
     )
   }
 
-  @Test func aProcessWithoutItsGroupSaysSoOnceAndGoesOn() throws {
+  @Test func processWithoutItsGroupReportsThatOnceAndContinues() throws {
     try AppGroup.remove(GroupID("a.b"), root: root.path)
     let result = try start("send", "broadcastStarted").finish()
     #expect(result.status.isSuccess)

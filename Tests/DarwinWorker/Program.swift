@@ -1,8 +1,9 @@
 import DarwinNotifications
 import Platform
 
-/// A process that uses the seed's class: `DarwinWorker send NAME`, or `DarwinWorker observe`, which
-/// has two observers and drops one before it says so. It goes by the group of its environment.
+/// A process that uses the sample's class: `DarwinWorker send NAME`, or `DarwinWorker observe`,
+/// which adds two observers and releases one before it prints `observing`. The environment selects
+/// its group.
 @main
 struct Program {
   static func main() {

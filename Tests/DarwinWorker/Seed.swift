@@ -1,5 +1,5 @@
-// Swift written for Apple's Core Foundation, as the notes on ReplayKit that this project began with
-// have it, token for token: only the import is another, and there is a class around it.
+// Swift written for Apple's Core Foundation, copied from notes on ReplayKit token for token: only
+// the import differs, and a class was added around it.
 import DarwinNotifications
 
 final class OTCAppealVC {
