@@ -1,12 +1,12 @@
 import FoundationEssentials
 import SharedDefaults
 
-/// A value as coders take it. What a format has no word for stands in a dictionary of one key that
-/// says what it is: `{"@url": "https://example.com"}`.
+/// A value in the form that coders take. A type that the format lacks is marked by a dictionary
+/// with one key that names the type: `{"@url": "https://example.com"}`.
 public struct CodableValue: Codable, Sendable {
   public let value: DefaultsValue
 
-  /// - Parameter isJSON: JSON has no data, no moments, and only finite numbers.
+  /// - Parameter isJSON: JSON has no data, no dates, and finite numbers only.
   public init(_ value: DefaultsValue, isJSON: Bool) {
     self.value = isJSON ? Self.forJSON(value) : Self.forPropertyList(value)
   }
@@ -39,22 +39,22 @@ public struct CodableValue: Codable, Sendable {
     }
   }
 
-  /// The value without marks.
+  /// The value with marked values converted to their types.
   public var unmarked: DefaultsValue { Self.unmarked(value) }
 
   private static func unmarked(_ value: DefaultsValue) -> DefaultsValue {
     switch value {
     case .array(let values): return .array(values.map(unmarked))
     case .dictionary(let values):
-      if values.count == 1, let (mark, value) = values.first, let meant = meant(mark, value) {
-        return meant
+      if values.count == 1, let (mark, value) = values.first, let typed = typedValue(mark, value) {
+        return typed
       }
       return .dictionary(values.mapValues(unmarked))
     default: return value
     }
   }
 
-  private static func meant(_ mark: String, _ value: DefaultsValue) -> DefaultsValue? {
+  private static func typedValue(_ mark: String, _ value: DefaultsValue) -> DefaultsValue? {
     switch (mark, unmarked(value)) {
     case (Mark.url, .string(let text)): .url(text)
     case (Mark.data, .string(let text)): Data(base64Encoded: text).map { .data(Array($0)) }
@@ -67,8 +67,8 @@ public struct CodableValue: Codable, Sendable {
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    // In this order, because coders take some for others: a number is no truth, but a whole one
-    // can be read as one with a point.
+    // The order matters, because coders convert: they decode a whole number as Double, but do not
+    // decode a number as Bool.
     if let value = try? container.decode(Bool.self) {
       self.value = .bool(value)
     } else if let value = try? container.decode(Int.self) {
@@ -97,11 +97,11 @@ public struct CodableValue: Codable, Sendable {
     case .string(let text), .url(let text): try container.encode(text)
     case .data(let bytes): try container.encode(Data(bytes))
     case .date(let seconds): try container.encode(Date(timeIntervalSince1970: seconds))
-    case .array(let values): try container.encode(values.map(CodableValue.init(asItIs:)))
+    case .array(let values): try container.encode(values.map(CodableValue.init(verbatim:)))
     case .dictionary(let values):
-      try container.encode(values.mapValues(CodableValue.init(asItIs:)))
+      try container.encode(values.mapValues(CodableValue.init(verbatim:)))
     }
   }
 
-  private init(asItIs value: DefaultsValue) { self.value = value }
+  private init(verbatim value: DefaultsValue) { self.value = value }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SharedDefaults
 
-/// A format in which a suite's values leave it and come back.
+/// A format for exporting and importing the values of a suite.
 public enum DefaultsFormat: String, CaseIterable, Sendable {
   case json
   /// A property list as XML.
@@ -9,7 +9,7 @@ public enum DefaultsFormat: String, CaseIterable, Sendable {
   /// A binary property list.
   case binary
 
-  /// The most that is read at once.
+  /// The maximum size of an import.
   public static let maximumBytes = 16 << 20
 
   public func bytes(of values: [String: DefaultsValue]) throws -> [UInt8] {
@@ -26,7 +26,7 @@ public enum DefaultsFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// Reads what any of the formats says; which one it is, its beginning tells.
+  /// Reads settings in any of the formats, which is detected from the first bytes.
   /// - Throws: ``UnreadableDefaults``.
   public static func values(in bytes: [UInt8]) throws(UnreadableDefaults)
     -> [String: DefaultsValue]
@@ -47,19 +47,18 @@ public enum DefaultsFormat: String, CaseIterable, Sendable {
     } catch {
       throw UnreadableDefaults(
         isPropertyList
-          ? "it is no property list with a dictionary of values"
-          : "it is neither a property list nor a JSON object of values (null is none)")
+          ? "it is not a property list with a dictionary of values"
+          : "it is neither a property list nor a JSON object of values (null is not allowed)")
     }
   }
 }
 
-/// Bytes that are no settings.
+/// The bytes are not settings.
 public struct UnreadableDefaults: Error, Hashable, Sendable, CustomStringConvertible {
   public let description: String
 
   init(_ why: String) {
     description =
-      "these settings cannot be read: \(why); export some with `framebus defaults"
-      + " export SUITE` to see how they look"
+      "these settings cannot be read: \(why); see `framebus defaults export SUITE` for an example"
   }
 }

@@ -3,7 +3,7 @@ import SharedDefaults
 
 // The settings of a group in Foundation's types, and as property lists and JSON.
 //
-// This module refuses to keep anything itself, and to know formats that Foundation does not.
+// This module refuses to store anything itself, and to support formats that Foundation lacks.
 
 extension Data: DefaultsRepresentable {
   public var defaultsValue: DefaultsValue { .data(Array(self)) }
@@ -28,7 +28,7 @@ extension SharedDefaults {
     }
   }
 
-  /// A URL, or the one that a text is.
+  /// The URL for a key, also if it is stored as a string.
   public func url(forKey key: String) -> URL? {
     switch value(forKey: key) {
     case .url(let text), .string(let text): URL(string: text)

@@ -1,12 +1,13 @@
-// FrontApplication: which application is in front of what a stream shows.
+// FrontApplication: the frontmost application in the source of a stream.
 //
-// The stream's capture tells, its group reads. This module refuses to find out, which CaptureX11
-// does, and to vouch: windows name themselves, so a name is there to be shown, never to decide by.
+// The stream's capture publishes it, its group reads it. This module refuses to determine it, which
+// CaptureX11 does, and to authenticate it: windows name themselves, so use a name for display,
+// never for a decision.
 import AppGroup
 import FrameBus
 import SharedDefaults
 
-/// The application in front of one stream, a setting that its capture keeps.
+/// The frontmost application of one stream, a setting that the stream's capture maintains.
 package final class FrontApplication: Sendable {
   private let suite: SharedDefaults
   private let key: String
@@ -15,11 +16,11 @@ package final class FrontApplication: Sendable {
 
   package init(of stream: StreamName, in group: AppGroup) throws(DefaultsError) {
     key = stream.text
-    // The name of a stream is no secret, whatever it looks like.
+    // The name of a stream is not a secret, even if it looks like one.
     suite = try SharedDefaults(suiteName: Self.suiteName, in: group, plainKeys: [key])
   }
 
-  /// Nil if none is in front, or nobody tells.
+  /// Nil if no application is in front, or if no capture reports it.
   package var current: ApplicationID? { suite.string(forKey: key).flatMap(ApplicationID.init) }
 
   package func set(_ application: ApplicationID?) throws(DefaultsError) {
@@ -31,7 +32,7 @@ package final class FrontApplication: Sendable {
     }
   }
 
-  /// Calls a closure after each change, on a thread that all observers of the process share.
+  /// Calls a closure after each change, on a thread shared by all observers of the process.
   package func observe(
     _ changed: @escaping @Sendable () -> Void
   ) throws(DefaultsError) -> DefaultsObservation {
