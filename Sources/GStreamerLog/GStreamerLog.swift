@@ -3,46 +3,46 @@
   import SharedLog
   import Synchronization
 
-  // GStreamer's own log, for the log of the process that uses it. This module refuses to choose
-  // where the lines go, and to start GStreamer.
+  // Forwards GStreamer's own log to the log of the process that uses it. This module refuses to
+  // choose where the lines go, and to initialise GStreamer.
 
-  /// What GStreamer and its elements have to say, line by line.
+  /// Log lines of GStreamer and its elements.
   public enum GStreamerLog {
     public struct Line: Sendable {
       public let level: LogLevel
-      /// The part of GStreamer, or the element, that speaks.
+      /// The part of GStreamer, or the element, that logs.
       public let category: String
       public let text: String
       public let source: String
       public let sourceLine: UInt32
     }
 
-    private static let taker = Mutex<(@Sendable (Line) -> Void)?>(nil)
+    private static let handler = Mutex<(@Sendable (Line) -> Void)?>(nil)
 
-    /// Has all lines from here on given to a function, on any thread: warnings and errors, or what
-    /// `GST_DEBUG` asks for, whose lines standard error then has as well. Call it once, before
-    /// GStreamer starts or after.
-    /// - Parameter minimumLevel: further lines, where they are wanted: GStreamer's information is a
-    ///   debug line here. Its own debug lines, which are so many that no live connection survives
-    ///   them, come as traces and only where `GST_DEBUG` asks for them.
+    /// Passes all further lines to a function, on any thread: warnings and errors, or the lines
+    /// that `GST_DEBUG` selects, which are then also written to standard error. Call it once,
+    /// before or after GStreamer is initialised.
+    /// - Parameter minimumLevel: adds lines: GStreamer's level INFO becomes debug. Its own level
+    ///   DEBUG becomes trace, and only if `GST_DEBUG` selects it, because a live connection does
+    ///   not survive that many lines.
     public static func begin(
-      minimumLevel: LogLevel = .warning, _ take: @escaping @Sendable (Line) -> Void
+      minimumLevel: LogLevel = .warning, _ handler: @escaping @Sendable (Line) -> Void
     ) {
-      taker.withLock { $0 = take }
+      Self.handler.withLock { $0 = handler }
       let level: fb_gstreamer_level =
         switch minimumLevel {
         case .trace, .debug: FB_GSTREAMER_INFO
         case .info, .notice, .warning: FB_GSTREAMER_WARNING
         case .error, .critical: FB_GSTREAMER_ERROR
         }
-      // SAFETY: the function stays for ever.
+      // SAFETY: the function exists as long as the process.
       unsafe fb_gstreamer_log(takeGStreamerLine, level)
     }
 
-    fileprivate static func take(_ line: Line) {
-      // Not within the lock: who takes it may well log.
-      let take = taker.withLock { $0 }
-      take?(line)
+    fileprivate static func handle(_ line: Line) {
+      // Without the lock, because the handler may log.
+      let handler = Self.handler.withLock { $0 }
+      handler?(line)
     }
   }
 
@@ -55,7 +55,7 @@
     guard let category = unsafe category, let text = unsafe text, let source = unsafe source else {
       return
     }
-    GStreamerLog.take(
+    GStreamerLog.handle(
       GStreamerLog.Line(
         level: LogLevel(level), category: unsafe String(cString: category),
         text: unsafe String(cString: text), source: unsafe String(cString: source),
@@ -63,7 +63,7 @@
   }
 
   extension LogLevel {
-    /// GStreamer's information is what others call details.
+    /// GStreamer's INFO is detail that other libraries log as debug.
     fileprivate init(_ level: fb_gstreamer_level) {
       self =
         switch level {

@@ -2,13 +2,13 @@ import Platform
 import SharedLog
 import Synchronization
 
-/// Adds lines to a file as JSON, an object a line, with the names that `framebus log --json` has.
-/// Several processes may add to one file. A file that would outgrow its limit first becomes
-/// `NAME.old`, in place of the one before.
+/// Appends lines to a file as JSON, one object a line, with the keys of `framebus log --json`.
+/// Several processes may append to one file. A file that would exceed its limit is first renamed to
+/// `NAME.old`, replacing the previous one.
 public final class JSONLinesSink: LogSink {
   private struct State {
     var droppedCount: UInt64 = 0
-    /// Whether the file may end within a line: a full disk took a part of one.
+    /// Whether the file may end within a line, as when a full disk took only a part of one.
     var isTorn = false
     var time = TimeText()
   }
@@ -19,9 +19,9 @@ public final class JSONLinesSink: LogSink {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - path: a file of this user's, which is made if it is missing; its directory must be there.
-  ///   - limit: bytes that the file may have.
-  /// - Throws: if there is no such directory.
+  ///   - path: a file of this user, created if it is missing; its directory must exist.
+  ///   - limit: maximum size of the file in bytes.
+  /// - Throws: if the directory does not exist.
   public init(path: String, limit: Int = 16 << 20) throws(SystemError) {
     let slash = path.lastIndex(of: "/")
     name = slash.map { String(path[path.index(after: $0)...]) } ?? path
@@ -30,7 +30,7 @@ public final class JSONLinesSink: LogSink {
     self.limit = limit
   }
 
-  /// Lines that the file did not take, as on a full disk.
+  /// Lines that could not be written, as on a full disk.
   public var droppedCount: UInt64 { state.withLock { $0.droppedCount } }
 
   public func append(_ line: LogLine) {
@@ -62,7 +62,7 @@ public final class JSONLinesSink: LogSink {
   }
 }
 
-/// A JSON object as it grows, without Foundation.
+/// A JSON object under construction, without Foundation.
 private struct JSONObject {
   private var bytes: [UInt8] = [UInt8(ascii: "{")]
 
@@ -89,7 +89,7 @@ private struct JSONObject {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// As RFC 8259 has strings.
+  /// A string, quoted according to RFC 8259.
   private static func quoted(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = [UInt8(ascii: "\"")]
     for byte in text.utf8 {

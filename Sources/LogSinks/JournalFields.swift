@@ -1,7 +1,7 @@
 import SharedLog
 
-/// A line as journald takes it: fields one after the other. A value of one line stands behind its
-/// name and `=`; any other behind its length, so that nothing in it can be taken for a field.
+/// A line in journald's format: a list of fields. A value of one line follows its name and `=`; any
+/// other value follows its length, so that its content cannot be parsed as a field.
 struct JournalFields {
   private(set) var bytes: [UInt8] = []
 
@@ -30,7 +30,7 @@ struct JournalFields {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// As syslog(3) counts.
+  /// The priority as numbered by syslog(3).
   private static func priority(_ level: LogLevel) -> Int {
     switch level {
     case .critical: 2
@@ -42,8 +42,8 @@ struct JournalFields {
     }
   }
 
-  /// The name for a key: of A-Z, 0-9 and _, at most 64 bytes; with a beginning that no other field
-  /// has, so that no key passes for one of the journal's or of the line itself.
+  /// The field name for a key: A-Z, 0-9 and _, at most 64 bytes. Its prefix is unique, so that a
+  /// key cannot replace a field of the journal or of the line itself.
   private static func name(_ key: String) -> String {
     let letters = key.utf8.prefix(49).map { byte -> Character in
       let scalar = Character(UnicodeScalar(byte))

@@ -1,11 +1,12 @@
 import Logging
 import SharedLog
 
-// swift-log's way into the group's log, so that a program and the packages it uses log there alike.
-// A module of its own, because only this needs swift-log. It refuses to open or configure a log.
+// A swift-log backend for the group's log, so that a program and its packages write to one log. A
+// separate module, so that only its users depend on swift-log. It refuses to open or configure a
+// log.
 
-/// A handler for swift-log's `Logger`, which gives lines to a ``SharedLog``. It is a value: loggers
-/// that are copied do not share their metadata or level.
+/// A handler for swift-log's `Logger` that writes to a ``SharedLog``. It is a value: copies of a
+/// logger do not share their metadata or level.
 ///
 /// ```swift
 /// let log = try SharedLog.open(group, role: .host)
@@ -14,7 +15,7 @@ import SharedLog
 public struct SharedLogHandler: LogHandler {
   public var metadata: Logger.Metadata = [:]
   public var metadataProvider: Logger.MetadataProvider?
-  /// Lines below it, or below the log's own least level, are not written.
+  /// Lines below this level, or below the log's own minimum level, are not written.
   public var logLevel: Logger.Level
   private let label: String
   private let log: SharedLog
@@ -39,7 +40,7 @@ public struct SharedLogHandler: LogHandler {
       source: event.file, line: UInt32(clamping: event.line))
   }
 
-  /// What is said nearest to the call wins: the call itself, the provider, the logger.
+  /// For equal keys, the call's metadata wins over the provider's, and that over the logger's.
   private func fields(_ event: LogEvent) -> [LogField] {
     let provided = metadataProvider?.get() ?? [:]
     if metadata.isEmpty, provided.isEmpty, event.metadata == nil, event.error == nil { return [] }
@@ -53,7 +54,7 @@ public struct SharedLogHandler: LogHandler {
   }
 }
 
-/// Whether a value of metadata may leave the group: `"\(address, attributes: [Privacy.secret])"`.
+/// Whether a metadata value may leave the group: `"\(address, attributes: [Privacy.secret])"`.
 public enum Privacy: Int64, Logger.MetadataValueAttributes.Attribute, Sendable {
   case shared, secret
 }
