@@ -1,5 +1,5 @@
-// The bare primitive of `framebus bench notify`: a Unix datagram to each observer, over a connected
-// socket. Where a queue is full the datagram is left out.
+// The baseline of `framebus bench notify`: a Unix datagram to each observer, over a connected
+// socket. A datagram for a full queue is dropped.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -29,12 +29,12 @@ static struct sockaddr_un address_of(const ring_job *job, const char *name) {
   return address;
 }
 
-/// Connects a socket to each observer there is.
+/// Connects a socket to each observer.
 static unsigned find_observers(const ring_job *job, int *sockets) {
-  DIR *place = opendir(job->place);
-  if (place == NULL) ring_fail(job->place);
+  DIR *directory = opendir(job->directory);
+  if (directory == NULL) ring_fail(job->directory);
   unsigned count = 0;
-  for (struct dirent *entry; count < job->subscribers && (entry = readdir(place)) != NULL;) {
+  for (struct dirent *entry; count < job->subscribers && (entry = readdir(directory)) != NULL;) {
     if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0) continue;
     struct sockaddr_un address = address_of(job, entry->d_name);
     sockets[count] = open_socket();
@@ -43,7 +43,7 @@ static unsigned find_observers(const ring_job *job, int *sockets) {
     }
     count++;
   }
-  closedir(place);
+  closedir(directory);
   return count;
 }
 
@@ -86,7 +86,7 @@ static void observe(const ring_job *job) {
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("SOCK_DGRAM");
+  ring_print_version("SOCK_DGRAM");
   if (job.publishes) {
     publish(&job);
   } else {

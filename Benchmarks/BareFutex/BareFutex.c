@@ -1,5 +1,5 @@
-// A bare futex as a subject of `framebus bench notify`: a word in shared memory that all observers
-// sleep on. It tells no name from another and keeps nobody from the memory.
+// A bare futex as a subject of `framebus bench notify`: one word in shared memory on which all
+// observers sleep. It has no names and no access control.
 
 #define _GNU_SOURCE
 #include <limits.h>
@@ -44,7 +44,7 @@ static void observe(const ring_job *job) {
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("futex");
+  ring_print_version("futex");
   if (job.publishes) {
     publish(&job);
   } else {

@@ -1,8 +1,8 @@
-// The limit of `framebus bench capture`: the grab of a screen that `framebus-capture screen` makes,
-// without the bus. MIT-SHM into a memory file of three slots, the same DAMAGE requests in the same
-// order, the same pacing by absolute deadlines; no cursor, no other process, nobody told.
+// The baseline of `framebus bench capture`: the screen grab of `framebus-capture screen` without
+// the bus. MIT-SHM into a memory file of three slots, the same DAMAGE requests in the same order,
+// the same pacing by absolute deadlines; no cursor, no other process, no notification.
 //
-//   BareGrab DISPLAY FPS    writes "N frames" to standard output each second, until a signal
+//   BareGrab DISPLAY FPS    prints "N frames" each second, until a signal
 
 #ifdef FRAMEBUS_MEDIA
 
@@ -49,13 +49,13 @@ static void sleep_until(uint64_t ns) {
 
 static void connect_display(struct grabber *self, const char *display) {
   self->connection = xcb_connect(display, NULL);
-  if (xcb_connection_has_error(self->connection)) fail("no such display");
+  if (xcb_connection_has_error(self->connection)) fail("cannot open the display");
   self->screen = xcb_setup_roots_iterator(xcb_get_setup(self->connection)).data;
   const xcb_query_extension_reply_t *damage =
       xcb_get_extension_data(self->connection, &xcb_damage_id);
-  if (damage == NULL || !damage->present) fail("the server has no DAMAGE");
+  if (damage == NULL || !damage->present) fail("the server lacks DAMAGE");
   self->damage_event = damage->first_event + XCB_DAMAGE_NOTIFY;
-  // Each extension answers requests only after it was asked for its version.
+  // Each extension serves requests only after its version was queried.
   free(xcb_damage_query_version_reply(
       self->connection, xcb_damage_query_version(self->connection, 1, 1), NULL));
   free(xcb_xfixes_query_version_reply(
@@ -66,7 +66,9 @@ static void share_memory(struct grabber *self) {
   uint32_t bytes = 4u * self->screen->width_in_pixels * self->screen->height_in_pixels;
   self->slot_bytes = (bytes + 4095u) & ~4095u;
   int file = memfd_create("bare-grab", MFD_CLOEXEC);
-  if (file < 0 || ftruncate(file, (off_t)SLOTS * self->slot_bytes) != 0) fail("no memory file");
+  if (file < 0 || ftruncate(file, (off_t)SLOTS * self->slot_bytes) != 0) {
+    fail("cannot create the memory file");
+  }
   self->segment = xcb_generate_id(self->connection);
   xcb_void_cookie_t cookie =
       xcb_shm_attach_fd_checked(self->connection, self->segment, file, 0);
@@ -90,7 +92,7 @@ static int is_damaged(struct grabber *self) {
     free(event);
     event = xcb_poll_for_queued_event(self->connection);
   }
-  if (xcb_connection_has_error(self->connection)) fail("the server is gone");
+  if (xcb_connection_has_error(self->connection)) fail("the connection to the server ended");
   return found;
 }
 
@@ -121,7 +123,7 @@ int main(int count, char **arguments) {
   uint64_t index = 0;
   for (;;) {
     sleep_until(start + index * 1000000000u / (uint64_t)fps);
-    // The first event came when the damage was made, or comes with the first change.
+    // The first event is sent when the damage object is created, or with the first change.
     if (is_damaged(&self)) grab(&self);
     uint64_t now = now_ns();
     if (now >= report_at) {
@@ -129,7 +131,7 @@ int main(int count, char **arguments) {
       printf("%llu frames\n", (unsigned long long)self.frames);
       fflush(stdout);
     }
-    // The next deadline that is not a whole interval late already.
+    // The next deadline that is less than one interval in the past.
     index++;
     uint64_t current = (now - start) * (uint64_t)fps / 1000000000u;
     if (current > index) index = current;

@@ -1,9 +1,9 @@
 // The bare primitives of `framebus bench log`: a line with its time, written to a file.
 //
-//   limit     (as BareLog): many lines a write; durable: fdatasync(2) after each such write
-//   write     (as BareLogWrite, by its name): one write(2) a line
+//   limit     (BareLog): many lines in each write; durable: fdatasync(2) after each write
+//   write     (named BareLogWrite): one write(2) for each line
 //
-// What is in the buffer is lost when the process dies; what was written is not.
+// When the process dies, buffered lines are lost and written lines are not.
 
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,9 +1,9 @@
-// The limit of `framebus bench ring`: a ring in one memory file that all processes map for reading
-// and writing. One cursor, one position a subscriber, a futex each; no metadata, no drops, no
-// protection from anybody, nothing noticed when a process dies. What two processes and a piece of
-// memory can do, and nothing else.
+// The baseline of `framebus bench ring`: a ring in one memory file that all processes map for
+// reading and writing. One cursor, one position for each subscriber, a futex each; no metadata, no
+// drop counts, no protection, and no detection of dead processes. It is the minimum that two
+// processes can do with shared memory.
 //
-// A subscriber finds the memory by a link to the publisher's descriptor in /proc.
+// A subscriber finds the memory through a symbolic link to the publisher's descriptor in /proc.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,7 +26,7 @@ typedef struct {
   _Alignas(LINE) _Atomic uint64_t cursor;
   _Atomic uint32_t wake;
   _Atomic uint32_t publisher_waits;
-  _Alignas(LINE) _Atomic uint32_t places;
+  _Alignas(LINE) _Atomic uint32_t seats;
   // Written by one subscriber each.
   struct {
     _Alignas(LINE) _Atomic uint64_t position;
@@ -58,7 +58,7 @@ static void wake_all(_Atomic uint32_t *word) {
 
 // MARK: Publishing
 
-/// The oldest frame that somebody has yet to receive.
+/// The position of the slowest subscriber.
 static uint64_t least_position(const ring *self, unsigned subscribers) {
   uint64_t least = UINT64_MAX;
   for (unsigned index = 0; index < subscribers; index++) {
@@ -128,23 +128,23 @@ static void publish(const ring_job *job) {
 
 // MARK: Receiving
 
-static void wait_for_frame(ring *self, const ring_job *job, unsigned place, uint64_t position) {
+static void wait_for_frame(ring *self, const ring_job *job, unsigned seat, uint64_t position) {
   while (atomic_load_explicit(&self->cursor, memory_order_acquire) == position) {
     if (job->polls) {
       ring_relax();
       continue;
     }
-    atomic_store(&self->subscribers[place].waits, 1);
+    atomic_store(&self->subscribers[seat].waits, 1);
     uint32_t seen = atomic_load(&self->wake);
     if (atomic_load(&self->cursor) == position) sleep_on(&self->wake, seen);
-    atomic_store_explicit(&self->subscribers[place].waits, 0, memory_order_relaxed);
+    atomic_store_explicit(&self->subscribers[seat].waits, 0, memory_order_relaxed);
   }
 }
 
-static void advance(ring *self, const ring_job *job, unsigned place, uint64_t position) {
-  atomic_store_explicit(&self->subscribers[place].position, position, memory_order_release);
+static void advance(ring *self, const ring_job *job, unsigned seat, uint64_t position) {
+  atomic_store_explicit(&self->subscribers[seat].position, position, memory_order_release);
   if (job->polls || !job->lossless) return;
-  // All subscribers tell the publisher by the word of the first.
+  // All subscribers notify the publisher through the word of the first.
   atomic_thread_fence(memory_order_seq_cst);
   if (atomic_load_explicit(&self->publisher_waits, memory_order_relaxed) == 0) return;
   atomic_fetch_add(&self->subscribers[0].progress, 1);
@@ -155,7 +155,7 @@ static void subscribe(const ring_job *job) {
   int file = open(ring_path(job, "bare-ring"), O_RDWR | O_CLOEXEC);
   if (file < 0) ring_fail("bare-ring");
   ring *self = map_ring(job, file);
-  unsigned place = atomic_fetch_add(&self->places, 1);
+  unsigned seat = atomic_fetch_add(&self->seats, 1);
   size_t stride = slot_bytes(job);
 
   ring_receiving *run = ring_begin_receiving(job);
@@ -163,11 +163,12 @@ static void subscribe(const ring_job *job) {
     uint64_t position = 0;
     bool goes_on = true;
     while (goes_on) {
-      wait_for_frame(self, job, place, position);
-      // Nobody is so late that the slot is written anew: a limit need not check.
+      wait_for_frame(self, job, seat, position);
+      // No subscriber is late enough for its slot to be overwritten, so this baseline does not
+      // check.
       position = job->lossless ? position + 1 : atomic_load(&self->cursor);
       goes_on = ring_take(run, self->slots + position % job->depth * stride);
-      advance(self, job, place, position);
+      advance(self, job, seat, position);
     }
   }
   ring_report_receiving(run);
@@ -175,7 +176,7 @@ static void subscribe(const ring_job *job) {
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("bare ring");
+  ring_print_version("bare ring");
   if (job.publishes) {
     publish(&job);
   } else {

@@ -1,5 +1,5 @@
-// The calls of libsodium that opening a credential cannot do without, as the limit of
-// `framebus bench credential`: no file, no index, no log.
+// The baseline of `framebus bench credential`: the libsodium calls that opening a credential needs,
+// without files, index or log.
 
 #include <sodium.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "RingKit.h"
 
 enum {
-  // Of an item with two recipients, of a record of the log, and of a credential in the index.
+  // Sizes of an item with two recipients, a log record, and a credential in the index.
   ITEM_BYTES = 900,
   RECORD_BYTES = 448,
   ATTRIBUTES_BYTES = 110,
@@ -19,8 +19,8 @@ enum {
   TAG_BYTES = crypto_aead_xchacha20poly1305_ietf_ABYTES,
 };
 
-static void require(bool is_so, const char *what) {
-  if (is_so) return;
+static void require(bool condition, const char *what) {
+  if (condition) return;
   fprintf(stderr, "error: %s\n", what);
   exit(1);
 }
@@ -30,7 +30,7 @@ typedef struct {
   unsigned char sign_public[crypto_sign_PUBLICKEYBYTES], sign_secret[crypto_sign_SECRETKEYBYTES];
 } keys;
 
-/// Opens one sealed secret, verifies who wrote it, and signs that it was opened.
+/// Opens one sealed secret, verifies its signature, and signs a record of the access.
 static void get(const ring_job *job, const keys *own, ring_publishing *run) {
   size_t padded = (job->bytes / 256 + 1) * 256;
   unsigned char key[KEY_BYTES], nonce[NONCE_BYTES] = {0}, context[CONTEXT_BYTES] = {0};
@@ -38,7 +38,7 @@ static void get(const ring_job *job, const keys *own, ring_publishing *run) {
   unsigned char item[ITEM_BYTES] = {0}, record[RECORD_BYTES + crypto_sign_BYTES] = {0};
   unsigned char signature[crypto_sign_BYTES];
   unsigned char *body = calloc(1, padded + TAG_BYTES);
-  require(body != NULL, "no memory");
+  require(body != NULL, "out of memory");
   randombytes_buf(key, sizeof key);
   crypto_box_seal(sealed, key, sizeof key, own->open_public);
   crypto_aead_xchacha20poly1305_ietf_encrypt(
@@ -46,7 +46,7 @@ static void get(const ring_job *job, const keys *own, ring_publishing *run) {
   crypto_sign_detached(signature, NULL, item, sizeof item, own->sign_secret);
   while (ring_next(run)) {
     unsigned char *secret = sodium_malloc(padded + KEY_BYTES);
-    require(secret != NULL, "no locked memory");
+    require(secret != NULL, "cannot lock memory");
     require(
         crypto_sign_verify_detached(signature, item, sizeof item, own->sign_public) == 0 &&
             crypto_box_seal_open(
@@ -55,7 +55,7 @@ static void get(const ring_job *job, const keys *own, ring_publishing *run) {
             crypto_aead_xchacha20poly1305_ietf_decrypt(
                 secret, NULL, NULL, body, padded + TAG_BYTES, context, sizeof context, nonce,
                 secret + padded) == 0,
-        "it does not open");
+        "cannot open the secret");
     crypto_generichash(digest, sizeof digest, record, sizeof record, NULL, 0);
     crypto_sign_detached(record + RECORD_BYTES, NULL, record, RECORD_BYTES, own->sign_secret);
     sodium_free(secret);
@@ -67,22 +67,22 @@ static void get(const ring_job *job, const keys *own, ring_publishing *run) {
 static void list(const ring_job *job, const keys *own, ring_publishing *run) {
   size_t bytes = (size_t)job->credentials * ATTRIBUTES_BYTES;
   unsigned char *index = calloc(1, bytes), signature[crypto_sign_BYTES];
-  require(index != NULL, "no memory");
+  require(index != NULL, "out of memory");
   crypto_sign_detached(signature, NULL, index, bytes, own->sign_secret);
   while (ring_next(run)) {
     require(
         crypto_sign_verify_detached(signature, index, bytes, own->sign_public) == 0,
-        "it does not verify");
+        "the signature is wrong");
   }
   free(index);
 }
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  require(sodium_init() >= 0, "libsodium does not start");
+  require(sodium_init() >= 0, "cannot initialise libsodium");
   char version[64];
   snprintf(version, sizeof version, "libsodium %s", sodium_version_string());
-  ring_say_version(version);
+  ring_print_version(version);
   keys own;
   crypto_box_keypair(own.open_public, own.open_secret);
   crypto_sign_keypair(own.sign_public, own.sign_secret);

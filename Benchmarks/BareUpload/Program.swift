@@ -4,12 +4,13 @@ import FrameBus
 import LiveKit
 import Platform
 
-// The limit of `framebus bench upload`: the test pattern of `framebus-capture`, drawn into memory
-// of GStreamer's own, encoded and sent by the elements of `framebus-upload`, in one process.
+// The baseline of `framebus bench upload`: the test pattern of `framebus-capture`, drawn into
+// GStreamer's own memory, then encoded and sent by the elements of `framebus-upload`, in one
+// process.
 //
 //   BareUpload PORT WIDTH HEIGHT FPS CONVERTER
 //
-// CONVERTER: framebusconvert, the product's own, or videoconvert.
+// CONVERTER: framebusconvert, the product's element, or videoconvert.
 
 #if Media
   @main struct Program {
@@ -18,7 +19,9 @@ import Platform
       let numbers = arguments.dropFirst().compactMap { Int($0) }
       guard arguments.count == 6, numbers.count == 4 else { live_fail("wrong arguments") }
       let (port, width, height, rate) = (numbers[0], numbers[1], numbers[2], numbers[3])
-      guard upload_start(nil, 0), upload_register_converter() else { live_fail("no GStreamer") }
+      guard upload_start(nil, 0), upload_register_converter() else {
+        live_fail("cannot initialise GStreamer")
+      }
       let converter = arguments[5]
       let sender = converter.withCString { converter in
         var format = live_format(
@@ -29,7 +32,7 @@ import Platform
       send(sender, width, height, rate, to: UInt32(port))
     }
 
-    /// The first picture tells the encoder's format; the others wait for somebody to see them.
+    /// The first picture sets the encoder's format; the others wait for the connection.
     private static func send(
       _ sender: OpaquePointer?, _ width: Int, _ height: Int, _ rate: Int, to port: UInt32
     ) {

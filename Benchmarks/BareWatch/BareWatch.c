@@ -1,5 +1,5 @@
-// A bare inotify watch as a subject of `framebus bench defaults`: eight bytes written to a file, of
-// which whoever watches it is told. No lock, no checksum, no keys, nothing that survives a kill.
+// The baseline of `framebus bench defaults`: eight bytes written to a file that observers watch by
+// inotify. No lock, no checksum, no keys, no durability after a kill.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static void observe(const ring_job *job) {
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("pwrite, inotify");
+  ring_print_version("pwrite, inotify");
   if (job.publishes) {
     publish(&job);
   } else {

@@ -5,7 +5,7 @@ import SubjectKit
 
 // CredentialStore as a subject of `framebus bench credential`.
 
-/// `BusCredential publish PLACE key=value…`, as RingKit.h says. PLACE is the root of a group.
+/// `BusCredential publish DIRECTORY key=value…`, see RingKit.h. DIRECTORY is the root of a group.
 @main
 struct Program {
   static func main() { runSubject(run) }
@@ -29,7 +29,7 @@ struct Program {
         let count = try CredentialStore.open(in: group, as: .host).list().count
         precondition(count == names.count, "\(count) credentials of \(names.count)")
       } else {
-        // Another one each time, as far as there are any.
+        // A different one each time, in turn.
         let opened = try store.get(names[number % names.count])
         precondition(opened.byteCount == byteCount, "\(opened.byteCount) bytes of \(byteCount)")
         number += 1

@@ -4,9 +4,10 @@ import SharedDefaults
 import SubjectKit
 
 // SharedDefaults as a subject of `framebus bench defaults`: a user's program, with the public API
-// alone. A change carries a number; the time of it lies in the page that the programs share.
+// alone. A change carries a number; its time is in the page that the programs share.
 
-/// `BusDefaults publish|subscribe PLACE key=value…`, as RingKit.h says. PLACE is a group's root.
+/// `BusDefaults publish|subscribe DIRECTORY key=value…`, see RingKit.h. DIRECTORY is the root of a
+/// group.
 @main
 struct Program {
   private static let key = "number"

@@ -4,7 +4,7 @@ import SubjectKit
 
 // SharedLog as a subject of `framebus bench log`: a user's program, with the public API alone.
 
-/// `BusLog call|rate|durable PLACE lines=N`, as LogKit.h says. PLACE is the root of a group.
+/// `BusLog call|rate|durable DIRECTORY lines=N`, see LogKit.h. DIRECTORY is the root of a group.
 @main
 struct Program {
   static func main() {

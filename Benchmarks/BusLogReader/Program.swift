@@ -3,15 +3,14 @@ import Platform
 import SharedLog
 import SubjectKit
 
-// Who reads a SharedLog, as a subject of `framebus bench log`: a user's program, with the public
+// A reader of a SharedLog as a subject of `framebus bench log`: a user's program, with the public
 // API alone.
 
-/// `BusLogReader merge|follow|speak PLACE lines=N`. PLACE is the root of a group.
+/// `BusLogReader merge|follow|append DIRECTORY lines=N`. DIRECTORY is the root of a group.
 ///
-/// - `merge` reads all lines there are, once.
-/// - `speak` appends a line every few milliseconds, as a program does that has something to say now
-///   and then.
-/// - `follow` waits for so many lines, and reports how old each was when it was read.
+/// - `merge` reads all existing lines once.
+/// - `append` appends a line every few milliseconds, like a program that logs now and then.
+/// - `follow` waits for N lines, and reports the age of each when it was read.
 @main
 struct Program {
   static func main() { runSubject(run) }
@@ -25,7 +24,7 @@ struct Program {
     switch arguments[1] {
     case "merge": try merge(group, count)
     case "follow": try follow(group, count)
-    case "speak": try speak(group, count)
+    case "append": try append(group, count)
     default: throw Usage()
     }
   }
@@ -41,12 +40,12 @@ struct Program {
     try report([perLine], perSecond: Double(count) * 1e9 / Double(elapsed), samples: count)
   }
 
-  private static func speak(_ group: AppGroup, _ count: Int) throws {
+  private static func append(_ group: AppGroup, _ count: Int) throws {
     let log = try SharedLog.open(group, role: .host)
     for number in 0..<count {
-      // Unevenly, so that no phase of whoever saves is met again and again.
+      // At uneven intervals, so that lines do not always meet the same phase of the log's writer.
       sleep(until: .after(.microseconds(3000 + number * 7919 % 17_000)))
-      log.append(.info, "a line that somebody waits for", label: "bench")
+      log.append(.info, "a line for the follower", label: "bench")
     }
     try log.close()
   }
@@ -79,11 +78,11 @@ struct Program {
 }
 
 private struct Usage: Error, CustomStringConvertible {
-  let description = "usage: BusLogReader merge|follow|speak PLACE lines=N"
+  let description = "usage: BusLogReader merge|follow|append DIRECTORY lines=N"
 }
 
 private struct WrongCount: Error, CustomStringConvertible {
   let count: Int
   let expected: Int
-  var description: String { "\(count) lines were read, not \(expected)" }
+  var description: String { "read \(count) lines instead of \(expected)" }
 }

@@ -4,9 +4,10 @@ import RingKit
 import SubjectKit
 
 // NotifyCenter as a subject of `framebus bench notify`: a user's program, with the public API
-// alone. A post carries no bytes, so the time of a post lies in the page that the programs share.
+// alone. A post carries no bytes, so its time is in the page that the programs share.
 
-/// `BusNotify publish|subscribe PLACE key=value…`, as RingKit.h says. PLACE is a group's root.
+/// `BusNotify publish|subscribe DIRECTORY key=value…`, see RingKit.h. DIRECTORY is the root of a
+/// group.
 @main
 struct Program {
   static func main() { runSubject(run) }

@@ -5,7 +5,8 @@ import SubjectKit
 
 // FrameBus as a subject of `framebus bench ring`: a user's program, with the public API alone.
 
-/// `BusRing publish|subscribe PLACE key=value…`, as RingKit.h says. PLACE is the root of a group.
+/// `BusRing publish|subscribe DIRECTORY key=value…`, see RingKit.h. DIRECTORY is the root of a
+/// group.
 @main
 struct Program {
   static func main() { runSubject(run) }

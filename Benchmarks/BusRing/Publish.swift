@@ -20,7 +20,7 @@ func publish(
     loan.publish()
   }
   while ring_unreleased(run) {
-    // A loan that finds no room is made again: somebody has yet to receive what is there.
+    // A loan that finds no free slot is retried: a subscriber has yet to receive a frame.
     guard var loan = try? publisher.loan() else { continue }
     var bytes = loan.bytes
     bytes.withUnsafeMutableBytes { ring_write_end($0.baseAddress) }

@@ -23,7 +23,8 @@ GstElement *live_launch(char *description) {
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch(description, &error);
   g_free(description);
-  if (pipeline == NULL || error != NULL) live_fail(error ? error->message : "no pipeline");
+  if (pipeline == NULL || error != NULL)
+    live_fail(error ? error->message : "cannot create the pipeline");
   return pipeline;
 }
 
@@ -32,12 +33,12 @@ void live_use_loopback(GstElement *peer) {
   gboolean isAdded = FALSE;
   g_object_get(peer, "ice-agent", &agent, NULL);
   g_signal_emit_by_name(agent, "add-local-ip-address", "127.0.0.1", &isAdded);
-  // No router is asked for a port, whose answer would take seconds.
+  // Prevents a query for a router port, whose reply would take seconds.
   g_object_get(agent, "agent", &nice, NULL);
   g_object_set(nice, "upnp", FALSE, NULL);
   g_object_unref(nice);
   g_object_unref(agent);
-  if (!isAdded) live_fail("no candidates of 127.0.0.1");
+  if (!isAdded) live_fail("cannot use the address 127.0.0.1");
 }
 
 void live_wait_for(GstElement *peer, const char *property, int value) {
@@ -47,7 +48,8 @@ void live_wait_for(GstElement *peer, const char *property, int value) {
 void live_set_description(GstElement *peer, const char *signal, GstWebRTCSDPType type,
                           const char *text) {
   GstSDPMessage *message = NULL;
-  if (gst_sdp_message_new_from_text(text, &message) != GST_SDP_OK) live_fail("no description");
+  if (gst_sdp_message_new_from_text(text, &message) != GST_SDP_OK)
+    live_fail("malformed session description");
   GstWebRTCSessionDescription *description = gst_webrtc_session_description_new(type, message);
   GstPromise *promise = gst_promise_new();
   g_signal_emit_by_name(peer, signal, description, promise);
@@ -70,7 +72,7 @@ char *live_describe(GstElement *peer, const char *signal, const char *field,
   gst_webrtc_session_description_free(made);
   live_set_description(peer, "set-local-description", type, text);
   g_free(text);
-  // All candidates stand in it, so that none need follow.
+  // It then contains all candidates, so that none have to be sent later.
   live_wait_for(peer, "ice-gathering-state", GST_WEBRTC_ICE_GATHERING_STATE_COMPLETE);
   g_object_get(peer, "local-description", &complete, NULL);
   text = gst_sdp_message_as_text(complete->sdp);

@@ -22,7 +22,7 @@ static GstFlowReturn take_sample(GstAppSink *sink, gpointer data) {
   GstVideoFrame frame;
   if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
       !gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
-    live_fail("a picture that cannot be read");
+    live_fail("cannot read a picture");
   handle_picture(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0), (unsigned)info.width,
                  (unsigned)info.height, (unsigned)GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0));
   gst_video_frame_unmap(&frame);
@@ -30,7 +30,7 @@ static GstFlowReturn take_sample(GstAppSink *sink, gpointer data) {
   return GST_FLOW_OK;
 }
 
-/// Decodes what arrives, on one thread, because several would wait for each other's pictures.
+/// Decodes on one thread, because several threads would wait for each other's pictures.
 static void decode(GstElement *peer, GstPad *pad, gpointer data) {
   (void)data;
   GstElement *pipeline = GST_ELEMENT(gst_element_get_parent(peer));
@@ -38,7 +38,7 @@ static void decode(GstElement *peer, GstPad *pad, gpointer data) {
       "rtph264depay ! avdec_h264 max-threads=1 ! video/x-raw,format=I420 "
       "! appsink name=end sync=false",
       TRUE, NULL);
-  if (decoder == NULL) live_fail("no decoder; install gstreamer1.0-libav");
+  if (decoder == NULL) live_fail("cannot create the decoder; install gstreamer1.0-libav");
   GstElement *end = gst_bin_get_by_name(GST_BIN(decoder), "end");
   GstAppSinkCallbacks callbacks = {.new_sample = take_sample};
   gst_app_sink_set_callbacks(GST_APP_SINK(end), &callbacks, NULL, NULL);
@@ -51,11 +51,11 @@ static void decode(GstElement *peer, GstPad *pad, gpointer data) {
   gst_object_unref(pipeline);
 }
 
-/// A peer without a session. To make its certificate takes a while.
+/// Creates a peer without a session. Creating its certificate takes some time.
 static GstElement *make_peer(void) {
   GstElement *pipeline = gst_pipeline_new(NULL);
   GstElement *peer = gst_element_factory_make("webrtcbin", NULL);
-  if (peer == NULL) live_fail("no webrtcbin; install gstreamer1.0-plugins-bad");
+  if (peer == NULL) live_fail("cannot create webrtcbin; install gstreamer1.0-plugins-bad");
   g_object_set(peer, "bundle-policy", GST_WEBRTC_BUNDLE_POLICY_MAX_BUNDLE, "latency", 0, NULL);
   gst_bin_add(GST_BIN(pipeline), peer);
   live_use_loopback(peer);
@@ -64,7 +64,7 @@ static GstElement *make_peer(void) {
   return peer;
 }
 
-/// Freed by g_free.
+/// The result is freed with g_free.
 static char *answer_offer(GstElement *peer, const char *offer) {
   live_set_description(peer, "set-remote-description", GST_WEBRTC_SDP_TYPE_OFFER, offer);
   return live_describe(peer, "create-answer", "answer", GST_WEBRTC_SDP_TYPE_ANSWER);
@@ -77,7 +77,7 @@ static void add_candidates(GstElement *peer, char *fragment) {
       g_signal_emit_by_name(peer, "add-ice-candidate", 0, line + 2);
 }
 
-/// Answers one request, and closes the connection.
+/// Answers one request; the caller closes the connection.
 static void serve(FILE *in, FILE *out, GstElement *peer) {
   char method[16], line[4096];
   size_t length = 0;
@@ -86,7 +86,7 @@ static void serve(FILE *in, FILE *out, GstElement *peer) {
     if (strncasecmp(line, "content-length:", 15) == 0) length = strtoul(line + 15, NULL, 10);
   if (length > 1 << 20) return;
   char *body = g_malloc0(length + 1);
-  if (fread(body, 1, length, in) != length) live_fail("half a request");
+  if (fread(body, 1, length, in) != length) live_fail("incomplete request");
   if (strcmp(method, "POST") == 0) {
     char *answer = answer_offer(peer, body);
     fprintf(out,
@@ -109,14 +109,14 @@ void live_receive(live_picture_handler handler) {
   socklen_t length = sizeof address;
   if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 4) != 0 ||
       getsockname(listener, (struct sockaddr *)&address, &length) != 0)
-    live_fail("no port");
+    live_fail("cannot listen");
   printf("listening %u\n", ntohs(address.sin_port));
   fflush(stdout);
   while (true) {
     int number = accept(listener, NULL, NULL);
-    if (number < 0) live_fail("no connection");
+    if (number < 0) live_fail("cannot accept a connection");
     FILE *in = fdopen(number, "r"), *out = fdopen(dup(number), "w");
-    if (in == NULL || out == NULL) live_fail("no stream");
+    if (in == NULL || out == NULL) live_fail("cannot open the connection's streams");
     serve(in, out, peer);
     fclose(out);
     fclose(in);

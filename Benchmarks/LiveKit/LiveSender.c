@@ -18,7 +18,7 @@ struct live_sender {
   GstClockTime frameNs;
 };
 
-// As the product's pipeline, but for what makes pictures of another size fit.
+// Like the product's pipeline, without the elements that scale pictures.
 #define PIPELINE                                                                               \
   "appsrc name=source format=time max-buffers=2 max-bytes=0 "                                  \
   "caps=video/x-raw,format=BGRx,width=%u,height=%u,framerate=%u/1 "                            \
@@ -36,7 +36,7 @@ static GstBufferPool *make_pool(GstElement *source, unsigned byteCount) {
   gst_buffer_pool_config_set_params(config, caps, byteCount, 2, 3);
   gst_caps_unref(caps);
   if (!gst_buffer_pool_set_config(pool, config) || !gst_buffer_pool_set_active(pool, TRUE))
-    live_fail("no memory for pictures");
+    live_fail("cannot allocate the buffer pool");
   return pool;
 }
 
@@ -58,7 +58,8 @@ void *live_sender_begin(live_sender *sender) {
   GstBufferPoolAcquireParams now = {.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT};
   if (gst_buffer_pool_acquire_buffer(sender->pool, &sender->buffer, &now) != GST_FLOW_OK)
     return NULL;
-  if (!gst_buffer_map(sender->buffer, &sender->map, GST_MAP_WRITE)) live_fail("no picture");
+  if (!gst_buffer_map(sender->buffer, &sender->map, GST_MAP_WRITE))
+    live_fail("cannot map a buffer");
   return sender->map.data;
 }
 
@@ -67,18 +68,19 @@ void live_sender_send(live_sender *sender, uint64_t ptsNs) {
   GST_BUFFER_PTS(sender->buffer) = ptsNs;
   GST_BUFFER_DURATION(sender->buffer) = sender->frameNs;
   if (gst_app_src_push_buffer(GST_APP_SRC(sender->source), sender->buffer) != GST_FLOW_OK)
-    live_fail("the pipeline takes no pictures");
+    live_fail("the pipeline refused a picture");
 }
 
-/// The body of the answer to a POST; freed by g_free.
+/// Sends a POST request and returns the body of the response. Free it with g_free.
 static char *post(unsigned port, const char *offer) {
   int number = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_in address = {.sin_family = AF_INET,
                                 .sin_port = htons((uint16_t)port),
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  if (connect(number, (struct sockaddr *)&address, sizeof address) != 0) live_fail("no endpoint");
+  if (connect(number, (struct sockaddr *)&address, sizeof address) != 0)
+    live_fail("cannot connect to the endpoint");
   FILE *stream = fdopen(number, "r+");
-  if (stream == NULL) live_fail("no stream");
+  if (stream == NULL) live_fail("cannot open the connection's stream");
   fprintf(stream,
           "POST /whip HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\n"
           "Content-Length: %zu\r\n\r\n%s",
@@ -88,14 +90,15 @@ static char *post(unsigned port, const char *offer) {
   for (int next; (next = fgetc(stream)) != EOF;) g_string_append_c(answer, (char)next);
   fclose(stream);
   char *body = strstr(answer->str, "\r\n\r\n");
-  if (body == NULL || strstr(answer->str, " 201 ") == NULL) live_fail("the endpoint refuses");
+  if (body == NULL || strstr(answer->str, " 201 ") == NULL)
+    live_fail("the endpoint refused the offer");
   body = g_strdup(body + 4);
   g_string_free(answer, TRUE);
   return body;
 }
 
 void live_sender_connect(live_sender *sender, unsigned port) {
-  // The transceiver comes with the format of the first packet.
+  // The transceiver is created with the format of the first packet.
   for (GArray *found = NULL; found == NULL || found->len == 0; g_usleep(1000)) {
     if (found != NULL) g_array_unref(found);
     g_signal_emit_by_name(sender->peer, "get-transceivers", &found);

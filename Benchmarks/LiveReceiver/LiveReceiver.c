@@ -1,7 +1,7 @@
-// The far end of `framebus bench upload`: takes one session by WHIP, decodes it, and reads out of
+// The receiver of `framebus bench upload`: accepts one session by WHIP, decodes it, and reads from
 // each picture when it was drawn (the test pattern's mark, Sources/Capture/TestPatternMark.swift).
 //
-//   LiveReceiver    writes "listening PORT", then for each picture "N frames, L us"
+//   LiveReceiver    prints "listening PORT", then for each picture "N frames, L us"
 
 #ifdef FRAMEBUS_MEDIA
 
@@ -21,7 +21,7 @@ static uint16_t checksum(uint64_t value) {
   return crc;
 }
 
-/// The time of drawing that the picture tells, in milliseconds of 32 bits. False: none can be read.
+/// Reads the drawing time from a picture, in milliseconds, 32 bits. False if it cannot be read.
 static bool read_mark(const uint8_t *luma, unsigned width, unsigned height, unsigned stride,
                       uint32_t *milliseconds) {
   unsigned side = width / (COLUMNS + 2) < height / (ROWS + 4) ? width / (COLUMNS + 2)
@@ -44,7 +44,7 @@ static void take(const uint8_t *luma, unsigned width, unsigned height, unsigned 
   uint64_t nowUs = live_now_ns() / 1000;
   if (!read_mark(luma, width, height, stride, &drawn)) return;
   uint32_t whole = (uint32_t)(nowUs / 1000) - drawn;
-  // The mark's milliseconds are rounded down: on average it was drawn half of one later.
+  // The mark's milliseconds are rounded down, by half a millisecond on average.
   int64_t latencyUs = (int64_t)whole * 1000 + (int64_t)(nowUs % 1000) - 500;
   printf("%u frames, %lld us\n", ++count, (long long)latencyUs);
   fflush(stdout);

@@ -15,7 +15,7 @@ struct log_run {
   uint64_t begin_ns;
   uint64_t stride_ns;
   uint64_t count;
-  /// Of each stride, for one call.
+  /// The time of one call in each stride.
   uint32_t *times;
 };
 
@@ -34,10 +34,10 @@ log_job log_job_from(int count, char *const *arguments) {
   log_job job = {0};
   if (count != 4 || sscanf(arguments[3], "lines=%lu", &job.lines) != 1 || job.lines == 0 ||
       job.lines % LOG_BURST != 0) {
-    fprintf(stderr, "usage: %s call|rate|durable PLACE lines=N\n", arguments[0]);
+    fprintf(stderr, "usage: %s call|rate|durable DIRECTORY lines=N\n", arguments[0]);
     exit(2);
   }
-  job.place = arguments[2];
+  job.directory = arguments[2];
   job.rests = strcmp(arguments[1], "call") == 0;
   job.is_durable = strcmp(arguments[1], "durable") == 0;
   return job;
@@ -45,7 +45,7 @@ log_job log_job_from(int count, char *const *arguments) {
 
 char *log_path(const log_job *job, const char *name) {
   char *path;
-  if (asprintf(&path, "%s/%s", job->place, name) < 0) log_fail("asprintf");
+  if (asprintf(&path, "%s/%s", job->directory, name) < 0) log_fail("asprintf");
   return path;
 }
 
@@ -60,7 +60,7 @@ log_run *log_begin(log_job job) {
   if (run == NULL || times == NULL) log_fail("calloc");
   run->job = job;
   run->times = times;
-  // Its pages are there before the time begins.
+  // Touches the pages before the measurement begins.
   memset(times, 1, job.lines / LOG_STRIDE * sizeof *times);
   run->begin_ns = now_ns();
   return run;

@@ -1,5 +1,5 @@
-// D-Bus as a subject of `framebus bench notify`: a signal on a bus of the turn's own, sent and
-// received with sd-bus.
+// D-Bus as a subject of `framebus bench notify`: a signal on the turn's own bus, sent and received
+// with sd-bus.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@ static void check(int result, const char *what) {
 
 static sd_bus *connect_to(const ring_job *job) {
   char *address = NULL;
-  if (asprintf(&address, "unix:path=%s/bus", job->place) < 0) ring_fail("asprintf");
+  if (asprintf(&address, "unix:path=%s/bus", job->directory) < 0) ring_fail("asprintf");
   sd_bus *bus = NULL;
   check(sd_bus_new(&bus), "sd_bus_new");
   check(sd_bus_set_address(bus, address), "sd_bus_set_address");
@@ -97,7 +97,7 @@ static void observe(const ring_job *job) {
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("dbus-daemon, sd-bus");
+  ring_print_version("dbus-daemon, sd-bus");
   if (job.publishes) {
     publish(&job);
   } else {

@@ -1,5 +1,5 @@
-// GSettings over dconf as a subject of `framebus bench defaults`, on a bus and in a folder of the
-// turn's own. Its schema is made here, because GSettings has none without.
+// GSettings over dconf as a subject of `framebus bench defaults`, with the turn's own bus and
+// directory. It creates its schema, because GSettings requires one.
 
 #define _GNU_SOURCE
 #include <gio/gio.h>
@@ -16,14 +16,14 @@ static void prepare(const ring_job *job) {
   char *socket = ring_path(job, "bus"), *address = NULL;
   if (asprintf(&address, "unix:path=%s", socket) < 0) ring_fail("asprintf");
   setenv("DBUS_SESSION_BUS_ADDRESS", address, 1);
-  setenv("XDG_CONFIG_HOME", job->place, 1);
-  setenv("XDG_RUNTIME_DIR", job->place, 1);
-  setenv("GSETTINGS_SCHEMA_DIR", job->place, 1);
+  setenv("XDG_CONFIG_HOME", job->directory, 1);
+  setenv("XDG_RUNTIME_DIR", job->directory, 1);
+  setenv("GSETTINGS_SCHEMA_DIR", job->directory, 1);
   setenv("GSETTINGS_BACKEND", "dconf", 1);
   if (job->publishes) {
     char *path = ring_path(job, "bench.gschema.xml"), *command = NULL, *option = NULL;
     if (!g_file_set_contents(path, schema, -1, NULL)) ring_fail("schema");
-    if (asprintf(&command, "glib-compile-schemas %s", job->place) < 0) ring_fail("asprintf");
+    if (asprintf(&command, "glib-compile-schemas %s", job->directory) < 0) ring_fail("asprintf");
     if (system(command) != 0) ring_fail("glib-compile-schemas");
     if (asprintf(&option, "--address=%s", address) < 0) ring_fail("asprintf");
     char *arguments[] = {"dbus-daemon", "--session", "--nofork", "--nopidfile", option, NULL};
@@ -49,7 +49,7 @@ static void publish(const ring_job *job) {
       sum += g_settings_get_uint64(settings, "number");
     } else {
       g_settings_set_uint64(settings, "number", page->head.number);
-      // What was set is the service's, and so survives this process, when this returns.
+      // Waits until the service has the value, so that it survives this process.
       g_settings_sync();
     }
     ring_posted(run, &page->head);
@@ -88,7 +88,7 @@ static void observe(const ring_job *job) {
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("GSettings, dconf, dbus-daemon");
+  ring_print_version("GSettings, dconf, dbus-daemon");
   prepare(&job);
   if (job.publishes) {
     publish(&job);

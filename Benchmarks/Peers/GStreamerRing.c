@@ -1,6 +1,6 @@
 // GStreamer as a subject of `framebus bench ring`: `appsrc ! shmsink` and `shmsrc ! appsink`. The
-// publisher fills buffers of shmsink's own allocator, as an element upstream of it would, so that
-// nothing is copied while its memory has room.
+// publisher fills buffers of shmsink's own allocator, as an upstream element would, so that nothing
+// is copied while its memory has room.
 
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
@@ -15,7 +15,7 @@ static GstElement *launch(char *description) {
   GstElement *pipeline = gst_parse_launch(description, &error);
   g_free(description);
   if (pipeline == NULL || error != NULL) {
-    fprintf(stderr, "error: %s\n", error == NULL ? "no pipeline" : error->message);
+    fprintf(stderr, "error: %s\n", error == NULL ? "cannot create the pipeline" : error->message);
     exit(1);
   }
   return pipeline;
@@ -23,7 +23,7 @@ static GstElement *launch(char *description) {
 
 static void play(GstElement *pipeline) {
   if (gst_element_set_state(pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
-    ring_fail("the pipeline does not play");
+    ring_fail("cannot start the pipeline");
   }
 }
 
@@ -49,7 +49,9 @@ static void push(GstElement *source, GstBuffer *buffer, GstMapInfo *map) {
 
 static GstBuffer *new_buffer(const ring_job *job, GstAllocator *allocator, GstMapInfo *map) {
   GstBuffer *buffer = gst_buffer_new_allocate(allocator, job->bytes, NULL);
-  if (buffer == NULL || !gst_buffer_map(buffer, map, GST_MAP_WRITE)) ring_fail("no buffer");
+  if (buffer == NULL || !gst_buffer_map(buffer, map, GST_MAP_WRITE)) {
+    ring_fail("cannot allocate a buffer");
+  }
   return buffer;
 }
 
@@ -58,7 +60,7 @@ static void publish(const ring_job *job) {
       "appsrc name=source block=true max-buffers=%u max-bytes=0 format=time "
       "! shmsink name=sink socket-path=%s/shmsink shm-size=%zu sync=false async=false "
       "wait-for-connection=true",
-      job->depth, job->place, (job->bytes + 4096) * (2 * job->depth + 2)));
+      job->depth, job->directory, (job->bytes + 4096) * (2 * job->depth + 2)));
   GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
   play(pipeline);
   GstAllocator *allocator = allocator_of(source);
@@ -83,7 +85,7 @@ static void subscribe(const ring_job *job) {
   GstElement *pipeline = launch(g_strdup_printf(
       "shmsrc socket-path=%s/shmsink is-live=true "
       "! appsink name=sink sync=false async=false max-buffers=%u",
-      job->place, job->depth));
+      job->directory, job->depth));
   GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   play(pipeline);
   ring_receiving *run = ring_begin_receiving(job);
@@ -104,13 +106,13 @@ static void subscribe(const ring_job *job) {
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
   gst_init(NULL, NULL);
-  ring_say_version(gst_version_string());
+  ring_print_version(gst_version_string());
   if (job.publishes) {
     publish(&job);
   } else {
     subscribe(&job);
   }
   fflush(stdout);
-  // Without tearing the pipeline down: whoever measures wants the figures, not its end.
+  // Exits without stopping the pipeline, whose end is not measured.
   _Exit(0);
 }

@@ -1,6 +1,6 @@
-// Eclipse iceoryx as a subject of `framebus bench ring`: its untyped C++ API, as its own examples
-// use it. Whoever polls takes in a loop; whoever sleeps does so in a WaitSet. Needs iox-roudi with
-// the memory pools of roudi.toml.
+// Eclipse iceoryx as a subject of `framebus bench ring`: its untyped C++ API, as in its own
+// examples. A polling subscriber takes in a loop; a sleeping one uses a WaitSet. Needs iox-roudi
+// with the memory pools of roudi.toml.
 
 #include <iceoryx_posh/popo/untyped_publisher.hpp>
 #include <iceoryx_posh/popo/untyped_subscriber.hpp>
@@ -29,7 +29,7 @@ static void publish(const ring_job &job) {
     void *slot = nullptr;
     publisher.loan(static_cast<uint32_t>(job.bytes))
         .and_then([&](void *payload) { slot = payload; })
-        .or_else([](auto &) { ring_fail("no chunk to loan"); });
+        .or_else([](auto &) { ring_fail("cannot loan a chunk"); });
     return slot;
   };
   ring_publishing *run = ring_begin_publishing(&job);
@@ -39,7 +39,7 @@ static void publish(const ring_job &job) {
     publisher.publish(slot);
   }
   while (ring_unreleased(run)) {
-    // A subscriber that has ended takes nothing, and would be waited for.
+    // A subscriber that has ended takes nothing, and the publisher would wait for it.
     if (!publisher.hasSubscribers()) continue;
     void *slot = loan();
     ring_write_end(slot);
@@ -69,7 +69,7 @@ static void receive(
   }
   iox::popo::WaitSet<> waitset;
   waitset.attachState(subscriber, iox::popo::SubscriberState::HAS_DATA)
-      .or_else([](auto) { ring_fail("the wait set takes no subscriber"); });
+      .or_else([](auto) { ring_fail("cannot attach the subscriber to the wait set"); });
   while (goesOn) {
     waitset.wait();
     while (goesOn && take(subscriber, run, goesOn)) continue;
@@ -90,7 +90,7 @@ static void subscribe(const ring_job &job) {
 
 int main(int count, char **arguments) {
   const ring_job job = ring_job_from(count, arguments);
-  ring_say_version("iceoryx " ICEORYX_LATEST_RELEASE_VERSION);
+  ring_print_version("iceoryx " ICEORYX_LATEST_RELEASE_VERSION);
   const std::string name = "ring-" + std::to_string(getpid());
   iox::runtime::PoshRuntime::initRuntime(
       iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name.c_str()));

@@ -1,5 +1,5 @@
-// libsecret as a subject of `framebus bench credential`: look-ups of gnome-keyring on a bus of the
-// turn's own, in its default keyring, which has been unlocked.
+// libsecret as a subject of `framebus bench credential`: lookups in gnome-keyring on the turn's own
+// bus, in its default keyring, unlocked.
 
 #define _GNU_SOURCE
 #include <libsecret/secret.h>
@@ -25,7 +25,7 @@ static void set(const char *name, const char *value) {
   if (setenv(name, value, 1) != 0) ring_fail(name);
 }
 
-/// A bus and a keyring whose files lie in the turn's place.
+/// Starts a bus and a keyring with their files in the turn's directory.
 static void start_keyring(const ring_job *job) {
   char *bus = ring_path(job, "bus"), *control = ring_path(job, "keyring"), *address = NULL;
   char *socket = ring_path(job, "keyring/control"), *listen = NULL, *unlock = NULL;
@@ -40,9 +40,9 @@ static void start_keyring(const ring_job *job) {
     ring_fail("asprintf");
   }
   set("DBUS_SESSION_BUS_ADDRESS", address);
-  set("HOME", job->place);
-  set("XDG_DATA_HOME", job->place);
-  set("XDG_RUNTIME_DIR", job->place);
+  set("HOME", job->directory);
+  set("XDG_DATA_HOME", job->directory);
+  set("XDG_RUNTIME_DIR", job->directory);
   char *daemon[] = {"dbus-daemon", "--session", "--nofork", "--nopidfile", listen, NULL};
   ring_start_daemon(daemon, bus);
   char *keyring[] = {"sh", "-c", unlock, NULL};
@@ -69,14 +69,14 @@ static void fill(const ring_job *job) {
     name_of(number, name, sizeof name);
     secret_password_store_sync(
         &schema, SECRET_COLLECTION_DEFAULT, name, secret, NULL, &error, "service", name, NULL);
-    check(error, "cannot keep a secret");
+    check(error, "cannot store a secret");
   }
   free(secret);
 }
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("libsecret, gnome-keyring");
+  ring_print_version("libsecret, gnome-keyring");
   start_keyring(&job);
   fill(&job);
   ring_publishing *run = ring_begin_publishing(&job);
@@ -86,9 +86,9 @@ int main(int count, char **arguments) {
     name_of(number % job.credentials, name, sizeof name);
     gchar *secret =
         secret_password_lookup_sync(&schema, NULL, &error, "service", name, NULL);
-    check(error, "cannot look a secret up");
+    check(error, "cannot look up a secret");
     if (secret == NULL || strlen(secret) != job.bytes) {
-      fprintf(stderr, "error: %s has another secret\n", name);
+      fprintf(stderr, "error: the secret of %s is wrong\n", name);
       return 1;
     }
     secret_password_free(secret);

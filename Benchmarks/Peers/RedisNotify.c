@@ -1,5 +1,5 @@
-// Redis as a subject of `framebus bench notify`: PUBLISH and SUBSCRIBE over a Unix socket, spoken
-// as its protocol is (RESP), to a server of the turn's own that keeps nothing on disk.
+// Redis as a subject of `framebus bench notify`: PUBLISH and SUBSCRIBE over a Unix socket, in its
+// protocol (RESP), to the turn's own server without persistence.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,7 +36,7 @@ static void send_all(int number, const void *bytes, size_t count) {
   if (send(number, bytes, count, MSG_NOSIGNAL) != (ssize_t)count) ring_fail("send");
 }
 
-/// Reads so many bytes.
+/// Reads exactly `count` bytes.
 static void receive_all(int number, void *bytes, size_t count) {
   if (recv(number, bytes, count, MSG_WAITALL) != (ssize_t)count) ring_fail("recv");
 }
@@ -50,7 +50,7 @@ static void post(int number, const ring_head *head) {
   memcpy(bytes + sizeof command - 1, head, sizeof *head);
   memcpy(bytes + sizeof bytes - 2, "\r\n", 2);
   send_all(number, bytes, sizeof bytes);
-  // How many received it, as a line.
+  // Reads the number of receivers, one line.
   for (char byte = 0; byte != '\n';) receive_all(number, &byte, 1);
 }
 
@@ -91,7 +91,7 @@ static void observe(const ring_job *job) {
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("redis-server, RESP");
+  ring_print_version("redis-server, RESP");
   if (job.publishes) {
     publish(&job);
   } else {

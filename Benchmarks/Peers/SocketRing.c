@@ -1,5 +1,5 @@
 // A Unix stream socket as a subject of `framebus bench ring`: each frame is written to each
-// subscriber and read by it, two copies by the kernel. What a program does that shares nothing.
+// subscriber and read by it, with two copies by the kernel, as without shared memory.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,7 +33,7 @@ static uint8_t *allocate(size_t bytes) {
 
 // MARK: Publishing
 
-/// False if the subscriber has gone.
+/// Returns false if the subscriber has closed the connection.
 static bool send_all(int number, const uint8_t *bytes, size_t count) {
   while (count > 0) {
     ssize_t sent = send(number, bytes, count, MSG_NOSIGNAL);
@@ -103,7 +103,7 @@ static void subscribe(const ring_job *job) {
 
 int main(int count, char **arguments) {
   ring_job job = ring_job_from(count, arguments);
-  ring_say_version("SOCK_STREAM");
+  ring_print_version("SOCK_STREAM");
   if (job.publishes) {
     publish(&job);
   } else {

@@ -1,5 +1,6 @@
-// spdlog as a peer of `framebus bench log`: as SpdlogAsync with a queue of 2¹⁸ lines and one thread,
-// which waits when it is full; as SpdlogSync with a logger that writes to a buffered file itself.
+// spdlog as a peer of `framebus bench log`: as SpdlogAsync with a queue of 2¹⁸ lines and one
+// thread, blocking when the queue is full; as SpdlogSync with a logger that writes to a buffered
+// file.
 
 #include <spdlog/async.h>
 #include <spdlog/sinks/basic_file_sink.h>

@@ -26,7 +26,7 @@ static void *open_socket(const ring_job *job, int kind) {
 
 static char *endpoint(const ring_job *job) {
   char *text = NULL;
-  if (asprintf(&text, "ipc://%s/zeromq", job->place) < 0) ring_fail("asprintf");
+  if (asprintf(&text, "ipc://%s/zeromq", job->directory) < 0) ring_fail("asprintf");
   return text;
 }
 
@@ -45,7 +45,7 @@ static void new_message(zmq_msg_t *message, size_t bytes) {
 static void publish(const ring_job *job) {
   void *socket = open_socket(job, ZMQ_XPUB);
   if (job->lossless) set(socket, ZMQ_XPUB_NODROP, 1);
-  // Else the subscriptions after the first are no message.
+  // Without this, subscriptions after the first are not reported as messages.
   set(socket, ZMQ_XPUB_VERBOSE, 1);
   if (zmq_bind(socket, endpoint(job)) != 0) ring_fail("zmq_bind");
 
@@ -100,12 +100,12 @@ int main(int count, char **arguments) {
   zmq_version(&major, &minor, &patch);
   char version[64];
   snprintf(version, sizeof version, "ZeroMQ %d.%d.%d", major, minor, patch);
-  ring_say_version(version);
+  ring_print_version(version);
   if (job.publishes) {
     publish(&job);
   } else {
     subscribe(&job);
   }
-  // The figures are out; nothing is left to be sent.
+  // The figures are printed, and nothing is left to send.
   return 0;
 }

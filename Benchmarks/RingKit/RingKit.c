@@ -28,10 +28,10 @@ static uint64_t number_of(const char *text, const char *key, uint64_t fallback) 
 
 ring_job ring_job_from(int count, char *const *arguments) {
   if (count < 3) {
-    fprintf(stderr, "usage: %s publish|subscribe PLACE key=value…\n", arguments[0]);
+    fprintf(stderr, "usage: %s publish|subscribe DIRECTORY key=value…\n", arguments[0]);
     exit(2);
   }
-  ring_job job = {.publishes = strcmp(arguments[1], "publish") == 0, .place = arguments[2]};
+  ring_job job = {.publishes = strcmp(arguments[1], "publish") == 0, .directory = arguments[2]};
   job.bytes = 64;
   job.duration_ns = SECOND;
   job.subscribers = 1;
@@ -60,7 +60,7 @@ ring_job ring_job_from(int count, char *const *arguments) {
 
 char *ring_path(const ring_job *job, const char *name) {
   char *path = NULL;
-  if (asprintf(&path, "%s/%s", job->place, name) < 0) ring_fail("asprintf");
+  if (asprintf(&path, "%s/%s", job->directory, name) < 0) ring_fail("asprintf");
   return path;
 }
 
@@ -81,7 +81,7 @@ void ring_start_daemon(char *const *arguments, const char *socket) {
   if (child == 0) {
     int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0) _exit(127);
-    // Not the gate: this process alone shall hold it.
+    // The gate stays open in this process alone.
     close(GATE);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) _exit(127);
     execvp(arguments[0], arguments);
@@ -93,7 +93,7 @@ void ring_start_daemon(char *const *arguments, const char *socket) {
   }
 }
 
-static void say(const char *line) {
+static void print_line(const char *line) {
   if (puts(line) < 0 || fflush(stdout) != 0) ring_fail("standard output");
 }
 
@@ -102,7 +102,7 @@ static void say(const char *line) {
 #define RING_FLAGS "swift build"
 #endif
 
-void ring_say_version(const char *version) {
+void ring_print_version(const char *version) {
   printf("version %s, %s\n", version, RING_FLAGS);
 }
 
@@ -112,8 +112,8 @@ static uint64_t processor_ns(void) {
   return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
 }
 
-/// Where there is one subscriber, it and the publisher have a processor each: who is moved to the
-/// other's measures the scheduler. With several the scheduler decides.
+/// With one subscriber, it and the publisher each get a processor, because a migration to the
+/// other's processor would measure the scheduler. With several, the scheduler decides.
 static void take_processor(const ring_job *job) {
   if (job->subscribers > 1) return;
   cpu_set_t allowed;
@@ -124,7 +124,7 @@ static void take_processor(const ring_job *job) {
     if (!CPU_ISSET(processor, &allowed) || --own != 0) continue;
     CPU_ZERO(&allowed);
     CPU_SET(processor, &allowed);
-    // This thread alone: a transport's own threads stay free.
+    // This thread alone: a transport's own threads can use all processors.
     if (sched_setaffinity(0, sizeof allowed, &allowed) != 0) ring_fail("sched_setaffinity");
     return;
   }
@@ -136,20 +136,20 @@ ring_publishing *ring_begin_publishing(const ring_job *job) {
   ring_publishing *run = calloc(1, sizeof *run);
   if (run == NULL) ring_fail("calloc");
   run->job = job;
-  // Large frames, and credentials, take long enough for a look at the clock each.
+  // Large frames and credentials take long enough to read the clock for each.
   run->lap_mask = job->bytes > 65536 || job->credentials > 0 ? 0 : 63;
   run->page = ring_shared_page(job);
   take_processor(job);
-  say("ready");
+  print_line("ready");
   char byte;
   if (read(GATE, &byte, 1) != 1) ring_fail("waiting for the subscribers");
   run->begin_ns = run->due_ns = run->lap_ns = ring_now_ns();
-  // The first eighth brings memory and caches into the state in which they stay.
+  // During the first eighth, memory and caches reach their steady state.
   run->end_ns = run->begin_ns + job->duration_ns / 8;
   return run;
 }
 
-/// After the first eighth the run begins to count; after the rest it ends.
+/// After the first eighth, counting begins; after the rest, the run ends.
 static bool advance(ring_publishing *run, uint64_t now) {
   if (now < run->end_ns) return true;
   if (run->is_warm) {
@@ -169,7 +169,7 @@ static bool advance(ring_publishing *run, uint64_t now) {
 bool ring_pace(ring_publishing *run) {
   run->due_ns += run->job->interval_ns;
   uint64_t now = ring_now_ns();
-  // Frames that were missed are not made up for.
+  // Missed frames are not sent later.
   if (run->due_ns < now) run->due_ns = now;
   if (run->job->polls || run->job->spins) {
     while (now < run->due_ns) now = ring_now_ns();
@@ -210,7 +210,7 @@ ring_receiving *ring_begin_receiving(const ring_job *job) {
   run->page = ring_shared_page(job);
   take_processor(job);
   run->cpu_ns = processor_ns();
-  say("ready");
+  print_line("ready");
   return run;
 }
 
@@ -221,19 +221,19 @@ bool ring_idles(ring_receiving *run) {
   return true;
 }
 
-/// The first two words are the head.
+/// The first two words are the head and are not summed.
 void ring_check_sum(const void *frame, size_t bytes, uint64_t number) {
   const uint64_t *words = frame;
   uint64_t count = bytes / 8;
   uint64_t sum = 0;
   for (uint64_t index = 2; index < count; index++) sum += words[index];
   if (sum == (count - 2) * number + count * (count - 1) / 2 - 1) return;
-  fprintf(stderr, "error: frame %llu is not what was published\n", (unsigned long long)number);
+  fprintf(stderr, "error: frame %llu has wrong content\n", (unsigned long long)number);
   exit(3);
 }
 
 void ring_lose(ring_receiving *run, uint64_t number) {
-  // Who comes first may find a frame under way; what lies before it was not lost.
+  // A subscriber may attach while frames are published; earlier frames were not lost.
   if (run->last != 0 && number > run->last) run->lost += number - run->last - 1;
 }
 
@@ -246,7 +246,7 @@ void ring_note_last(ring_receiving *run, uint64_t number, uint64_t ns) {
   }
 }
 
-/// Some frames later, so that every subscriber has had its frame.
+/// Called some frames later, when every subscriber has received the frame.
 void ring_count_last(ring_publishing *run) {
   uint64_t *last = &run->page->lasts[(run->number - RING_LATER) % RING_LASTS];
   uint64_t ns = __atomic_exchange_n(last, 0, __ATOMIC_RELAXED);
@@ -268,7 +268,7 @@ static void report(
     uint64_t middle = least + ((1ull << doublings) >> 1);
     printf("%llu:%llu,", (unsigned long long)middle, (unsigned long long)buckets[bucket]);
   }
-  say("");
+  print_line("");
 }
 
 void ring_report_publishing(ring_publishing *run) {

@@ -2,15 +2,16 @@ import AppGroup
 import LogKit
 import SharedLog
 
-/// A run of LogKit.h over a SharedLog, by the program's arguments. The job's place is the root of a
-/// group.
+/// Runs a job of LogKit.h with a SharedLog, from the program's arguments. The job's directory is
+/// the root of a group.
 ///
-/// - Parameter begin: is given the log and every line's message, and returns what logs a stride.
+/// - Parameter begin: receives the log and the message of all lines; returns a closure that logs a
+///   stride.
 package func runLogSubject(_ begin: (SharedLog, String) -> () -> Void) throws {
   let job = log_job_from(CommandLine.argc, CommandLine.unsafeArgv)
-  let group = try AppGroup.open(.local, root: String(cString: job.place))
+  let group = try AppGroup.open(.local, root: String(cString: job.directory))
   var options = LogOptions()
-  // Nothing may be lost, nor removed while the turn goes on.
+  // No line may be lost, or removed during the turn.
   options.overflow = .wait(atMost: .seconds(60))
   options.rotateBytes = 1 << 26
   options.quotaBytes = 1 << 30

@@ -2,12 +2,12 @@ import Platform
 import RingKit
 import Synchronization
 
-// What subjects written in Swift have in common whose observers are told by closures. It refuses to
-// know how they are told.
+// The common part of subjects in Swift whose observers are closures. It refuses to know how they
+// are notified.
 
-/// Counts deliveries, on the thread that runs closures, until the last.
+/// Counts deliveries until the last, on the thread that runs closures.
 package final class RingReceiver: @unchecked Sendable {
-  // because `run` is set before and read after `isReady`
+  // because `run` is set before `isReady` and read after it
 
   private let job: UnsafePointer<ring_job>
   private var run: UnsafeMutablePointer<ring_receiving>?
@@ -19,7 +19,7 @@ package final class RingReceiver: @unchecked Sendable {
     end = try StopSignal()
   }
 
-  /// Says that it observes.
+  /// Starts counting.
   package func begin() {
     run = ring_begin_receiving(job)
     isReady.store(true, ordering: .releasing)

@@ -2,9 +2,9 @@ import AppGroup
 import Platform
 import RingKit
 
-// What subjects written in Swift have in common: how they begin, and how they fail.
+// The common part of subjects in Swift: how they start and how they fail.
 
-/// Runs a subject to its end; one that fails says so on standard error, and its status is 1.
+/// Runs a subject to its end. An error is reported on standard error, with exit status 1.
 package func runSubject(_ body: () throws -> Void) {
   do { try body() } catch {
     try? writeFully(Array("error: \(error)\n".utf8), to: 2)
@@ -12,20 +12,20 @@ package func runSubject(_ body: () throws -> Void) {
   }
 }
 
-/// The job of RingKit.h that the program's arguments say. Its place is the root of a group. It is
-/// kept for as long as the process lives: runs point to it.
+/// The job of RingKit.h from the program's arguments. Its directory is the root of a group. It is
+/// never freed: runs point to it.
 ///
-/// - Parameter name: the module that is measured.
+/// - Parameter name: the measured module.
 package func ringJob(measuring name: String) -> UnsafePointer<ring_job> {
   let job = ring_job_from(CommandLine.argc, CommandLine.unsafeArgv)
-  ring_say_version(name)
-  let kept = UnsafeMutablePointer<ring_job>.allocate(capacity: 1)
-  kept.initialize(to: job)
-  return UnsafePointer(kept)
+  ring_print_version(name)
+  let result = UnsafeMutablePointer<ring_job>.allocate(capacity: 1)
+  result.initialize(to: job)
+  return UnsafePointer(result)
 }
 
 extension UnsafePointer<ring_job> {
   package func openGroup() throws(GroupError) -> AppGroup {
-    try AppGroup.open(.local, root: String(cString: pointee.place))
+    try AppGroup.open(.local, root: String(cString: pointee.directory))
   }
 }

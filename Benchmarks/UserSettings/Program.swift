@@ -1,22 +1,22 @@
 import Foundation
 import RingKit
 
-// Foundation's UserDefaults as a subject of `framebus bench defaults`. On Linux it tells no other
-// process of a change, and writes its file when it is told to synchronize.
+// Foundation's UserDefaults as a subject of `framebus bench defaults`. On Linux it does not notify
+// other processes of a change, and writes its file only in `synchronize()`.
 
-/// `UserSettings publish PLACE key=value…`, as RingKit.h says.
+/// `UserSettings publish DIRECTORY key=value…`, see RingKit.h.
 @main
 struct Program {
   static func main() {
     let job = ring_job_from(CommandLine.argc, CommandLine.unsafeArgv)
-    ring_say_version("Foundation UserDefaults")
-    setenv("HOME", job.place, 1)
-    // For as long as the process lives: runs point to it.
-    let kept = UnsafeMutablePointer<ring_job>.allocate(capacity: 1)
-    kept.initialize(to: job)
+    ring_print_version("Foundation UserDefaults")
+    setenv("HOME", job.directory, 1)
+    // Never freed: runs point to it.
+    let jobPointer = UnsafeMutablePointer<ring_job>.allocate(capacity: 1)
+    jobPointer.initialize(to: job)
     guard let defaults = UserDefaults(suiteName: "org.framebus.bench"),
-      let run = ring_begin_publishing(kept), let page = run.pointee.page
-    else { fatalError("no suite") }
+      let run = ring_begin_publishing(jobPointer), let page = run.pointee.page
+    else { fatalError("cannot open the suite") }
     let key = "number"
     defaults.set(1, forKey: key)
     var sum = 0

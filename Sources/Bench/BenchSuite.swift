@@ -1,40 +1,41 @@
 import CommandLineSupport
 import Platform
 
-// Benchmarks: what a part of the product costs, beside the bare primitive under it and, where they
-// are installed, beside other programs that do the same. One file of Suites/ is one suite.
+// Benchmarks: the cost of a part of the product, compared with the bare primitive below it (the
+// baseline) and with other programs for the same task, if they are installed. Each file in Suites/
+// is one suite.
 //
-// The module measures other processes from outside, by what the kernel says of them. It refuses to
-// contain what it measures, and to judge: no figure passes or fails.
+// The module measures other processes from outside, by the kernel's accounting. It refuses to
+// contain the code that it measures, and to judge: a figure neither passes nor fails.
 
-/// A suite of benchmarks, as `framebus bench NAME` runs it.
+/// A benchmark suite, run by `framebus bench NAME`.
 public protocol BenchSuite: Sendable {
   var name: String { get }
-  /// Measures all its subjects in turns, and stops every program that it started.
+  /// Measures all its subjects in turns, and stops all programs that it started.
   func run(_ run: BenchRun) throws -> BenchReport
 }
 
-/// Every suite there is, in the order in which `framebus bench all` runs them.
+/// All suites, in the order in which `framebus bench all` runs them.
 public let benchSuites: [any BenchSuite] = [
   RingSuite(), RingCallsSuite(), NotifySuite(), DefaultsSuite(), LogSuite(), CredentialSuite(),
   CaptureSuite(), RecordSuite(), UploadSuite(),
 ]
 
-/// What one call of `framebus bench` asks of each suite.
+/// The options of one `framebus bench` command.
 public struct BenchRun: Sendable {
-  /// How long each subject is measured in each round; nil for what the suite thinks fit.
+  /// How long each subject is measured in each round; nil for the suite's default.
   public let seconds: Double?
-  /// How often all subjects take their turn.
+  /// The number of rounds; all subjects take one turn in each.
   public let rounds: Int
-  /// Whether programs of others are measured too, where they are installed.
+  /// Whether installed programs of other projects are measured too.
   public let hasPeers: Bool
   let terminal: Terminal
   let stop: StopSignal
 
-  /// How long a suite measures that counts in whole seconds.
+  /// The duration for suites that count in whole seconds.
   func wholeSeconds(or fallback: Int) -> Int { seconds.map { Int($0.rounded(.up)) } ?? fallback }
 
-  /// - Parameter stop: ends the run early; what was started is stopped, and ``Interrupted`` thrown.
+  /// - Parameter stop: ends the run early: all programs are stopped, and ``Interrupted`` is thrown.
   package init(
     seconds: Double?, rounds: Int, hasPeers: Bool, terminal: Terminal, stop: StopSignal
   ) {
@@ -46,10 +47,10 @@ public struct BenchRun: Sendable {
   }
 }
 
-/// What a suite found.
+/// The results of a suite.
 public struct BenchReport: Sendable {
   public let records: [BenchRecord]
-  /// The same for readers, with what the records have no place for.
+  /// The same as text, with details that the records do not contain.
   public let lines: [String]
 }
 
@@ -64,10 +65,9 @@ public struct BenchRecord: Encodable, Sendable {
   public var p999_ns: UInt64?
   public var per_second: Double?
   public var cpu_ns_per_frame: UInt64?
-  /// Written only where it was counted.
+  /// Encoded only if it was counted.
   public var syscalls_per_frame: Double?
-  /// The most memory of their own that the subject's processes had together. Written only where
-  /// it was measured.
+  /// The peak private memory of the subject's processes together. Encoded only if it was measured.
   public var memory_bytes: UInt64?
   public let samples: Int
 
@@ -83,7 +83,7 @@ public struct BenchRecord: Encodable, Sendable {
     case syscalls_per_frame, memory_bytes
   }
 
-  /// Written out, because a synthesised coder leaves out what is nil.
+  /// Written out, because a synthesised coder omits nil.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(suite, forKey: .suite)

@@ -1,19 +1,20 @@
 import Platform
 import Synchronization
 
-/// What was used between two moments at which a subject said how many frames it had counted.
+/// Resource use between two reports of a subject's frame count.
 struct FrameSample: Sendable {
   let frames: Int
   let elapsedNs: UInt64
-  /// Of each of the subject's processes, in the order of their start.
+  /// For each of the subject's processes, in the order of their start.
   let processNs: [UInt64]
   let serverNs: UInt64
 }
 
-/// Takes the kernel's processor times of some processes whenever one of them reports its frames.
+/// Samples the kernel's processor times of some processes whenever one of them reports its frame
+/// count.
 ///
-/// Time and frames are taken at the same moments, so that it does not matter how seldom a subject
-/// reports; and what starting costs lies before the first moment.
+/// Times and counts are sampled together, so the result does not depend on how often a subject
+/// reports; and the cost of starting lies before the first sample.
 final class FrameSampler: Sendable {
   private struct Moment {
     let frames: Int
@@ -28,7 +29,7 @@ final class FrameSampler: Sendable {
     var last: Moment?
   }
 
-  /// A subject that has counted so many frames is past its start.
+  /// A subject that has counted this many frames has finished starting.
   private static let warmUpFrames = 30
 
   /// Raised when the sample is complete.
@@ -37,18 +38,18 @@ final class FrameSampler: Sendable {
   private let intervalNs: UInt64
   private let state = Mutex(State())
 
-  /// - Parameter serverID: the process that the subject's requests go to.
+  /// - Parameter serverID: the process that serves the subject's requests.
   init(serverID: Int32, seconds: Int) throws {
     done = try StopSignal()
     self.serverID = serverID
-    // Reports come once a second, a little early or late.
+    // Reports arrive once a second, a little early or late.
     intervalNs = UInt64(seconds) * 1_000_000_000 - 500_000_000
   }
 
-  /// Begins to sample, once all processes are started.
+  /// Begins to sample, after all processes have started.
   func begin(_ processIDs: [Int32]) { state.withLock { $0.processIDs = processIDs } }
 
-  /// Looks for a count of frames in a line that the subject wrote.
+  /// Reads a frame count from a line of the subject's output.
   func note(_ line: Substring) {
     guard let frames = Self.frameCount(in: line), frames >= Self.warmUpFrames else { return }
     state.withLock { state in
@@ -76,7 +77,7 @@ final class FrameSampler: Sendable {
     }
   }
 
-  /// `60 frames, …`, `frame=60` or `…: 60 buffers`.
+  /// The frame count in `60 frames, …`, `frame=60` or `…: 60 buffers`.
   static func frameCount(in line: Substring) -> Int? {
     if line.hasPrefix("frame=") { return Int(line.dropFirst(6).drop { $0 == " " }) }
     let words = line.split(whereSeparator: { " ,".contains($0) })

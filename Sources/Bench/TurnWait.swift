@@ -2,15 +2,15 @@ import CommandLineSupport
 import Platform
 
 extension BenchRun {
-  /// How long starting may take, and a connection or stopping for a while, on a busy machine.
-  static let patience = 60
+  /// The time allowed for starting, connecting and short stalls on a busy machine.
+  static let startTimeoutSeconds = 60
 
-  /// Waits until the programs of a subject have brought what was asked of them.
-  /// - Parameter seconds: how long that takes when nothing holds them up.
+  /// Waits until the programs of a subject have completed their measurement.
+  /// - Parameter seconds: how long that takes without delays.
   func wait(
     for signal: StopSignal, of started: [StartedProgram], subject: String, seconds: Int
   ) throws {
-    let seconds = seconds + Self.patience
+    let seconds = seconds + Self.startTimeoutSeconds
     let watched =
       [signal.descriptorNumber, stop.descriptorNumber] + started.map(\.process.descriptorNumber)
     let ready = try waitUntilReadable(watched, until: .after(.seconds(seconds)))
@@ -21,14 +21,14 @@ extension BenchRun {
   }
 }
 
-/// A subject ran but said nothing of its frames.
+/// A subject ran without reporting enough frames.
 struct NoFrames: Error, CustomStringConvertible {
   let subject: String
   let seconds: Int
   let lastWords: String
 
   var description: String {
-    "\(subject) brought no frames in \(seconds) s\(StartedProgramError.because(lastWords)); "
-      + "run again on a machine that is less busy"
+    "\(subject) did not deliver frames in \(seconds) s\(StartedProgramError.because(lastWords)); "
+      + "try again on a less busy machine"
   }
 }

@@ -4,7 +4,7 @@
   import TestSupport
   import Testing
 
-  /// `framebus bench` as a user runs it. No figure is judged here: speed is not a test's business.
+  /// `framebus bench` as a user runs it. Figures are not judged: speed does not belong in tests.
   @Suite(.serialized) struct CaptureBenchTests {
     private let keys: Set = [
       "suite", "scenario", "subject", "p50_ns", "p99_ns", "p999_ns", "per_second",
@@ -20,7 +20,7 @@
       return Set(names.filter { $0.hasPrefix("framebus-bench-capture-") })
     }
 
-    @Test func aShortRunCountsFramesOfTheBusAndOfTheBarePrimitive() throws {
+    @Test func shortRunReportsFramebusAndBaseline() throws {
       let before = try folders()
       let program = try bench(["capture", "--seconds", "1", "--rounds", "1", "--json"])
       let result = try program.finish()
@@ -43,7 +43,7 @@
       #expect(try folders().subtracting(before).isEmpty)
     }
 
-    @Test func ctrlCStopsEverythingItStarted() throws {
+    @Test func interruptStopsAllStartedProcesses() throws {
       let before = try folders()
       let program = try bench(["capture", "--seconds", "600"])
       try program.waitForErrors("round 1 of")
@@ -56,7 +56,7 @@
       #expect(try folders().subtracting(before).isEmpty)
     }
 
-    @Test func aMissingServerIsNamedWithItsPackage() throws {
+    @Test func missingServerErrorNamesItsPackage() throws {
       let root = try TemporaryRoot()
       let result = try run("framebus", ["bench", "capture"], environment: ["PATH": root.path])
       #expect(result.status == .exited(1))
@@ -64,7 +64,7 @@
     }
 
     @Test(arguments: [["coffee"], ["--seconds", "0"], ["--rounds", "0"]])
-    func impossibleOptionsAreUsageErrors(_ arguments: [String]) throws {
+    func invalidOptionsAreUsageErrors(_ arguments: [String]) throws {
       #expect(try bench(arguments).finish().status == .exited(2))
     }
 

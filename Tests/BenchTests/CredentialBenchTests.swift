@@ -3,10 +3,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// `framebus bench credential` as a user runs it. No figure is judged: speed is not a test's
-/// business.
+/// `framebus bench credential` as a user runs it. Figures are not judged: speed does not belong in
+/// tests.
 @Suite struct CredentialBenchTests {
-  @Test func everyRowHasFiguresOfTheStoreAndOfTheBarePrimitives() throws {
+  @Test func everyRowHasFiguresOfStoreAndBaseline() throws {
     let arguments = ["bench", "credential", "--seconds", "0.1", "--rounds", "1", "--json"]
     let result = try run("framebus", arguments)
     #expect(result.status == .exited(0), "\(result.errors)")

@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import Testing
 
-/// `framebus bench defaults` as a user runs it. No figure is judged: that is no test's business.
+/// `framebus bench defaults` as a user runs it. Figures are not judged.
 @Suite struct DefaultsBenchTests {
-  @Test func everyRowHasFiguresOfSettingsAndOfTheBarePrimitive() throws {
+  @Test func everyRowHasFiguresOfSettingsAndBaseline() throws {
     let arguments = ["bench", "defaults", "--seconds", "0.5", "--rounds", "1", "--json"]
     let result = try run("framebus", arguments)
     #expect(result.status == .exited(0), "\(result.errors)")

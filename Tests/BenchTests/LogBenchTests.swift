@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import Testing
 
-/// `framebus bench log` as a user runs it. No figure is judged: speed is not a test's business.
+/// `framebus bench log` as a user runs it. Figures are not judged: speed does not belong in tests.
 @Suite struct LogBenchTests {
-  @Test func everyRowHasFiguresOfTheLogAndOfTheBarePrimitive() throws {
+  @Test func everyRowHasFiguresOfLogAndBaseline() throws {
     let result = try run("framebus", ["bench", "log", "--rounds", "1", "--json"])
     #expect(result.status == .exited(0), "\(result.errors)")
     let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))

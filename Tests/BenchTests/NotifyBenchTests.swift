@@ -3,7 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// `framebus bench notify` as a user runs it. No figure is judged: speed is not a test's business.
+/// `framebus bench notify` as a user runs it. Figures are not judged: speed does not belong in
+/// tests.
 @Suite struct NotifyBenchTests {
   private let timed: Set = [
     "post, no observer", "post to observer at 1 kHz", "post to the last of 64 observers at 50 Hz",
@@ -11,7 +12,7 @@ import Testing
   ]
   private let counted: Set = ["posts to one observer", "posts to one busy observer"]
 
-  @Test func everyRowHasFiguresOfNotificationsAndOfTheBarePrimitives() throws {
+  @Test func everyRowHasFiguresOfNotificationsAndBaselines() throws {
     let arguments = ["bench", "notify", "--seconds", "0.5", "--rounds", "1", "--json"]
     let result = try run("framebus", arguments)
     #expect(result.status == .exited(0), "\(result.errors)")

@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// `framebus bench ring` as a user runs it. No figure is judged: speed is not a test's business.
+/// `framebus bench ring` as a user runs it. Figures are not judged: speed does not belong in tests.
 @Suite(.serialized) struct RingBenchTests {
   private let keys: Set = [
     "suite", "scenario", "subject", "p50_ns", "p99_ns", "p999_ns", "per_second",
@@ -41,7 +41,7 @@ import Testing
         .compactMap { $0["scenario"] as? String })
   }
 
-  @Test func everyRowHasFiguresOfTheBusAndOfTheBareRing() throws {
+  @Test func everyRowHasFiguresOfBusAndBareRing() throws {
     let records = try records(["ring"])
     let all = Set(latencies + rates + costs)
     for subject in ["framebus", "limit"] {
@@ -67,9 +67,9 @@ import Testing
     }
   }
 
-  /// The one figure of the suite that is exact: nothing on the way of a frame calls the kernel
-  /// while nobody sleeps.
-  @Test func systemCallsAreCountedForTheBusAndTheBareRing() throws {
+  /// The only exact figures of the suite: while no process sleeps, transferring a frame makes no
+  /// system call.
+  @Test func systemCallsAreCountedForBusAndBareRing() throws {
     let records = try records(["ring-calls"])
     for subject in ["framebus", "limit"] {
       #expect(scenarios(of: subject, in: records) == Set(calls))
@@ -82,21 +82,21 @@ import Testing
     }
   }
 
-  @Test func aPeerThatIsNotInstalledIsSaidSo() throws {
+  @Test func missingPeerIsReported() throws {
     let root = try TemporaryRoot()
     let result = try run(
       "framebus", ["bench", "ring", "--peers"] + brief, environment: ["PATH": root.path])
     #expect(result.status == .exited(0), "\(result.errors)")
     let remedy =
-      "skipped iceoryx: there is no program iox-roudi; install it: apt-get install iceoryx"
+      "skipped iceoryx: program iox-roudi not found; install it: apt-get install iceoryx"
     #expect(result.errors.contains(remedy), "\(result.errors)")
   }
 
-  @Test func ctrlCStopsEverythingItStarted() throws {
+  @Test func interruptStopsAllStartedProcesses() throws {
     let program = try RunningProgram("framebus", ["bench", "ring", "--seconds", "600"])
-    let limit = Deadline.after(.seconds(60))
+    let deadline = Deadline.after(.seconds(60))
     var started: [Int32] = []
-    while started.isEmpty, !limit.isPast {
+    while started.isEmpty, !deadline.isPast {
       started = (try? children(of: program.processID)) ?? []
     }
     #expect(!started.isEmpty)
@@ -107,7 +107,7 @@ import Testing
   }
 
   private func children(of processID: Int32) throws -> [Int32] {
-    // Whichever of its threads has started them.
+    // Includes children started by any of its threads.
     try output(of: "ps", ["-o", "pid=", "--ppid", "\(processID)"])
       .split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }
   }

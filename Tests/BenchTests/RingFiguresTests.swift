@@ -7,7 +7,7 @@ import Testing
     try #require(RingFigures(in: text))
   }
 
-  @Test func figuresAreReadFromTheLastLineOfThem() throws {
+  @Test func figuresAreReadFromTheLastFiguresLine() throws {
     let output = """
       version ZeroMQ 4.3.4, cc -O2
       ready
@@ -23,7 +23,7 @@ import Testing
     #expect(RingFigures(in: "figures coffee\n") == nil)
   }
 
-  @Test func allSubscribersTogetherMakeTheLatencies() throws {
+  @Test func latenciesCombineAllSubscribers() throws {
     let publisher = try publisher("figures frames=4 elapsed_ns=4000 cpu_ns=10 values=\n")
     let first = try self.publisher("figures frames=4 cpu_ns=20 values=100:3,900:1,\n")
     let second = try self.publisher("figures frames=2 cpu_ns=30 values=50:1,800:1,\n")
@@ -35,14 +35,14 @@ import Testing
   }
 
   @Test(arguments: [(9_999, false), (10_000, true)])
-  func oneInAThousandNeedsTenThousandSamples(_ count: Int, _ isTold: Bool) throws {
+  func p999NeedsTenThousandSamples(_ count: Int, _ isReported: Bool) throws {
     let figures = try publisher("figures frames=1 values=7:\(count),\n")
     let finding = RingFinding(
       publisher: RingFigures(), subscribers: [figures], measure: .latency)
-    #expect((finding.p999 != nil) == isTold)
+    #expect((finding.p999 != nil) == isReported)
   }
 
-  @Test func theCallsAreTheFourthColumnOfTheTotal() throws {
+  @Test func callCountIsTheFourthColumnOfTheTotal() throws {
     let summary = """
       % time     seconds  usecs/call     calls    errors syscall
       ------ ----------- ----------- --------- --------- ----------------

@@ -4,9 +4,9 @@
   import TestSupport
   import Testing
 
-  /// `framebus bench upload` as a user runs it. No figure is judged: that is no test's business.
+  /// `framebus bench upload` as a user runs it. Figures are not judged.
   @Suite struct UploadBenchTests {
-    @Test func everyRowHasFiguresOfTheBusAndOfTheBarePipelines() throws {
+    @Test func everyRowHasFiguresOfBusAndBarePipelines() throws {
       let program = try RunningProgram(
         "framebus", ["bench", "upload", "--seconds", "1", "--rounds", "1", "--peers", "--json"])
       let result = try program.finish(within: .seconds(300))

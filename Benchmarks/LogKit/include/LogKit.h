@@ -1,16 +1,16 @@
-// What the programs of `framebus bench log` have in common, so that they differ only in how a line
-// is logged: the job, the bursts, the clock, the figures.
+// The common part of the programs of `framebus bench log`, which differ only in how they log a
+// line: the job, the bursts, the clock, the figures.
 //
-//   PROGRAM call|rate|durable PLACE lines=N
+//   PROGRAM call|rate|durable DIRECTORY lines=N
 //
 //   log_job job = log_job_from(argc, argv);
 //   log_run *run = log_begin(job);
 //   while (log_next(run)) { for (int i = 0; i < LOG_STRIDE; i++) append(log_message()); }
-//   … wait until all is in the file, and on the disk if the job is durable
+//   … wait until all lines are in the file, and on the disk if the job is durable
 //   log_report(run);
 //
-// A call's time is that of a stride divided by its length, so that the clock costs nothing. For
-// `call`, lines come in bursts that no log needs to hold back; for the others, as fast as they go.
+// The time of a call is that of a stride divided by its length, so that reading the clock costs
+// nothing. For `call`, lines come in bursts that a log can buffer; otherwise, as fast as possible.
 #ifndef LOG_KIT_H
 #define LOG_KIT_H
 
@@ -24,8 +24,8 @@ extern "C" {
 enum { LOG_STRIDE = 25, LOG_BURST = 1000 };
 
 typedef struct {
-  /// A directory of this turn.
-  const char *place;
+  /// A directory for this turn.
+  const char *directory;
   /// A multiple of LOG_BURST.
   uint64_t lines;
   /// Bursts, with rests between them.
@@ -36,24 +36,24 @@ typedef struct {
 
 typedef struct log_run log_run;
 
-/// Ends the program when the arguments are wrong.
+/// Ends the program if the arguments are wrong.
 log_job log_job_from(int count, char *const *arguments);
 
-/// A path in the job's place; the caller frees it.
+/// A path in the job's directory; the caller frees it.
 char *log_path(const log_job *job, const char *name);
 
-/// A line's message: 120 bytes.
+/// The message of each line: 120 bytes.
 const char *log_message(void);
 
 log_run *log_begin(log_job job);
 
-/// Whether another stride is to be logged.
+/// Whether to log another stride.
 bool log_next(log_run *run);
 
-/// Writes the figures in one line.
+/// Prints the figures in one line.
 void log_report(log_run *run);
 
-/// Ends the program: `error: WHAT: errno's text`.
+/// Ends the program with `error: WHAT: errno's text`.
 void log_fail(const char *what);
 
 #ifdef __cplusplus

@@ -1,22 +1,22 @@
-// What the programs of `framebus bench ring`, `bench notify` and `bench credential` have in common,
-// so that they differ only in how a frame, or a post, goes from one process to the other, or a
-// credential is opened: the job, the pacing, the clock, the bytes, the figures.
+// The common part of the programs of `framebus bench ring`, `bench notify` and `bench credential`,
+// which differ only in how they transfer a frame or a post, or open a credential: the job, the
+// pacing, the clock, the bytes, the figures.
 //
-//   PROGRAM publish|subscribe PLACE key=value…
+//   PROGRAM publish|subscribe DIRECTORY key=value…
 //
-// A publisher says "ready" once subscribers can attach, and waits for a byte on descriptor 3. A
-// subscriber says "ready" once it is attached. When the time is over, the publisher sends end
+// A publisher prints "ready" once subscribers can attach, and waits for a byte on descriptor 3. A
+// subscriber prints "ready" once it is attached. When the time is over, the publisher sends end
 // frames until descriptor 3 is closed; a subscriber ends at the first of them, or, if it idles,
-// when its descriptor 3 is closed. At its end each program writes its figures in one line.
+// when its descriptor 3 is closed. At its end each program prints its figures in one line.
 //
 //   ring_job job = ring_job_from(argc, argv);
 //
-//   ring_publishing *run = ring_begin_publishing(&job);    // says ready, waits for the byte
+//   ring_publishing *run = ring_begin_publishing(&job);    // prints "ready", waits for the byte
 //   while (ring_next(run)) { slot = loan(); ring_write(run, slot); publish(slot); }
 //   while (ring_unreleased(run)) { slot = loan(); ring_write_end(slot); publish(slot); }
 //   ring_report_publishing(run);
 //
-//   ring_receiving *run = ring_begin_receiving(&job);      // says ready
+//   ring_receiving *run = ring_begin_receiving(&job);      // prints "ready"
 //   if (ring_idles(run)) …                                 // stays attached, receives nothing
 //   do { frame = receive(); } while (ring_take(run, frame));
 //   ring_report_receiving(run);
@@ -33,58 +33,58 @@
 extern "C" {
 #endif
 
-/// What a program is told to do.
+/// The work of a program.
 typedef struct {
   bool publishes;
-  /// A directory of this run where both sides meet.
-  const char *place;
-  /// Of a frame; at least sizeof(ring_head).
+  /// A directory for this run, used by both sides.
+  const char *directory;
+  /// Size of a frame; at least sizeof(ring_head).
   size_t bytes;
-  /// Between two frames; 0 for as fast as they go.
+  /// Time between two frames; 0 for as fast as possible.
   uint64_t interval_ns;
   uint64_t duration_ns;
-  /// How many subscribers there will be.
+  /// The number of subscribers.
   unsigned subscribers;
-  /// Frames that may be under way, where a program can choose.
+  /// Frames in flight, for programs that can set it.
   unsigned depth;
-  /// Both sides spin for each other; else they sleep.
+  /// Both sides spin; otherwise they sleep.
   bool polls;
   /// A publisher that paces itself spins until the next frame is due, also if it does not poll.
   bool spins;
-  /// All bytes are written and summed; else the first words alone.
+  /// All bytes are written and summed; otherwise only the first words.
   bool fills;
   /// Every frame arrives; the publisher waits for its subscribers.
   bool lossless;
-  /// The subscribers attach and do nothing; the publisher takes the time of its calls.
+  /// The subscribers attach and do nothing; the publisher measures its calls.
   bool idles;
-  /// The publisher takes the time of each call, by ring_posted.
+  /// The publisher measures each call, with ring_posted.
   bool times;
-  /// The publisher takes the time until the last subscriber has a frame.
+  /// The publisher measures the time until the last subscriber has a frame.
   bool lasts;
-  /// A subscriber works for a millisecond on each frame, by ring_work.
+  /// A subscriber works on each frame for a millisecond, with ring_work.
   bool works;
-  /// Instead of publishing, the publisher asks whether something was published.
+  /// The publisher checks for a post instead of publishing.
   bool checks;
-  /// Instead of publishing, the publisher opens one of so many credentials; 0 for none of that.
+  /// The publisher opens one of this many credentials instead of publishing; 0 if it publishes.
   unsigned credentials;
-  /// Instead of opening one, it lists them all, as a program does that has just been started.
+  /// The publisher lists all credentials instead of opening one, like a program after its start.
   bool lists;
 } ring_job;
 
-/// How each frame begins.
+/// The header of each frame.
 typedef struct {
-  /// Of the monotonic clock, taken when the frame was filled, or one of those below.
+  /// Monotonic time when the frame was filled, or one of the values below.
   uint64_t stamp;
   /// From 1.
   uint64_t number;
 } ring_head;
 
-/// What all programs of a turn share, for transports that carry no bytes of their own, and for what
-/// they find out together.
+/// A page shared by all programs of a turn, for transports without a payload, and for results that
+/// all of them contribute to.
 typedef struct {
   ring_head head;
   uint32_t word;
-  /// How long the last subscriber that has frame N took, at N % RING_LASTS.
+  /// The latency of the last subscriber to receive frame N, at N % RING_LASTS.
   uint64_t lasts[64];
 } ring_page;
 
@@ -92,7 +92,7 @@ enum { RING_LASTS = 64, RING_LATER = 8 };
 
 enum { RING_END = 0, RING_WARM_UP = 1, RING_UNTIMED = 2 };
 
-/// Counts of values: exact below 256, then 128 steps to each doubling (0.8 %).
+/// Counts of values: exact below 256, then 128 steps for each doubling (0.8 %).
 enum { RING_BUCKETS = 256 + 128 * 32 };
 
 typedef struct {
@@ -120,28 +120,28 @@ typedef struct {
   uint64_t buckets[RING_BUCKETS];
 } ring_receiving;
 
-/// Ends the program when the arguments are wrong.
+/// Ends the program if the arguments are wrong.
 ring_job ring_job_from(int count, char *const *arguments);
 
-/// A path in the job's place; the caller frees it.
+/// A path in the job's directory; the caller frees it.
 char *ring_path(const ring_job *job, const char *name);
 
-/// The page that all programs of the turn share.
+/// The page shared by all programs of the turn.
 ring_page *ring_shared_page(const ring_job *job);
 
-/// Starts a program that ends with this one, and waits until it has made a socket.
+/// Starts a program that ends with this one, and waits until it has created a socket.
 void ring_start_daemon(char *const *arguments, const char *socket);
 
-/// Ends the program: `error: WHAT: errno's text`.
+/// Ends the program with `error: WHAT: errno's text`.
 void ring_fail(const char *what);
 
-/// Writes a line that says what this program measures: the name and version of a library.
-void ring_say_version(const char *version);
+/// Prints the version line of this program: the name and version of a library.
+void ring_print_version(const char *version);
 
 ring_publishing *ring_begin_publishing(const ring_job *job);
 ring_receiving *ring_begin_receiving(const ring_job *job);
 
-/// True after it has waited, attached and idle, for the end; false if the job is to receive.
+/// If the job idles, waits for the end and returns true; false if the job is to receive.
 bool ring_idles(ring_receiving *run);
 
 /// Waits 10 ms; false once all subscribers have ended, or at once if they idle.
@@ -150,7 +150,7 @@ bool ring_unreleased(ring_publishing *run);
 void ring_report_publishing(ring_publishing *run);
 void ring_report_receiving(ring_receiving *run);
 
-// The parts of the inline functions that are not on the way of every frame.
+// Parts of the inline functions that do not run for every frame.
 bool ring_pace(ring_publishing *run);
 bool ring_lap(ring_publishing *run);
 void ring_fill(void *frame, size_t bytes, uint64_t number);
@@ -165,7 +165,7 @@ static inline uint64_t ring_now_ns(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/// The processor's hint for a spin loop.
+/// The processor's hint for spin loops.
 static inline void ring_relax(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -174,7 +174,7 @@ static inline void ring_relax(void) {
 #endif
 }
 
-/// Waits until the next frame is due; false when the time is over.
+/// Waits until the next frame is due; false at the end of the run.
 static inline bool ring_next(ring_publishing *run) {
   run->number++;
   if (run->job->lasts) ring_count_last(run);
@@ -182,7 +182,7 @@ static inline bool ring_next(ring_publishing *run) {
   return (run->number & run->lap_mask) != 0 || ring_lap(run);
 }
 
-/// Writes the frame, and last of all the time. What follows is the transport's.
+/// Writes the frame, and the time last. Everything after that belongs to the transport.
 static inline void ring_write(const ring_publishing *run, void *slot) {
   ring_head *head = (ring_head *)slot;
   if (run->job->fills) ring_fill(slot, run->job->bytes, run->number);
@@ -206,7 +206,7 @@ static inline void ring_count(uint64_t *buckets, uint64_t value) {
   buckets[bucket < RING_BUCKETS ? bucket : RING_BUCKETS - 1]++;
 }
 
-/// Notes that a frame can be read now; false if it is the end.
+/// Records that a frame can be read; false if it is an end frame.
 static inline bool ring_take(ring_receiving *run, const void *frame) {
   const ring_head *head = (const ring_head *)frame;
   uint64_t stamp = head->stamp;
@@ -224,13 +224,13 @@ static inline bool ring_take(ring_receiving *run, const void *frame) {
   return true;
 }
 
-/// Notes that the call has returned by which a frame was published.
+/// Records that the call that published a frame has returned.
 static inline void ring_posted(ring_publishing *run, const void *frame) {
   uint64_t stamp = ((const ring_head *)frame)->stamp;
   if (run->job->times && stamp > RING_UNTIMED) ring_count(run->buckets, ring_now_ns() - stamp);
 }
 
-/// Works on what was received.
+/// Simulates work on a received frame.
 static inline void ring_work(const ring_receiving *run) {
   if (!run->job->works) return;
   uint64_t end = ring_now_ns() + 1000000;

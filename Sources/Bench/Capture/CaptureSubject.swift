@@ -1,7 +1,7 @@
 import Platform
 
-/// A way to capture a screen to nowhere: one or two processes, the last of which says each second
-/// how many frames it has seen.
+/// A way to capture a screen and discard the frames: one or two processes, the last of which
+/// reports each second how many frames it has received.
 struct CaptureSubject: Sendable {
   struct Program: Sendable {
     let name: String
@@ -11,35 +11,35 @@ struct CaptureSubject: Sendable {
 
   let name: String
   let programs: [Program]
-  /// The signal that lets its programs clean up after themselves.
+  /// The signal that makes its programs clean up and exit.
   let endSignal: Int32
-  /// A file that the first program makes and the second one needs.
-  let meetingPoint: String?
+  /// A file that the first program creates and the second one needs.
+  let socketName: String?
 
-  /// Others may be missing or broken; what is ours may not.
+  /// Peers may be missing or broken; FrameBus and the baseline may not.
   var isPeer: Bool { name != "framebus" && name != "limit" }
 
   init(
     _ name: String, _ programs: [Program], endSignal: Int32 = Signal.terminate,
-    meetingPoint: String? = nil
+    socketName: String? = nil
   ) {
     self.name = name
     self.programs = programs
     self.endSignal = endSignal
-    self.meetingPoint = meetingPoint
+    self.socketName = socketName
   }
 }
 
-/// A subject that cannot be measured here.
+/// A subject that cannot be measured on this machine.
 struct MissingSubject: Error, CustomStringConvertible {
   let subject: String
   let program: String
   let remedy: String
 
-  var description: String { "\(subject): there is no program \(program); \(remedy)" }
+  var description: String { "\(subject): program \(program) not found; \(remedy)" }
 }
 
-/// What every subject captures, and where it may keep its sockets.
+/// The screen that every subject captures, and the directory for sockets.
 struct CaptureScene: Sendable {
   let display: String
   let width: Int
@@ -52,7 +52,7 @@ struct CaptureScene: Sendable {
     try framebus("framebus", stream: "bench", backend: "shm")
   }
 
-  /// The grab that `framebus-capture` makes, in a program without the bus.
+  /// The grab of `framebus-capture` in a program without the bus.
   func limit() throws(MissingSubject) -> CaptureSubject {
     let path = try own("BareGrab", for: "limit")
     return CaptureSubject(
@@ -70,7 +70,7 @@ struct CaptureScene: Sendable {
       endSignal: Signal.interrupt)
   }
 
-  /// The nearest peer: two processes and shared memory.
+  /// The closest peer: two processes and shared memory.
   private func gstreamerShm() throws(MissingSubject) -> CaptureSubject {
     let name = "gstreamer-shm"
     let socket = "\(folder)/shmsink"
@@ -85,7 +85,7 @@ struct CaptureScene: Sendable {
       ["shmsrc", "socket-path=\(socket)", "do-timestamp=true", "!"]
         + ["\(format),framerate=\(framesPerSecond)/1", "!"] + report + ["fakesink", "sync=false"])
     return CaptureSubject(
-      name, [publisher, subscriber], endSignal: Signal.interrupt, meetingPoint: "shmsink")
+      name, [publisher, subscriber], endSignal: Signal.interrupt, socketName: "shmsink")
   }
 
   private func ffmpeg() throws(MissingSubject) -> CaptureSubject {
@@ -140,8 +140,8 @@ struct CaptureScene: Sendable {
     return .init(name: "gst-launch-1.0", path: path, arguments: ["-q"] + pipeline)
   }
 
-  /// Without its use of DAMAGE, which costs it many times more on a screen that moves: it then
-  /// copies the last frame and fetches the changes over the socket.
+  /// Without DAMAGE, which makes it many times slower on a moving screen: it then copies the last
+  /// frame and fetches the changes over the socket.
   private var ximagesrc: [String] {
     ["ximagesrc", "display-name=\(display)", "use-damage=false", "show-pointer=false", "!"]
       + ["video/x-raw,framerate=\(framesPerSecond)/1", "!"]

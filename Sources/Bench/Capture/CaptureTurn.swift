@@ -1,10 +1,10 @@
 import CommandLineSupport
 import Platform
 
-/// What one subject showed in one round.
+/// The measurements of one subject in one round.
 struct CaptureFinding: Sendable {
   let sample: FrameSample
-  /// From capture to receipt, of subjects that know.
+  /// From capture to receipt, for subjects that report it.
   let latency: CaptureLatency?
 
   var processorNsPerFrame: Double { perFrame(sample.processNs.reduce(0, +)) }
@@ -15,14 +15,14 @@ struct CaptureFinding: Sendable {
   private func perFrame(_ ns: UInt64) -> Double { Double(ns) / Double(sample.frames) }
 }
 
-/// What `framebus-upload --json` says of its frames.
+/// The frame latencies in the output of `framebus-upload --json`.
 struct CaptureLatency: Decodable, Sendable {
   let latency_p50_ns: UInt64
   let latency_p99_ns: UInt64
 }
 
-/// One subject's turn: its programs are started, watched for some seconds and stopped, however the
-/// turn ends.
+/// One turn of a subject: starts its programs, measures them for some seconds, and stops them in
+/// all cases.
 struct CaptureTurn {
   let subject: CaptureSubject
   let scene: CaptureScene
@@ -35,7 +35,7 @@ struct CaptureTurn {
     var started: [StartedProgram] = []
     defer { stop(started) }
     for (index, program) in subject.programs.enumerated() {
-      if index > 0 { try waitForMeetingPoint(of: started) }
+      if index > 0 { try waitForSocket(of: started) }
       let isLast = index == subject.programs.count - 1
       let onLine: @Sendable (Substring) -> Void = { line in if isLast { sampler.note(line) } }
       started.append(
@@ -51,22 +51,23 @@ struct CaptureTurn {
       latency: try? lastObject(CaptureLatency.self, in: last, of: subject.name))
   }
 
-  private func waitForMeetingPoint(of started: [StartedProgram]) throws {
-    guard let name = subject.meetingPoint, let first = started.first else { return }
+  private func waitForSocket(of started: [StartedProgram]) throws {
+    guard let name = subject.socketName, let first = started.first else { return }
     let folder = try Directory(path: scene.folder)
-    let limit = Deadline.after(.seconds(BenchRun.patience))
+    let deadline = Deadline.after(.seconds(BenchRun.startTimeoutSeconds))
     while try folder.status(of: name) == nil {
       if let error = first.errorIfEnded() { throw error }
       if run.stop.isRaised { throw Interrupted() }
-      if limit.isPast {
+      if deadline.isPast {
         throw NoFrames(
-          subject: subject.name, seconds: BenchRun.patience, lastWords: first.lastWords)
+          subject: subject.name, seconds: BenchRun.startTimeoutSeconds,
+          lastWords: first.lastWords)
       }
       _ = first.process.wait(until: .after(.milliseconds(20)), stop: run.stop)
     }
   }
 
-  /// The last started first, so that none loses what it reads from.
+  /// Stops the programs in reverse order, so that none loses its input first.
   private func stop(_ started: [StartedProgram]) {
     for program in started.reversed() where program.process.status == nil {
       program.stop(with: subject.endSignal)

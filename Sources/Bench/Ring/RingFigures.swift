@@ -1,13 +1,13 @@
-/// What one process of a turn counted: the lines that RingKit writes at its end.
+/// The figures of one process in a turn, from the lines that RingKit writes at its end.
 struct RingFigures: Hashable, Sendable {
-  /// The library that the process used, and how the program was compiled.
+  /// The library version, and how the program was compiled.
   var version = ""
   var frames = 0
   /// Frames between the first and the last received that did not arrive.
   var lost = 0
   var elapsedNs: UInt64 = 0
   var processorNs: UInt64 = 0
-  /// How often each value was measured, from the least.
+  /// Each measured value and its count, in ascending order.
   var values: [Value] = []
 
   struct Value: Hashable, Sendable {
@@ -17,7 +17,7 @@ struct RingFigures: Hashable, Sendable {
 
   init() {}
 
-  /// - Returns: nil if the text has no figures.
+  /// - Returns: nil if the output has no figures.
   init?(in output: String) {
     let lines = output.split(separator: "\n")
     guard let line = lines.last(where: { $0.hasPrefix("figures ") }) else { return nil }
@@ -44,19 +44,19 @@ struct RingFigures: Hashable, Sendable {
   }
 }
 
-/// What one subject showed in one scenario and one round.
+/// The measurements of one subject in one scenario and one round.
 struct RingFinding: Sendable {
   private(set) var frames: Int
   let framesPerSecond: Double
   let processorNsPerFrame: Double
-  /// Of the processes that measured, in order.
+  /// The values of the processes that measured, in ascending order.
   private let values: [RingFigures.Value]
   let samples: Int
-  /// Where the kernel's calls are counted: those of the publisher and, on average, a subscriber.
+  /// Counted system calls: those of the publisher and, on average, of one subscriber.
   var callCount = 0.0
   let version: String
 
-  /// Less says nothing of one in a thousand.
+  /// The minimum for a meaningful 99.9th percentile.
   private static let samplesForP999 = 10_000
 
   init(publisher: RingFigures, subscribers: [RingFigures], measure: RingScenario.Measure) {
@@ -72,7 +72,7 @@ struct RingFinding: Sendable {
     samples = measure == .rate || measure == .posts ? frames : values.map(\.count).reduce(0, +)
   }
 
-  /// The frames and calls that a longer turn had more than a shorter one.
+  /// The frames and calls of a longer turn minus those of a shorter one.
   func subtracting(_ shorter: RingFinding) -> RingFinding {
     var difference = self
     difference.frames -= shorter.frames
@@ -80,7 +80,7 @@ struct RingFinding: Sendable {
     return difference
   }
 
-  /// A publisher warms up for an eighth of its time, with frames that are not in the count.
+  /// A publisher warms up for an eighth of its time, with frames that are not counted.
   var callsPerFrame: Double? {
     frames > 0 ? max(0, callCount) / (Double(frames) * 1.125) : nil
   }
@@ -89,13 +89,13 @@ struct RingFinding: Sendable {
   var p99: Double? { percentile(0.99) }
   var p999: Double? { samples < Self.samplesForP999 ? nil : percentile(0.999) }
 
-  /// The least value that so many of all do not exceed.
+  /// The smallest value that at least this share of all values does not exceed.
   private func percentile(_ part: Double) -> Double? {
-    let wanted = part * Double(values.map(\.count).reduce(0, +))
+    let target = part * Double(values.map(\.count).reduce(0, +))
     var seen = 0
     for value in values {
       seen += value.count
-      if Double(seen) >= wanted { return Double(value.ns) }
+      if Double(seen) >= target { return Double(value.ns) }
     }
     return nil
   }

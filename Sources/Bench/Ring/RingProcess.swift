@@ -1,19 +1,19 @@
 import CommandLineSupport
 import Platform
 
-/// One publisher or subscriber of a turn, which talks as RingKit.h says.
+/// One publisher or subscriber of a turn, controlled by the protocol of RingKit.h.
 final class RingProcess {
   let program: StartedProgram
-  /// Raised when it says that it is ready.
+  /// Raised when the program reports that it is ready.
   private let ready: StopSignal
   /// Descriptor 3 of the process is the other end.
   private var gate: Descriptor?
 
-  /// How long starting and ending may take, on a busy machine, beside the work itself.
-  private static let patience: Duration = .seconds(60)
+  /// The time allowed for starting and ending on a busy machine, in addition to the work itself.
+  private static let startTimeout: Duration = .seconds(60)
 
-  /// Starts it, and waits until it is ready.
-  /// - Parameter command: a program's path and its arguments.
+  /// Starts the program and waits until it is ready.
+  /// - Parameter command: the program's path and its arguments.
   init(_ name: String, command: [String], stop: StopSignal) throws {
     let ready = try StopSignal()
     let pipe = try OneWayPipe()
@@ -25,25 +25,25 @@ final class RingProcess {
     gate = pipe.takeWriteEnd()
     self.ready = ready
     do {
-      try wait(for: ready.descriptorNumber, "does not get ready", within: .zero, stop)
+      try wait(for: ready.descriptorNumber, "did not become ready", within: .zero, stop)
     } catch {
       end()
       throw error
     }
   }
 
-  /// Lets a publisher begin.
+  /// Starts a publisher's work.
   func go() throws {
     guard let number = gate?.number else { return }
     try writeFully([1], to: number)
   }
 
-  /// Tells it that all others have ended.
+  /// Tells the process that all others have ended.
   func release() { gate = nil }
 
-  /// Waits for its end by itself.
+  /// Waits until the process ends by itself.
   func finish(within duration: Duration, stop: StopSignal) throws -> RingFigures {
-    try wait(for: program.process.descriptorNumber, "does not end", within: duration, stop)
+    try wait(for: program.process.descriptorNumber, "did not end", within: duration, stop)
     if program.process.status?.isSuccess == true,
       let figures = RingFigures(in: program.collectedOutput())
     {
@@ -52,7 +52,7 @@ final class RingProcess {
     throw program.errorIfEnded() ?? NoFigures(program: program.name, text: program.lastWords)
   }
 
-  /// Stops it, if it still runs.
+  /// Kills the process if it still runs.
   func end() {
     guard program.process.status == nil else { return }
     program.stop(with: Signal.kill)
@@ -62,7 +62,7 @@ final class RingProcess {
     for descriptor: Int32, _ failure: String, within duration: Duration, _ stop: StopSignal
   ) throws {
     let watched = [descriptor, stop.descriptorNumber, program.process.descriptorNumber]
-    let found = try waitUntilReadable(watched, until: .after(duration + Self.patience))
+    let found = try waitUntilReadable(watched, until: .after(duration + Self.startTimeout))
     if found[0] { return }
     if found[1] { throw Interrupted() }
     if let error = program.errorIfEnded() { throw error }
@@ -74,5 +74,5 @@ struct StuckProcess: Error, CustomStringConvertible {
   let name: String
   let failure: String
 
-  var description: String { "\(name) \(failure); run again on a machine that is less busy" }
+  var description: String { "\(name) \(failure); try again on a less busy machine" }
 }

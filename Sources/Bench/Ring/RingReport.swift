@@ -1,13 +1,13 @@
 import CommandLineSupport
 
-/// What the rounds of a ring suite came to, for programs and for readers.
+/// The results of a ring suite, as records and as text.
 struct RingReport {
   let suite: String
   let heading: String
   let rows: [RingRow]
-  /// The subjects that the others are held against.
-  var yardsticks = ["limit", "iceoryx"]
-  /// What goes from one process to others.
+  /// The subjects that the others are compared with.
+  var baselines = ["limit", "iceoryx"]
+  /// What processes exchange, for headings.
   var noun = "frame"
 
   var report: BenchReport {
@@ -15,7 +15,7 @@ struct RingReport {
       records: rows.flatMap(records), lines: [heading, ""] + rows.flatMap(lines) + versions)
   }
 
-  /// What each subject was made of.
+  /// The version of each subject.
   private var versions: [String] {
     var table = TextTable(["subject", "version"])
     var known: Set<String> = []
@@ -42,7 +42,7 @@ struct RingReport {
       case .rate, .posts: record.per_second = thousandths(column, \.framesPerSecond)
       case .calls: record.syscalls_per_frame = thousandths(column, \.callsPerFrame)
       }
-      // Who spins uses all there is.
+      // A process that spins uses all the time it gets.
       if measure != .calls, !row.scenario.traits.contains(.polls) {
         record.cpu_ns_per_frame = whole(column, \.processorNsPerFrame)
       }
@@ -71,7 +71,7 @@ struct RingReport {
 
   private func lines(of row: RingRow) -> [String] {
     let measure = row.scenario.measure
-    var headings = ["subject", heading(of: measure)] + yardsticks.map { "× \($0)" }
+    var headings = ["subject", heading(of: measure)] + baselines.map { "× \($0)" }
     let hasTail = measure != .rate && measure != .posts && measure != .calls
     if hasTail { headings += ["p99", "p99.9"] }
     let hasProcessorTime = measure != .calls && !row.scenario.traits.contains(.polls)
@@ -81,7 +81,7 @@ struct RingReport {
       var cells = [
         column.subject.name, text(column, measure.figure, places: measure.places),
       ]
-      cells += yardsticks.map { ratio(column, to: $0, in: row) }
+      cells += baselines.map { ratio(column, to: $0, in: row) }
       if hasTail { cells += [text(column, \.p99), text(column, \.p999)] }
       if hasProcessorTime { cells.append(text(column, \.processorNsPerFrame)) }
       table.add(cells)
@@ -103,7 +103,7 @@ struct RingReport {
     spread(column, figure)?.text(places: places) ?? ""
   }
 
-  /// Of the row's own figure, within a round: a busy moment of the machine weighs on both.
+  /// The ratio of the row's figure within each round, so that load on the machine affects both.
   private func ratio(_ column: RingRow.Column, to name: String, in row: RingRow) -> String {
     let figure = row.scenario.measure.figure
     guard let other = row.columns.first(where: { $0.subject.name == name }) else { return "" }
@@ -116,7 +116,7 @@ struct RingReport {
 }
 
 extension RingScenario.Measure {
-  /// What a row is about, and what its ratios are of.
+  /// The figure of a row, also used for its ratios.
   var figure: @Sendable (RingFinding) -> Double? {
     switch self {
     case .latency, .cost, .last: { $0.p50 }

@@ -1,7 +1,7 @@
 import CommandLineSupport
 import Platform
 
-/// What the subjects showed in one scenario, one finding a round each.
+/// The measurements of all subjects in one scenario, one for each round.
 struct RingRow: Sendable {
   let scenario: RingScenario
   var columns: [Column] = []
@@ -12,7 +12,7 @@ struct RingRow: Sendable {
   }
 }
 
-/// The subjects that are here, with what must run beside them.
+/// The available subjects and the daemons that they need.
 struct RingSubjects {
   let all: [RingSubject]
   private let daemons: [StartedProgram]
@@ -40,7 +40,7 @@ struct RingSubjects {
     self.daemons = daemons
   }
 
-  func end() { for daemon in daemons { daemon.stop() } }
+  func stopDaemons() { for daemon in daemons { daemon.stop() } }
 
   private static func start(
     _ daemon: RingSubject.Daemon, _ stop: StopSignal
@@ -56,12 +56,12 @@ struct RingSubjects {
     if found[0] { return program }
     defer { program.stop() }
     if found[1] { throw Interrupted() }
-    throw program.errorIfEnded() ?? StuckProcess(name: daemon.name, failure: "does not get ready")
+    throw program.errorIfEnded() ?? StuckProcess(name: daemon.name, failure: "did not become ready")
   }
 }
 
 extension BenchRun {
-  /// Every subject in every scenario, once a round.
+  /// Measures every subject in every scenario, once in each round.
   func rows(
     of scenarios: [RingScenario], _ subjects: [RingSubject],
     measure: (RingScenario, RingSubject) throws -> RingFinding
@@ -69,7 +69,7 @@ extension BenchRun {
     var rows = scenarios.map { scenario in
       RingRow(
         scenario: scenario,
-        columns: subjects.filter { $0.canTake(scenario) }.map {
+        columns: subjects.filter { $0.supports(scenario) }.map {
           RingRow.Column(subject: $0, rounds: [])
         })
     }
@@ -77,11 +77,11 @@ extension BenchRun {
     for round in 0..<rounds {
       for row in rows.indices {
         let scenario = rows[row].scenario
-        // There and back, so that none always follows the same.
+        // Alternating direction, so that no subject always follows the same one.
         let indices = rows[row].columns.indices
         for column in round % 2 == 0 ? Array(indices) : indices.reversed() {
           let subject = rows[row].columns[column].subject
-          // One that failed is left out from then on.
+          // A subject that failed once is left out of later rounds.
           guard rows[row].columns[column].rounds.count == round else { continue }
           terminal.progress("round \(round + 1) of \(rounds): \(scenario.name): \(subject.name)")
           do {
@@ -92,7 +92,7 @@ extension BenchRun {
         }
       }
     }
-    // What was not measured in each round cannot be compared.
+    // A subject without a measurement in each round cannot be compared.
     for row in rows.indices { rows[row].columns.removeAll { $0.rounds.count < rounds } }
     return rows
   }

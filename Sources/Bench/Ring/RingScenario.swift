@@ -1,42 +1,42 @@
 import Platform
 
-/// What the processes of one turn do: a row of the ring suite.
+/// The work of the processes in one turn: a row of the ring suite.
 struct RingScenario: Sendable {
-  /// Which figure the row is about.
+  /// The figure of a row.
   enum Measure: Sendable {
-    /// From a filled frame to a subscriber that can read it.
+    /// Time from a filled frame to a subscriber that can read it.
     case latency
-    /// How many frames a subscriber receives.
+    /// Frames that a subscriber receives.
     case rate
-    /// What a loan and its publication, or a post, take the publisher.
+    /// The publisher's time for a loan and its publication, or for a post.
     case cost
-    /// From a post to the last of all subscribers.
+    /// Time from a post to the last of all subscribers.
     case last
-    /// How many frames a publisher publishes, whoever receives how many.
+    /// Frames that a publisher publishes, however many are received.
     case posts
-    /// How many calls of the kernel the publisher and one subscriber make for a frame.
+    /// System calls of the publisher and one subscriber for each frame.
     case calls
   }
 
   struct Traits: OptionSet, Sendable {
     let rawValue: Int
-    /// Both sides spin; else they sleep.
+    /// Both sides spin; otherwise they sleep.
     static let polls = Traits(rawValue: 1)
-    /// Every byte is written and summed; else the first 16.
+    /// Every byte is written and summed; otherwise the first 16.
     static let fills = Traits(rawValue: 2)
     /// The publisher waits for its subscribers, so that every frame arrives.
     static let lossless = Traits(rawValue: 4)
     /// The subscribers are attached and do nothing.
     static let idles = Traits(rawValue: 8)
-    /// The publisher makes no call to wait until a frame is due.
+    /// The publisher spins until a frame is due, without a system call.
     static let spins = Traits(rawValue: 16)
-    /// The publisher takes the time of each call by itself, also while subscribers sleep.
+    /// The publisher measures each call by itself, even if subscribers sleep.
     static let times = Traits(rawValue: 32)
-    /// The subscribers work for a millisecond on each frame.
+    /// The subscribers work on each frame for a millisecond.
     static let works = Traits(rawValue: 64)
-    /// The publisher asks whether something was published, instead of publishing.
+    /// The publisher checks for a post instead of publishing.
     static let checks = Traits(rawValue: 128)
-    /// The publisher lists credentials, instead of opening one.
+    /// The publisher lists credentials instead of opening one.
     static let lists = Traits(rawValue: 256)
   }
 
@@ -45,21 +45,21 @@ struct RingScenario: Sendable {
   let bytes: Int
   var framesPerSecond = 0
   var subscribers = 1
-  /// Frames that may be under way, where a subject lets one choose.
+  /// Frames in flight, for subjects that can set it.
   var depth = 8
   var traits: Traits = []
-  /// How many there are, where credentials are opened instead of frames published.
+  /// The number of credentials in the store, for scenarios that open credentials.
   var credentials = 0
 
   static let smallBytes = 64
-  /// A picture of 1920×1080 pixels, planar 4:2:0.
+  /// A 1920×1080 picture, planar 4:2:0.
   static let mediumBytes = 3_110_400
-  /// The same picture, 4 bytes a pixel.
+  /// The same picture with 4 bytes a pixel.
   static let largeBytes = 8_294_400
 
   static let timed: [RingScenario] = [
     polling("64 B", smallBytes),
-    // Nobody writes 8.3 MB 20,000 times a second: only the first 16 bytes are.
+    // 8.3 MB cannot be written 20,000 times a second: only the first 16 bytes are.
     polling("8.3 MB", largeBytes, depth: 2),
     event("64 B at 1 kHz", smallBytes, 1000),
     event("3.1 MB at 60 Hz", mediumBytes, 60, depth: 2),
@@ -114,14 +114,14 @@ struct RingScenario: Sendable {
       subscribers: count, traits: .idles)
   }
 
-  /// Slow enough for everybody to fall asleep, also while each call is counted.
+  /// Slow enough for every subscriber to fall asleep, even while calls are counted.
   private static func asleep(_ count: Int) -> RingScenario {
     RingScenario(
       name: "system calls, \(count) asleep", measure: .calls, bytes: smallBytes,
       framesPerSecond: 100, subscribers: count, traits: .spins)
   }
 
-  /// What RingKit.h reads.
+  /// The arguments as RingKit.h parses them.
   func arguments(duration: Duration) -> [String] {
     let intervalNs = framesPerSecond == 0 ? 0 : 1_000_000_000 / framesPerSecond
     func flag(_ name: String, _ trait: Traits) -> String {

@@ -1,47 +1,47 @@
 import CommandLineSupport
 import Platform
 
-/// A way to bring frames from one process to others: a program that takes the arguments of
-/// RingKit.h, once as publisher and once as each subscriber.
+/// A way to transfer frames between processes: a program that takes the arguments of RingKit.h, run
+/// once as publisher and once as each subscriber.
 struct RingSubject: Sendable {
   let name: String
   let path: String
-  /// What runs besides, for all turns of the subject.
+  /// A program that runs during all turns of the subject.
   var daemon: Daemon?
-  /// Whether a subscriber can look without waiting.
+  /// Whether a subscriber can poll without waiting.
   var canPoll = true
-  /// Whether its frames lie in shared memory, so that their size costs nothing.
+  /// Whether its frames are in shared memory, so that their size costs nothing.
   var sharesMemory = true
-  /// Whether a publisher goes on while subscribers receive nothing.
+  /// Whether a publisher continues while subscribers receive nothing.
   var ignoresIdle = true
-  /// Whether other processes are told of anything.
-  var tells = true
-  /// Whether an observer can ask, without a call of the kernel, whether there was a post.
+  /// Whether other processes are notified.
+  var notifies = true
+  /// Whether an observer can check for a post without a system call.
   var canCheck = false
-  /// How many credentials it is filled with in bearable time.
-  var mostCredentials = Int.max
-  /// Whether what its observers are too slow for is kept for them, each post by itself.
+  /// The number of credentials that can be stored in acceptable time.
+  var maximumCredentials = Int.max
+  /// Whether it queues each post for observers that are too slow.
   var queues = false
 
   struct Daemon: Sendable {
     let name: String
     let path: String
     let arguments: [String]
-    /// What it says when it is ready.
+    /// Text in its output when it is ready.
     let greeting: String
   }
 
-  /// Others may be missing or broken; what is ours may not.
+  /// Peers may be missing or broken; FrameBus and the baseline may not.
   var isPeer: Bool { name != "framebus" && name != "limit" }
 
-  func canTake(_ scenario: RingScenario) -> Bool {
+  func supports(_ scenario: RingScenario) -> Bool {
     if scenario.traits.contains(.polls), !canPoll { return false }
     if scenario.traits.contains(.idles), !ignoresIdle { return false }
-    if scenario.subscribers > 0, !tells { return false }
+    if scenario.subscribers > 0, !notifies { return false }
     if scenario.traits.contains(.checks), !canCheck { return false }
     if scenario.traits.contains(.works), queues { return false }
-    if scenario.credentials > mostCredentials { return false }
-    // 8.3 MB copied 20,000 times a second is more than memory can do.
+    if scenario.credentials > maximumCredentials { return false }
+    // 8.3 MB copied 20,000 times a second exceeds the bandwidth of memory.
     let isFast = scenario.framesPerSecond > 1000 && scenario.bytes > RingScenario.smallBytes
     return sharesMemory || !isFast
   }
@@ -54,7 +54,7 @@ struct RingSubject: Sendable {
     RingSubject(name: "limit", path: try own("BareRing", for: "limit"))
   }
 
-  /// Programs of others.
+  /// Programs of other projects.
   enum Peer: CaseIterable {
     case iceoryx, gstreamer, zeroMQ, socket
   }

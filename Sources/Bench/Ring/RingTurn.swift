@@ -2,8 +2,8 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// One subject's turn in one scenario: its processes are started, let go, and stopped, however the
-/// turn ends.
+/// One turn of a subject in one scenario: starts its processes, begins the work, and stops them in
+/// all cases.
 struct RingTurn {
   let subject: RingSubject
   let scenario: RingScenario
@@ -16,7 +16,7 @@ struct RingTurn {
     return try measure(in: folder.path)
   }
 
-  /// - Parameter wrapper: a command that runs each process, by its number.
+  /// - Parameter wrapper: returns the command that runs a process, by the process's number.
   func measure(in folder: String, by wrapper: (Int) -> [String] = { _ in [] }) throws -> RingFinding
   {
     _ = try AppGroup.create(.local, root: folder)
@@ -29,7 +29,7 @@ struct RingTurn {
         try RingProcess("\(subject.name) \(role)", command: wrapper(number) + command, stop: stop))
     }
     try processes[0].go()
-    // Subscribers end by the publisher's last frame; idle ones see none.
+    // Subscribers end at the publisher's last frame; idle ones do not receive it.
     let isIdle = scenario.traits.contains(.idles)
     var order = Array(processes.indices)
     if !isIdle { order.append(order.removeFirst()) }

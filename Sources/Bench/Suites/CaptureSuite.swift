@@ -2,8 +2,8 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// What it costs to bring a moving screen from the X server to another process that throws it away:
-/// the price of the bus by itself.
+/// The cost of transferring a moving screen from the X server to another process that discards it:
+/// the cost of the bus alone.
 struct CaptureSuite: BenchSuite {
   let name = "capture"
 
@@ -37,13 +37,13 @@ struct CaptureSuite: BenchSuite {
     return report(zip(subjects, findings).filter { !$0.1.isEmpty }, run)
   }
 
-  /// What each subject showed, one finding a round; nothing of a peer that does not work here.
+  /// The measurements of each subject, one for each round; none for a peer that fails.
   private func measure(_ turns: [CaptureTurn], _ run: BenchRun) throws -> [[CaptureFinding]] {
     var findings: [[CaptureFinding]] = turns.map { _ in [] }
     var broken: Set<Int> = []
     defer { run.terminal.endProgress() }
     for round in 0..<run.rounds {
-      // There and back, so that none always follows the same.
+      // Alternating direction, so that no subject always follows the same one.
       let order = round % 2 == 0 ? Array(turns.indices) : turns.indices.reversed()
       for index in order {
         if broken.contains(index) { continue }
@@ -61,8 +61,8 @@ struct CaptureSuite: BenchSuite {
     return findings
   }
 
-  /// A polyhedron that turns about 140 times a second, more often than any subject looks: every
-  /// frame differs from the one before, and all subjects see the same.
+  /// A polyhedron that turns about 140 times a second, more often than any subject captures: every
+  /// frame differs from the one before, and all subjects capture the same.
   private func showContent(on display: String) throws -> StartedProgram {
     guard let path = programInPath(named: "ico") else {
       throw StartedProgramError.missing("ico", package: "x11-apps")
@@ -121,7 +121,7 @@ struct CaptureSuite: BenchSuite {
       if subject.programs.count > 1 { records.append(record(", publisher", publisher)) }
       records.append(record(", X server", server))
 
-      // Within a round, so that a busy minute of the machine weighs on both.
+      // Within a round, so that load on the machine affects both.
       let ratios = Spread(
         zip(findings, limits).map { $0.processorNsPerFrame / $1.processorNsPerFrame })
       table.add([
@@ -136,7 +136,7 @@ struct CaptureSuite: BenchSuite {
     }
     let heading =
       "\(name): \(scenario) to nowhere, \(run.rounds) rounds of "
-      + "\(run.wholeSeconds(or: Self.defaultSeconds)) s each, median (least–most)"
+      + "\(run.wholeSeconds(or: Self.defaultSeconds)) s each, median (min–max)"
     return BenchReport(records: records, lines: [heading, ""] + table.lines)
   }
 }

@@ -1,24 +1,24 @@
 import CommandLineSupport
 import Platform
 
-/// What it costs to open a credential: FrameBus beside the calls of libsodium that it cannot do
-/// without (the limit), and beside libsecret with gnome-keyring. Measured by the means of the ring
-/// suite: opening one is a frame.
+/// The cost of opening a credential: FrameBus compared with the libsodium calls that it needs (the
+/// baseline), and with libsecret and gnome-keyring. Uses the ring suite's measurements: opening one
+/// credential counts as a frame.
 struct CredentialSuite: BenchSuite {
   let name = "credential"
 
   func run(_ run: BenchRun) throws -> BenchReport {
     let subjects = try RingSubjects(
       run, own: [try .credentials(), try .sodium()], peers: [{ try .libsecret() }])
-    defer { subjects.end() }
+    defer { subjects.stopDaemons() }
     let duration: Duration = .seconds(run.seconds ?? 1)
     let rows = try run.rows(of: RingScenario.credentials, subjects.all) { scenario, subject in
       try RingTurn(subject: subject, scenario: scenario, duration: duration, stop: run.stop)
         .measure()
     }
-    let heading = "\(name): \(run.rounds) rounds of \(duration), median (least–most)"
+    let heading = "\(name): \(run.rounds) rounds of \(duration), median (min–max)"
     return RingReport(
-      suite: name, heading: heading, rows: rows, yardsticks: ["limit", "libsecret"], noun: "call"
+      suite: name, heading: heading, rows: rows, baselines: ["limit", "libsecret"], noun: "call"
     ).report
   }
 }
@@ -55,6 +55,7 @@ extension RingSubject {
         subject: "libsecret", program: server, remedy: "install it: apt-get install \(package)")
     }
     return RingSubject(
-      name: "libsecret", path: try program("LibsecretGet", for: "libsecret"), mostCredentials: 100)
+      name: "libsecret", path: try program("LibsecretGet", for: "libsecret"),
+      maximumCredentials: 100)
   }
 }

@@ -1,8 +1,8 @@
 import CommandLineSupport
 import Platform
 
-/// What settings cost: FrameBus beside bare writes to a file that others watch (the limit), and
-/// what others use. Measured by the means of the ring suite: a change is a frame.
+/// The cost of settings: FrameBus compared with bare writes to a watched file (the baseline), and
+/// with peers. Uses the ring suite's measurements: a change counts as a frame.
 struct DefaultsSuite: BenchSuite {
   let name = "defaults"
 
@@ -10,15 +10,15 @@ struct DefaultsSuite: BenchSuite {
     let subjects = try RingSubjects(
       run, own: [try .defaults(), try .watch()],
       peers: [{ try .dconf() }, { try .userDefaults() }])
-    defer { subjects.end() }
+    defer { subjects.stopDaemons() }
     let duration: Duration = .seconds(run.seconds ?? 1)
     let rows = try run.rows(of: RingScenario.settings, subjects.all) { scenario, subject in
       try RingTurn(subject: subject, scenario: scenario, duration: duration, stop: run.stop)
         .measure()
     }
-    let heading = "\(name): \(run.rounds) rounds of \(duration), median (least–most)"
+    let heading = "\(name): \(run.rounds) rounds of \(duration), median (min–max)"
     return RingReport(
-      suite: name, heading: heading, rows: rows, yardsticks: ["limit", "dconf"], noun: "change"
+      suite: name, heading: heading, rows: rows, baselines: ["limit", "dconf"], noun: "change"
     ).report
   }
 }
@@ -56,10 +56,10 @@ extension RingSubject {
       name: "dconf", path: try program("DConfSettings", for: "dconf"), canCheck: true)
   }
 
-  /// It tells no other process of anything.
+  /// It does not notify other processes.
   fileprivate static func userDefaults() throws(MissingSubject) -> RingSubject {
     RingSubject(
-      name: "userdefaults", path: try own("UserSettings", for: "userdefaults"), tells: false,
+      name: "userdefaults", path: try own("UserSettings", for: "userdefaults"), notifies: false,
       canCheck: true)
   }
 }

@@ -2,8 +2,8 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// Those who read a log: all of it at once, and line by line as it grows. There is no bare
-/// primitive for either.
+/// The cost of reading a log: all of it at once, and line by line as it grows. There is no bare
+/// primitive to compare with.
 extension LogSuite {
   private enum Reading: String, CaseIterable {
     case merge = "merge 8 processes"
@@ -29,9 +29,9 @@ extension LogSuite {
         if run.stop.isRaised { throw Interrupted() }
         run.terminal.progress("\(reading.rawValue), round \(round + 1) of \(run.rounds)")
         figures.append(
-          try inGroup { place in
+          try inGroup { root in
             reading == .merge
-              ? try merge(reader, writer, in: place) : try follow(reader, in: place)
+              ? try merge(reader, writer, in: root) : try follow(reader, in: root)
           })
       }
       lines += ["", reading.rawValue] + Self.lines(reading, figures)
@@ -52,18 +52,18 @@ extension LogSuite {
     }
   }
 
-  private func merge(_ reader: String, _ writer: String, in place: String) throws -> Figures {
+  private func merge(_ reader: String, _ writer: String, in root: String) throws -> Figures {
     let count = Self.mergedLines / Self.writers
     let writers = try (0..<Self.writers).map { _ in
-      try StartedProgram("BusLog", writer, ["rate", place, "lines=\(count)"])
+      try StartedProgram("BusLog", writer, ["rate", root, "lines=\(count)"])
     }
     for writer in writers { _ = try finish(writer) }
     return try finish(
-      StartedProgram("BusLogReader", reader, ["merge", place, "lines=\(Self.mergedLines)"]))
+      StartedProgram("BusLogReader", reader, ["merge", root, "lines=\(Self.mergedLines)"]))
   }
 
-  private func follow(_ reader: String, in place: String) throws -> Figures {
-    let settings = [place, "lines=\(Self.followedLines)"]
+  private func follow(_ reader: String, in root: String) throws -> Figures {
+    let settings = [root, "lines=\(Self.followedLines)"]
     let ready = try StopSignal()
     let follower = try StartedProgram("BusLogReader", reader, ["follow"] + settings) { line in
       if line == "ready" { ready.raise() }
@@ -71,8 +71,8 @@ extension LogSuite {
     defer { follower.stop() }
     _ = try waitUntilReadable(
       [ready.descriptorNumber, follower.process.descriptorNumber], until: .after(.seconds(60)))
-    let speaker = try StartedProgram("BusLogReader", reader, ["speak"] + settings)
-    defer { speaker.stop() }
+    let appender = try StartedProgram("BusLogReader", reader, ["append"] + settings)
+    defer { appender.stop() }
     return try finish(follower)
   }
 }

@@ -2,9 +2,9 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// What a line of the log costs its caller, how many a second there can be, and how many that
-/// survive a power cut: FrameBus, by its own API and behind swift-log's Logger, beside bare writes
-/// of many lines each (the limit), a write a line, and spdlog; and what reading costs.
+/// The cost of a log line for its caller, and the rate of lines, with and without durability:
+/// FrameBus, by its own API and behind swift-log's Logger, compared with bare writes of many lines
+/// each (the baseline), one write a line, and spdlog; also the cost of reading.
 struct LogSuite: BenchSuite {
   let name = "log"
 
@@ -15,7 +15,7 @@ struct LogSuite: BenchSuite {
 
   private struct Scenario {
     let name: String
-    /// As LogKit.h has it.
+    /// The name of the work in LogKit.h.
     let work: String
     let lines: Int
   }
@@ -26,7 +26,7 @@ struct LogSuite: BenchSuite {
     Scenario(name: "lines on the disk", work: "durable", lines: 200_000),
   ]
 
-  /// What a program of Benchmarks says at its end.
+  /// The figures that a program of Benchmarks reports at its end.
   struct Figures: Decodable {
     let p50_ns: UInt64
     let p99_ns: UInt64
@@ -39,11 +39,11 @@ struct LogSuite: BenchSuite {
     let subjects = try subjects(run)
     defer { run.terminal.endProgress() }
     var records: [BenchRecord] = []
-    var lines = ["\(name): \(run.rounds) rounds, 120-byte lines, median (least–most)"]
+    var lines = ["\(name): \(run.rounds) rounds, 120-byte lines, median (min–max)"]
     for scenario in Self.scenarios {
       var figures: [[Figures]] = subjects.map { _ in [] }
       for round in 0..<run.rounds {
-        // There and back, so that none always follows the same.
+        // Alternating direction, so that no subject always follows the same one.
         let order = round % 2 == 0 ? Array(subjects.indices) : subjects.indices.reversed()
         for index in order {
           if run.stop.isRaised { throw Interrupted() }
@@ -61,7 +61,7 @@ struct LogSuite: BenchSuite {
     return BenchReport(records: records + reading.records, lines: lines + reading.lines)
   }
 
-  /// Others may be missing; what is ours may not.
+  /// Peers may be missing; FrameBus and the baseline may not.
   private func subjects(_ run: BenchRun) throws -> [Subject] {
     var subjects = try [
       ("framebus", "BusLog"), ("limit", "BareLog"), ("framebus, swift-log", "BusLogger"),
@@ -78,7 +78,7 @@ struct LogSuite: BenchSuite {
       if let path = siblingProgram(named: program) {
         subjects.append(Subject(name: name, path: path))
       } else {
-        run.terminal.say("\(name) is left out: scripts/peers builds it")
+        run.terminal.say("skipped \(name): not built; run scripts/peers")
       }
     }
     return subjects
@@ -87,22 +87,22 @@ struct LogSuite: BenchSuite {
   private func measure(
     _ subject: Subject, _ scenario: Scenario, _ run: BenchRun
   ) throws -> Figures {
-    try inGroup { place in
+    try inGroup { root in
       try finish(
         StartedProgram(
-          subject.name, subject.path, [scenario.work, place, "lines=\(scenario.lines)"]))
+          subject.name, subject.path, [scenario.work, root, "lines=\(scenario.lines)"]))
     }
   }
 
-  /// A turn in a group of its own.
-  func inGroup(_ turn: (_ place: String) throws -> Figures) throws -> Figures {
+  /// Runs a turn in a group of its own.
+  func inGroup(_ turn: (_ root: String) throws -> Figures) throws -> Figures {
     let folder = try TemporaryFolder(prefix: "framebus-bench-log-")
     defer { try? folder.remove() }
     _ = try AppGroup.create(.local, root: folder.path)
     return try turn(folder.path)
   }
 
-  /// What a program says at its end.
+  /// Waits for a program's end and reads its figures.
   func finish(_ program: StartedProgram) throws -> Figures {
     guard let status = program.process.wait(until: .after(.seconds(300))), status.isSuccess else {
       throw StartedProgramError.ended(
@@ -115,7 +115,7 @@ struct LogSuite: BenchSuite {
     var table = TextTable(["subject", "ns a call, p50", "p99", "k lines/s", "× limit"])
     for (subject, own) in zip(subjects, figures) {
       func spread(_ value: (Figures) -> Double) -> Spread { Spread(own.map(value)) }
-      // Within a round, so that a busy minute weighs on both.
+      // Within a round, so that load on the machine affects both.
       let ratios = Spread(zip(own, figures[1]).map { $0.per_second / $1.per_second })
       table.add([
         subject.name, spread { Double($0.p50_ns) }.text(places: 0),

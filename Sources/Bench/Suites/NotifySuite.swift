@@ -1,8 +1,9 @@
 import CommandLineSupport
 import Platform
 
-/// What notifications cost: FrameBus beside a bare datagram to each observer (the limit), a bare
-/// futex, and what others use. Measured by the means of the ring suite: a post is a frame.
+/// The cost of notifications: FrameBus compared with a bare datagram to each observer (the
+/// baseline), a bare futex, and peers. Uses the ring suite's measurements: a post counts as a
+/// frame.
 struct NotifySuite: BenchSuite {
   let name = "notify"
 
@@ -10,15 +11,15 @@ struct NotifySuite: BenchSuite {
     let subjects = try RingSubjects(
       run, own: [try .notify(), try .datagram(), try .futex()],
       peers: [{ try .dbus() }, { try .redis() }])
-    defer { subjects.end() }
+    defer { subjects.stopDaemons() }
     let duration: Duration = .seconds(run.seconds ?? 1)
     let rows = try run.rows(of: RingScenario.notifications, subjects.all) { scenario, subject in
       try RingTurn(subject: subject, scenario: scenario, duration: duration, stop: run.stop)
         .measure()
     }
-    let heading = "\(name): \(run.rounds) rounds of \(duration), median (least–most)"
+    let heading = "\(name): \(run.rounds) rounds of \(duration), median (min–max)"
     return RingReport(
-      suite: name, heading: heading, rows: rows, yardsticks: ["limit", "dbus"], noun: "post"
+      suite: name, heading: heading, rows: rows, baselines: ["limit", "dbus"], noun: "post"
     ).report
   }
 }
@@ -70,7 +71,7 @@ extension RingSubject {
     try peer("redis", "RedisNotify", server: "redis-server", package: "redis-server")
   }
 
-  /// A peer whose posting program starts a server of its own.
+  /// A peer whose posting program starts its own server.
   private static func peer(
     _ name: String, _ program: String, server: String, package: String
   ) throws(MissingSubject) -> RingSubject {

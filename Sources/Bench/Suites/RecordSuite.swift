@@ -2,8 +2,8 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// How fast frames go from a publisher that waits to a file: `framebus record` beside `dd`, which
-/// copies the same bytes by direct writes, one after the other, without a bus in between.
+/// The rate at which frames of a publisher that waits are recorded to a file: `framebus record`
+/// compared with `dd`, which copies the same bytes by one direct write at a time, without a bus.
 struct RecordSuite: BenchSuite {
   let name = "record"
 
@@ -14,7 +14,7 @@ struct RecordSuite: BenchSuite {
 
   private static let defaultSeconds = 2
 
-  /// Bytes a second, one figure a round.
+  /// Its rates are in bytes a second, one for each round.
   private struct Subject {
     let name: String
     let measure: () throws -> Double
@@ -35,7 +35,7 @@ struct RecordSuite: BenchSuite {
     ]
     defer { run.terminal.endProgress() }
     for round in 0..<run.rounds {
-      // There and back, so that none always follows the same.
+      // Alternating direction, so that neither always follows the other.
       for index in round % 2 == 0 ? [0, 1] : [1, 0] {
         if run.stop.isRaised { throw Interrupted() }
         run.terminal.progress("round \(round + 1) of \(run.rounds): \(subjects[index].name)")
@@ -45,7 +45,7 @@ struct RecordSuite: BenchSuite {
     return report(subjects, of: frames, run)
   }
 
-  /// A y4m stream of grey pictures; it stays in the page cache.
+  /// Writes a y4m file of grey pictures; it stays in the page cache.
   private func writeFilm(of frames: Int, to path: String) throws(SystemError) {
     var file = try BlockFile(creating: path)
     let header = Array("YUV4MPEG2 W\(Self.width) H\(Self.height) F60:1 Ip C420jpeg\n".utf8)
@@ -58,8 +58,8 @@ struct RecordSuite: BenchSuite {
   }
 
   private func record(_ input: String, to output: String, in folder: String) throws -> Double {
-    let place = ["--root", folder, "--stream", "film"]
-    let capture = try start("framebus-capture", ["y4m:\(input)", "--quiet"] + place)
+    let group = ["--root", folder, "--stream", "film"]
+    let capture = try start("framebus-capture", ["y4m:\(input)", "--quiet"] + group)
     let recorder = try start("framebus", ["record", "film", output, "--json", "--root", folder])
     try waitForEnd(of: recorder)
     try waitForEnd(of: capture)
@@ -71,7 +71,7 @@ struct RecordSuite: BenchSuite {
 
   private func copy(of frames: Int, _ input: String, to output: String) throws -> Double {
     let before = monotonicNowNs()
-    // Whole blocks of about a frame; the recorder syncs its file too.
+    // Whole blocks of about a frame; dd syncs its file, as the recorder does.
     let dd = try start(
       "dd", ["if=\(input)", "of=\(output)", "bs=3112960", "oflag=direct", "conv=fsync"])
     try waitForEnd(of: dd)
@@ -99,7 +99,7 @@ struct RecordSuite: BenchSuite {
     var records: [BenchRecord] = []
     for subject in subjects {
       let rates = Spread(subject.rates)
-      // Within a round, so that a busy minute of the disk weighs on both.
+      // Within a round, so that load on the disk affects both.
       let ratios = Spread(zip(subject.rates, subjects[1].rates).map { $0 / $1 })
       table.add([subject.name, rates.text(in: 1e6), ratios.text(places: 2)])
       var record = BenchRecord(
@@ -108,7 +108,7 @@ struct RecordSuite: BenchSuite {
       record.per_second = (rates.median / Double(Self.frameBytes) * 1000).rounded() / 1000
       records.append(record)
     }
-    let heading = "\(name): \(scenario) to a file, \(run.rounds) rounds, median (least–most)"
+    let heading = "\(name): \(scenario) to a file, \(run.rounds) rounds, median (min–max)"
     return BenchReport(records: records, lines: [heading, ""] + table.lines)
   }
 }

@@ -1,30 +1,30 @@
 import CommandLineSupport
 import Platform
 
-/// How fast frames go from one process to others, and how many: FrameBus beside a bare ring in the
-/// same kind of memory and beside what others use for it.
+/// The latency and rate of frames between processes: FrameBus compared with a bare ring in the same
+/// kind of memory (the baseline) and with peers.
 struct RingSuite: BenchSuite {
   let name = "ring"
 
   func run(_ run: BenchRun) throws -> BenchReport {
     let subjects = try RingSubjects(run)
-    defer { subjects.end() }
+    defer { subjects.stopDaemons() }
     let duration: Duration = .seconds(run.seconds ?? 1)
     let rows = try run.rows(of: RingScenario.timed, subjects.all) { scenario, subject in
       try RingTurn(subject: subject, scenario: scenario, duration: duration, stop: run.stop)
         .measure()
     }
-    let heading = "\(name): \(run.rounds) rounds of \(duration), median (least–most)"
+    let heading = "\(name): \(run.rounds) rounds of \(duration), median (min–max)"
     return RingReport(suite: name, heading: heading, rows: rows).report
   }
 }
 
-/// How many calls of the kernel a frame takes its publisher and a subscriber. Apart from the other
-/// figures, because counting them slows everything down.
+/// System calls of a publisher and a subscriber for each frame. A separate suite, because counting
+/// them slows all processes down.
 struct RingCallsSuite: BenchSuite {
   let name = "ring-calls"
 
-  /// What starts and ends a turn is in both its lengths alike; the difference is frames alone.
+  /// The calls of starting and ending are in both turns; their difference contains only frames.
   private static let shortSeconds = 1.0
   private static let lengthening = 3
 
@@ -33,7 +33,7 @@ struct RingCallsSuite: BenchSuite {
       throw StartedProgramError.missing("strace", package: "strace")
     }
     let subjects = try RingSubjects(run)
-    defer { subjects.end() }
+    defer { subjects.stopDaemons() }
     let short: Duration = .seconds(run.seconds ?? Self.shortSeconds)
     let rows = try run.rows(of: RingScenario.counted, subjects.all) { scenario, subject in
       func count(_ length: Duration) throws -> RingFinding {
@@ -44,7 +44,7 @@ struct RingCallsSuite: BenchSuite {
       let start = try count(short)
       return try count(short * Self.lengthening).subtracting(start)
     }
-    let heading = "\(name): \(run.rounds) rounds, median (least–most)"
+    let heading = "\(name): \(run.rounds) rounds, median (min–max)"
     return RingReport(suite: name, heading: heading, rows: rows).report
   }
 
@@ -65,7 +65,8 @@ struct RingCallsSuite: BenchSuite {
     return finding
   }
 
-  /// The fourth column of strace's last line: `100.00  0.012  3  4711  12  total`.
+  /// Reads the call count from the last line of a summary by strace:
+  /// `100.00  0.012  3  4711  12  total`.
   static func total(in summary: String) throws(NoFigures) -> Int {
     let line = summary.split(separator: "\n").last { $0.hasSuffix(" total") }
     let fields = line?.split(separator: " ") ?? []

@@ -2,8 +2,8 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// What a live upload costs, from a picture that is drawn to the same picture decoded by a
-/// receiver: beside a process that draws, encodes and sends without a bus.
+/// The cost of a live upload, from drawing a picture to decoding it in a receiver, compared with
+/// one process that draws, encodes and sends without a bus.
 struct UploadSuite: BenchSuite {
   let name = "upload"
 
@@ -29,12 +29,12 @@ struct UploadSuite: BenchSuite {
       let findings = try measure(subjects, scene, run)
       for (subject, found) in zip(subjects, findings) {
         records.append(record(subject, scene, found))
-        table.add(row(subject, scene, found, beside: findings[1]))
+        table.add(row(subject, scene, found, comparedWith: findings[1]))
       }
     }
     let heading =
       "\(name): by WHIP to a receiver that decodes, \(run.rounds) rounds of "
-      + "\(run.wholeSeconds(or: Self.defaultSeconds)) s each, median (least–most)"
+      + "\(run.wholeSeconds(or: Self.defaultSeconds)) s each, median (min–max)"
     return BenchReport(records: records, lines: [heading, ""] + table.lines)
   }
 
@@ -43,7 +43,7 @@ struct UploadSuite: BenchSuite {
   ) throws -> [[UploadFinding]] {
     var findings: [[UploadFinding]] = subjects.map { _ in [] }
     for round in 0..<run.rounds {
-      // There and back, so that none always follows the same.
+      // Alternating direction, so that no subject always follows the same one.
       let order = round % 2 == 0 ? Array(subjects.indices) : subjects.indices.reversed()
       for index in order {
         let subject = subjects[index]
@@ -75,12 +75,12 @@ struct UploadSuite: BenchSuite {
 
   private func row(
     _ subject: UploadSubject, _ scene: UploadScene, _ found: [UploadFinding],
-    beside limits: [UploadFinding]
+    comparedWith limits: [UploadFinding]
   ) -> [String] {
     func text(_ unit: Double, _ value: (UploadFinding) -> Double) -> String {
       Spread(found.map(value)).text(in: unit)
     }
-    // Within a round, so that a busy minute of the machine weighs on both.
+    // Within a round, so that load on the machine affects both.
     func ratio(_ value: (UploadFinding) -> Double) -> String {
       Spread(zip(found, limits).map { value($0) / value($1) }).text(places: 2)
     }

@@ -3,15 +3,15 @@ import Platform
 
 /// A way to upload.
 enum UploadSubject: String, CaseIterable {
-  /// Two processes, with the bus between them.
+  /// Two processes connected by the bus.
   case framebus
   /// The same elements in one process.
   case limit
-  /// The same, with GStreamer's own conversion of pixels.
+  /// The same, with GStreamer's own pixel conversion.
   case gstreamer
 }
 
-/// What every subject uploads: the test pattern, which carries the time of its drawing.
+/// The picture that every subject uploads: the test pattern, which contains its drawing time.
 struct UploadScene: Sendable {
   let width: Int
   let height: Int
@@ -21,16 +21,16 @@ struct UploadScene: Sendable {
 
   var text: String { "\(height)p\(framesPerSecond)" }
 
-  /// The programs that upload to an endpoint on that port.
+  /// The programs that upload to a receiver on this port.
   func programs(of subject: UploadSubject, to port: Int) throws -> [CaptureSubject.Program] {
     switch subject {
     case .framebus:
-      let place = ["--root", folder, "--group", groupID, "--stream", text]
+      let group = ["--root", folder, "--group", groupID, "--stream", text]
       return [
         try own(
           "framebus-capture",
-          ["test:bars", "--size", "\(width)x\(height)", "--fps", "\(framesPerSecond)"] + place),
-        try own("framebus-upload", ["whip:http://127.0.0.1:\(port)/whip"] + place),
+          ["test:bars", "--size", "\(width)x\(height)", "--fps", "\(framesPerSecond)"] + group),
+        try own("framebus-upload", ["whip:http://127.0.0.1:\(port)/whip"] + group),
       ]
     case .limit: return [try bare("framebusconvert", to: port)]
     case .gstreamer: return [try bare("videoconvert", to: port)]

@@ -2,14 +2,14 @@ import CommandLineSupport
 import Platform
 import Synchronization
 
-/// What one subject showed in one round.
+/// The measurements of one subject in one round.
 struct UploadFinding: Sendable {
   let sample: FrameSample
-  /// From drawing to the decoded picture, in rising order.
+  /// From drawing to the decoded picture, in ascending order.
   let latenciesNs: [UInt64]
-  /// The most memory of their own that its processes had together.
+  /// The peak private memory of its processes together.
   let privateBytes: UInt64
-  /// The same with their share of libraries and frames; nil where only root may look.
+  /// The same with their share of libraries and frames; nil if only root can read it.
   let memoryBytes: UInt64?
 
   var processorNsPerFrame: Double {
@@ -22,8 +22,8 @@ struct UploadFinding: Sendable {
   }
 }
 
-/// One subject's turn: a receiver of its own is started, then its programs, which are watched for
-/// some seconds; all are stopped, however the turn ends.
+/// One turn of a subject: starts its own receiver and then its programs, measures them for some
+/// seconds, and stops all in all cases.
 struct UploadTurn {
   let subject: UploadSubject
   let scene: UploadScene
@@ -50,7 +50,7 @@ struct UploadTurn {
   }
 }
 
-/// Reads what the receiver says, and looks at the senders while it does.
+/// Parses the receiver's output, and samples the senders meanwhile.
 private final class LiveWatch: Sendable {
   let listening: StopSignal
   private let seconds: Int
@@ -65,9 +65,9 @@ private final class LiveWatch: Sendable {
     var memoryBytes: UInt64?
   }
 
-  /// Memory is looked at once in so many frames, since the kernel counts it page by page.
-  private static let framesPerLook = 30
-  /// Of the connection's beginning.
+  /// Memory is sampled only once in this many frames, because the kernel counts it page by page.
+  private static let framesPerMemorySample = 30
+  /// Frames at the start of the connection, which are not counted.
   private static let ignoredFrames = 30
 
   /// Raised when the finding is complete.
@@ -90,7 +90,7 @@ private final class LiveWatch: Sendable {
     }
   }
 
-  /// `listening PORT`, or `N frames, L us`.
+  /// Parses `listening PORT` or `N frames, L us`.
   func note(_ line: Substring) {
     let words = line.split(separator: " ")
     if words.count == 2, words[0] == "listening", let port = Int(words[1]) {
@@ -102,7 +102,7 @@ private final class LiveWatch: Sendable {
     else { return }
     state.withLock { state in
       defer { state.latenciesNs.append(UInt64(max(0, latencyUs)) * 1000) }
-      guard state.latenciesNs.count.isMultiple(of: Self.framesPerLook) else { return }
+      guard state.latenciesNs.count.isMultiple(of: Self.framesPerMemorySample) else { return }
       let privateBytes = state.senders.compactMap { privateMemoryBytes(of: $0) }
       let memoryBytes = state.senders.compactMap(proportionalMemoryBytes)
       state.privateBytes = max(state.privateBytes, privateBytes.reduce(0, +))
