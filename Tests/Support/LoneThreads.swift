@@ -1,12 +1,12 @@
 import Platform
 
-/// Runs each step of a task on a thread of its own. Tests that wait block the few threads that
-/// tasks share, so that a task of theirs might never get a turn.
+/// Runs each job of a task on its own thread. Tests that wait block the few threads that tasks
+/// share, so that their other tasks might never run.
 package final class LoneThreads: TaskExecutor {
   package init() {}
 
   package func enqueue(_ job: consuming ExecutorJob) {
-    // SAFETY of the step: it is run once, by the thread below, which keeps this executor meanwhile.
+    // SAFETY: the job runs once, on the thread below, which retains this executor until then.
     let step = UnownedJob(job)
     do {
       try startThread(named: "test task") { [self] in

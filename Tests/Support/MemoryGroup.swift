@@ -1,15 +1,15 @@
 import Foundation
 import Platform
 
-/// A control group of the kernel's that limits the memory of the processes in it, of either version
-/// (cgroups(7)); whoever is over the limit is killed. Removed with this object, when it is empty.
+/// A kernel control group, of either version, that limits the memory of its processes (cgroups(7));
+/// the kernel kills a process when the limit is exceeded. Removed with this object, if it is empty.
 package final class MemoryGroup: Sendable {
   private static let versions = [
     (root: "/sys/fs/cgroup/memory", limit: "memory.limit_in_bytes", events: "memory.oom_control"),
     (root: "/sys/fs/cgroup", limit: "memory.max", events: "memory.events"),
   ]
 
-  /// Whether this machine has them and this user may make one.
+  /// Whether this machine supports it and this user may create one.
   package static var canBeMade: Bool { (try? MemoryGroup(limitBytes: 1 << 30)) != nil }
 
   private let path: String
@@ -34,7 +34,7 @@ package final class MemoryGroup: Sendable {
       eventsPath = "\(path)/\(version.events)"
       return
     }
-    throw HarnessError("no memory cgroup can be made")
+    throw HarnessError("cannot create a memory cgroup")
   }
 
   deinit { Self.remove(path) }
@@ -42,10 +42,10 @@ package final class MemoryGroup: Sendable {
   // SAFETY: the kernel reads the path during the call only.
   private static func remove(_ path: String) { _ = unsafe rmdir(path) }
 
-  /// Where a process writes its id to be in the group from then on.
+  /// The file to which a process writes its ID to enter the group.
   package var processesPath: String { path + "/cgroup.procs" }
 
-  /// How many of its processes the kernel has killed for their memory.
+  /// The number of its processes that the kernel killed for lack of memory.
   package func killCount() throws -> Int {
     let lines = try String(contentsOfFile: eventsPath, encoding: .utf8).split(separator: "\n")
     return lines.first { $0.hasPrefix("oom_kill ") }.flatMap { Int($0.dropFirst(9)) } ?? 0

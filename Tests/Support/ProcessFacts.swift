@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// What the kernel says of a process, from /proc/PID (`proc(5)`).
+/// The kernel's information about a process, from /proc/PID (`proc(5)`).
 package struct ProcessFacts: Sendable {
   package let processID: Int32
 
@@ -12,13 +12,13 @@ package struct ProcessFacts: Sendable {
 
   package var descriptorCount: Int { get throws { try descriptors.count } }
 
-  /// What each open descriptor refers to, such as `/memfd:pool (deleted)` or `socket:[123]`.
+  /// The target of each open descriptor, such as `/memfd:pool (deleted)` or `socket:[123]`.
   package var descriptors: [Int32: String] {
     get throws {
       let folder = "/proc/\(processID)/fd"
       var result: [Int32: String] = [:]
       for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-        // One that was closed meanwhile, such as the directory's own, is not counted.
+        // A descriptor that was closed meanwhile, such as the directory's own, is not counted.
         guard let number = Int32(name),
           let target = try? FileManager.default.destinationOfSymbolicLink(
             atPath: folder + "/" + name)
@@ -35,12 +35,12 @@ package struct ProcessFacts: Sendable {
   }
 
   package var residentBytes: Int { get throws { try statusField("VmRSS") * 1024 } }
-  /// Memory of the bus's memory files that this process has mapped, whoever filled it.
+  /// Memory of the bus's memory files that this process has mapped, whichever process wrote it.
   package var memoryFileBytes: Int {
     get throws {
       var isMemoryFile = false
       return try text("smaps").split(separator: "\n").reduce(0) { sum, line in
-        // A mapping's own line has its addresses, the lines below it its figures.
+        // A mapping begins with a line of addresses, followed by lines of figures.
         if line.contains("-"), !line.contains(":  ") {
           isMemoryFile = line.contains("memfd:framebus")
         }
@@ -52,14 +52,14 @@ package struct ProcessFacts: Sendable {
   }
   package var threadCount: Int { get throws { try statusField("Threads") } }
 
-  /// What each thread does, as in proc_pid_stat(5): `R` runs, `S` sleeps.
+  /// The state of each thread, as in proc_pid_stat(5): `R` runs, `S` sleeps.
   package var threadStates: [String] {
     get throws {
       try threads.map { try $0.statFields[0] }
     }
   }
 
-  /// The process's threads, each with facts of its own.
+  /// The process's threads.
   package var threads: [ProcessFacts] {
     get throws {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task").compactMap {
@@ -68,14 +68,14 @@ package struct ProcessFacts: Sendable {
     }
   }
 
-  /// The processes whose parent it is.
+  /// The processes whose parent is this one.
   package var children: [ProcessFacts] {
     get throws {
       try Self.all.filter { (try? $0.statField(4)) == Int(processID) }
     }
   }
 
-  /// All that the kernel shows this process.
+  /// All processes that are visible to this one.
   package static var all: [ProcessFacts] {
     get throws {
       try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap {
@@ -84,30 +84,31 @@ package struct ProcessFacts: Sendable {
     }
   }
 
-  /// Whether it is there and has not ended, though nobody may have waited for it yet.
+  /// Whether it exists and has not ended. A process that has not been waited for yet has ended.
   package var isRunning: Bool {
     guard let state = try? statFields[0] else { return false }
     return !["Z", "X"].contains(state)
   }
 
-  /// A file of /proc/PID such as `cmdline`; empty where it has gone, or is not shown to this one.
+  /// A file of /proc/PID such as `cmdline`; empty if the process has ended or the file is not
+  /// readable.
   package func shown(_ name: String) -> String { (try? text(name)) ?? "" }
 
-  /// What a thread is called.
+  /// The name of a thread.
   package var name: String { get throws { try text("comm").split(separator: "\n").joined() } }
 
-  /// How often it, as a thread, has gone to sleep.
+  /// How often a thread has gone to sleep.
   package var sleepCount: Int { get throws { try statusField("voluntary_ctxt_switches") } }
 
   /// Processor time used, in clock ticks of 10 ms.
   package var userTicks: Int { get throws { try statField(14) } }
   package var systemTicks: Int { get throws { try statField(15) } }
 
-  /// Bytes that read(2) and write(2), and calls like them, have passed.
+  /// Bytes transferred by read(2), write(2) and similar calls.
   package var readBytes: Int { get throws { try ioField("rchar") } }
   package var writtenBytes: Int { get throws { try ioField("wchar") } }
 
-  /// Read in pieces to the end: files of /proc have no size, and one call gives only a part.
+  /// Reads to the end in pieces: files in /proc have no size, and one call returns only a part.
   private func text(_ name: String) throws -> String {
     let file = try Directory(path: "/proc/\(processID)").open(name, flags: O_RDONLY | O_CLOEXEC)
     var bytes: [UInt8] = []
@@ -126,7 +127,7 @@ package struct ProcessFacts: Sendable {
     throw HarnessError("no \(name) in /proc/\(processID)/\(file)")
   }
 
-  /// From the third on: the second is a name that may hold spaces.
+  /// The fields from the third on: the second is a name that may contain spaces.
   private var statFields: [String] {
     get throws {
       let line = try text("stat")
@@ -135,7 +136,7 @@ package struct ProcessFacts: Sendable {
     }
   }
 
-  /// Fields are counted from 1, as proc(5) does.
+  /// Fields are counted from 1, as in proc(5).
   private func statField(_ index: Int) throws -> Int {
     let fields = try statFields
     guard index >= 3, fields.count > index - 3, let value = Int(fields[index - 3]) else {
@@ -145,14 +146,14 @@ package struct ProcessFacts: Sendable {
   }
 }
 
-/// The names in /dev/shm, where nothing of ours may ever be. Those of GStreamer's shmsink are left
-/// out, which stay behind when the benchmarks' tests kill one.
+/// The names in /dev/shm, where FrameBus must never create any. Those of GStreamer's shmsink are
+/// omitted: they remain when the benchmarks' tests kill it.
 package func sharedMemoryEntries() throws -> Set<String> {
   let names = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm")
   return Set(names.filter { !$0.hasPrefix("shmpipe.") })
 }
 
-/// Whether a thread of this process is in `futex_waitv(2)`, whose number is 449 everywhere.
+/// Whether a thread of this process is in `futex_waitv(2)`, number 449 on all architectures.
 package func isAsleep(threadNamed name: String) throws -> Bool {
   let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
   return tasks.contains { task in

@@ -2,8 +2,8 @@ import Foundation
 import Platform
 import Synchronization
 
-/// What a child writes to one of its streams, collected as it comes by a thread of its own, so
-/// that no child ever blocks on a full pipe.
+/// The output of a child to one of its streams, collected by a separate thread, so that the child
+/// never blocks on a full pipe.
 package final class ProgramOutput: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ package final class ProgramOutput: Sendable {
   package var bytes: [UInt8] { state.withLock { $0.bytes } }
 
   /// Waits until the text meets the condition.
-  /// - Returns: false if the stream ended, or the deadline passed, without that.
+  /// - Returns: false if the stream ended or the deadline passed first.
   package func wait(until deadline: Deadline, for condition: (String) -> Bool) -> Bool {
     wait(until: deadline, meeting: { condition(String(decoding: $0.bytes, as: UTF8.self)) })
   }
@@ -45,11 +45,11 @@ package final class ProgramOutput: Sendable {
   {
     while true {
       let seen = changed.load()
-      // Under the lock, because a copy of the bytes would be made anew with each that comes.
+      // Under the lock, because each piece of output would otherwise copy all bytes.
       let (isMet, isFinished) = state.withLock { (condition($0), $0.isFinished) }
       if isMet { return true }
       if isFinished || deadline.isPast { return false }
-      // SAFETY: the only word is this object's own.
+      // SAFETY: the only word belongs to this object.
       unsafe sleepOnFutexes(
         shared: nil, expecting: 0, privates: (first: changed, expecting: seen), until: deadline)
     }

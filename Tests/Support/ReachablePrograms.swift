@@ -2,9 +2,9 @@ import Foundation
 import Platform
 import Synchronization
 
-/// Copies of this package's programs, and of the Swift libraries they load, where every user of
-/// the machine can reach them: a checkout or a toolchain often lies in a home directory that
-/// others may not enter.
+/// Copies of this package's programs and of the Swift libraries they load, in a directory that
+/// every user can read: a checkout or a toolchain is often in a home directory that other users
+/// cannot enter.
 final class ReachablePrograms: Sendable {
   static let shared = Result { try ReachablePrograms() }
 
@@ -39,10 +39,10 @@ final class ReachablePrograms: Sendable {
   func path(of program: String) throws -> String {
     if let path = copied[program] ?? programInPath(named: program) { return path }
     if program.hasPrefix("/") { return program }
-    throw HarnessError("no program \(program) that every user can reach")
+    throw HarnessError("program \(program) not found, or not readable for every user")
   }
 
-  /// The libraries that are not the system's own, by their paths.
+  /// The paths of libraries that are not part of the system.
   private static func foreignLibraries(of program: String) throws -> [String] {
     try output(of: "ldd", [program]).split(separator: "\n").compactMap { line in
       guard let arrow = line.range(of: "=> /") else { return nil }
@@ -57,7 +57,7 @@ final class ReachablePrograms: Sendable {
 
 private let pathsToRemove = Mutex<[String]>([])
 
-/// For what lives as long as the process, whose deinit therefore never runs.
+/// Removes a path when the process exits, for objects whose deinit never runs.
 private func removeAtExit(_ path: String) {
   pathsToRemove.withLock { $0.append(path) }
   atexit {

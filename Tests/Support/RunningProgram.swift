@@ -1,13 +1,13 @@
 import Foundation
 import Platform
 
-/// A failure of the harness, or a child that did not do what the test waited for.
+/// A failure of the test harness, or of a child to do what the test waits for.
 package struct HarnessError: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }
 }
 
-/// What a program left behind when it ended.
+/// The status and output of a program that has ended.
 package struct ProgramResult: Sendable {
   package let status: ChildStatus
   private let outputStream: ProgramOutput
@@ -19,13 +19,13 @@ package struct ProgramResult: Sendable {
     errorStream = errors
   }
 
-  // Made when asked for: what a decoder writes are megabytes of no text at all.
+  // Converted on demand: a decoder writes megabytes that are not text.
   package var output: String { outputStream.text }
   package var errors: String { errorStream.text }
 }
 
-/// A real child process under test, with its output collected. It is killed when its last
-/// reference goes, and when a watchdog runs out.
+/// A child process under test, with its output collected. It is killed when its last reference is
+/// released, and when a watchdog expires.
 package final class RunningProgram: Sendable {
   package let name: String
   package let process: ChildProcess
@@ -59,21 +59,21 @@ package final class RunningProgram: Sendable {
 
   /// Waits until standard output (or error) contains the text.
   package func waitForOutput(_ text: String, within limit: Duration = .seconds(60)) throws {
-    try wait(for: text, in: output, called: "standard output", within: limit)
+    try wait(for: text, in: output, named: "standard output", within: limit)
   }
 
   package func waitForErrors(_ text: String, within limit: Duration = .seconds(60)) throws {
-    try wait(for: text, in: errors, called: "standard error", within: limit)
+    try wait(for: text, in: errors, named: "standard error", within: limit)
   }
 
-  /// Waits for its end; after `limit` the watchdog kills it and the test fails with its output.
+  /// Waits for the end; after `limit` the watchdog kills the process and the test fails.
   @discardableResult
   package func finish(within limit: Duration = .seconds(120)) throws -> ProgramResult {
     guard let status = process.wait(until: .after(limit)) else {
       process.end(with: SIGKILL)
       throw HarnessError("watchdog: `\(name)` still ran after \(limit)\n\(transcript)")
     }
-    // A grandchild may hold the pipes open: what the program itself wrote is already there.
+    // A grandchild may keep the pipes open; the program's own output is already complete.
     output.waitForEnd(until: .after(.seconds(5)))
     errors.waitForEnd(until: .after(.seconds(5)))
     return ProgramResult(status, output: output, errors: errors)
@@ -91,7 +91,7 @@ package final class RunningProgram: Sendable {
   }
 
   private func wait(
-    for text: String, in stream: ProgramOutput, called streamName: String, within limit: Duration
+    for text: String, in stream: ProgramOutput, named streamName: String, within limit: Duration
   ) throws {
     guard stream.wait(until: .after(limit), for: { $0.contains(text) }) else {
       throw HarnessError("`\(name)` never wrote “\(text)” to \(streamName)\n\(transcript)")
@@ -121,5 +121,5 @@ package func output(of program: String, _ arguments: [String]) throws -> String 
 package func pathOfProgram(_ name: String) throws -> String {
   if name.contains("/") { return name }
   if let path = siblingProgram(named: name) ?? programInPath(named: name) { return path }
-  throw HarnessError("no program \(name): run `swift build` and `scripts/setup --test`")
+  throw HarnessError("program \(name) not found: run `swift build` and `scripts/setup --test`")
 }

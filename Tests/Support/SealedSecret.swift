@@ -1,7 +1,7 @@
 import Platform
 
 extension TemporaryRoot {
-  /// Seals a secret for extensions, in the local group of this root.
+  /// Stores a secret for extensions in the local group of this root.
   package func seal(_ secret: String, _ service: String, _ account: String) throws {
     let pipe = try OneWayPipe()
     try writeFully(Array(secret.utf8), to: pipe.writeEnd.number)

@@ -1,17 +1,17 @@
 import Foundation
 import Platform
 
-/// A window of one colour that an independent client shows (Tests/Tools/show_window.py).
+/// A window of one colour, shown by an independent client (Tests/Tools/show_window.py).
 package final class ShownWindow {
   private let program: RunningProgram
   private let input: Descriptor
-  /// As `xwininfo` shows it.
+  /// The window ID, in the format of `xwininfo`.
   package let id: String
 
   /// - Parameters:
-  ///   - name: its class.
-  ///   - geometry: as in `60x40+20+30`.
-  ///   - color: as in `ff00ff`.
+  ///   - name: window class.
+  ///   - geometry: such as `60x40+20+30`.
+  ///   - color: such as `ff00ff`.
   package init(
     _ name: String, _ geometry: String, color: String = "ff00ff", on screen: VirtualScreen
   ) throws {
@@ -24,7 +24,7 @@ package final class ShownWindow {
     id = String(program.output.text.prefix { $0 != "\n" })
   }
 
-  /// Has the client do something, and waits until the X server has.
+  /// Sends a command to the client and waits until the X server has executed it.
   package func tell(_ command: String) throws {
     let answers = program.output.text.split(separator: "\n").count
     try send(command)
@@ -33,7 +33,7 @@ package final class ShownWindow {
     }
   }
 
-  /// Ends the client, and the window with it.
+  /// Ends the client, which closes the window.
   package func close() throws {
     try send("quit")
     try program.finish()
@@ -44,7 +44,7 @@ package final class ShownWindow {
   }
 }
 
-/// A window manager, and a user who switches windows.
+/// A window manager, and a user who switches between windows.
 package struct Desktop {
   private let screen: VirtualScreen
   private let manager: RunningProgram
@@ -53,13 +53,13 @@ package struct Desktop {
     self.screen = screen
     manager = try screen.show(
       "openbox", ["--sm-disable", "--config-file", "/etc/xdg/openbox/rc.xml"])
-    try waitUntil("the window manager is there") {
+    try waitUntil("the window manager is running") {
       try wmctrl("-m").status.isSuccess
     }
   }
 
   package func bringToFront(_ window: ShownWindow) throws {
-    try waitUntil("\(window.id) can be switched to") {
+    try waitUntil("\(window.id) can be activated") {
       try wmctrl("-i", "-a", window.id).status.isSuccess
     }
   }

@@ -1,10 +1,10 @@
 import Foundation
 import Platform
 
-/// A service of systemd's for one test, with a program in it (`systemd-run(1)`).
+/// A systemd service for one test, with one program (`systemd-run(1)`).
 package final class SystemdUnit: Sendable {
-  /// Only root can, where systemd runs the machine and counts memory by the second version of
-  /// control groups.
+  /// Needs root, systemd as the machine's init, and a memory controller in control groups of
+  /// version 2.
   package static var canBeMade: Bool {
     geteuid() == 0 && FileManager.default.fileExists(atPath: "/run/systemd/system")
       && kernelText("/sys/fs/cgroup/cgroup.subtree_control").contains("memory")
@@ -14,8 +14,8 @@ package final class SystemdUnit: Sendable {
   package let program: RunningProgram
 
   /// - Parameters:
-  ///   - isDelegated: whether the program may make control groups.
-  ///   - user: who it runs as; nil for root.
+  ///   - isDelegated: whether the program may create control groups.
+  ///   - user: the user that runs it; nil for root.
   package init(
     _ program: String, _ arguments: [String], isDelegated: Bool, as user: TestUser? = nil
   ) throws {
@@ -31,7 +31,7 @@ package final class SystemdUnit: Sendable {
   /// The name of its control group.
   package var group: String { "/system.slice/\(name)" }
 
-  /// Ends it, and every process that systemd finds in it.
+  /// Ends the service with all its processes.
   package func stop() throws { try output(of: "systemctl", ["stop", name]) }
 
   deinit { _ = try? run("systemctl", ["stop", name]) }

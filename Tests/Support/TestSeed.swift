@@ -1,19 +1,19 @@
 import Foundation
 
-/// The seed of a test that chooses at random: from FRAMEBUS_SEED, else a new one, printed at the
-/// start with the command that replays the run.
+/// The seed of a randomised test: from FRAMEBUS_SEED, otherwise random. It is printed at the start
+/// with the command that replays the run.
 package struct TestSeed: Sendable, CustomStringConvertible {
   package let value: UInt64
-  /// The command that repeats this very run: give it to `#expect` as its comment.
+  /// The command that repeats this run: pass it to `#expect` as its comment.
   package let replay: String
 
-  /// - Parameter test: what `swift test --filter` finds the test by.
+  /// - Parameter test: the test's name for `swift test --filter`.
   package init(for test: String) {
     let given = ProcessInfo.processInfo.environment["FRAMEBUS_SEED"].flatMap { UInt64($0) }
     value = given ?? UInt64.random(in: 1...(.max))
     replay = "FRAMEBUS_SEED=\(value) swift test --filter '\(test)'"
     print("seed \(value) for \(test); replay: \(replay)")
-    // At once, so that a run that hangs has said it.
+    // Flushed at once, so that a run that hangs has printed it.
     fflush(nil)
   }
 
@@ -22,7 +22,7 @@ package struct TestSeed: Sendable, CustomStringConvertible {
   package var generator: SeededGenerator { SeededGenerator(seed: value) }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): small, and the same on every machine.
+/// SplitMix64 (Steele, Lea and Flood, 2014): small, and identical on every machine.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -1,13 +1,14 @@
 import Foundation
 import Platform
 
-/// A user of this machine that exists for one test; only root can make one.
+/// A user account that exists for one test; only root can create it.
 package final class TestUser: Sendable {
   package let name: String
   package let uid: UInt32
   package let gid: UInt32
 
-  /// Whether this process may create users; a test that needs them says so when it is skipped.
+  /// Whether this process may create users; tests that need them are skipped with a message
+  /// otherwise.
   package static var canBeCreated: Bool { geteuid() == 0 && programInPath(named: "useradd") != nil }
 
   package init() throws {
@@ -18,8 +19,8 @@ package final class TestUser: Sendable {
     gid = try Self.number(of: name, "-g")
   }
 
-  /// Starts a program as this user, with no other group and no capability. The package's own
-  /// programs are run from a copy that every user can reach.
+  /// Starts a program as this user, without other groups and capabilities. The package's own
+  /// programs are run from a copy that every user can read.
   package func start(
     _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
     groups: [UInt32] = [], input: LaunchOptions.Stream = .null, inherited: [Int32] = []
@@ -35,7 +36,7 @@ package final class TestUser: Sendable {
       input: input, inherited: inherited)
   }
 
-  /// What root runs to become this user and start a program, as a part of a longer command line.
+  /// The command that root runs to start a program as this user, for use in a longer command line.
   package func command(
     _ program: String, _ arguments: [String], groups: [UInt32] = []
   ) throws -> [String] {
@@ -48,7 +49,7 @@ package final class TestUser: Sendable {
       + [try programs.path(of: program)] + arguments
   }
 
-  /// Runs a program as this user, to its end.
+  /// Runs a program as this user until it ends.
   package func run(
     _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
     groups: [UInt32] = []

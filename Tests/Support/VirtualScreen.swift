@@ -1,16 +1,16 @@
 import Foundation
 import Platform
 
-/// An X server of the test's own, without a monitor (`Xvfb`), on a display number that the server
-/// chose itself, so that tests run side by side.
+/// An X server for one test, without a monitor (`Xvfb`), on a display number that the server
+/// chooses, so that tests can run in parallel.
 package final class VirtualScreen: Sendable {
   package let server: RunningProgram
-  /// Such as `:37`.
+  /// For example `:37`.
   package let display: String
 
   /// - Parameters:
-  ///   - isOpenToAll: lets clients of other users connect.
-  ///   - options: further arguments of the server, such as `["-extension", "MIT-SHM"]`.
+  ///   - isOpenToAll: allows clients of other users.
+  ///   - options: additional arguments of the server, such as `["-extension", "MIT-SHM"]`.
   package convenience init(
     width: Int = 640, height: Int = 480, depth: Int = 24, isOpenToAll: Bool = false,
     options: [String] = []
@@ -42,6 +42,6 @@ package final class VirtualScreen: Sendable {
     try RunningProgram(program, arguments, environment: environment)
   }
 
-  // SIGTERM, so that the server removes its socket and lock file.
+  // SIGTERM makes the server remove its socket and lock file.
   deinit { server.process.end(with: SIGTERM) }
 }

@@ -1,7 +1,7 @@
 import Platform
 
-/// Looks again and again until a condition holds that nothing announces. Fails after a minute.
-/// - Parameter what: for the error; asked for then.
+/// Polls until a condition holds that no event announces. Fails after a minute.
+/// - Parameter what: description of the condition for the error, evaluated at that time.
 package func waitUntil(
   _ what: @autoclosure () -> String, _ condition: () throws -> Bool
 ) throws {
@@ -12,8 +12,8 @@ package func waitUntil(
   }
 }
 
-/// Waits until nothing lies in /dev/shm that was not there before. Other programs come and go
-/// there.
+/// Waits until /dev/shm has no names that were not there before. Other programs also create and
+/// remove names there.
 package func waitUntilNothingIsLeft(since before: Set<String>) throws {
   try waitUntil("nothing new is left in /dev/shm") {
     try sharedMemoryEntries().isSubset(of: before)

@@ -1,24 +1,24 @@
 import Foundation
 import Platform
 
-/// Ends the whole test run with a message if a test hangs: a blocked test cannot be cancelled from
-/// within. It is called off when its last reference goes; keep it with `withExtendedLifetime` or
-/// ``withWatchdog(_:after:_:)``.
+/// Ends the whole test run with a message if a test hangs, because a blocked test cannot be
+/// cancelled from within. It is cancelled when its last reference is released; keep it with
+/// `withExtendedLifetime` or ``withWatchdog(_:after:_:)``.
 package final class Watchdog: Sendable {
-  private let calledOff: StopSignal
+  private let cancelled: StopSignal
 
   package init(_ what: String, after limit: Duration) throws {
-    calledOff = try StopSignal()
+    cancelled = try StopSignal()
     let deadline = Deadline.after(limit)
-    try startThread(named: "watchdog") { [calledOff] in
-      let ready = try? waitUntilReadable([calledOff.descriptorNumber], until: deadline)
+    try startThread(named: "watchdog") { [cancelled] in
+      let ready = try? waitUntilReadable([cancelled.descriptorNumber], until: deadline)
       if ready == [true] { return }
       FileHandle.standardError.write(Data("watchdog: \(what) still ran after \(limit)\n".utf8))
       exit(1)
     }
   }
 
-  deinit { calledOff.raise() }
+  deinit { cancelled.raise() }
 }
 
 /// Runs a test's body under a watchdog.

@@ -1,6 +1,6 @@
 extension RunningProgram {
-  /// Starts a program that sees no control groups, as on a machine without them. Only root can
-  /// hide a file system.
+  /// Starts a program without control groups in its view, as on a machine without them. Needs root,
+  /// to hide a file system.
   package convenience init(
     withoutControlGroups program: String, _ arguments: [String],
     environment: [String: String?] = [:]

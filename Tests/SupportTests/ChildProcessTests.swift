@@ -4,20 +4,20 @@ import TestSupport
 import Testing
 
 @Suite struct ChildProcessTests {
-  @Test func exitStatusOutputAndErrorsComeBack() throws {
+  @Test func exitStatusOutputAndErrorsAreReturned() throws {
     let result = try run("sh", ["-c", "echo out; echo err >&2; exit 7"])
     #expect(result.status == .exited(7))
     #expect(result.output == "out\n")
     #expect(result.errors == "err\n")
   }
 
-  @Test func aKilledProcessNamesItsSignal() throws {
+  @Test func killedProcessReportsItsSignal() throws {
     let program = try RunningProgram("sleep", ["1000"])
     #expect(program.process.status == nil)
     #expect(try program.end(with: SIGKILL).status == .killed(signal: SIGKILL))
   }
 
-  @Test func aChildGetsTheListedDescriptorsAndNoOthers() throws {
+  @Test func childInheritsOnlyTheListedDescriptors() throws {
     let open = try OneWayPipe()
     let leaked = dup(open.readEnd.number)
     defer { close(leaked) }
@@ -33,19 +33,19 @@ import Testing
     #expect(result.output == "1-none\n")
   }
 
-  @Test func aProgramThatIsMissingIsAnErrorWithItsName() throws {
+  @Test func missingProgramErrorNamesTheProgram() throws {
     let error = #expect(throws: SystemError.self) {
       try ChildProcess(LaunchOptions("/nonexistent/program"))
     }
     #expect(error?.description.contains("/nonexistent/program") == true)
   }
 
-  @Test func aChildStillRunningWhenItsOwnerGoesIsKilledAndAwaited() throws {
+  @Test func releasedChildIsKilledAndAwaited() throws {
     let processID = try ChildProcess(LaunchOptions("sleep", ["1000"])).processID
     #expect(kill(processID, 0) == -1 && errno == ESRCH)
   }
 
-  @Test func aRaisedSignalEndsTheWaitAndNotTheChild() throws {
+  @Test func raisedStopEndsTheWaitAndNotTheChild() throws {
     let stop = try StopSignal()
     let child = try ChildProcess(LaunchOptions("sleep", ["1000"]))
     stop.raise()
@@ -53,7 +53,7 @@ import Testing
     #expect(child.end(with: SIGTERM) == .killed(signal: SIGTERM))
   }
 
-  @Test func theWholeGroupOfAChildCanBeSignalled() throws {
+  @Test func processGroupOfAChildCanBeSignalled() throws {
     let pipe = try OneWayPipe()
     var options = LaunchOptions("sh", ["-c", "sleep 1000 & echo $!; wait"])
     options.output = .descriptor(pipe.writeEnd.number)
@@ -62,7 +62,7 @@ import Testing
     let text = String(decoding: try readSome(pipe.readEnd.number), as: UTF8.self)
     let grandchild = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     guard let watch = ProcessWatch(grandchild) else {
-      Issue.record("process \(grandchild) is gone before its time")
+      Issue.record("process \(grandchild) ended too early")
       return
     }
     child.sendToGroup(signal: SIGKILL)

@@ -1,10 +1,10 @@
 import Platform
 import Synchronization
 
-// What the programs have in common that tests start, and kill: their settings, what they say, and
-// where they die. Without Foundation, so that they start quickly.
+// The common part of the programs that tests start and kill: settings, messages, and the points at
+// which they die. Without Foundation, so that they start quickly.
 
-/// The words `key=value` of a command line.
+/// The `key=value` arguments of a command line.
 package struct Settings {
   private var values: [String: String] = [:]
 
@@ -24,10 +24,10 @@ package struct Settings {
   package func text(_ key: String, _ fallback: String) -> String { values[key] ?? fallback }
 }
 
-/// Says a line on standard output.
+/// Prints a line on standard output.
 package func say(_ line: String) { try? writeFully(Array((line + "\n").utf8), to: 1) }
 
-/// Runs a worker's body; an error is said, and the status is 1.
+/// Runs a worker's body; an error is printed, and the exit status is 1.
 package func runWorker(_ body: () throws -> Void) {
   do { try body() } catch {
     say("error \(error)")
@@ -35,8 +35,9 @@ package func runWorker(_ body: () throws -> Void) {
   }
 }
 
-/// Dies of SIGKILL at a step, the `nth` time it gets there, after saying so.
-/// - Returns: what is to be called at each step; nil where there is no step to die at.
+/// Makes a process kill itself with SIGKILL when it reaches a step the `nth` time, after it has
+/// printed so.
+/// - Returns: the closure to call at each step; nil if `step` is nil.
 package func killing<Step: Equatable & Sendable>(
   at step: Step?, nth: Int
 ) -> (@Sendable (Step) -> Void)? {
@@ -56,7 +57,7 @@ package func killing<Step: Equatable & Sendable>(
   }
 }
 
-/// Counts on many threads, and is waited for on one.
+/// A counter that many threads increment and one waits for.
 package final class Tally: Sendable {
   private let reached = PrivateFutexWord()
 
@@ -67,12 +68,12 @@ package final class Tally: Sendable {
     reached.wakeAll()
   }
 
-  /// Blocks the thread until so many were counted.
+  /// Blocks the thread until the count is reached.
   package func wait(for count: Int) {
     while true {
       let seen = reached.load()
       if seen >= UInt32(count) { return }
-      // SAFETY: watches only a word of this object.
+      // SAFETY: waits only on a word of this object.
       unsafe sleepOnFutexes(shared: nil, expecting: 0, privates: (reached, seen), until: .never)
     }
   }
