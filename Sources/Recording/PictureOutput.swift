@@ -3,6 +3,9 @@ import Platform
 
 /// Frames on their way to standard output, as y4m or as their bare bytes.
 package struct PictureOutput: Sendable {
+  /// Bytes of a recording that are in memory at a time.
+  private static let pieceBytes = 1 << 20
+
   private let isRaw: Bool
   private var writer: Y4MWriter?
   private var format: FrameFormat?
@@ -15,21 +18,22 @@ package struct PictureOutput: Sendable {
   package mutating func write(
     _ format: FrameFormat, _ orientation: Orientation, _ bytes: RawSpan
   ) throws(PlayError) {
-    count += 1
-    if isRaw {
-      // SAFETY: copied within the call.
-      return try write(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
-    }
-    if format != self.format || orientation != self.orientation {
-      try begin(format, orientation)
-    }
-    guard let writer else { return }
-    try write(writer.frame(bytes))
+    if isRaw { return try write(bytes) }
+    try begin(format, orientation)
+    try writePicture(bytes)
   }
 
+  private func writePicture(_ bytes: RawSpan) throws(PlayError) {
+    if let writer { try write(writer.frame(bytes)) }
+  }
+
+  /// Counts a frame, and writes the stream's header before the first. Before its bytes are read, so
+  /// that one which is too large takes no memory.
   private mutating func begin(
     _ format: FrameFormat, _ orientation: Orientation
   ) throws(PlayError) {
+    count += 1
+    if format == self.format, orientation == self.orientation { return }
     let header = writer?.header
     do throws(Y4MWriterError) {
       writer = try Y4MWriter(format, orientation: orientation)
@@ -43,7 +47,10 @@ package struct PictureOutput: Sendable {
     if header == nil, let writer { try write(writer.header) }
   }
 
-  private func write(_ bytes: [UInt8]) throws(PlayError) {
+  // SAFETY: bytes have no padding.
+  private func write(_ bytes: [UInt8]) throws(PlayError) { try write(unsafe bytes.span.bytes) }
+
+  private func write(_ bytes: RawSpan) throws(PlayError) {
     do throws(SystemError) { try writeFully(bytes, to: 1) } catch {
       throw .system(error)
     }
@@ -99,13 +106,28 @@ extension PictureOutput {
   package mutating func write(
     _ frame: RecordedFrame, of reader: RecordingReader
   ) throws(PlayError) {
-    var bytes = [UInt8](repeating: 0, count: frame.byteCount)
+    guard isRaw else {
+      try begin(frame.format, frame.metadata.orientation)
+      let picture = try bytes(0..<min(frame.byteCount, frame.format.byteCount), of: frame, reader)
+      // SAFETY: bytes have no padding.
+      return try writePicture(unsafe picture.span.bytes)
+    }
+    for start in stride(from: 0, to: frame.byteCount, by: Self.pieceBytes) {
+      let piece = start..<min(start + Self.pieceBytes, frame.byteCount)
+      try write(try bytes(piece, of: frame, reader))
+    }
+  }
+
+  private func bytes(
+    _ range: Range<Int>, of frame: RecordedFrame, _ reader: RecordingReader
+  ) throws(PlayError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: range.count)
     do throws(RecordingReadError) {
       var elements = bytes.mutableSpan
       // SAFETY: bytes have no value that is not allowed, and no padding.
       var span = unsafe elements.mutableBytes
-      try reader.readBytes(of: frame, into: &span)
+      try reader.read(range, of: frame, into: &span)
     } catch { throw .reading(error) }
-    try write(frame.format, frame.metadata.orientation, unsafe bytes.span.bytes)
+    return bytes
   }
 }

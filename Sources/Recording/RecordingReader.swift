@@ -30,12 +30,20 @@ public final class RecordingReader: Sendable {
   public func readBytes(
     of frame: RecordedFrame, into span: inout MutableRawSpan
   ) throws(RecordingReadError) {
+    try read(0..<frame.byteCount, of: frame, into: &span)
+  }
+
+  /// Reads some of a frame's bytes to the beginning of the span, which has room for them.
+  func read(
+    _ range: Range<Int>, of frame: RecordedFrame, into span: inout MutableRawSpan
+  ) throws(RecordingReadError) {
     let count: Int
     do throws(SystemError) {
-      count = try file.read(frame.byteCount, into: &span, at: Int(frame.bodyOffset))
+      count = try file.read(
+        range.count, into: &span, at: Int(frame.bodyOffset) + range.lowerBound)
     } catch { throw .system(error) }
     // The file was as long as this frame when it was opened.
-    guard count == frame.byteCount else {
+    guard count == range.count else {
       let number = index.entries.count { $0.offset <= frame.offset }
       throw .damaged(frame: number)
     }

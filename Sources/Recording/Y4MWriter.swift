@@ -14,13 +14,17 @@ public struct Y4MWriter: Sendable {
   private let ownSampling: Y4MSampling
 
   /// - Parameter orientation: how the picture lies in memory.
-  /// - Throws: ``Y4MWriterError`` for what is no picture, or one whose layout is not known.
+  /// - Throws: ``Y4MWriterError`` for what is no picture, is too large to convert, or has a layout
+  ///   that is not known.
   public init(
     _ format: FrameFormat, orientation: Orientation = .up
   ) throws(Y4MWriterError) {
     guard format.kind == .video else { throw .notPicture(format) }
     guard !format.planes.isEmpty, format.width > 0, format.height > 0 else {
       throw .unknownLayout(format)
+    }
+    guard PictureLimits.any.contain(width: format.width, height: format.height) else {
+      throw .tooLarge(format)
     }
     guard let way = Y4MWay(format.fourcc) else { throw .unknownLayout(format) }
     self.format = format
@@ -151,6 +155,7 @@ public struct Y4MWriter: Sendable {
 public enum Y4MWriterError: Error, Hashable, Sendable, CustomStringConvertible {
   case notPicture(FrameFormat)
   case unknownLayout(FrameFormat)
+  case tooLarge(FrameFormat)
 
   public var description: String {
     switch self {
@@ -158,6 +163,9 @@ public enum Y4MWriterError: Error, Hashable, Sendable, CustomStringConvertible {
       "y4m is for pictures, and this is \(format.kind): use --raw to have the bytes as they are"
     case .unknownLayout(let format):
       "there is no way from “\(format.fourcc)” to y4m: use --raw to have the bytes as they are"
+    case .tooLarge(let format):
+      "pictures of \(format.width)×\(format.height) pixels are too large to convert to y4m, which "
+        + "takes \(PictureLimits.any): use --raw to have the bytes as they are"
     }
   }
 }

@@ -16,7 +16,9 @@ public enum DestinationError: Error, Hashable, Sendable {
   case mediaLibraryFailed(String)
   case missingElement(String, package: String)
   case unusablePixelFormat(String, known: [String])
-  case unusableSize(width: Int, height: Int)
+  case unusableSize(width: Int, height: Int, known: String)
+  /// Bytes from one row to the next.
+  case unusableRows(Int)
   case elementFailed(element: String, message: String, detail: String)
   case stalled(output: String)
   /// A peer that was never reached, or not again.
@@ -39,7 +41,8 @@ extension DestinationError {
       true
     case .peer(_, let isMisuse): isMisuse
     case .cannotWrite, .tooLittleSpace, .diskFull, .mediaLibraryFailed, .missingElement,
-      .unusablePixelFormat, .noPictures, .unusableSize, .elementFailed, .stalled, .noPeer,
+      .unusablePixelFormat, .noPictures, .unusableSize, .unusableRows, .elementFailed, .stalled,
+      .noPeer,
       .connectionLost:
       false
     }
@@ -80,8 +83,11 @@ extension DestinationError: CustomStringConvertible {
     case .unusablePixelFormat(let format, let known):
       "frames of pixel format \(format) cannot be encoded; publish one of "
         + known.joined(separator: ", ")
-    case .unusableSize(let width, let height):
-      "frames of \(width)×\(height) pixels cannot be encoded; publish at least 16×16"
+    case .unusableSize(let width, let height, let known):
+      "frames of \(width)×\(height) pixels cannot be encoded; publish \(known)"
+    case .unusableRows(let byteCount):
+      "frames whose rows are \(byteCount) bytes apart cannot be encoded; publish rows at most "
+        + "\(Int32.max) bytes apart"
     case .elementFailed(let element, let message, let detail):
       "GStreamer element \(element) failed: \(message)"
         + (detail.isEmpty ? "" : " (\(detail))")

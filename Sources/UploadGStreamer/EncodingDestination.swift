@@ -73,7 +73,9 @@
       guard var picture = recording.picture else { throw .noPictures(output: output) }
       if frame.lease.format != picture.format {
         picture.format = frame.lease.format
-        picture.geometry = try FrameGeometry(evenPartOf: frame.lease.format)
+        picture.geometry = try ending { () throws(DestinationError) in
+          try FrameGeometry(evenPartOf: frame.lease.format, within: encoder.limits)
+        }
         try recording.pipeline.setCaps(picture.geometry.caps(rate: picture.rate))
         self.recording?.picture = picture
       }
@@ -81,10 +83,15 @@
       try recording.pipeline.push(
         frame, geometry: picture.geometry, ptsNs: ptsNs,
         durationNs: shownNs > 0 ? shownNs : picture.format.assumedFrameNs)
-      do throws(DestinationError) {
-        try outlet.check()
-      } catch {
-        // While there is room for it, the output gets its proper end.
+      // While there is room for it.
+      try ending { () throws(DestinationError) in try outlet.check() }
+    }
+
+    /// Gives the output its proper end should that fail.
+    private func ending<Value>(
+      _ body: () throws(DestinationError) -> Value
+    ) throws(DestinationError) -> Value {
+      do throws(DestinationError) { return try body() } catch {
         try finish()
         throw error
       }
@@ -101,16 +108,16 @@
 
     private func start(_ frame: borrowing FrameLease) throws(DestinationError) -> Recording {
       let format = frame.format
-      let geometry = try FrameGeometry(evenPartOf: format)
+      let geometry = try FrameGeometry(evenPartOf: format, within: encoder.limits)
       let size = geometry.upright(frame.metadata.orientation)
-      let chain = chain(width: size.width, height: size.height, rate: format.frameRate)
+      let chain = chain(width: size.width, height: size.height, rate: format.plannedRate)
       let sound = isSoundExpected ? outlet.soundEncoder.elements + [.waitForTheOther] : []
       let pipeline = try Pipeline(chain, sound: sound, output: output)
-      try pipeline.setCaps(geometry.caps(rate: format.frameRate))
+      try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
       return try start(
         Recording(
           pipeline: pipeline,
-          picture: Picture(rate: format.frameRate, format: format, geometry: geometry)))
+          picture: Picture(rate: format.plannedRate, format: format, geometry: geometry)))
     }
 
     private func startSoundAlone() throws(DestinationError) -> Recording {

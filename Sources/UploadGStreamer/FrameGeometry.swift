@@ -4,9 +4,6 @@
 
   /// The part of a frame that goes into the pipeline, and how it lies in memory.
   struct FrameGeometry: Equatable {
-    /// Smaller pictures are refused by the containers.
-    static let minimumSide = 16
-
     var formatName: String
     var width: Int
     var height: Int
@@ -15,9 +12,18 @@
     private var colorimetry: String?
 
     /// The whole frame.
-    init(whole format: FrameFormat) throws(DestinationError) {
+    init(
+      whole format: FrameFormat, within limits: PictureLimits
+    ) throws(DestinationError) {
       guard format.kind == .video, let name = PixelFormat.name(of: format.fourcc) else {
         throw .unusablePixelFormat(format.fourcc.description, known: PixelFormat.known)
+      }
+      guard limits.contain(width: format.width, height: format.height) else {
+        throw .unusableSize(width: format.width, height: format.height, known: "\(limits)")
+      }
+      // GStreamer counts the bytes of a row in 32 bits with a sign.
+      guard format.planes.allSatisfy({ $0.stride <= Int(Int32.max) }) else {
+        throw .unusableRows(format.planes.map(\.stride).max() ?? 0)
       }
       formatName = name
       width = format.width
@@ -29,13 +35,13 @@
 
     /// The frame without its last column or row if their number is odd: 4:2:0 video has even
     /// sides only. It costs nothing, since the strides stay and the extra bytes are not read.
-    init(evenPartOf format: FrameFormat) throws(DestinationError) {
-      try self.init(whole: format)
+    /// - Parameter limits: the encoder's.
+    init(
+      evenPartOf format: FrameFormat, within limits: PictureLimits
+    ) throws(DestinationError) {
+      try self.init(whole: format, within: limits)
       width &= ~1
       height &= ~1
-      guard width >= Self.minimumSide, height >= Self.minimumSide else {
-        throw .unusableSize(width: format.width, height: format.height)
-      }
     }
 
     /// The sides of the picture once it stands upright.
@@ -52,7 +58,30 @@
     }
   }
 
+  /// Smaller pictures than of 16 pixels a side are refused by the containers.
+  extension PictureLimits {
+    /// x264 takes no wider ones.
+    static let h264 = PictureLimits(sides: 16...16_384)
+    /// A key frame has 14 bits for each side (RFC 6386, section 9.1).
+    static let vp8 = PictureLimits(sides: 16...16_383)
+    /// videoconvert takes no wider ones.
+    static let snapshot = PictureLimits(sides: 1...32_767)
+  }
+
   extension FrameFormat {
+    /// The highest rate that is believed.
+    private static let maximumRate = 10_000
+
+    /// The rate to plan with. One that GStreamer cannot say in 31 bits, or that no encoder keeps up
+    /// with, is a publisher's error or worse: then frames come when they come.
+    var plannedRate: FrameRate {
+      let numbers = 0...Int(Int32.max)
+      let isUsable =
+        numbers.contains(frameRate.numerator) && numbers.contains(frameRate.denominator)
+        && frameRate.numerator / frameRate.denominator <= Self.maximumRate
+      return isUsable ? frameRate : .variable
+    }
+
     /// How long a frame is shown when nobody says: one period of the rate, or of 30 a second.
     var assumedFrameNs: UInt64 {
       let (numerator, denominator) = (UInt64(frameRate.numerator), UInt64(frameRate.denominator))

@@ -9,6 +9,8 @@
     var factory: String { get }
     /// What it must be fed: GStreamer's name of a pixel format.
     var inputFormatName: String { get }
+    /// The pictures that it takes.
+    var limits: PictureLimits { get }
     /// The codec, as RTP names it.
     var codec: String { get }
     /// What it makes, as each packer takes it.
@@ -73,6 +75,7 @@
     static let name = X264Encoder.name
     let factory = "x264enc"
     let inputFormatName = "I420"
+    let limits = PictureLimits.h264
     let codec = "H264"
     let unitCaps = "video/x-h264,stream-format=byte-stream,alignment=au"
 
@@ -119,6 +122,7 @@
     static let name = "vp8"
     let factory = "vp8enc"
     let inputFormatName = "I420"
+    let limits = PictureLimits.vp8
     let codec = "VP8"
     let unitCaps = "video/x-vp8"
 

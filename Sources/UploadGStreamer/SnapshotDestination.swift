@@ -52,11 +52,11 @@
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
       precondition(pipeline == nil, "a snapshot holds one frame")
-      let geometry = try FrameGeometry(whole: frame.lease.format)
+      let geometry = try FrameGeometry(whole: frame.lease.format, within: .snapshot)
       lock = try file.lockedForUpload()
       let pipeline = try Pipeline(chain, output: output)
       self.pipeline = pipeline
-      try pipeline.setCaps(geometry.caps(rate: frame.lease.format.frameRate))
+      try pipeline.setCaps(geometry.caps(rate: frame.lease.format.plannedRate))
       try pipeline.play()
       try pipeline.push(
         frame, geometry: geometry, ptsNs: ptsNs,

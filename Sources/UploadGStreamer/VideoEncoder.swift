@@ -9,6 +9,8 @@
     var name: String { get }
     /// What it must be fed: GStreamer's name of a pixel format.
     var inputFormatName: String { get }
+    /// The pictures that it takes.
+    var limits: PictureLimits { get }
     /// The elements, from raw video of that format to encoded video as containers want it.
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
   }

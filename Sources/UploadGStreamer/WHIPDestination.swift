@@ -143,7 +143,8 @@
       guard attempt.connection.takes(.video) else { return lose(frame) }
       if frame.lease.format != attempt.format {
         attempt.format = frame.lease.format
-        attempt.geometry = try FrameGeometry(evenPartOf: frame.lease.format)
+        attempt.geometry = try FrameGeometry(
+          evenPartOf: frame.lease.format, within: encoder.limits)
         try attempt.pipeline.setCaps(attempt.geometry.caps(rate: attempt.rate))
         self.attempt = attempt
       }
@@ -170,11 +171,11 @@
       _ frame: borrowing FrameLease, _ ptsNs: UInt64
     ) throws(DestinationError) -> Attempt {
       let format = frame.format
-      let geometry = try FrameGeometry(evenPartOf: format)
+      let geometry = try FrameGeometry(evenPartOf: format, within: encoder.limits)
       let size = geometry.upright(frame.metadata.orientation)
-      let chain = chain(width: size.width, height: size.height, rate: format.frameRate)
+      let chain = chain(width: size.width, height: size.height, rate: format.plannedRate)
       let pipeline = try Pipeline(chain + [transport], output: output)
-      try pipeline.setCaps(geometry.caps(rate: format.frameRate))
+      try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
       let state = pipeline.state
       let report = options.report
       let peer: WebRTCPeer
@@ -196,7 +197,7 @@
         throw .upload(.engineFailed("\(error)"))
       }
       let attempt = Attempt(
-        pipeline: pipeline, peer: peer, connection: connection, rate: format.frameRate,
+        pipeline: pipeline, peer: peer, connection: connection, rate: format.plannedRate,
         format: format, geometry: geometry, startNs: ptsNs)
       // Known from here on, so that `abandon` ends it should it not play.
       self.attempt = attempt

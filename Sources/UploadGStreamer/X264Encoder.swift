@@ -27,6 +27,7 @@
 
     var name: String { Self.name }
     var inputFormatName: String { "I420" }
+    var limits: PictureLimits { .h264 }
 
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
       let kilobits = settings.bitsPerSecond(width: width, height: height) / 1000

@@ -197,6 +197,12 @@ import Testing
     throw HarnessError("stream \(stream) never came")
   }
 
+  @Test func picturesAboveTheHighestLevelOfH264AreNotConverted() throws {
+    let format = try FrameFormat.video(.r8, width: 8192, height: 4368)
+    #expect(throws: Y4MWriterError.tooLarge(format)) { try Y4MWriter(format) }
+    #expect("\(Y4MWriterError.tooLarge(format))".contains("8192×4368"))
+  }
+
   /// A picture of 6 × 4 whose upper left corner, once upright, is 200.
   @Test(
     arguments: [FourCC.yuv420, .yuv422, .nv12, .yuyv, .yuv444, .r8, .s210], Orientation.allCases)

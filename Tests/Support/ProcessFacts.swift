@@ -35,6 +35,8 @@ package struct ProcessFacts: Sendable {
   }
 
   package var residentBytes: Int { get throws { try statusField("VmRSS") * 1024 } }
+  /// The largest resident set so far.
+  package var peakResidentBytes: Int { get throws { try statusField("VmHWM") * 1024 } }
   /// Memory of the bus's memory files that this process has mapped, whichever process wrote it.
   package var memoryFileBytes: Int {
     get throws {

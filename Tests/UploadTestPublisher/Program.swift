@@ -12,9 +12,11 @@ import Platform
 // format NOIS is noise, in XR24, that no encoder can make small. The format PCM is sound, of
 // RATExCHANNELS instead of WxH: 16 bits, every sample 0.5, each frame as long as the interval;
 // TONE is the same with a tone of 440 Hz. MARK1 to MARK8 are grey in XR24, of that orientation and
-// of WxH once upright, with a white block where the upright picture's upper left corner is. The
-// frame's time stamp is written to standard output as one line. `still` waits for a signal after
-// the last segment, and does not publish meanwhile, as a screen does that stands still.
+// of WxH once upright, with a white block where the upright picture's upper left corner is. HOLE is
+// XR24 whose bytes are never written; WIDE is the same with the longest stride there can be, FAST
+// with the highest frame rate. The frame's time stamp is written to standard output as one line.
+// `still` waits for a signal after the last segment, and does not publish meanwhile, as a screen
+// does that stands still.
 
 @main struct Program {
   static func main() {
@@ -33,7 +35,9 @@ import Platform
     let isLossless = arguments[3] == "lossless"
     let segments = try arguments[4...].map(Segment.init)
     var options = PublisherOptions()
-    options.ringDepth = segments[0].format.kind == .video ? 4 : 64
+    // What is allocated at once is slots of the ring.
+    let isUntouched = segments.contains(where: \.isUntouched)
+    options.ringDepth = isUntouched ? 2 : segments[0].format.kind == .video ? 4 : 64
     options.allowsLossless = isLossless
     var publisher = try Publisher(
       StreamName(arguments[2]), in: group, format: segments[0].format, options: options)
@@ -111,6 +115,7 @@ import Platform
   /// Grey in every format of one byte a sample: in RGB, and in YUV with neutral chroma.
   private static func fill(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
     let (format, isNoisy) = (segment.format, segment.isNoisy)
+    if segment.isUntouched { return }
     if segment.isMarked { return fillWithMark(&loan, segment) }
     if segment.isTone { return fillWithTone(&loan, segment, number) }
     if format.kind != .video {
@@ -143,6 +148,7 @@ struct Segment {
   let isNoisy: Bool
   let isTone: Bool
   let isMarked: Bool
+  let isUntouched: Bool
   let orientation: Orientation
   let sampleRate: Int
   let channelCount: Int
@@ -163,24 +169,38 @@ struct Segment {
       let sampleFrames = sides[0] * Int(microseconds) / 1_000_000
       format = try .audio(.appAudio, sound, maximumSampleFrameCount: sampleFrames)
     } else {
-      let rate = FrameRate(Int(1_000_000 / microseconds), 1)
+      let rate = FrameRate(
+        parts[0] == "FAST" ? Int(UInt32.max) : Int(1_000_000 / microseconds), 1)
       let (width, height) =
         orientation.swapsSides ? (sides[1], sides[0]) : (sides[0], sides[1])
-      format = try .video(fourcc, width: width, height: height, frameRate: rate)
+      let usual = try FrameFormat.video(fourcc, width: width, height: height, frameRate: rate)
+      format = parts[0] == "WIDE" ? try usual.withLongestStride() : usual
     }
     self.count = count
     isNoisy = parts[0] == "NOIS"
     isTone = parts[0] == "TONE"
+    isUntouched = ["HOLE", "WIDE", "FAST"].contains(parts[0])
     (sampleRate, channelCount) = (sides[0], sides[1])
     intervalNs = microseconds * 1000
   }
 
   private static func fourcc(_ name: String) -> FourCC? {
     switch name {
-    case "NOIS": .xrgb8888
+    case "NOIS", "HOLE", "WIDE", "FAST": .xrgb8888
     case let name where name.hasPrefix("MARK"): .xrgb8888
     case "PCM", "TONE": .pcm
     default: FourCC(name)
     }
+  }
+}
+
+extension FrameFormat {
+  /// The rows of one plane as far apart as a format can say: a picture of one row needs no more
+  /// bytes for it.
+  fileprivate func withLongestStride() throws -> FrameFormat {
+    let plane = Plane(offset: 0, stride: Int(UInt32.max))
+    return try FrameFormat(
+      kind: kind, fourcc: fourcc, width: width, height: height, planes: [plane],
+      byteCount: byteCount, frameRate: frameRate)
   }
 }

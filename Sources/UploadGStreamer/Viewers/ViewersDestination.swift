@@ -69,7 +69,8 @@
         if let started = self.pictures { started } else { try start(frame, ptsNs) }
       if frame.lease.format != pictures.format {
         pictures.format = frame.lease.format
-        pictures.geometry = try FrameGeometry(evenPartOf: frame.lease.format)
+        pictures.geometry = try FrameGeometry(
+          evenPartOf: frame.lease.format, within: encoder.limits)
         try pictures.feed.pipeline.setCaps(pictures.geometry.caps(rate: pictures.rate))
       }
       let isRepeated = self.pictures != nil && frame.lease.sequence == pictures.newest
@@ -96,12 +97,12 @@
 
     private func start(_ frame: HeldFrame, _ ptsNs: UInt64) throws(DestinationError) -> Pictures {
       let format = frame.lease.format
-      let geometry = try FrameGeometry(evenPartOf: format)
+      let geometry = try FrameGeometry(evenPartOf: format, within: encoder.limits)
       let size = geometry.upright(frame.lease.metadata.orientation)
       let pipeline = try Pipeline(
-        chain(width: size.width, height: size.height, rate: format.frameRate) + [.end],
+        chain(width: size.width, height: size.height, rate: format.plannedRate) + [.end],
         output: output)
-      try pipeline.setCaps(geometry.caps(rate: format.frameRate))
+      try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
       let capturedAtNs = frame.lease.metadata.capturedAtNs
       let nowNs = monotonicNowNs()
       let isOurClock = capturedAtNs > 0 && capturedAtNs <= nowNs
@@ -112,7 +113,7 @@
         viewers.send(unit, isSound: false)
       }
       return Pictures(
-        feed: feed, rate: format.frameRate, format: format, geometry: geometry,
+        feed: feed, rate: format.plannedRate, format: format, geometry: geometry,
         newest: frame.lease.sequence)
     }
 
