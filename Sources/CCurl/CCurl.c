@@ -66,6 +66,12 @@ curl_outcome curl_outcome_of(CURLcode code, bool isFull) {
     case CURLE_COULDNT_CONNECT: return CURL_UNREACHABLE;
     case CURLE_PEER_FAILED_VERIFICATION: return CURL_CERTIFICATE;
     case CURLE_SSL_CACERT_BADFILE: return CURL_CA_UNREADABLE;
+    // A line of the answer's header is longer than the 100 KB that libcurl keeps. Before 8.6 it has
+    // no code of its own for this.
+    case CURLE_OUT_OF_MEMORY: return CURL_HEADER_TOO_LONG;
+#if LIBCURL_VERSION_NUM >= 0x080600
+    case CURLE_TOO_LARGE: return CURL_HEADER_TOO_LONG;
+#endif
     case CURLE_WRITE_ERROR: return isFull ? CURL_TOO_LARGE : CURL_BROKEN;
     default: return CURL_BROKEN;
   }

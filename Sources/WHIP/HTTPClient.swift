@@ -75,6 +75,8 @@ public enum HTTPError: Error, Hashable, Sendable {
   case badCertificate(reason: String)
   case unreadableCertificates(path: String)
   case answerTooLarge
+  /// A line of its header.
+  case headerTooLong
   /// TLS over UDP, by which a relay was to be reached.
   case noDatagramTLS
   case broken(reason: String)
@@ -94,6 +96,8 @@ extension HTTPError: CustomStringConvertible {
     case .unreadableCertificates(let path):
       "\(path) holds no certificates that can be read; write them in PEM"
     case .answerTooLarge: "it answers with more than a WHIP endpoint would; check the URL"
+    case .headerTooLong:
+      "its answer has too long a line in its header; check the URL, and see the server's own log"
     case .noDatagramTLS:
       "TLS over UDP (DTLS) to a relay is not supported; name it with ?transport=tcp, or as turn:"
         + " without TLS"

@@ -1,9 +1,9 @@
 /// Reads the ICE servers out of `Link` headers (RFC 8288; RFC 9725, section 4.6):
 /// `<turn:HOST?transport=udp>; rel="ice-server"; username="user"; credential="secret"`.
-enum LinkHeader {
-  static let maximumServers = 16
+package enum LinkHeader {
+  package static let maximumServers = 16
 
-  static func servers(in headers: [String]) -> [ICEServer] {
+  package static func servers(in headers: [String]) -> [ICEServer] {
     var found: [ICEServer] = []
     for header in headers {
       var reader = Reader(header)

@@ -139,19 +139,26 @@ public final class WHIPConnection: Sendable {
     if !answer.servers.isEmpty { onEvent(.recommended(answer.servers)) }
     // Candidates are gathered only now, so that they include what these servers can see.
     let servers = servers + answer.servers
-    for server in servers { try add(server) }
+    // All of them have one time: an endpoint may recommend many that never answer.
+    let deadline = Deadline.after(patience.request)
+    for server in servers { try add(server, until: deadline) }
     // An engine looks at the machine's addresses in the network alone.
     if endpoint.address.isLoopback, servers.allSatisfy(\.isLoopback) {
       try engine.useOnly(localAddress: "127.0.0.1")
     }
     try engine.use(offer: offer)
-    try engine.use(answer: answer.sdp)
+    do throws(WHIPError) {
+      try engine.use(answer: answer.sdp)
+    } catch {
+      guard case .engineFailed(let reason) = error else { throw error }
+      throw .unusableAnswer(endpoint.address, reason: reason)
+    }
   }
 
   /// One that cannot be used is done without.
-  private func add(_ server: ICEServer) throws(WHIPError) {
+  private func add(_ server: ICEServer, until deadline: Deadline) throws(WHIPError) {
     do throws(WHIPError) {
-      try engine.add(server, until: .after(patience.request), stop: stop)
+      try engine.add(server, until: deadline, stop: stop)
     } catch {
       guard case .unusableServer = error, !stop.isRaised else { throw error }
       onEvent(.notUsed(error))
@@ -190,7 +197,8 @@ public final class WHIPConnection: Sendable {
           onEvent(.connected)
         case .disconnected: giveUp = .after(patience.silence)
         case .failed:
-          throw isConnected ? .connectionLost(endpoint.address) : refusal ?? noConnection
+          throw isConnected
+            ? .connectionLost(endpoint.address) : refusal ?? .connectionFailed(endpoint.address)
         }
       }
       if let error = sendCandidates(of: session), !stop.isRaised {

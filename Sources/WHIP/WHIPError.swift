@@ -12,8 +12,12 @@ public enum WHIPError: Error, Hashable, Sendable {
   case emptyAnswer(WebAddress)
   case noDescription(WebAddress, type: String?, excerpt: String)
   case nothingAccepted(WebAddress)
+  /// An answer that the engine does not take.
+  case unusableAnswer(WebAddress, reason: String)
   case unusableServer(ICEServer, HTTPError)
   case noConnection(WebAddress, seconds: Int64)
+  /// Before that time.
+  case connectionFailed(WebAddress)
   case connectionLost(WebAddress)
   case engineFailed(String)
   case stopped
@@ -93,10 +97,17 @@ extension WHIPError: CustomStringConvertible {
     case .nothingAccepted(let address):
       "\(address) accepts none of the streams; see with `framebus whip probe` which codecs it"
         + " takes, and choose one with --encoder"
+    case .unusableAnswer(let address, let reason):
+      "\(address) answers with a session description that cannot be used (\(reason.shortened)); "
+        + "see the server's own log"
     case .unusableServer(let server, let error): "\(server): \(error)"
     case .noConnection(let address, let seconds):
       "\(address) answered, but no media connection came about in \(seconds) s; check that UDP is"
         + " not blocked, or name a relay with --turn"
+    case .connectionFailed(let address):
+      "\(address) answered, but the media connection failed: none of its addresses could be "
+        + "reached, or it refused the encryption (DTLS); check that UDP is not blocked, name a "
+        + "relay with --turn, or see the server's own log"
     case .connectionLost(let address):
       "the media connection to \(address) is lost; check the network and the server's own log"
     case .engineFailed(let reason):

@@ -90,6 +90,7 @@ public final class WHIPSession {
     // Nobody here would take what an endpoint sends.
     var answer = PeerDescription(text, overUDPAlone: false)
     answer.receiveOnly()
+    answer.nameOneFingerprint()
     let description = SessionDescription(answer.text)
     guard description.acceptsMedia else { throw .nothingAccepted(endpoint.address) }
     return WHIPAnswer(

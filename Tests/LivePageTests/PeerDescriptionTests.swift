@@ -33,10 +33,39 @@
         "a=candidate:1  1 udp x.local 127.0.0.1 4242 typ host",
         "a=candidate:1 \u{301} udp 1 x.local 127.0.0.1 4242 typ host",
         "a=candidate:1 1 udp 1 x.local 4242 typ", "a=candidate x.local",
+        // No candidates at all, at which libnice complains.
+        "a=candidate:1 0 udp 1 127.0.0.1 4242 typ host",
+        "a=candidate:1 257 udp 1 127.0.0.1 4242 typ host",
+        "a=candidate:1 -1 udp 1 127.0.0.1 4242 typ host",
+        "a=candidate:1 1 udp 4294967296 127.0.0.1 4242 typ host",
+        "a=candidate:1 1 udp 1 127.0.0.1 65536 typ host",
+        "a=candidate:1 1 udp 1 127.0.0.1 99999999999999999999 typ host",
+        "a=candidate:1 1 udp 1 127.0.0.1 4242 kind host",
       ])
     func noSpellingGetsANameThrough(line: String) {
       let description = PeerDescription("v=0\r\n" + line, overUDPAlone: true)
       #expect(description.lines == ["v=0"] && description.candidateCount == 0)
+    }
+
+    @Test func eachSectionNamesOneFingerprint() {
+      func print(_ hash: String, _ byte: String) -> String {
+        "a=fingerprint:\(hash) \(byte):\(byte)"
+      }
+      let (old, first, second) = (
+        print("sha-1", "AB"), print("sha-256", "AB"), print("SHA-256", "CD")
+      )
+      func named(_ session: [String], _ sections: [String]...) -> [String] {
+        let lines = ["v=0"] + session + sections.flatMap { ["m=video 9 UDP/TLS/RTP/SAVPF 96"] + $0 }
+        var description = PeerDescription(lines.joined(separator: "\n"), overUDPAlone: true)
+        description.nameOneFingerprint()
+        return description.lines.filter { !$0.hasPrefix("v=") && !$0.hasPrefix("m=") }
+      }
+      #expect(named([], [old, first], [first, old]) == [first, first])
+      #expect(named([first], []) == [first] && named([old], [old]) == [old])
+      // A section's own is the one that counts.
+      #expect(named([old], [first], []) == [first, old])
+      #expect(named([], [first, second], [second, first]) == [second, second])
+      #expect(named([], [], []) == [])
     }
 
     @Test func aViewersFragmentIsReadAsStrictly() {

@@ -79,6 +79,10 @@ class Odd(http.server.BaseHTTPRequestHandler):
             for number in range(5000):
                 self.send_header(f"X-{number}", "y" * 100)
             self.end_headers()
+        elif kind == "longheader":
+            self.send_response(201)
+            self.send_header("X", "y" * 1000000)
+            self.end_headers()
         elif kind == "short":
             self.answer(201, dict(CREATED, **{"Content-Length": "5000"}), SDP)
             self.close_connection = True

@@ -9,6 +9,8 @@ import Testing
 private final class SilentEngine: WebRTCEngine {
   let events = WebRTCEvents()
   private let notes = Mutex<[String]>([])
+  let deadlines = Mutex<[Deadline]>([])
+  let refusesAnswer = Mutex(false)
   let reported = Mutex<WebRTCReport?>(nil)
 
   var told: [String] { notes.withLock { $0 } }
@@ -17,6 +19,7 @@ private final class SilentEngine: WebRTCEngine {
   func makeOffer() -> String { testOffer }
   func add(_ server: ICEServer, until deadline: Deadline, stop: StopSignal) {
     note("server \(server)")
+    deadlines.withLock { $0.append(deadline) }
   }
   func useOnly(localAddress: String) { note("local \(localAddress)") }
   func use(offer: String) {
@@ -24,7 +27,10 @@ private final class SilentEngine: WebRTCEngine {
     events.append(.candidate(candidate(1)))
     events.append(.gathered)
   }
-  func use(answer: String) { note("answer") }
+  func use(answer: String) throws(WHIPError) {
+    if refusesAnswer.withLock({ $0 }) { throw .engineFailed("no ICE in media 0") }
+    note("answer")
+  }
   func report() -> WebRTCReport? { reported.withLock { $0.take() } }
   func set(bitsPerSecond: Int) { note("bitrate \(bitsPerSecond)") }
 }
@@ -167,6 +173,45 @@ private final class SilentEngine: WebRTCEngine {
       return
     }
     #expect(script.requests.last?.method == .delete)
+  }
+
+  /// The time in which it might have come about has nothing to do with it.
+  @Test func aConnectionThatFailsAtOnceIsNotSaidToHaveTakenItsTime() throws {
+    let script = Script(.created(), .status(204), .status(200))
+    let (connection, _) = try connect(script)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    engine.events.append(.failed)
+    try waitUntil("it ended") { connection.state != .connecting }
+    connection.end()
+    let address = try #require(WebAddress("http://127.0.0.1/whip"))
+    #expect(connection.state == .ended(.connectionFailed(address)))
+    #expect(!"\(connection.state)".contains("20 s"))
+  }
+
+  @Test func anAnswerThatTheEngineRefusesIsTheEndpointsFault() throws {
+    engine.refusesAnswer.withLock { $0 = true }
+    let script = Script(.created(), .status(200))
+    let (connection, _) = try connect(script)
+    engine.events.append(.ready)
+    try waitUntil("it ended") { connection.state != .connecting }
+    connection.end()
+    let address = try #require(WebAddress("http://127.0.0.1/whip"))
+    #expect(
+      connection.state == .ended(.unusableAnswer(address, reason: "no ICE in media 0")))
+    #expect(script.requests.last?.method == .delete)
+  }
+
+  /// Each of them might take its time, one after the other.
+  @Test func allServersThatAnEndpointRecommendsHaveOneDeadline() throws {
+    let link = Array(repeating: #"<turns:127.0.0.1:5>; rel="ice-server""#, count: 16)
+    let script = Script(.created(links: link), .status(204), .status(200))
+    let (connection, _) = try connect(script)
+    engine.events.append(.ready)
+    try waitUntil("the candidate is sent") { script.requests.count >= 2 }
+    connection.end()
+    let deadlines = engine.deadlines.withLock { $0.map(\.monotonicNs) }
+    #expect(deadlines.count == 16 && Set(deadlines).count == 1)
   }
 
   @Test func theReceiversReportsChangeTheBitrate() throws {

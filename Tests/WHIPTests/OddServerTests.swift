@@ -44,6 +44,7 @@
         ("plain", "“http://192.0.2.1/1”", "log"), ("refusing", "none of the streams", "--encoder"),
         ("loop", "more than 5 times", "configuration"), ("moved", "status 302", "307"),
         ("huge", "more than a WHIP endpoint", "URL"), ("headers", "more than a WHIP", "URL"),
+        ("longheader", "too long a line in its header", "URL"),
         ("short", "failed (", "port"), ("garbage", "failed (", "port"),
         ("redirect/307/status/403", "status 403", "/status/403"),
         ("redirect/308/redirect/307/empty", "without a session", "log"),

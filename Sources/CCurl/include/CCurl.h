@@ -16,6 +16,7 @@ typedef enum {
   CURL_CERTIFICATE,
   CURL_CA_UNREADABLE,
   CURL_TOO_LARGE,
+  CURL_HEADER_TOO_LONG,
   CURL_BROKEN,
 } curl_outcome;
 

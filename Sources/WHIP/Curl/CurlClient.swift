@@ -134,6 +134,7 @@
         case CURL_CERTIFICATE: .badCertificate(reason: reason)
         case CURL_CA_UNREADABLE: .unreadableCertificates(path: certificates ?? "")
         case CURL_TOO_LARGE: .answerTooLarge
+        case CURL_HEADER_TOO_LONG: .headerTooLong
         default: .broken(reason: reason)
         }
     }
