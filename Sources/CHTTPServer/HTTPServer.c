@@ -8,10 +8,14 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 /// What a request's head may take.
 enum { HEAD_BYTES = 32 * 1024 };
+/// A body of unknown length that is longer than the server takes is read to its end, for only then
+/// can it be answered; one longer than this breaks the connection.
+enum { SKIPPED_BYTES = 4 * 1024 * 1024 };
 
 struct http_server {
   struct MHD_Daemon *daemon;
@@ -23,6 +27,7 @@ struct http_server {
 /// What is kept of a request until it is whole.
 struct reception {
   char *body;
+  /// Also of what was too large to be kept.
   size_t bodyBytes;
 };
 
@@ -53,9 +58,33 @@ void http_exchange_answer(http_exchange *exchange, unsigned status, const void *
       MHD_create_response_from_buffer(bodyBytes, (void *)body, MHD_RESPMEM_MUST_COPY);
 }
 
+struct lookup {
+  const char *name, *value;
+};
+
+static enum MHD_Result look_up(void *context, enum MHD_ValueKind kind, const char *name,
+                               const char *value) {
+  (void)kind;
+  struct lookup *lookup = context;
+  if (strcasecmp(name, lookup->name) != 0) return MHD_YES;
+  // Lines of one name are one list (RFC 9110, section 5.3): a client that sends two of those that
+  // are read here may have another reader in mind.
+  lookup->value = lookup->value == NULL ? value : ",";
+  return MHD_YES;
+}
+
 static const char *header_of(struct MHD_Connection *connection, const char *name) {
-  const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-  return value != NULL ? value : "";
+  struct lookup lookup = {.name = name};
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, look_up, &lookup);
+  return lookup.value != NULL ? lookup.value : "";
+}
+
+/// Leaves paths as they came: none of the server's has an escape in it, and one that stands for 0
+/// would end a C string.
+static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text) {
+  (void)context;
+  (void)connection;
+  return strlen(text);
 }
 
 /// The address that a connection came to, without the form that IPv6 gives one of IPv4.
@@ -100,6 +129,7 @@ static enum MHD_Result handle(http_server *server, struct MHD_Connection *connec
                               const char *method, const char *path,
                               const struct reception *reception) {
   char localAddress[INET6_ADDRSTRLEN];
+  bool isTooLarge = reception == NULL || reception->bodyBytes > server->maximumBodyBytes;
   write_local_address(connection, localAddress, sizeof localAddress);
   struct http_request request = {
       .method = method,
@@ -109,9 +139,9 @@ static enum MHD_Result handle(http_server *server, struct MHD_Connection *connec
       .contentType = header_of(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
       .ifMatch = header_of(connection, MHD_HTTP_HEADER_IF_MATCH),
       .localAddress = localAddress,
-      .body = reception != NULL ? reception->body : NULL,
-      .bodyBytes = reception != NULL ? reception->bodyBytes : 0,
-      .isTooLarge = reception == NULL};
+      .body = isTooLarge ? NULL : reception->body,
+      .bodyBytes = isTooLarge ? 0 : reception->bodyBytes,
+      .isTooLarge = isTooLarge};
   http_exchange exchange = {0};
   server->handler(server->context, &request, &exchange);
   return send_answer(connection, &exchange);
@@ -119,13 +149,18 @@ static enum MHD_Result handle(http_server *server, struct MHD_Connection *connec
 
 static enum MHD_Result receive(http_server *server, struct reception *reception,
                                const char *bytes, size_t *count) {
-  // Whoever announced no length, or a wrong one, is not answered.
-  if (*count > server->maximumBodyBytes - reception->bodyBytes) return MHD_NO;
-  char *grown = realloc(reception->body, reception->bodyBytes + *count);
-  if (grown == NULL) return MHD_NO;
-  memcpy(grown + reception->bodyBytes, bytes, *count);
-  reception->body = grown;
-  reception->bodyBytes += *count;
+  size_t total = reception->bodyBytes + *count;
+  if (total > SKIPPED_BYTES) return MHD_NO;
+  if (total <= server->maximumBodyBytes) {
+    char *grown = realloc(reception->body, total);
+    if (grown == NULL) return MHD_NO;
+    memcpy(grown + reception->bodyBytes, bytes, *count);
+    reception->body = grown;
+  } else {
+    free(reception->body);
+    reception->body = NULL;
+  }
+  reception->bodyBytes = total;
   *count = 0;
   return MHD_YES;
 }
@@ -199,7 +234,8 @@ http_server *http_server_start(const struct http_server_options *options) {
       MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->maximumConnectionsOfAddress,
       MHD_OPTION_CONNECTION_TIMEOUT, options->idleSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
       (size_t)HEAD_BYTES, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-      MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+      MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+      MHD_OPTION_END);
   if (server->daemon != NULL) return server;
   int code = errno;
   free(server);

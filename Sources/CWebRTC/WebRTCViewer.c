@@ -152,11 +152,10 @@ static bool add_track(webrtc_viewer *viewer, const struct webrtc_track *track, c
 }
 
 static bool answer(webrtc_viewer *viewer, const struct webrtc_viewer_options *options,
-                   bool *isOfferRefused, char *message, size_t capacity) {
-  *isOfferRefused =
-      !webrtc_peer_describe(viewer->peer, "set-remote-description", GST_WEBRTC_SDP_TYPE_OFFER,
-                            options->offer, message, capacity);
-  if (*isOfferRefused) return false;
+                   char *message, size_t capacity) {
+  if (!webrtc_peer_describe(viewer->peer, "set-remote-description", GST_WEBRTC_SDP_TYPE_OFFER,
+                            options->offer, message, capacity))
+    return false;
   for (unsigned i = 0; i < options->trackCount; i++)
     if (!add_track(viewer, &options->tracks[i], message, capacity)) return false;
   char *text = webrtc_peer_make(viewer->peer, "answer", message, capacity);
@@ -187,7 +186,9 @@ webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options,
   if (options->localAddress != NULL)
     webrtc_peer_add_local_address(viewer->peer, options->localAddress);
   gst_element_set_state(viewer->pipeline, GST_STATE_PLAYING);
-  if (answer(viewer, options, isOfferRefused, message, capacity)) return viewer;
+  if (answer(viewer, options, message, capacity)) return viewer;
+  // The elements are there, so what does not fit them is the offer.
+  *isOfferRefused = true;
   webrtc_viewer_destroy(viewer);
   return NULL;
 }

@@ -4,8 +4,8 @@
   /// What a browser may ask for, and what it is answered:
   ///
   /// ```text
-  /// GET    /TOKEN/             the page
-  /// GET    /TOKEN/figures      the server's figures of this moment
+  /// GET    /TOKEN/             the page; HEAD as well
+  /// GET    /TOKEN/figures      the server's figures of this moment; HEAD as well
   /// POST   /TOKEN/whep         an offer → 201, the answer, Location and ETag
   /// PATCH  /TOKEN/whep/VIEWER  candidates
   /// DELETE /TOKEN/whep/VIEWER  the end
@@ -36,10 +36,16 @@
       if let colon = name.lastIndex(of: ":"), name.last != "]" { name = name[..<colon] }
       let host = name.hasPrefix("[") ? name.dropFirst().dropLast() : name
       guard host == "localhost" || NetworkAddress.isLiteral(host) else {
-        throw PageRefusal(403, "the page is known by its address alone, and not by a name")
+        throw PageRefusal(
+          403,
+          "the page is known by its address alone, and not by a name; a reverse proxy sends that "
+            + "address as Host")
       }
       guard request.origin.isEmpty || request.origin == "http://" + request.host else {
-        throw PageRefusal(403, "other pages may not use this one")
+        throw PageRefusal(
+          403,
+          "other pages may not use this one; a reverse proxy for it sends http:// and that address "
+            + "as Origin")
       }
     }
 
@@ -51,12 +57,12 @@
       }
       switch parts.dropFirst().map(String.init) {
       case []:
-        return PageAnswer(308, [("Location", "/\(token)/")])
+        return PageAnswer(308, [("Location", "\(token)/")])
       case [""]:
-        try allow(["GET"], request)
+        try allow(["GET", "HEAD"], request)
         return page()
       case ["figures"]:
-        try allow(["GET"], request)
+        try allow(["GET", "HEAD"], request)
         return PageAnswer(200, [("Content-Type", "application/json")], figures())
       case ["whep"]:
         try allow(["POST"], request)
@@ -100,7 +106,8 @@
       return PageAnswer(
         201,
         [
-          ("Content-Type", Self.offerType), ("Location", "/\(token)/whep/\(viewer.name)"),
+          // Relative, so that it holds behind a proxy as well, whatever that calls this page.
+          ("Content-Type", Self.offerType), ("Location", "whep/\(viewer.name)"),
           ("ETag", "\"\(viewer.name)\""), ("Accept-Patch", Self.candidateType),
         ], viewer.answer)
     }

@@ -38,12 +38,12 @@
       let offer = String(repeating: "x", count: 70_000)
       let sent = ["-H", "Content-Type: application/sdp", "--data-binary", offer]
       #expect(try ask(sent[0], sent[1], sent[2], sent[3], path: "whep").0 == "413")
-      // Whoever does not say how long it is gets no answer.
+      // Nor is what does not say how long it is.
       #expect(
         try ask(
           "-H", "Transfer-Encoding: chunked", sent[0], sent[1], sent[2], sent[3], path: "whep"
         )
-        .0 == "000")
+        .0 == "413")
       #expect(try ask("-H", "X: " + String(repeating: "x", count: 40_000)).0 != "200")
       #expect(desk.words.isEmpty)
       #expect(try ask().0 == "200")
@@ -55,6 +55,55 @@
       #expect(try ask("-H", "Origin: http://evil.example").0 == "403")
       #expect(try ask("-X", "OPTIONS", path: "whep").0 == "405")
       #expect(try ask("-X", "BREW").0 == "405")
+    }
+
+    @Test func aBodyWithoutAnEndBreaksTheConnection() throws {
+      defer { page.stop() }
+      let endless = try run(
+        "bash",
+        [
+          "-c",
+          "head -c 64M /dev/zero | curl -s -o /dev/null -w '%{http_code}' -T - -X POST"
+            + " -H 'Expect:' -H 'Content-Type: application/sdp' \(page.url)whep",
+        ])
+      #expect(endless.output == "000" && desk.words.isEmpty, "\(endless)")
+      #expect(try ask().0 == "200")
+    }
+
+    @Test func aHeadIsThatOfTheAnswerWithoutIt() throws {
+      defer { page.stop() }
+      for path in ["", "figures"] {
+        let (status, head) = try ask("-I", path: path)
+        let (_, answer) = try ask(path: path)
+        #expect(status == "200")
+        #expect(head.contains("Content-Length: \(answer.utf8.count)\r\n"), "\(head)")
+      }
+      #expect(try ask("-I", path: "whep").0 == "405")
+    }
+
+    @Test(arguments: ["%00", "%00whep", "figures%00", "figures%00/x", "%2e", "%0d%0a", "whep%00x"])
+    func anEscapeNamesNothing(path: String) throws {
+      defer { page.stop() }
+      #expect(try ask(path: path).0 == "404")
+    }
+
+    @Test func twoLinesOfOneNameAreNotTaken() throws {
+      defer { page.stop() }
+      let host = String(page.url.dropFirst(7).prefix { $0 != "/" })
+      for other in ["Host: evil.example", "host: \(host)"] {
+        let path = page.url.split(separator: "/").last ?? ""
+        let request =
+          "GET /\(path)/ HTTP/1.1\r\nHost: \(host)\r\n\(other)\r\n"
+          + "Connection: close\r\n\r\n"
+        let port = host.split(separator: ":").last ?? ""
+        let result = try run(
+          "bash",
+          ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(port); printf %s \"$0\" >&3; cat <&3", request])
+        #expect(result.output.hasPrefix("HTTP/1.1 403"), "\(result.output)")
+      }
+      #expect(
+        try ask("-H", "Origin: http://\(host)", "-H", "Origin: http://evil.example").0 == "403")
+      #expect(try ask("-H", "Origin: http://\(host)").0 == "200")
     }
 
     @Test func figuresAreOneObject() throws {

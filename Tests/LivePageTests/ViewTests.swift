@@ -104,6 +104,8 @@
         (Self.offer("H264").replacing("ice-ufrag:abcd", with: "ice-ufrag:"), "400"),
         (Self.offer("H264").replacing("setup:actpass", with: "setup:foo"), "400"),
         (Self.offer("H264", candidates: 65), "400"),
+        // A number that GStreamer packs no codec with.
+        (Self.offer("H264").replacing("96", with: "72"), "406"),
       ] {
         let result = try view.ask("whep", sdp[0], sdp[1], sdp[2], offer)
         #expect(result.status == status, "\(offer): \(result)")
@@ -114,6 +116,58 @@
       #expect(full.status == "503" && full.answer.contains("--viewers"), "\(full)")
       // Who never comes is not waited for: the place is free again after a while.
       try waitUntil("the place is free") { try view.figures().viewers == 0 }
+      try view.program.end(with: SIGTERM)
+    }
+
+    /// As of one who has certificates of two kinds (RFC 8122).
+    @Test func anOfferWithSeveralFingerprintsIsAnswered() throws {
+      let view = try ViewProgram(root)
+      let older = "a=fingerprint:sha-1 " + Array(repeating: "AB", count: 20).joined(separator: ":")
+      let offer = Self.offer("H264")
+      for both in [
+        offer.replacing("a=fingerprint:", with: older + "\r\na=fingerprint:"),
+        offer.replacing("a=group:", with: older + "\r\na=group:"),
+      ] {
+        let viewer = try view.admit(both)
+        #expect(try view.ask(viewer, "-X", "DELETE").status == "200")
+      }
+      let result = try view.program.end(with: SIGTERM)
+      #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
+    }
+
+    /// A publisher's word decides how much memory a picture takes.
+    @Test func picturesTooLargeToEncodeTakeNoMemory() throws {
+      let view = try ViewProgram(root)
+      let publisher = try RunningProgram(
+        "UploadTestPublisher", [root.path, "screen", "live", "HOLE:8192x4368:3000:20000"])
+      _ = try view.admit(Self.offer("H264"))
+      try view.program.waitForErrors("frames of 8192×4368 pixels cannot be encoded; publish sides")
+      #expect(try ProcessFacts(view.program.processID).peakResidentBytes < 150 << 20)
+      try publisher.end(with: SIGTERM)
+      try view.program.end(with: SIGTERM)
+    }
+
+    /// By TLS and below a path of its own, as nginx is set up in docs/design/live-page.md.
+    @Test func aReverseProxyServesThePageUnderAnotherAddress() throws {
+      let view = try ViewProgram(root)
+      let proxy = try ReverseProxy(of: view.url, in: root)
+      func ask(_ path: String, _ arguments: String...) throws -> String {
+        try run("curl", ["-sk", "-i"] + arguments + [proxy.url + path]).output
+      }
+      #expect(try ask("").contains("200 OK"))
+      #expect(try ask("figures").contains("\"viewers\":0"))
+      let offered = try ask(
+        "whep", "-H", "Content-Type: application/sdp", "-H", "Origin: \(proxy.origin)",
+        "--data-binary", Self.offer("H264"))
+      let viewer = try #require(offered.firstMatch(of: /(?i)location: (whep\/\w+)/)?.output.1)
+      #expect(
+        try ask(String(viewer), "-X", "DELETE", "-H", "Origin: \(proxy.origin)").contains("200"))
+      // Without its configuration it is told what it lacks.
+      let direct = try view.ask("", "-H", "Host: live.example.com")
+      #expect(direct.status == "403" && direct.answer.contains("as Host"))
+      let foreign = try view.ask("", "-H", "Origin: \(proxy.origin)")
+      #expect(foreign.status == "403" && foreign.answer.contains("as Origin"))
+      try proxy.program.end(with: SIGQUIT)
       try view.program.end(with: SIGTERM)
     }
 

@@ -42,7 +42,7 @@
     func admit(_ offer: String) throws -> String {
       let (status, answer) = try ask(
         "whep", "-i", "-H", "Content-Type: application/sdp", "--data-binary", offer)
-      guard status == "201", let place = answer.firstMatch(of: /(?i)location: .*\/(whep\/\w+)/)
+      guard status == "201", let place = answer.firstMatch(of: /(?i)location: (whep\/\w+)/)
       else { throw HarnessError("the offer is not answered: \(status) \(answer)") }
       return String(place.output.1)
     }

@@ -29,6 +29,7 @@
         throw .malformed("it has \(offered.candidateCount) candidates")
       }
       offered.receiveOnly()
+      offered.nameOneFingerprint()
       let description = SessionDescription(offered.text)
       guard (1...Self.maximumSections).contains(description.media.count) else {
         throw .malformed("it has \(description.media.count) media sections")
@@ -63,6 +64,9 @@
   }
 
   extension SessionDescription.Media {
+    /// The numbers that GStreamer's packers take (RFC 3551, table 5: dynamic).
+    private static let payloads: ClosedRange<UInt8> = 96...127
+
     /// The number of a codec; of H.264 one whose packets may be fragments (packetization-mode 1),
     /// of the baseline profile if that is offered.
     fileprivate func payload(of codec: String) -> UInt8? {
@@ -70,7 +74,7 @@
       let payloads = attributes.compactMap { attribute -> UInt8? in
         guard attribute.hasPrefix("rtpmap:") else { return nil }
         let words = attribute.dropFirst(7).split(separator: " ")
-        guard words.count == 2, let number = UInt8(words[0]), number < 128,
+        guard words.count == 2, let number = UInt8(words[0]), Self.payloads.contains(number),
           listed.contains(words[0]),
           words[1].split(separator: "/").first?.lowercased() == codec.lowercased()
         else { return nil }
