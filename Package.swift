@@ -321,7 +321,7 @@ let package = Package(
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
     fuzzer("Credentials", of: "CredentialStore"),
     fuzzer("Settings", of: "SharedDefaults"),
-    fuzzer("Logs", of: "SharedLog"),
+    fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
 
     // Tests, of real processes
     .target(
