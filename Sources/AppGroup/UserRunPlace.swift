@@ -6,6 +6,9 @@ import Platform
 ///
 /// `/run/user/UID` is not there for cron, and goes with the last session; whoever comes meanwhile
 /// must meet whoever came before. An environment variable could not do that.
+///
+/// Once /tmp was cleaned, any user can put anything where the link leads: what is not this user's
+/// own directory is as if gone.
 struct UserRunPlace {
   private let uid = currentUserID()
   private var trusted: Set<UInt32> { [0, uid] }
@@ -19,53 +22,85 @@ struct UserRunPlace {
     defer { lock.isHeldUntilHere() }
     // Another process may have chosen while this one waited.
     if let directory = try followed(in: state) { return directory }
-    let path = try makeDirectory()
+    let directory = try makeDirectory()
     try attempt("cannot record the run directory") { () throws(SystemError) in
       let temporary = temporaryName(prefix: ".new-run-")
-      try state.makeLink(temporary, to: path)
-      try state.rename(temporary, to: linkName, replacing: true)
-    }
-    return try openTrusted(path, trusted)
-  }
-
-  private func followed(in state: borrowing Directory) throws(GroupError) -> Directory? {
-    let path = state.path(of: linkName)
-    guard let directory = try openTrustedIfThere(path, trusted) else { return nil }
-    let status = try attempt("cannot look at \(path)") { () throws(SystemError) in
-      try directory.status()
-    }
-    guard status.ownerID == uid else {
-      throw GroupError(.foreignOwner(path: directory.path, ownerID: status.ownerID))
+      try state.makeLink(temporary, to: directory.path)
+      do throws(SystemError) {
+        try state.rename(temporary, to: linkName, replacing: true)
+      } catch {
+        try? state.removeFile(temporary)
+        throw error
+      }
     }
     return directory
   }
 
-  private func makeDirectory() throws(GroupError) -> String {
-    if uid == 0 {
-      let path = Place.systemRunPath
-      let directory = try openTrusted(path, [0], makingMode: 0o755)
-      return try openTrusted(directory.path(of: "root"), [0], makingMode: 0o700).path
+  /// - Returns: nil if the link, or what it leads to, is missing or not this user's own.
+  /// - Throws: what says nothing about that, such as too many open files, and that the user's own
+  ///   directory is open to others, who may have put anything there.
+  private func followed(in state: borrowing Directory) throws(GroupError) -> Directory? {
+    do {
+      return try own(state.path(of: linkName))
+    } catch {
+      if error.isMisplaced { return nil }
+      throw GroupError(error)
     }
-    if let session = try? Directory.openTrusted(path: "/run/user/\(uid)", trusting: trusted),
-      let status = try? session.status(), status.ownerID == uid, status.mode & 0o077 == 0
+  }
+
+  private func own(
+    _ path: String, makingMode: UInt32? = nil
+  ) throws(PathError) -> Directory? {
+    let directory = try Directory.openTrusted(
+      path: path, trusting: trusted, makingMode: makingMode)
+    do throws(SystemError) {
+      if try directory.status().ownerID != uid { return nil }
+    } catch {
+      throw .system(error)
+    }
+    return directory
+  }
+
+  private func makeDirectory() throws(GroupError) -> Directory {
+    if uid == 0 {
+      let parent = try? Directory.openTrusted(
+        path: Place.systemRunPath, trusting: trusted, makingMode: 0o755)
+      if let path = parent?.path(of: "root"), let made = try? own(path, makingMode: 0o700) {
+        return made
+      }
+    } else if let session = try? own("/run/user/\(uid)"),
+      let status = try? session.status(), status.mode & 0o077 == 0,
+      let made = try? own(session.path(of: "framebus"), makingMode: 0o700)
     {
-      return try openTrusted(session.path(of: "framebus"), trusted, makingMode: 0o700).path
+      return made
     }
     return try makeUnderRandomName()
   }
 
   /// Named at random, so that nobody can have taken the name; the link tells the others.
-  private func makeUnderRandomName() throws(GroupError) -> String {
-    try attempt("cannot make a run directory") { () throws(SystemError) in
-      let parent = try Directory(path: "/tmp")
+  private func makeUnderRandomName() throws(GroupError) -> Directory {
+    // By the way that followers go, so that they trust what they find.
+    let parent = try openTrusted("/tmp", trusted)
+    return try attempt("cannot make a run directory") { () throws(SystemError) in
       while true {
         let name = "framebus-\(uid)-" + String(UInt32.random(in: 0...(.max)), radix: 36)
         do throws(SystemError) {
-          return try parent.makeDirectory(name, mode: 0o700).path
+          return try parent.makeDirectory(name, mode: 0o700)
         } catch {
           if !error.isExisting { throw error }
         }
       }
+    }
+  }
+}
+
+extension PathError {
+  /// Whether something else than this user's directory is there, or nothing is.
+  fileprivate var isMisplaced: Bool {
+    switch self {
+    case .system(let error): error.isMissing || error.isNoDirectory || error.isAccessRefusal
+    case .foreignOwner, .foreignLink, .notDirectory, .tooManyLinks: true
+    case .writableByOthers: false
     }
   }
 }

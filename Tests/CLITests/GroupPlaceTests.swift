@@ -78,6 +78,53 @@ final class GroupPlaceTests {
     #expect(try paths()[1] == "/run/user/\(user.uid)/framebus/a.b")
   }
 
+  /// What another user can make in /tmp, of a name that a link leads to. The shell's arguments are
+  /// the path, and a directory of the victim's.
+  private static let plants = [
+    "mkdir -m 755 $0", "mkdir -m 700 $0", "mkdir -m 1777 $0", "ln -s / $0", "ln -s $1 $0",
+    "ln -s /nowhere $0", "ln -s $0 $0", "mkfifo $0", "echo > $0",
+  ]
+
+  @Test(arguments: plants)
+  func anotherUsersEntryInPlaceOfTheRunDirectoryIsPassedOver(_ plant: String) throws {
+    try framebus("group", "create", "a.b").requireSuccess()
+    let lost = try String(paths()[1].dropLast("/a.b".utf8.count))
+    #expect(lost.hasPrefix("/tmp/framebus-\(user.uid)-"))
+    try FileManager.default.removeItem(atPath: lost)
+    let stranger = try TestUser()
+    try stranger.run("sh", ["-c", plant, lost, home.path]).requireSuccess()
+    defer { try? FileManager.default.removeItem(atPath: lost) }
+    let found = try paths()[1]
+    #expect(found.hasPrefix("/tmp/framebus-\(user.uid)-") && !found.hasPrefix(lost))
+    #expect(try paths()[1] == found)
+    try framebus("notify", "post", "x", "--group", "a.b").requireSuccess()
+    try framebus("group", "remove", "a.b").requireSuccess()
+  }
+
+  @Test(arguments: [
+    "echo > $0", "mkfifo $0", "ln -s /tmp $0", "ln -s /nowhere/at/all $0", "mkdir -m 777 $0",
+    "mkdir $0 && chown nobody $0",
+  ])
+  func unusableEntryInTheSessionDirectoryIsPassedOver(_ plant: String) throws {
+    try makeSessionDirectory()
+    let place = "/run/user/\(user.uid)/framebus"
+    try output(of: "sh", ["-c", plant, place])
+    try framebus("group", "create", "a.b").requireSuccess()
+    #expect(try paths()[1].hasPrefix("/tmp/framebus-\(user.uid)-"))
+  }
+
+  /// A failure that says nothing about the directory must not part those who use it.
+  @Test func tooManyOpenFilesChooseNoOtherRunDirectory() throws {
+    try framebus("group", "create", "a.b").requireSuccess()
+    let before = try paths()
+    let program = try pathOfProgram("framebus")
+    for limit in 6...24 {
+      _ = try user.run(
+        "sh", ["-c", "ulimit -n \(limit); \"$0\" group show a.b", program])
+    }
+    #expect(try paths() == before)
+  }
+
   @Test func anotherUsersStateHomeIsPassedOver() throws {
     let foreign = try TemporaryRoot(mode: 0o755)
     try framebus("group", "create", "a.b", environment: ["XDG_STATE_HOME": foreign.path])
