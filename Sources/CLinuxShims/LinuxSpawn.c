@@ -88,7 +88,7 @@ static sigset_t stop_signals(void) {
 
 int linux_block_stop_signals(void) {
   sigset_t set = stop_signals();
-  if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) return errno;
+  if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR) return errno;
   return pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
@@ -105,5 +105,6 @@ struct linux_stop_signal linux_wait_for_stop_signal(void) {
 void linux_restore_signals(void) {
   sigset_t set = stop_signals();
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }

@@ -35,11 +35,14 @@ public func runProgram(_ program: any ParsableCommand.Type) -> Never {
 
 private func run(_ program: any ParsableCommand.Type) -> Int32 {
   do {
-    Signal.ignoreBrokenPipes()
+    Signal.ignoreFailedWrites()
     // First of all, so that nothing is opened as standard output.
     try occupyStandardDescriptors()
     try ConfinedProcess.keepOwnMeasures()
-    var command = try program.parseAsRoot(hoistedGlobalOptions(CommandLine.arguments.dropFirst()))
+    let words = ownCommandLine()
+    // A verb that is lost must not look like one that was never given.
+    if words.isEmpty { throw UsageError("the command line is missing; start this by a shell") }
+    var command = try program.parseAsRoot(hoistedGlobalOptions(words.dropFirst()))
     try command.run()
     return 0
   } catch let error as SystemError where error.isClosedOutput {

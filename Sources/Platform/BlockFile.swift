@@ -40,12 +40,16 @@ package struct BlockFile: ~Copyable {
   /// Allocates the blocks of a range of the file, whose size grows with it: writes that need no
   /// allocation can run beside each other. That a file system cannot is no error.
   package borrowing func reserve(_ range: Range<UInt64>) {
+    guard let end = Int(exactly: range.upperBound),
+      (try? requireAllowedSize(end, "fallocate")) != nil
+    else { return }
     _ = linux_allocate(
       descriptor.number, range.lowerBound, range.upperBound - range.lowerBound)
   }
 
   package borrowing func truncate(to byteCount: UInt64) throws(SystemError) {
     let number = descriptor.number
+    try requireAllowedSize(Int(byteCount), "ftruncate", path: path)
     _ = try retryingInterrupts("ftruncate", path: path) { ftruncate(number, off_t(byteCount)) }
   }
 

@@ -36,6 +36,7 @@ package struct MemoryFile: ~Copyable, Sendable {
       unsafe linux_memfd_create(name, isExecutable)
     }
     let descriptor = Descriptor(owning: number)
+    try requireAllowedSize(byteCount, "ftruncate", path: name)
     _ = try retryingInterrupts("ftruncate", path: name) { ftruncate(number, byteCount) }
     self.descriptor = descriptor
     self.byteCount = byteCount

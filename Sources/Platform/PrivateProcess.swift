@@ -11,21 +11,17 @@ package func keepMemoryPrivate() throws(SystemError) {
   }
 }
 
-/// Shows nothing of what is typed on a terminal while this lives.
+/// Shows nothing of what is typed on a terminal while this lives; one of them at a time.
 ///
-/// Keys that would end the process are read like others, so that none leaves the terminal mute.
+/// Keys that would end the process are read like others, and a signal that ends or stops it finds
+/// the terminal as it was, so that none leaves it mute.
 package struct SilentTerminal: ~Copyable {
   private let number: Int32
-  private let before: termios
 
-  /// - Returns: nil for what is no terminal.
+  /// - Returns: nil for what is not a terminal.
   package init?(_ number: Int32) {
-    var settings = termios()
-    guard unsafe tcgetattr(number, &settings) == 0 else { return nil }
+    guard linux_hide_typing(number) else { return nil }
     self.number = number
-    before = settings
-    settings.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
-    _ = unsafe tcsetattr(number, TCSAFLUSH, &settings)
   }
 
   /// How typing a line ended.
@@ -74,8 +70,5 @@ package struct SilentTerminal: ~Copyable {
     }
   }
 
-  deinit {
-    var settings = before
-    _ = unsafe tcsetattr(number, TCSAFLUSH, &settings)
-  }
+  deinit { linux_show_typing() }
 }

@@ -28,7 +28,8 @@ package func programInPath(named name: String) -> String? {
     .first(where: isExecutableFile)
 }
 
-/// The running program's file, whatever name it was called by.
+/// The running program's file, whatever name it was called by. Without /proc, the path that it was
+/// started by.
 package func ownProgramPath() throws(SystemError) -> String {
   var code: Int32 = 0
   let path = unsafe String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
@@ -39,8 +40,24 @@ package func ownProgramPath() throws(SystemError) -> String {
     if count < 0 { code = errno }
     return max(count, 0)
   }
-  if code != 0 { throw SystemError(code: code, operation: "readlink", path: "/proc/self/exe") }
-  return path
+  if code == 0 { return path }
+  // SAFETY: the text lives as long as the process; what realpath(3) allocates is copied and freed.
+  if let executed = unsafe linux_executed_path(), let found = unsafe realpath(executed, nil) {
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
+  }
+  throw SystemError(code: code, operation: "readlink", path: "/proc/self/exe")
+}
+
+/// The command line that this process was started with, its own name first. It needs no /proc,
+/// without which Swift's `CommandLine.arguments` is empty.
+package func ownCommandLine() -> [String] {
+  var count: Int32 = 0
+  // SAFETY: the list has as many strings as `main` was told, which live as long as the process.
+  guard let words = unsafe linux_arguments(&count) else { return [] }
+  return (0..<Int(count)).compactMap { index in
+    unsafe words[index].map { unsafe String(cString: $0) }
+  }
 }
 
 /// Every entry of this process's environment, as `NAME=value`.

@@ -16,9 +16,12 @@ package enum Signal {
   /// Ends this process by SIGABRT, whoever blocks or handles it: `abort(3)`.
   package static func abort() -> Never { Glibc.abort() }
 
-  /// Makes a closed peer an error of the write that meets it, and not the end of this process.
-  /// Programs that this one starts, or becomes, have SIGPIPE as usual.
-  package static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
+  /// Makes a closed peer, and a file longer than this process may make (`RLIMIT_FSIZE`), errors of
+  /// the write that meets them, and not the end of this process. For programs: a library leaves the
+  /// signals of its process alone. Programs that this one starts, or becomes, have them as usual.
+  package static func ignoreFailedWrites() {
+    for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
+  }
 
   /// Sends a signal to this process: `kill(2)`.
   package static func sendToSelf(_ number: Int32) { Glibc.kill(getpid(), number) }

@@ -3,11 +3,13 @@
 // headers. Each function returns what the system call returns and sets errno; each names its
 // manual page. No policy lives here: Platform gives these calls types and errors.
 #pragma once
+#include "LinuxArguments.h"
 #include "LinuxDatagram.h"
 #include "LinuxGuard.h"
 #include "LinuxKeyring.h"
 #include "LinuxSemaphore.h"
 #include "LinuxSpawn.h"
+#include "LinuxTerminal.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -30,7 +30,7 @@ char *const *linux_environment(void);
 int linux_pipe(int ends[2]);
 
 /// Blocks SIGINT and SIGTERM, and SIGHUP unless it is ignored, in the calling thread and those it
-/// starts later; ignores SIGPIPE. Returns 0 or an error number.
+/// starts later; ignores SIGPIPE and SIGXFSZ. Returns 0 or an error number.
 int linux_block_stop_signals(void);
 struct linux_stop_signal {
   /// A negative error number if waiting failed.
