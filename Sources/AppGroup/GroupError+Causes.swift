@@ -15,6 +15,7 @@ extension GroupError {
     let advice =
       switch error.reasonKind {
       case .noSpace: "free some space and try again"
+      case .fileSizeLimit: "raise the limit on a file's size (`ulimit -f`)"
       case .readOnly: "choose another place with --root DIR"
       case .notPermitted: "run the command as the group's owner"
       case .other: "check the path"

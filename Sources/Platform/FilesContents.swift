@@ -78,6 +78,8 @@ extension Directory {
   ///   - isReplacing: whether a file that is there is replaced; otherwise `EEXIST`.
   ///   - isSynced: false for one of several, which do not survive a power cut until the caller
   ///     calls ``sync(files:)`` for all of them.
+  /// - Throws: an error that ``SystemError/followsChange`` if the file is in place, but perhaps not
+  ///   after a power cut; any other leaves what was there.
   package borrowing func replaceFile(
     _ name: String, with bytes: [UInt8], mode: UInt32, ownerID: UInt32? = nil,
     access: AccessList? = nil, isReplacing: Bool = true, isSynced: Bool = true
@@ -110,7 +112,8 @@ extension Directory {
       try? removeFile(temporary)
       throw error
     }
-    if isSynced { try sync() }
+    guard isSynced else { return }
+    do throws(SystemError) { try sync() } catch { throw error.afterChange }
   }
 }
 
@@ -222,8 +225,8 @@ extension Descriptor {
 }
 
 /// Asked first, because the kernel does not just refuse a file larger than this process may make
-/// (`RLIMIT_FSIZE`): it ends the process by SIGXFSZ.
-private func requireAllowedSize(
+/// (`RLIMIT_FSIZE`): it ends the process by SIGXFSZ, which no library may ignore for it.
+func requireAllowedSize(
   _ byteCount: Int, _ operation: String, path: String? = nil
 ) throws(SystemError) {
   var limit = rlimit()

@@ -9,10 +9,21 @@ public struct SystemError: Error, Hashable, Sendable {
   /// The path or name the call was given, if it was given one.
   public let path: String?
 
-  package init(code: Int32, operation: String, path: String? = nil) {
+  /// Whether the change is in place, and only what should make it survive a power cut failed.
+  package let followsChange: Bool
+
+  package init(
+    code: Int32, operation: String, path: String? = nil, followsChange: Bool = false
+  ) {
     self.code = code
     self.operation = operation
     self.path = path
+    self.followsChange = followsChange
+  }
+
+  /// The same of a call that came once the change was in place.
+  package var afterChange: SystemError {
+    SystemError(code: code, operation: operation, path: path, followsChange: true)
   }
 
   /// The error that the call just made left in `errno`.
@@ -36,7 +47,8 @@ extension SystemError: CustomStringConvertible {
   package var isAccessRefusal: Bool { code == EACCES || code == EPERM }
 
   public var description: String {
-    path.map { "\(operation) \($0): \(reason)" } ?? "\(operation): \(reason)"
+    let failure = path.map { "\(operation) \($0): \(reason)" } ?? "\(operation): \(reason)"
+    return followsChange ? "\(failure), after the change, which a power cut may undo" : failure
   }
 }
 
@@ -49,6 +61,7 @@ extension SystemError {
     switch code {
     case ENOSPC, EDQUOT: "free some space and try again"
     case EROFS: "choose a place that can be written to"
+    case EFBIG: "raise the limit on a file's size (`ulimit -f`, LimitFSIZE=)"
     case EACCES, EPERM: "run this as a user who may, or ask its owner"
     case ENOENT, ENOTDIR: "check the path"
     case EISDIR: "name a file"
@@ -70,11 +83,12 @@ package func retryingInterrupts(
 
 extension SystemError {
   /// The few causes that a person can do something particular about.
-  package enum ReasonKind: Sendable { case noSpace, readOnly, notPermitted, other }
+  package enum ReasonKind: Sendable { case noSpace, fileSizeLimit, readOnly, notPermitted, other }
 
   package var reasonKind: ReasonKind {
     switch code {
     case ENOSPC, EDQUOT: .noSpace
+    case EFBIG: .fileSizeLimit
     case EROFS: .readOnly
     case EACCES, EPERM: .notPermitted
     default: .other

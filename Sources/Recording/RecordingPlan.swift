@@ -89,7 +89,9 @@ public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     }
     return switch error.reasonKind {
     case .noSpace: "; the frames before are complete: free space, or record to another disk"
-    case .readOnly, .notPermitted: "; choose a file that you may write"
+    case .readOnly: "; choose a file on another disk"
+    case .notPermitted: "; choose a file that you may write"
+    case .fileSizeLimit: "; raise the limit on a file's size (`ulimit -f`)"
     case .other: error.isMissing ? "; check the path" : ""
     }
   }

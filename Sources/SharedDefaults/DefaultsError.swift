@@ -56,17 +56,20 @@ public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
         + " one everywhere"
     case .group(let error): "\(error)"
     case .system(let error):
-      error.reasonKind == .noSpace
-        ? "\(error); nothing was changed; free some space and try again"
-        : "\(error); `framebus group doctor` checks the group"
+      switch error.reasonKind {
+      case .noSpace where !error.followsChange:
+        "\(error); nothing was changed; free some space and try again"
+      case .other: "\(error); `framebus group doctor` checks the group"
+      default: error.explained
+      }
     }
   }
 
   init(_ error: SystemError) {
     self =
       switch error.reasonKind {
-      case .notPermitted, .readOnly: .notAllowed(path: error.path ?? error.operation)
-      case .noSpace, .other: .system(error)
+      case .notPermitted: .notAllowed(path: error.path ?? error.operation)
+      default: .system(error)
       }
   }
 

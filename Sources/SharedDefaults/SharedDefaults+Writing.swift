@@ -98,7 +98,7 @@ extension SharedDefaults {
         if deadline.isPast { throw .busy(path: path, holderPID: nil) }
         continue
       }
-      if !file.isWritable { throw .notAllowed(path: file.path) }
+      if let refusal = file.refusal { throw DefaultsError(refusal) }
       try file.lock(until: deadline)
       do throws(DefaultsError) {
         // Another file may have taken its place meanwhile.
@@ -179,7 +179,12 @@ extension SharedDefaults {
     do throws(DefaultsError) {
       try place.replace(with: bytes)
     } catch {
-      file.setRetired(false)
+      // What is in place stays the suite, whether or not a power cut would leave it so.
+      if case .system(let cause) = error, cause.followsChange {
+        state.withLock { $0.view.look(place) }
+      } else {
+        file.setRetired(false)
+      }
       throw error
     }
     onStep?(.replaced)

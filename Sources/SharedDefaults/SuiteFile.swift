@@ -8,7 +8,9 @@ final class SuiteFile: Sendable {
   private let descriptor: Descriptor
   private let memory: GuardedMapping
   private let status: FileStatus
-  let isWritable: Bool
+  /// Why it can only be read; nil if it can be written.
+  let refusal: SystemError?
+  var isWritable: Bool { refusal == nil }
 
   /// - Returns: nil if there is no such file.
   init?(_ name: SuiteName, in directory: borrowing Directory) throws(DefaultsError) {
@@ -22,13 +24,13 @@ final class SuiteFile: Sendable {
     if found.kind != .file {
       throw .untrusted(path: path, why: "it is a \(found.kind.rawValue), not a file")
     }
-    var isWritable = true
+    var refusal: SystemError?
     let opened = try attempt { () throws(SystemError) -> Descriptor in
       do throws(SystemError) {
         return try directory.openForLooking(name.fileName)
       } catch {
         guard error.isAccessRefusal || error.reasonKind == .readOnly else { throw error }
-        isWritable = false
+        refusal = error
         return try directory.openForReading(name.fileName)
       }
     }
@@ -36,14 +38,14 @@ final class SuiteFile: Sendable {
     guard status.kind == .file, status.linkCount == 1 else {
       throw .untrusted(path: path, why: "it has \(status.linkCount) names (hard links)")
     }
-    let access: Mapping.Access = isWritable ? .readAndWrite : .read
+    let access: Mapping.Access = refusal == nil ? .readAndWrite : .read
     memory = try attempt { () throws(SystemError) in
       try GuardedMapping(opened, byteCount: SuiteFormat.headerBytes, access)
     }
     descriptor = opened
     self.path = path
     self.status = status
-    self.isWritable = isWritable
+    self.refusal = refusal
   }
 
   /// Whether the entry of a directory is this very file.
@@ -111,7 +113,13 @@ final class SuiteFile: Sendable {
   }
 
   func sync() throws(DefaultsError) {
-    try attempt { () throws(SystemError) in try descriptor.syncData(path: path) }
+    try attempt { () throws(SystemError) in
+      do throws(SystemError) {
+        try descriptor.syncData(path: path)
+      } catch {
+        throw error.afterChange
+      }
+    }
   }
 
   // MARK: Lock

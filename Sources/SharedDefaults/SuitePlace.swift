@@ -36,7 +36,8 @@ struct SuitePlace: ~Copyable, Sendable {
         // Its file may have been taken for one that a dead process left; or the group is gone.
         let isThere = try directory.status().linkCount > 0
         let isCleared = error.isMissing && isThere
-        if !error.isExisting && !isCleared { throw error }
+        // It is there, and what is to be written to it need not survive a power cut either.
+        if !error.isExisting && !isCleared && !error.followsChange { throw error }
       }
     }
   }
@@ -57,7 +58,7 @@ struct SuitePlace: ~Copyable, Sendable {
   func remove() throws(DefaultsError) {
     try attempt { () throws(SystemError) in
       try directory.removeFile(name.fileName)
-      try directory.sync()
+      do throws(SystemError) { try directory.sync() } catch { throw error.afterChange }
     }
   }
 

@@ -23,6 +23,7 @@ extension LogError: CustomStringConvertible {
         + "`framebus group show`"
     case .system(let error) where error.reasonKind == .noSpace:
       "no room for the log (\(error)); free some, or give it a smaller segment"
+    case .system(let error) where error.reasonKind != .other: error.explained
     case .system(let error): "\(error); check the group with `framebus group doctor`"
     case .notSaved(let error?): "the log cannot be saved: \(error); free space, or see `df`"
     case .notSaved(nil): "the log was not saved in time; give it more"
