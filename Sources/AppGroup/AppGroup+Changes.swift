@@ -31,14 +31,29 @@ extension AppGroup {
     try requireNone(id, in: state)
     if let run = try place.openRun(isMaking: false) {
       try RunDirectory.requireShortPath(of: id, in: run.path)
+      // Of a group of this id whose removal came no further, with its members' permissions.
+      try setAside(id, in: run)
+      sweep(run)
     }
-    try sweep(state)
+    sweep(state)
     let manifest = Manifest(id: id, ownerID: place.ownerID)
     try makeContainer(manifest, in: state, place)
-    guard let container = try Container.open(id, in: place) else { throw .unknown(id, [choice]) }
-    let read = try container.read()
-    return try AppGroup(
-      container, read, RunDirectory.open(of: id, read.manifest, in: place, isLocked: true))
+    do throws(GroupError) {
+      guard let container = try Container.open(id, in: place) else { throw .unknown(id, [choice]) }
+      let read = try container.read()
+      let run = try RunDirectory.open(of: id, read.manifest, in: place, isLocked: true)
+      try attempt("cannot make the group \(id)") { () throws(SystemError) in try state.sync() }
+      return AppGroup(container, read, run)
+    } catch {
+      // All or nothing.
+      if let run = try? place.openRun(isMaking: false) {
+        _ = try? setAside(id, in: run)
+        sweep(run)
+      }
+      _ = try? setAside(id, in: state)
+      sweep(state)
+      throw error
+    }
   }
 
   private static func requireNone(
@@ -73,11 +88,10 @@ extension AppGroup {
       try attempt("cannot make the group \(manifest.id)") { () throws(SystemError) in
         _ = try AuditLog.make(in: made, ownerID: ownerID)
         try made.replaceFile(
-          Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: ownerID)
+          Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: ownerID,
+          isSynced: false)
+        try made.sync(files: [Manifest.fileName])
       }
-    }
-    try attempt("cannot make the group \(manifest.id)") { () throws(SystemError) in
-      try state.sync()
     }
   }
 
@@ -86,9 +100,16 @@ extension AppGroup {
   public static func grant(
     _ role: Role, to holder: Holder, in id: GroupID, root: String? = nil
   ) throws(GroupError) {
+    try grant(role, to: [holder], in: id, root: root)
+  }
+
+  /// The same for several, in one step: a failure grants nobody anything.
+  public static func grant(
+    _ role: Role, to holders: [Holder], in id: GroupID, root: String? = nil
+  ) throws(GroupError) {
     let place = try find(id, root: root).place
     try requireOwner(id, place, "grant roles")
-    if place.choice == .user, holder != .user(place.ownerID) {
+    if place.choice == .user, holders.contains(where: { $0 != .user(place.ownerID) }) {
       throw GroupError(
         .notPermitted,
         "\(id) lies in the home directory of \(userText(place.ownerID)) and is theirs alone",
@@ -99,21 +120,45 @@ extension AppGroup {
     defer { lock.isHeldUntilHere() }
     // Read under the lock: another grant may have just changed it.
     guard let container = try Container.open(id, in: place) else { throw .unknown(id, []) }
-    var manifest = try container.read().manifest
-    switch holder {
-    case .user(let uid): manifest.roles[role, default: .init()].uids.insert(uid)
-    case .group(let gid): manifest.roles[role, default: .init()].gids.insert(gid)
+    let before = try container.read().manifest
+    var manifest = before
+    for holder in holders {
+      switch holder {
+      case .user(let uid): manifest.roles[role, default: .init()].uids.insert(uid)
+      case .group(let gid): manifest.roles[role, default: .init()].gids.insert(gid)
+      }
     }
+    let run = try RunDirectory.open(of: id, before, in: place, isLocked: true)
     let permissions = Permissions(manifest, ownerID: place.ownerID)
-    let run = try RunDirectory.open(of: id, manifest, in: place, isLocked: true)
-    // Permissions first: where the file system has no lists, the manifest stays as it was.
-    try permissions.apply(toContainer: container.directory)
-    try permissions.apply(toRun: run)
-    try attempt("cannot write the manifest") { () throws(SystemError) in
-      let isPlain = permissions.reading.isPlain
+    do throws(GroupError) {
+      // Permissions first: where the file system has no lists, the manifest stays as it was.
+      try permissions.apply(toContainer: container.directory)
+      try permissions.apply(toRun: run)
+      try write(manifest, permissions, in: container)
+    } catch {
+      // Each by itself: the one may be on a full disk, and the other not.
+      let former = Permissions(before, ownerID: place.ownerID)
+      try? former.apply(toContainer: container.directory)
+      try? former.apply(toRun: run)
+      throw error
+    }
+    try attempt("the grant is made, but a power cut may undo it") { () throws(SystemError) in
+      try container.directory.sync()
+    }
+  }
+
+  /// Puts a manifest in the place of another, or leaves that one.
+  private static func write(
+    _ manifest: Manifest, _ permissions: Permissions, in container: borrowing Container
+  ) throws(GroupError) {
+    let isPlain = permissions.reading.isPlain
+    do throws(SystemError) {
       try container.directory.replaceFile(
         Manifest.fileName, with: Array(manifest.text.utf8), mode: isPlain ? 0o600 : 0o640,
-        ownerID: place.ownerID, access: isPlain ? nil : permissions.reading)
+        ownerID: container.place.ownerID, access: isPlain ? nil : permissions.reading)
+    } catch {
+      // The caller asks for that again, and says so.
+      if !error.followsChange { throw .failed("cannot write the manifest", error) }
     }
   }
 
@@ -132,13 +177,24 @@ extension AppGroup {
       try requireOwner(id, place, "remove it")
       let lock = try lockState(state, ownerID: place.ownerID)
       defer { lock.isHeldUntilHere() }
-      let run = try place.openRun(isMaking: false)
-      if let run {
+      let aside: [String]
+      var left: [String] = []
+      if let run = try place.openRun(isMaking: false) {
         if !isForced { try requireIdle(id, in: run) }
-        try removeEntry(id, in: state)
-        try removeEntry(id, in: run)
+        // From here on there is no such group, whatever becomes of what it leaves.
+        aside = try [setAside(id, in: state), setAside(id, in: run)]
+        left = sweep(run)
       } else {
-        try removeEntry(id, in: state)
+        aside = try [setAside(id, in: state)]
+      }
+      try attempt("\(id) is removed, but a power cut may undo that") { () throws(SystemError) in
+        try state.sync()
+      }
+      left += sweep(state)
+      if let path = left.first(where: aside.contains) {
+        throw GroupError(
+          .system, "\(id) is removed, but what somebody put into it is left in \(path)",
+          advice: "have root remove that: rm -r \(path)")
       }
       return
     }
@@ -146,18 +202,20 @@ extension AppGroup {
       .unknown, "there is no group \(id)", advice: "`framebus group list` shows those there are")
   }
 
-  /// The entry first gets another name, so that the group is gone at once, as a whole.
-  private static func removeEntry(
+  /// Gives the entry another name, so that the group is gone at once, as a whole; sweeping removes
+  /// what has that name. None there is no error.
+  /// - Returns: the path of that name.
+  @discardableResult
+  private static func setAside(
     _ id: GroupID, in directory: borrowing Directory
-  ) throws(GroupError) {
+  ) throws(GroupError) -> String {
     let temporary = temporaryName(prefix: temporaryPrefix)
     do {
       try directory.rename(id.description, to: temporary, replacing: false)
-      try directory.sync()
     } catch {
       if !error.isMissing { throw .failed("cannot remove the group \(id)", error) }
     }
-    try sweep(directory)
+    return directory.path(of: temporary)
   }
 
   private static func requireIdle(

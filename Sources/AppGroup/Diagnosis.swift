@@ -146,7 +146,7 @@ private struct Diagnosis {
     if names.isEmpty { return note("leftovers", "none") }
     warn(
       "leftovers", "\(names.count) half made or half removed groups in \(place.statePath)",
-      fix: "the next create or remove of a group clears them away")
+      fix: "the next create or remove of a group removes them; what then stays, root can remove")
   }
 }
 

@@ -46,10 +46,13 @@ func give(_ directory: borrowing Directory, to ownerID: UInt32) throws(SystemErr
 }
 
 /// Removes what dead processes left half made or half removed. Only under the place's lock.
-func sweep(_ directory: borrowing Directory) throws(GroupError) {
-  try attempt("cannot tidy \(directory.path)") { () throws(SystemError) in
-    for name in try directory.names() where name.hasPrefix(temporaryPrefix) {
-      try directory.removeTree(name)
-    }
+/// - Returns: the paths of what cannot be removed. That is no failure of who sweeps: a member may
+///   have made directories there that the group's owner may not empty, or that are too deep.
+@discardableResult
+func sweep(_ directory: borrowing Directory) -> [String] {
+  var left: [String] = []
+  for name in (try? directory.names()) ?? [] where name.hasPrefix(temporaryPrefix) {
+    do { try directory.removeTree(name) } catch { left.append(directory.path(of: name)) }
   }
+  return left
 }

@@ -136,7 +136,7 @@ struct NotifyPlaces {
   ) throws(GroupError) {
     let path = directory.path(of: name)
     do {
-      try directory.openForLooking(name).setAccess(list.ofFile, .access, path: path)
+      try directory.setAccess(list.ofFile, ofFile: name)
     } catch {
       throw .failed("cannot set permissions of \(path)", error)
     }

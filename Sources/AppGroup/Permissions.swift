@@ -92,7 +92,9 @@ struct Permissions {
     plainMode: UInt32?
   ) throws(GroupError) {
     do {
-      try directory.descriptor.setAccess(list, use, path: directory.path)
+      if try !Self.has(list, use, directory) {
+        try directory.descriptor.setAccess(list, use, path: directory.path)
+      }
       guard let plainMode else { return }
       // With a list, the mode's group bits are the list's mask: what it lets anyone do at most.
       let mode = plainMode | UInt32(list.mask) << 3

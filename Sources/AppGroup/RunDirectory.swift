@@ -101,7 +101,7 @@ struct RunDirectory: ~Copyable {
   private static func make(
     _ id: GroupID, _ manifest: Manifest, in parent: borrowing Directory, _ place: Place
   ) throws(GroupError) {
-    try sweep(parent)
+    sweep(parent)
     let name = id.description
     let permissions = Permissions(manifest, ownerID: place.ownerID)
     if let present = try openGroupDirectory(id, in: parent, place),
@@ -125,7 +125,7 @@ struct RunDirectory: ~Copyable {
   private static func complete(
     _ present: borrowing Directory, _ permissions: Permissions, _ place: Place
   ) throws(GroupError) {
-    try sweep(present)
+    sweep(present)
     if try openShared(semaphoresName, in: present, place) == nil {
       try putInPlace(semaphoresName, in: present, replacing: true) {
         temporary throws(GroupError) in
@@ -144,7 +144,7 @@ struct RunDirectory: ~Copyable {
         _ = try makeNotify(temporary, permissions, in: present, place)
       }
     }
-    try sweep(notify)
+    sweep(notify)
     for table in try NotifyPlaces.missing(permissions.manifest.notifications, in: notify) {
       try putInPlace(table.directoryName, in: notify, replacing: true) {
         temporary throws(GroupError) in

@@ -125,6 +125,34 @@ struct GroupUsersTests {
     try framebus("group", "doctor", "a.b").requireSuccess()
   }
 
+  /// The owner is not root, and may not empty a directory that a member closed.
+  @Test(arguments: [
+    "mkdir -p $0/x/y; chmod 0 $0/x", "cd $0; for i in $(seq 99); do mkdir d; cd d; done",
+  ])
+  func aMembersDirectoryKeepsNobodyFromChangingGroups(_ hostility: String) throws {
+    let own = try TemporaryRoot(mode: 0o755)
+    try output(of: "chown", [user.name, own.path])
+    let member = try TestUser()
+    func owner(_ arguments: String...) throws -> ProgramResult {
+      try user.run("framebus", ["group"] + arguments + ["--root", own.path])
+    }
+    try owner("create", "a.b").requireSuccess()
+    try owner("grant", "capture", "a.b", "--uid", "\(member.uid)").requireSuccess()
+    for place in ["run/a.b/streams", "state/a.b/logs"] {
+      try member.run("sh", ["-c", hostility, own.file(place)]).requireSuccess()
+    }
+    let removed = try owner("remove", "a.b")
+    #expect(removed.status == .exited(1))
+    #expect(removed.errors.contains("a.b is removed, but what somebody put into it is left in"))
+    #expect(try owner("list").output == "")
+    try owner("create", "c.d").requireSuccess()
+    try owner("create", "a.b").requireSuccess()
+    // The new group has none of the old one's members.
+    #expect(try member.run("ls", [own.file("run/a.b/streams")]).status != .exited(0))
+    try owner("remove", "a.b").requireSuccess()
+    try owner("remove", "c.d").requireSuccess()
+  }
+
   @Test func whatAnotherUserPlantedBelowTheRootIsRefused() throws {
     let shared = try TemporaryRoot(mode: 0o1777)
     try user.run("framebus", ["group", "create", "a.b", "--root", shared.path]).requireSuccess()

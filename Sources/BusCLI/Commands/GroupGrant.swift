@@ -32,7 +32,7 @@ struct GroupGrant: ParsableCommand {
     if uid.contains(.max) || gid.contains(.max) {
       throw UsageError("\(UInt32.max) is no id of a user or group")
     }
-    for holder in holders { try AppGroup.grant(role, to: holder, in: id, root: global.root) }
+    try AppGroup.grant(role, to: holders, in: id, root: global.root)
     renewSettings(of: id)
     if global.json {
       return try GroupReport(AppGroup.describe(id, root: global.root)).print(to: global)
