@@ -2,13 +2,14 @@ import FoundationEssentials
 import Platform
 
 extension Terminal {
-  /// Writes a value to standard output as JSON with sorted keys and a final newline.
+  /// Writes a value to standard output as JSON with sorted keys and a final newline. Control
+  /// characters in strings are escaped, on a terminal or not; the values stay the same.
   /// - Parameter onOneLine: whether to use one line, for readers that read line by line.
   public func printJSON(_ value: some Encodable, onOneLine: Bool = false) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     if !onOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
-    try write(Array(encoder.encode(value)) + [UInt8(ascii: "\n")])
+    try writeFully(plainJSON(Array(encoder.encode(value))) + [UInt8(ascii: "\n")], to: 1)
   }
 }
 

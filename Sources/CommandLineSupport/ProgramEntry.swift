@@ -39,8 +39,9 @@ private func run(_ program: any ParsableCommand.Type) -> Int32 {
     // First of all, so that nothing is opened as standard output.
     try occupyStandardDescriptors()
     try ConfinedProcess.keepOwnMeasures()
+    ChangeWatch.onShortage { Terminal().warn($0) }
     let words = ownCommandLine()
-    // A verb that is lost must not look like one that was never given.
+    // A missing command line must not look like an empty one.
     if words.isEmpty { throw UsageError("the command line is missing; start this by a shell") }
     var command = try program.parseAsRoot(hoistedGlobalOptions(words.dropFirst()))
     try command.run()
@@ -63,7 +64,8 @@ private func run(_ program: any ParsableCommand.Type) -> Int32 {
 private func report(_ error: any Error, of program: any ParsableCommand.Type) -> Int32 {
   let status = program.exitCode(for: error)
   if status == .success {
-    do { try Terminal().print(program.fullMessage(for: error)) } catch {
+    let message = program.fullMessage(for: error) + "\n"
+    do { try Terminal().write(Array(message.plainLines.utf8)) } catch {
       if error.isClosedOutput { return 0 }
       Terminal().error(error.explained)
       return 1
@@ -72,7 +74,7 @@ private func report(_ error: any Error, of program: any ParsableCommand.Type) ->
   }
   if status == .validationFailure {
     let message = program.fullMessage(for: error)
-    Terminal().error(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
+    Terminal().usageError(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
     return 2
   }
   if !(error is ExitCode) {

@@ -11,14 +11,14 @@ package struct Screen: Sendable {
     hasColour = isTerminal && environmentValue("NO_COLOR") == nil
   }
 
-  /// A line and its emphasis.
+  /// A line without control characters, and its emphasis.
   package struct Line: Hashable, Sendable {
     package enum Style: Sendable { case plain, heading, alarm }
     package let text: String
     package let style: Style
 
     package init(_ text: String, _ style: Style = .plain) {
-      self.text = text
+      self.text = text.plain
       self.style = style
     }
   }

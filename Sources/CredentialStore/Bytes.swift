@@ -56,7 +56,7 @@ struct ByteParser {
     let count = Int(try integer(UInt16.self))
     guard count <= limit, count <= remaining,
       let text = String(validating: bytes[position..<position + count], as: UTF8.self),
-      isPlainText(text)
+      text.isPlain
     else { throw .wrong }
     position += count
     return text

@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// When a credential can be opened by a role that may.
 public enum Accessibility: UInt8, Sendable {
@@ -65,7 +66,7 @@ public struct CredentialOptions: Hashable, Sendable {
 
   func requireValid() throws(CredentialError) {
     for text in [label, comment] {
-      guard text.utf8.count <= CredentialAttributes.maximumTextBytes, isPlainText(text) else {
+      guard text.utf8.count <= CredentialAttributes.maximumTextBytes, text.isPlain else {
         throw .invalid(
           "a label or comment has at most \(CredentialAttributes.maximumTextBytes) bytes, and no"
             + " control characters")

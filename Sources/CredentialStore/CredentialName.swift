@@ -1,3 +1,5 @@
+import Platform
+
 /// What a credential is found by: whom it is for, and as whom, such as `whip.example.com` and
 /// `studio`.
 public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -11,7 +13,7 @@ public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConver
   ///   characters.
   public init(service: String, account: String) throws(CredentialError) {
     for (what, text) in [("service", service), ("account", account)] {
-      guard (1...Self.maximumBytes).contains(text.utf8.count), isPlainText(text) else {
+      guard (1...Self.maximumBytes).contains(text.utf8.count), text.isPlain else {
         throw .invalid(
           "the \(what) of a credential has 1 to \(Self.maximumBytes) bytes, and no control"
             + " characters")
@@ -34,17 +36,5 @@ public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConver
 
   public static func < (left: CredentialName, right: CredentialName) -> Bool {
     (left.service, left.account) < (right.service, right.account)
-  }
-}
-
-/// Whether a text can stand in a line of a terminal or a log without forging another.
-func isPlainText(_ text: String) -> Bool {
-  // Nearly all are ASCII, where no table of Unicode need be asked.
-  if text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) { return true }
-  return text.unicodeScalars.allSatisfy { scalar in
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
-    default: true
-    }
   }
 }

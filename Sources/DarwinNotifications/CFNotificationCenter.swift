@@ -74,7 +74,7 @@ public final class CFNotificationCenter: Sendable {
       defer { last = problem }
       return last != problem
     }
-    if isNew { try? writeFully(Array("notifications: \(problem)\n".utf8), to: 2) }
+    if isNew { try? writeFully(Array("notifications: \(problem.plain)\n".utf8), to: 2) }
   }
 }
 

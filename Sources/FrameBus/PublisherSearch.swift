@@ -28,8 +28,8 @@ struct PublisherSearch: ~Copyable, Sendable {
     self.doorbell = doorbell
   }
 
-  /// From now on the bell rings when a publisher may have come. Where this user has as many watches
-  /// as one may have, only looking again and again helps.
+  /// From now on the bell rings when a publisher may have come. Where this process can open no
+  /// more descriptors, only looking again and again helps.
   mutating func listen() {
     guard !listens else { return }
     listens = true

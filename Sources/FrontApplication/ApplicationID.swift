@@ -10,7 +10,7 @@ package struct ApplicationID: Hashable, Sendable, CustomStringConvertible {
   /// - Returns: nil unless it has 1 to 255 bytes, without any that could control a terminal or
   ///   forge a line of a log.
   package init?(_ text: String) {
-    guard (1...Self.maximumBytes).contains(text.utf8.count), text == text.plain else { return nil }
+    guard (1...Self.maximumBytes).contains(text.utf8.count), text.isPlain else { return nil }
     self.text = text
   }
 

@@ -101,6 +101,6 @@ private struct JSONObject {
       default: bytes.append(byte)
       }
     }
-    return bytes + [UInt8(ascii: "\"")]
+    return plainJSON(bytes) + [UInt8(ascii: "\"")]
   }
 }

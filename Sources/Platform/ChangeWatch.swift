@@ -1,6 +1,9 @@
 import Glibc
+import Synchronization
 
-/// Tells of changes to what directories hold: `inotify(7)`.
+/// Tells of changes to what directories hold: `inotify(7)`. Instances and watches are counted by
+/// user, so another process of the user can take them all, and a filter can forbid the calls. Then
+/// a timer reports a change every second, and its owner looks.
 package final class ChangeWatch: Sendable {
   package struct Events: OptionSet, Sendable {
     package let rawValue: UInt32
@@ -15,21 +18,57 @@ package final class ChangeWatch: Sendable {
     package static let closing = Events(rawValue: UInt32(IN_CLOSE_WRITE))
   }
 
-  private let inotify: Descriptor
+  /// An inotify instance, or the timer in its place.
+  private let source: Descriptor
+
+  private static let lookInterval = Duration.seconds(1)
 
   package init(_ paths: [String], _ events: Events) throws(SystemError) {
-    let number = try retryingInterrupts("inotify_init1") { inotify_init1(O_CLOEXEC | O_NONBLOCK) }
-    inotify = Descriptor(owning: number)
+    do throws(SystemError) {
+      source = try Self.inotify(paths, events)
+    } catch {
+      guard error.isShortageOfWatches else { throw error }
+      // Fails where this very process is out of descriptors.
+      source = try TimerDescriptor.ticks(every: Self.lookInterval)
+      Self.reportShortage(error)
+    }
+  }
+
+  private static func inotify(
+    _ paths: [String], _ events: Events
+  ) throws(SystemError) -> Descriptor {
+    let inotify = Descriptor(
+      owning: try retryingInterrupts("inotify_init1") { inotify_init1(O_CLOEXEC | O_NONBLOCK) })
+    let number = inotify.number
     for path in paths {
       _ = try retryingInterrupts("inotify_add_watch", path: path) {
         // SAFETY: the kernel reads the path during the call only.
         unsafe inotify_add_watch(number, path, events.rawValue | UInt32(IN_ONLYDIR))
       }
     }
+    return inotify
   }
 
+  // MARK: Shortage
+
+  private static let shortageHandler = Mutex<(@Sendable (String) -> Void)?>(nil)
+
+  /// Sets what is called with a text for the user when a watch of this process is the first to
+  /// fall back to the timer. It is called once.
+  package static func onShortage(_ handler: @escaping @Sendable (String) -> Void) {
+    shortageHandler.withLock { $0 = handler }
+  }
+
+  private static func reportShortage(_ error: SystemError) {
+    shortageHandler.withLock { $0.take() }?(
+      "no inotify watch is available (\(error.operation): \(error.reason)), so changes are looked"
+        + " for once a second; see fs.inotify in inotify(7) for the limits of each user")
+  }
+
+  // MARK: Changes
+
   /// Readable after a change, until ``take()``.
-  var descriptorNumber: Int32 { inotify.number }
+  var descriptorNumber: Int32 { source.number }
 
   /// Takes out what happened. It does not matter, only that something did.
   func take() {
@@ -37,7 +76,7 @@ package final class ChangeWatch: Sendable {
     var span = buffer.mutableSpan
     // SAFETY: reads at most the buffer's size into it.
     unsafe span.withUnsafeMutableBufferPointer { buffer in
-      while unsafe read(inotify.number, buffer.baseAddress, buffer.count) > 0 {}
+      while unsafe read(source.number, buffer.baseAddress, buffer.count) > 0 {}
     }
   }
 
@@ -45,9 +84,17 @@ package final class ChangeWatch: Sendable {
   /// - Returns: false if the deadline passed, or `stop` was raised.
   package func wait(stop: StopSignal, until deadline: Deadline) throws(SystemError) -> Bool {
     guard
-      try firstReadable(stop.descriptorNumber, inotify.number, until: deadline) == 1
+      try firstReadable(stop.descriptorNumber, source.number, until: deadline) == 1
     else { return false }
     take()
     return true
+  }
+}
+
+extension SystemError {
+  /// Whether inotify(7) refused because of a limit, for want of memory, or because a filter or a
+  /// kernel without it says so. `EACCES` is not one: that is the directory's own answer.
+  fileprivate var isShortageOfWatches: Bool {
+    [EMFILE, ENFILE, ENOSPC, ENOMEM, ENOSYS, EPERM].contains(code)
   }
 }

@@ -7,6 +7,14 @@ package func writeFully(_ bytes: [UInt8], to number: Int32) throws(SystemError) 
   try writeFully(unsafe bytes.span.bytes, to: number)
 }
 
+/// Writes data: as it is, but with plain lines where a terminal shows it.
+package func writeData(_ bytes: RawSpan, to number: Int32) throws(SystemError) {
+  guard isTerminal(number) else { return try writeFully(bytes, to: number) }
+  // SAFETY: the bytes are read within the call.
+  let text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  try writeFully(Array(text.plainLines.utf8), to: number)
+}
+
 /// As above, from memory that is only lent.
 /// - Parameter path: of the file, for the error.
 package func writeFully(

@@ -24,4 +24,21 @@ package final class TimerDescriptor: Sendable {
     }
     unsafe timerfd_settime(descriptor.number, Int32(TFD_TIMER_ABSTIME), &time, nil)
   }
+
+  /// A timer that is readable every so often.
+  static func ticks(every interval: Duration) throws(SystemError) -> Descriptor {
+    let timer = Descriptor(
+      owning: try retryingInterrupts("timerfd_create") {
+        timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+      })
+    let ns = interval.clampedNanoseconds
+    let time = timespec(tv_sec: Int(ns / 1_000_000_000), tv_nsec: Int(ns % 1_000_000_000))
+    var setting = itimerspec(it_interval: time, it_value: time)
+    let number = timer.number
+    _ = try retryingInterrupts("timerfd_settime") {
+      // SAFETY: the kernel reads the structure during the call only.
+      unsafe timerfd_settime(number, 0, &setting, nil)
+    }
+    return timer
+  }
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -250,6 +251,14 @@ static void hoard(void) {
   }
 }
 
+// Takes every inotify instance that its user may have: what is left to the user's programs is none.
+static void watches(void) {
+  while (inotify_init1(IN_CLOEXEC) >= 0) {
+  }
+  say(errno == EMFILE ? "ready" : "no limit");
+  wait_for_ever();
+}
+
 static void seals(void) { attack_seals(path); }
 
 int main(int count, char **arguments) {
@@ -258,7 +267,8 @@ int main(int count, char **arguments) {
     void (*play)(void);
   } roles[] = {{"seat", seat},   {"scribble", scribble}, {"chatter", chatter},
                {"mute", mute},   {"park", park},         {"steal", steal},
-               {"breed", breed}, {"hoard", hoard},       {"seals", seals}};
+               {"breed", breed}, {"hoard", hoard},       {"seals", seals},
+               {"watches", watches}};
   if (count < 3) {
     fputs("usage: HostileMember ROLE SOCKET [SEED]\n", stderr);
     return 2;

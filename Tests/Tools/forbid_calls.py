@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Runs a program under a seccomp filter that refuses what some machines refuse.
 
-usage: forbid_calls.py ring|direct|keyring|landlock|namespaces|roots|filters PROGRAM ARGUMENT…
+usage: forbid_calls.py ring|direct|keyring|landlock|namespaces|roots|filters|instances|watches
+                       PROGRAM ARGUMENT…
   ring    io_uring_setup(2) fails with EPERM
   direct  fcntl(2) with F_SETFL and O_DIRECT fails with EINVAL
   keyring add_key(2) and keyctl(2) fail with EPERM
@@ -9,6 +10,8 @@ usage: forbid_calls.py ring|direct|keyring|landlock|namespaces|roots|filters PRO
   namespaces unshare(2) fails with EPERM
   roots pivot_root(2) fails with EPERM, though namespaces can be had
   filters seccomp(2) fails with ENOSYS, and prctl(2) with PR_SET_SECCOMP with EINVAL
+  instances inotify_init1(2) fails with ENOSYS
+  watches inotify_add_watch(2) fails with EPERM
 """
 import ctypes
 import errno
@@ -22,12 +25,13 @@ ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 IO_URING_SETUP = 425
 LANDLOCK_CREATE_RULESET = 444
 MACHINES = {
-    "x86_64": (72, 0o40000, 248, 250, 272, 317, 157, 155),
-    "aarch64": (25, 0o200000, 217, 219, 97, 277, 167, 41),
+    "x86_64": (72, 0o40000, 248, 250, 272, 317, 157, 155, 294, 254),
+    "aarch64": (25, 0o200000, 217, 219, 97, 277, 167, 41, 26, 27),
 }
-FCNTL, O_DIRECT, ADD_KEY, KEYCTL, UNSHARE, SECCOMP, PRCTL, PIVOT_ROOT = MACHINES[
-    platform.machine()
-]
+(
+    FCNTL, O_DIRECT, ADD_KEY, KEYCTL, UNSHARE, SECCOMP, PRCTL, PIVOT_ROOT, INOTIFY_INIT,
+    INOTIFY_ADD_WATCH,
+) = MACHINES[platform.machine()]
 F_SETFL = 4
 AT_NUMBER, AT_ARGUMENTS = 0, 16
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
@@ -53,6 +57,8 @@ FILTERS = {
     "landlock": refuse(errno.ENOSYS, LANDLOCK_CREATE_RULESET),
     "namespaces": refuse(errno.EPERM, UNSHARE),
     "roots": refuse(errno.EPERM, PIVOT_ROOT),
+    "instances": refuse(errno.ENOSYS, INOTIFY_INIT),
+    "watches": refuse(errno.EPERM, INOTIFY_ADD_WATCH),
     "filters": [
         step(LOAD, AT_NUMBER),
         step(JUMP_EQUAL, SECCOMP, 0, 1),

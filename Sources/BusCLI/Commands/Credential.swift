@@ -106,7 +106,7 @@ struct CredentialGet: ParsableCommand {
   func run() throws {
     let name = try choice.name()
     let secret = try store.opened(global).get(name)
-    try secret.withBytes { bytes throws(SystemError) in try writeFully(bytes, to: 1) }
+    try secret.withBytes { bytes throws(SystemError) in try writeData(bytes, to: 1) }
   }
 }
 

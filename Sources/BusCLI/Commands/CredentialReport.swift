@@ -45,18 +45,14 @@ struct CredentialShow: ParsableCommand {
     let name = try choice.name()
     let report = CredentialReport(try store.opened(global).attributes(of: name))
     if global.json { return try global.terminal.printJSON(report) }
-    try global.terminal.print(
-      """
-      service     \(report.service)
-      account     \(report.account)
-      label       \(report.label)
-      comment     \(report.comment)
-      recipients  \(report.recipients.joined(separator: ", "))
-      created     \(report.createdAt)
-      changed     \(report.changedAt)
-      expires     \(report.expiresAt ?? "never")
-      accessible  \(report.accessibility)
-      """)
+    for (label, text) in [
+      ("service", report.service), ("account", report.account), ("label", report.label),
+      ("comment", report.comment), ("recipients", report.recipients.joined(separator: ", ")),
+      ("created", report.createdAt), ("changed", report.changedAt),
+      ("expires", report.expiresAt ?? "never"), ("accessible", report.accessibility),
+    ] {
+      try global.terminal.print("\(label.padded(to: 10))  \(text)")
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import AppGroup
 import ArgumentParser
 import CommandLineSupport
 import FoundationDefaults
+import Platform
 import SharedDefaults
 
 /// `framebus defaults …`: settings that the group's members share.
@@ -56,12 +57,16 @@ struct DefaultsRead: ParsableCommand {
     guard let value = defaults.value(forKey: key) else {
       throw NoKey(key: key, suite: defaults.name)
     }
-    if case .string(let text) = value, !global.json { return try global.terminal.print(text) }
+    if case .string(let text) = value, !global.json {
+      return try global.terminal.write(Array((text + "\n").utf8))
+    }
     try global.terminal.printJSON(CodableValue(value, isJSON: true), onOneLine: !global.json)
   }
 
   private func printAll(_ values: [String: DefaultsValue]) throws {
-    if global.json { return try global.terminal.write(DefaultsFormat.json.bytes(of: values)) }
+    if global.json {
+      return try global.terminal.write(plainJSON(DefaultsFormat.json.bytes(of: values)))
+    }
     for (key, value) in values.sorted(by: { $0.key < $1.key }) {
       try global.terminal.print("\(key)  \(value.line)")
     }

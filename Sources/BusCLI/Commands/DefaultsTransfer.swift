@@ -18,7 +18,8 @@ struct DefaultsExport: ParsableCommand {
 
   func run() throws {
     let values = try suite.openedForReading(global).storedValues()
-    try global.terminal.write(format.bytes(of: values))
+    let bytes = try format.bytes(of: values)
+    try global.terminal.write(format == .json ? plainJSON(bytes) : bytes)
   }
 }
 

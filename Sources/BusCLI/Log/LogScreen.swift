@@ -71,7 +71,7 @@ struct LogRecordEncoder {
   init() { encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes] }
 
   func line(_ record: LogRecord, showingPrivate: Bool) throws -> [UInt8] {
-    try encoder.encode(Line(record, showingPrivate)) + [UInt8(ascii: "\n")]
+    try plainJSON(Array(encoder.encode(Line(record, showingPrivate)))) + [UInt8(ascii: "\n")]
   }
 
   private struct Line: Encodable {

@@ -6,8 +6,7 @@ struct OwnerSearch: Sendable {
   let name: MailboxName
   let group: AppGroup
 
-  /// How often to look where nothing tells of a new owner: a user may have few watches
-  /// (inotify(7)).
+  /// How often to look where nothing tells of a new owner.
   private static let retryInterval: Duration = .milliseconds(500)
   /// How often to knock where as many wait as may: nothing tells of a place.
   private static let knockInterval: Duration = .milliseconds(5)
@@ -66,7 +65,7 @@ struct OwnerSearch: Sendable {
 /// Tells when something appears in the directory of mailboxes.
 private struct OwnerWatch {
   let appeared: EventCounter
-  /// None where this user has as many as one may have.
+  /// None where this process has as many descriptors as it may have.
   private let directory: DirectoryWatch?
 
   init(_ path: String) throws(MailboxError) {

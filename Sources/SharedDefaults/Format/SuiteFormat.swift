@@ -1,3 +1,5 @@
+import Platform
+
 /// The constants of docs/design/defaults-journal.md.
 enum SuiteFormat {
   static let magic = Array("FBDEFLTS".utf8)
@@ -37,12 +39,6 @@ enum SuiteFormat {
   /// Whether a text can be a key: 1…512 bytes without control and format characters, so that it
   /// can stand in one line of a terminal, and looks like what it is.
   static func isKey(_ text: String) -> Bool {
-    guard (1...maximumKeyBytes).contains(text.utf8.count) else { return false }
-    return !text.unicodeScalars.contains {
-      switch $0.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: true
-      default: false
-      }
-    }
+    (1...maximumKeyBytes).contains(text.utf8.count) && text.isPlain
   }
 }
