@@ -1,8 +1,9 @@
 import Platform
 
 extension SecretBytes {
-  /// The longest secret that is read, and a byte by which a longer one shows.
-  private static let capacity = 65537
+  /// The longest secret that is read; behind it a newline, and a byte by which a longer one shows.
+  private static let longest = 65536
+  private static let capacity = longest + 2
 
   /// Reads a secret from a file descriptor, to its end.
   /// - Parameters:
@@ -16,10 +17,13 @@ extension SecretBytes {
       do { count = try readFully(into: &span, from: number) } catch {
         throw .invalid("cannot read \(what) from the file descriptor \(number): \(error)")
       }
-      if isExact || count == 0 { return count }
+      if count == 0 { return 0 }
       // SAFETY: the place lies inside the span, of which `count` bytes are filled.
       let last = unsafe span.bytes.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self)
-      return last == UInt8(ascii: "\n") ? count - 1 : count
+      let kept = !isExact && last == UInt8(ascii: "\n") ? count - 1 : count
+      // A part of it would be another secret, which opens what the whole one opens.
+      if kept > longest { throw .invalid("\(what) has 1 to \(longest) bytes, not more") }
+      return kept
     }
     if secret.byteCount == 0 { throw .invalid("\(what) is empty") }
     return secret

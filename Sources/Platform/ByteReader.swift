@@ -7,7 +7,8 @@ package struct ByteReader: ~Copyable {
 
   /// Opens a file for reading.
   package init(path: String) throws(SystemError) {
-    let flags = O_RDONLY | O_CLOEXEC
+    // O_NONBLOCK: opening a named pipe that nobody writes would block, out of reach of a stop.
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
     self.path = path
     // SAFETY: `open` reads the string during the call only.
     descriptor = Descriptor(
@@ -30,14 +31,15 @@ package struct ByteReader: ~Copyable {
     into buffer: UnsafeMutableRawBufferPointer, stop: StopSignal
   ) throws(SystemError) -> Int {
     let number = descriptor.number
-    // A regular file is always readable; on a pipe this waits for the writer or the stop.
-    let ready = try firstReadable(stop.descriptorNumber, number, until: .never)
-    if ready == 0 { return 0 }
     while true {
+      // A regular file is always readable; on a pipe this waits for the writer or the stop.
+      let ready = try firstReadable(stop.descriptorNumber, number, until: .never)
+      if ready == 0 { return 0 }
       // SAFETY: the caller's buffer is valid for its count.
       let count = unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
       if count >= 0 { return count }
-      if errno != EINTR { throw .last("read", path: path) }
+      // Another reader of the pipe was faster.
+      if errno != EINTR, errno != EAGAIN { throw .last("read", path: path) }
     }
   }
   /// Reads once into a part of a span, waiting for data if there is none.

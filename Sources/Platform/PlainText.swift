@@ -1,6 +1,6 @@
 // The one rule for text that others wrote and that is shown to a person: what could steer a
 // terminal, or forge another line, is escaped (C0, DEL, C1, bidirectional and other invisible
-// marks, the separators of lines and paragraphs). Bytes that are no UTF-8 have become U+FFFD before.
+// marks, the separators of lines and paragraphs). Malformed UTF-8 has become U+FFFD before.
 
 extension Unicode.Scalar {
   /// Whether a terminal or a log shows this as itself, within the line.

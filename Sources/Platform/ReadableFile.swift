@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 
 /// A file that is read at explicit places: pread(2).
@@ -42,6 +43,14 @@ package final class ReadableFile: Sendable {
 
   /// Whether another opening of the file, in whichever process, holds a lock on it.
   package var isLocked: Bool { isLockedByAnother(descriptor) }
+
+  /// Where the next bytes lie that are not a hole, from a place on (`SEEK_DATA`): the place itself
+  /// where the file system keeps no account of holes. Nil if there are none.
+  package func dataOffset(from offset: Int) -> Int? {
+    let found = lseek(descriptor.number, offset, LINUX_SEEK_DATA)
+    if found >= 0 { return found }
+    return errno == ENXIO ? nil : offset
+  }
 
   /// Reads so many bytes to the beginning of a span, or fewer where the file ends.
   /// - Returns: how many bytes were read.

@@ -10,6 +10,9 @@ struct SuiteView {
   private(set) var trouble: DefaultsError?
   /// Whether the journal holds something before its end that is no next change.
   private var isBroken = false
+  /// When a file that is broken was changed last (ctime), as of when it was read: who writes what
+  /// nobody can read costs others one reading, not one at each look.
+  private var brokenAtNs: Int64 = 0
   /// Where the last change ends that was understood.
   private(set) var end = 0
   private var journalStart = 0
@@ -34,7 +37,11 @@ struct SuiteView {
     do throws(DefaultsError) {
       let entry = try place.status()
       byteCount = entry?.byteCount ?? 0
-      if let file, trouble == nil, file.isThere(entry), !file.isLost, try follow(file) { return }
+      if let file, trouble == nil, let entry, file.isThere(entry), !file.isLost,
+        try follow(file, changedAtNs: entry.changedAtNs)
+      {
+        return
+      }
       if entry == nil { self = SuiteView() } else { try begin(place) }
       trouble = nil
     } catch {
@@ -71,13 +78,19 @@ struct SuiteView {
 
   /// Reads what was appended.
   /// - Returns: false if that is not what a writer of ours does, and all is to be read anew.
-  private mutating func follow(_ file: SuiteFile) throws(DefaultsError) -> Bool {
+  private mutating func follow(
+    _ file: SuiteFile, changedAtNs: Int64
+  ) throws(DefaultsError) -> Bool {
+    let extent = file.extent
     if isBroken {
-      // Somebody may have mended it in its place, as by a copy.
+      // Somebody may have mended it in its place, as by a copy. Changes within one tick of the
+      // kernel's clock have one time.
+      let isSettled = Int64(clamping: wallNowNs()) &- changedAtNs > 1_000_000_000
+      if isSettled, changedAtNs == brokenAtNs, extent == seen { return true }
       try read(file)
+      brokenAtNs = isSettled ? changedAtNs : 0
       return true
     }
-    let extent = file.extent
     if extent == seen { return true }
     guard extent.end >= end, extent.end <= SuiteFormat.maximumFileBytes else { return false }
     let bytes = try file.bytes(end..<extent.end)

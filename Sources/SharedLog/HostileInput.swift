@@ -19,6 +19,10 @@ package struct HostileInput {
       RunHeader(parsing: header, isSegment: false) ?? RunHeader(parsing: header, isSegment: true)
     isHeader = found != nil
     var rest = Array(bytes.dropFirst(headerBytes))
+    // As a whole file's records: the search ends, and stays within them.
+    let nonce = rest.count < 8 ? 0 : RecordScanner(bytes: rest, nonce: 0, position: 0).word64(0)
+    let last = RecordScanner(bytes: rest, nonce: nonce, position: 0).endOfLastRecord
+    precondition(last <= rest.count, "a record that ends at \(last) of \(rest.count) bytes")
     guard rest.count >= Int(LG_RECORD_BYTES), rest.count <= Int(LG_RECORD_LIMIT) else {
       record = nil
       return

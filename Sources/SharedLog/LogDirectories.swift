@@ -42,8 +42,10 @@ struct LogDirectories: ~Copyable {
     return runs
   }
 
+  /// Nil for what is no file, and for a file of several names: one file is one run.
   private static func owner(of name: String, in directory: borrowing Directory) -> UInt32? {
     let status = (try? directory.status(of: name)) ?? nil
-    return status?.kind == .file ? status?.ownerID : nil
+    guard let status, status.kind == .file, status.linkCount == 1 else { return nil }
+    return status.ownerID
   }
 }

@@ -16,6 +16,7 @@ public final class LogReader {
   /// When the first run of each run of the machine began, by the wall clock.
   private var bootBegan: [[UInt8]: UInt64] = [:]
   private var heads = MergeHeap()
+  private let budget = RunReader.Budget()
 
   /// - Parameter isFollowing: whether ``wait(stop:until:)`` will be called.
   public init(_ group: AppGroup, isFollowing: Bool = false) throws(LogError) {
@@ -28,12 +29,15 @@ public final class LogReader {
 
   /// The next entry of those there are; nil if there is none, until ``wait(stop:until:)``.
   public func next() throws(LogError) -> LogEntry? {
-    guard let run = heads.first?.run else { return nil }
     do throws(SystemError) {
-      let entry = try run.next(in: directories)
-      run.drop()
-      try push(run, replacingFirst: true)
-      return entry
+      while let run = heads.first?.run {
+        // None if what was read ahead was given back, and has gone meanwhile.
+        let entry = try run.next(in: directories)
+        if entry != nil { run.drop() }
+        try push(run, replacingFirst: true)
+        if let entry { return entry }
+      }
+      return nil
     } catch {
       throw .system(error)
     }
@@ -87,7 +91,7 @@ public final class LogReader {
       for (key, content) in found where !finished.contains(key) {
         if let run = runs[key] {
           run.update(content)
-        } else if let run = RunReader(key, content, in: directories, group) {
+        } else if let run = RunReader(key, content, in: directories, group, budget) {
           runs[key] = run
           let began = min(bootBegan[run.boot] ?? .max, run.startedAtNs)
           bootBegan[run.boot] = began
@@ -132,6 +136,7 @@ public final class LogReader {
     let head = MergeHeap.Head(
       bootNs: bootBegan[run.boot] ?? 0, monotonicNs: time, name: run.run.name, run: run)
     if replacingFirst { heads.replaceFirst(with: head) } else { heads.insert(head) }
+    if budget.isSpent { run.forget() }
     return true
   }
 }

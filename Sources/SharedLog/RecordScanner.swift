@@ -19,6 +19,50 @@ struct RecordScanner {
 
   /// The record that begins at a place; nil if none does.
   func record(at start: Int) -> Found? {
+    guard let head = head(at: start), start + head.paddedBytes <= bytes.count,
+      isSound(head, at: start)
+    else { return nil }
+    return Found(start: start, paddedBytes: head.paddedBytes, isFiller: head.isFiller)
+  }
+
+  /// What a search found, and up to where there is none but that.
+  struct Search {
+    let found: Found?
+    let end: Int
+  }
+
+  /// Looks for the first record at a place or behind it. The search ends, too, at one that the
+  /// bytes hold only the beginning of.
+  ///
+  /// A head whose lengths agree is passed as a whole if its checksum is wrong: each byte is checked
+  /// once at most, whatever lies there, and what stands in a broken record's text is no record.
+  func firstRecord(from start: Int) -> Search {
+    var start = start
+    while start + 16 <= bytes.count {
+      guard let head = head(at: start) else {
+        start += Int(LG_ALIGNMENT)
+        continue
+      }
+      let end = start + head.paddedBytes
+      if end > bytes.count { return Search(found: nil, end: start) }
+      if isSound(head, at: start) {
+        let found = Found(start: start, paddedBytes: head.paddedBytes, isFiller: head.isFiller)
+        return Search(found: found, end: start)
+      }
+      start = end
+    }
+    return Search(found: nil, end: start)
+  }
+
+  /// What a record's beginning says of its length: enough to pass it, not to believe it.
+  struct Head {
+    let byteCount: Int
+    let paddedBytes: Int
+    let isFiller: Bool
+  }
+
+  /// The beginning of a record at a place; nil where mark or lengths are no record's.
+  func head(at start: Int) -> Head? {
     guard start + 16 <= bytes.count, word64(start) == nonce ^ (position &+ UInt64(start)) else {
       return nil
     }
@@ -28,26 +72,28 @@ struct RecordScanner {
     let alignment = Int(LG_ALIGNMENT)
     guard byteCount <= Int(LG_RECORD_LIMIT) else { return nil }
     let padded = (byteCount + alignment - 1) & ~(alignment - 1)
-    guard start + padded <= bytes.count else { return nil }
-    let sum = word32(start + 12)
     if isFiller {
-      guard byteCount == padded, byteCount > 0, sum == ~UInt32(byteCount) else { return nil }
+      guard byteCount == padded, byteCount > 0, word32(start + 12) == ~UInt32(byteCount) else {
+        return nil
+      }
     } else {
-      guard byteCount >= Int(LG_RECORD_BYTES) else { return nil }
-      let checked = start + Int(LG_CHECKED)..<start + byteCount
-      guard bytes.withRawSpan({ recordChecksum($0.extracting(checked)) }) == sum else { return nil }
+      guard byteCount >= Int(LG_RECORD_BYTES), start + Int(LG_RECORD_BYTES) <= bytes.count,
+        partBytes(at: start) == byteCount - Int(LG_RECORD_BYTES)
+      else { return nil }
     }
-    return Found(start: start, paddedBytes: padded, isFiller: isFiller)
+    return Head(byteCount: byteCount, paddedBytes: padded, isFiller: isFiller)
   }
 
-  /// The first record at a place or behind it.
-  func firstRecord(from start: Int) -> Found? {
-    var start = start
-    while start + 16 <= bytes.count {
-      if let found = record(at: start) { return found }
-      start += Int(LG_ALIGNMENT)
-    }
-    return nil
+  /// Of label, source, message and metadata together.
+  private func partBytes(at start: Int) -> Int {
+    Int(word16(start + 42)) + Int(word32(start + 44)) + Int(word32(start + 48))
+      + Int(word16(start + 52))
+  }
+
+  func isSound(_ head: Head, at start: Int) -> Bool {
+    if head.isFiller { return true }
+    let checked = start + Int(LG_CHECKED)..<start + head.byteCount
+    return bytes.withRawSpan { recordChecksum($0.extracting(checked)) } == word32(start + 12)
   }
 
   /// What a record says; nil if its parts do not make up the whole, or its level is unknown.

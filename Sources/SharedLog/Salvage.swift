@@ -122,33 +122,65 @@ extension RecordScanner {
     _ segment: ReadableFile, _ header: RunHeader, from position: UInt64
   ) throws(SystemError) -> RecordScanner {
     let next = try RecordScanner(of: segment, header, from: position)
-    if next.firstRecord(from: 0) != nil { return next }
-    let whole = try RecordScanner(of: segment, header, from: 0)
-    guard let oldest = whole.oldestPosition(from: position, capacity: header.capacity) else {
-      return next
-    }
+    if next.firstRecord(from: 0).found != nil { return next }
+    guard let oldest = try oldestPosition(in: segment, header, from: position) else { return next }
     return try RecordScanner(of: segment, header, from: oldest)
   }
 
-  /// Of the records in a segment's bytes that lie at a position or behind it, however often the
-  /// segment has come round.
-  private func oldestPosition(from least: UInt64, capacity: Int) -> UInt64? {
+  /// Of the records in a segment that lie at a position or behind it, however often the segment has
+  /// come round. Holes are passed: a segment's length costs nobody but who fills it.
+  static func oldestPosition(
+    in segment: ReadableFile, _ header: RunHeader, from least: UInt64
+  ) throws(SystemError) -> UInt64? {
     var oldest: UInt64?
-    for start in stride(from: 0, through: bytes.count - 16, by: Int(LG_ALIGNMENT)) {
-      let place = word64(start) ^ nonce
-      guard place >= least, place < oldest ?? 1 << 62,
-        place & UInt64(capacity - 1) == UInt64(start)
-      else { continue }
-      let round = RecordScanner(bytes: bytes, nonce: nonce, position: place - UInt64(start))
-      if round.record(at: start) != nil { oldest = place }
+    var place = 0
+    while place < header.capacity,
+      let data = segment.dataOffset(from: header.recordsAt + place).map({ $0 - header.recordsAt }),
+      data < header.capacity
+    {
+      place = max(place, data & ~(Int(LG_ALIGNMENT) - 1))
+      let count = min(scanBytes, header.capacity - place)
+      let bytes = try segment.bytes(at: header.recordsAt + place, atMost: count)
+      guard bytes.count > Int(LG_ALIGNMENT) else { break }
+      // Of the last bytes a record may be in view only in part.
+      let isLast = bytes.count < count || place + count == header.capacity
+      let end = isLast ? bytes.count : bytes.count - Int(LG_RECORD_LIMIT)
+      let image = RecordScanner(bytes: bytes, nonce: header.nonce, position: 0)
+      place += image.searchOldest(
+        &oldest, from: least, at: place, upTo: end, capacity: header.capacity)
     }
     return oldest
+  }
+
+  /// Bytes of a segment that are searched at once; more than a record has.
+  static let scanBytes = 1 << 18
+
+  /// The same of these bytes, which lie at a place of a segment.
+  /// - Returns: how many bytes were searched.
+  private func searchOldest(
+    _ oldest: inout UInt64?, from least: UInt64, at place: Int, upTo end: Int, capacity: Int
+  ) -> Int {
+    var start = 0
+    while start < end {
+      start += Int(LG_ALIGNMENT)
+      let at = start - Int(LG_ALIGNMENT)
+      guard at + 16 <= bytes.count else { break }
+      let position = word64(at) ^ nonce
+      guard position >= least, position < oldest ?? 1 << 62,
+        position & UInt64(capacity - 1) == UInt64(place + at)
+      else { continue }
+      let round = RecordScanner(bytes: bytes, nonce: nonce, position: position &- UInt64(at))
+      guard let head = round.head(at: at), at + head.paddedBytes <= bytes.count else { continue }
+      if round.isSound(head, at: at) { oldest = position }
+      start = at + head.paddedBytes
+    }
+    return start
   }
 
   /// Behind the last whole record; 0 if there is none.
   var endOfLastRecord: Int {
     var end = 0
-    while let found = firstRecord(from: end) { end = found.start + found.paddedBytes }
+    while let found = firstRecord(from: end).found { end = found.start + found.paddedBytes }
     return end
   }
 }

@@ -83,7 +83,19 @@ import Testing
     let empty = try framebus("credential", "set", "s", "a")
     #expect(empty.errors == "error: the secret is empty\n")
     let long = try shell("head -c 65537 /dev/zero | FRAMEBUS credential set s a PLACE")
-    #expect(long.errors.hasPrefix("error: a secret has 1 to 65536 bytes"))
+    #expect(long.errors.hasPrefix("error: the secret has 1 to 65536 bytes"))
+  }
+
+  /// The first bytes of a long one would open what all of it opens.
+  @Test func aPassphraseThatIsTooLongIsRefusedNotCut() throws {
+    let refused = try shell(
+      "echo secret | FRAMEBUS credential add s a PLACE --passphrase-fd 5 5< /dev/zero")
+    #expect(refused.errors == "error: the passphrase has 1 to 65536 bytes, not more\n")
+    #expect(try framebus("credential", "get", "s", "a").status == .exited(1))
+    let longest = try shell(
+      "long=$(mktemp); head -c 65536 /dev/zero > $long; echo >> $long; echo secret |"
+        + " FRAMEBUS credential add s a PLACE --passphrase-fd 5 5< $long && rm $long")
+    #expect(longest.status == .exited(0), "\(longest.errors)")
   }
 
   /// On a pseudo-terminal: what is typed is not shown.

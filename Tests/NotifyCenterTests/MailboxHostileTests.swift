@@ -189,6 +189,27 @@ import Testing
     #expect(try output(of: "ls", [world.group.mailboxesPath]).split(separator: "\n").count == 1)
   }
 
+  /// Whoever may make files there could lead letters to another mailbox of the owner's user.
+  @Test(arguments: ["ln -s PATH.other PATH.sock", "mkfifo PATH.sock", "mkdir PATH.sock"])
+  func whatIsNoSocketTakesNoLetters(_ command: String) throws {
+    let world = try MailboxWorld()
+    let owner = try world.worker("own")
+    try owner.waitForOutput("owning")
+    let path = "\(world.group.mailboxesPath)/\(world.name)"
+    let line = "mv PATH.sock PATH.other; \(command)"
+    try output(of: "sh", ["-c", line.replacingOccurrences(of: "PATH", with: path)])
+    #expect(throws: MailboxError.self) { try connect(world) }
+  }
+
+  private func connect(_ world: MailboxWorld) throws {
+    do { _ = try world.sender() } catch {
+      guard case .untrusted(_, let why) = error, why.hasSuffix("not a socket") else {
+        throw HarnessError("\(error)")
+      }
+      throw error
+    }
+  }
+
   @Test func anOwnerWithoutDescriptorsRestsAndListensAgain() throws {
     let world = try MailboxWorld()
     let owner = try RunningProgram(

@@ -113,6 +113,8 @@ int linux_sync_file_system(int descriptor);
 
 /// open(2), O_PATH: a descriptor that only names a file; the constant needs _GNU_SOURCE.
 static const int LINUX_O_PATH = 010000000;
+/// lseek(2), SEEK_DATA: the next bytes that are not a hole; the constant needs _GNU_SOURCE.
+static const int LINUX_SEEK_DATA = 3;
 /// clock_gettime(2), CLOCK_MONOTONIC_COARSE: the clock as of its last tick.
 uint64_t linux_coarse_clock_ns(void);
 /// fcntl(2), F_OFD_GETLK: whether another open file description holds a lock on the file.

@@ -47,13 +47,24 @@ struct OwnerSearch: Sendable {
   private func connect() throws(MailboxError) -> MessageSocket {
     do throws(SystemError) {
       let directory = try Directory(path: group.mailboxesPath)
-      let socket = try MessageSocket.connect(to: directory.reachablePath(of: name.socketName))
+      // A link could lead to the socket of another mailbox, or program, of the owner's user: none
+      // is followed.
+      let node = try directory.openNode(name.socketName)
+      let path = directory.path(of: name.socketName)
+      let kind = try fileStatus(of: node, path: path).kind
+      guard kind == .socket else {
+        throw SystemError(code: -1, operation: kind.rawValue, path: path)
+      }
+      let socket = try MessageSocket.connect(to: "/proc/self/fd/\(node.number)")
       let peer = try socket.peer()
       if group.permits(.observe, peer, mailbox: name) { return socket }
       throw SystemError(code: -1, operation: "peer", path: "\(peer.uid)")
     } catch {
       if error.operation == "peer" {
         throw .untrusted(name, why: "no role of user \(error.path ?? "") may own it")
+      }
+      if error.code == -1 {
+        throw .untrusted(name, why: "\(error.path ?? "") is a \(error.operation), not a socket")
       }
       if error.isFullQueue { throw .besieged(name) }
       if error.isAbsence { throw .noOwner(name) }
