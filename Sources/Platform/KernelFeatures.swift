@@ -63,4 +63,14 @@ package enum KernelFeatures {
     }
     return Int(clamping: limit.rlim_cur)
   }
+
+  /// Allows this process as many open descriptors as it may allow itself: the usual soft limit is
+  /// for programs that call select(2). Children inherit it.
+  package static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    guard unsafe getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = unsafe setrlimit(resource, &limit)
+  }
 }

@@ -43,6 +43,9 @@ extension SystemError: CustomStringConvertible {
   /// Whether `connect(2)` found as many waiting as the listener lets wait.
   package var isFullQueue: Bool { code == EAGAIN }
 
+  /// Whether descriptors have run out, of this process or of the machine.
+  package var isExhaustion: Bool { code == EMFILE || code == ENFILE }
+
   /// Whether the kernel refused for want of permission.
   package var isAccessRefusal: Bool { code == EACCES || code == EPERM }
 

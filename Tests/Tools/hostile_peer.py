@@ -8,6 +8,7 @@ import fcntl
 import mmap
 import os
 import random
+import resource
 import signal
 import socket
 import struct
@@ -370,6 +371,69 @@ def listen(backlog=16):
     os.chmod(PATH, 0o666)
     listener.listen(backlog)
     return listener
+
+
+def crowd_of_sockets():
+    """Sockets beside the stream's, as many as asked for, of a user: nobody accepts at them."""
+    count, user = int(sys.argv[3]), int(sys.argv[4])
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if user != os.getuid():
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+    for number in range(count):
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(os.path.join(os.path.dirname(PATH), f"a{number:05}.sock"))
+        os.chmod(listener.getsockname(), 0o666)
+        listener.listen(1)
+        listener.detach()
+    ready()
+    wait_for_ever()
+
+
+def bad_answers():
+    """Publishers that accept and say nothing, a byte at a time, too much, or without an end."""
+    def serve(name, answer, kind=socket.SOCK_SEQPACKET):
+        listener = socket.socket(socket.AF_UNIX, kind)
+        listener.bind(os.path.join(os.path.dirname(PATH), f"{name}.sock"))
+        os.chmod(listener.getsockname(), 0o666)
+        listener.listen(16)
+        kept = []
+        while True:
+            peer, _ = listener.accept()
+            kept.append(peer)
+            try:
+                peer.recv(4096)
+                answer(peer)
+            except OSError:
+                pass
+
+    def in_bytes(peer):
+        for byte in header(8).ljust(3000, b"\0"):
+            peer.send(bytes([byte]))
+            time.sleep(0.01)
+
+    def at_length(peer):
+        peer.setsockopt(socket.SOL_SOCKET, 32, 20 << 20)  # SO_SNDBUFFORCE
+        peer.send(header(8).ljust(10 << 20, b"\0"))
+
+    def without_end(peer):
+        # As many subscribers as there can be, and an answer for each of them, in time or not.
+        status = bytearray(header(8).ljust(4000, b"\0"))
+        peer.send(status)
+
+    for name, answer in [
+        ("a-silent", lambda peer: None), ("b-bytes", in_bytes), ("c-long", at_length),
+        ("d-empty", without_end),
+    ]:
+        threading.Thread(target=serve, args=(name, answer), daemon=True).start()
+    threading.Thread(
+        target=serve, args=("e-kind", lambda peer: None, socket.SOCK_STREAM), daemon=True).start()
+    while len([name for name in os.listdir(os.path.dirname(PATH)) if name[1:2] == "-"]) < 5:
+        os.sched_yield()
+    ready()
+    wait_for_ever()
 
 
 class FakePublisher:

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import FrameBus
+import Platform
 
 /// `framebus streams`: what flows in the group, asked of each publisher.
 struct StreamsCommand: ParsableCommand {
@@ -10,7 +11,9 @@ struct StreamsCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let streams = try StreamInspector(try global.openGroup()).look()
+    KernelFeatures.raiseDescriptorLimit()
+    let inspector = StreamInspector(try global.openGroup())
+    let streams = try inspector.look()
     if global.json {
       try global.terminal.printJSON(streams.map(StreamRecord.init))
     } else if streams.isEmpty {
@@ -18,6 +21,7 @@ struct StreamsCommand: ParsableCommand {
     } else {
       for stream in streams { try show(stream) }
     }
+    if let shortfall = TopView.shortfallLine(inspector) { throw StreamsLeftOut(line: shortfall) }
   }
 
   private func show(_ report: StreamReport) throws {
@@ -37,4 +41,10 @@ struct StreamsCommand: ParsableCommand {
           + (subscriber.isLossless ? "  lossless" : ""))
     }
   }
+}
+
+/// The list is not whole.
+private struct StreamsLeftOut: Error, CustomStringConvertible {
+  let line: String
+  var description: String { line }
 }

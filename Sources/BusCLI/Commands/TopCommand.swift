@@ -35,6 +35,7 @@ struct TopCommand: ParsableCommand {
     let only = try streamText.map(streamName)
     // First of all, so that no thread is without it.
     let signals = try SignalWatcher()
+    KernelFeatures.raiseDescriptorLimit()
     let inspector = StreamInspector(try global.openGroup())
     let screen = Screen()
     func look() throws -> [StreamReport] {
@@ -52,23 +53,26 @@ struct TopCommand: ParsableCommand {
       let reports = try look()
       if signals.stop.isRaised { break }
       let seconds = Double(nowNs - lookedAtNs) / 1e9
-      try show(reports, since: earlier, seconds: seconds, on: screen)
+      try show(reports, of: inspector, since: earlier, seconds: seconds, on: screen)
       (earlier, lookedAtNs, looks) = (reports, nowNs, looks + 1)
     }
     if signals.isInterrupted { throw Interrupted() }
   }
 
   private func show(
-    _ reports: [StreamReport], since earlier: [StreamReport], seconds: Double, on screen: Screen
+    _ reports: [StreamReport], of inspector: StreamInspector, since earlier: [StreamReport],
+    seconds: Double, on screen: Screen
   ) throws {
     let activities = reports.map { report in
       StreamActivity(
         report, since: earlier.first { $0.name == report.name }, seconds: seconds)
     }
     if global.json {
-      try global.terminal.printJSON(TopRecord(activities, seconds: seconds), onOneLine: true)
+      let record = TopRecord(activities, unasked: inspector.unasked.count, seconds: seconds)
+      try global.terminal.printJSON(record, onOneLine: true)
     } else {
-      try screen.show(TopView(activities).lines)
+      let shortfall = TopView.shortfallLine(inspector)
+      try screen.show(TopView(activities, shortfall: shortfall).lines)
     }
   }
 }

@@ -5,11 +5,13 @@ import FrameBus
 struct TopView {
   let lines: [Screen.Line]
 
-  init(_ activities: [StreamActivity]) {
-    lines =
+  /// - Parameter shortfall: what is missing, if anything.
+  init(_ activities: [StreamActivity], shortfall: String?) {
+    let streams =
       activities.isEmpty
       ? [Screen.Line("no stream; start one, as with `framebus capture screen`")]
       : activities.flatMap(Self.lines)
+    lines = streams + (shortfall.map { [Screen.Line($0, .alarm)] } ?? [])
   }
 
   private static func lines(_ activity: StreamActivity) -> [Screen.Line] {
@@ -34,7 +36,18 @@ struct TopView {
 
   static func silentLine(_ report: StreamReport) -> String {
     guard case .silent(let name, let pid) = report else { return "" }
+    guard pid > 0 else {
+      return "\(name)  not answering: its publisher accepts no connection; it is stopped or very busy"
+    }
     return "\(name)  not answering: its publisher, pid \(pid), is stopped or very busy"
+  }
+
+  /// What the last look did not come to; nil if it came to everything.
+  static func shortfallLine(_ inspector: StreamInspector) -> String? {
+    let count = inspector.unasked.count
+    guard count > 0 else { return nil }
+    return "\(counted(count, "socket")) in \(inspector.directoryPath) not asked: too many do not "
+      + "answer; remove the sockets that are not streams, or stop their processes"
   }
 
   private static func row(_ activity: SubscriberActivity) -> [String] {
@@ -89,9 +102,12 @@ struct TopRecord: Encodable {
 
   let seconds: Double
   let streams: [Stream]
+  /// Sockets that the look had no time to ask; left out if there were none.
+  let unasked: Int?
 
-  init(_ activities: [StreamActivity], seconds: Double) {
+  init(_ activities: [StreamActivity], unasked: Int, seconds: Double) {
     self.seconds = seconds.rounded(places: 3)
+    self.unasked = unasked > 0 ? unasked : nil
     streams = activities.map { activity in
       let stream = StreamRecord(activity.report)
       return Stream(
