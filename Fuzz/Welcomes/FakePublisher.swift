@@ -163,11 +163,12 @@ final class FakePublisher: @unchecked Sendable {  // because `said` alone is sha
       guard let socket = try? listener.accept() else { continue }
       guest = nil
       let (welcome, pool) = said.withLock { $0 }
+      let page = fb_short_message(header: Self.header(Int(FB_MESSAGE_PAGE)), value: 0)
+      _ = socket.send(bytes: Self.bytes(of: page), descriptors: [pageFile.descriptor.number])
       _ = socket.send(
         bytes: welcome,
         descriptors: [
-          boardFile.descriptor.number, pageFile.descriptor.number, poolFile.descriptor.number,
-          bell.hearing.number,
+          boardFile.descriptor.number, poolFile.descriptor.number, bell.hearing.number,
         ])
       _ = socket.send(bytes: pool, descriptors: [poolFile.descriptor.number])
       guest = consume socket

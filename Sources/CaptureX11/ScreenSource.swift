@@ -49,7 +49,6 @@
       let pools = SharedPools(screen.connection)
       var publisherOptions = PublisherOptions()
       publisherOptions.streamChanged = session.streamChanged
-      publisherOptions.holdQuota = Self.holdQuota(slotBytes: format.byteCount)
       if options.backend == .shm {
         publisherOptions.poolWillSeal = { pool in try pools.attach(pool) }
       }
@@ -94,13 +93,6 @@
           planes: [Plane(offset: 0, stride: area.width * 4)],
           byteCount: area.width * area.height * 4, frameRate: options.rate, colorSpace: .sRGB)
       } catch { throw .publishing(.format(error)) }
-    }
-
-    /// As many holds as leave the pool within the 4 GiB that MIT-SHM's offsets can name, but one
-    /// for each subscriber at least.
-    static func holdQuota(slotBytes: Int) -> Int {
-      let slots = Int(UInt32.max) / ((slotBytes + 4095) / 4096 * 4096)
-      return max(64, min(128, slots - 8))
     }
   }
 #endif

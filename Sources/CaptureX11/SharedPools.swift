@@ -22,18 +22,20 @@
       let descriptor: Descriptor
       do { descriptor = try .duplicating(pool.descriptorNumber) } catch { throw .system(error) }
       let segment = try attachSegment(connection, to: descriptor)
-      // The publisher draws on one pool at a time: what came before is only read from now on.
-      let former = segments.withLock { segments in
-        let former = segments
-        segments = [pool.generation: segment]
-        return former
-      }
-      // SAFETY: the connection is open as long as self lives.
-      for segment in former.values { unsafe xcb_shm_detach(connection.pointer, segment) }
+      segments.withLock { $0[pool.generation] = segment }
     }
 
+    /// The segment to draw on. The publisher draws on one pool at a time, the newest that it has
+    /// taken: what came before is only read from then on.
     func segment(of generation: UInt32) -> xcb_shm_seg_t? {
-      segments.withLock { $0[generation] }
+      segments.withLock { segments in
+        for (former, segment) in segments where former < generation {
+          // SAFETY: the connection is open as long as self lives.
+          unsafe xcb_shm_detach(connection.pointer, segment)
+          segments[former] = nil
+        }
+        return segments[generation]
+      }
     }
   }
 

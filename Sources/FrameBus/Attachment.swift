@@ -22,20 +22,20 @@ final class Attachment: Sendable {
   let page: SubscriberPage
   let pins = PinLedger()
   private let boardMapping: Mapping
-  private let pageMapping: Mapping
+  private let memory: OwnMemory
   private let freeHolds: FreeHolds
 
   /// Rung for a frame while this subscriber waits on a descriptor.
   let bell: BellSocket
   /// Posted for a frame while this subscriber waits for that, if it asked for one.
-  let semaphore: WakeSemaphore?
+  var semaphore: WakeSemaphore? { memory.semaphore }
   // Last, so that it is closed last: the publisher takes its end for the end of all holds.
   private let line: PublisherLine
 
   /// Takes over what a welcome brought, after checking it.
   /// - Throws: a sentence that says what was wrong with it.
   init(
-    _ welcome: fb_welcome, _ message: inout Message, from socket: SharedSocket,
+    _ welcome: fb_welcome, _ message: inout Message, _ memory: OwnMemory, from socket: SharedSocket,
     stream: StreamName, doorbell: Doorbell, loop: EventLoop
   ) throws(Untrusted) {
     let depth = Int(welcome.ring_depth)
@@ -43,18 +43,15 @@ final class Attachment: Sendable {
       welcome.place < UInt32(FB_MAXIMUM_SUBSCRIBERS),
       (1...UInt32(FB_MAXIMUM_HOLDS)).contains(welcome.holds)
     else { throw Untrusted("its welcome has numbers out of range") }
-    guard (4...5).contains(message.descriptorCount),
+    guard message.descriptorCount == 3,
       let boardMemory = message.takeDescriptor(),
-      let pageMemory = message.takeDescriptor(),
       let poolMemory = message.takeDescriptor(),
       let bellSocket = message.takeDescriptor()
     else { throw Untrusted("its welcome lacks memory") }
     guard
       let boardFile = MemoryFile(
         received: boardMemory, byteCount: Board.byteCount(ringDepth: depth)),
-      let pageFile = MemoryFile(received: pageMemory, byteCount: PageRow.pageBytes),
-      let boardMapping = try? Mapping(boardFile, .read),
-      let pageMapping = try? Mapping(pageFile, .readAndWrite)
+      let boardMapping = try? Mapping(boardFile, .read)
     else { throw Untrusted("its memory is not sealed as it must be") }
     guard let pool = PoolView(welcome.pool, memory: poolMemory) else {
       throw Untrusted("its pool is not sealed as it must be")
@@ -63,19 +60,11 @@ final class Attachment: Sendable {
       throw Untrusted("its bell is not a socket")
     }
     self.bell = bell
-    if let memory = message.takeDescriptor() {
-      guard let semaphore = WakeSemaphore(received: memory) else {
-        throw Untrusted("its semaphore is not sealed as it must be")
-      }
-      self.semaphore = semaphore
-    } else {
-      semaphore = nil
-    }
     // SAFETY: both mappings live as long as self.
     board = unsafe Board(boardMapping, ringDepth: depth)
-    page = unsafe SubscriberPage(pageMapping)
+    page = unsafe SubscriberPage(memory.page)
     self.boardMapping = boardMapping
-    self.pageMapping = pageMapping
+    self.memory = memory
     self.stream = stream
     generation = welcome.generation
     ringDepth = depth

@@ -1,3 +1,4 @@
+import CFrameLayout
 import Platform
 
 /// One peer's connection to a publisher, from its arrival to its end. The loop thread's alone.
@@ -6,14 +7,17 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   let peer: PeerCredentials
   let helloDeadline: Deadline
 
+  /// What it asked for, and the memory that it was given to write.
+  var request: SubscriberRequest?
   /// The place it was offered, and how many holds with it.
   var place: Int?
   var holds = 0
+  /// Whether it has mapped that memory.
+  var hasMapped = false
   /// Whether it has answered that offer: until then nobody may be there to read.
   var isSeated = false
   /// What wakes it, hung at its place.
   var bell: SharedDescriptor?
-  var semaphore: WakeSemaphore?
   /// Pools still to be sent, and sent but not yet mapped by the peer.
   var owedPools: [Pool] = []
   var unacknowledgedPools = 0
@@ -70,5 +74,30 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   deinit {
     if let socketToken { loop.remove(socketToken, id) }
     if let processToken, let number = process?.number { loop.remove(processToken, number) }
+  }
+}
+
+/// What a subscriber asked for in its hello, and the memory that it alone is to write.
+final class SubscriberRequest: Sendable {
+  let hello: fb_hello
+  let page: MemoryFile
+  let semaphore: WakeSemaphore?
+
+  init(_ hello: fb_hello) throws(SystemError) {
+    self.hello = hello
+    page = try MemoryFile(named: "framebus-page", byteCount: PageRow.pageBytes)
+    try page.add(.size)
+    semaphore = hello.wait == UInt32(FB_WAIT_SEMAPHORE) ? try WakeSemaphore() : nil
+  }
+
+  var descriptors: [Int32] {
+    [page.descriptor.number] + (semaphore.map { [$0.number] } ?? [])
+  }
+
+  /// Once the subscriber has mapped it: whoever can punch holes into what the publisher reads for
+  /// each frame makes each publish fault.
+  func seal() throws(SystemError) {
+    try page.add([.futureWrites, .seals])
+    try semaphore?.seal()
   }
 }

@@ -25,14 +25,14 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   // Waiting for lossless subscribers.
   case waitShown, waitEnded, losslessEndShown, losslessEndCounted
   // Its control plane: who comes, who goes, and what they are sent.
-  case positionPreset, placeShown, placeListed, welcomeSent, placeSeated
+  case pageSent, positionPreset, placeShown, placeListed, welcomeSent, placeSeated
   case poolSent, retentionShown, rejectionCounted, placeLeft, placeFreed
   case evictionShown, placeEvicted, evictionCounted
   // Whether it is live, paused or at its end.
   case reasonWritten, stateShown
 
   // The subscriber's arrival.
-  case helloSent, welcomed, seated, waitKindShown, policyShown
+  case helloSent, pageMapped, welcomed, seated, waitKindShown, policyShown
   // Pin and release.
   case holdTaken, holdWithdrawn, released
   // What it tells of itself.

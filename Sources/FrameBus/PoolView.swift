@@ -10,10 +10,13 @@ final class PoolView: Sendable {
 
   /// The largest slot, so that no sum of offsets overflows.
   static let maximumSlotBytes = 1 << 39
+  /// More slots than any publisher has.
+  private static let maximumSlotCount =
+    UInt32(FB_MAXIMUM_RING_DEPTH + FB_MAXIMUM_SUBSCRIBERS * FB_MAXIMUM_HOLDS) + 64
 
   /// - Returns: nil if the numbers are out of range or the memory could be shrunk under our feet.
   init?(_ description: fb_pool_description, memory: consuming Descriptor) {
-    guard description.slot_count > 0, description.slot_bytes > 0,
+    guard (1...Self.maximumSlotCount).contains(description.slot_count), description.slot_bytes > 0,
       description.slot_bytes % UInt64(PageRow.pageBytes) == 0,
       description.slot_bytes <= UInt64(Self.maximumSlotBytes)
     else { return nil }

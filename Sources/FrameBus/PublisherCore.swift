@@ -14,6 +14,7 @@ import Synchronization
   let board: Board
   let places: Places
   let waker: Waker
+  let pools: PoolBook
   /// Bumped when a subscriber arrives, leaves or is no longer lossless.
   let changes = PrivateFutexWord()
 
@@ -56,7 +57,11 @@ import Synchronization
   ) throws(PublisherError) {
     self.stream = stream
     self.options = options
-    let pool = try Self.makePool(stream: stream, generation: 1, format: format, options: options)
+    let slotBytes = try Self.slotBytes(for: format, options)
+    let holds = options.firstHolds(ofSlots: slotBytes)
+    let pool = try Self.makePool(
+      PoolBook.Plan(generation: 1, slotBytes: slotBytes, holds: holds), stream: stream, options)
+    pools = PoolBook(pool, holds: holds)
     do throws(SystemError) {
       places = try Places()
       boardFile = try MemoryFile(
@@ -107,18 +112,46 @@ import Synchronization
     return header
   }
 
-  private static func makePool(
-    stream: StreamName, generation: UInt32, format: FrameFormat, options: PublisherOptions
-  ) throws(PublisherError) -> Pool {
+  private static func slotBytes(
+    for format: FrameFormat, _ options: PublisherOptions
+  ) throws(PublisherError) -> Int {
     let wanted = max(format.byteCount, options.slotBytes ?? 0)
-    let slotBytes = (wanted + PageRow.pageBytes - 1) / PageRow.pageBytes * PageRow.pageBytes
-    let byteCount = slotBytes.multipliedReportingOverflow(by: options.slotCount)
+    return (wanted + PageRow.pageBytes - 1) / PageRow.pageBytes * PageRow.pageBytes
+  }
+
+  private static func makePool(
+    _ plan: PoolBook.Plan, stream: StreamName, _ options: PublisherOptions
+  ) throws(PublisherError) -> Pool {
+    let slotCount = options.slotCount(holding: plan.holds)
+    let byteCount = plan.slotBytes.multipliedReportingOverflow(by: slotCount)
     guard !byteCount.overflow, byteCount.partialValue < 1 << 46 else {
       throw .poolTooLarge(byteCount: byteCount.partialValue)
     }
     return try Pool(
-      stream: stream, generation: generation, slotCount: options.slotCount, slotBytes: slotBytes,
-      willSeal: options.poolWillSeal)
+      stream: stream, generation: plan.generation, slotCount: slotCount,
+      slotBytes: plan.slotBytes, willSeal: options.poolWillSeal)
+  }
+
+  /// Makes a pool of the same slots for more holds. Not on the publishing thread, which takes it
+  /// with its next loan.
+  /// - Returns: nil if the pool has room for them by now.
+  func grow(toHold holds: Int) throws(PublisherError) -> Pool? {
+    let pool = try pools.grow(toHold: holds) { plan throws(PublisherError) in
+      let pool = try Self.makePool(plan, stream: stream, options)
+      pool.populate(slots: options.slotCount(holding: 0))
+      return pool
+    }
+    return pool
+  }
+
+  /// Draws on a new pool from here on.
+  private func begin(_ pool: Pool) {
+    ring.pool = pool
+    ring.slots = SlotTable(
+      slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
+    // Relaxed: shown in `framebus streams`; descriptors name their pool themselves.
+    board.poolGeneration.storeRelaxed(pool.generation)
+    crashPoint(.poolShown)
   }
 
   // MARK: Formats
@@ -128,15 +161,13 @@ import Synchronization
     guard format != ring.format else { return nil }
     var newPool: Pool?
     if format.byteCount > ring.pool.slotBytes {
-      let pool = try Self.makePool(
-        stream: stream, generation: ring.pool.generation + 1, format: format,
-        options: options)
-      ring.pool = pool
-      ring.slots = SlotTable(
-        slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
-      // Relaxed: shown in `framebus streams`; descriptors name their pool themselves.
-      board.poolGeneration.storeRelaxed(pool.generation)
-      crashPoint(.poolShown)
+      let slotBytes = try Self.slotBytes(for: format, options)
+      let pool = try pools.replace(
+        slotBytes: slotBytes, holds: options.firstHolds(ofSlots: slotBytes)
+      ) { plan throws(PublisherError) in
+        try Self.makePool(plan, stream: stream, options)
+      }
+      begin(pool)
       newPool = pool
     }
     ring.format = format
@@ -182,6 +213,8 @@ import Synchronization
     // a place's old subscriber and of its new one elsewhere, together more than the quota. A
     // second look is of other moments; that all of very many went wrong is a bug.
     for _ in 0..<1000 {
+      // Before each look: what is granted beyond an older pool is granted after this can be seen.
+      if let pool = pools.takeGrown() { begin(pool) }
       if let slot = takeSlot() {
         let index = ring.loans.enter(slot, of: ring.pool)
         crashPoint(.loaned)
@@ -195,8 +228,8 @@ import Synchronization
       }
     }
     preconditionFailure(
-      "no slot free: the pool has \(options.slotCount), and loans, ring and holds together "
-        + "can take \(options.slotCount - 1)")
+      "no slot free: the pool has \(ring.pool.slotCount), and loans, ring and holds together can "
+        + "take \(ring.pool.slotCount - 1)")
   }
 
   private func takeSlot() -> Int? {

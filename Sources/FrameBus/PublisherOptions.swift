@@ -9,9 +9,12 @@ public struct PublisherOptions: Sendable {
   public var slotBytes: Int?
   /// Loans out at once.
   public var maxLoans = 1
-  /// Frames that all subscribers together may hold, at least 64. Memory is only taken for slots
-  /// that are used.
+  /// Frames that all subscribers together may hold, at least 64, as far as `poolBytes` goes.
   public var holdQuota = 128
+  /// Bytes of a pool, which a subscriber can make take real memory by reading all of it. Where
+  /// slots are so large that the `holdQuota` does not fit, fewer frames can be held, and there may
+  /// be no more subscribers than that; 8 at least, whatever the bytes.
+  public var poolBytes = 512 << 20
   /// Subscribers that one user may have at once, 1…64; users other than the publisher's own at
   /// most 32. The same share of the `holdQuota` is the most that they hold together.
   public var placesPerUser = 56
@@ -34,7 +37,23 @@ public struct PublisherOptions: Sendable {
 
   public init() {}
 
-  var slotCount: Int { ringDepth + maxLoans + holdQuota }
+  /// Slots besides those that are held.
+  private var ownSlots: Int { ringDepth + maxLoans }
+  private static let leastHolds = 8
+  /// What the first pool may take without any subscriber having asked for it.
+  var firstPoolBytes = 32 << 20
+
+  /// Frames that can be held in slots of a size, all in all.
+  func holds(ofSlots slotBytes: Int) -> Int {
+    min(holdQuota, max(Self.leastHolds, poolBytes / slotBytes - ownSlots))
+  }
+
+  /// Those that the first pool of such slots has room for.
+  func firstHolds(ofSlots slotBytes: Int) -> Int {
+    min(holds(ofSlots: slotBytes), max(Self.leastHolds, firstPoolBytes / slotBytes - ownSlots))
+  }
+
+  func slotCount(holding holds: Int) -> Int { ownSlots + holds }
 
   func check() throws(PublisherError) {
     guard (2...Int(FB_MAXIMUM_RING_DEPTH)).contains(ringDepth) else {
@@ -55,6 +74,9 @@ public struct PublisherOptions: Sendable {
     guard quotas.contains(holdQuota) else {
       throw .wrongOptions(
         "holdQuota is \(holdQuota); use \(quotas.lowerBound) to \(quotas.upperBound)")
+    }
+    guard poolBytes > 0 else {
+      throw .wrongOptions("poolBytes is \(poolBytes); use 1 or more")
     }
     if let slotBytes, !(1...PoolView.maximumSlotBytes).contains(slotBytes) {
       throw .wrongOptions("slotBytes is \(slotBytes); use 1 to \(PoolView.maximumSlotBytes)")

@@ -19,6 +19,8 @@ struct PublisherSearch: ~Copyable, Sendable {
   private var watch: DirectoryWatch?
   private var listens = false
   private var request: Request?
+  /// What the answer to the request's hello brought.
+  private var memory: OwnMemory?
   /// Looking costs system calls: it waits until the bell has rung, or for a while.
   private var bellOfLastLook: UInt32?
   private var nextLook = Deadline.now
@@ -47,6 +49,7 @@ struct PublisherSearch: ~Copyable, Sendable {
       guard bell != bellOfLastLook || nextLook.isPast else { return nil }
       bellOfLastLook = bell
       nextLook = .after(Self.retryInterval)
+      memory = nil
       request = try rendezvous.request(doorbell, answeredBy: .after(Self.patience))
     }
     guard let request else { return nil }
@@ -61,9 +64,21 @@ struct PublisherSearch: ~Copyable, Sendable {
       self.request = nil
       throw .noAnswer(rendezvous.stream)
     }
+    if memory == nil, message.header?.kind == UInt32(FB_MESSAGE_PAGE) {
+      do throws(SubscriberError) {
+        memory = try rendezvous.memory(from: message, over: request.socket)
+      } catch {
+        self.request = nil
+        throw error
+      }
+      request.listenAgain()
+      return nil
+    }
     self.request = nil
     request.end()
-    let attachment = try rendezvous.attachment(from: message, over: request.socket, doorbell)
+    let attachment = try rendezvous.attachment(
+      from: message, memory, over: request.socket, doorbell)
+    memory = nil
     watch = nil
     listens = false
     return attachment
@@ -83,9 +98,8 @@ struct PublisherSearch: ~Copyable, Sendable {
         if request != nil { failure = .noAnswer(rendezvous.stream) }
       } catch {
         // Without a deadline a publisher must be there; it may still be too busy to answer.
-        guard error.mayPass, deadline != nil || error == .noAnswer(rendezvous.stream) else {
-          throw error
-        }
+        // Or want for something just now, such as room for descriptors on their way.
+        guard error.mayPass, deadline != nil || error.isOfMoment else { throw error }
         failure = error
       }
       if stop?.isRaised == true { throw .stopped }
@@ -116,6 +130,13 @@ final class Request: Sendable {
     self.socket = socket
     loop = try EventLoop.shared()
     token = Mutex(try loop.add(socket.number, [.readable, .once]) { _ in doorbell.ring() })
+  }
+
+  /// Rings for the next message too.
+  func listenAgain() {
+    token.withLock { token in
+      if let token { loop.change(token, socket.number, to: [.readable, .once]) }
+    }
   }
 
   /// Leaves the socket to its next owner.

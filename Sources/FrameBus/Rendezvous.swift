@@ -2,7 +2,8 @@ import AppGroup
 import CFrameLayout
 import Platform
 
-/// How a subscriber and a publisher meet: connect, hello, welcome, seated. Never blocks.
+/// How a subscriber and a publisher meet: connect, hello, page, mapped, welcome, seated. Never
+/// blocks.
 struct Rendezvous: Sendable {
   let stream: StreamName
   let group: AppGroup
@@ -20,9 +21,23 @@ struct Rendezvous: Sendable {
     } catch { throw .system(error) }
   }
 
+  /// Maps the memory to write that a publisher sent, and says so.
+  func memory(
+    from answer: consuming Message, over socket: SharedSocket
+  ) throws(SubscriberError) -> OwnMemory {
+    let memory: OwnMemory
+    do { memory = try OwnMemory(&answer) } catch { throw .untrusted(stream, error.reason) }
+    crashPoint(.pageMapped)
+    guard socket.messages.send(fb_short_message(Int(FB_MESSAGE_MAPPED))) == .sent else {
+      throw .noSuchStream(stream)
+    }
+    return memory
+  }
+
   /// Makes an attachment of what a publisher answered.
   func attachment(
-    from answer: consuming Message, over socket: SharedSocket, _ doorbell: Doorbell
+    from answer: consuming Message, _ memory: OwnMemory?, over socket: SharedSocket,
+    _ doorbell: Doorbell
   ) throws(SubscriberError) -> Attachment {
     guard let header = answer.header else {
       // The end of the connection: the publisher went meanwhile.
@@ -32,12 +47,12 @@ struct Rendezvous: Sendable {
       throw .refused(stream, refusal(in: answer, header))
     }
     guard let welcome = answer.record(fb_welcome(), kind: Int(FB_MESSAGE_WELCOME)),
-      !answer.isTruncated
+      !answer.isTruncated, let memory
     else { throw .untrusted(stream, "it answers garbage") }
     do {
       let loop = try EventLoop.shared()
       let attachment = try Attachment(
-        welcome, &answer, from: socket, stream: stream, doorbell: doorbell, loop: loop)
+        welcome, &answer, memory, from: socket, stream: stream, doorbell: doorbell, loop: loop)
       crashPoint(.welcomed)
       try attachment.watch()
       guard attachment.takePlace() else { throw SubscriberError.noSuchStream(stream) }
@@ -93,6 +108,14 @@ extension SubscriberError {
     switch self {
     case .noSuchStream, .noAnswer: true
     case .refused(_, let refusal): refusal.mayPass
+    default: false
+    }
+  }
+
+  /// Whether the publisher is there and could not answer as it should just now.
+  var isOfMoment: Bool {
+    switch self {
+    case .noAnswer, .refused(_, .outOfResources): true
     default: false
     }
   }

@@ -16,7 +16,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private let files: StreamFiles
   /// As it was at the start, whatever lies at its path by the end.
   private let directory: Directory
-  private let joins = Atomic<UInt64>(0)
+  let joins = Atomic<UInt64>(0)
 
   // Touched on the loop's thread alone.
   private var lock: FileLock?
@@ -24,6 +24,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private(set) var connections: [Int32: Connection] = [:]
   /// The pools that attached subscribers may need, newest last, at most two.
   private(set) var pools: [Pool]
+  /// Who waits for a larger pool that is being made.
+  var waitingForPool: [Connection] = []
 
   /// Connections that may be open without having said hello.
   private static let maximumStrangers = 64
@@ -101,17 +103,19 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   // MARK: From the publishing thread
 
   /// Sends a new pool to every subscriber.
-  func announce(_ pool: Pool) {
-    loop.enqueue { [weak self] in
-      guard let self else { return }
-      pools = pools.suffix(1) + [pool]
-      for connection in connections.values where connection.place != nil && !connection.isEvicted {
-        // The two newest are all that a frame in the ring can lie in.
-        connection.owedPools = connection.owedPools.suffix(1) + [pool]
-        flush(connection)
-      }
-      noteRetainedMemory()
+  func announce(_ pool: Pool) { loop.enqueue { [weak self] in self?.offer(pool) } }
+
+  /// Owes a new pool to every subscriber. On the loop's thread.
+  func offer(_ pool: Pool) {
+    // A larger picture's pool may have overtaken one for more holds.
+    guard pool.generation > pools.last?.generation ?? 0 else { return }
+    pools = pools.suffix(1) + [pool]
+    for connection in connections.values where connection.place != nil && !connection.isEvicted {
+      // The two newest are all that a frame in the ring can lie in.
+      connection.owedPools = connection.owedPools.suffix(1) + [pool]
+      flush(connection)
     }
+    noteRetainedMemory()
   }
 
   /// Ends lossless delivery to a subscriber that does not get on, unless it has left meanwhile.
@@ -227,7 +231,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     }
     switch Int(header.kind) {
     case Int(FB_MESSAGE_HELLO):
-      guard connection.place == nil else { return .breaksProtocol }
+      guard connection.request == nil else { return .breaksProtocol }
       guard header.abi_version == UInt32(FB_ABI_VERSION) else {
         refuse(connection.socket, Int(FB_REFUSED_VERSION), value: UInt32(FB_ABI_VERSION))
         return .leaves
@@ -235,7 +239,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard let hello = message.record(fb_hello(), kind: Int(FB_MESSAGE_HELLO)) else {
         return .breaksProtocol
       }
-      return admit(connection, hello) ? .stays : .leaves
+      return offerMemory(connection, hello) ? .stays : .leaves
+    case Int(FB_MESSAGE_MAPPED):
+      guard let request = connection.request, !connection.hasMapped else { return .breaksProtocol }
+      connection.hasMapped = true
+      return admit(connection, request) ? .stays : .leaves
     case Int(FB_MESSAGE_SEATED): return seat(connection) ? .stays : .breaksProtocol
     case Int(FB_MESSAGE_POOL_ACK):
       guard connection.unacknowledgedPools > 0 else { return .breaksProtocol }
@@ -257,7 +265,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     }
   }
 
-  private func refuse(_ socket: borrowing MessageSocket, _ reason: Int, value: UInt32) {
+  func refuse(_ socket: borrowing MessageSocket, _ reason: Int, value: UInt32) {
     var refusal = fb_refusal()
     refusal.header = fb_message_header(Int(FB_MESSAGE_REFUSED))
     refusal.reason = UInt32(reason)
@@ -271,6 +279,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connection.place = nil
     core.waker.bells.takeDown(place)
     core.places.leave(place)
+    core.pools.takeBack(connection.holds)
     crashPoint(.placeLeft)
     // Relaxed: read for people.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
@@ -282,133 +291,5 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   func noteChange() {
     core.changes.increment()
     core.changes.wakeAll()
-  }
-
-  // MARK: Subscribers
-
-  /// - Returns: false if the connection was refused.
-  private func admit(_ connection: Connection, _ hello: fb_hello) -> Bool {
-    let options = core.options
-    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds),
-      hello.wait <= UInt32(FB_WAIT_EVENT_DESCRIPTOR)
-    else {
-      refuse(connection.socket, Int(FB_REFUSED_MALFORMED), value: UInt32(FB_MAXIMUM_HOLDS))
-      return false
-    }
-    guard hello.keep_latest <= UInt64(options.ringDepth) else {
-      refuse(connection.socket, Int(FB_REFUSED_RING_DEPTH), value: UInt32(options.ringDepth))
-      return false
-    }
-    let isLossless = hello.is_lossless != 0
-    guard !isLossless || options.allowsLossless else {
-      refuse(connection.socket, Int(FB_REFUSED_LOSSLESS), value: 0)
-      return false
-    }
-    let seats = connections.values.filter { $0.place != nil }.map {
-      Quota.Seat(uid: $0.peer.uid, holds: $0.holds)
-    }
-    let uid = connection.peer.uid
-    switch Quota(options).answer(
-      asked: Int(hello.holds), uid: uid, isOwner: uid == currentUserID(), besides: seats)
-    {
-    case .granted(let holds): connection.holds = holds
-    case .full:
-      refuse(connection.socket, Int(FB_REFUSED_FULL), value: UInt32(Places.count))
-      return false
-    case .busy(let taken):
-      refuse(connection.socket, Int(FB_REFUSED_BUSY), value: UInt32(taken))
-      return false
-    }
-    let place = (~core.places.takenMask).trailingZeroBitCount
-    let limit = isLossless ? stallLimitNs(asked: hello.lossless_deadline_ns) : nil
-    do {
-      try welcome(connection, at: place, wait: hello.wait, losslessStallLimitNs: limit)
-      return true
-    } catch {
-      refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
-      return false
-    }
-  }
-
-  private func stallLimitNs(asked: UInt64) -> UInt64 {
-    min(asked, core.options.losslessStallLimit.clampedNanoseconds)
-  }
-
-  /// Offers a place, and all the memory there is to see from it.
-  private func welcome(
-    _ connection: Connection, at place: Int, wait: UInt32, losslessStallLimitNs: UInt64?
-  ) throws(SystemError) {
-    try core.waker.start(keeping: core)
-    let bell = try BellPair()
-    connection.bell = bell.ringing
-    if wait == UInt32(FB_WAIT_SEMAPHORE) { connection.semaphore = try WakeSemaphore() }
-    let page = try MemoryFile(named: "framebus-page", byteCount: PageRow.pageBytes)
-    // SYNC cursor/publish: acquire.
-    let before = core.board.cursor.loadAcquiring()
-    var contents = fb_page()
-    // A lossless subscriber has yet to say where it begins. Until it does it counts as one that
-    // wants all that is there, so that nothing it may begin with is overwritten meanwhile.
-    let standing = losslessStallLimitNs == nil ? 0 : UInt64(core.options.ringDepth)
-    contents.position = before - min(before, standing)
-    // SAFETY: the span does not outlive the bytes.
-    try unsafe withUnsafeBytes(of: contents) { bytes throws(SystemError) in
-      try page.initialize(from: unsafe RawSpan(_unsafeBytes: bytes))
-    }
-    try page.add([.size, .seals])
-    crashPoint(.positionPreset)
-    let isLossless = losslessStallLimitNs != nil
-    // Before the publishing thread can write there that lossless delivery has ended. Relaxed:
-    // ordered by the taking of the place.
-    core.board.place(place).storeRelaxed(
-      UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
-    crashPoint(.placeShown)
-    // On the list before the descriptors leave, so that no hold can be overlooked.
-    try core.places.take(
-      place, page: page, holds: connection.holds, losslessStallLimitNs: losslessStallLimitNs)
-    connection.place = place
-    crashPoint(.placeListed)
-    core.waker.bells.hang(socket: bell.ringing.number, connection.semaphore, at: place)
-
-    guard let pool = pools.last else { return }
-    var welcome = fb_welcome()
-    welcome.header = fb_message_header(Int(FB_MESSAGE_WELCOME))
-    welcome.place = UInt32(place)
-    welcome.holds = UInt32(connection.holds)
-    // SYNC arrival/cursor: Dekker. Our mask of lossless places, fence, our load of the cursor; the
-    // publishing thread's store of the cursor, its fence in `PublisherCore.wakeSleepers`, its load
-    // of the mask. So from here on a lossless subscriber misses nothing but what an older loan
-    // overwrites.
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-    // SYNC cursor/publish: acquire.
-    welcome.cursor = core.board.cursor.loadAcquiring()
-    welcome.generation = core.board.header().generation
-    welcome.ring_depth = UInt32(core.options.ringDepth)
-    welcome.pool = pool.description
-    var descriptors = [
-      core.boardFile.descriptor.number, page.descriptor.number, pool.file.descriptor.number,
-      bell.hearing.number,
-    ]
-    if let semaphore = connection.semaphore { descriptors.append(semaphore.number) }
-    guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
-      throw SystemError.last("sendmsg")
-    }
-    crashPoint(.welcomeSent)
-    // Who hangs up before it has read this is noticed; who is stopped, or never answers, is not.
-    loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
-      guard let self, let connection, !connection.isSeated else { return }
-      drop(connection)
-    }
-  }
-
-  /// The answer to a welcome: somebody is there to read.
-  /// - Returns: false if nothing was offered, or the answer came before.
-  private func seat(_ connection: Connection) -> Bool {
-    guard let place = connection.place, !connection.isSeated else { return false }
-    connection.isSeated = true
-    core.places.seat(place)
-    crashPoint(.placeSeated)
-    joins.wrappingAdd(1, ordering: .releasing)
-    noteChange()
-    return true
   }
 }

@@ -84,7 +84,20 @@ extension Subscriber {
       privates: (doorbell.word, bell), stop?.word, until: min(deadline, .after(Self.longestSleep)))
     // A frame came and nobody woke us.
     if !wasWoken, attachment.cursor > position { futexCannotBeTrusted = true }
+    // Relaxed: compared with what it was, no more.
+    if wasWoken, attachment.board.wake.loadRelaxed() == wake, doorbell.word.load() == bell,
+      stop?.isRaised != true
+    {
+      wakesWithoutCause += 1
+      if wakesWithoutCause > Self.mostWakesWithoutCause { futexCannotBeTrusted = true }
+    } else {
+      wakesWithoutCause = 0
+    }
   }
+
+  /// Wake-ups for nothing, one after the other, that are put up with. A publisher that is late
+  /// makes one a frame, a signal one each. Whoever maps the board can make any number.
+  static let mostWakesWithoutCause = 32
 
   /// How long to sleep on the shared futex without looking. Whoever maps the board, if only for
   /// reading, can move its sleepers to a word of its own (`FUTEX_CMP_REQUEUE`), or wait there in a

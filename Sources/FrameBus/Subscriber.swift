@@ -37,6 +37,8 @@ public struct Subscriber: ~Copyable, Sendable {
   private(set) var pauseSeen = false
   /// Whether wake-ups of this attachment were lost on the way.
   package internal(set) var futexCannotBeTrusted = false
+  /// Wake-ups in a row by nobody who had a reason.
+  var wakesWithoutCause = 0
   /// Where a task last waited for this attachment's bell.
   var bellWatch: BellWatch?
 
@@ -251,6 +253,7 @@ public struct Subscriber: ~Copyable, Sendable {
     losslessEndSeen = false
     pauseSeen = false
     futexCannotBeTrusted = false
+    wakesWithoutCause = 0
     prepareToWait(for: attachment)
     // The same publisher's stream goes on where we were.
     if attachment.generation != generationOfPosition || attachment.firstCursor < position {

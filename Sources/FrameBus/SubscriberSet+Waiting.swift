@@ -106,7 +106,16 @@ extension SubscriberSet {
     guard !hasNews else { return }
     words.add(hub.word, expecting: bell)
     if let stop { words.add(stop.word, expecting: 0) }
-    guard !words.sleep(until: min(deadline, .after(Subscriber.longestSleep))) else { return }
+    if words.sleep(until: min(deadline, .after(Subscriber.longestSleep))) {
+      let isCauseless = !hasNews && hub.word.load() == bell && stop?.isRaised != true
+      wakesWithoutCause = isCauseless ? wakesWithoutCause + 1 : 0
+      if wakesWithoutCause > Subscriber.mostWakesWithoutCause {
+        // Whichever stream it was: all have their bells.
+        wakesWithoutCause = 0
+        for seat in seats { seat.subscriber?.futexCannotBeTrusted = true }
+      }
+      return
+    }
     // Who has a frame, and nobody woke us, was stolen from.
     for seat in seats where seat.hasFrame { seat.subscriber?.futexCannotBeTrusted = true }
   }

@@ -63,6 +63,8 @@ public struct SubscriberSet: ~Copyable, Sendable {
   let hubEvent: EventCounter
   var words = FutexWaits()
   var spinBudget = SpinBudget()
+  /// Wake-ups in a row by nobody who had a reason.
+  var wakesWithoutCause = 0
 
   /// Fails only if the process is out of descriptors.
   public init() throws(SystemError) {

@@ -32,7 +32,8 @@ import Glibc
     /// Maps the file's one page read-only at a place.
     package borrowing func fill(_ place: Int, with file: borrowing MemoryFile) throws(SystemError) {
       precondition(file.byteCount == Self.pageBytes, "\(file.byteCount) bytes in a page")
-      try replace(place, flags: MAP_SHARED, descriptor: file.descriptor.number)
+      // Now, so that who reads the place first need not.
+      try replace(place, flags: MAP_SHARED | MAP_POPULATE, descriptor: file.descriptor.number)
     }
 
     /// Gives a place back to zeros.

@@ -46,6 +46,9 @@ extension SystemError: CustomStringConvertible {
   /// Whether descriptors have run out, of this process or of the machine.
   package var isExhaustion: Bool { code == EMFILE || code == ENFILE }
 
+  /// Whether this user has sent more descriptors than may be on their way at once: `unix(7)`.
+  package var isDescriptorJam: Bool { code == ETOOMANYREFS }
+
   /// Whether the kernel refused for want of permission.
   package var isAccessRefusal: Bool { code == EACCES || code == EPERM }
 

@@ -21,7 +21,7 @@ import Synchronization
   package init() throws(SystemError) {
     file = try MemoryFile(named: "framebus-semaphore", byteCount: Self.byteCount)
     mapping = try Mapping(file, .readAndWrite)
-    try file.add([.size, .seals])
+    try file.add(.size)
     // SAFETY: the mapping lives as long as self and is larger than a sem_t.
     guard unsafe linux_semaphore_init(mapping.base, 0) == 0 else { throw .last("sem_init") }
   }
@@ -34,6 +34,10 @@ import Synchronization
     self.mapping = mapping
     self.file = file
   }
+
+  /// Once the peer has mapped it: from now on nobody maps it writably, nor punches holes into it,
+  /// which would make each post fault.
+  package func seal() throws(SystemError) { try file.add([.futureWrites, .seals]) }
 
   /// Its memory, for a peer.
   package var number: Int32 { file.descriptor.number }

@@ -79,7 +79,7 @@ import Testing
       sleep(until: .after(.milliseconds(200)))
       _ = socket.send(SubscriberOptions().hello)
       guard socket.waitUntilReadable(until: .after(.seconds(3))) else { return false }
-      return (try? Message(from: socket))?.header?.kind == UInt32(FB_MESSAGE_WELCOME)
+      return (try? Message(from: socket))?.header?.kind == UInt32(FB_MESSAGE_PAGE)
     }
     withExtendedLifetime(publisher.subscriberCount) {}
   }
@@ -159,6 +159,38 @@ import Testing
     }
     publisher.finish(.ended)
     #expect(try numbers.receive() == 0)
+  }
+
+  /// Each hole would make the publisher fault, and wait for who makes it, at each publish.
+  @Test func aSubscriberMakesNoHolesInWhatThePublisherReads() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let peer = try HostilePeer("puncher", in: world)
+    var subscriber = try world.subscriber(.keepLatest(2)) { $0.start = .next }
+    for expected in 1...200 {
+      try publishNumbered(&publisher)
+      #expect(try receivedNumber(&subscriber) == UInt64(expected))
+    }
+    try peer.program.waitForOutput("holes 0\n")
+  }
+
+  /// Whoever maps the board can wake its sleepers for nothing, as often as it likes.
+  @Test func aSleeperThatIsWokenForNothingWaitsForItsBell() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.allowsLossless = true }
+    let worker = try world.worker("wait", "tell=1")
+    try waitUntil("it is seated") { publisher.subscriberCount == 1 }
+    let peer = try HostilePeer("alarmist", in: world)
+    try peer.program.waitForOutput("ready")
+    // Asleep: the file of what it sleeps in says so, and it no longer wakes.
+    let facts = ProcessFacts(worker.processID)
+    try waitUntil("it sleeps and is not woken") {
+      let before = try facts.voluntarySwitches
+      sleep(until: .after(.milliseconds(100)))
+      return try facts.voluntarySwitches - before < 20
+    }
+    try publishNumbered(&publisher)
+    try worker.waitForOutput("frame ")
   }
 
   @Test func aBoardFullOfLiesIsRefusedAndNeverBelieved() throws {

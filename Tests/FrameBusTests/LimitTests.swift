@@ -51,7 +51,7 @@ import Testing
     var options = PublisherOptions()
     for holdQuota in [64, 65, 128, 1024] {
       options.holdQuota = holdQuota
-      let quota = Quota(options)
+      let quota = Quota(options, slotBytes: 4096)
       var seats: [Quota.Seat] = []
       // Two guests fill the stream, the second after the first was sent away.
       for uid: UInt32 in [1, 2] {
@@ -186,7 +186,10 @@ final class Shelf: @unchecked Sendable {  // because one thread or task at a tim
     guard let lease = try await subscriber.next() else { return nil }
     return number(of: lease)
   }
-  func receiveAndHold() throws { lease = try subscriber.poll() }
+  func receiveAndHold() throws {
+    guard case .frame(let next) = try self.next() else { return }
+    lease = consume next
+  }
   var heldNumber: UInt64? {
     guard let lease = lease.take() else { return nil }
     let found = number(of: lease)

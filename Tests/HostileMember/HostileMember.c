@@ -7,6 +7,7 @@
 // list of Seals.c, harm nobody by design.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -251,12 +252,37 @@ static void hoard(void) {
   }
 }
 
-// Takes every inotify instance that its user may have: what is left to the user's programs is none.
+// Takes every inotify instance that its user may have, and leaves none to the user's programs.
 static void watches(void) {
   while (inotify_init1(IN_CLOEXEC) >= 0) {
   }
   say(errno == EMFILE ? "ready" : "no limit");
   wait_for_ever();
+}
+
+// Tries to make holes in the memory that the publisher reads for each frame.
+static void punch(void) {
+  struct seat seats[4];
+  for (int index = 0; index < 4; index++) take_seat(&seats[index], path, 1);
+  say("ready");
+  for (unsigned turn = 0;; turn++) {
+    struct seat *seat = &seats[turn % 4];
+    fallocate(seat->files[PAGE_FILE], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PAGE_BYTES);
+    madvise((void *)seat->page, PAGE_BYTES, MADV_REMOVE);
+    madvise((void *)seat->page, PAGE_BYTES, MADV_PAGEOUT);
+    for (int hold = 0; hold < FB_MAXIMUM_HOLDS; hold++) seat->page->holds[hold] = random_word();
+  }
+}
+
+// Wakes whoever sleeps where all sleep, for nothing.
+static void alarm_all(void) {
+  struct seat seat;
+  take_seat(&seat, path, 1);
+  say("ready");
+  for (;;) {
+    futex(&seat.board->wake, FUTEX_WAKE, 1000, 0, NULL);
+    sched_yield();
+  }
 }
 
 static void seals(void) { attack_seals(path); }
@@ -267,8 +293,8 @@ int main(int count, char **arguments) {
     void (*play)(void);
   } roles[] = {{"seat", seat},   {"scribble", scribble}, {"chatter", chatter},
                {"mute", mute},   {"park", park},         {"steal", steal},
-               {"breed", breed}, {"hoard", hoard},       {"seals", seals},
-               {"watches", watches}};
+               {"breed", breed}, {"hoard", hoard},       {"punch", punch},
+               {"alarm", alarm_all}, {"seals", seals},   {"watches", watches}};
   if (count < 3) {
     fputs("usage: HostileMember ROLE SOCKET [SEED]\n", stderr);
     return 2;

@@ -205,15 +205,18 @@ static void attack_memory(const char *name, int file, const volatile void *mappi
 void attack_seals(const char *path) {
   struct seat seat;
   take_seat(&seat, path, 1);
-  attack_memory("board", seat.files[0], seat.board, seat.board_bytes);
-  attack_memory("pool", seat.files[2], seat.pool, seat.pool_bytes);
-  // Its own page it may write; but not take away what the publisher reads.
+  attack_memory("board", seat.files[BOARD_FILE], seat.board, seat.board_bytes);
+  attack_memory("pool", seat.files[POOL_FILE], seat.pool, seat.pool_bytes);
+  // Its own page it may write; but not take away what the publisher reads, nor make it fault.
   target = "page";
-  report("shrink", ftruncate(seat.files[1], 0));
-  report("grow", ftruncate(seat.files[1], 8192));
-  report("add-seals", fcntl(seat.files[1], F_ADD_SEALS, F_SEAL_WRITE));
-  report("fallocate-punch", fallocate(seat.files[1], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-                                      PAGE_BYTES));
+  int page = seat.files[PAGE_FILE];
+  report("shrink", ftruncate(page, 0));
+  report("grow", ftruncate(page, 8192));
+  report("add-seals", fcntl(page, F_ADD_SEALS, F_SEAL_WRITE));
+  report("fallocate-punch",
+         fallocate(page, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PAGE_BYTES));
+  report("write", pwrite(page, "x", 1, PAGE_BYTES - 1));
+  report("madvise-remove-own", madvise((void *)seat.page, PAGE_BYTES, MADV_REMOVE));
   attack_process((pid_t)seat.board->publisher_pid);
   say("all tried");
 }

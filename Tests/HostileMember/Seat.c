@@ -69,10 +69,10 @@ long send_with(int socket, const void *bytes, size_t count, const int *files, in
   return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// Receives the welcome and its files.
-static _Bool receive_welcome(struct seat *seat) {
+// Receives a message of a kind and its files, which are added to those there are.
+static _Bool receive(struct seat *seat, void *record, size_t bytes, uint32_t kind) {
   char control[CMSG_SPACE(sizeof(int) * MAXIMUM_FILES)];
-  struct iovec vector = {&seat->welcome, sizeof seat->welcome};
+  struct iovec vector = {record, bytes};
   struct msghdr message = {.msg_iov = &vector,
                            .msg_iovlen = 1,
                            .msg_control = control,
@@ -80,11 +80,12 @@ static _Bool receive_welcome(struct seat *seat) {
   long count = recvmsg(seat->socket, &message, MSG_CMSG_CLOEXEC);
   struct cmsghdr *part = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
   if (part != NULL && part->cmsg_type == SCM_RIGHTS) {
-    seat->file_count = (int)((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-    memcpy(seat->files, CMSG_DATA(part), seat->file_count * sizeof(int));
+    int file_count = (int)((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    if (seat->file_count + file_count > MAXIMUM_FILES) fail("too many files");
+    memcpy(seat->files + seat->file_count, CMSG_DATA(part), file_count * sizeof(int));
+    seat->file_count += file_count;
   }
-  return count == sizeof seat->welcome && seat->file_count >= 3 &&
-         seat->welcome.header.kind == FB_MESSAGE_WELCOME;
+  return count == (long)bytes && ((struct fb_message_header *)record)->kind == kind;
 }
 
 static void *map_file(int file, int protection, size_t *bytes) {
@@ -96,21 +97,39 @@ static void *map_file(int file, int protection, size_t *bytes) {
   return address;
 }
 
+static _Bool say_short(struct seat *seat, uint32_t kind) {
+  struct fb_short_message message = {.header = header_of(kind)};
+  return send_with(seat->socket, &message, sizeof message, NULL, 0) >= 0;
+}
+
+// Ends what came to nothing.
+static _Bool give_up(struct seat *seat) {
+  for (int index = 0; index < seat->file_count; index++) close(seat->files[index]);
+  close(seat->socket);
+  return 0;
+}
+
 _Bool try_seat(struct seat *seat, const char *path, unsigned holds) {
   memset(seat, 0, sizeof *seat);
   seat->socket = connect_to(path);
   if (seat->socket < 0) return 0;
   struct fb_hello hello = {.header = header_of(FB_MESSAGE_HELLO), .holds = holds};
-  if (send_with(seat->socket, &hello, sizeof hello, NULL, 0) < 0 || !receive_welcome(seat)) {
-    close(seat->socket);
-    return 0;
+  struct fb_short_message page;
+  if (send_with(seat->socket, &hello, sizeof hello, NULL, 0) < 0 ||
+      !receive(seat, &page, sizeof page, FB_MESSAGE_PAGE) || seat->file_count != 1) {
+    return give_up(seat);
   }
   size_t page_bytes;
-  seat->board = map_file(seat->files[0], PROT_READ, &seat->board_bytes);
-  seat->page = map_file(seat->files[1], PROT_READ | PROT_WRITE, &page_bytes);
-  seat->pool = map_file(seat->files[2], PROT_READ, &seat->pool_bytes);
-  struct fb_short_message seated = {.header = header_of(FB_MESSAGE_SEATED)};
-  return send_with(seat->socket, &seated, sizeof seated, NULL, 0) >= 0;
+  seat->page = map_file(seat->files[PAGE_FILE], PROT_READ | PROT_WRITE, &page_bytes);
+  if (!say_short(seat, FB_MESSAGE_MAPPED) ||
+      !receive(seat, &seat->welcome, sizeof seat->welcome, FB_MESSAGE_WELCOME) ||
+      seat->file_count < 3) {
+    munmap((void *)seat->page, PAGE_BYTES);
+    return give_up(seat);
+  }
+  seat->board = map_file(seat->files[BOARD_FILE], PROT_READ, &seat->board_bytes);
+  seat->pool = map_file(seat->files[POOL_FILE], PROT_READ, &seat->pool_bytes);
+  return say_short(seat, FB_MESSAGE_SEATED);
 }
 
 void take_seat(struct seat *seat, const char *path, unsigned holds) {

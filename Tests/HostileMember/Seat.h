@@ -7,10 +7,13 @@
 
 enum { PAGE_BYTES = 4096, MAXIMUM_FILES = 8 };
 
+// Its files, in the order in which they come.
+enum { PAGE_FILE, BOARD_FILE, POOL_FILE, BELL_FILE };
+
 struct seat {
   int socket;
   int file_count;
-  int files[MAXIMUM_FILES];  // board, page, pool, and what else came
+  int files[MAXIMUM_FILES];
   struct fb_welcome welcome;
   const volatile struct fb_board *board;
   volatile struct fb_page *page;

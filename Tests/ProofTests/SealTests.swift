@@ -72,8 +72,8 @@ private struct Answer {
   var expected: [Substring] {
     switch target {
     case "publisher": Self.ofPublisher[attempt] ?? []
-    // The page is its own: it may empty it, and not take it away.
-    case "page" where attempt == "fallocate-punch": ["done"]
+    // The page is its own: it may write it, and neither empty it nor take it away.
+    case "page" where attempt == "madvise-remove-own": ["EPERM"]
     default: Self.ofMemory[attempt] ?? []
     }
   }

@@ -12,7 +12,10 @@ struct Siege {
   private let duration: Duration
   private let seed = TestSeed(for: "SiegeTests")
 
-  private static let kinds = ["scribble", "chatter", "mute", "park", "steal", "breed", "hoard"]
+  private static let kinds = [
+    "scribble", "chatter", "mute", "park", "steal", "breed", "hoard",
+    "punch", "alarm",
+  ]
 
   init(_ settings: Settings) { duration = .seconds(settings.number("seconds", 2)) }
 

@@ -52,6 +52,8 @@ package struct ProcessFacts: Sendable {
       }
     }
   }
+  /// How often its first thread gave its processor up by itself, as to sleep.
+  package var voluntarySwitches: Int { get throws { try statusField("voluntary_ctxt_switches") } }
   package var threadCount: Int { get throws { try statusField("Threads") } }
 
   /// The state of each thread, as in proc_pid_stat(5): `R` runs, `S` sleeps.

@@ -14,7 +14,7 @@ final class ReachablePrograms: Sendable {
 
   private static let names = [
     "framebus", "framebus-capture", "framebus-capture-gstreamer", "framebus-upload",
-    "framebus-confine", "BreakOut", "HostileMember", "MailboxWorker", "NotifyWorker",
+    "framebus-confine", "BreakOut", "BusWorker", "HostileMember", "MailboxWorker", "NotifyWorker",
     "PeerSignaller", "RoleHost",
   ]
 

@@ -18,8 +18,8 @@ import threading
 import time
 
 MAGIC = 0x31305355424D5246
-HELLO, WELCOME, POOL, ACK, LOOK, INSPECT, SEATED = 1, 2, 4, 5, 6, 7, 9
-VERSION = 3
+HELLO, WELCOME, POOL, ACK, LOOK, INSPECT, SEATED, PAGE, MAPPED = 1, 2, 4, 5, 6, 7, 9, 12, 13
+VERSION = 4
 AT_CURSOR, AT_WAKE, AT_STATE, BOARD_BYTES = 128, 512, 32, 640
 AT_POSITION, AT_WAITING, AT_PROGRESS = 128, 768, 140
 AT_PLACES, PLACE_EVICTED = 256, 4
@@ -55,18 +55,23 @@ class Seat:
     def __init__(self, answers=True, **wishes):
         self.socket = connect()
         self.socket.send(hello(**wishes))
+        message, own, _, _ = socket.recv_fds(self.socket, 4096, 8)
+        assert struct.unpack_from("<I", message, 12)[0] == PAGE, message
+        self.page = mmap.mmap(own[0], 4096)
+        self.page_address = libc.mmap(None, 4096, 3, 1, own[0], 0)
+        self.semaphore = mmap.mmap(own[1], 4096) if len(own) > 1 else None
+        self.socket.send(header(MAPPED) + bytes(8))
         message, files, _, _ = socket.recv_fds(self.socket, 4096, 8)
         assert struct.unpack_from("<I", message, 12)[0] == WELCOME, message
+        self.own = own
         if answers:
             self.socket.send(header(SEATED) + bytes(8))
         self.place = struct.unpack_from("<I", message, 16)[0]
         self.files = files
         self.depth = struct.unpack_from("<I", message, 40)[0]
         self.board = mmap.mmap(files[0], 0, mmap.MAP_SHARED, mmap.PROT_READ)
-        self.page = mmap.mmap(files[1], 4096)
-        self.pool = mmap.mmap(files[2], 0, mmap.MAP_SHARED, mmap.PROT_READ)
+        self.pool = mmap.mmap(files[1], 0, mmap.MAP_SHARED, mmap.PROT_READ)
         self.board_address = libc.mmap(None, 4096, 1, 1, files[0], 0)
-        self.page_address = libc.mmap(None, 4096, 3, 1, files[1], 0)
 
     def cursor(self):
         return struct.unpack_from("<Q", self.board, AT_CURSOR)[0]
@@ -283,7 +288,7 @@ def crowd():
     """
     seat = Seat()
     program, where, count = sys.argv[3:6]
-    descriptor = seat.files[0] if where == "futex" else seat.files[3]
+    descriptor = seat.files[0] if where == "futex" else seat.files[2]
     if where == "poll":
         struct.pack_into("<I", seat.page, AT_WAITING, WAITING_BELL)
     threads = subprocess.Popen(
@@ -298,7 +303,7 @@ def bellringers():
     """Seats that always want their bell, and never hear it, or play with its socket."""
     random.seed(7)
     seats = [Seat() for _ in range(4)]
-    bells = [socket.socket(fileno=seat.files[3]) for seat in seats]
+    bells = [socket.socket(fileno=seat.files[2]) for seat in seats]
     for seat in seats:
         struct.pack_into("<I", seat.page, AT_WAITING, WAITING_BELL)
     bells[1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
@@ -318,7 +323,7 @@ def bellringers():
 def spoiler():
     """Waits for a semaphore, and writes into it what makes glibc's sem_post(3) abort its caller."""
     seat = Seat(wait=2)
-    semaphore = mmap.mmap(seat.files[4], 4096)
+    semaphore = seat.semaphore
     ready()
     for turn in range(1 << 62):
         value = (0, 0x7FFFFFFF, 0xFFFFFFFF, random.getrandbits(32))[turn % 4]
@@ -327,6 +332,75 @@ def spoiler():
         struct.pack_into("<I", seat.page, AT_WAITING, WAITING_SEMAPHORE)
         if turn % 64 == 0:
             time.sleep(0.0005)
+
+
+def alarmist():
+    """Wakes whoever sleeps on the board's wake word, again and again."""
+    seat = Seat()
+    ready()
+    address = ctypes.c_void_p(seat.board_address + AT_WAKE)
+    while True:
+        libc.syscall(SYS_FUTEX, address, FUTEX_WAKE, 1000, None, None, 0)
+        os.sched_yield()
+
+
+def puncher():
+    """Makes holes in the memory that the publisher reads and posts, as fast as it can."""
+    seats = [Seat(), Seat(wait=WAITING_SEMAPHORE - 1)]
+    files = [seats[0].own[0]] + seats[1].own
+    maps = [libc.mmap(None, 4096, 3, 1, file, 0) for file in files[:1]] + [
+        seats[1].page_address]
+    libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    made = 0
+    for turn in range(3000):
+        for file in files:
+            made += libc.fallocate(file, 3, 0, 4096) == 0
+        for address in maps:
+            made += libc.madvise(address, 4096, 9) == 0
+    print("holes", made, flush=True)
+    wait_for_ever()
+
+
+def reader():
+    """Reads a byte of each page of each pool it was ever sent; says how many bytes they take."""
+    seat = Seat(holds=int(sys.argv[3]))
+    pools = seat.files[1:2]
+    ready()
+    seat.socket.settimeout(0.2)
+    try:
+        while True:
+            message, files, _, _ = socket.recv_fds(seat.socket, 4096, 8)
+            if struct.unpack_from("<I", message, 12)[0] == POOL:
+                pools += files
+    except TimeoutError:
+        pass
+    total = 0
+    for file in pools:
+        pool = mmap.mmap(file, 0, mmap.MAP_SHARED, mmap.PROT_READ)
+        sum(pool[::4096])
+        total += os.fstat(file).st_blocks * 512
+    print("real", total, "bytes", flush=True)
+    seat.socket.close()
+    wait_for_ever()
+
+
+def jam():
+    """Sends descriptors to itself that it never receives, until a line is read; as a user."""
+    os.setgroups([])
+    os.setgid(int(sys.argv[3]))
+    os.setuid(int(sys.argv[3]))
+    pairs = []
+    for _ in range(8):
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        pairs.append(pair)
+        for _ in range(4):
+            try:
+                socket.send_fds(pair[0], [b"x"], [0] * 50)
+            except OSError:
+                break
+    ready()
+    wait_for_ever()
 
 
 def parent():
@@ -441,7 +515,8 @@ class FakePublisher:
 
     def __init__(self):
         self.bell, hearing = socket.socketpair()
-        self.files = [self.memory(4096), self.memory(4096), self.memory(8192), hearing.detach()]
+        self.page = self.memory(4096)
+        self.files = [self.memory(4096), self.memory(8192), hearing.detach()]
         self.board = mmap.mmap(self.files[0], 4096)
         start = struct.pack("<QIIQII", MAGIC, VERSION, 2, 77, os.getpid(), 0)
         self.board[: len(start)] = start
@@ -455,6 +530,8 @@ class FakePublisher:
         return file
 
     def welcome(self, peer):
+        socket.send_fds(peer, [header(PAGE) + bytes(8)], [self.page])
+        peer.recv(4096)
         message = header(WELCOME) + struct.pack("<IIQQII", 0, 1, 0, 77, 2, 0)
         message += struct.pack("<IIQ", 1, 2, 4096)
         socket.send_fds(peer, [message.ljust(128, b"\0")], self.files)
@@ -505,7 +582,7 @@ def chatterbox():
     fake = FakePublisher()
     peer.recv(4096)
     fake.welcome(peer)
-    page = mmap.mmap(fake.files[1], 4096)
+    page = mmap.mmap(fake.page, 4096)
     while struct.unpack_from("<I", page, AT_WAITING)[0] == 0:
         os.sched_yield()
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

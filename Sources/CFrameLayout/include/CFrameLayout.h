@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-  FB_ABI_VERSION = 3,
+  FB_ABI_VERSION = 4,
   FB_MAXIMUM_SUBSCRIBERS = 64,
   FB_MAXIMUM_HOLDS = 16,
   FB_MAXIMUM_PLANES = 4,
@@ -203,7 +203,7 @@ struct fb_message_header {
 };
 enum {
   FB_MESSAGE_HELLO = 1,
-  FB_MESSAGE_WELCOME = 2,   // descriptors: board, page, pool, bell, semaphore if requested
+  FB_MESSAGE_WELCOME = 2,   // reply to MAPPED; descriptors: board, pool, bell
   FB_MESSAGE_REFUSED = 3,
   FB_MESSAGE_POOL = 4,      // descriptor: pool
   FB_MESSAGE_POOL_ACK = 5,
@@ -213,6 +213,8 @@ enum {
   FB_MESSAGE_SEATED = 9,             // reply to WELCOME
   FB_MESSAGE_INSPECT_SUBSCRIBER = 10,  // a short message; its value is the seat
   FB_MESSAGE_SUBSCRIBER_STATUS = 11,
+  FB_MESSAGE_PAGE = 12,    // a short message; descriptors: page, semaphore if requested
+  FB_MESSAGE_MAPPED = 13,  // reply to PAGE: its memory is mapped, and may be sealed
 };
 
 struct fb_hello {

@@ -1,0 +1,198 @@
+import CFrameLayout
+import Platform
+import Synchronization
+
+/// How a subscriber arrives: memory that it alone writes, a place, all that there is to see.
+extension StreamServer {
+  /// Answers a hello with the memory that the subscriber is to write, and must have mapped before
+  /// it gets a place: then it is sealed.
+  /// - Returns: false if the connection was refused.
+  func offerMemory(_ connection: Connection, _ hello: fb_hello) -> Bool {
+    let options = core.options
+    guard (1...UInt32(FB_MAXIMUM_HOLDS)).contains(hello.holds),
+      hello.wait <= UInt32(FB_WAIT_EVENT_DESCRIPTOR)
+    else {
+      refuse(connection.socket, Int(FB_REFUSED_MALFORMED), value: UInt32(FB_MAXIMUM_HOLDS))
+      return false
+    }
+    guard hello.keep_latest <= UInt64(options.ringDepth) else {
+      refuse(connection.socket, Int(FB_REFUSED_RING_DEPTH), value: UInt32(options.ringDepth))
+      return false
+    }
+    guard hello.is_lossless == 0 || options.allowsLossless else {
+      refuse(connection.socket, Int(FB_REFUSED_LOSSLESS), value: 0)
+      return false
+    }
+    do throws(SystemError) {
+      let request = try SubscriberRequest(hello)
+      let message = fb_short_message(Int(FB_MESSAGE_PAGE))
+      guard connection.socket.send(message, descriptors: request.descriptors) == .sent else {
+        throw SystemError.last("sendmsg")
+      }
+      crashPoint(.pageSent)
+      connection.request = request
+      return true
+    } catch {
+      refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
+      return false
+    }
+  }
+
+  /// Gives a subscriber a place, at once or when there is a pool that is large enough.
+  /// - Returns: false if the connection was refused.
+  func admit(_ connection: Connection, _ request: SubscriberRequest) -> Bool {
+    let seats = connections.values.filter { $0.place != nil }.map {
+      Quota.Seat(uid: $0.peer.uid, holds: $0.holds)
+    }
+    let uid = connection.peer.uid
+    let quota = Quota(core.options, slotBytes: pools.last?.slotBytes ?? PageRow.pageBytes)
+    let holds: Int
+    switch quota.answer(
+      asked: Int(request.hello.holds), uid: uid, isOwner: uid == currentUserID(), besides: seats)
+    {
+    case .granted(let granted): holds = granted
+    case .full:
+      refuse(connection.socket, Int(FB_REFUSED_FULL), value: UInt32(quota.places))
+      return false
+    case .busy(let taken):
+      refuse(connection.socket, Int(FB_REFUSED_BUSY), value: UInt32(taken))
+      return false
+    }
+    guard core.pools.grant(holds) else {
+      return waitForPool(connection, granted: seats.reduce(holds) { $0 + $1.holds }, quota)
+    }
+    connection.holds = holds
+    do throws(SystemError) {
+      try welcome(connection, request, at: (~core.places.takenMask).trailingZeroBitCount)
+      return true
+    } catch {
+      if connection.place == nil { core.pools.takeBack(holds) }
+      refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
+      return false
+    }
+  }
+
+  /// Has a pool made for more holds, on a thread of its own: who writes into it besides, as an X
+  /// server, may take long to attach.
+  private func waitForPool(_ connection: Connection, granted: Int, _ quota: Quota) -> Bool {
+    waitingForPool.append(connection)
+    guard waitingForPool.count == 1 else { return true }
+    do throws(SystemError) {
+      try startThread(named: "framebus-pool") { [core, loop, weak self] in
+        let result = Result { () throws(PublisherError) in
+          try core.grow(toHold: min(quota.holds, max(granted, 4 * core.pools.capacity)))
+        }
+        loop.enqueue { [weak self] in self?.goOn(with: result) }
+      }
+      return true
+    } catch {
+      waitingForPool = []
+      refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
+      return false
+    }
+  }
+
+  /// Goes on with those who waited for a pool.
+  private func goOn(with result: Result<Pool?, PublisherError>) {
+    let waiting = waitingForPool
+    waitingForPool = []
+    if case .success(let pool?) = result { offer(pool) }
+    for connection in waiting {
+      guard connections[connection.id] === connection, let request = connection.request else {
+        continue
+      }
+      if case .failure = result {
+        // There are as many as there is room for.
+        refuse(
+          connection.socket, Int(FB_REFUSED_FULL), value: UInt32(core.places.takenCount))
+        drop(connection)
+      } else if !admit(connection, request) {
+        drop(connection)
+      }
+    }
+  }
+
+  private func stallLimitNs(_ hello: fb_hello) -> UInt64? {
+    guard hello.is_lossless != 0 else { return nil }
+    return min(hello.lossless_deadline_ns, core.options.losslessStallLimit.clampedNanoseconds)
+  }
+
+  /// Offers a place, and all the memory there is to see from it.
+  private func welcome(
+    _ connection: Connection, _ request: SubscriberRequest, at place: Int
+  ) throws(SystemError) {
+    try core.waker.start(keeping: core)
+    let bell = try BellPair()
+    connection.bell = bell.ringing
+    let losslessStallLimitNs = stallLimitNs(request.hello)
+    let isLossless = losslessStallLimitNs != nil
+    // SYNC cursor/publish: acquire.
+    let before = core.board.cursor.loadAcquiring()
+    var contents = fb_page()
+    // A lossless subscriber has yet to say where it begins. Until it does it counts as one that
+    // wants all that is there, so that nothing it may begin with is overwritten meanwhile.
+    let standing = isLossless ? UInt64(core.options.ringDepth) : 0
+    contents.position = before - min(before, standing)
+    // SAFETY: the span does not outlive the bytes.
+    try unsafe withUnsafeBytes(of: contents) { bytes throws(SystemError) in
+      try request.page.initialize(from: unsafe RawSpan(_unsafeBytes: bytes))
+    }
+    try request.seal()
+    crashPoint(.positionPreset)
+    // Before the publishing thread can write there that lossless delivery has ended. Relaxed:
+    // ordered by the taking of the place.
+    core.board.place(place).storeRelaxed(
+      UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
+    crashPoint(.placeShown)
+    // On the list before the descriptors leave, so that no hold can be overlooked.
+    try core.places.take(
+      place, page: request.page, holds: connection.holds,
+      losslessStallLimitNs: losslessStallLimitNs)
+    connection.place = place
+    crashPoint(.placeListed)
+    core.waker.bells.hang(socket: bell.ringing.number, request.semaphore, at: place)
+
+    guard let pool = pools.first else { return }
+    var welcome = fb_welcome()
+    welcome.header = fb_message_header(Int(FB_MESSAGE_WELCOME))
+    welcome.place = UInt32(place)
+    welcome.holds = UInt32(connection.holds)
+    // SYNC arrival/cursor: Dekker. Our mask of lossless places, fence, our load of the cursor; the
+    // publishing thread's store of the cursor, its fence in `PublisherCore.wakeSleepers`, its load
+    // of the mask. So from here on a lossless subscriber misses nothing but what an older loan
+    // overwrites.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    // SYNC cursor/publish: acquire.
+    welcome.cursor = core.board.cursor.loadAcquiring()
+    welcome.generation = core.board.header().generation
+    welcome.ring_depth = UInt32(core.options.ringDepth)
+    welcome.pool = pool.description
+    let descriptors = [
+      core.boardFile.descriptor.number, pool.file.descriptor.number, bell.hearing.number,
+    ]
+    guard connection.socket.send(welcome, descriptors: descriptors) == .sent else {
+      throw SystemError.last("sendmsg")
+    }
+    crashPoint(.welcomeSent)
+    // The newer one, if there are two: what is in the ring lies in either.
+    connection.owedPools = Array(pools.dropFirst())
+    flush(connection)
+    // Who hangs up before it has read this is noticed; who is stopped, or never answers, is not.
+    loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
+      guard let self, let connection, !connection.isSeated else { return }
+      drop(connection)
+    }
+  }
+
+  /// The answer to a welcome: somebody is there to read.
+  /// - Returns: false if nothing was offered, or the answer came before.
+  func seat(_ connection: Connection) -> Bool {
+    guard let place = connection.place, !connection.isSeated else { return false }
+    connection.isSeated = true
+    core.places.seat(place)
+    crashPoint(.placeSeated)
+    joins.wrappingAdd(1, ordering: .releasing)
+    noteChange()
+    return true
+  }
+}

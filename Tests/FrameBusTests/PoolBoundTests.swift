@@ -1,0 +1,162 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import FrameBus
+
+/// How much memory a pool can be made to take, and that honest subscribers do not notice.
+@Suite(.serialized) struct PoolBoundTests {
+  /// Bytes of a frame of 1280 × 720.
+  private static let frameBytes = 1280 * 720 * 4
+
+  private func publisher(
+    in world: World, _ change: (inout PublisherOptions) -> Void = { _ in }
+  ) throws -> Publisher {
+    try world.publisher(width: 1280, height: 720, change)
+  }
+
+  /// What a member makes real that reads a byte of each page it is given, as the kernel counts it.
+  private func bytesMadeReal(holds: Int, in world: World) throws -> Int {
+    let peer = try HostilePeer("reader", in: world, ["\(holds)"])
+    try peer.program.waitForOutput(" bytes\n")
+    let words = peer.program.output.text.split(whereSeparator: \.isWhitespace)
+    return try #require(words.dropLast().last.flatMap { Int($0) })
+  }
+
+  @Test func aReaderWithOneHoldMakesLittleOfThePoolReal() throws {
+    let world = try World()
+    var publisher = try publisher(in: world)
+    try publishNumbered(&publisher)
+    // A ring of 2, a loan, and the 8 holds that there is always room for.
+    #expect(try bytesMadeReal(holds: 1, in: world) <= 11 * Self.frameBytes)
+    let status = try #require(try listStreams(in: world.group).first)
+    #expect(status.slots == 11)
+    #expect(Int(status.retainedBytes) <= 11 * Self.frameBytes)
+  }
+
+  @Test func theBoundHoldsForWhoTakesAllItCan() throws {
+    let world = try World()
+    let bound = 64 * Self.frameBytes
+    var publisher = try publisher(in: world) { $0.poolBytes = bound }
+    try publishNumbered(&publisher)
+    let crowd = try (0..<4).map { _ in Shelf(try world.subscriber { $0.holds = 16 }) }
+    #expect(crowd.map(\.grantedHolds).reduce(0, +) <= 61)
+    // The pool at the beginning, and the largest.
+    let real = try bytesMadeReal(holds: 16, in: world)
+    #expect(real <= bound + bound / 2, "\(real / Self.frameBytes) frames")
+    let status = try #require(try listStreams(in: world.group).first)
+    #expect(status.slots <= 64)
+    for _ in 1...10 { try publishNumbered(&publisher) }
+    withExtendedLifetime(crowd) {}
+  }
+
+  @Test func largeSlotsLimitTheSubscribersAndTheNextIsToldSo() throws {
+    let world = try World()
+    let publisher = try publisher(in: world) {
+      $0.poolBytes = 1
+      $0.placesPerUser = 64
+    }
+    let crowd = try (0..<8).map { _ in Shelf(try world.subscriber()) }
+    try waitUntil("all are seated") { publisher.subscriberCount == 8 }
+    #expect(throws: SubscriberError.refused(world.stream, .full(places: 8))) {
+      _ = try world.subscriber()
+    }
+    withExtendedLifetime(crowd) {}
+  }
+
+  /// The pool grows twice under those who hold frames and those who come.
+  @Test func aPoolThatGrowsLosesNoFrameAndNoHold() throws {
+    let world = try World()
+    var publisher = try world.publisher {
+      $0.firstPoolBytes = 1
+      $0.placesPerUser = 64
+    }
+    var witness = try world.subscriber(.keepLatest(2)) { $0.start = .next }
+    var crowd: [Shelf] = []
+    for expected in 1...50 {
+      crowd.append(Shelf(try world.subscriber { $0.holds = 2 }))
+      try publishNumbered(&publisher)
+      #expect(try receivedNumber(&witness) == UInt64(expected))
+      try crowd[expected - 1].receiveAndHold()
+    }
+    for round in 51...400 {
+      try publishNumbered(&publisher)
+      #expect(try receivedNumber(&witness) == UInt64(round))
+    }
+    #expect(witness.droppedCount == 0)
+    for (index, shelf) in crowd.enumerated() { #expect(shelf.heldNumber == UInt64(index + 1)) }
+    #expect(try listStreams(in: world.group).first?.slots == 131)
+    #expect(try listStreams(in: world.group).first?.evictions == 0)
+  }
+
+  /// A picture published once, and then more who look than the first pool has room for.
+  @Test func whoComesToAGrownPoolFindsTheFrameThatWasThere() throws {
+    let world = try World()
+    var publisher = try world.publisher {
+      $0.firstPoolBytes = 1
+      $0.placesPerUser = 64
+    }
+    try publishNumbered(&publisher)
+    for _ in 1...3 {
+      let crowd = try (0..<40).map { _ in Shelf(try world.subscriber()) }
+      for shelf in crowd {
+        guard case .frame(let lease) = try shelf.next() else {
+          Issue.record("no frame")
+          continue
+        }
+        #expect(number(of: lease) == 1)
+      }
+    }
+  }
+
+  /// Pools for larger pictures, by the publishing thread, and for more holds, as subscribers come
+  /// and go: whatever the order, a loan finds a slot.
+  @Test func picturesAndHoldsThatGrowTogetherLeaveRoomForEveryLoan() throws {
+    for round in 0..<5 {
+      let world = try World()
+      var publisher = try world.publisher {
+        $0.firstPoolBytes = 1
+        $0.poolBytes = 40 * 256 * 1024
+        $0.placesPerUser = 64
+      }
+      let done = Channel<Int>()
+      let seed = TestSeed(for: "\(#function)\(round)")
+      let hasEnded = PrivateFutexWord()
+      try startThread(named: "visitors") {
+        done.send((try? visit(world, seed)) ?? 0)
+        hasEnded.store(1)
+      }
+      var height = 4
+      while hasEnded.load() == 0 {
+        if publisher.publishedCount.isMultiple(of: 400), height < 1024 {
+          height *= 2
+          try publisher.setFormat(try .video(.xrgb8888, width: 64, height: height))
+        }
+        try publishNumbered(&publisher)
+      }
+      #expect(try done.receive() > 0, "\(seed)")
+    }
+  }
+
+  /// Subscribers that come, hold a frame each, and go.
+  /// - Returns: how many came; some are refused as there are too many.
+  private func visit(_ world: World, _ seed: TestSeed) throws -> Int {
+    var generator = seed.generator
+    var guests: [Shelf] = []
+    var count = 0
+    for _ in 1...200 {
+      let holds = Int.random(in: 1...16, using: &generator)
+      if let guest = try? world.subscriber(.latest, { $0.holds = holds }) {
+        let shelf = Shelf(guest)
+        count += 1
+        try? shelf.receiveAndHold()
+        guests.append(shelf)
+      }
+      if guests.count > Int.random(in: 1...12, using: &generator) {
+        guests.remove(at: Int.random(in: 0..<guests.count, using: &generator))
+      }
+    }
+    return count
+  }
+}
