@@ -55,8 +55,8 @@ public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     case .malformed:
       "the publisher did not understand the request; install the same FrameBus for both"
     case .outOfResources(let error) where error.isDescriptorJam:
-      "the publisher cannot send descriptors: a program of its user sends many that nobody receives; "
-        + "end that program, or raise the publisher's limit (`ulimit -n`)"
+      "the publisher cannot send descriptors: a program of its user sends many that nobody "
+        + "receives; end that program, or raise the publisher's limit (`ulimit -n`)"
     case .outOfResources(let error):
       "the publisher is out of resources (\(error.reason)); raise its limits (`ulimit -n`, memory)"
     }

@@ -37,7 +37,7 @@ struct TopView {
   static func silentLine(_ report: StreamReport) -> String {
     guard case .silent(let name, let pid) = report else { return "" }
     guard pid > 0 else {
-      return "\(name)  not answering: its publisher accepts no connection; it is stopped or very busy"
+      return "\(name)  not answering: its publisher accepts nobody; it is stopped or very busy"
     }
     return "\(name)  not answering: its publisher, pid \(pid), is stopped or very busy"
   }
