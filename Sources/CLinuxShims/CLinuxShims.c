@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,9 +17,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -173,21 +176,52 @@ ssize_t linux_receive_message(int socket, void *bytes, size_t byteCount, int *de
   return received;
 }
 
-static int with_path(int (*call)(int, const struct sockaddr *, socklen_t), int socket,
-                     const char *path) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
+static bool set_path(struct sockaddr_un *address, const char *path) {
   size_t length = strlen(path);
-  if (length >= sizeof address.sun_path) {
+  if (length >= sizeof address->sun_path) {
     errno = ENAMETOOLONG;
-    return -1;
+    return false;
   }
-  memcpy(address.sun_path, path, length + 1);
-  return call(socket, (const struct sockaddr *)&address, sizeof address);
+  memcpy(address->sun_path, path, length + 1);
+  return true;
 }
 
-int linux_bind_path(int socket, const char *path) { return with_path(bind, socket, path); }
+/// bind(2) gives the new file the permissions that the umask leaves, and all threads have one umask.
+/// A child by vfork(2) has its own, shares this memory, and lets this thread wait.
+static int bind_with_mask(int socket, const struct sockaddr *address, socklen_t size, mode_t mask) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  volatile int error = 0;
+  pid_t child = vfork();
+  if (child == 0) {
+    umask(mask);
+    if (bind(socket, address, size) != 0) error = errno;
+    _exit(0);
+  }
+  if (child < 0) {
+    error = errno;
+  } else {
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
 
-int linux_connect_path(int socket, const char *path) { return with_path(connect, socket, path); }
+int linux_bind_path(int socket, const char *path, mode_t mode) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (!set_path(&address, path)) return -1;
+  return bind_with_mask(socket, (const struct sockaddr *)&address, sizeof address, ~mode & 0777);
+}
+
+int linux_connect_path(int socket, const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (!set_path(&address, path)) return -1;
+  return connect(socket, (const struct sockaddr *)&address, sizeof address);
+}
 
 int linux_accept(int socket) {
   return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

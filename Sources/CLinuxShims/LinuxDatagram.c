@@ -21,10 +21,10 @@ int linux_datagram_socket(int isReceiving) {
   return number;
 }
 
-int linux_bind_in(int socket, int directory, const char *name) {
+int linux_bind_in(int socket, int directory, const char *name, mode_t mode) {
   char path[108];
   int length = snprintf(path, sizeof path, "/proc/self/fd/%d/%s", directory, name);
-  return linux_bind_path(socket, length < (int)sizeof path ? path : name);
+  return linux_bind_path(socket, length < (int)sizeof path ? path : name, mode);
 }
 
 int linux_connect_node(int socket, int node) {

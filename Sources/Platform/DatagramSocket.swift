@@ -33,9 +33,10 @@ package struct DatagramSocket: ~Copyable, Sendable {
       owning: try retryingInterrupts("socket") { linux_datagram_socket(1) })
     let (number, base) = (descriptor.number, directory.descriptor.number)
     let path = directory.path(of: name)
-    // SAFETY: the kernel reads the name during the calls only.
-    _ = try retryingInterrupts("bind", path: path) { unsafe linux_bind_in(number, base, name) }
-    _ = try retryingInterrupts("fchmodat", path: path) { unsafe fchmodat(base, name, mode, 0) }
+    // SAFETY: the kernel reads the name during the call only.
+    _ = try retryingInterrupts("bind", path: path) {
+      unsafe linux_bind_in(number, base, name, mode_t(mode))
+    }
     self.descriptor = descriptor
   }
 

@@ -9,11 +9,11 @@ extension Directory {
     _ name: String, mode: UInt32
   ) throws(SystemError) -> Directory {
     // SAFETY: the kernel reads the name during the call only.
-    guard unsafe mkdirat(descriptor.number, name, mode_t(mode) & 0o700) == 0 else {
+    guard unsafe mkdirat(descriptor.number, name, mode_t(mode)) == 0 else {
       throw .last("mkdirat", path: path(of: name))
     }
     let made = try openDirectory(name)
-    try made.setMode(mode)
+    try made.descriptor.widen(to: mode, path: made.path)
     return made
   }
 
@@ -104,4 +104,19 @@ extension Directory {
 /// A name that no other process uses: a prefix and 64 random bits.
 package func temporaryName(prefix: String) -> String {
   prefix + String(UInt64.random(in: .min ... .max), radix: 36)
+}
+
+extension Descriptor {
+  /// Gives what this process has just made the permissions that it asked for, if the umask has taken
+  /// some away. A confined process that may change none keeps those that it has.
+  borrowing func widen(to mode: UInt32, path: String) throws(SystemError) {
+    if try fileStatus(of: self, path: path).mode == mode { return }
+    if fchmod(number, mode_t(mode)) != 0, errno != EPERM { throw .last("fchmod", path: path) }
+  }
+
+  /// Makes another user its owner, if it has another one.
+  borrowing func give(to ownerID: UInt32, path: String) throws(SystemError) {
+    if try fileStatus(of: self, path: path).ownerID == ownerID { return }
+    if fchown(number, ownerID, .max) != 0 { throw .last("fchown", path: path) }
+  }
 }

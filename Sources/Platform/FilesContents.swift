@@ -98,13 +98,13 @@ extension Directory {
   ) throws(SystemError) {
     let temporary = temporaryName(prefix: ".new-\(name)-")
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let file = try open(temporary, flags: flags, mode: 0o600)
+    let file = try open(temporary, flags: flags, mode: mode)
     do throws(SystemError) {
       let path = path(of: temporary)
       try writeFully(bytes, to: file.number, path: self.path(of: name))
       let number = file.number
-      if let ownerID, fchown(number, ownerID, .max) != 0 { throw SystemError.last("fchown") }
-      if fchmod(number, mode_t(mode)) != 0 { throw SystemError.last("fchmod", path: path) }
+      if let ownerID { try file.give(to: ownerID, path: path) }
+      try file.widen(to: mode, path: path)
       if let access { try file.setAccess(access, .access, path: path) }
       if isSynced { _ = try retryingInterrupts("fsync", path: path) { fsync(number) } }
       try rename(temporary, to: name, replacing: isReplacing)
@@ -204,9 +204,7 @@ extension Directory {
       try requireAllowedSize(byteCount, "posix_fallocate", path: path)
       let code = posix_fallocate(file.number, 0, byteCount)
       if code != 0 { throw SystemError(code: code, operation: "posix_fallocate", path: path) }
-      if let ownerID, fchown(file.number, ownerID, .max) != 0 {
-        throw SystemError.last("fchown", path: path)
-      }
+      if let ownerID { try file.give(to: ownerID, path: path) }
     } catch {
       try? removeFile(name)
       throw error

@@ -171,10 +171,9 @@ package struct ListeningSocket: ~Copyable, Sendable {
     // SAFETY: here and below, the kernel reads the paths during the calls only.
     unsafe unlink(temporary)
     _ = try retryingInterrupts("bind", path: temporary) {
-      unsafe linux_bind_path(number, temporary)
+      unsafe linux_bind_path(number, temporary, mode_t(mode))
     }
     do {
-      _ = try retryingInterrupts("chmod", path: temporary) { unsafe chmod(temporary, mode) }
       _ = linux_refuse_descriptors(number)
       _ = try retryingInterrupts("listen", path: temporary) { listen(number, 128) }
       _ = try retryingInterrupts("rename", path: path) { unsafe rename(temporary, path) }

@@ -73,8 +73,9 @@ ssize_t linux_send_message(int socket, const void *bytes, size_t byteCount,
 ssize_t linux_receive_message(int socket, void *bytes, size_t byteCount, int *descriptors,
                               unsigned descriptorCapacity, unsigned *descriptorCount,
                               bool *isTruncated);
-/// unix(7): bind(2) or connect(2) with a path. ENAMETOOLONG when it does not fit sun_path.
-int linux_bind_path(int socket, const char *path);
+/// unix(7): bind(2) or connect(2) with a path. ENAMETOOLONG when it does not fit sun_path. The new
+/// file has these permissions whatever the umask is, and no later call need change them.
+int linux_bind_path(int socket, const char *path, mode_t mode);
 int linux_connect_path(int socket, const char *path);
 /// accept4(2) with SOCK_CLOEXEC | SOCK_NONBLOCK.
 int linux_accept(int socket);

@@ -7,7 +7,7 @@
 /// SO_PASSRIGHTS is not where the kernel knows it.
 int linux_datagram_socket(int isReceiving);
 /// bind(2) to a name in an open directory, whose own path may be of any length.
-int linux_bind_in(int socket, int directory, const char *name);
+int linux_bind_in(int socket, int directory, const char *name, mode_t mode);
 /// connect(2) to a socket that an O_PATH descriptor names, and to no other.
 int linux_connect_node(int socket, int node);
 /// send(2) of 64-bit words, with MSG_DONTWAIT | MSG_NOSIGNAL.
