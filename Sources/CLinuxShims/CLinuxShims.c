@@ -186,8 +186,8 @@ static bool set_path(struct sockaddr_un *address, const char *path) {
   return true;
 }
 
-/// bind(2) gives the new file the permissions that the umask leaves, and all threads have one umask.
-/// A child by vfork(2) has its own, shares this memory, and lets this thread wait.
+/// bind(2) gives the new file the permissions that the umask leaves, which all threads share. A
+/// child by vfork(2) has its own, shares this memory, and lets this thread wait.
 static int bind_with_mask(int socket, const struct sockaddr *address, socklen_t size, mode_t mask) {
   sigset_t all, before;
   sigfillset(&all);

@@ -50,6 +50,8 @@ void report_result(const char *measure, int error, const char *detail);
 /// Each returns 0 or an error number.
 int drop_capabilities(void);
 int forbid_core_dumps(void);
+/// Leaves the other processes of the user descriptors to pass and signals to queue.
+int limit_resources(void);
 int die_with_parent(pid_t parent);
 void keep_descriptors(unsigned count, int *reportDescriptor);
 int enter_group(const char *path);
@@ -58,6 +60,10 @@ void set_environment(const struct request *request, bool isInGroup);
 struct surroundings {
   /// Whether files that were not granted are out of sight.
   bool hasRoot;
+  /// Whether, besides, the kernel keeps those that were granted for reading from every change.
+  bool keepsFiles;
+  /// Whether it can have a few inotify instances alone.
+  bool limitsWatches;
   /// Whether the network has nobody else in it.
   bool hasNetwork;
 };
@@ -66,6 +72,7 @@ struct surroundings enter_private_root(const struct request *request);
 /// Landlock: files by their grants, and a scope for signals and abstract sockets.
 /// - Returns: whether the scope is on.
 bool restrict_files(const struct request *request);
-/// seccomp: forbids what reaches around all that.
+/// seccomp: forbids what reaches around all that; where the root does not keep files, changes of
+/// their permissions, owners, times and attributes too.
 /// - Returns: whether the filter is on.
-bool filter_system_calls(enum sockets sockets);
+bool filter_system_calls(enum sockets sockets, bool keepsFiles);

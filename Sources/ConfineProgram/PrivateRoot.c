@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "Confine.h"
+#include "Namespaces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,30 +22,6 @@
 #define SYS_mount_setattr 442
 #endif
 
-static bool write_text(const char *path, const char *text) {
-  int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  bool isWritten = write(file, text, strlen(text)) == (ssize_t)strlen(text);
-  close(file);
-  return isWritten;
-}
-
-/// Namespaces of its own; for who may not make them, if wished within a user namespace in which it
-/// is who it was. Returns 0 or an error number.
-static int unshare_namespaces(int flags, bool mayMapUsers) {
-  uid_t uid = geteuid();
-  gid_t gid = getegid();
-  if (unshare(flags) == 0) return 0;
-  if (errno != EPERM || !mayMapUsers) return errno;
-  if (unshare(flags | CLONE_NEWUSER) != 0) return errno;
-  char map[64];
-  snprintf(map, sizeof map, "%u %u 1", uid, uid);
-  if (!write_text("/proc/self/uid_map", map)) return EPERM;
-  write_text("/proc/self/setgroups", "deny");
-  snprintf(map, sizeof map, "%u %u 1", gid, gid);
-  return write_text("/proc/self/gid_map", map) ? 0 : EPERM;
-}
-
 /// Turns /tmp, as this process alone sees it, into an empty root with the host's below it.
 static int turn_root(void) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return errno;
@@ -55,22 +32,35 @@ static int turn_root(void) {
   return chdir("/") == 0 ? 0 : errno;
 }
 
-static int enter_empty_root(int flags, bool mayMapUsers) {
-  int error = unshare_namespaces(flags, mayMapUsers);
-  return error == 0 ? turn_root() : error;
+static int enter_empty_root(int flags, enum users users, bool *isLimited) {
+  int error = unshare_namespaces(flags, users);
+  if (error != 0) return error;
+  *isLimited = users != USERS_OF_HOST && limit_watches();
+  return turn_root();
 }
 
 /// Does so if a child that tries it first succeeds: there is no way back from half of it, as where
 /// a user namespace can be had but gives no rights.
-static int enter_if_possible(int flags, bool mayMapUsers) {
+static int enter_if_possible(int flags, enum users users, bool *isLimited) {
   pid_t child = fork();
   if (child < 0) return errno;
-  if (child == 0) _exit(enter_empty_root(flags, mayMapUsers));
+  if (child == 0) _exit(enter_empty_root(flags, users, isLimited));
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return errno;
   if (!WIFEXITED(status)) return EPERM;
-  return WEXITSTATUS(status) == 0 ? enter_empty_root(flags, mayMapUsers) : WEXITSTATUS(status);
+  return WEXITSTATUS(status) == 0 ? enter_empty_root(flags, users, isLimited)
+                                  : WEXITSTATUS(status);
+}
+
+/// Root has a user namespace of its own, for its limits, in which all users are who they were; and
+/// does without where it cannot be had. Who may make no other namespaces has one, if wished, in
+/// which it alone is who it was.
+static int enter_best(int flags, bool mayMapUsers, bool *isLimited) {
+  if (geteuid() == 0 && enter_if_possible(flags, USERS_ALL, isLimited) == 0) return 0;
+  int error = enter_if_possible(flags, USERS_OF_HOST, isLimited);
+  if (error != EPERM || !mayMapUsers) return error;
+  return enter_if_possible(flags, USERS_SELF, isLimited);
 }
 
 /// Makes a directory with the owner and the permissions of the host's, less the right of others to
@@ -96,21 +86,23 @@ static void make_parents(const char *path) {
   }
 }
 
-static void make_read_only(const char *path) {
+/// Where the kernel is older (before Linux 5.12), Landlock and the filter keep it from changes.
+static bool make_read_only(const char *path) {
   struct {
     uint64_t set, clear, propagation, userns;
   } attributes = {.set = 1 /* MOUNT_ATTR_RDONLY */};
-  // Where the kernel is older (before Linux 5.12), Landlock alone keeps it from being written.
-  syscall(SYS_mount_setattr, AT_FDCWD, path, AT_RECURSIVE, &attributes, sizeof attributes);
+  return syscall(SYS_mount_setattr, AT_FDCWD, path, AT_RECURSIVE, &attributes,
+                 sizeof attributes) == 0;
 }
 
 /// Shows a granted file or directory at its place.
-static void show(const struct grant *grant) {
+/// - Returns: false if what may only be read can be changed there.
+static bool show(const struct grant *grant) {
   char host[PATH_MAX];
   struct stat status;
   const char *path = grant->realPath;
-  if (path == NULL || snprintf(host, sizeof host, HOST "%s", path) >= (int)sizeof host) return;
-  if (stat(host, &status) != 0) return;
+  if (path == NULL || snprintf(host, sizeof host, HOST "%s", path) >= (int)sizeof host) return true;
+  if (stat(host, &status) != 0) return true;
   make_parents(path);
   if (S_ISDIR(status.st_mode)) {
     make_directory(path);
@@ -119,13 +111,16 @@ static void show(const struct grant *grant) {
     if (file >= 0) close(file);
   }
   // What is listed shows what else was granted in it, and no more.
+  bool isKept = true;
   if (grant->access != ACCESS_LIST && mount(host, path, NULL, MS_BIND | MS_REC, NULL) == 0 &&
       grant->access != ACCESS_WRITE)
-    make_read_only(path);
-  if (strcmp(path, grant->path) == 0) return;
+    isKept = make_read_only(path);
+  if (strcmp(path, grant->path) == 0) return isKept;
   make_parents(grant->path);
-  // A name that is there already leads to the same place.
-  if (symlink(path, grant->path) != 0 && errno != EEXIST) return;
+  if (symlink(path, grant->path) != 0) {
+    // A name that is there already leads to the same place.
+  }
+  return isKept;
 }
 
 static void report_namespace(const char *measure, int error, bool mayMap, const char *detail) {
@@ -139,11 +134,14 @@ struct surroundings enter_private_root(const struct request *request) {
   char *folder = getcwd(NULL, 0);
   bool isLocal = request->sockets == SOCKETS_LOCAL;
   bool mayMap = request->mayMapUsers;
-  int networkError = isLocal ? enter_if_possible(CLONE_NEWNS | CLONE_NEWNET, mayMap) : 0;
+  bool isLimited = false;
+  int networkError = isLocal ? enter_best(CLONE_NEWNS | CLONE_NEWNET, mayMap, &isLimited) : 0;
   int error = networkError;
-  if (!isLocal || error != 0) error = enter_if_possible(CLONE_NEWNS, mayMap);
+  if (!isLocal || error != 0) error = enter_best(CLONE_NEWNS, mayMap, &isLimited);
+  bool keepsFiles = error == 0;
   if (error == 0) {
-    for (unsigned i = 0; i < request->grantCount; i++) show(&request->grants[i]);
+    for (unsigned i = 0; i < request->grantCount; i++)
+      if (!show(&request->grants[i])) keepsFiles = false;
     umount2(HOST, MNT_DETACH);
     rmdir(HOST);
     mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, NULL);
@@ -153,5 +151,8 @@ struct surroundings enter_private_root(const struct request *request) {
   report_namespace("private-root", error, mayMap, "nothing but what was granted is in sight");
   if (isLocal)
     report_namespace("private-network", networkError, mayMap, "one with nobody else in it");
-  return (struct surroundings){.hasRoot = error == 0, .hasNetwork = isLocal && networkError == 0};
+  return (struct surroundings){.hasRoot = error == 0,
+                               .keepsFiles = keepsFiles,
+                               .limitsWatches = isLimited,
+                               .hasNetwork = isLocal && networkError == 0};
 }

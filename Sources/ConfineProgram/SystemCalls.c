@@ -1,12 +1,9 @@
 #define _GNU_SOURCE
-#include "Confine.h"
+#include "Filter.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 
 /// What no role needs: it reaches into other processes, makes rights anew, or goes around the
@@ -14,13 +11,14 @@
 static const char *const forbidden[] = {
   // Other processes
   "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
+  "process_mrelease",
   // A second way to every call
   "io_uring_setup", "io_uring_enter", "io_uring_register",
   // The kernel's own insides
   "bpf", "perf_event_open", "userfaultfd", "kexec_load", "kexec_file_load", "init_module",
   "finit_module", "delete_module", "syslog", "lookup_dcookie", "acct", "swapon", "swapoff",
   "reboot", "iopl", "ioperm", "modify_ldt", "vm86", "vm86old", "personality", "quotactl",
-  "nfsservctl", "fanotify_init", "vhangup",
+  "quotactl_fd", "nfsservctl", "fanotify_init", "vhangup",
   // Keys that the user's other processes keep
   "add_key", "request_key", "keyctl",
   // Files and namespaces by another way
@@ -35,24 +33,58 @@ static const char *const forbidden[] = {
   "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",
 };
 
-/// Linux reads this many bits of an argument that is an int.
-static const scmp_datum_t asInt = 0xffffffff;
+/// What Landlock does not govern: by a path they reach every file of the user, by a descriptor each
+/// that may be read. Refused where other files than the granted ones are in sight, or where these
+/// can be changed though they are granted for reading. inotify(7) tells what happens to a file, and
+/// takes instances of which a user has few.
+static const char *const ofFiles[] = {
+  "chmod", "fchmod", "fchmodat", "fchmodat2",
+  "chown", "fchown", "lchown", "fchownat", "chown32", "fchown32", "lchown32",
+  "utime", "utimes", "futimesat", "utimensat", "utimensat_time64",
+  "setxattr", "lsetxattr", "fsetxattr", "setxattrat",
+  "removexattr", "lremovexattr", "fremovexattr", "removexattrat",
+  "getxattr", "lgetxattr", "getxattrat", "listxattr", "llistxattr", "listxattrat",
+  "file_setattr", "inotify_init", "inotify_init1",
+};
 
-/// The number of a call, also of one that is younger than the library: from 424 on, calls have the
-/// same number on every architecture.
+/// Calls younger than libseccomp 2.5.4: from 424 on, they have the same number on every
+/// architecture.
+static const struct {
+  const char *name;
+  int number;
+} young[] = {
+  {"fchmodat2", 452}, {"setxattrat", 463}, {"getxattrat", 464}, {"listxattrat", 465},
+  {"removexattrat", 466}, {"open_tree_attr", 467}, {"file_setattr", 469},
+};
+
+/// The number of a call, or __NR_SCMP_ERROR if this architecture never had it.
 static int number_of(const char *name) {
-  enum { OPEN_TREE_ATTR = 467 };
   int number = seccomp_syscall_resolve_name(name);
-  if (number != __NR_SCMP_ERROR) return number;
-  return strcmp(name, "open_tree_attr") == 0 ? OPEN_TREE_ATTR : __NR_SCMP_ERROR;
+  for (unsigned i = 0; i < sizeof young / sizeof young[0] && number == __NR_SCMP_ERROR; i++)
+    if (strcmp(young[i].name, name) == 0) number = young[i].number;
+  return number;
+}
+
+int forbid_if(scmp_filter_ctx filter, const char *name, unsigned count,
+              const struct scmp_arg_cmp *conditions) {
+  int number = number_of(name);
+  if (number == __NR_SCMP_ERROR) return 0;
+  int result =
+      seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), number, count, conditions);
+  return result == -EDOM ? 0 : result;
 }
 
 static int forbid(scmp_filter_ctx filter, const char *name, int code) {
   int number = number_of(name);
-  // This architecture never had it.
   if (number == __NR_SCMP_ERROR) return 0;
   int result = seccomp_rule_add(filter, SCMP_ACT_ERRNO((uint32_t)code), number, 0);
   return result == -EDOM ? 0 : result;
+}
+
+static int forbid_all(scmp_filter_ctx filter, const char *const *names, size_t count) {
+  int result = 0;
+  for (size_t i = 0; i < count && result == 0; i++) result = forbid(filter, names[i], EPERM);
+  return result;
 }
 
 /// Families of sockets by whole 64-bit arguments: a larger one counts as forbidden, whatever its
@@ -102,41 +134,26 @@ static int filter_clone(scmp_filter_ctx filter) {
   return result;
 }
 
-static int filter_arguments(scmp_filter_ctx filter) {
-  uint32_t deny = SCMP_ACT_ERRNO(EPERM);
-  // Typing into the terminal that the host reads.
-  int result = seccomp_rule_add(filter, deny, SCMP_SYS(ioctl), 1,
-                                SCMP_A1(SCMP_CMP_MASKED_EQ, asInt, TIOCSTI));
-  if (result == 0)
-    result = seccomp_rule_add(filter, deny, SCMP_SYS(ioctl), 1,
-                              SCMP_A1(SCMP_CMP_MASKED_EQ, asInt, TIOCLINUX));
-  // Limits of other processes of the same user.
-  if (result == 0)
-    result = seccomp_rule_add(filter, deny, SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, 0));
-  // Memory that was made private stays so.
-  if (result == 0)
-    result = seccomp_rule_add(filter, deny, SCMP_SYS(prctl), 2,
-                              SCMP_A0(SCMP_CMP_MASKED_EQ, asInt, PR_SET_DUMPABLE),
-                              SCMP_A1(SCMP_CMP_NE, 0));
-  return result;
-}
-
-static int add_rules(scmp_filter_ctx filter, enum sockets sockets) {
+static int add_rules(scmp_filter_ctx filter, enum sockets sockets, bool keepsFiles) {
   // Calls of another architecture or of x32, whose numbers mean other calls.
   int result = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
   if (result == 0) result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
-  for (unsigned i = 0; i < sizeof forbidden / sizeof forbidden[0] && result == 0; i++)
-    result = forbid(filter, forbidden[i], EPERM);
+  if (result == 0)
+    result = forbid_all(filter, forbidden, sizeof forbidden / sizeof forbidden[0]);
+  if (result == 0 && !keepsFiles)
+    result = forbid_all(filter, ofFiles, sizeof ofFiles / sizeof ofFiles[0]);
+  // Its mode lies in memory. C libraries then call openat.
+  if (result == 0) result = forbid(filter, "openat2", ENOSYS);
   if (result == 0) result = filter_sockets(filter, sockets);
   if (result == 0) result = filter_pairs(filter, sockets);
   if (result == 0) result = filter_clone(filter);
-  if (result == 0) result = filter_arguments(filter);
+  if (result == 0) result = filter_arguments(filter, keepsFiles);
   return result;
 }
 
-bool filter_system_calls(enum sockets sockets) {
+bool filter_system_calls(enum sockets sockets, bool keepsFiles) {
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-  int result = filter == NULL ? -ENOMEM : add_rules(filter, sockets);
+  int result = filter == NULL ? -ENOMEM : add_rules(filter, sockets, keepsFiles);
   if (result == 0) result = seccomp_load(filter);
   if (filter != NULL) seccomp_release(filter);
   report_result("system-calls", -result, "seccomp: none that reaches around the other measures");

@@ -45,10 +45,29 @@ static void report_sockets(const struct request *request, struct surroundings ar
     report("unix-sockets", true, "those that were granted");
 }
 
+/// Landlock keeps what files hold, and nothing else of them.
+static void report_metadata(struct surroundings around, bool hasFilter) {
+  if (around.hasRoot)
+    report("file-metadata", around.keepsFiles || hasFilter,
+           around.keepsFiles || hasFilter ? "of files that were not granted, not even names"
+                                          : "permissions of granted files can be changed");
+  else
+    report("file-metadata", false,
+           hasFilter ? "names, sizes and times of other files can be seen, not changed"
+                     : "permissions of the other files of this user can be changed");
+}
+
+static void report_watches(struct surroundings around, bool hasFilter) {
+  if (!around.keepsFiles && hasFilter) report("inotify", true, "none");
+  else if (around.limitsWatches) report("inotify", true, "32 instances, less than its user has");
+  else report("inotify", false, "it can take all instances that its user may have");
+}
+
 /// The order matters: what makes namespaces needs rights that are then given up, and the filter of
 /// system calls forbids what the measures before it are made of.
 static void confine(const struct request *request) {
   report_result("core-dumps", forbid_core_dumps(), "none are written");
+  report_result("limits", limit_resources(), "fewer descriptors and signals than its user has");
   // While control groups are in sight.
   bool isInGroup = request->memoryGroup != NULL && enter_group(request->memoryGroup) == 0;
   set_environment(request, isInGroup);
@@ -64,7 +83,9 @@ static void confine(const struct request *request) {
   int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
   report_result("no-new-privileges", error, "no program it starts gets more rights");
   bool hasScope = restrict_files(request);
-  bool hasFilter = filter_system_calls(request->sockets);
+  bool hasFilter = filter_system_calls(request->sockets, around.keepsFiles);
+  report_metadata(around, hasFilter);
+  report_watches(around, hasFilter);
   report_sockets(request, around, hasScope, hasFilter);
 }
 

@@ -107,11 +107,13 @@ package func temporaryName(prefix: String) -> String {
 }
 
 extension Descriptor {
-  /// Gives what this process has just made the permissions that it asked for, if the umask has taken
-  /// some away. A confined process that may change none keeps those that it has.
+  /// Gives what this process has just made the permissions that it asked for, if the umask took
+  /// some away. A confined process that may change none is content with fewer, and with the
+  /// set-group-ID bit of the directory above.
   borrowing func widen(to mode: UInt32, path: String) throws(SystemError) {
-    if try fileStatus(of: self, path: path).mode == mode { return }
-    if fchmod(number, mode_t(mode)) != 0, errno != EPERM { throw .last("fchmod", path: path) }
+    let given = try fileStatus(of: self, path: path).mode
+    if given == mode || fchmod(number, mode_t(mode)) == 0 { return }
+    if errno != EPERM || given & ~(mode | 0o2000) != 0 { throw .last("fchmod", path: path) }
   }
 
   /// Makes another user its owner, if it has another one.

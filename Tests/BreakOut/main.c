@@ -3,6 +3,8 @@
 //
 //   BreakOut ATTEMPT[=ARGUMENT]...
 #define _GNU_SOURCE
+#include "Attempts.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,9 +40,6 @@ enum {
   SYS_LANDLOCK_CREATE_RULESET = 444,
   SYS_OPEN_TREE_ATTR = 467
 };
-
-/// 0, or why not.
-static int result_of(long value) { return value < 0 ? errno : 0; }
 
 static int open_file(const char *path, int flags) {
   int file = open(path, flags | O_CLOEXEC, 0600);
@@ -261,7 +260,15 @@ static int attempt(const char *what, const char *argument) {
   if (strcmp(what, "x32") == 0) return call_x32();
   if (strcmp(what, "interrupt") == 0) return call_by_interrupt();
   if (strcmp(what, "own") == 0) return show_own();
-  return EINVAL;
+  if (strncmp(what, "set-id.", 7) == 0) return set_identity(what + 7, argument);
+  if (strncmp(what, "change.", 7) == 0) return change_metadata(what + 7, argument);
+  if (strncmp(what, "slow.", 5) == 0) return slow_process(what + 5, atoi(argument));
+  static const char *const scarce[] = {
+    "fill-descriptors", "pass", "fill-signals", "enqueue", "hold",
+  };
+  for (unsigned i = 0; i < sizeof scarce / sizeof scarce[0]; i++)
+    if (strcmp(what, scarce[i]) == 0) return take_from_user(what);
+  return attempt_on_files(what, argument);
 }
 
 int main(int count, char **arguments) {

@@ -7,19 +7,22 @@ import Testing
 @Suite struct ConfinedRoleTests {
   private func start(
     _ role: String, _ command: [String], _ settings: [String] = [], in world: ConfinedWorld,
-    environment: [String: String?] = [:]
+    forbidding: String? = nil, environment: [String: String?] = [:]
   ) throws -> RunningProgram {
     var environment = environment
     environment["FRAMEBUS_GROUP"] = "a.b"
     environment["FRAMEBUS_HOME"] = world.root.path
-    return try world.start(role, command, settings, environment: environment)
+    return try world.start(
+      role, command, settings, forbidding: forbidding, environment: environment)
   }
 
   private func finish(
-    _ role: String, _ command: [String], in world: ConfinedWorld
+    _ role: String, _ command: [String], in world: ConfinedWorld, forbidding: String? = nil
   ) throws -> ConfinedWorld.Outcome {
-    let outcome = ConfinedWorld.Outcome(try start(role, command, in: world).finish())
-    #expect(outcome.off.isEmpty, "\(outcome)")
+    let outcome = ConfinedWorld.Outcome(
+      try start(role, command, in: world, forbidding: forbidding).finish())
+    #expect(outcome.off.contains("private-root") == (forbidding != nil), "\(outcome)")
+    if forbidding == nil { #expect(outcome.off.isEmpty, "\(outcome)") }
     #expect(outcome.ending == "finished", "\(outcome)")
     return outcome
   }
@@ -28,14 +31,18 @@ import Testing
     try output(of: "framebus", arguments + ["--group=a.b", "--root=\(world.root.path)"])
   }
 
-  @Test func framesGoFromAConfinedCaptureToAConfinedUpload() throws {
+  /// Without namespaces there is no private root, and no role changes permissions.
+  @Test(arguments: [nil, "namespaces"])
+  func framesGoFromAConfinedCaptureToAConfinedUpload(lacking: String?) throws {
     let world = try ConfinedWorld()
     let capture = try start(
-      "capture", ["framebus-capture", "test", "--size", "320x240", "--fps", "30"], in: world)
-    let upload = try finish("extension", ["framebus-upload", "null", "--frames", "20"], in: world)
+      "capture", ["framebus-capture", "test", "--size", "320x240", "--fps", "30"], in: world,
+      forbidding: lacking)
+    let upload = try finish(
+      "extension", ["framebus-upload", "null", "--frames", "20"], in: world, forbidding: lacking)
     #expect(upload.description.contains("20 frames"), "\(upload)")
     try capture.end(with: SIGTERM)
-    #expect(ConfinedWorld.Outcome(try capture.finish()).off.isEmpty)
+    #expect(ConfinedWorld.Outcome(try capture.finish()).off.isEmpty == (lacking == nil))
   }
 
   #if Media
@@ -65,20 +72,25 @@ import Testing
     }
   #endif
 
-  @Test(arguments: ["capture", "extension"])
-  func theGroupsFacilitiesWorkInAConfinedRole(role: String) throws {
+  @Test(arguments: ["capture", "extension"], [nil, "namespaces"])
+  func theGroupsFacilitiesWorkInAConfinedRole(role: String, lacking: String?) throws {
     let world = try ConfinedWorld()
+    func finish(_ command: [String]) throws {
+      _ = try self.finish(role, command, in: world, forbidding: lacking)
+    }
     _ = try framebus("semaphore", "create", "camera", in: world)
-    let watch = try start(role, ["framebus", "notify", "watch", "x.y", "--count", "1"], in: world)
+    let watch = try start(
+      role, ["framebus", "notify", "watch", "x.y", "--count", "1"], in: world,
+      forbidding: lacking)
     try waitUntil("the observer is there") {
       try framebus("notify", "list", "--json", in: world).contains("x.y")
     }
-    _ = try finish(role, ["framebus", "notify", "post", "x.y"], in: world)
+    try finish(["framebus", "notify", "post", "x.y"])
     #expect(try watch.finish().output.contains("x.y"))
-    _ = try finish(role, ["framebus", "semaphore", "post", "camera"], in: world)
-    _ = try finish(role, ["framebus", "defaults", "write", "settings", "rate", "30"], in: world)
+    try finish(["framebus", "semaphore", "post", "camera"])
+    try finish(["framebus", "defaults", "write", "settings", "rate", "30"])
     #expect(try framebus("defaults", "read", "settings", "rate", in: world) == "30\n")
-    _ = try finish(role, ["framebus", "log", "append", "here I am"], in: world)
+    try finish(["framebus", "log", "append", "here I am"])
     #expect(try framebus("log", in: world).contains("here I am"))
   }
 

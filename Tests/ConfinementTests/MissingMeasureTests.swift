@@ -13,7 +13,7 @@ import Testing
     let outcome = try world.attempt(
       as: "capture", ["read=\(world.secret)", "socket=2"], forbidding: lacking)
     let off = ConfinedWorld.off(
-      for: "capture", "private-root", "private-network", "unix-sockets")
+      for: "capture", "private-root", "private-network", "unix-sockets", "file-metadata")
     #expect(outcome.off == off, "\(outcome)")
     #expect(outcome.failed.count == 2, "\(outcome)")
     #expect(outcome.ending == "finished")
@@ -96,7 +96,7 @@ import Testing
     let outcome = try world.attempt(
       as: "capture", ["read=\(world.secret)", "socket=2", "peek=\(getpid())"], user: user)
     let off = ConfinedWorld.off(
-      for: "capture", "private-root", "private-network", "unix-sockets")
+      for: "capture", "private-root", "private-network", "unix-sockets", "file-metadata")
     #expect(outcome.off == off, "\(outcome)")
     #expect(outcome.failed.count == 3, "\(outcome)")
     #expect(outcome.description.contains("private-root off only root may"))

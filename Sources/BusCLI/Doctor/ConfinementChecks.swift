@@ -42,7 +42,7 @@ enum ConfinementChecks {
 
   private static func fix(of name: String) -> String {
     switch name {
-    case "private-root", "private-network":
+    case "private-root", "private-network", "file-metadata", "inotify":
       "allow user namespaces: `sysctl user.max_user_namespaces=10000`, and in a container unshare"
         + " and mount"
     case "unix-sockets":
