@@ -84,6 +84,20 @@ import Testing
     #expect(ConfinedWorld.Outcome(try post.finish()).ending == "finished", "\(post.transcript)")
   }
 
+  /// Root needs none for a private root, but for limits that count its role alone.
+  @Test(.enabled(if: TestUser.canBeCreated, "only root has a private root by itself"))
+  func withoutUserNamespacesARoleOfRootCanTakeAllInotifyInstancesAndTheReportSaysSo() throws {
+    let world = try ConfinedWorld()
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\""
+    let host = try RunningProgram(
+      "unshare",
+      ["--user", "--map-root-user", "sh", "-c", script, try pathOfProgram("RoleHost")]
+        + ["role=capture", "root=\(world.root.path)", "--", "BreakOut", "watches=100", "list=/tmp"])
+    let outcome = ConfinedWorld.Outcome(try host.finish())
+    #expect(outcome.off == ConfinedWorld.off(for: "capture", "inotify"), "\(outcome)")
+    #expect(outcome.succeeded == ["watches=100"], "\(outcome)")
+  }
+
   /// In a user namespace it could not tell the group's other users apart.
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
   func aUserWithoutRightsHasNoPrivateRootInAGroupOfSeveral() throws {
