@@ -10,7 +10,8 @@
     private var picture: WindowPicture?
     /// The window and all that it lies in: it is seen as long as they are.
     private var chain: Set<XWindow> = []
-    private var watched: Set<XWindow> = []
+    /// Goes with the window, which its id does not: another window may have that later.
+    private let token: xcb_damage_damage_t
 
     enum Presence: Hashable, Sendable {
       case shown
@@ -25,8 +26,15 @@
       self.screen = screen
       connection = screen.connection
       window = XWindow(id ?? screen.root)
+      token = connection.makeID()
       guard isWindow else { return }
+      // SAFETY: the connection is open as long as `screen` lives.
+      let made = unsafe try connection.check(
+        xcb_damage_create_checked(
+          connection.pointer, token, window.id, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue)))
       try check()
+      // It had gone before it could be looked at.
+      if made != nil { throw .noSuchWindow(window.id, display: connection.display) }
       // SAFETY: the connection is open as long as `screen` lives. The server undoes it at its end.
       unsafe xcb_composite_redirect_window(
         connection.pointer, window.id, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
@@ -40,16 +48,15 @@
         throw .missingExtension("Composite", display: display)
       }
       let version = unsafe xcb_composite_query_version(connection.pointer, 0, 4)
-      _ = try connection.reply(to: "Composite QueryVersion") {
-        unsafe xcb_composite_query_version_reply($0, version, $1)
-      }
+      let _: XReply<xcb_composite_query_version_reply_t> = try connection.reply(
+        to: "Composite QueryVersion", version.sequence)
       guard let looks = try window.looks(connection) else {
         throw .noSuchWindow(window.id, display: display)
       }
       guard let visual = looks.visual else {
         throw .windowWithoutPicture(window.id, display: display)
       }
-      guard connection.colorMasks(of: visual, on: connection.screen) == RootScreen.colorMasks
+      guard connection.screen.colorMasks[visual] == RootScreen.colorMasks
       else { throw .unsupportedPixels(display: display) }
     }
 
@@ -66,39 +73,52 @@
     var border: Int { picture?.border ?? 0 }
 
     /// Asks to be told when the window is shown, hidden, closed or gets another size.
-    private func watchWindow() throws(ScreenError) {
+    /// - Parameter protection: what it watches is watched on.
+    private func watchWindow(besides protection: borrowing ProtectedWindows) throws(ScreenError) {
+      let former = chain
       chain = []
-      var next: XWindow? = window
-      while let current = next, current.id != screen.root {
-        if watched.insert(current).inserted { current.watch(by: connection) }
-        chain.insert(current)
-        next = try current.parent(connection)
+      try window.forEachAround(connection, on: screen) { window throws(ScreenError) in
+        window.watch(by: connection)
+        chain.insert(window)
+      }
+      for window in former where !chain.contains(window) && !protection.watches(window) {
+        window.watch(false, by: connection)
       }
     }
 
-    /// Asks to be told nothing, until the next ``look()``.
+    /// Whether it is still the window that it was. Waits until the server has answered.
+    private func isSame() throws(ScreenError) -> Bool {
+      // SAFETY: the connection is open as long as `screen` lives.
+      try connection.check(
+        unsafe xcb_damage_subtract_checked(connection.pointer, token, 0, 0)) == nil
+    }
+
+    /// Asks to be told nothing, until the next ``look(besides:)``.
     func rest() {
-      for window in watched { window.watch(false, by: connection) }
-      watched = []
+      for window in chain { window.watch(false, by: connection) }
+      chain = []
     }
 
     /// Whether an event may mean another size or presence.
     func concerns(_ event: XEvent) -> Bool {
+      if event.isOverflow { return true }
       if event.type == screen.resizeEvent { return !isWindow }
       if event.type == screen.saverEvent { return true }
       return event.window.map(chain.contains) == true
     }
 
     /// Looks what there is to grab.
-    func look() throws(ScreenError) -> Presence {
+    /// - Parameter protection: what it watches is watched on.
+    func look(besides protection: borrowing ProtectedWindows) throws(ScreenError) -> Presence {
       if try screen.isSaverOn() { return .hidden }
       guard isWindow else { return .shown }
       // Watched before it is looked at, so that no change falls between.
-      try watchWindow()
-      if try window.geometry(connection) == nil { return .gone }
+      try watchWindow(besides: protection)
       // The server makes a new one whenever the window is shown or gets another size.
       picture = nil
       picture = try WindowPicture(of: window, connection)
+      // Asked last: then it was the same before.
+      guard try isSame() else { return .gone }
       return picture == nil ? .hidden : .shown
     }
   }
@@ -126,7 +146,9 @@
       let now = try window.geometry(connection)
       guard let size, let now,
         Int(size.width) == Int(now.width) + 2 * Int(now.border_width),
-        Int(size.height) == Int(now.height) + 2 * Int(now.border_width)
+        Int(size.height) == Int(now.height) + 2 * Int(now.border_width),
+        // No grab can name what lies further to the right or below.
+        size.width <= Int16.max, size.height <= Int16.max
       else {
         // SAFETY: the connection is open, and nobody else has the name.
         unsafe xcb_free_pixmap(connection.pointer, pixmap)

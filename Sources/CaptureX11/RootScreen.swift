@@ -15,20 +15,22 @@
     /// Of red, green and blue in a pixel of 32 bits.
     static let colorMasks: [UInt32] = [0xFF0000, 0xFF00, 0xFF]
 
-    /// - Parameter needsSharedMemory: whether the server must have MIT-SHM with descriptors.
+    /// - Parameters:
+    ///   - needsSharedMemory: whether the server must have MIT-SHM with descriptors.
+    ///   - deadline: when the server is given up.
     init(
-      display: String?, allowsWayland: Bool, needsSharedMemory: Bool
+      display: String?, allowsWayland: Bool, needsSharedMemory: Bool, until deadline: Deadline
     ) throws(ScreenError) {
-      connection = try XConnection(display: display)
+      connection = try XConnection(display: display, until: deadline)
       let name = connection.display
       if !allowsWayland, try Self.isXwayland(connection) { throw .wayland(display: name) }
       let screen = connection.screen
       root = screen.root
-      guard screen.root_depth == 24 || screen.root_depth == 32,
-        connection.bitsPerPixel(depth: screen.root_depth) == 32
-      else { throw .unsupportedDepth(Int(screen.root_depth), display: name) }
-      let masks = connection.colorMasks(of: screen.root_visual, on: screen)
-      guard connection.isLittleEndian, masks == Self.colorMasks else {
+      guard screen.rootDepth == 24 || screen.rootDepth == 32,
+        connection.setup.bitsPerPixel[screen.rootDepth] == 32
+      else { throw .unsupportedDepth(Int(screen.rootDepth), display: name) }
+      let masks = screen.colorMasks[screen.rootVisual]
+      guard connection.setup.isLittleEndian, masks == Self.colorMasks else {
         throw .unsupportedPixels(display: name)
       }
       if needsSharedMemory { try Self.requireSharedMemory(connection) }
@@ -38,8 +40,9 @@
       guard let fixes = try connection.firstEvent(of: "XFIXES") else {
         throw .missingExtension("XFIXES", display: name)
       }
-      damageEvent = damage + UInt8(XCB_DAMAGE_NOTIFY)
-      cursorEvent = fixes + UInt8(XCB_XFIXES_CURSOR_NOTIFY)
+      // No server has events beyond 127, but one may say so.
+      damageEvent = damage &+ UInt8(XCB_DAMAGE_NOTIFY)
+      cursorEvent = fixes &+ UInt8(XCB_XFIXES_CURSOR_NOTIFY)
       resizeEvent = try connection.firstEvent(of: "RANDR")
       saverEvent = try connection.firstEvent(of: "MIT-SCREEN-SAVER")
       try negotiate()
@@ -51,12 +54,10 @@
       let pointer = unsafe connection.pointer
       let damage = unsafe xcb_damage_query_version(pointer, 1, 1)
       let fixes = unsafe xcb_xfixes_query_version(pointer, 5, 0)
-      _ = try connection.reply(to: "DAMAGE QueryVersion") {
-        unsafe xcb_damage_query_version_reply($0, damage, $1)
-      }
-      _ = try connection.reply(to: "XFIXES QueryVersion") {
-        unsafe xcb_xfixes_query_version_reply($0, fixes, $1)
-      }
+      let _: XReply<xcb_damage_query_version_reply_t> = try connection.reply(
+        to: "DAMAGE QueryVersion", damage.sequence)
+      let _: XReply<xcb_xfixes_query_version_reply_t> = try connection.reply(
+        to: "XFIXES QueryVersion", fixes.sequence)
       if resizeEvent != nil {
         _ = unsafe xcb_randr_select_input(
           pointer, root, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
@@ -72,9 +73,8 @@
     func isSaverOn() throws(ScreenError) -> Bool {
       if saverEvent == nil { return false }
       let cookie = unsafe xcb_screensaver_query_info(connection.pointer, root)
-      let reply = try connection.reply(to: "MIT-SCREEN-SAVER QueryInfo") {
-        unsafe xcb_screensaver_query_info_reply($0, cookie, $1)
-      }
+      let reply: XReply<xcb_screensaver_query_info_reply_t> = try connection.reply(
+        to: "MIT-SCREEN-SAVER QueryInfo", cookie.sequence)
       return reply.value.state == UInt8(XCB_SCREENSAVER_STATE_ON.rawValue)
     }
 
@@ -84,9 +84,8 @@
       // SAFETY: the caller keeps the connection open.
       let pointer = unsafe connection.pointer
       let cookie = unsafe xcb_shm_query_version(pointer)
-      let reply = try connection.reply(to: "MIT-SHM QueryVersion") {
-        unsafe xcb_shm_query_version_reply($0, cookie, $1)
-      }
+      let reply: XReply<xcb_shm_query_version_reply_t> = try connection.reply(
+        to: "MIT-SHM QueryVersion", cookie.sequence)
       // Descriptors came with version 1.2.
       guard (reply.value.major_version, reply.value.minor_version) >= (1, 2) else { throw missing }
     }
@@ -98,13 +97,12 @@
       guard try connection.firstEvent(of: "RANDR") != nil else { return false }
       let cookie = unsafe xcb_randr_get_screen_resources_current(
         connection.pointer, connection.screen.root)
-      let resources = try connection.reply(to: "RANDR GetScreenResources") {
-        unsafe xcb_randr_get_screen_resources_current_reply($0, cookie, $1)
-      }
-      // SAFETY: the outputs lie in the reply that `resources` owns, as many as libxcb says.
-      let outputs = unsafe UnsafeBufferPointer(
-        start: xcb_randr_get_screen_resources_current_outputs(resources.pointer),
-        count: Int(xcb_randr_get_screen_resources_current_outputs_length(resources.pointer)))
+      let resources: XReply<xcb_randr_get_screen_resources_current_reply_t> =
+        try connection.reply(to: "RANDR GetScreenResources", cookie.sequence)
+      // SAFETY: the outputs lie in the reply, which lives as long.
+      let outputs = unsafe try resources.list(
+        xcb_randr_get_screen_resources_current_outputs(resources.pointer),
+        count: xcb_randr_get_screen_resources_current_outputs_length(resources.pointer))
       guard let first = unsafe outputs.first else { return false }
       return try name(ofOutput: first, connection).hasPrefix("XWAYLAND")
     }
@@ -114,13 +112,12 @@
     ) throws(ScreenError) -> String {
       let cookie = unsafe xcb_randr_get_output_info(
         connection.pointer, output, xcb_timestamp_t(XCB_CURRENT_TIME))
-      let info = try connection.reply(to: "RANDR GetOutputInfo") {
-        unsafe xcb_randr_get_output_info_reply($0, cookie, $1)
-      }
-      // SAFETY: the name lies in the reply that `info` owns, as long as libxcb says.
-      let bytes = unsafe UnsafeBufferPointer(
-        start: xcb_randr_get_output_info_name(info.pointer),
-        count: Int(xcb_randr_get_output_info_name_length(info.pointer)))
+      let info: XReply<xcb_randr_get_output_info_reply_t> = try connection.reply(
+        to: "RANDR GetOutputInfo", cookie.sequence)
+      // SAFETY: the name lies in the reply, which lives as long.
+      let bytes = unsafe try info.list(
+        xcb_randr_get_output_info_name(info.pointer),
+        count: xcb_randr_get_output_info_name_length(info.pointer))
       return unsafe String(decoding: bytes, as: UTF8.self)
     }
   }

@@ -31,6 +31,9 @@
     /// The next frame is published even if the screen has not changed.
     private var owesFrame = true
     private var knownJoins: UInt64 = 0
+    /// Grabs that the server refused, one after another.
+    private var refusalCount = 0
+    private static let maximumRefusalCount = 100
     private var isIdle = true
 
     init(
@@ -107,8 +110,8 @@
     /// - Parameter readsSocket: false for what is there already.
     private mutating func readEvents(readsSocket: Bool = true) throws(ScreenError) {
       for event in screen.connection.takeEvents(readsSocket: readsSocket) {
-        if event.type == screen.damageEvent { isDamaged = true }
-        if event.type == screen.cursorEvent { cursor.looksChanged() }
+        if event.type == screen.damageEvent || event.isOverflow { isDamaged = true }
+        if event.type == screen.cursorEvent || event.isOverflow { cursor.looksChanged() }
         if target.concerns(event) { needsLook = true }
         focus.note(event)
         protection.note(event)
@@ -120,7 +123,7 @@
     private mutating func look(_ publisher: inout Publisher) throws(ScreenError) {
       needsLook = false
       let before = presence
-      presence = try target.look()
+      presence = try target.look(besides: protection)
       if presence == .gone { return }
       try followResize(&publisher)
       guard presence != before else { return }
@@ -135,9 +138,12 @@
 
     /// Adopts the target's new size, with a new pool if the slots are too small for it.
     private mutating func followResize(_ publisher: inout Publisher) throws(ScreenError) {
-      guard let newArea = try ScreenSource.area(of: target, options) else {
-        return presence = .gone
+      let newArea: PixelRect?
+      do { newArea = try ScreenSource.area(of: target, options) } catch .regionOutside {
+        // The captured region is nowhere, until the target is as large again.
+        return presence = .hidden
       }
+      guard let newArea else { return presence = .gone }
       if newArea == area { return }
       let format = try ScreenSource.format(of: newArea, options)
       do { try publisher.setFormat(format) } catch {
@@ -162,18 +168,20 @@
       changes.formUnion(meanwhile)
       if !meanwhile.isEmpty { isDamaged = true }
       switch outcome {
-      case .success(true): break
+      case .success(true): refusalCount = 0
       case .success(false):
         // The next moment is as good: what changed until then belongs to that frame.
         changes.formUnion(meanwhile)
         owesFrame = true
         return session.countUnchanged()
       case .failure(let error):
-        // BadMatch: the screen shrank before its event arrived.
-        guard case .refused(_, 8) = error, try ScreenSource.area(of: target, options) != area
+        // BadMatch: the screen shrank before its event arrived, and may have grown again since.
+        guard case .refused(_, 8) = error, refusalCount < Self.maximumRefusalCount
         else { throw error }
+        refusalCount += 1
         needsLook = true
-        return
+        owesFrame = true
+        return session.countUnchanged()
       }
       if options.drawsCursor { try drawCursor(into: &loan) }
       let visible = changes.clipped(to: area)
@@ -273,9 +281,8 @@
         UInt16(area.width), UInt16(area.height), .max, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue),
         segment, offset)
       changesMeanwhile = damage.take()
-      _ = try screen.connection.reply(to: "a grab of the screen (ShmGetImage)") {
-        unsafe xcb_shm_get_image_reply($0, cookie, $1)
-      }
+      let _: XReply<xcb_shm_get_image_reply_t> = try screen.connection.reply(
+        to: "a grab of the screen (ShmGetImage)", cookie.sequence)
     }
 
     private mutating func grabOverSocket(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
@@ -285,28 +292,38 @@
         Int16(target.border + area.x), Int16(target.border + area.y), UInt16(area.width),
         UInt16(area.height), .max)
       changesMeanwhile = damage.take()
-      let reply = try screen.connection.reply(to: "a grab of the screen (GetImage)") {
-        unsafe xcb_get_image_reply($0, cookie, $1)
-      }
+      let reply: XReply<xcb_get_image_reply_t> = try screen.connection.reply(
+        to: "a grab of the screen (GetImage)", cookie.sequence)
       guard try isGrabTrue() else { return false }
-      // SAFETY: the data lie in the reply, which this process owns, as long as libxcb says.
+      // SAFETY: the pixels lie in the reply, which this process alone has, and which lives as long.
       let pixels = unsafe UnsafeMutableRawBufferPointer(
-        start: xcb_get_image_data(reply.pointer),
-        count: Int(xcb_get_image_data_length(reply.pointer)))
+        mutating: UnsafeRawBufferPointer(
+          try reply.list(
+            xcb_get_image_data(reply.pointer), count: area.width * area.height * 4)))
       unsafe pixels.blank(blankAreas, stride: area.width * 4)
-      unsafe loan.fill(from: UnsafeRawBufferPointer(pixels).prefix(area.width * area.height * 4))
+      unsafe loan.fill(from: UnsafeRawBufferPointer(pixels)[...])
       return true
     }
   }
 
   extension UnsafeMutableRawBufferPointer {
-    /// Makes rectangles of a picture of 32-bit pixels black. Traps outside of it.
+    /// Makes rectangles of a picture of 32-bit pixels black. Traps outside of it. Each pixel is
+    /// written once, however many thousand rectangles lie over it.
     func blank(_ rects: [PixelRect], stride: Int) {
-      for rect in rects where !rect.isEmpty {
-        for row in rect.y..<rect.y + rect.height {
-          let start = row * stride + rect.x * 4
-          // SAFETY: the slice checks the bounds.
-          unsafe UnsafeMutableRawBufferPointer(rebasing: self[start..<start + rect.width * 4])
+      let rects = rects.filter { !$0.isEmpty }.sorted { $0.x < $1.x }
+      guard let top = rects.map(\.y).min(), let end = rects.map({ $0.y + $0.height }).max()
+      else { return }
+      for row in top..<end {
+        // All that begins further to the left is done up to here.
+        var column = 0
+        for rect in rects where rect.y <= row && row < rect.y + rect.height {
+          let first = Swift.max(rect.x, column)
+          guard first < rect.x + rect.width else { continue }
+          column = rect.x + rect.width
+          let bytes = row * stride + first * 4..<row * stride + column * 4
+          precondition(0 <= bytes.lowerBound && bytes.upperBound <= count, "\(rect)")
+          // SAFETY: the bounds were checked.
+          unsafe UnsafeMutableRawBufferPointer(rebasing: self[bytes])
             .initializeMemory(as: UInt8.self, repeating: 0)
         }
       }
@@ -317,7 +334,8 @@
     /// Copies pixels to the start of the slot. Traps if they do not fit.
     mutating func fill(from pixels: Slice<UnsafeRawBufferPointer>) {
       var bytes = self.bytes
-      // SAFETY: copyMemory checks that the source fits into the slot.
+      unsafe precondition(pixels.count <= bytes.byteCount, "\(pixels.count) bytes are too many")
+      // SAFETY: the source fits into the slot.
       unsafe bytes.withUnsafeMutableBytes {
         unsafe $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels))
       }

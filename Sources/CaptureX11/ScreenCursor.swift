@@ -50,19 +50,17 @@
       guard isStale else { return false }
       let pointer = unsafe screen.connection.pointer
       let cookie = unsafe xcb_xfixes_get_cursor_image(pointer)
-      let reply = try screen.connection.reply(to: "XFIXES GetCursorImage") {
-        unsafe xcb_xfixes_get_cursor_image_reply($0, cookie, $1)
-      }
+      let reply: XReply<xcb_xfixes_get_cursor_image_reply_t> = try screen.connection.reply(
+        to: "XFIXES GetCursorImage", cookie.sequence)
       width = Int(reply.value.width)
       height = Int(reply.value.height)
       hotX = Int(reply.value.xhot)
       hotY = Int(reply.value.yhot)
-      // SAFETY: the pixels lie in the reply, as many as libxcb counts.
+      // SAFETY: the pixels lie in the reply, and are copied while it lives. Counted here: libxcb's
+      // product of the sides is an `int`, which two of 65535 overflow.
       pixels = unsafe Array(
-        UnsafeBufferPointer(
-          start: xcb_xfixes_get_cursor_image_cursor_image(reply.pointer),
-          count: Int(xcb_xfixes_get_cursor_image_cursor_image_length(reply.pointer))))
-      if pixels.count < width * height { (width, height) = (0, 0) }
+        try reply.list(
+          xcb_xfixes_get_cursor_image_cursor_image(reply.pointer), count: width * height))
       isStale = false
       return true
     }
@@ -113,10 +111,10 @@
       _ connection: XConnection
     ) throws(ScreenError) -> PointerPosition? {
       let cookie = unsafe xcb_query_pointer(connection.pointer, id)
-      return try ifThere { () throws(ScreenError) in
-        let reply = try connection.reply(to: "QueryPointer") {
-          unsafe xcb_query_pointer_reply($0, cookie, $1)
-        }.value
+      return try Self.ifThere { () throws(ScreenError) in
+        let answer: XReply<xcb_query_pointer_reply_t> = try connection.reply(
+          to: "QueryPointer", cookie.sequence)
+        let reply = answer.value
         return PointerPosition(
           x: Int(reply.win_x), y: Int(reply.win_y), isHere: reply.same_screen != 0)
       }

@@ -36,13 +36,12 @@
 
     /// The changed region, in the target's pixels.
     func region(of pending: Pending) throws(ScreenError) -> DamageRegion {
-      let reply = try connection.reply(to: "XFIXES FetchRegion") {
-        unsafe xcb_xfixes_fetch_region_reply($0, pending.cookie, $1)
-      }
-      // SAFETY: the rectangles lie in the reply, as many as libxcb counts.
-      let rectangles = unsafe UnsafeBufferPointer(
-        start: xcb_xfixes_fetch_region_rectangles(reply.pointer),
-        count: Int(xcb_xfixes_fetch_region_rectangles_length(reply.pointer)))
+      let reply: XReply<xcb_xfixes_fetch_region_reply_t> = try connection.reply(
+        to: "XFIXES FetchRegion", pending.cookie.sequence)
+      // SAFETY: the rectangles lie in the reply, which lives as long.
+      let rectangles = unsafe try reply.list(
+        xcb_xfixes_fetch_region_rectangles(reply.pointer),
+        count: xcb_xfixes_fetch_region_rectangles_length(reply.pointer))
       return unsafe DamageRegion(
         rectangles.lazy.map {
           PixelRect(x: Int($0.x), y: Int($0.y), width: Int($0.width), height: Int($0.height))

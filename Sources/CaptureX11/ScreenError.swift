@@ -6,6 +6,7 @@
   public enum ScreenError: Error, CustomStringConvertible {
     case noDisplayNamed
     case unreachable(display: String)
+    case silent(display: String)
     case badDisplayName(String)
     case noSuchScreen(display: String)
     case wayland(display: String)
@@ -19,6 +20,8 @@
     case poolTooLarge(byteCount: Int)
     case serverGone(display: String)
     case refused(request: String, code: UInt8)
+    case malformed(request: String)
+    case tooManyWindows(display: String)
     case system(SystemError)
     case publishing(PublishingError)
 
@@ -30,6 +33,9 @@
       case .unreachable(let display):
         "cannot connect to the X display \(display): no server answers there, or it refuses this "
           + "user; look with `xdpyinfo -display \(display)` (and at XAUTHORITY)"
+      case .silent(let display):
+        "the X server of \(display) does not answer: it is stopped, another program has grabbed "
+          + "it, or it is no X server; try `xdpyinfo -display \(display)`"
       case .badDisplayName(let display):
         "“\(display)” is no display name: use screen:0, or screen:HOST:0 for a remote one"
       case .noSuchScreen(let display):
@@ -68,6 +74,12 @@
       case .refused(let request, let code):
         "the X server refused \(request) (X error \(code)): "
           + "another program may have changed the screen; start again"
+      case .malformed(let request):
+        "the X server's answer to \(request) is malformed: it is broken, or no X server; check the "
+          + "display's name"
+      case .tooManyWindows(let display):
+        "the X display \(display) has too many windows, or they are nested too deep, to find those "
+          + "that must not be seen: close the program that makes them, then capture again"
       case .system(let error): "\(error)"
       case .publishing(let error): "\(error)"
       }

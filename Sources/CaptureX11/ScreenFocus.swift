@@ -44,6 +44,7 @@
     }
 
     mutating func note(_ event: XEvent) {
+      if event.isOverflow { isStale = true }
       if let atom = event.atom, deciding.contains(atom) { isStale = true }
     }
 

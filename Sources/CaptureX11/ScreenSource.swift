@@ -2,6 +2,7 @@
   import Capture
   import FrameBus
   import Platform
+  import Synchronization
 
   /// What part of which screen or window to capture, and how.
   public struct ScreenOptions: Hashable, Sendable {
@@ -38,9 +39,45 @@
     }
 
     public mutating func run(in session: CaptureSession) throws(ScreenError) {
-      let screen = try RootScreen(
-        display: options.display, allowsWayland: options.allowsWayland,
-        needsSharedMemory: options.backend != .socket)
+      guard let screen = try Self.connect(options, session) else { return }
+      // Whatever is waited for then ends.
+      let connection = screen.connection
+      let result = session.stop.observed(by: { connection.cut() }) {
+        Result { () throws(ScreenError) in try capture(screen, in: session) }
+      }
+      do { try result.get() } catch {
+        if !session.isOver { throw error }
+      }
+    }
+
+    /// How long a server may take to say what it can.
+    private static let answerLimit = Duration.seconds(10)
+
+    /// Connects on a thread of its own, as libxcb waits for a server's first answer without end.
+    /// - Returns: nil if the run is over.
+    private static func connect(
+      _ options: ScreenOptions, _ session: CaptureSession
+    ) throws(ScreenError) -> RootScreen? {
+      let connecting = Connecting()
+      do {
+        try startThread(named: "x11 connect") {
+          connecting.finish(
+            Result { () throws(ScreenError) in
+              try RootScreen(
+                display: options.display, allowsWayland: options.allowsWayland,
+                needsSharedMemory: options.backend != .socket, until: session.deadline)
+            })
+        }
+      } catch { throw .system(error) }
+      let limit = min(session.deadline, .after(answerLimit))
+      if let result = connecting.wait(until: limit, stop: session.stop) { return try result.get() }
+      if session.isOver { return nil }
+      throw .silent(display: options.display ?? environmentValue("DISPLAY") ?? "")
+    }
+
+    private mutating func capture(
+      _ screen: RootScreen, in session: CaptureSession
+    ) throws(ScreenError) {
       let target = try CaptureTarget(options.window, on: screen)
       guard let area = try Self.area(of: target, options) else {
         throw .noSuchWindow(target.window.id, display: screen.connection.display)
@@ -93,6 +130,28 @@
           planes: [Plane(offset: 0, stride: area.width * 4)],
           byteCount: area.width * area.height * 4, frameRate: options.rate, colorSpace: .sRGB)
       } catch { throw .publishing(.format(error)) }
+    }
+  }
+
+  /// A connection that is being made, for as long as somebody waits for it.
+  private final class Connecting: Sendable {
+    private let result = Mutex<Result<RootScreen, ScreenError>?>(nil)
+    private let isDone = PrivateFutexWord()
+
+    func finish(_ outcome: Result<RootScreen, ScreenError>) {
+      result.withLock { $0 = outcome }
+      isDone.store(1)
+      isDone.wakeAll()
+    }
+
+    /// - Returns: nil if the deadline passed, or the signal was raised, before there was a result.
+    func wait(until deadline: Deadline, stop: StopSignal) -> Result<RootScreen, ScreenError>? {
+      while isDone.load() == 0, !deadline.isPast, !stop.isRaised {
+        // SAFETY: watches only words of this process.
+        unsafe sleepOnFutexes(
+          shared: nil, expecting: 0, privates: (isDone, 0), stop.word, until: deadline)
+      }
+      return result.withLock { $0 }
     }
   }
 #endif

@@ -82,8 +82,9 @@
     /// Makes rectangles of what the server wrote black.
     func blank(_ rects: [PixelRect], stride: Int) {
       // SAFETY: the mapping lives as long as this value, and is this process's and the server's.
-      unsafe UnsafeMutableRawBufferPointer(start: mapping.base, count: mapping.byteCount)
-        .blank(rects, stride: stride)
+      let pixels = unsafe UnsafeMutableRawBufferPointer(
+        start: mapping.base, count: mapping.byteCount)
+      unsafe pixels.blank(rects, stride: stride)
     }
 
     /// Copies what the server wrote into a slot.

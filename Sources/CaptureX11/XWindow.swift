@@ -24,67 +24,139 @@
         connection.pointer, id, XCB_CW_EVENT_MASK.rawValue, &mask)
     }
 
-    /// Its children, the lowest first.
-    func children(_ connection: XConnection) throws(ScreenError) -> [XWindow]? {
-      try family(connection)?.children
+    // MARK: Questions, which are sent before their answers are waited for
+
+    /// What the window lies in, and what in it.
+    func askFamily(_ connection: XConnection) -> Question {
+      Question(unsafe xcb_query_tree(connection.pointer, id).sequence)
     }
 
-    /// The window that it lies in; nil for the root too.
-    func parent(_ connection: XConnection) throws(ScreenError) -> XWindow? {
-      try family(connection)?.parent
+    /// No more than 1024 bytes are asked for.
+    func askProperty(_ atom: xcb_atom_t, _ connection: XConnection) -> Question {
+      Question(
+        unsafe xcb_get_property(
+          connection.pointer, 0, id, atom, XCB_GET_PROPERTY_TYPE_ANY.rawValue, 0, 256
+        ).sequence)
     }
 
-    private func family(
-      _ connection: XConnection
-    ) throws(ScreenError) -> (parent: XWindow?, children: [XWindow])? {
-      let cookie = unsafe xcb_query_tree(connection.pointer, id)
-      return try ifThere { () throws(ScreenError) in
-        let reply = try connection.reply(to: "QueryTree") {
-          unsafe xcb_query_tree_reply($0, cookie, $1)
-        }
-        // SAFETY: the children lie in the reply, as many as libxcb counts.
-        let children = unsafe UnsafeBufferPointer(
-          start: xcb_query_tree_children(reply.pointer),
-          count: Int(xcb_query_tree_children_length(reply.pointer)))
+    /// A request that was sent, whose answer has to be taken once.
+    struct Question {
+      let sequence: UInt32
+      init(_ sequence: UInt32) { self.sequence = sequence }
+    }
+
+    struct Family {
+      /// Nil of the root.
+      let parent: XWindow?
+      /// The lowest first.
+      let children: [XWindow]
+    }
+
+    static func family(
+      _ question: Question, _ connection: XConnection
+    ) throws(ScreenError) -> Family? {
+      try ifThere { () throws(ScreenError) in
+        let reply: XReply<xcb_query_tree_reply_t> = try connection.reply(
+          to: "QueryTree", question.sequence)
+        // SAFETY: the children lie in the reply, and are copied while it lives.
+        let children = unsafe try reply.list(
+          xcb_query_tree_children(reply.pointer),
+          count: xcb_query_tree_children_length(reply.pointer))
         let parent = reply.value.parent
-        return unsafe (parent == 0 ? nil : XWindow(parent), children.map(XWindow.init))
+        return unsafe Family(
+          parent: parent == 0 ? nil : XWindow(parent), children: children.map(XWindow.init))
       }
     }
 
-    /// The bytes of a property; none if it has no such property. No more than 1024 are asked for.
-    func property(
-      _ atom: xcb_atom_t, _ connection: XConnection
+    /// The bytes of a property; none if it has no such property.
+    static func property(
+      _ question: Question, _ connection: XConnection
     ) throws(ScreenError) -> [UInt8]? {
-      let cookie = unsafe xcb_get_property(
-        connection.pointer, 0, id, atom, XCB_GET_PROPERTY_TYPE_ANY.rawValue, 0, 256)
-      return try ifThere { () throws(ScreenError) in
-        let reply = try connection.reply(to: "GetProperty") {
-          unsafe xcb_get_property_reply($0, cookie, $1)
-        }
-        // SAFETY: the value lies in the reply, as long as libxcb says.
+      try ifThere { () throws(ScreenError) in
+        let reply: XReply<xcb_get_property_reply_t> = try connection.reply(
+          to: "GetProperty", question.sequence)
+        // SAFETY: the value lies in the reply, and is copied while it lives. Counted here, because
+        // libxcb counts with whatever format the server names.
+        let start = unsafe xcb_get_property_value(reply.pointer)
+        let count = Int(reply.value.value_len) * Int(reply.value.format / 8)
         return unsafe Array(
-          UnsafeRawBufferPointer(
-            start: xcb_get_property_value(reply.pointer),
-            count: Int(xcb_get_property_value_length(reply.pointer))))
+          try reply.list(start?.assumingMemoryBound(to: UInt8.self), count: count))
       }
     }
 
     /// The two names of the program it belongs to, its own and that of its kind (WM_CLASS, ICCCM
     /// section 4.1.2.5).
-    func classNames(_ connection: XConnection) throws(ScreenError) -> [ArraySlice<UInt8>]? {
-      try property(XCB_ATOM_WM_CLASS.rawValue, connection)
-        .map { Array($0.split(separator: 0).prefix(2)) }
+    static func classNames(of value: [UInt8]) -> [ArraySlice<UInt8>] {
+      Array(value.split(separator: 0).prefix(2))
     }
+
+    // MARK: Questions with their answers
+
+    /// The window that it lies in; nil for the root too.
+    func parent(_ connection: XConnection) throws(ScreenError) -> XWindow? {
+      try Self.family(askFamily(connection), connection)?.parent
+    }
+
+    func property(
+      _ atom: xcb_atom_t, _ connection: XConnection
+    ) throws(ScreenError) -> [UInt8]? {
+      try Self.property(askProperty(atom, connection), connection)
+    }
+
+    func classNames(_ connection: XConnection) throws(ScreenError) -> [ArraySlice<UInt8>]? {
+      try property(XCB_ATOM_WM_CLASS.rawValue, connection).map(Self.classNames)
+    }
+
+    /// The windows that it lies in, the innermost first, without the root.
+    /// - Parameter found: called with it and with each of them, before the next one is asked for.
+    func forEachAround(
+      _ connection: XConnection, on screen: RootScreen,
+      _ found: (XWindow) throws(ScreenError) -> Void
+    ) throws(ScreenError) {
+      var next: XWindow? = self
+      // While others move it from one into another, it may seem to have no end.
+      for _ in 0..<Self.deepestNesting {
+        guard let current = next, current.id != screen.root else { return }
+        try found(current)
+        next = try current.parent(connection)
+      }
+      throw .tooManyWindows(display: connection.display)
+    }
+
+    private static let deepestNesting = 10_000
 
     /// Its place in its parent, its size and its border.
     func geometry(
       _ connection: XConnection
     ) throws(ScreenError) -> xcb_get_geometry_reply_t? {
-      let cookie = unsafe xcb_get_geometry(connection.pointer, id)
-      return try ifThere { () throws(ScreenError) in
-        try connection.reply(to: "GetGeometry") {
-          unsafe xcb_get_geometry_reply($0, cookie, $1)
-        }.value
+      try Self.geometry(askGeometry(connection), connection)
+    }
+
+    private func askGeometry(_ connection: XConnection) -> Question {
+      Question(unsafe xcb_get_geometry(connection.pointer, id).sequence)
+    }
+
+    private static func geometry(
+      _ question: Question, _ connection: XConnection
+    ) throws(ScreenError) -> xcb_get_geometry_reply_t? {
+      try ifThere { () throws(ScreenError) in
+        let reply: XReply<xcb_get_geometry_reply_t> = try connection.reply(
+          to: "GetGeometry", question.sequence)
+        return reply.value
+      }
+    }
+
+    private func askAttributes(_ connection: XConnection) -> Question {
+      Question(unsafe xcb_get_window_attributes(connection.pointer, id).sequence)
+    }
+
+    private static func attributes(
+      _ question: Question, _ connection: XConnection
+    ) throws(ScreenError) -> xcb_get_window_attributes_reply_t? {
+      try ifThere { () throws(ScreenError) in
+        let reply: XReply<xcb_get_window_attributes_reply_t> = try connection.reply(
+          to: "GetWindowAttributes", question.sequence)
+        return reply.value
       }
     }
 
@@ -96,37 +168,39 @@
 
     /// - Returns: nil if the window is gone.
     func looks(_ connection: XConnection) throws(ScreenError) -> Looks? {
-      let cookie = unsafe xcb_get_window_attributes(connection.pointer, id)
-      let attributes = try ifThere { () throws(ScreenError) in
-        try connection.reply(to: "GetWindowAttributes") {
-          unsafe xcb_get_window_attributes_reply($0, cookie, $1)
-        }.value
-      }
-      guard let attributes else { return nil }
+      guard let attributes = try Self.attributes(askAttributes(connection), connection)
+      else { return nil }
       let takesInputAlone = attributes._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)
       return Looks(visual: takesInputAlone ? nil : attributes.visual)
     }
 
+    /// What says where a window lies on another one.
+    struct BoundsQuestion {
+      fileprivate let attributes: Question
+      fileprivate let size: Question
+      fileprivate let place: Question
+    }
+
+    func askBounds(on target: XWindow, _ connection: XConnection) -> BoundsQuestion {
+      let place = unsafe xcb_translate_coordinates(connection.pointer, id, target.id, 0, 0)
+      return BoundsQuestion(
+        attributes: askAttributes(connection), size: askGeometry(connection),
+        place: Question(place.sequence))
+    }
+
     /// Where it lies on another window with its border, all of it, also what others cover. Nil if
     /// it is not shown.
-    func bounds(
-      on target: XWindow, _ connection: XConnection
+    static func bounds(
+      _ question: BoundsQuestion, _ connection: XConnection
     ) throws(ScreenError) -> PixelRect? {
-      let pointer = unsafe connection.pointer
-      let attributes = unsafe xcb_get_window_attributes(pointer, id)
-      let place = unsafe xcb_translate_coordinates(pointer, id, target.id, 0, 0)
       // All are taken, so that no reply stays behind.
-      let state = try ifThere { () throws(ScreenError) in
-        try connection.reply(to: "GetWindowAttributes") {
-          unsafe xcb_get_window_attributes_reply($0, attributes, $1)
-        }.value.map_state
-      }
-      let size = try geometry(connection)
       let origin = try ifThere { () throws(ScreenError) in
-        try connection.reply(to: "TranslateCoordinates") {
-          unsafe xcb_translate_coordinates_reply($0, place, $1)
-        }.value
+        let reply: XReply<xcb_translate_coordinates_reply_t> = try connection.reply(
+          to: "TranslateCoordinates", question.place.sequence)
+        return reply.value
       }
+      let state = try attributes(question.attributes, connection)?.map_state
+      let size = try geometry(question.size, connection)
       guard let state, let size, let origin, state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
       else { return nil }
       let border = Int(size.border_width)
@@ -136,7 +210,7 @@
     }
 
     /// - Returns: nil if the window is gone.
-    func ifThere<Value>(
+    static func ifThere<Value>(
       _ ask: () throws(ScreenError) -> Value
     ) throws(ScreenError) -> Value? {
       do { return try ask() } catch {
@@ -155,7 +229,8 @@
     /// The number that the server has for a name.
     func atom(_ name: String) throws(ScreenError) -> xcb_atom_t {
       let cookie = unsafe xcb_intern_atom(pointer, 0, UInt16(name.utf8.count), name)
-      return try reply(to: "InternAtom") { unsafe xcb_intern_atom_reply($0, cookie, $1) }.value.atom
+      let reply: XReply<xcb_intern_atom_reply_t> = try reply(to: "InternAtom", cookie.sequence)
+      return reply.value.atom
     }
   }
 #endif

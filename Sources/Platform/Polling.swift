@@ -1,4 +1,5 @@
 import CLinuxShims
+import Glibc
 
 /// Waits until one of the descriptors is readable or hung up, or the deadline passes (`ppoll(2)`).
 /// - Parameter descriptors: numbers that stay open during the call; at most 8.
@@ -12,3 +13,7 @@ package func firstReadable(
   }
   return Int(index) < descriptors.count ? Int(index) : nil
 }
+
+/// Ends a socket's connection in both directions, whoever is reading or writing it (`shutdown(2)`).
+/// The number stays open.
+package func hangUp(_ number: Int32) { _ = shutdown(number, Int32(SHUT_RDWR)) }

@@ -1,0 +1,244 @@
+#!/usr/bin/python3
+"""Windows that make it hard for who watches them, for HostileClientTests.
+
+usage: hostile_windows.py ROLE [ARGUMENT…]; the display is $DISPLAY
+Magenta windows may be seen until they are marked, cyan ones never: they are marked before they are
+shown.
+  race SECONDS   shows windows, marks them, and does all to them that can be done to a window.
+                 Prints for each two moments of the monotonic clock in nanoseconds, between which
+                 no picture may show it.
+  many COUNT     makes so many windows, says "ready", and goes on when a line comes in
+  deep LEVELS    nests so many windows, the innermost cyan, says "ready", and waits for a line
+  unrest         moves one window on and on, and says "ready" when it began
+  resize WINDOW SECONDS   gives a window another size on and on, and 90x70 in the end
+  screen SECONDS          the same for the screen, and 90x70 in the end
+  saver SECONDS           the screen saver goes on and off
+  cursor SIDE SECONDS     cursors of that many pixels a side, one after another
+  properties     gives windows properties of every type, format and size, and says "done"
+"""
+import random
+import sys
+import time
+
+from Xlib import X, Xatom, display
+
+MAGENTA, CYAN, PLAIN = 0xFF00FF, 0x00FFFF, 0x445566
+screen = display.Display()
+root = screen.screen().root
+MARK = screen.intern_atom("_FRAMEBUS_PROTECTED")
+# What windows do is chosen by chance, the same in every run.
+chance = random.Random(1)
+
+
+def window(parent, colour, x=10, y=10, width=60, height=40):
+    return parent.create_window(
+        x, y, width, height, 0, screen.screen().root_depth, X.InputOutput, X.CopyFromParent,
+        background_pixel=colour, override_redirect=1)
+
+
+def mark(one):
+    one.change_property(MARK, Xatom.CARDINAL, 32, [1])
+
+
+def seconds(count):
+    end = time.monotonic() + float(count)
+    while time.monotonic() < end:
+        yield
+
+
+def until_line():
+    print("ready", flush=True)
+    sys.stdin.readline()
+
+
+def disturb(one, frames):
+    """One thing that can be done to a window."""
+    verb = chance.randrange(9)
+    x, y = chance.randrange(-20, 300), chance.randrange(-20, 200)
+    if verb == 0:
+        one.configure(x=x, y=y)
+    elif verb == 1:
+        one.configure(width=chance.randrange(1, 120), height=chance.randrange(1, 90))
+    elif verb == 2:
+        one.configure(stack_mode=chance.choice([X.Above, X.Below]))
+    elif verb == 3:
+        one.reparent(chance.choice(frames), x, y)
+    elif verb == 4:
+        one.unmap()
+        one.map()
+    elif verb == 5:
+        one.configure(border_width=chance.randrange(0, 8))
+    elif verb == 6:
+        chance.choice(frames[1:]).configure(x=x, y=y)
+    elif verb == 7:
+        one.set_wm_class("a", "b")
+    else:
+        one.change_attributes(override_redirect=1)
+
+
+def race(length):
+    outer = window(root, PLAIN, 20, 20, 200, 150)
+    inner = window(outer, PLAIN, 5, 5, 150, 100)
+    frames = [root, outer, inner]
+    for frame in frames[1:]:
+        frame.map()
+    for _ in seconds(length):
+        one = window(chance.choice(frames), MAGENTA)
+        one.map()
+        for _ in range(chance.randrange(4)):
+            disturb(one, frames)
+        mark(one)
+        screen.sync()
+        begin = time.monotonic_ns()
+        secret = window(chance.choice(frames), CYAN, chance.randrange(200), chance.randrange(150))
+        mark(secret)
+        secret.map()
+        for _ in range(chance.randrange(20)):
+            disturb(one, frames)
+            disturb(secret, frames)
+            if chance.randrange(4) == 0:
+                screen.sync()
+        if chance.randrange(3) == 0:
+            time.sleep(0.05)
+        screen.sync()
+        print(begin, time.monotonic_ns(), flush=True)
+        one.destroy()
+        secret.destroy()
+        screen.sync()
+
+
+def many(count):
+    for index in range(int(count)):
+        one = window(root, PLAIN, index % 300, index % 200, 4, 4)
+        if index % 100 == 0:
+            mark(one)
+        one.map()
+    screen.sync()
+    until_line()
+
+
+def deep(levels):
+    parent = root
+    for _ in range(int(levels)):
+        parent = window(parent, PLAIN, 0, 0, 100, 80)
+        parent.map()
+    secret = window(parent, CYAN)
+    mark(secret)
+    secret.map()
+    screen.sync()
+    until_line()
+
+
+def unrest():
+    one = window(root, PLAIN, 100, 100)
+    one.map()
+    screen.sync()
+    print("ready", flush=True)
+    step = 0
+    while True:
+        step += 1
+        one.configure(x=100 + step % 2)
+        if step % 100 == 0:
+            screen.sync()
+
+
+def resize(identifier, length):
+    one = screen.create_resource_object("window", int(identifier, 16))
+    for _ in seconds(length):
+        for _ in range(20):
+            one.configure(
+                width=chance.randrange(1, 200), height=chance.randrange(1, 150),
+                border_width=chance.randrange(0, 3))
+        screen.sync()
+    one.configure(width=90, height=70, border_width=0)
+    screen.sync()
+
+
+def resize_screen(length):
+    resources = root.xrandr_get_screen_resources()
+    for crtc in resources.crtcs:
+        screen.xrandr_set_crtc_config(crtc, resources.config_timestamp, 0, 0, 0, 1, [])
+    for _ in seconds(length):
+        for _ in range(20):
+            root.xrandr_set_screen_size(
+                chance.randrange(16, 320), chance.randrange(16, 240), 100, 100)
+        screen.sync()
+    root.xrandr_set_screen_size(90, 70, 100, 100)
+    screen.sync()
+
+
+def saver(length):
+    for _ in seconds(length):
+        screen.force_screen_saver(X.ScreenSaverActive)
+        screen.force_screen_saver(X.ScreenSaverReset)
+        screen.sync()
+    screen.force_screen_saver(X.ScreenSaverReset)
+    screen.sync()
+
+
+def cursor(side, length):
+    side = int(side)
+    shape = root.create_pixmap(side, side, 1)
+    ink = shape.create_gc(foreground=1)
+    shape.fill_rectangle(ink, 0, 0, side, side)
+    for _ in seconds(length):
+        colour = (chance.randrange(65536), 0, 0)
+        one = shape.create_cursor(
+            shape, colour, colour, chance.randrange(side), chance.randrange(side))
+        root.change_attributes(cursor=one)
+        one.free()
+        screen.sync()
+    root.change_attributes(cursor=X.NONE)
+    screen.sync()
+
+
+def properties():
+    names = [
+        "_FRAMEBUS_PROTECTED", "_NET_WM_PID", "WM_CLASS", "WM_NAME", "WM_CLIENT_LEADER",
+        "WM_TRANSIENT_FOR", "_GTK_APPLICATION_ID", "_KDE_NET_WM_DESKTOP_FILE",
+    ]
+    one = window(root, PLAIN)
+    one.map()
+    other = window(root, PLAIN)
+    active = screen.intern_atom("_NET_ACTIVE_WINDOW")
+    values = [
+        (8, b""), (8, b"\0"), (8, b"\xff" * 5), (8, b"a" * 200000), (16, [1]), (16, [65535] * 700),
+        (32, []), (32, [0]), (32, [0xFFFFFFFF] * 50000), (32, [other.id]), (32, [one.id]),
+    ]
+    for name in names + ["_NET_ACTIVE_WINDOW"]:
+        for kind in [Xatom.STRING, Xatom.CARDINAL, Xatom.WINDOW, Xatom.ATOM, 0x1FFFFFFF & MARK]:
+            for format, value in values:
+                on = root if name == "_NET_ACTIVE_WINDOW" else one
+                on.change_property(screen.intern_atom(name), kind, format, value)
+                root.change_property(active, Xatom.WINDOW, 32, [on.id])
+            screen.sync()
+    # Each belongs to the other, as no honest windows do.
+    one.change_property(Xatom.WM_TRANSIENT_FOR, Xatom.WINDOW, 32, [other.id])
+    other.change_property(Xatom.WM_TRANSIENT_FOR, Xatom.WINDOW, 32, [one.id])
+    # In front is what is none, what takes input alone, and what has just gone.
+    silent = root.create_window(0, 0, 9, 9, 0, 0, X.InputOnly, X.CopyFromParent)
+    for identifier in [0, 1, root.id, silent.id, 0xFFFFFFFF]:
+        root.change_property(active, Xatom.WINDOW, 32, [identifier])
+        screen.sync()
+        time.sleep(0.05)
+    for _ in range(300):
+        brief = window(root, PLAIN)
+        brief.map()
+        root.change_property(active, Xatom.WINDOW, 32, [brief.id])
+        brief.destroy()
+    for x, y, width, height in [(-32768, -32768, 1, 1), (32767, 32767, 32767, 32767),
+                                (0, 0, 32767, 1), (-32768, 0, 65535, 65535)]:
+        one.configure(x=x, y=y, width=width, height=height, border_width=32767)
+        mark(one)
+        screen.sync()
+        time.sleep(0.05)
+    print("done", flush=True)
+
+
+roles = {
+    "race": race, "many": many, "deep": deep, "unrest": unrest, "resize": resize,
+    "screen": resize_screen, "saver": saver, "cursor": cursor, "properties": properties,
+}
+# What goes wrong with a window that is gone is expected.
+screen.set_error_handler(lambda *_: None)
+roles[sys.argv[1]](*sys.argv[2:])
