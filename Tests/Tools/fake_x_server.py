@@ -52,7 +52,7 @@ def answer(major, minor, data):
     if major == 16:
         return 0, struct.pack("<I", 200)
     if major == 14:
-        size = (0, 0) if lie == "size-0" else (WIDTH, HEIGHT)
+        size = {"size-0": (0, 0), "screen-huge": (65535, 65535)}.get(lie, (WIDTH, HEIGHT))
         border = 32700 if lie == "border" else 0
         if lie == "border" and struct.unpack_from("<I", data, 4)[0] >= 0x200000:
             size = (WIDTH + 2 * border, HEIGHT + 2 * border)
@@ -140,7 +140,7 @@ def serve(client):
         data = head + receive(client, length * 4 - 4)
         sequence += 1
         result = answer(major, minor, data)
-        late = sequence > 40
+        late = sequence > 120
         if result is None:
             continue
         if lie == "errors" or (lie == "errors-late" and late):
