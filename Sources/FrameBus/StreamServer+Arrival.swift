@@ -59,7 +59,7 @@ extension StreamServer {
       return false
     }
     guard core.pools.grant(holds) else {
-      return waitForPool(connection, granted: seats.reduce(holds) { $0 + $1.holds }, quota)
+      return waitForPool(connection, quota)
     }
     connection.holds = holds
     do throws(SystemError) {
@@ -74,13 +74,14 @@ extension StreamServer {
 
   /// Has a pool made for more holds, on a thread of its own: who writes into it besides, as an X
   /// server, may take long to attach.
-  private func waitForPool(_ connection: Connection, granted: Int, _ quota: Quota) -> Bool {
+  private func waitForPool(_ connection: Connection, _ quota: Quota) -> Bool {
     waitingForPool.append(connection)
     guard waitingForPool.count == 1 else { return true }
     do throws(SystemError) {
       try startThread(named: "framebus-pool") { [core, loop, weak self] in
         let result = Result { () throws(PublisherError) in
-          try core.grow(toHold: min(quota.holds, max(granted, 4 * core.pools.capacity)))
+          // All at once: subscribers keep two pools, and what is in the ring may lie in the first.
+          try core.grow(toHold: quota.holds)
         }
         loop.enqueue { [weak self] in self?.goOn(with: result) }
       }
