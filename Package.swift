@@ -1,22 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The layers, arrows pointing down only (docs/ARCHITECTURE.md; Tests/TidyTests enforces them).
-// The media modules (marked *) are empty without the package trait Media: the core then builds
+// Which module may import which stands here alone: Tests/Tidy reads it from the manifest, and checks
+// the layers of docs/ARCHITECTURE.md against it. The modules of the family Media whose name has a
+// library's in it, and GStreamerLog, are empty without the package trait Media: the core then builds
 // and links without XCB and GStreamer.
-//
-//   L6  BusCLI  CaptureProgram  CaptureGStreamerProgram  UploadProgram  ViewProgram, over Bench
-//       and CommandLineSupport
-//   L5  Broadcast
-//   L4  Capture  CaptureX11*  CaptureGStreamer*  FrontApplication  Recording  Sound  Upload  WHIP
-//       UploadGStreamer*  LivePage*  DarwinNotifications  DarwinKeychain  FoundationDefaults
-//       SharedLogHandler  LogSinks  GStreamerLog*
-//   L3  FrameBus  GroupSemaphores  NotifyCenter  CredentialStore  SharedDefaults  SharedLog
-//       Confinement
-//   L2  AppGroup
-//   L1  Platform
-//   L0  CChecksum  CFrameLayout  CLogLayout  CNotifyLayout  CSemaphoreLayout  CLinuxShims
-//       CSeccomp  CSodium  CURing  CXCB*  CGStreamer*  CWebRTC*  CCurl*  CHTTPServer*
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
@@ -40,25 +28,49 @@ func fuzzer(_ name: String, of module: Target.Dependency = "FrameBus") -> Target
     path: "Fuzz/\(name)", swiftSettings: strict)
 }
 
+/// The folders of Sources and Tests that hold modules of one kind.
+enum Family: String {
+  case core = ""
+  case c = "C/"
+  case media = "Media/"
+  case adapters = "Adapters/"
+  case programs = "Programs/"
+}
 /// A module of the product.
-func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(
+  _ name: String, in family: Family = .core, _ dependencies: [Target.Dependency],
+  resources: [Resource]? = nil
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/\(family.rawValue)\(name)",
+    resources: resources, swiftSettings: strict)
+}
+/// A program of the product.
+func program(
+  _ name: String, in family: Family = .programs, _ dependencies: [Target.Dependency]
+) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Sources/\(family.rawValue)\(name)",
+    swiftSettings: strict)
 }
 /// Tests that start real processes, those among the dependencies.
 func tests(
-  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+  _ name: String, in family: Family = .core, _ dependencies: [Target.Dependency] = [],
+  exclude: [String] = []
 ) -> Target {
-  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+  .testTarget(
+    name: name, dependencies: dependencies, path: "Tests/\(family.rawValue)\(name)",
+    exclude: exclude, swiftSettings: strict)
 }
 /// A program that tests start.
 func worker(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+    name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", swiftSettings: strict)
 }
 /// The same, in C: what no rule of ours holds back.
 func cProgram(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Tests/\(name)", cSettings: strictC)
+    name: name, dependencies: dependencies, path: "Tests/Programs/\(name)", cSettings: strictC)
 }
 /// A part of the product as it is measured: in a user's program.
 func subject(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -117,20 +129,23 @@ let package = Package(
   ],
   targets: [
     // L0: C
-    .target(name: "CChecksum", cSettings: strictC),
-    .target(name: "CFrameLayout", cSettings: strictC),
-    .target(name: "CLogLayout", cSettings: strictC),
-    .target(name: "CNotifyLayout", cSettings: strictC),
-    .target(name: "CSemaphoreLayout", cSettings: strictC),
-    .target(name: "CLinuxShims", cSettings: strictC),
+    .target(name: "CChecksum", path: "Sources/C/CChecksum", cSettings: strictC),
+    .target(name: "CFrameLayout", path: "Sources/C/CFrameLayout", cSettings: strictC),
+    .target(name: "CLogLayout", path: "Sources/C/CLogLayout", cSettings: strictC),
+    .target(name: "CNotifyLayout", path: "Sources/C/CNotifyLayout", cSettings: strictC),
+    .target(name: "CSemaphoreLayout", path: "Sources/C/CSemaphoreLayout", cSettings: strictC),
+    .target(name: "CLinuxShims", path: "Sources/C/CLinuxShims", cSettings: strictC),
     .target(
-      name: "CURing", cSettings: strictC, linkerSettings: [.linkedLibrary("uring")]),
+      name: "CURing", path: "Sources/C/CURing", cSettings: strictC,
+      linkerSettings: [.linkedLibrary("uring")]),
     .systemLibrary(
-      name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+      name: "CSodium", path: "Sources/C/CSodium", pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(
-      name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+      name: "CSeccomp", path: "Sources/C/CSeccomp", pkgConfig: "libseccomp",
+      providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(
-      name: "CXCB",
+      name: "CXCB", path: "Sources/C/CXCB",
       pkgConfig: "xcb xcb-composite xcb-damage xcb-randr xcb-screensaver xcb-shm xcb-xfixes",
       providers: [
         .apt([
@@ -139,7 +154,7 @@ let package = Package(
         ])
       ]),
     .systemLibrary(
-      name: "CGStreamerSystem",
+      name: "CGStreamerSystem", path: "Sources/C/CGStreamerSystem",
       pkgConfig: "gstreamer-app-1.0 gstreamer-audio-1.0 gstreamer-video-1.0",
       providers: [
         .apt([
@@ -148,10 +163,12 @@ let package = Package(
         ])
       ]),
     .target(
-      name: "CGStreamer", dependencies: [media("CGStreamerSystem")], cSettings: strictC,
+      name: "CGStreamer", dependencies: [media("CGStreamerSystem")], path: "Sources/C/CGStreamer",
+      cSettings: strictC,
       linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
     .target(
       name: "CWebRTC", dependencies: ["CGStreamer", media("CGStreamerSystem")],
+      path: "Sources/C/CWebRTC",
       cSettings: strictC + [whenMedia],
       linkerSettings: [
         .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
@@ -159,10 +176,10 @@ let package = Package(
         .linkedLibrary("crypto", .when(traits: ["Media"])),
       ]),
     .target(
-      name: "CCurl", cSettings: strictC + [whenMedia],
+      name: "CCurl", path: "Sources/C/CCurl", cSettings: strictC + [whenMedia],
       linkerSettings: [.linkedLibrary("curl", .when(traits: ["Media"]))]),
     .target(
-      name: "CHTTPServer", cSettings: strictC + [whenMedia],
+      name: "CHTTPServer", path: "Sources/C/CHTTPServer", cSettings: strictC + [whenMedia],
       linkerSettings: [.linkedLibrary("microhttpd", .when(traits: ["Media"]))]),
 
     // L1 … L3: the core
@@ -175,109 +192,95 @@ let package = Package(
     module("SharedDefaults", ["AppGroup", "CChecksum", "Platform"]),
     module("SharedLog", ["AppGroup", "CChecksum", "CLogLayout", "Platform"]),
 
-    .target(
-      name: "Confinement", dependencies: ["AppGroup", "Platform"], swiftSettings: strict),
+    module("Confinement", ["AppGroup", "Platform"]),
 
     // L4: other spellings, and media
-    module("DarwinNotifications", ["NotifyCenter", "AppGroup", "Platform"]),
-    module("DarwinKeychain", ["CredentialStore", "AppGroup", "Platform"]),
-    module("FoundationDefaults", ["SharedDefaults"]),
-    module("SharedLogHandler", ["SharedLog", logging]),
-    module("LogSinks", ["SharedLog", "Platform"]),
-    module("GStreamerLog", ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
-    module("FrontApplication", ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
+    module("DarwinNotifications", in: .adapters, ["NotifyCenter", "AppGroup", "Platform"]),
+    module("DarwinKeychain", in: .adapters, ["CredentialStore", "AppGroup", "Platform"]),
+    module("FoundationDefaults", in: .adapters, ["SharedDefaults"]),
+    module("SharedLogHandler", in: .adapters, ["SharedLog", logging]),
+    module("LogSinks", in: .adapters, ["SharedLog", "Platform"]),
+    module("GStreamerLog", in: .adapters, ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
+    module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
     module(
-      "Capture",
+      "Capture", in: .media,
       ["AppGroup", "FrameBus", "FrontApplication", "Platform", "SharedDefaults", "Sound"]),
-    module("CaptureX11", ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")]),
-    .target(
-      name: "CaptureGStreamer",
-      dependencies: [
+    module(
+      "CaptureX11", in: .media,
+      ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")]),
+    module(
+      "CaptureGStreamer", in: .media,
+      [
         "Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem"),
-      ],
-      swiftSettings: strict),
-    module("Recording", ["AppGroup", "FrameBus", "Platform"]),
-    .target(
-      name: "Sound", dependencies: ["AppGroup", "FrameBus", "Platform", "SharedDefaults"],
-      swiftSettings: strict),
-    .target(
-      name: "Upload", dependencies: ["AppGroup", "FrameBus", "Platform", "Sound"],
-      swiftSettings: strict),
-    .target(
-      name: "WHIP", dependencies: ["CredentialStore", "Platform", "CCurl"],
-      swiftSettings: strict),
-    .target(
-      name: "UploadGStreamer",
-      dependencies: [
+      ]),
+    module("Recording", in: .media, ["AppGroup", "FrameBus", "Platform"]),
+    module("Sound", in: .media, ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
+    module("Upload", in: .media, ["AppGroup", "FrameBus", "Platform", "Sound"]),
+    module("WHIP", in: .media, ["CredentialStore", "Platform", "CCurl"]),
+    module(
+      "UploadGStreamer", in: .media,
+      [
         "Upload", "WHIP", "FrameBus", "Platform", "Sound", "CGStreamer", "CWebRTC",
         media("CGStreamerSystem"),
-      ],
-      swiftSettings: strict),
+      ]),
 
     .target(
       name: "LivePage", dependencies: ["WHIP", "Platform", "CHTTPServer"],
+      path: "Sources/Media/LivePage",
       resources: [.embedInCode("Resources/page.html")], swiftSettings: strict),
 
     // L5: what ties the core together
-    .target(
-      name: "Broadcast",
-      dependencies: [
+    module(
+      "Broadcast",
+      [
         "AppGroup", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
         "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound",
-      ],
-      swiftSettings: strict),
+      ]),
 
     // L6: programs
-    .target(
-      name: "CommandLineSupport",
-      dependencies: [
+    module(
+      "CommandLineSupport", in: .programs,
+      [
         "AppGroup", "Capture", "Confinement", "FrameBus", "FrontApplication", "LogSinks",
         "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
-      ],
-      swiftSettings: strict),
-    .target(
-      name: "Bench", dependencies: ["CommandLineSupport", "AppGroup", "Platform"],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "BusCLI",
-      dependencies: [
+      ]),
+    module("Bench", in: .programs, ["CommandLineSupport", "AppGroup", "Platform"]),
+    program(
+      "BusCLI", in: .core,
+      [
         "Bench", "Broadcast", "CommandLineSupport", "Confinement", "Recording", "Upload",
         "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
         "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "CaptureProgram",
-      dependencies: [
+      ]),
+    program(
+      "CaptureProgram",
+      [
         "CommandLineSupport", "Capture", "CaptureX11", "AppGroup", "FrameBus", "Platform",
         argumentParser,
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "CaptureGStreamerProgram",
-      dependencies: [
+      ]),
+    program(
+      "CaptureGStreamerProgram",
+      [
         "CommandLineSupport", "Capture", "CaptureGStreamer", "GStreamerLog", "AppGroup",
         "FrameBus", "Platform", argumentParser,
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "UploadProgram",
-      dependencies: [
+      ]),
+    program(
+      "UploadProgram",
+      [
         "Broadcast", "CommandLineSupport", "Upload", "UploadGStreamer", "WHIP", "GStreamerLog",
         "CredentialStore", "SharedDefaults", "SharedLog", "Sound", "AppGroup", "FrameBus",
         "Platform", argumentParser,
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "ViewProgram",
-      dependencies: [
+      ]),
+    program(
+      "ViewProgram",
+      [
         "CommandLineSupport", "Upload", "UploadGStreamer", "LivePage", "WHIP", "GStreamerLog",
         "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
-      ],
-      swiftSettings: strict),
+      ]),
 
     .executableTarget(
-      name: "ConfineProgram", dependencies: ["CSeccomp"], cSettings: strictC),
+      name: "ConfineProgram", dependencies: ["CSeccomp"], path: "Sources/Programs/ConfineProgram",
+      cSettings: strictC),
 
     // Benchmarks: what the suites of Bench compare with
     bare("BareGrab", [media("CXCB")]),
@@ -328,9 +331,9 @@ let package = Package(
       name: "TestSupport", dependencies: ["Platform"], path: "Tests/Support",
       swiftSettings: strict),
     .target(
-      name: "WorkerSupport", dependencies: ["Platform"], path: "Tests/WorkerSupport",
+      name: "WorkerSupport", dependencies: ["Platform"], path: "Tests/Programs/WorkerSupport",
       swiftSettings: strict),
-    tests("TidyTests"),
+    .testTarget(name: "TidyTests", path: "Tests/Tidy", swiftSettings: strict),
     tests(
       "FrameBusTests",
       [
@@ -370,17 +373,20 @@ let package = Package(
         "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "Platform",
         "WorkerSupport",
       ]),
-    tests("DarwinKeychainTests", ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
+    tests(
+      "DarwinKeychainTests", in: .adapters,
+      ["DarwinKeychain", "CredentialStore", "AppGroup", "TestSupport"]),
     .testTarget(
       name: "DarwinNotificationsTests",
       dependencies: [
         "DarwinNotifications", "NotifyCenter", "AppGroup", "Platform", "TestSupport",
         "DarwinWorker",
       ],
+      path: "Tests/Adapters/DarwinNotificationsTests",
       swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
       name: "DarwinWorker", dependencies: ["DarwinNotifications", "Platform"],
-      path: "Tests/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
+      path: "Tests/Programs/DarwinWorker", swiftSettings: [.treatAllWarnings(as: .error)]),
     tests(
       "NotifyCenterTests",
       [
@@ -428,55 +434,55 @@ let package = Package(
         "UploadProgram",
       ]),
     tests(
-      "RecordingTests",
+      "RecordingTests", in: .media,
       [
         "TestSupport", "Recording", "Capture", "AppGroup", "FrameBus", "Platform", "BusCLI",
         "BusWorker", "CaptureProgram",
       ]),
     tests(
-      "SoundTests",
+      "SoundTests", in: .media,
       ["Sound", "AppGroup", "FrameBus", "Platform", "SharedDefaults", "TestSupport"]),
     worker("UploadTestPublisher", ["AppGroup", "FrameBus", "Platform"]),
     cProgram("SoundThread", ["CGStreamer"]),
     tests(
-      "UploadTests",
+      "UploadTests", in: .media,
       [
         "TestSupport", "Upload", "AppGroup", "FrameBus", "Platform", "Sound",
         "UploadTestPublisher",
       ]),
     tests(
-      "UploadGStreamerTests",
+      "UploadGStreamerTests", in: .media,
       [
         "TestSupport", "Upload", "UploadGStreamer", "AppGroup", "FrameBus", "Platform",
         "UploadTestPublisher", "UploadProgram", "BusCLI", "CaptureProgram",
         "CaptureGStreamerProgram", "ConfineProgram", "SoundThread",
       ]),
     tests(
-      "WHIPTests",
+      "WHIPTests", in: .media,
       [
         "TestSupport", "WHIP", "CredentialStore", "Platform", "BusCLI", "CaptureProgram",
         "ConfineProgram", "UploadProgram", "UploadTestPublisher",
       ]),
     tests(
-      "LivePageTests",
+      "LivePageTests", in: .media,
       [
         "TestSupport", "LivePage", "WHIP", "Platform", "BusCLI", "CaptureProgram", "ViewProgram",
         "UploadProgram", "UploadTestPublisher",
       ]),
     tests("DemoTests", ["TestSupport", "Platform", "BusCLI"]),
     tests(
-      "CaptureTests",
+      "CaptureTests", in: .media,
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram", "BusCLI",
       ]),
     tests(
-      "CaptureX11Tests",
+      "CaptureX11Tests", in: .media,
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
         "CaptureProgram",
       ]),
     tests(
-      "CaptureGStreamerTests",
+      "CaptureGStreamerTests", in: .media,
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureGStreamerProgram",
         "CaptureProgram", "BusCLI",

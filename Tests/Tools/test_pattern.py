@@ -1,4 +1,4 @@
-"""Reads the number that the test pattern draws (Sources/Capture/TestPatternMark.swift)."""
+"""Reads the number that the test pattern draws (Sources/Media/Capture/TestPatternMark.swift)."""
 COLUMNS, ROWS = 20, 4
 
 

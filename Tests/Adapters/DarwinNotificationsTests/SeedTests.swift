@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// The sample code (Tests/DarwinWorker/Seed.swift), as processes.
+/// The sample code (Tests/Programs/DarwinWorker/Seed.swift), as processes.
 @Suite struct SeedTests {
   private let root: TemporaryRoot
   private let center: NotifyCenter

@@ -5,9 +5,10 @@ enum PointerRule {
     "Platform", "CaptureX11", "CaptureGStreamer", "GStreamerLog", "UploadGStreamer",
   ]
   static let places = [
-    "Sources/FrameBus/Unsafe/", "Sources/FrameBus/PublisherCore.swift",
-    "Sources/CredentialStore/Sodium/", "Sources/WHIP/Curl/", "Sources/LivePage/Server/",
-    "Sources/DarwinNotifications/CF", "Sources/DarwinNotifications/CoreFoundationTypes.swift",
+    "Sources/FrameBus/Unsafe/", "Sources/FrameBus/Publisher/PublisherCore.swift",
+    "Sources/CredentialStore/Sodium/", "Sources/Media/WHIP/Curl/", "Sources/Media/LivePage/Server/",
+    "Sources/Adapters/DarwinNotifications/CF",
+    "Sources/Adapters/DarwinNotifications/CoreFoundationTypes.swift",
   ]
   static let types = [
     "UnsafePointer", "UnsafeMutablePointer", "UnsafeRawPointer", "UnsafeMutableRawPointer",

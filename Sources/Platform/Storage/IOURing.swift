@@ -2,7 +2,7 @@ import CURing
 import Glibc
 
 /// An io_uring(7) for writes to files. One thread at a time uses it.
-@safe final class Ring {
+@safe final class IOURing {
   /// SAFETY: made in init, freed in deinit.
   private let ring: OpaquePointer
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A text file of the repository, as the rules see it.
 struct SourceFile: Sendable {
-  /// From the repository's root, such as `Sources/Platform/Clock.swift`.
+  /// From the repository's root, such as `Sources/Platform/Waiting/Clock.swift`.
   let path: String
   let lines: [String]
   /// The lines without comments and without what stands in string literals.
@@ -17,10 +17,15 @@ struct SourceFile: Sendable {
   var isSwift: Bool { path.hasSuffix(".swift") }
   var isC: Bool { path.hasSuffix(".c") || path.hasSuffix(".h") }
 
+  /// The folders of Sources that hold modules of one kind; all others are modules.
+  private static let families: Set<Substring> = ["Adapters", "C", "Media", "Programs"]
+
   /// The module whose source this is, or nil.
   var module: String? {
     let parts = path.split(separator: "/")
-    return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+    guard parts.count > 2, parts[0] == "Sources" else { return nil }
+    if !Self.families.contains(parts[1]) { return String(parts[1]) }
+    return parts.count > 3 ? String(parts[2]) : nil
   }
 
   /// How many spaces a line begins with.

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Each rule can fail: shown on a bad snippet, beside a good one that passes.
@@ -7,24 +8,57 @@ import Testing
     SourceFile(path: path, text: text)
   }
 
-  @Test func aModuleThatImportsUpwardsIsFound() {
+  private let layers = LayerRule(
+    modules: PackageModules([
+      "Platform": ["CURing"], "AppGroup": ["Platform"], "FrameBus": ["AppGroup", "Platform"],
+      "CURing": [],
+    ]))
+
+  @Test func anImportThatThePackageDoesNotDeclareIsFound() {
     let file = swift("import FrameBus\n", in: "Sources/Platform/File.swift")
-    #expect(LayerRule.check(file).count == 1)
-    #expect(LayerRule.check(swift("package import AppGroup\n")).isEmpty)
+    #expect(layers.check(file).count == 1)
+    #expect(layers.check(swift("package import AppGroup\n")).isEmpty)
+    // A dependency of a dependency.
+    #expect(layers.check(swift("import CURing\n")).count == 1)
   }
 
   @Test func aForeignLibraryOutsideItsWrapperIsFound() {
-    #expect(LayerRule.check(swift("import Glibc\n")).count == 1)
-    #expect(LayerRule.check(swift("@preconcurrency import struct Glibc.pollfd\n")).count == 1)
-    #expect(LayerRule.check(swift("// import Glibc\n")).isEmpty)
+    #expect(layers.check(swift("import Glibc\n")).count == 1)
+    #expect(layers.check(swift("import Glibc\n", in: "Sources/Platform/A/B.swift")).isEmpty)
+    #expect(layers.check(swift("@preconcurrency import struct Glibc.pollfd\n")).count == 1)
+    #expect(layers.check(swift("// import Glibc\n")).isEmpty)
   }
 
-  @Test func aModuleWithoutAPlaceIsFound() {
-    #expect(LayerRule.check(swift("", in: "Sources/Stray/File.swift")).count == 1)
+  @Test func aModuleThatThePackageDoesNotDeclareIsFound() {
+    #expect(layers.check(swift("", in: "Sources/Stray/File.swift")).count == 1)
+    #expect(layers.check(swift("", in: "Sources/Media/Stray/File.swift")).count == 1)
+  }
+
+  @Test func aPictureThatLeavesOutAModuleOrPointsUpwardsIsFound() {
+    func findings(_ picture: String) -> [String] {
+      layers.checkPicture(in: SourceFile(path: "docs/ARCHITECTURE.md", text: picture))
+        .map(\.message)
+    }
+    let good = "```text\nL3  bus  FrameBus\nL2  AppGroup\nL1  Platform\nL0  CURing\n```\nPlatform\n"
+    #expect(findings(good).isEmpty)
+    #expect(findings(good.replacing("L2  AppGroup\n", with: "")).count == 1)
+    #expect(findings(good.replacing("L1", with: "L2")).count == 1)
+    #expect(findings(good.replacing("bus", with: "AppGroup")).count == 1)
+  }
+
+  @Test func thePackagesOwnTextIsRead() throws {
+    let text = """
+      {"targets": [{"name": "A", "path": "Sources/A", "dependencies": [
+        {"byName": ["B", null]}, {"product": ["Logging", "swift-log", null, null]},
+        {"target": ["CXCB", {"platformNames": [], "traits": ["Media"]}]}]},
+        {"name": "ATests", "path": "Tests/ATests", "dependencies": []}]}
+      """
+    let modules = try PackageModules(json: Data(text.utf8))
+    #expect(modules.dependencies == ["A": ["B", "Logging", "CXCB"]])
   }
 
   @Test func aMediaFileOutsideItsConditionIsFound() {
-    let path = "Sources/CaptureX11/File.swift"
+    let path = "Sources/Media/CaptureX11/File.swift"
     #expect(MediaRule.check(swift("import CXCB\n", in: path)).count == 1)
     #expect(MediaRule.check(swift("#if Media\nimport CXCB\n#endif\n", in: path)).isEmpty)
   }
@@ -94,8 +128,10 @@ import Testing
   @Test func aCallOfAWrappedLibraryNeedsNoReasonInItsWrapperAlone() {
     let text = "  unsafe xcb_flush(connection.pointer)\n"
     #expect(CommentRules.checkSafety(swift(text)).count == 1)
-    #expect(CommentRules.checkSafety(swift(text, in: "Sources/CaptureX11/File.swift")).isEmpty)
-    let load = swift("  unsafe base.load(as: Int.self)\n", in: "Sources/CaptureX11/File.swift")
+    #expect(
+      CommentRules.checkSafety(swift(text, in: "Sources/Media/CaptureX11/File.swift")).isEmpty)
+    let load = swift(
+      "  unsafe base.load(as: Int.self)\n", in: "Sources/Media/CaptureX11/File.swift")
     #expect(CommentRules.checkSafety(load).count == 1)
   }
 
@@ -170,5 +206,16 @@ import Testing
     #expect(ExampleRule.check(readme, against: [example]).count == 1)
     let same = swift("import A\n/// Runs.\nrun()\n", in: "examples/a/Sources/A/A.swift")
     #expect(ExampleRule.check(readme, against: [same]).isEmpty)
+  }
+
+  @Test func aPhraseThatIsNotPlainEnglishIsFound() {
+    for (phrase, _) in WordRules.strange {
+      let text = "/// Says \(phrase) here.\n"
+      #expect(!WordRules.checkPhrases(swift(text)).isEmpty, "\(phrase)")
+    }
+    #expect(WordRules.checkPhrases(swift("// A file that is no directory.\n")).count == 1)
+    #expect(WordRules.checkPhrases(swift("// There is no directory.\n")).isEmpty)
+    #expect(WordRules.checkPhrases(swift("// It is no longer there.\n")).isEmpty)
+    #expect(WordRules.checkPhrases(swift("// swish, wishbone\n")).isEmpty)
   }
 }

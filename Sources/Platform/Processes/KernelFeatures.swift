@@ -50,7 +50,7 @@ package enum KernelFeatures {
   /// Why there is no `io_uring(7)` for this process; nil if there is one.
   package static var ringRefusal: SystemError? {
     do throws(SystemError) {
-      _ = try Ring(entries: 2)
+      _ = try IOURing(entries: 2)
       return nil
     } catch { return error }
   }

@@ -13,7 +13,7 @@ package struct BlockWriter: ~Copyable {
   /// Why there is no ring; nil if there is one.
   package let ringRefusal: SystemError?
 
-  private let ring: Ring?
+  private let ring: IOURing?
   /// Two blocks a record under way: its head, and the end of its body.
   private let scratch: BlockMemory
   private var slots: [Slot]
@@ -45,7 +45,7 @@ package struct BlockWriter: ~Copyable {
     scratch = try BlockMemory(count: 2 * depth)
     slots = (0..<depth).map { _ in Slot() }
     do throws(SystemError) {
-      ring = try Ring(entries: 2 * depth)
+      ring = try IOURing(entries: 2 * depth)
       ringRefusal = nil
     } catch {
       ring = nil

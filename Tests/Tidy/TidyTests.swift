@@ -10,8 +10,15 @@ import Testing
     #expect(findings.isEmpty, "\(findings.map(\.description).joined(separator: "\n"))")
   }
 
-  @Test func modulesImportOnlyWhatLiesBelowThem() {
-    expectNone(files.flatMap(LayerRule.check))
+  @Test func modulesImportOnlyWhatThePackageDeclares() throws {
+    let rule = LayerRule(modules: try PackageModules.declared.get())
+    expectNone(files.flatMap(rule.check))
+  }
+
+  @Test func thePictureOfLayersIsThePackages() throws {
+    let rule = LayerRule(modules: try PackageModules.declared.get())
+    expectNone(
+      rule.checkPicture(in: try #require(files.first { $0.path == "docs/ARCHITECTURE.md" })))
   }
 
   @Test func mediaModulesAreEmptyWithoutTheirTrait() {
@@ -56,6 +63,10 @@ import Testing
 
   @Test func noMarkerIsLeftOver() {
     expectNone(files.flatMap(WordRules.checkMarkers))
+  }
+
+  @Test func wordsArePlainEnglish() {
+    expectNone(files.flatMap(WordRules.checkPhrases))
   }
 
   @Test func noFileNamesAPathOfOneMachine() {

@@ -5,11 +5,11 @@ import Glibc
 package final class BatchWriter {
   /// Why there is no io_uring; nil if there is one.
   package let ringRefusal: SystemError?
-  private let ring: Ring?
+  private let ring: IOURing?
 
   package init() {
     do throws(SystemError) {
-      ring = try Ring(entries: 2)
+      ring = try IOURing(entries: 2)
       ringRefusal = nil
     } catch {
       ring = nil
