@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Which module may import which stands here alone: Tests/Tidy reads it from the manifest, and checks
-// the layers of docs/ARCHITECTURE.md against it. The modules of the family Media whose name has a
-// library's in it, and GStreamerLog, are empty without the package trait Media: the core then builds
-// and links without XCB and GStreamer.
+// What a module may import stands here alone: Tests/Tidy reads it from the manifest, and compares
+// the layers of docs/ARCHITECTURE.md with it. CaptureX11, CaptureGStreamer, UploadGStreamer,
+// LivePage and GStreamerLog are empty without the package trait Media: the core then builds and
+// links without media libraries.
 
 let strict: [SwiftSetting] = [
   .strictMemorySafety(),
