@@ -1,9 +1,9 @@
 import Platform
 
 extension AppGroup {
-  /// Makes a group whose owner is the calling user (below `root`, the owner of `root/state`), and
-  /// opens it. The owner may take every role.
-  /// - Throws: ``GroupError``; its kind is `exists` if there is such a group already.
+  /// Creates and opens a group. Its owner is the calling user, or with `root` the owner of
+  /// `root/state`, and holds every role.
+  /// - Throws: ``GroupError``; its kind is `exists` if the group exists.
   public static func create(
     _ id: GroupID, root: String? = nil, kind: Kind = .user
   ) throws(GroupError) -> AppGroup {
@@ -11,7 +11,7 @@ extension AppGroup {
     if choice == .user, let place = try Place.find(.system, isMaking: false) {
       try requireNone(id, in: openTrusted(place.statePath, place.trusted))
     }
-    // Before anything is made, so that a refusal leaves nothing behind.
+    // Checked before anything is created, so that a refusal leaves nothing behind.
     if let root { try RunDirectory.requireShortPath(of: id, in: Place.absolute(root) + "/run") }
     guard let place = try Place.find(choice, isMaking: true) else {
       throw .unknown(id, [choice])
@@ -19,11 +19,11 @@ extension AppGroup {
     guard currentUserID() == place.ownerID || currentUserID() == 0 else {
       throw GroupError(
         .notPermitted,
-        "\(place.statePath) belongs to \(userText(place.ownerID)), who alone can create groups"
+        "only \(userText(place.ownerID)), the owner of \(place.statePath), can create groups"
           + " there",
         advice: place.ownerID == 0
-          ? "run the command with sudo, or choose another place with --root DIR"
-          : "ask them, or choose another place with --root DIR")
+          ? "run the command with sudo, or choose another directory with --root DIR"
+          : "ask that user, or choose another directory with --root DIR")
     }
     let state = try openTrusted(place.statePath, place.trusted)
     let lock = try lockState(state, ownerID: place.ownerID)
@@ -31,7 +31,7 @@ extension AppGroup {
     try requireNone(id, in: state)
     if let run = try place.openRun(isMaking: false) {
       try RunDirectory.requireShortPath(of: id, in: run.path)
-      // Of a group of this id whose removal came no further, with its members' permissions.
+      // A removal that was interrupted may have left a directory with the old permissions.
       try setAside(id, in: run)
       sweep(run)
     }
@@ -42,10 +42,10 @@ extension AppGroup {
       guard let container = try Container.open(id, in: place) else { throw .unknown(id, [choice]) }
       let read = try container.read()
       let run = try RunDirectory.open(of: id, read.manifest, in: place, isLocked: true)
-      try attempt("cannot make the group \(id)") { () throws(SystemError) in try state.sync() }
+      try attempt("cannot create the group \(id)") { () throws(SystemError) in try state.sync() }
       return AppGroup(container, read, run)
     } catch {
-      // All or nothing.
+      // A failure leaves nothing behind.
       if let run = try? place.openRun(isMaking: false) {
         _ = try? setAside(id, in: run)
         sweep(run)
@@ -66,14 +66,14 @@ extension AppGroup {
     let path = state.path(of: id.description)
     if found.kind == .directory {
       throw GroupError(
-        .exists, "the group \(id) exists already, in \(path)",
+        .exists, "the group \(id) already exists in \(path)",
         advice: "see `framebus group show \(id)`")
     }
     throw GroupError(
       .unsafe, "\(path) is a \(found.kind.rawValue), not a group", advice: "remove it: rm \(path)")
   }
 
-  /// Makes the container under a temporary name and puts it in place as a whole.
+  /// Creates the complete container under a temporary name, then renames it.
   private static func makeContainer(
     _ manifest: Manifest, in state: borrowing Directory, _ place: Place
   ) throws(GroupError) {
@@ -85,7 +85,7 @@ extension AppGroup {
       let logs = try makeOwned(
         LogPlaces.directoryName, mode: 0o1700, in: made, ownerID: ownerID)
       try Permissions(manifest, ownerID: ownerID).apply(toJoined: logs)
-      try attempt("cannot make the group \(manifest.id)") { () throws(SystemError) in
+      try attempt("cannot create the group \(manifest.id)") { () throws(SystemError) in
         _ = try AuditLog.make(in: made, ownerID: ownerID)
         try made.replaceFile(
           Manifest.fileName, with: Array(manifest.text.utf8), mode: 0o600, ownerID: ownerID,
@@ -95,15 +95,15 @@ extension AppGroup {
     }
   }
 
-  /// Lets a user or a group hold a role, in the manifest and in the permissions of the
-  /// directories. Granting again what is granted puts the permissions right.
+  /// Grants a role to a user or a group: in the manifest and in the directories' permissions.
+  /// Repeating a grant repairs the permissions.
   public static func grant(
     _ role: Role, to holder: Holder, in id: GroupID, root: String? = nil
   ) throws(GroupError) {
     try grant(role, to: [holder], in: id, root: root)
   }
 
-  /// The same for several, in one step: a failure grants nobody anything.
+  /// Grants a role to several holders in one step. A failure grants nothing.
   public static func grant(
     _ role: Role, to holders: [Holder], in id: GroupID, root: String? = nil
   ) throws(GroupError) {
@@ -112,13 +112,14 @@ extension AppGroup {
     if place.choice == .user, holders.contains(where: { $0 != .user(place.ownerID) }) {
       throw GroupError(
         .notPermitted,
-        "\(id) lies in the home directory of \(userText(place.ownerID)) and is theirs alone",
-        advice: "share a group made with `sudo framebus group create ID --system`, or with --root")
+        "\(id) is in the home directory of \(userText(place.ownerID)) and cannot be shared",
+        advice: "create a group to share with `sudo framebus group create ID --system`, or with"
+          + " --root")
     }
     let state = try openTrusted(place.statePath, place.trusted)
     let lock = try lockState(state, ownerID: place.ownerID)
     defer { lock.isHeldUntilHere() }
-    // Read under the lock: another grant may have just changed it.
+    // Read under the lock, because another grant may have changed it.
     guard let container = try Container.open(id, in: place) else { throw .unknown(id, []) }
     let before = try container.read().manifest
     var manifest = before
@@ -131,23 +132,24 @@ extension AppGroup {
     let run = try RunDirectory.open(of: id, before, in: place, isLocked: true)
     let permissions = Permissions(manifest, ownerID: place.ownerID)
     do throws(GroupError) {
-      // Permissions first: where the file system has no lists, the manifest stays as it was.
+      // Permissions first: if the file system has no access control lists, the manifest does not
+      // change.
       try permissions.apply(toContainer: container.directory)
       try permissions.apply(toRun: run)
       try write(manifest, permissions, in: container)
     } catch {
-      // Each by itself: the one may be on a full disk, and the other not.
+      // Restored separately, because one may be on a full disk and the other not.
       let former = Permissions(before, ownerID: place.ownerID)
       try? former.apply(toContainer: container.directory)
       try? former.apply(toRun: run)
       throw error
     }
-    try attempt("the grant is made, but a power cut may undo it") { () throws(SystemError) in
+    try attempt("the role is granted, but a power cut may undo it") { () throws(SystemError) in
       try container.directory.sync()
     }
   }
 
-  /// Puts a manifest in the place of another, or leaves that one.
+  /// Replaces the manifest. A failure leaves the old one in place.
   private static func write(
     _ manifest: Manifest, _ permissions: Permissions, in container: borrowing Container
   ) throws(GroupError) {
@@ -157,13 +159,13 @@ extension AppGroup {
         Manifest.fileName, with: Array(manifest.text.utf8), mode: isPlain ? 0o600 : 0o640,
         ownerID: container.place.ownerID, access: isPlain ? nil : permissions.reading)
     } catch {
-      // The caller asks for that again, and says so.
+      // After the rename only the sync can fail. The caller syncs again and reports that failure.
       if !error.followsChange { throw .failed("cannot write the manifest", error) }
     }
   }
 
-  /// Removes a group with everything in it. A broken group can be removed as well.
-  /// - Parameter isForced: removes it even while streams are being published.
+  /// Removes a group and everything in it, even if its manifest is malformed.
+  /// - Parameter isForced: removes the group even while streams are being published.
   public static func remove(
     _ id: GroupID, root: String? = nil, isForced: Bool = false
   ) throws(GroupError) {
@@ -174,37 +176,37 @@ extension AppGroup {
         try state.status(of: id.description)
       }
       if found == nil { continue }
-      try requireOwner(id, place, "remove it")
+      try requireOwner(id, place, "remove the group")
       let lock = try lockState(state, ownerID: place.ownerID)
       defer { lock.isHeldUntilHere() }
       let aside: [String]
       var left: [String] = []
       if let run = try place.openRun(isMaking: false) {
         if !isForced { try requireIdle(id, in: run) }
-        // From here on there is no such group, whatever becomes of what it leaves.
+        // From here on the group does not exist, even if removing its files fails.
         aside = try [setAside(id, in: state), setAside(id, in: run)]
         left = sweep(run)
       } else {
         aside = try [setAside(id, in: state)]
       }
-      try attempt("\(id) is removed, but a power cut may undo that") { () throws(SystemError) in
+      try attempt("\(id) is removed, but a power cut may undo it") { () throws(SystemError) in
         try state.sync()
       }
       left += sweep(state)
       if let path = left.first(where: aside.contains) {
         throw GroupError(
-          .system, "\(id) is removed, but what somebody put into it is left in \(path)",
-          advice: "have root remove that: rm -r \(path)")
+          .system, "\(id) is removed, except for files that could not be removed from \(path)",
+          advice: "remove them as root: rm -r \(path)")
       }
       return
     }
     throw GroupError(
-      .unknown, "there is no group \(id)", advice: "`framebus group list` shows those there are")
+      .unknown, "there is no group \(id)", advice: "list groups with `framebus group list`")
   }
 
-  /// Gives the entry another name, so that the group is gone at once, as a whole; sweeping removes
-  /// what has that name. None there is no error.
-  /// - Returns: the path of that name.
+  /// Renames the group's directory to a temporary name, so that the group disappears in one step.
+  /// `sweep` removes it later. A missing directory is not an error.
+  /// - Returns: the temporary path.
   @discardableResult
   private static func setAside(
     _ id: GroupID, in directory: borrowing Directory
@@ -239,12 +241,12 @@ extension AppGroup {
     if currentUserID() == place.ownerID || currentUserID() == 0 { return }
     throw GroupError(
       .notPermitted,
-      "the group \(id) belongs to \(userText(place.ownerID)), who alone can \(what)",
-      advice: place.ownerID == 0 ? "run the command with sudo" : "ask them")
+      "only \(userText(place.ownerID)), the owner of the group \(id), can \(what)",
+      advice: place.ownerID == 0 ? "run the command with sudo" : "ask that user")
   }
 }
 
-/// Who holds a role: a user, or all users of a group of the user database.
+/// A holder of a role: a user, or all members of a group of the user database.
 public enum Holder: Hashable, Sendable {
   case user(UInt32)
   case group(UInt32)

@@ -1,55 +1,55 @@
 import Platform
 
-/// A named set of processes that share one container: the same id leads every member, whatever
-/// its environment, to the same directories; anyone else is refused.
+/// A named set of processes that share one container. The group ID leads every member to the same
+/// directories, whatever its environment. The kernel denies access to everyone else.
 ///
-/// This module knows identity, places, roles and permissions. It refuses to know what is kept in
-/// the container. Layout and failures: docs/design/app-group.md.
+/// This module handles identity, directories, roles and permissions. It refuses to interpret the
+/// container's contents. Layout and failures: docs/design/app-group.md.
 public struct AppGroup: Sendable {
-  /// Where a new group lies.
+  /// The location of a new group.
   public enum Kind: String, Hashable, Sendable {
-    /// One user's own: in the home directory and a runtime directory of that user.
+    /// For one user: in that user's home directory and runtime directory.
     case user
-    /// Several users': in `/var/lib/framebus` and `/run/framebus`; made by root.
+    /// For several users: in `/var/lib/framebus` and `/run/framebus`; created by root.
     case system
   }
 
   public let id: GroupID
-  /// The durable part: what survives a reboot. Members may look; the owner alone writes.
+  /// The durable directory, which survives a reboot. Members may read it; only the owner writes.
   public let containerPath: String
-  /// The volatile part: sockets and locks. It goes at reboot and is made again on open.
+  /// The volatile directory, for sockets and locks. A reboot removes it; `open` creates it again.
   public let runPath: String
-  /// Sockets and locks of streams. Members who may publish may write here; it is sticky, so that
-  /// none can replace another's.
+  /// Sockets and locks of streams. Members who may publish may write here. The directory is
+  /// sticky, so a user cannot replace another user's files.
   public let streamsPath: String
   /// Named semaphores, with the same permissions.
   public let semaphoresPath: String
-  /// Named notifications: who may post and observe which is told by the permissions of its parts.
+  /// Named notifications. The permissions of its entries decide who may post and observe which.
   public let notifyPath: String
-  /// Mailboxes: their sockets and locks, with the permissions of `streams`.
+  /// Sockets and locks of mailboxes, with the permissions of `streams`.
   public var mailboxesPath: String { notifyPath + "/" + NotifyPlaces.mailboxesName }
-  /// Logs: their newest lines, in memory that the members share.
+  /// The newest lines of logs, in memory that the members share.
   public let logSegmentsPath: String
-  /// Logs as they outlast a reboot. Every member may add to them and read them.
+  /// Log files that survive a reboot. Every member may append to and read them.
   public var logsPath: String { containerPath + "/" + LogPlaces.directoryName }
-  /// The user who decides about the group.
+  /// The user who administers the group.
   public let ownerID: UInt32
-  /// What a command line needs besides the id to find the group.
+  /// The option that a command line needs in addition to the ID to find the group.
   private let findingOption: String
   let membership: Membership
 
-  /// The longest name of a stream, in bytes, whose socket's path fits (unix(7) allows 107 bytes),
-  /// with 16 bytes to spare for a temporary name; 8…48.
+  /// The longest stream name, in bytes: 8…48. The path of the stream's socket has at most 107 bytes
+  /// (unix(7)), of which 16 are reserved for the suffix of a temporary name.
   public var maximumStreamNameBytes: Int {
     RunDirectory.maximumNameBytes(streamsPath: streamsPath)
   }
 
-  /// Opens a group as a member of it, and makes its run directory again after a reboot.
-  /// - Parameter root: a directory that holds `state/ID` and `run/ID` instead of the usual
-  ///   places; nil looks for a system group and then for one of the calling user.
-  /// - Throws: ``GroupError``: unknown group, no member, broken manifest, or directories that
-  ///   somebody else could have planted.
-  /// - Complexity: some 40 system calls; blocks at most 10 s, while another process makes the run
+  /// Opens a group of which the caller is a member. Recreates its run directory after a reboot.
+  /// - Parameter root: a directory that holds `state/ID` and `run/ID` instead of the default
+  ///   directories; nil searches for a system group, then for a group of the calling user.
+  /// - Throws: ``GroupError``: unknown group, caller not a member, malformed manifest, or
+  ///   directories that another user could have planted.
+  /// - Complexity: some 40 system calls. Blocks at most 10 s while another process creates the run
   ///   directory.
   public static func open(_ id: GroupID, root: String? = nil) throws(GroupError) -> AppGroup {
     let container = try find(id, root: root)
@@ -64,8 +64,8 @@ public struct AppGroup: Sendable {
     return try AppGroup(container, read, RunDirectory.open(of: id, read.manifest, in: place))
   }
 
-  /// The roles that the manifest lets a user hold, whose ids the kernel vouches for
-  /// (`SO_PEERCRED`). The manifest is read again when it has changed.
+  /// The roles that the manifest grants to a user. The IDs must come from the kernel
+  /// (`SO_PEERCRED`). A changed manifest is read again.
   public func roles(uid: UInt32, gid: UInt32) -> [Role] {
     membership.roles(uid: uid, gids: [gid])
   }
@@ -78,7 +78,7 @@ public struct AppGroup: Sendable {
     membership.roles(uid: currentUserID(), gids: currentGroupIDs())
   }
 
-  /// Refuses a role that the manifest does not give to the calling process.
+  /// Throws if the manifest does not grant the role to the calling process.
   public func require(_ role: Role) throws(GroupError) {
     if ownRoles.contains(role) { return }
     let uid = currentUserID()
@@ -91,15 +91,15 @@ public struct AppGroup: Sendable {
         + " --group \(id)\(findingOption)`, or take another role with --role")
   }
 
-  /// Whether the calling user is the only one in it.
+  /// Whether the calling user owns the group and is its only member.
   package var hasOneUser: Bool {
     guard let roles = membership.manifest()?.roles.values else { return false }
     let uid = currentUserID()
     return ownerID == uid && roles.allSatisfy { $0.gids.isEmpty && $0.uids.isSubset(of: [uid]) }
   }
 
-  /// What the holders of a role get, besides the owner, of a file that is theirs; nil if the group
-  /// has no such role.
+  /// The access list of a file for the owner and the holders of a role; nil if the group has no
+  /// such role.
   package func accessList(
     of role: Role, _ permissions: AccessList.Permissions
   ) -> AccessList? {
@@ -125,12 +125,12 @@ public struct AppGroup: Sendable {
     membership = Membership(container, read)
   }
 
-  /// The places to look for a group, in order.
+  /// The locations to search for a group, in order.
   static func choices(root: String?) -> [Place.Choice] {
     root.map { [.root($0)] } ?? [.system, .user]
   }
 
-  /// Opens the container of a group, wherever it lies.
+  /// Finds and opens the container of a group.
   static func find(_ id: GroupID, root: String?) throws(GroupError) -> Container {
     for choice in choices(root: root) {
       guard let place = try Place.find(choice, isMaking: false) else { continue }

@@ -1,18 +1,18 @@
 import Platform
 
-/// What processes were refused: a log for each user, in the directory `audit` of the group's
-/// container, which members alone can reach. Whoever is refused writes the line itself, so this
-/// tells of mistakes; a program that means harm can leave it out, and is stopped by permissions.
+/// The refusals of the group's policies: one log for each user, in the directory `audit` of the
+/// container, which only members can reach. The refused process writes the line itself, so the log
+/// shows mistakes. A hostile process can omit the line, but permissions still stop it.
 struct AuditLog {
   static let directoryName = "audit"
-  /// Members write here without listing; sticky, so that none can take another's log away. The
-  /// container lets nobody else come this far.
+  /// Members may write here but not list. The directory is sticky, so that a user cannot remove
+  /// another user's log. The container's permissions exclude everyone else.
   static let mode: UInt32 = 0o1733
-  /// A log and its predecessor take at most twice as much.
+  /// The limit of one log. With its predecessor a log takes at most twice as much.
   static let maximumBytes = 1 << 20
 
-  /// Adds a line to the calling user's log. What cannot be written is left out: the refusal itself
-  /// is what counts, and its error goes to the caller in any case.
+  /// Appends a line to the calling user's log. A failed write is ignored, because the caller
+  /// reports the refusal in any case.
   static func append(_ text: String, in container: borrowing Container) {
     let line = "\(wallNowNs()) pid \(currentProcessID()) uid \(currentUserID()) \(text)\n"
     guard let directory = open(in: container) else { return }
@@ -20,7 +20,7 @@ struct AuditLog {
       Array(line.utf8), toLog: "\(currentUserID()).log", limit: maximumBytes)
   }
 
-  /// The directory; a group of a version before it gets it from its owner.
+  /// Opens the directory. A group of a version without it gets one when its owner calls this.
   private static func open(in container: borrowing Container) -> Directory? {
     let ownerID = container.place.ownerID
     // Members may search it, not list it.
@@ -43,7 +43,7 @@ struct AuditLog {
 }
 
 extension AppGroup {
-  /// Notes in the group's container that this process was refused something.
-  /// - Parameter text: one line; what comes from others in it has gone through `printable`.
+  /// Appends a refusal of this process to the group's audit log.
+  /// - Parameter text: one line. The caller passes untrusted parts through `printable`.
   package func audit(_ text: String) { membership.audit(text) }
 }

@@ -14,7 +14,7 @@ struct Container: ~Copyable {
     return Container(id: id, place: place, directory: directory)
   }
 
-  /// What fails in a container that another process removes meanwhile, fails because of that.
+  /// Runs the body. If it fails because another process removed the container, throws `unknown`.
   borrowing func whileThere<Value>(
     _ body: () throws(GroupError) -> Value
   ) throws(GroupError) -> Value {
@@ -24,13 +24,13 @@ struct Container: ~Copyable {
     }
   }
 
-  /// A manifest, and the status of its file, by which a change is noticed.
+  /// A manifest and its file's status, which reveals a later change.
   struct ReadManifest: Sendable {
     let manifest: Manifest
     let status: FileStatus
   }
 
-  /// Reads the manifest, whatever may lie in its place.
+  /// Reads the manifest, and refuses a file that the owner alone did not control.
   func read() throws(GroupError) -> ReadManifest {
     let path = directory.path(of: Manifest.fileName)
     let remedy = "restore the file, or `framebus group remove \(id)\(place.findingOption)`"
@@ -44,7 +44,8 @@ struct Container: ~Copyable {
         throw .noMember(id, in: place)
       case .system(let error): throw GroupError(.brokenManifest, "\(error)", advice: remedy)
       case .notFile(let path, let kind):
-        throw GroupError(.brokenManifest, "\(path) is a \(kind.rawValue), no file", advice: remedy)
+        throw GroupError(
+          .brokenManifest, "\(path) is a \(kind.rawValue), not a file", advice: remedy)
       case .tooLarge(let path, let byteCount, let limit):
         throw GroupError(
           .brokenManifest, "\(path) has \(byteCount) bytes, more than \(limit)", advice: remedy)
@@ -58,8 +59,8 @@ struct Container: ~Copyable {
     }
     if status.linkCount > 1 {
       throw GroupError(
-        .unsafe, "\(path) has \(status.linkCount) names (hard links), so another may change it",
-        advice: "copy it and put the copy in its place: cp \(path) \(path).copy"
+        .unsafe, "\(path) has \(status.linkCount) hard links, so another user may change it",
+        advice: "replace it with a copy: cp \(path) \(path).copy"
           + " && mv \(path).copy \(path)")
     }
     do {
@@ -73,8 +74,8 @@ struct Container: ~Copyable {
   }
 }
 
-/// Opens the directory of a group in one of a place's two directories.
-/// - Returns: nil if there is none.
+/// Opens a group's directory in the state or the run directory of a location.
+/// - Returns: nil if it does not exist.
 func openGroupDirectory(
   _ id: GroupID, in parent: borrowing Directory, _ place: Place
 ) throws(GroupError) -> Directory? {
@@ -87,7 +88,7 @@ func openGroupDirectory(
     if error.reasonKind == .notPermitted { throw .noMember(id, in: place) }
     if error.isNoDirectory {
       throw GroupError(
-        .unsafe, "\(parent.path(of: name)) is no directory, and links are not followed here",
+        .unsafe, "\(parent.path(of: name)) is not a directory, and links are not followed here",
         advice: "remove it: rm \(parent.path(of: name))")
     }
     throw .failed("cannot open the group \(id)", error)
@@ -96,14 +97,13 @@ func openGroupDirectory(
   return directory
 }
 
-/// Checks that a directory of a group belongs to the group's owner, that only those whom an
-/// access control list names may write there (and then it is sticky), and that nobody else may
-/// even look.
+/// Checks that a group's directory belongs to the group's owner, that only users in its access
+/// control list may write there (and that it is then sticky), and that nobody else may read it.
 func requireOwned(
   _ directory: borrowing Directory, by ownerID: UInt32, isShared: Bool = false
 ) throws(GroupError) {
   let path = directory.path
-  let status = try attempt("cannot look at \(path)") { () throws(SystemError) in
+  let status = try attempt("cannot read the status of \(path)") { () throws(SystemError) in
     try directory.status()
   }
   if status.ownerID != ownerID {
@@ -113,20 +113,20 @@ func requireOwned(
   let isWritable = status.isWritableByGroup && !(isShared && status.isSticky)
   if isOpen || isWritable {
     throw GroupError(
-      .unsafe, "\(path) has mode \(octal(status.mode)), which lets others in",
+      .unsafe, "\(path) has mode \(octal(status.mode)), which gives others access",
       advice: "run `chmod \(isWritable ? "g-w,o-rwx" : "o-rwx") \(path)`")
   }
 }
 
 extension GroupError {
-  /// What somebody without a role is told: who decides, and what to ask for.
+  /// The error for a user without a role: names the owner and the command to ask for.
   static func noMember(_ id: GroupID, in place: Place) -> GroupError {
     let uid = currentUserID()
     return GroupError(
       .notPermitted,
-      "\(userText(uid)) is no member of the group \(id), which belongs to"
+      "\(userText(uid)) is not a member of the group \(id), which belongs to"
         + " \(userText(place.ownerID))",
-      advice: "ask them for `framebus group grant ROLE --uid \(uid) --group \(id)"
+      advice: "ask that user to run `framebus group grant ROLE --uid \(uid) --group \(id)"
         + "\(place.findingOption)`")
   }
 

@@ -1,20 +1,22 @@
 import Platform
 
-/// The directory `defaults` of a group's container, in which members who may publish keep settings
-/// that every member reads. What its files hold is the business of SharedDefaults.
+/// The directory `defaults` of a group's container. Members who may publish write settings there,
+/// and every member reads them. SharedDefaults defines the files.
 ///
-/// It is not sticky: whoever may write a suite may also put a new file in its place, as a change of
-/// its journal into a snapshot does, whoever made the file before.
+/// The directory is not sticky: a user who may write a suite may also replace its file, whichever
+/// user created it. Turning the journal into a snapshot does that.
 struct DefaultsPlace {
   static let directoryName = "defaults"
   private let permissions: Permissions
 
   init(_ permissions: Permissions) { self.permissions = permissions }
 
-  /// What new files get. The owner of the group is named too: files belong to whoever made them.
+  /// The access list that new files inherit. It names the group's owner, because a file belongs to
+  /// the user who created it.
   private var inherited: AccessList { permissions.publishing.naming(permissions.ownerID, 7) }
 
-  /// A group of a version before it gets it from its owner, at the first use.
+  /// Sets the permissions if the directory exists. A group of a version without it gets one when
+  /// its owner first uses settings.
   func applyIfThere(in container: borrowing Directory) throws(GroupError) {
     guard let directory = try Self.openedIfThere(in: container) else { return }
     try apply(to: directory)
@@ -32,7 +34,7 @@ struct DefaultsPlace {
     try permissions.set(inherited, .inherited, on: directory, plainMode: nil)
   }
 
-  /// Opens it, and makes it first if it is missing and the caller may.
+  /// Opens the directory. Creates it if it is missing and the caller has permission.
   static func open(in container: borrowing Container) throws(GroupError) -> Directory {
     if let found = try opened(in: container) { return found }
     let path = container.directory.path(of: directoryName)
@@ -42,16 +44,16 @@ struct DefaultsPlace {
       if let made = try opened(in: container) { return made }
     }
     throw GroupError(
-      .notPermitted, "\(path) is missing, and only \(userText(ownerID)) can make it",
-      advice: "ask them to run `framebus defaults list --group \(container.id)"
+      .notPermitted, "\(path) is missing, and only \(userText(ownerID)) can create it",
+      advice: "ask that user to run `framebus defaults list --group \(container.id)"
         + "\(container.place.findingOption)`")
   }
 
-  /// - Returns: nil if it is not there.
+  /// - Returns: nil if it is missing.
   private static func opened(in container: borrowing Container) throws(GroupError) -> Directory? {
     let path = container.directory.path(of: directoryName)
     guard let directory = try openedIfThere(in: container.directory) else { return nil }
-    let status = try attempt("cannot look at \(path)") { () throws(SystemError) in
+    let status = try attempt("cannot read the status of \(path)") { () throws(SystemError) in
       try directory.status()
     }
     if status.ownerID != container.place.ownerID {
@@ -59,7 +61,7 @@ struct DefaultsPlace {
     }
     if status.mode & 0o007 != 0 {
       throw GroupError(
-        .unsafe, "\(path) has mode \(octal(status.mode)), which lets others in",
+        .unsafe, "\(path) has mode \(octal(status.mode)), which gives others access",
         advice: "run `chmod o-rwx \(path)`")
     }
     return directory
@@ -74,7 +76,7 @@ struct DefaultsPlace {
     }
   }
 
-  /// Another process may be first.
+  /// Creates the directory, unless another process does so first.
   private static func makeInPlace(in container: borrowing Container) throws(GroupError) {
     let manifest = try container.read().manifest
     let ownerID = container.place.ownerID
@@ -87,6 +89,6 @@ struct DefaultsPlace {
 }
 
 extension AppGroup {
-  /// The directory in which the group's settings lie.
+  /// Opens the directory of the group's settings.
   package func openDefaults() throws(GroupError) -> Directory { try membership.openDefaults() }
 }

@@ -1,19 +1,19 @@
 import Platform
 
-/// One thing that `framebus group doctor` looked at.
+/// The result of one check of `framebus group doctor`.
 public struct Finding: Sendable {
   public enum State: String, Sendable { case ok, warning, failed }
   public let check: String
   public let state: State
-  /// What was found.
+  /// The observed state.
   public let detail: String
-  /// What to do about it, unless all is well.
+  /// How to fix a problem; nil if the check succeeded.
   public let fix: String?
 }
 
 extension AppGroup {
-  /// Looks at everything that a group needs, from its place to the last permission. Never
-  /// changes anything but what every opening does.
+  /// Checks everything that a group needs, from its location to its permissions. Changes nothing
+  /// except what every `open` changes.
   public static func diagnose(_ id: GroupID, root: String? = nil) -> [Finding] {
     var diagnosis = Diagnosis(id: id, root: root)
     diagnosis.run()
@@ -61,15 +61,15 @@ private struct Diagnosis {
       if place.statePath == wanted + "/framebus" { break }
       warn(
         "place",
-        "XDG_STATE_HOME is \(printable(wanted)), but the groups lie in \(place.statePath), where"
+        "XDG_STATE_HOME is \(printable(wanted)), but the groups are in \(place.statePath), where"
           + " every process of this user finds them",
         fix: "to move them, stop their processes, move the directory and link"
           + " ~/.local/state/framebus to it")
       return
     case .root(let path) where place.isPrivate(path):
       warn(
-        "place", "\(path) is closed to other users, members of the group or not",
-        fix: "if it is to be shared, run `chmod o+x \(path)`")
+        "place", "\(path) is closed to other users, including members of the group",
+        fix: "to share the group, run `chmod o+x \(path)`")
       return
     default: break
     }
@@ -84,7 +84,7 @@ private struct Diagnosis {
       warn("membership", error.problem, fix: error.advice)
     } else {
       let names = roles.map(\.description).joined(separator: ", ")
-      note("membership", "\(userText(uid)) may be \(names)")
+      note("membership", "\(userText(uid)) holds \(names)")
     }
     let strangers = Set(manifest.roles.values.flatMap(\.uids)).filter {
       UserAccount.find($0) == nil
@@ -101,8 +101,8 @@ private struct Diagnosis {
     let account = UserAccount.find(place.ownerID)?.name ?? "\(place.ownerID)"
     if path.hasPrefix("/run/user/"), !isLingering(account) {
       warn(
-        "run directory", "\(path) goes when the last session of \(account) ends",
-        fix: "to keep streams beyond that, run `loginctl enable-linger \(account)`")
+        "run directory", "\(path) is removed when the last session of \(account) ends",
+        fix: "to keep streams after that, run `loginctl enable-linger \(account)`")
     } else {
       note("run directory", path)
     }
@@ -127,7 +127,9 @@ private struct Diagnosis {
     let isRight = try attempt("cannot read permissions") { () throws(SystemError) in
       try wanted.areSet(onContainer: container.directory, run: run)
     }
-    if isRight { return note("permissions", "directories let in whom the manifest names") }
+    if isRight {
+      return note("permissions", "the directories' access control lists match the manifest")
+    }
     let holder = manifest.roles.lazy.compactMap { role, holders in
       holders.uids.first.map { "\(role) --uid \($0)" }
         ?? holders.gids.first.map { "\(role) --gid \($0)" }
@@ -136,7 +138,7 @@ private struct Diagnosis {
       Finding(
         check: "permissions", state: .failed,
         detail: "the directories' access control lists differ from the manifest",
-        fix: "grant any role again, which puts them right: `framebus group grant"
+        fix: "repair them by granting any role again: `framebus group grant"
           + " \(holder ?? "ROLE --uid N") --group \(id)\(container.place.findingOption)`"))
   }
 
@@ -145,8 +147,8 @@ private struct Diagnosis {
     let names = (try? state.names().filter { $0.hasPrefix(temporaryPrefix) }) ?? []
     if names.isEmpty { return note("leftovers", "none") }
     warn(
-      "leftovers", "\(names.count) half made or half removed groups in \(place.statePath)",
-      fix: "the next create or remove of a group removes them; what then stays, root can remove")
+      "leftovers", "\(names.count) partly created or partly removed groups in \(place.statePath)",
+      fix: "creating or removing any group removes them; remove any that remain as root")
   }
 }
 

@@ -1,15 +1,15 @@
 import Platform
 
-/// What can be told about a group: for `framebus group show` and `list`.
+/// A description of a group, for `framebus group show` and `list`.
 public struct GroupDescription: Sendable {
-  /// Who may hold one role.
+  /// The users and user groups that may hold one role.
   public struct RoleHolders: Sendable {
     public let role: Role
     public let uids: [UInt32]
     public let gids: [UInt32]
   }
 
-  /// Where it lies.
+  /// The kind of location.
   public enum Place: String, Sendable { case user, system, root }
 
   public let id: GroupID
@@ -19,13 +19,13 @@ public struct GroupDescription: Sendable {
   public let runPath: String
   public let streamsPath: String
   public let roles: [RoleHolders]
-  /// What the roles may do with notifications.
+  /// The notifications that each role may post, observe and set.
   public let notifications: NotificationPolicy
   /// The roles of the calling process.
   public let ownRoles: [Role]
 }
 
-/// One entry of a list of groups: it may be broken.
+/// An entry in a list of groups. The group may be unusable.
 public struct ListedGroup: Sendable {
   public let id: GroupID
   public let place: GroupDescription.Place
@@ -33,13 +33,13 @@ public struct ListedGroup: Sendable {
   public let containerPath: String
   /// The roles of the calling process.
   public let ownRoles: [Role]
-  /// Why it cannot be used, if it cannot.
+  /// The reason that the group is unusable; nil if it is usable.
   public let problem: GroupError?
 }
 
 extension AppGroup {
-  /// Describes a group to its members, to its owner and to root. The owner's call makes the run
-  /// directory again after a reboot, and what a group of an earlier version lacks.
+  /// Describes a group to its members, to its owner and to root. A call by the owner recreates the
+  /// run directory after a reboot, and creates directories that earlier versions lacked.
   public static func describe(
     _ id: GroupID, root: String? = nil
   ) throws(GroupError) -> GroupDescription {
@@ -63,8 +63,8 @@ extension AppGroup {
       }, notifications: manifest.notifications, ownRoles: ownRoles)
   }
 
-  /// All groups below `root`, or all system groups and all of the calling user, broken and closed
-  /// ones among them.
+  /// Lists all groups below `root`, or all system groups and all groups of the calling user.
+  /// Includes groups that are unusable or closed to the caller.
   public static func list(root: String? = nil) throws(GroupError) -> [ListedGroup] {
     var listed: [ListedGroup] = []
     for choice in choices(root: root) {

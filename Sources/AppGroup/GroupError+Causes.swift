@@ -1,7 +1,7 @@
 import Platform
 
 extension GroupError {
-  /// A path that cannot be trusted or reached.
+  /// Converts the error of a path that cannot be trusted or reached.
   init(_ error: PathError) {
     if case .system(let cause) = error, cause.reasonKind != .notPermitted {
       self = .failed("cannot open a directory", cause)
@@ -10,13 +10,13 @@ extension GroupError {
     }
   }
 
-  /// A failed system call.
+  /// Converts the error of a system call that failed while doing `what`.
   static func failed(_ what: String, _ error: SystemError) -> GroupError {
     let advice =
       switch error.reasonKind {
       case .noSpace: "free some space and try again"
       case .fileSizeLimit: "raise the limit on a file's size (`ulimit -f`)"
-      case .readOnly: "choose another place with --root DIR"
+      case .readOnly: "choose another directory with --root DIR"
       case .notPermitted: "run the command as the group's owner"
       case .other: "check the path"
       }
@@ -25,14 +25,14 @@ extension GroupError {
   }
 }
 
-/// Makes system calls for one purpose, which the error then names.
+/// Runs system calls. An error names their purpose, `what`.
 func attempt<Value: ~Copyable>(
   _ what: @autoclosure () -> String, _ calls: () throws(SystemError) -> Value
 ) throws(GroupError) -> Value {
   do { return try calls() } catch { throw .failed(what(), error) }
 }
 
-/// Opens a path that only trusted users may have decided.
+/// Opens a directory whose path only trusted users could have changed.
 func openTrusted(
   _ path: String, _ trusted: Set<UInt32>, makingMode: UInt32? = nil
 ) throws(GroupError) -> Directory {
@@ -43,7 +43,7 @@ func openTrusted(
   }
 }
 
-/// As ``openTrusted(_:_:makingMode:)``; nil if there is nothing.
+/// As ``openTrusted(_:_:makingMode:)``, but returns nil if the path does not exist.
 func openTrustedIfThere(
   _ path: String, _ trusted: Set<UInt32>
 ) throws(GroupError) -> Directory? {
@@ -55,7 +55,8 @@ func openTrustedIfThere(
   }
 }
 
-/// Takes the lock under which groups of one place are made, changed and removed.
+/// Takes the lock for creating, changing and removing the groups of one location. Waits at most
+/// 10 s.
 func lockState(
   _ directory: borrowing Directory, _ name: String = ".lock", ownerID: UInt32
 ) throws(GroupError) -> FileLock {

@@ -1,6 +1,6 @@
-/// Why a group cannot be opened, made or changed: what happened, the likely cause, and what to do.
+/// An error of opening, creating or changing a group: what happened, the likely cause, what to do.
 public struct GroupError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of failure it is, for programs.
+  /// The kind of failure, for programs.
   public enum Kind: String, Hashable, Sendable {
     /// No group of that id exists.
     case unknown
@@ -9,9 +9,9 @@ public struct GroupError: Error, Hashable, Sendable, CustomStringConvertible {
     case notPermitted
     /// An owner, mode, link or path cannot be trusted or used.
     case unsafe
-    /// The manifest cannot be read or understood.
+    /// The manifest cannot be read or is malformed.
     case brokenManifest
-    /// Made by a newer FrameBus.
+    /// A newer FrameBus wrote the manifest.
     case newerVersion
     /// Another process is changing the group.
     case busy
@@ -19,9 +19,9 @@ public struct GroupError: Error, Hashable, Sendable, CustomStringConvertible {
     case system
   }
   public let kind: Kind
-  /// What happened, and why.
+  /// What happened and why.
   public let problem: String
-  /// One thing to do about it.
+  /// One remedy to try.
   public let advice: String
 
   public init(_ kind: Kind, _ problem: String, advice: String) {

@@ -1,10 +1,10 @@
-/// The name of a group in reverse-DNS form, such as `group.dev.example.studio`. It is also the
-/// name of the group's directories, which is why its characters are so few.
+/// The name of a group in reverse-DNS form, such as `group.dev.example.studio`. The group's
+/// directories have the same name, so only characters that are safe in a path are allowed.
 public struct GroupID: Hashable, Sendable, CustomStringConvertible {
-  /// The group that verbs use when none is named; created on first use.
+  /// The default group, created on first use.
   public static let local = GroupID(checked: "group.local.framebus")
 
-  /// Longest id in bytes. The path of a stream's socket usually sets a lower limit.
+  /// The longest ID in bytes. The path of a stream's socket usually sets a lower limit.
   public static let maximumBytes = 128
 
   public let description: String
@@ -23,9 +23,9 @@ public struct GroupID: Hashable, Sendable, CustomStringConvertible {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)
     if labels.count < 2 { return "it has no dot" }
     for label in labels {
-      if label.isEmpty { return "two dots, or a dot at an end, leave a part empty" }
+      if label.isEmpty { return "a part between dots is empty" }
       if label.utf8.count > 63 { return "a part is longer than 63 bytes" }
-      if !label.utf8.allSatisfy(isLabelByte) { return "only A-Z a-z 0-9 - and dots may occur" }
+      if !label.utf8.allSatisfy(isLabelByte) { return "only A-Z a-z 0-9 - and dots are allowed" }
       if label.hasPrefix("-") || label.hasSuffix("-") { return "a part begins or ends with -" }
     }
     guard let first = text.utf8.first, isLetter(first) else { return "it begins with a digit" }
@@ -42,13 +42,13 @@ public struct GroupID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A text that is no group id.
+/// A text that is not a valid group ID.
 public struct GroupIDError: Error, Hashable, Sendable, CustomStringConvertible {
   public let text: String
-  /// The rule it breaks, as the second half of a sentence.
+  /// The rule that the text breaks, as a clause for the message.
   public let rule: String
 
   public var description: String {
-    "\(printable(text)) is no group id: \(rule); write it like group.dev.example.studio"
+    "\(printable(text)) is not a valid group ID: \(rule); use a name like group.dev.example.studio"
   }
 }

@@ -1,7 +1,7 @@
-/// The variables of the environment by which a program is told its group.
+/// The environment variables that select a program's group.
 package enum GroupVariables {
-  /// The group's id; without it the local one is meant.
+  /// The group's ID; the default is the local group.
   package static let group = "FRAMEBUS_GROUP"
-  /// A directory that holds `state/ID` and `run/ID` instead of the usual places.
+  /// A directory that holds `state/ID` and `run/ID` instead of the default directories.
   package static let home = "FRAMEBUS_HOME"
 }

@@ -1,20 +1,20 @@
 import Platform
 
-/// Where the logs of a group lie: `logs` in its container, and `logs` in its run directory for the
-/// newest lines. Every member makes files in both, and reads those of all. What they hold is the
-/// business of SharedLog.
+/// The directories of a group's logs: `logs` in its container, and `logs` in its run directory for
+/// the newest lines. Every member may create files in both and read all files. SharedLog defines
+/// the files.
 enum LogPlaces {
   static let directoryName = "logs"
 
-  /// Makes the container's directory if it is missing, as in a group of a version before it, and
-  /// the caller may: others are told when they want to write.
+  /// Creates the container's directory if it is missing, as in a group of a version without it,
+  /// and the caller has permission. Other callers get an error when they write.
   static func makeIfMissing(
     in container: borrowing Container, _ manifest: Manifest
   ) throws(GroupError) {
     let ownerID = container.place.ownerID
     guard currentUserID() == ownerID || currentUserID() == 0 else { return }
     let directory = container.directory.path
-    let isThere = try attempt("cannot look at \(directory)") { () throws(SystemError) in
+    let isThere = try attempt("cannot read the status of \(directory)") { () throws(SystemError) in
       try container.directory.status(of: directoryName) != nil
     }
     if isThere { return }
@@ -39,7 +39,7 @@ enum LogPlaces {
     do {
       return try permissions.areSet(onJoined: container.openDirectory(directoryName))
     } catch {
-      // The owner's next opening makes it.
+      // The owner's next `open` creates it.
       if error.isMissing { return true }
       throw error
     }

@@ -1,12 +1,12 @@
 import Platform
 
-/// What temporary entries begin with; group ids never begin with a dot.
+/// The prefix of temporary entries. A group ID never begins with a dot.
 let temporaryPrefix = ".new-group-"
 
-/// Has an entry made under a temporary name, which then becomes its own, so that nobody meets it
-/// half made or without its permissions. What a failure leaves is removed.
-/// - Parameter isReplacing: whether what has the name is removed first, which is for the place's
-///   lock; without, what another process put there meanwhile stays.
+/// Creates an entry under a temporary name and renames it, so that no process sees it incomplete
+/// or without its permissions. A failure removes the temporary entry.
+/// - Parameter isReplacing: whether an existing entry is removed first; the caller must hold the
+///   location's lock. If false, an entry that another process created meanwhile stays.
 func putInPlace(
   _ name: String, in parent: borrowing Directory, replacing isReplacing: Bool,
   _ make: (_ temporary: String) throws(GroupError) -> Void
@@ -14,7 +14,7 @@ func putInPlace(
   let temporary = temporaryName(prefix: temporaryPrefix)
   do throws(GroupError) {
     try make(temporary)
-    try attempt("cannot make \(parent.path(of: name))") { () throws(SystemError) in
+    try attempt("cannot create \(parent.path(of: name))") { () throws(SystemError) in
       if isReplacing { try parent.removeTree(name) }
       do throws(SystemError) {
         try parent.rename(temporary, to: name, replacing: false)
@@ -29,25 +29,26 @@ func putInPlace(
   }
 }
 
-/// Makes a directory that belongs to the group's owner, whoever makes it.
+/// Creates a directory that belongs to the group's owner, even if root creates it.
 func makeOwned(
   _ name: String, mode: UInt32, in parent: borrowing Directory, ownerID: UInt32
 ) throws(GroupError) -> Directory {
-  try attempt("cannot make \(parent.path(of: name))") { () throws(SystemError) in
+  try attempt("cannot create \(parent.path(of: name))") { () throws(SystemError) in
     let made = try parent.makeDirectory(name, mode: mode)
     try give(made, to: ownerID)
     return made
   }
 }
 
-/// Hands a directory that root made to the group's owner.
+/// Changes the owner of a directory that root created to the group's owner.
 func give(_ directory: borrowing Directory, to ownerID: UInt32) throws(SystemError) {
   if currentUserID() != ownerID { try directory.setOwner(ownerID, group: .max) }
 }
 
-/// Removes what dead processes left half made or half removed. Only under the place's lock.
-/// - Returns: the paths of what cannot be removed. That is no failure of who sweeps: a member may
-///   have made directories there that the group's owner may not empty, or that are too deep.
+/// Removes entries that dead processes left partly created or partly removed. The caller must hold
+/// the location's lock.
+/// - Returns: the paths that cannot be removed. That is not an error of this process: a member may
+///   have created directories there that the owner may not empty, or that are too deep.
 @discardableResult
 func sweep(_ directory: borrowing Directory) -> [String] {
   var left: [String] = []

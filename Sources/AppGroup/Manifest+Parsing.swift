@@ -1,5 +1,5 @@
 extension Manifest {
-  /// Reads the text of a manifest, which anybody may have written.
+  /// Parses a manifest. The text is untrusted.
   init(parsing bytes: [UInt8], for id: GroupID) throws(ManifestError) {
     let table: [String: TOMLValue]
     do {
@@ -12,14 +12,14 @@ extension Manifest {
     where !["version", "group", "roles", "notifications"].contains(key) {
       throw ManifestError(
         line: value.line,
-        reason: "unknown key \(printable(key)); there are version, group, roles and notifications")
+        reason: "unknown key \(printable(key)); use version, group, roles or notifications")
     }
     guard let name = table["group"] else {
       throw ManifestError(line: 1, reason: "the key group is missing")
     }
     guard name.string == id.description else {
       throw ManifestError(
-        line: name.line, reason: "the key group is not “\(id)”, the directory's name")
+        line: name.line, reason: "the key group differs from the directory's name, “\(id)”")
     }
     guard let roleTable = table["roles"]?.table else {
       throw ManifestError(line: table["roles"]?.line ?? 1, reason: "there is no table [roles]")
@@ -29,7 +29,7 @@ extension Manifest {
       guard let role = Role(rawValue: name) else {
         throw ManifestError(
           line: value.line,
-          reason: "\(printable(name)) is no role: use a-z, 0-9 and -, at most 32")
+          reason: "\(printable(name)) is not a valid role: use at most 32 of a-z, 0-9 and -")
       }
       guard let holders = value.table else {
         throw ManifestError(line: value.line, reason: "roles.\(name) is not a table")
@@ -50,12 +50,12 @@ extension Manifest {
       throw ManifestError(line: 1, reason: "the key version is missing")
     }
     guard let number = version.integer, number >= 1 else {
-      throw ManifestError(line: version.line, reason: "the version is no number from 1")
+      throw ManifestError(line: version.line, reason: "the version is not a positive number")
     }
     if number > Self.version {
       throw ManifestError(
         line: version.line,
-        reason: "it has version \(number), and this FrameBus reads versions up to \(Self.version)",
+        reason: "it has version \(number), but this FrameBus reads versions up to \(Self.version)",
         isNewerVersion: true)
     }
   }
@@ -66,7 +66,7 @@ extension Manifest {
     for (key, value) in table where key != "uids" && key != "gids" {
       throw ManifestError(
         line: value.line,
-        reason: "unknown key \(printable(key)) in roles.\(role); it has uids and gids")
+        reason: "unknown key \(printable(key)) in roles.\(role); use uids or gids")
     }
     return Holders(
       uids: try ids(table["uids"], "roles.\(role).uids"),
@@ -82,10 +82,10 @@ extension Manifest {
     }
     var ids: Set<UInt32> = []
     for element in array {
-      // The highest number stands for "no id" in the kernel's calls.
+      // The highest number means "no ID" in system calls.
       guard let number = element.integer, (0..<Int(UInt32.max)).contains(number) else {
         throw ManifestError(
-          line: element.line, reason: "\(key) holds something that is no id of a user or group")
+          line: element.line, reason: "\(key) has an element that is not a user or group ID")
       }
       ids.insert(UInt32(number))
     }

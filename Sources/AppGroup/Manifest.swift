@@ -1,16 +1,15 @@
 import Platform
 
-/// What a group's `manifest.toml` says: its id, its roles, who may hold them, and what
-/// they may do with notifications.
-/// The format is drawn in docs/design/app-group.md.
+/// The contents of a group's `manifest.toml`: its ID, its roles, their holders, and what each role
+/// may do with notifications. docs/design/app-group.md defines the format.
 struct Manifest: Hashable, Sendable {
   static let fileName = "manifest.toml"
-  /// The version this code writes, and the newest it reads.
+  /// The version that this code writes, and the newest that it reads.
   static let version = 1
-  /// Larger files are refused unread; a thousand members need a tenth of it.
+  /// Larger files are refused unread. A thousand members need a tenth of this.
   static let maximumBytes = 65536
 
-  /// Who may hold one role.
+  /// The users and user groups that may hold one role.
   struct Holders: Hashable, Sendable {
     var uids: Set<UInt32> = []
     var gids: Set<UInt32> = []
@@ -28,14 +27,14 @@ struct Manifest: Hashable, Sendable {
     self.notifications = notifications
   }
 
-  /// A new group: its owner may be everything.
+  /// The manifest of a new group, whose owner holds every role.
   init(id: GroupID, ownerID: UInt32) {
     let holders = Holders(uids: [ownerID])
     self.init(
       id: id, roles: Dictionary(uniqueKeysWithValues: Role.publishing.map { ($0, holders) }))
   }
 
-  /// The roles of a user with these groups, sorted.
+  /// The roles of a user who is in these user groups, sorted.
   func roles(uid: UInt32, gids: Set<UInt32>) -> [Role] {
     roles.filter { $0.value.uids.contains(uid) || !$0.value.gids.isDisjoint(with: gids) }
       .keys.sorted()
@@ -64,7 +63,7 @@ struct Manifest: Hashable, Sendable {
   }
 }
 
-/// A manifest that cannot be used: the line, and what is wrong with it.
+/// An error in a manifest: the line and the reason.
 struct ManifestError: Error, Hashable, Sendable {
   let line: Int
   let reason: String

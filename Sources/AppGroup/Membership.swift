@@ -1,8 +1,8 @@
 import Platform
 import Synchronization
 
-/// Who may be what, as the manifest says now: a change by `framebus group grant` reaches running
-/// processes at the next question.
+/// The roles of users by the present manifest. A change by `framebus group grant` reaches a running
+/// process at its next query.
 final class Membership: Sendable {
   private let container: Container
   private let latest: Mutex<Container.ReadManifest?>
@@ -12,7 +12,7 @@ final class Membership: Sendable {
     latest = Mutex(read)
   }
 
-  /// The manifest; nil if the group was removed or its manifest cannot be read any more.
+  /// The manifest; nil if the group was removed or its manifest is no longer readable.
   func manifest() -> Manifest? {
     latest.withLock { latest in
       let status = try? container.directory.status(of: Manifest.fileName)
@@ -28,7 +28,7 @@ final class Membership: Sendable {
   func roles(uid: UInt32, gids: Set<UInt32>) -> [Role] {
     guard let manifest = manifest() else { return [] }
     var gids = gids
-    // The kernel vouches for a peer's primary group only; the others come from the user database.
+    // The kernel reports a peer's primary group only; the others come from the user database.
     if manifest.namesGroups { gids.formUnion(UserAccount.find(uid)?.groupIDs ?? []) }
     return manifest.roles(uid: uid, gids: gids)
   }

@@ -1,13 +1,13 @@
-/// What a text breaks of the rule for the names of streams and other things of a group: 1…48 bytes
-/// of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or digit. Each is a file's name too,
-/// and the path of a stream's socket has room for 107 bytes.
+/// The part of the name rule that a text breaks. A name of a stream or another object of a group
+/// has 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, and begins with a letter or digit. It is also
+/// a file name, and the path of a stream's socket has at most 107 bytes (unix(7)).
 package enum NameRule: Hashable, Sendable {
   case length
   case characters
 
   package static let maximumBytes = 48
 
-  /// - Returns: nil if the text keeps the rule.
+  /// - Returns: nil if the text conforms to the rule.
   package init?(brokenBy text: String) {
     guard (1...Self.maximumBytes).contains(text.utf8.count) else {
       self = .length

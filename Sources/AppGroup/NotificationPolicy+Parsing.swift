@@ -1,16 +1,16 @@
 extension NotificationPolicy {
-  /// Longest beginning of a name, in bytes, as names themselves.
+  /// The longest name prefix in bytes, equal to the longest name.
   private static let maximumPrefixBytes = 512
 
-  /// Reads the table `[notifications]` of a manifest: a table for each role, with lists of what
-  /// names may begin with.
+  /// Parses the table `[notifications]` of a manifest: one table for each role, with lists of name
+  /// prefixes.
   init(parsing table: [String: TOMLValue], roles: Set<Role>) throws(ManifestError) {
     var rules: [Role: Rules] = [:]
     for (name, value) in table {
       guard let role = Role(rawValue: name), roles.contains(role) else {
         throw ManifestError(
           line: value.line,
-          reason: "notifications.\(printable(name)) names no role of this manifest")
+          reason: "notifications.\(printable(name)) does not name a role of this manifest")
       }
       guard let actions = value.table else {
         throw ManifestError(line: value.line, reason: "notifications.\(role) is not a table")
@@ -28,8 +28,8 @@ extension NotificationPolicy {
       guard let action = Action(rawValue: key) else {
         throw ManifestError(
           line: value.line,
-          reason: "unknown key \(printable(key)) in notifications.\(role); it has post, observe"
-            + " and set")
+          reason: "unknown key \(printable(key)) in notifications.\(role); use post, observe or"
+            + " set")
       }
       rules[action] = try prefixes(value, of: action, "notifications.\(role).\(action)")
     }
@@ -41,32 +41,32 @@ extension NotificationPolicy {
   ) throws(ManifestError) -> [String] {
     guard let array = value.array else {
       throw ManifestError(
-        line: value.line, reason: "\(key) is not a list of what names may begin with")
+        line: value.line, reason: "\(key) is not a list of name prefixes")
     }
     var prefixes: [String] = []
     for element in array {
       guard let prefix = element.string, (1...maximumPrefixBytes).contains(prefix.utf8.count) else {
         throw ManifestError(
           line: element.line,
-          reason: "\(key) holds something that is no beginning of a name, of 1 to"
+          reason: "\(key) has an element that is not a name prefix of 1 to"
             + " \(maximumPrefixBytes) bytes")
       }
       if begins(prefix, with: "self.") {
         throw ManifestError(
           line: element.line,
-          reason: "\(key) holds \(printable(prefix)), but such names never leave their process")
+          reason: "\(key) has \(printable(prefix)), but such names never leave their process")
       }
       if action != .observe, begins(prefix, with: systemPrefix) {
         throw ManifestError(
           line: element.line,
-          reason: "\(key) holds \(printable(prefix)), but such names are FrameBus's own")
+          reason: "\(key) has \(printable(prefix)), but such names are FrameBus's own")
       }
       prefixes.append(prefix)
     }
     return prefixes
   }
 
-  /// The part of a manifest's text.
+  /// This policy as a part of a manifest's text.
   var text: String {
     var text = ""
     for (role, rules) in rules.sorted(by: { $0.key < $1.key }) {
@@ -80,7 +80,7 @@ extension NotificationPolicy {
   }
 }
 
-/// A string as TOML has it.
+/// Quotes a string for TOML.
 private func quoted(_ text: String) -> String {
   var result = "\""
   for scalar in text.unicodeScalars {

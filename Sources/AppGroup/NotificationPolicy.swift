@@ -1,28 +1,28 @@
-/// Which role may do what with which named notifications, as the group's manifest says.
+/// The notifications that each role may post, observe and set, by the group's manifest.
 ///
-/// Where the manifest says nothing, members may do everything with every name, except that names
-/// beginning with `framebus.` are posted and set by the system's own programs alone. Names that
-/// begin with `self.` stay in their process, those with `user.uid.N` with user N: both are no
-/// matter of policy.
+/// Without a rule in the manifest, members may do everything with every name, except that only
+/// FrameBus's own programs may post and set names beginning with `framebus.`. The policy applies
+/// neither to names that begin with `self.`, which stay in their process, nor to names that begin
+/// with `user.uid.N`, which belong to user N.
 public struct NotificationPolicy: Hashable, Sendable {
   public enum Action: String, CaseIterable, Sendable { case post, observe, set }
 
-  /// What the names of the system's own notifications begin with.
+  /// The name prefix of FrameBus's own notifications.
   public static let systemPrefix = "framebus."
 
-  /// What the names begin with that a role may post, observe or set. An action that is missing is
-  /// allowed with every name; one with an empty list, with none.
+  /// For each action, the permitted name prefixes. A missing action permits every name; an empty
+  /// list permits no name.
   typealias Rules = [Action: [String]]
   var rules: [Role: Rules] = [:]
 
   init(rules: [Role: Rules] = [:]) { self.rules = rules }
 
-  /// What the names may begin with that a role may use so; nil where the manifest does not say.
+  /// The name prefixes for which a role may perform an action; nil if the manifest has no rule.
   public func prefixes(_ action: Action, role: Role) -> [String]? { rules[role]?[action] }
 
-  /// Whether a role may do something with a name.
-  /// - Parameter isSystem: whether one of the system's own programs asks. What it says of itself,
-  ///   such as `framebus.stream.screen`, the roles that may publish streams may post and set.
+  /// Whether a role may perform an action with a name.
+  /// - Parameter isSystem: whether the caller is one of FrameBus's own programs. If so, roles that
+  ///   may publish streams may post and set its names, such as `framebus.stream.screen`.
   public func permits(
     _ action: Action, role: Role, name: String, isSystem: Bool = false
   ) -> Bool {
@@ -33,18 +33,18 @@ public struct NotificationPolicy: Hashable, Sendable {
   }
 }
 
-/// Whether a text begins with the very bytes of another: names are bytes here, and never equal for
-/// looking alike.
+/// Whether a text begins with the same bytes as another. Names are compared by bytes, not by
+/// canonical equivalence of Unicode.
 func begins(_ text: String, with prefix: String) -> Bool {
   text.utf8.starts(with: prefix.utf8)
 }
 
 extension AppGroup {
-  /// What the manifest says now; nil if the group was removed or its manifest cannot be read any
-  /// more. One system call, and the manifest is read again when it has changed.
+  /// The policy of the present manifest; nil if the group was removed or its manifest is no longer
+  /// readable. Makes one system call. A changed manifest is read again.
   package var notificationPolicy: NotificationPolicy? { membership.manifest()?.notifications }
 
-  /// Refuses what the policy does not permit, and notes that in the group's `audit`.
+  /// Throws if the policy does not permit the action. Records the refusal in the group's `audit`.
   package func require(
     _ action: NotificationPolicy.Action, role: Role, name: String, isSystem: Bool = false
   ) throws(NotificationRefusal) {
@@ -58,10 +58,10 @@ extension AppGroup {
   }
 }
 
-/// The group's policy does not let a role do something with a name.
+/// A refusal of an action by the group's policy.
 public struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   enum Cause: Hashable, Sendable {
-    /// The policy, with the prefixes that it does allow, if it names some.
+    /// The policy forbids the action. The value has the prefixes that it permits, if it names any.
     case policy([String]?)
     case unreadableManifest
   }
@@ -78,15 +78,15 @@ public struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConver
 
   private var reason: String {
     if cause == .unreadableManifest {
-      return "the manifest cannot be read any more; see `framebus group doctor \(groupID)`"
+      return "the manifest is no longer readable; see `framebus group doctor \(groupID)`"
     }
     if action != .observe, begins(name, with: NotificationPolicy.systemPrefix) {
       return "names beginning with \(NotificationPolicy.systemPrefix) are FrameBus's own; choose"
         + " another name"
     }
     guard case .policy(let prefixes?) = cause, !prefixes.isEmpty else {
-      return "it may \(action) none at all; take another role with --role, or ask the group's owner"
-        + " to change \(action) in [notifications.\(role)] of \(manifestPath)"
+      return "it may not \(action) any name; take another role with --role, or ask the group's"
+        + " owner to change \(action) in [notifications.\(role)] of \(manifestPath)"
     }
     let names = prefixes.map { printable($0) }.joined(separator: " or ")
     return "only names that begin with \(names); use such a name, take another role with --role,"

@@ -1,20 +1,20 @@
 import Platform
 
-/// Where the notifications of a group lie: a directory for each table of names, `users`, in which
-/// users make tables of their own, and mailboxes.
+/// The directories of a group's notifications: one for each name table, `users` for the tables of
+/// single users, and `mailboxes`.
 ///
-/// What a member may do with a name is what the kernel lets it do with these files: who may write
-/// `rows` posts and sets states, who may make entries in `observers` observes. What they hold is
-/// the business of NotifyCenter.
+/// File permissions decide what a member may do with a name. Write permission for `rows` allows
+/// posting and setting states; permission to create entries in `observers` allows observing.
+/// NotifyCenter defines the files.
 struct NotifyPlaces {
   static let directoryName = "notify"
-  /// In which members who may publish make mailboxes, as they make streams in `streams`.
+  /// The directory in which members who may publish create mailboxes.
   static let mailboxesName = "mailboxes"
   private static let usersName = "users"
   private static let rowsName = "rows"
   private static let epochName = "epoch"
   private static let observersName = "observers"
-  /// All a file has until NotifyCenter makes it longer.
+  /// The initial size of a file, which NotifyCenter extends.
   private static let firstBytes = 4096
 
   private let permissions: Permissions
@@ -27,9 +27,9 @@ struct NotifyPlaces {
     ownerID = permissions.ownerID
   }
 
-  // MARK: Making
+  // MARK: Creation
 
-  /// Makes all of it in `directory`, which is new and empty.
+  /// Creates all directories and files in `directory`, which is new and empty.
   func make(in directory: borrowing Directory) throws(GroupError) {
     try permissions.set(permissions.looking, .access, on: directory, plainMode: 0o700)
     try permissions.apply(toJoined: make(Self.usersName, 0o1700, in: directory))
@@ -37,11 +37,11 @@ struct NotifyPlaces {
     for table in policy.tables { try make(table, named: table.directoryName, in: directory) }
   }
 
-  /// The tables of a policy that are not there, as after a change of the manifest.
+  /// The tables of a policy that have no directory, as after a change of the manifest.
   static func missing(
     _ policy: NotificationPolicy, in directory: borrowing Directory
   ) throws(GroupError) -> [NotifyTable] {
-    try attempt("cannot look at \(directory.path)") { () throws(SystemError) in
+    try attempt("cannot list \(directory.path)") { () throws(SystemError) in
       let names = Set(try directory.names())
       return policy.tables.filter { !names.contains($0.directoryName) }
     }
@@ -52,7 +52,7 @@ struct NotifyPlaces {
   ) throws(GroupError) {
     let made = try make(name, 0o700, in: directory)
     _ = try make(Self.observersName, 0o1700, in: made)
-    try attempt("cannot make \(made.path)") { () throws(SystemError) in
+    try attempt("cannot create files in \(made.path)") { () throws(SystemError) in
       for file in [Self.rowsName, Self.epochName] {
         _ = try made.makeFile(file, byteCount: Self.firstBytes, mode: 0o600, ownerID: ownerID)
       }
@@ -63,7 +63,7 @@ struct NotifyPlaces {
   private func make(
     _ name: String, _ mode: UInt32, in parent: borrowing Directory
   ) throws(GroupError) -> Directory {
-    try attempt("cannot make \(parent.path(of: name))") { () throws(SystemError) in
+    try attempt("cannot create \(parent.path(of: name))") { () throws(SystemError) in
       let made = try parent.makeDirectory(name, mode: mode)
       try give(made, to: ownerID)
       return made
@@ -72,13 +72,14 @@ struct NotifyPlaces {
 
   // MARK: Permissions
 
-  /// Who may do what with a table's files.
+  /// The access lists of a table's files.
   private struct Lists {
-    /// On the directory: who posts or observes looks.
+    /// On the directory: members who may post, set or observe may search it.
     let looking: AccessList
     let rows: AccessList
     let epoch: AccessList
-    /// On the directory of observers, and what entries there get: posters alone ring.
+    /// On the directory of observers, and inherited by its entries. Only posters may write to an
+    /// entry, which wakes its observer.
     let observers: AccessList
     let entries: AccessList
   }
@@ -99,7 +100,7 @@ struct NotifyPlaces {
       entries: list(writing: 7, observing: 5).naming(ownerID, 7))
   }
 
-  /// Sets the permissions of all that is there.
+  /// Sets the permissions of all existing directories and files.
   func apply(to directory: borrowing Directory) throws(GroupError) {
     try permissions.set(permissions.looking, .access, on: directory, plainMode: 0o700)
     try permissions.apply(toJoined: open(Self.usersName, in: directory))
@@ -170,6 +171,6 @@ struct NotifyPlaces {
 }
 
 extension AccessList {
-  /// The same for a file, which its owner does not search.
+  /// The same list for a file: without the owner's permission to search.
   fileprivate var ofFile: AccessList { AccessList(owner: 6, users: users, groups: groups) }
 }

@@ -1,10 +1,10 @@
-/// A table of named notifications: the names that begin with a prefix and with no longer one that
-/// has a table. Each prefix that the manifest's policy mentions has one, because the kernel decides
-/// by the file.
+/// A table of named notifications. A name belongs to the table with the longest prefix that it
+/// begins with. Each prefix in the manifest's policy has its own table, because the kernel checks
+/// permissions per file.
 package struct NotifyTable: Hashable, Sendable {
   package let prefix: String
 
-  /// Its directory's name: short, whatever the prefix (FNV-1a of its bytes).
+  /// The directory's name, of limited length for any prefix (FNV-1a of its bytes).
   package var directoryName: String {
     if prefix.isEmpty { return "names" }
     if prefix == NotificationPolicy.systemPrefix { return "framebus" }
@@ -16,7 +16,7 @@ package struct NotifyTable: Hashable, Sendable {
 }
 
 extension NotificationPolicy {
-  /// The tables there are, those of the longest prefixes first.
+  /// All tables, longest prefix first.
   var tables: [NotifyTable] {
     let mentioned = rules.values.flatMap { $0.values.flatMap(\.self) }
     return Set(mentioned + ["", Self.systemPrefix]).map(NotifyTable.init).sorted {
@@ -24,18 +24,18 @@ extension NotificationPolicy {
     }
   }
 
-  /// What a role may do with a whole table: since no prefix of the policy is longer and fits, what
-  /// holds for the prefix holds for each name.
+  /// Whether a role may perform an action on a whole table. No longer prefix of the policy matches
+  /// a name in the table, so the answer for the prefix holds for each name.
   func permits(_ action: Action, role: Role, table: NotifyTable) -> Bool {
     permits(action, role: role, name: table.prefix, isSystem: true)
   }
 }
 
 extension AppGroup {
-  /// The tables of the manifest as it is now.
+  /// The tables of the present manifest.
   package var notifyTables: [NotifyTable] { (notificationPolicy ?? NotificationPolicy()).tables }
 
-  /// The table that a name belongs to.
+  /// The table to which a name belongs.
   package func notifyTable(of name: String) -> NotifyTable {
     notifyTables.first { begins(name, with: $0.prefix) } ?? NotifyTable(prefix: "")
   }

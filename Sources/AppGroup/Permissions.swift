@@ -1,23 +1,23 @@
 import Platform
 
-/// How a manifest becomes permissions that the kernel enforces. The owner needs none; with no
-/// further member there is no access control list at all.
+/// The permissions that enforce a manifest in the kernel. The owner needs no entry, so a group
+/// without other members has no access control lists.
 struct Permissions {
   let manifest: Manifest
   let ownerID: UInt32
-  /// On the container and on the run directory: members look, the owner alone changes.
+  /// On the container and on the run directory: members may read, only the owner may write.
   let looking: AccessList
   /// On the manifest.
   let reading: AccessList
-  /// On `streams` and `semaphores`: who may publish may make and replace entries; they are sticky,
-  /// so only their own.
+  /// On `streams` and `semaphores`: members who may publish may create and replace entries. Both
+  /// are sticky, so a member can replace only its own.
   let publishing: AccessList
-  /// On directories in which every member may make entries, sticky as well. And what entries of
-  /// all these get, as far as the mode they are made with lets it: connecting to a
-  /// socket takes permission to write to it, so sockets are given mode 0666, and semaphores are
-  /// made with mode 0660; lock files are made with mode 0600, which leaves them to their owner.
+  /// On sticky directories in which every member may create entries. Entries of all these inherit
+  /// it, limited by the mode they are created with. Connecting to a socket requires permission to
+  /// write to it, so sockets get mode 0666; semaphores are created with mode 0660, and lock files
+  /// with mode 0600, which leaves them to their owner.
   let connecting: AccessList
-  /// What is inherited so names the owner of the group too, as it belongs to whoever made it.
+  /// The inherited list. It names the group's owner, because an entry belongs to its creator.
   private var inherited: AccessList { connecting.naming(ownerID, 7) }
 
   init(_ manifest: Manifest, ownerID: UInt32) {
@@ -34,7 +34,7 @@ struct Permissions {
     connecting = list { _ in 7 }
   }
 
-  /// A list that gives each member what all its roles allow together, and nobody else anything.
+  /// An access list that gives each member the union of its roles' permissions, and others none.
   func list(_ permissions: (Role) -> AccessList.Permissions) -> AccessList {
     Self.list(manifest, ownerID, owner: 7, permissions)
   }
@@ -51,7 +51,8 @@ struct Permissions {
       for uid in holders.uids where uid != ownerID { users[uid, default: 0] |= permissions }
       for gid in holders.gids { groups[gid, default: 0] |= permissions }
     }
-    // The kernel looks at a user's own entry alone: what the groups would add goes in there.
+    // The kernel applies only a user's own entry if there is one, so the permissions of the user's
+    // groups are merged into it (acl(5)).
     for uid in users.keys {
       for gid in UserAccount.find(uid)?.groupIDs ?? [] {
         users[uid, default: 0] |= groups[gid] ?? 0
@@ -60,7 +61,7 @@ struct Permissions {
     return AccessList(owner: owner, users: users, groups: groups)
   }
 
-  /// Sets the permissions of a container, and of what members share in it.
+  /// Sets the permissions of a container and of its shared directories.
   func apply(toContainer container: borrowing Directory) throws(GroupError) {
     try set(looking, .access, on: container, plainMode: 0o700)
     try DefaultsPlace(self).applyIfThere(in: container)
@@ -75,13 +76,13 @@ struct Permissions {
     try apply(toJoined: run.logs)
   }
 
-  /// Sets the permissions of a directory in which members make entries.
+  /// Sets the permissions of a directory in which members who may publish create entries.
   func apply(toShared directory: borrowing Directory) throws(GroupError) {
     try set(publishing, .access, on: directory, plainMode: 0o1700)
     try set(inherited, .inherited, on: directory, plainMode: nil)
   }
 
-  /// Sets the permissions of a directory in which all members make entries.
+  /// Sets the permissions of a directory in which all members create entries.
   func apply(toJoined directory: borrowing Directory) throws(GroupError) {
     try set(connecting, .access, on: directory, plainMode: 0o1700)
     try set(inherited, .inherited, on: directory, plainMode: nil)
@@ -96,15 +97,15 @@ struct Permissions {
         try directory.descriptor.setAccess(list, use, path: directory.path)
       }
       guard let plainMode else { return }
-      // With a list, the mode's group bits are the list's mask: what it lets anyone do at most.
+      // With an access control list, the mode's group bits are the list's mask (acl(5)).
       let mode = plainMode | UInt32(list.mask) << 3
       if try directory.status().mode != mode { try directory.setMode(mode) }
     } catch  where error.isUnsupported {
       throw GroupError(
         .system,
-        "the file system of \(directory.path) has no access control lists, which a group of"
-          + " several users needs",
-        advice: "choose a place on ext4, xfs, btrfs or tmpfs with --root DIR")
+        "the file system of \(directory.path) does not support access control lists, which a group"
+          + " of several users needs",
+        advice: "choose a directory on ext4, xfs, btrfs or tmpfs with --root DIR")
     } catch {
       throw .failed("cannot set permissions", error)
     }

@@ -1,9 +1,9 @@
 import Platform
 
-/// Where groups lie: a directory of durable parts and one of volatile parts, each holding one
-/// directory a group, both found by the user's id or below a given root.
+/// A location of groups: a directory for durable and one for volatile data, each with one directory
+/// per group. Both are found by the user's ID or below a given root.
 struct Place: Sendable {
-  /// What decides the place.
+  /// How the location is chosen.
   enum Choice: Hashable, Sendable {
     case user
     case system
@@ -12,14 +12,14 @@ struct Place: Sendable {
   }
 
   let choice: Choice
-  /// The directory of durable parts, without links.
+  /// The directory for durable data, with links resolved.
   let statePath: String
-  /// Who owns that directory, and with it every group in it.
+  /// The owner of that directory, and therefore of every group in it.
   let ownerID: UInt32
-  /// Whose directories and links may lie on the path.
+  /// The users whose directories and links are accepted on the path.
   let trusted: Set<UInt32>
 
-  /// What a command line needs to reach the same place.
+  /// The option that selects this location on a command line.
   var option: String {
     switch choice {
     case .user: ""
@@ -28,13 +28,13 @@ struct Place: Sendable {
     }
   }
 
-  /// What `framebus group …` needs besides the id: creating tells system groups apart, finding
-  /// does not.
+  /// The option that `framebus group …` needs in addition to the ID to find a group. Only
+  /// `create` needs --system.
   var findingOption: String { if case .root = choice { option } else { "" } }
 
-  /// Finds the place.
-  /// - Parameter isMaking: makes the directories that are missing.
-  /// - Returns: nil if there is none yet and none is to be made.
+  /// Finds the location.
+  /// - Parameter isMaking: creates missing directories.
+  /// - Returns: nil if it does not exist and `isMaking` is false.
   static func find(_ choice: Choice, isMaking: Bool) throws(GroupError) -> Place? {
     switch choice {
     case .user: try UserPlace().find(isMaking: isMaking)
@@ -55,14 +55,14 @@ struct Place: Sendable {
       if error.isNotFound && !isMaking { return nil }
       if error.isNotPermitted && isMaking {
         throw GroupError(
-          .notPermitted, "only root can make the first system group (\(error.problem))",
+          .notPermitted, "only root can create the first system group (\(error.problem))",
           advice: "run the command with sudo")
       }
       throw GroupError(error)
     }
   }
 
-  /// `--root DIR`: whoever names a directory trusts its owner, and nobody else but root.
+  /// `--root DIR`: a user who names a directory trusts its owner and root, and nobody else.
   private static func findRoot(_ path: String, isMaking: Bool) throws(GroupError) -> Place? {
     let absolute = try absolute(path)
     var trusted: Set<UInt32> = [0, currentUserID()]
@@ -83,7 +83,7 @@ struct Place: Sendable {
     }
   }
 
-  /// A path from the root directory on, without empty names.
+  /// The absolute path, without empty components.
   static func absolute(_ path: String) throws(GroupError) -> String {
     var start = ""
     if !path.hasPrefix("/") {

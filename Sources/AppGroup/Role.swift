@@ -1,19 +1,19 @@
-/// What a member may be in a group. The manifest says which users may hold which role; the
-/// kernel says which user a process is.
+/// A role in a group. The manifest lists the users who may hold it; the kernel identifies the user
+/// of a process.
 public struct Role: Hashable, Sendable, Comparable, RawRepresentable, CustomStringConvertible {
   public let rawValue: String
 
-  /// Settings, sign-in, starting and stopping.
+  /// Manages settings and sign-in; starts and stops broadcasts.
   public static let host = Role(checked: "host")
   /// Owns the screen, camera or sound source; publishes frames.
   public static let capture = Role(checked: "capture")
-  /// Uploads; has the network and the credential.
+  /// Uploads frames; has access to the network and the credential.
   public static let `extension` = Role(checked: "extension")
 
-  /// The roles that every group has. Their holders may publish streams.
+  /// The roles of every group. Their holders may publish streams.
   public static let publishing: [Role] = [.host, .capture, .extension]
 
-  /// Nil unless the text is 1…32 of a-z, 0-9 and -, beginning with a letter.
+  /// Returns nil unless the text has 1…32 of a-z, 0-9 and -, and begins with a letter.
   public init?(rawValue: String) {
     let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")

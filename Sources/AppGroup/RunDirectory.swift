@@ -1,8 +1,8 @@
 import Platform
 
-/// The volatile directory of one group: `ID` with `streams`, `semaphores` and `logs` in it, in
-/// which members may make entries, and `notify`. It goes at reboot; whoever owns the group makes it
-/// again by opening the group.
+/// The volatile directory of one group, `ID`. It contains `notify`, and `streams`, `semaphores` and
+/// `logs`, in which members may create entries. A reboot removes it; the group's owner recreates it
+/// by opening the group.
 struct RunDirectory: ~Copyable {
   let directory: Directory
   let streams: Directory
@@ -13,33 +13,33 @@ struct RunDirectory: ~Copyable {
   static let streamsName = "streams"
   private static let semaphoresName = "semaphores"
 
-  /// What a stream's socket needs besides its name: a slash, `.sock`, and the suffix of the
-  /// temporary name that it is bound under.
+  /// The bytes of a stream's socket path besides directory and name: a slash, `.sock`, and the
+  /// suffix of the temporary name to which it is bound.
   static let socketExtraBytes = 1 + 5 + 16
-  /// A place whose streams could not have names even this long is refused.
+  /// A location that leaves less room than this for a stream's name is refused.
   static let shortestNameLimit = 8
   static let longestName = 48
 
-  /// The longest name of a stream whose socket can lie in a directory.
+  /// The longest name of a stream whose socket is in the directory.
   static func maximumNameBytes(streamsPath: String) -> Int {
     min(longestName, maximumSocketPathBytes - socketExtraBytes - streamsPath.utf8.count)
   }
 
-  /// Refuses a place whose sockets would have no valid path.
+  /// Throws if the paths of sockets in the location would be too long.
   static func requireShortPath(of id: GroupID, in parentPath: String) throws(GroupError) {
     let path = "\(parentPath)/\(id)/\(streamsName)"
     if maximumNameBytes(streamsPath: path) >= shortestNameLimit { return }
     let most = maximumSocketPathBytes - socketExtraBytes - shortestNameLimit
     throw GroupError(
       .unsafe,
-      "the path of sockets would be too long: \(path) has \(path.utf8.count) bytes, and at most"
+      "the paths of sockets would be too long: \(path) has \(path.utf8.count) bytes, but at most"
         + " \(most) leave room for a stream's name (a socket's path has at most"
         + " \(maximumSocketPathBytes))",
-      advice: "choose a shorter --root or group id")
+      advice: "choose a shorter --root or group ID")
   }
 
-  /// Opens the run directory, making it first if it is missing and the caller may.
-  /// - Parameter isLocked: whether the caller holds the lock of the place.
+  /// Opens the run directory. Creates it if it is missing and the caller has permission.
+  /// - Parameter isLocked: whether the caller holds the location's lock.
   static func open(
     of id: GroupID, _ manifest: Manifest, in place: Place, isLocked: Bool = false
   ) throws(GroupError) -> RunDirectory {
@@ -54,7 +54,7 @@ struct RunDirectory: ~Copyable {
       let state = try openTrusted(place.statePath, place.trusted)
       let lock = try lockState(state, ownerID: place.ownerID)
       defer { lock.isHeldUntilHere() }
-      // Another process may have made it while this one waited.
+      // Another process may have created it while this one waited.
       if let found = try opened(id, manifest, mayMake: true, in: parent, place) { return found }
       try make(id, manifest, in: parent, place)
     }
@@ -64,8 +64,8 @@ struct RunDirectory: ~Copyable {
     return made
   }
 
-  /// - Parameter mayMake: whether tables of names that are missing can be made.
-  /// - Returns: nil if it is not there, or one of its directories is not.
+  /// - Parameter mayMake: whether the caller can create missing name tables.
+  /// - Returns: nil if it or one of its directories is missing.
   private static func opened(
     _ id: GroupID, _ manifest: Manifest, mayMake: Bool, in parent: borrowing Directory,
     _ place: Place
@@ -95,9 +95,9 @@ struct RunDirectory: ~Copyable {
     return shared
   }
 
-  /// Makes the directory under a temporary name and puts it in place as a whole, so that a death
-  /// in between leaves nothing that anyone would take for it. One of an earlier version, which
-  /// lacks some part, may be in use and gets that part in the same way.
+  /// Creates the complete directory under a temporary name and renames it, so that a process that
+  /// dies meanwhile leaves no incomplete directory under the final name. A directory of an earlier
+  /// version may be in use, so missing parts are added to it in the same way.
   private static func make(
     _ id: GroupID, _ manifest: Manifest, in parent: borrowing Directory, _ place: Place
   ) throws(GroupError) {
@@ -121,7 +121,7 @@ struct RunDirectory: ~Copyable {
     }
   }
 
-  /// Makes what one of an earlier version lacks.
+  /// Creates the parts that a directory of an earlier version lacks.
   private static func complete(
     _ present: borrowing Directory, _ permissions: Permissions, _ place: Place
   ) throws(GroupError) {
@@ -169,8 +169,8 @@ struct RunDirectory: ~Copyable {
 }
 
 extension Place {
-  /// Opens the directory of volatile parts.
-  /// - Returns: nil if it is missing and not to be made.
+  /// Opens the directory for volatile data.
+  /// - Returns: nil if it is missing and `isMaking` is false.
   func openRun(isMaking: Bool) throws(GroupError) -> Directory? {
     switch choice {
     case .user: return try UserRunPlace().find(for: openTrusted(statePath, trusted))
@@ -184,7 +184,7 @@ extension Place {
     if !isMaking { return nil }
     let made = try openTrusted(path, trusted, makingMode: 0o755)
     if case .root = choice {
-      try attempt("cannot hand over \(path)") { () throws(SystemError) in
+      try attempt("cannot change the owner of \(path)") { () throws(SystemError) in
         try give(made, to: ownerID)
       }
     }
@@ -197,7 +197,7 @@ extension GroupError {
     GroupError(
       .notPermitted,
       "the run directory of the group \(id) is missing, as after a reboot, and only"
-        + " \(userText(place.ownerID)) can make it",
-      advice: "ask them to run `framebus group show \(id)\(place.findingOption)`")
+        + " \(userText(place.ownerID)) can create it",
+      advice: "ask that user to run `framebus group show \(id)\(place.findingOption)`")
   }
 }

@@ -1,4 +1,4 @@
-/// A value of a TOML document, with the line it stands on.
+/// A value of a TOML document and its line.
 package struct TOMLValue: Sendable {
   package enum Content: Sendable {
     case integer(Int)
@@ -18,16 +18,16 @@ package struct TOMLValue: Sendable {
   }
 }
 
-/// A text that is no TOML, or TOML beyond what is read here.
+/// An error for malformed TOML, or for TOML features that are not supported.
 package struct TOMLError: Error, Hashable, Sendable {
   package let line: Int
   package let reason: String
 }
 
-/// Reads the part of TOML 1.0 (toml.io) that manifests need: comments, `[tables]`, keys bare,
-/// quoted or dotted, integers, one-line strings, booleans and arrays. Floats, dates, inline tables,
-/// arrays of tables and multi-line strings are refused by name. Whatever the bytes, it ends with a
-/// document or an error that names the line (docs/decisions/0011-own-toml-reader.md).
+/// Parses the part of TOML 1.0 (toml.io) that manifests need: comments, `[tables]`, bare, quoted
+/// and dotted keys, integers, one-line strings, booleans and arrays. Floats, dates, inline tables,
+/// arrays of tables and multi-line strings are refused by name. Any input yields a document or an
+/// error that names the line (docs/decisions/0011-own-toml-reader.md).
 package struct TOMLDocument: Sendable {
   package let root: [String: TOMLValue]
 

@@ -1,10 +1,10 @@
-/// A recursive descent over the scalars of a text.
+/// A recursive descent parser over the Unicode scalars of a text.
 struct TOMLParser {
   private static let deepestArray = 8
   private let scalars: [Unicode.Scalar]
   private var position = 0
   private var line = 1
-  /// Tables whose header has been seen, by their path: a second header is an error.
+  /// The paths of the table headers read so far. A second header for a path is an error.
   private var seenHeaders: Set<[String]> = []
 
   init(_ text: String) { scalars = Array(text.unicodeScalars) }
@@ -49,30 +49,30 @@ struct TOMLParser {
     position += 1
   }
 
-  /// Reads what may stand after a value: a comment, and the end of the line.
+  /// Reads the rest of a line after a value: an optional comment and the line end.
   private mutating func endLine() throws(TOMLError) {
     skipSpace()
     if peek == "#" {
       while let next = peek, next != "\n" {
-        if isControl(next), next != "\r" { throw error("the comment holds a control character") }
+        if isControl(next), next != "\r" { throw error("the comment has a control character") }
         position += 1
       }
     }
     if peek == "\r" { position += 1 }
     guard let next = peek else { return }
-    guard next == "\n" else { throw error("there is more on the line than belongs there") }
+    guard next == "\n" else { throw error("there is unexpected text at the end of the line") }
     position += 1
     line += 1
   }
 
   private mutating func header() throws(TOMLError) -> [String] {
     position += 1
-    if peek == "[" { throw error("arrays of tables are not read here") }
+    if peek == "[" { throw error("arrays of tables are not supported") }
     skipSpace()
     let path = try keyPath()
     try expect("]", after: "[\(path.joined(separator: "."))")
     guard seenHeaders.insert(path).inserted else {
-      throw error("the table [\(path.joined(separator: "."))] is there twice")
+      throw error("the table [\(path.joined(separator: "."))] occurs twice")
     }
     return path
   }
@@ -97,7 +97,7 @@ struct TOMLParser {
       key.unicodeScalars.append(next)
       position += 1
     }
-    if key.isEmpty { throw error("there is no key where one belongs") }
+    if key.isEmpty { throw error("a key is missing") }
     return key
   }
 
@@ -106,7 +106,7 @@ struct TOMLParser {
     switch peek {
     case "\"", "'": return TOMLValue(content: .string(try string()), line: start)
     case "[": return TOMLValue(content: .array(try array(depth: depth + 1)), line: start)
-    case "{": throw error("inline tables are not read here: use a [table]")
+    case "{": throw error("inline tables are not supported: use a [table]")
     case nil, "\n", "\r", "#": throw error("there is no value after the =")
     default: return TOMLValue(content: try word(), line: start)
     }
@@ -126,13 +126,15 @@ struct TOMLParser {
       && (unsigned.count == 1 || unsigned.first != "0")
       && !word.hasPrefix("_") && !word.hasSuffix("_") && !word.contains("__")
     guard isPlain, let number = Int(digits) else {
-      throw error("\(printable(word)) is no whole number, string, list, true or false")
+      throw error("\(printable(word)) is not a whole number, string, list, true or false")
     }
     return .integer(number)
   }
 
   private mutating func array(depth: Int) throws(TOMLError) -> [TOMLValue] {
-    if depth > Self.deepestArray { throw error("lists lie more than \(Self.deepestArray) deep") }
+    if depth > Self.deepestArray {
+      throw error("lists are nested more than \(Self.deepestArray) deep")
+    }
     position += 1
     var values: [TOMLValue] = []
     while true {
@@ -150,7 +152,7 @@ struct TOMLParser {
     return values
   }
 
-  /// Skips space, comments and line ends, which may stand anywhere in a list.
+  /// Skips space, comments and line ends, which are allowed anywhere in a list.
   private mutating func skipLines() throws(TOMLError) {
     skipSpace()
     while let next = peek, next == "\n" || next == "\r" || next == "#" {
@@ -164,13 +166,13 @@ struct TOMLParser {
     position += 1
     var text = ""
     while let next = peek, next != quote {
-      if isControl(next) { throw error("a string has no end on its line") }
+      if isControl(next) { throw error("a string does not end on its line") }
       position += 1
       text.unicodeScalars.append(quote == "\"" && next == "\\" ? try escape() : next)
     }
-    if peek == nil { throw error("a string has no end on its line") }
+    if peek == nil { throw error("a string does not end on its line") }
     position += 1
-    if text.isEmpty, peek == quote { throw error("multi-line strings are not read here") }
+    if text.isEmpty, peek == quote { throw error("multi-line strings are not supported") }
     return text
   }
 
@@ -178,7 +180,7 @@ struct TOMLParser {
     let plain: [Unicode.Scalar: Unicode.Scalar] = [
       "\"": "\"", "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "b": "\u{8}", "f": "\u{c}",
     ]
-    guard let next = peek else { throw error("a string has no end on its line") }
+    guard let next = peek else { throw error("a string does not end on its line") }
     position += 1
     if let scalar = plain[next] { return scalar }
     let count = next == "u" ? 4 : next == "U" ? 8 : 0
@@ -186,7 +188,7 @@ struct TOMLParser {
     let digits = String(String.UnicodeScalarView(scalars[position..<end]))
     guard count > 0, digits.allSatisfy(\.isHexDigit), let number = UInt32(digits, radix: 16),
       end - position == count, let scalar = Unicode.Scalar(number)
-    else { throw error("a string holds an unknown escape") }
+    else { throw error("a string has an unknown escape") }
     position = end
     return scalar
   }
@@ -202,17 +204,17 @@ struct TOMLParser {
     }
   }
 
-  /// Puts a value at a path, or a table if the value is nil; nothing is put twice.
+  /// Inserts a value at a path, or a table if the value is nil. A value that exists is an error.
   private static func insert(
     _ value: TOMLValue?, at path: [String], in table: inout TOMLValue, _ line: Int
   ) throws(TOMLError) {
     guard case .table(var entries) = table.content, let key = path.first else {
       if value == nil && path.isEmpty && table.table != nil { return }
-      throw TOMLError(line: line, reason: "a key stands for a value and for a table")
+      throw TOMLError(line: line, reason: "a key names both a value and a table")
     }
     if path.count == 1, let value {
       if entries[key] != nil {
-        throw TOMLError(line: line, reason: "the key \(printable(key)) is there twice")
+        throw TOMLError(line: line, reason: "the key \(printable(key)) occurs twice")
       }
       entries[key] = value
     } else {

@@ -1,11 +1,12 @@
 import Platform
 
-/// One user's own groups, found by uid and the user database, never by the environment, so that
-/// cron, ssh and the desktop meet (docs/decisions/0010-user-places-by-uid.md).
+/// The location of one user's groups. It is found by uid and the user database, never by the
+/// environment, so that processes of cron, ssh and the desktop find the same groups
+/// (docs/decisions/0010-user-places-by-uid.md).
 ///
-/// The anchor is `HOME/.local/state/framebus`, HOME as the user database has it. Whoever makes it
-/// may be told by `$XDG_STATE_HOME` to put it elsewhere: then the anchor is a link to there, and
-/// from then on the link decides, for every process, whatever its environment.
+/// The anchor is `HOME/.local/state/framebus`, with HOME from the user database. If
+/// `$XDG_STATE_HOME` names another directory when the anchor is created, the anchor is a link to
+/// that directory. From then on every process follows the link, whatever its environment.
 struct UserPlace {
   private static let anchorName = "framebus"
   private let uid = currentUserID()
@@ -19,17 +20,17 @@ struct UserPlace {
     let parent = try openTrusted(parentPath, trusted, makingMode: 0o700)
     let lock = try lockState(parent, ".framebus.lock", ownerID: uid)
     defer { lock.isHeldUntilHere() }
-    // Another process may have made it while this one waited.
+    // Another process may have created it while this one waited.
     if let place = try opened(parentPath) { return place }
     try makeAnchor(in: parent)
     return try opened(parentPath)
   }
 
-  /// The place behind the anchor; nil if there is none, or only a link to what is gone.
+  /// The location that the anchor names; nil if it is missing or a dangling link.
   private func opened(_ parentPath: String) throws(GroupError) -> Place? {
     let path = "\(parentPath)/\(Self.anchorName)"
     guard let state = try openTrustedIfThere(path, trusted) else { return nil }
-    let status = try attempt("cannot look at \(path)") { () throws(SystemError) in
+    let status = try attempt("cannot read the status of \(path)") { () throws(SystemError) in
       try state.status()
     }
     guard status.ownerID == uid else {
@@ -41,8 +42,8 @@ struct UserPlace {
   private func makeAnchor(in parent: borrowing Directory) throws(GroupError) {
     let name = Self.anchorName
     let target = elsewhere(than: parent.path)
-    try attempt("cannot make \(parent.path(of: name))") { () throws(SystemError) in
-      // A link to what is gone, such as a removed directory, is replaced.
+    try attempt("cannot create \(parent.path(of: name))") { () throws(SystemError) in
+      // A dangling link, such as to a removed directory, is replaced.
       try parent.removeFile(name)
       if let target {
         try parent.makeLink(name, to: target)
@@ -53,8 +54,8 @@ struct UserPlace {
     }
   }
 
-  /// Where `$XDG_STATE_HOME` wants the anchor, if that is another place and the user's own: under
-  /// sudo it may be somebody else's, and is passed over.
+  /// The directory in `$XDG_STATE_HOME`, if it is another directory and belongs to this user. Under
+  /// sudo it may belong to another user, and is then ignored.
   private func elsewhere(than parentPath: String) -> String? {
     guard let text = environmentValue("XDG_STATE_HOME"), text.hasPrefix("/"),
       let base = try? Directory.openTrusted(path: text, trusting: trusted, makingMode: 0o700),
@@ -66,7 +67,7 @@ struct UserPlace {
   }
 
   private func home() throws(GroupError) -> String {
-    let advice = "choose a place with --root DIR or $FRAMEBUS_HOME"
+    let advice = "choose a directory with --root DIR or $FRAMEBUS_HOME"
     guard let account = UserAccount.find(uid) else {
       throw GroupError(
         .system, "the user database has no uid \(uid), so it has no home directory", advice: advice)

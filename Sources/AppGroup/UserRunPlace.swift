@@ -1,23 +1,23 @@
 import Platform
 
-/// Where one user's volatile parts lie. The first process after a reboot chooses, and records
-/// the choice as a link beside the durable parts, one for each machine that shares the home
-/// directory; the others follow the link for as long as what it leads to exists.
+/// The directory for one user's volatile data. The first process after a reboot chooses it and
+/// records it as a link beside the durable data, one link for each machine that shares the home
+/// directory. Other processes follow the link while its target exists.
 ///
-/// `/run/user/UID` is not there for cron, and goes with the last session; whoever comes meanwhile
-/// must meet whoever came before. An environment variable could not do that.
+/// `/run/user/UID` does not exist for cron and disappears with the last session, but later
+/// processes must still find the earlier ones. An environment variable could not ensure that.
 ///
-/// Once /tmp was cleaned, any user can put anything where the link leads: what is not this user's
-/// own directory is as if gone.
+/// After a cleanup of /tmp, any user can create an entry at the link's target. A target that is
+/// not this user's own directory counts as missing.
 struct UserRunPlace {
   private let uid = currentUserID()
   private var trusted: Set<UInt32> { [0, uid] }
   private let linkName = ".run-" + machineName()
 
-  /// The directory of volatile parts of the groups that lie in `state`.
+  /// The directory for the volatile data of the groups in `state`.
   func find(for state: borrowing Directory) throws(GroupError) -> Directory {
     if let directory = try followed(in: state) { return directory }
-    // A lock of its own: creating a group comes here while it holds the place's lock.
+    // A separate lock, because creating a group calls this with the location's lock held.
     let lock = try lockState(state, ".run-lock", ownerID: uid)
     defer { lock.isHeldUntilHere() }
     // Another process may have chosen while this one waited.
@@ -36,9 +36,9 @@ struct UserRunPlace {
     return directory
   }
 
-  /// - Returns: nil if the link, or what it leads to, is missing or not this user's own.
-  /// - Throws: what says nothing about that, such as too many open files, and that the user's own
-  ///   directory is open to others, who may have put anything there.
+  /// - Returns: nil if the link or its target is missing or does not belong to this user.
+  /// - Throws: unrelated errors, such as too many open files, and an error if the user's own
+  ///   directory is writable by others, who may have created entries there.
   private func followed(in state: borrowing Directory) throws(GroupError) -> Directory? {
     do {
       return try own(state.path(of: linkName))
@@ -77,11 +77,12 @@ struct UserRunPlace {
     return try makeUnderRandomName()
   }
 
-  /// Named at random, so that nobody can have taken the name; the link tells the others.
+  /// Creates a directory with a random name that no other user can have taken. Other processes
+  /// find it by the link.
   private func makeUnderRandomName() throws(GroupError) -> Directory {
-    // By the way that followers go, so that they trust what they find.
+    // Opened by the same checked path that other processes follow.
     let parent = try openTrusted("/tmp", trusted)
-    return try attempt("cannot make a run directory") { () throws(SystemError) in
+    return try attempt("cannot create a run directory") { () throws(SystemError) in
       while true {
         let name = "framebus-\(uid)-" + String(UInt32.random(in: 0...(.max)), radix: 36)
         do throws(SystemError) {
@@ -95,7 +96,7 @@ struct UserRunPlace {
 }
 
 extension PathError {
-  /// Whether something else than this user's directory is there, or nothing is.
+  /// Whether the path is missing or is not this user's directory.
   fileprivate var isMisplaced: Bool {
     switch self {
     case .system(let error): error.isMissing || error.isNoDirectory || error.isAccessRefusal

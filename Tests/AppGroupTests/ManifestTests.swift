@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func whatIsWrittenIsReadBack() throws {
+  @Test func writtenManifestParsesToTheSameManifest() throws {
     var manifest = Manifest(id: id, ownerID: 1000)
     manifest.roles[.capture] = .init(uids: [1, 2], gids: [3])
     manifest.roles[try #require(Role(rawValue: "viewer-2"))] = .init()
@@ -49,14 +49,14 @@ import Testing
     ("version = \"1\"\n", 1), ("", 1), ("version = 1\ngr\u{0}oup = 1\n", 2),
     ("version = 1\nversion = 1\n", 2),
   ])
-  func aBrokenManifestNamesTheLine(_ text: String, _ line: Int) throws {
+  func errorOfAMalformedManifestNamesTheLine(_ text: String, _ line: Int) throws {
     let error = try #require(self.error(text))
     #expect(error.line == line, "\(error.reason)")
     #expect(!error.isNewerVersion)
     #expect(!error.reason.contains("\n"))
   }
 
-  @Test func handWrittenTOMLIsReadAsWell() throws {
+  @Test func handWrittenTOMLIsParsed() throws {
     let text = """
       \tversion=1 # one
       'group' = "group.local.frame\\u0062us"\r
@@ -77,17 +77,17 @@ import Testing
     "a = 9223372036854775808", "[a]\n[a]", "a = 1\n[a]", "[a.b]\n[a]\nb = 1", "[]", "[a", "a.",
     "a = _1",
   ])
-  func whatIsNoTOMLOrBeyondWhatIsReadIsAnError(_ text: String) {
+  func malformedOrUnsupportedTOMLIsAnError(_ text: String) {
     #expect(throws: TOMLError.self) { try TOMLDocument(parsing: Array(text.utf8)) }
   }
 
-  @Test func aNewerVersionIsRefusedAsSuchWhateverElseItHolds() {
+  @Test func newerVersionIsReportedDespiteUnknownContent() {
     let error = self.error("version = 2\nfuture = true\n")
     #expect(error?.isNewerVersion == true)
-    #expect(error?.reason == "it has version 2, and this FrameBus reads versions up to 1")
+    #expect(error?.reason == "it has version 2, but this FrameBus reads versions up to 1")
   }
 
-  @Test func noBytesCrashTheParser() {
+  @Test func mutatedBytesDoNotCrashTheParser() {
     var generator = SystemRandomNumberGenerator()
     let text = Array(Manifest(id: id, ownerID: 0).text.utf8)
     for _ in 0..<500 {
@@ -105,7 +105,7 @@ import Testing
 
 @Suite struct GroupIDTests {
   @Test(arguments: ["group.dev.cdaprod.thatdam", "a.b", "A-1.b-2.3"])
-  func reverseDNSNamesAreIDs(_ text: String) throws {
+  func reverseDNSNamesAreValidIDs(_ text: String) throws {
     #expect(try GroupID(text).description == text)
   }
 
@@ -114,12 +114,12 @@ import Testing
     "a.\u{0}", "a.b\n", String(repeating: "a", count: 64) + ".b",
     String(repeating: "a.", count: 64) + "b",
   ])
-  func otherTextsAreNot(_ text: String) {
+  func otherTextsAreInvalidIDs(_ text: String) {
     let error = #expect(throws: GroupIDError.self) { try GroupID(text) }
     #expect(error?.description.contains("\n") == false)
   }
 
-  @Test func rolesAreWords() {
+  @Test func rolesAreLowercaseWords() {
     #expect(Role(rawValue: "viewer-2") != nil)
     for text in ["", "Host", "2a", "a b", "-a", String(repeating: "a", count: 33)] {
       #expect(Role(rawValue: text) == nil)

@@ -19,7 +19,7 @@ import Testing
 
   private let viewer = Role(rawValue: "viewer")!
 
-  @Test func membersMayDoEverythingButSpeakForFrameBus() throws {
+  @Test func membersMayDoEverythingExceptPostFrameBusNames() throws {
     let policy = try parse("").notifications
     for action in NotificationPolicy.Action.allCases {
       #expect(policy.permits(action, role: viewer, name: "broadcastStarted"))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func theSystemsOwnProgramsSpeakForFrameBusInRolesThatPublish() throws {
+  @Test func systemProgramsMayPostFrameBusNamesInPublishingRoles() throws {
     let policy = try parse("[notifications.host]\npost = []\n").notifications
     let name = "framebus.stream.screen"
     #expect(policy.permits(.post, role: .host, name: name, isSystem: true))
@@ -38,7 +38,7 @@ import Testing
     #expect(!policy.permits(.post, role: .host, name: "other", isSystem: true))
   }
 
-  @Test func aRoleMayUseNamesThatBeginAsTheManifestSays() throws {
+  @Test func roleMayUseOnlyNamesWithAPrefixInTheManifest() throws {
     let policy = try parse(
       """
       [notifications.viewer]
@@ -57,13 +57,13 @@ import Testing
     #expect(policy.permits(.set, role: .host, name: "answer.yes"))
   }
 
-  @Test func namesThatOnlyLookAlikeAreOthers() throws {
+  @Test func canonicallyEquivalentNamesAreDistinct() throws {
     let policy = try parse("[notifications.viewer]\npost = [\"caf\\u00e9\"]\n").notifications
     #expect(policy.permits(.post, role: viewer, name: "caf\u{e9}.open"))
     #expect(!policy.permits(.post, role: viewer, name: "cafe\u{301}.open"))
   }
 
-  @Test func whatIsWrittenIsReadBack() throws {
+  @Test func writtenPolicyParsesToTheSamePolicy() throws {
     var manifest = try parse("")
     manifest.notifications.rules = [
       .host: [.post: ["a\"b\\c\u{1}", "é"], .set: []], viewer: [.observe: ["x"]],
@@ -79,7 +79,7 @@ import Testing
     ("[notifications.host]\nobserve = [\"self.x\"]\n", 6),
     ("[notifications.host]\nset = [\"framebus.x\"]\n", 6),
   ])
-  func aBrokenPolicyNamesTheLine(_ text: String, _ line: Int) {
+  func errorOfAMalformedPolicyNamesTheLine(_ text: String, _ line: Int) {
     // `[roles.viewer]` is line 4, so the text begins on line 5.
     let error = #expect(throws: ManifestError.self) { try parse(text) }
     #expect(error?.line == line, "\(error?.reason ?? "")")
@@ -111,7 +111,7 @@ import Testing
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test func aRefusalSaysWhatWhyAndWhatToDoAndIsNoted() throws {
+  @Test func refusalNamesActionReasonAndRemedyAndIsAudited() throws {
     try group.require(.post, role: .host, name: "stop")
     try write(policy: "\n[notifications.host]\npost = [\"go\"]\n")
     try group.require(.post, role: .host, name: "gone")
@@ -130,7 +130,7 @@ import Testing
     #expect(lines[0].contains(" pid \(currentProcessID()) uid \(currentUserID()) "))
   }
 
-  @Test func aLogThatIsFullMakesRoomAndKeepsOneBefore() throws {
+  @Test func fullLogIsRotatedAndItsPredecessorKept() throws {
     let line = String(repeating: "x", count: 4000)
     for _ in 0..<600 { group.audit(line) }
     let directory = try Directory(path: group.containerPath + "/audit")
@@ -141,18 +141,18 @@ import Testing
     }
   }
 
-  @Test func aLinkInTheLogsPlaceIsNotFollowed() throws {
+  @Test func linkAtTheLogsPathIsNotFollowed() throws {
     let directory = try Directory(path: group.containerPath + "/audit")
     try directory.makeLink("\(currentUserID()).log", to: root.path + "/elsewhere")
     group.audit("x")
     #expect(try Directory(path: root.path).status(of: "elsewhere") == nil)
   }
 
-  @Test func aManifestThatIsGonePermitsNothing() throws {
+  @Test func removedManifestPermitsNothing() throws {
     try AppGroup.remove(id, root: root.path)
     let error = #expect(throws: NotificationRefusal.self) {
       try group.require(.observe, role: .host, name: "x")
     }
-    #expect(error?.description.contains("the manifest cannot be read any more") == true)
+    #expect(error?.description.contains("the manifest is no longer readable") == true)
   }
 }

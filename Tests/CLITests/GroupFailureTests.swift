@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// Changes of a group that fail half way: all of it is done, or nothing.
+/// Failed changes of a group: each is applied completely or not at all.
 @Suite(.enabled(if: geteuid() == 0, "mounting takes root"))
 final class GroupFailureTests {
   private let root: TemporaryRoot
@@ -25,7 +25,7 @@ final class GroupFailureTests {
     _ = try run("dd", ["if=/dev/zero", "of=\(filler)", "bs=4096"])
   }
 
-  /// Every entry with its owner, mode and access control lists.
+  /// All entries with owners, modes and access control lists.
   private func permissions() throws -> String {
     try output(of: "getfacl", ["-RpEn", root.file("state"), root.file("run")])
   }
@@ -61,7 +61,7 @@ final class GroupFailureTests {
   @Test func createOnAFullDiskLeavesNoGroup() throws {
     try framebus("group", "create", "a.b").requireSuccess()
     try fillDisk()
-    // So that the first pages are there, but not those that the run directory needs.
+    // Leaves a few free pages, but not enough for the run directory.
     for pages in 0..<8 {
       let result = try framebus("group", "create", "c.d")
       if result.status == .exited(0) {
@@ -84,8 +84,8 @@ final class GroupFailureTests {
     }
   }
 
-  /// Each call of a kind fails once, the first, the second, and so on, until one run meets no
-  /// failure.
+  /// Injects a failure into the first call of a kind, then into the second, and so on, until a run
+  /// succeeds.
   @Test(
     .enabled(if: programInPath(named: "strace") != nil, "strace is missing: apt install strace"),
     arguments: ["fsetxattr", "fchmod", "write", "fsync", "renameat2", "openat"])
@@ -100,7 +100,7 @@ final class GroupFailureTests {
         ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)"]
           + ["-e", "inject=\(call):error=ENOSPC:when=\(number)", try pathOfProgram("framebus")]
           + ["group", "grant", "host", "a.b", "--uid", "4343", "--root", root.path, "--quiet"])
-      if result.status == .exited(0) || result.errors.contains("the grant is made") { break }
+      if result.status == .exited(0) || result.errors.contains("the role is granted") { break }
       let after = try (permissions(), framebus("group", "show", "a.b").output)
       #expect(after == before, "\(call) \(number): \(result.errors)")
       if after != before { break }

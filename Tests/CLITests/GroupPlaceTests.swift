@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// Where groups of one user and of the system lie, by uid and not by environment.
+/// Locations of user and system groups, which depend on the uid, not on the environment.
 @Suite(.serialized, .enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 final class GroupPlaceTests {
   private let user: TestUser
@@ -31,7 +31,7 @@ final class GroupPlaceTests {
     try user.run("framebus", arguments, environment: environment)
   }
 
-  /// The paths of a group as a process with this environment finds them.
+  /// The paths of a group in a process with this environment.
   private func paths(environment: [String: String?] = [:]) throws -> [String] {
     let result = try framebus("group", "show", "a.b", environment: environment).requireSuccess()
     return result.output.split(separator: "\n").filter {
@@ -44,7 +44,7 @@ final class GroupPlaceTests {
     try output(of: "install", ["-d", "-o", user.name, "-m", "700", path])
   }
 
-  @Test func theUserDatabaseDecidesAndNotTheEnvironment() throws {
+  @Test func userDatabaseDecidesTheLocationNotTheEnvironment() throws {
     try framebus("group", "create", "a.b").requireSuccess()
     let desktop: [String: String?] = [
       "HOME": "/tmp", "XDG_STATE_HOME": "/tmp", "XDG_RUNTIME_DIR": "/tmp",
@@ -53,7 +53,7 @@ final class GroupPlaceTests {
     #expect(try paths() == paths(environment: desktop))
   }
 
-  @Test func whoComesFirstFromTheDesktopIsFoundFromCron() throws {
+  @Test func groupCreatedFromTheDesktopIsFoundFromCron() throws {
     let state = home.file("state")
     try makeSessionDirectory()
     let desktop: [String: String?] = [
@@ -66,27 +66,27 @@ final class GroupPlaceTests {
     #expect(try paths() == paths(environment: other))
   }
 
-  @Test func whoComesFirstFromCronIsFoundFromTheDesktop() throws {
+  @Test func groupCreatedFromCronIsFoundFromTheDesktop() throws {
     try framebus("group", "create", "a.b").requireSuccess()
     let before = try paths()
     #expect(before[1].hasPrefix("/tmp/framebus-\(user.uid)-"))
     try makeSessionDirectory()
     #expect(try paths() == before)
-    // After a reboot the choice is made anew.
+    // After a reboot the directory is chosen again.
     try FileManager.default.removeItem(
       atPath: String(before[1].dropLast("/a.b".utf8.count)))
     #expect(try paths()[1] == "/run/user/\(user.uid)/framebus/a.b")
   }
 
-  /// What another user can make in /tmp, of a name that a link leads to. The shell's arguments are
-  /// the path, and a directory of the victim's.
+  /// Entries that another user can create in /tmp at a link's target. The shell's arguments are the
+  /// path and a directory of the victim.
   private static let plants = [
     "mkdir -m 755 $0", "mkdir -m 700 $0", "mkdir -m 1777 $0", "ln -s / $0", "ln -s $1 $0",
     "ln -s /nowhere $0", "ln -s $0 $0", "mkfifo $0", "echo > $0",
   ]
 
   @Test(arguments: plants)
-  func anotherUsersEntryInPlaceOfTheRunDirectoryIsPassedOver(_ plant: String) throws {
+  func anotherUsersEntryAtTheRunDirectorysPathIsIgnored(_ plant: String) throws {
     try framebus("group", "create", "a.b").requireSuccess()
     let lost = try String(paths()[1].dropLast("/a.b".utf8.count))
     #expect(lost.hasPrefix("/tmp/framebus-\(user.uid)-"))
@@ -105,7 +105,7 @@ final class GroupPlaceTests {
     "echo > $0", "mkfifo $0", "ln -s /tmp $0", "ln -s /nowhere/at/all $0", "mkdir -m 777 $0",
     "mkdir $0 && chown nobody $0",
   ])
-  func unusableEntryInTheSessionDirectoryIsPassedOver(_ plant: String) throws {
+  func unusableEntryInTheSessionDirectoryIsIgnored(_ plant: String) throws {
     try makeSessionDirectory()
     let place = "/run/user/\(user.uid)/framebus"
     try output(of: "sh", ["-c", plant, place])
@@ -113,8 +113,8 @@ final class GroupPlaceTests {
     #expect(try paths()[1].hasPrefix("/tmp/framebus-\(user.uid)-"))
   }
 
-  /// A failure that says nothing about the directory must not part those who use it.
-  @Test func tooManyOpenFilesChooseNoOtherRunDirectory() throws {
+  /// An unrelated failure must not make processes use different directories.
+  @Test func tooManyOpenFilesDoNotChangeTheRunDirectory() throws {
     try framebus("group", "create", "a.b").requireSuccess()
     let before = try paths()
     let program = try pathOfProgram("framebus")
@@ -125,14 +125,14 @@ final class GroupPlaceTests {
     #expect(try paths() == before)
   }
 
-  @Test func anotherUsersStateHomeIsPassedOver() throws {
+  @Test func anotherUsersStateHomeIsIgnored() throws {
     let foreign = try TemporaryRoot(mode: 0o755)
     try framebus("group", "create", "a.b", environment: ["XDG_STATE_HOME": foreign.path])
       .requireSuccess()
     #expect(try paths()[0] == home.file(".local/state/framebus/a.b"))
   }
 
-  @Test func aLostStateHomeIsReplacedByTheNextCreate() throws {
+  @Test func removedStateHomeIsReplacedByTheNextCreate() throws {
     let lost = try TemporaryRoot(mode: 0o700)
     try output(of: "chown", [user.name, lost.path])
     try framebus("group", "create", "a.b", environment: ["XDG_STATE_HOME": lost.path])
@@ -143,33 +143,33 @@ final class GroupPlaceTests {
     #expect(try paths()[0] == home.file(".local/state/framebus/a.b"))
   }
 
-  @Test func aUserWithoutAHomeIsToldWhatToDo() throws {
+  @Test func errorOfAUserWithoutAHomeNamesARemedy() throws {
     try output(of: "usermod", ["--home", "/nonexistent", user.name])
     let result = try framebus("group", "create", "a.b")
     #expect(result.status == .exited(1))
-    #expect(result.errors.contains("/nonexistent, is missing; choose a place with --root DIR"))
+    #expect(result.errors.contains("/nonexistent, is missing; choose a directory with --root DIR"))
   }
 
-  @Test func aUserGroupIsTheUsersAlone() throws {
+  @Test func userGroupCannotBeShared() throws {
     try framebus("group", "create", "a.b").requireSuccess()
     let result = try framebus("group", "grant", "capture", "a.b", "--uid", "0")
     #expect(result.status == .exited(1))
-    #expect(result.errors.contains("is theirs alone; share a group made with `sudo framebus"))
+    #expect(result.errors.contains("cannot be shared; create a group to share with `sudo framebus"))
   }
 
-  @Test func aSystemGroupIsFoundByItsMembersAndRefusesOthers() throws {
+  @Test func systemGroupIsFoundByItsMembersAndRefusesOthers() throws {
     let id = "test.group-\(UInt32.random(in: 0...(.max)))"
     try run("framebus", ["group", "create", id, "--system"]).requireSuccess()
     defer { _ = try? run("framebus", ["group", "remove", id]) }
     let refused = try framebus("group", "show", id)
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.contains("no member of the group \(id)"))
+    #expect(refused.errors.contains("not a member of the group \(id)"))
     try run("framebus", ["group", "grant", "host", id, "--uid", "\(user.uid)"]).requireSuccess()
     let shown = try framebus("group", "show", id).requireSuccess()
     #expect(shown.output.contains("/var/lib/framebus/\(id)\n"))
     #expect(shown.output.contains("/run/framebus/\(id)\n"))
     let own = try framebus("group", "create", id)
-    #expect(own.errors.contains("exists already, in /var/lib/framebus/\(id)"))
+    #expect(own.errors.contains("already exists in /var/lib/framebus/\(id)"))
     #expect(try framebus("group", "create", "x.y", "--system").errors.contains("sudo"))
   }
 }

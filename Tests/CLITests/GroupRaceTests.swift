@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// Several processes changing one group at once, and processes that die while they do.
+/// Concurrent changes of one group, and processes that die during a change.
 @Suite struct GroupRaceTests {
   private let root: TemporaryRoot
 
@@ -14,14 +14,14 @@ import Testing
     try RunningProgram("framebus", arguments + ["--root", root.path])
   }
 
-  @Test func ofManyCreatesAtOnceOneSucceeds() throws {
+  @Test func exactlyOneOfConcurrentCreatesSucceeds() throws {
     let started = try (0..<8).map { _ in try start("group", "create", "a.b") }
     let results = try started.map { try $0.finish() }
     #expect(results.count { $0.status == .exited(0) } == 1)
-    #expect(results.count { $0.errors.contains("exists already") } == 7)
+    #expect(results.count { $0.errors.contains("already exists") } == 7)
   }
 
-  @Test func noGrantIsLostAmongManyAtOnce() throws {
+  @Test func concurrentGrantsAreAllApplied() throws {
     try start("group", "create", "a.b").finish().requireSuccess()
     let uids = (5000..<5010).map(String.init)
     let started = try uids.map { try start("group", "grant", "capture", "a.b", "--uid", $0) }
@@ -31,7 +31,7 @@ import Testing
     try start("group", "doctor", "a.b").finish().requireSuccess()
   }
 
-  @Test func createsAndRemovesAtOnceEndInAGroupOrInNone() throws {
+  @Test func concurrentCreatesAndRemovesLeaveNoLeftovers() throws {
     for _ in 0..<3 {
       let started = try (0..<8).map {
         try start("group", $0.isMultiple(of: 2) ? "create" : "remove", "a.b")
@@ -39,7 +39,7 @@ import Testing
       for program in started {
         let result = try program.finish()
         let isExpected =
-          result.status == .exited(0) || result.errors.contains("exists already")
+          result.status == .exited(0) || result.errors.contains("already exists")
           || result.errors.contains("there is no group")
         #expect(isExpected, "\(result.errors)")
       }
@@ -47,17 +47,18 @@ import Testing
     #expect(try leftovers().isEmpty)
   }
 
-  // A file that was opened and not written yet is what dying at its first write leaves.
+  // Death at the first write leaves a file that was opened but not written.
   private static let calls = [
     "mkdirat", "fchmod", "fchown", "fsetxattr", "write", "fsync", "renameat", "renameat2",
     "unlinkat",
   ]
 
-  /// Killed as it enters the first call of each kind, the second, and so on, until one run ends.
+  /// Kills the process at the first call of each kind, then at the second, and so on, until a run
+  /// completes.
   @Test(
     .enabled(if: programInPath(named: "strace") != nil, "strace is missing: apt install strace"),
     arguments: ["create", "grant", "remove"], calls)
-  func aKillAtAnyStepLeavesAGroupThatWorksOrCanBeCreatedAgain(verb: String, call: String) throws {
+  func killAtAnyStepLeavesAUsableOrRecreatableGroup(verb: String, call: String) throws {
     let grant = ["grant", "capture", "a.b", "--uid", "4242"]
     let words = verb == "grant" ? grant : [verb, "a.b"]
     for number in 1... {
@@ -82,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func aStoppedHolderOfTheLockIsNamedAndDoesNotHangOthersForEver() throws {
+  @Test func stoppedLockHolderMakesOthersTimeOut() throws {
     try start("group", "create", "a.b").finish().requireSuccess()
     let state = try Directory(path: root.file("state"))
     let lock = try FileLock.take(".lock", in: state, ownerID: currentUserID(), until: .now)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// `framebus group …` as a user runs it: command in; standard output, standard error, status out.
+/// Runs `framebus group …` as a user would, and checks its output, errors and exit status.
 @Suite struct GroupTests {
   private let root: TemporaryRoot
 
@@ -14,7 +14,7 @@ import Testing
     try run("framebus", arguments + ["--root", root.path])
   }
 
-  @Test func aGroupIsCreatedShownListedAndRemoved() throws {
+  @Test func groupIsCreatedShownListedAndRemoved() throws {
     let created = try framebus("group", "create", "group.dev.example")
     #expect(created.status == .exited(0), "\(created.errors)")
     #expect(created.output.contains("container"))
@@ -23,7 +23,7 @@ import Testing
     #expect(shown.output == created.output)
     let listed = try framebus("group", "list").output
     #expect(
-      listed.split(separator: " ").prefix(4) == ["group.dev.example", "root", "you", "may"])
+      listed.split(separator: " ").prefix(4) == ["group.dev.example", "root", "your", "roles:"])
     let removed = try framebus("group", "remove", "group.dev.example")
     #expect(removed.status == .exited(0))
     #expect(removed.output == "")
@@ -32,7 +32,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: root.file("run/group.dev.example")))
   }
 
-  @Test func twoProcessesFindTheSameContainerWhateverTheirEnvironment() throws {
+  @Test func processesFindTheSameContainerInAnyEnvironment() throws {
     try framebus("group", "create", "a.b").requireSuccess()
     let one = try run(
       "framebus", ["group", "show", "--json"],
@@ -45,7 +45,7 @@ import Testing
     #expect(one.output.contains("\"container\" : \"\(root.file("state/a.b"))\""))
   }
 
-  @Test func anUnknownGroupIsAnErrorWithTheCommandThatCreatesIt() throws {
+  @Test func errorOfAnUnknownGroupNamesTheCommandThatCreatesIt() throws {
     let result = try framebus("group", "show", "a.b")
     #expect(result.status == .exited(1))
     #expect(result.output == "")
@@ -56,11 +56,11 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: root.file("state")))
   }
 
-  @Test func aSecondCreateIsAnErrorAndChangesNothing() throws {
+  @Test func secondCreateIsAnErrorAndChangesNothing() throws {
     let first = try framebus("group", "create", "a.b")
     let second = try framebus("group", "create", "a.b")
     #expect(second.status == .exited(1))
-    #expect(second.errors.hasPrefix("error: the group a.b exists already, in \(root.path)"))
+    #expect(second.errors.hasPrefix("error: the group a.b already exists in \(root.path)"))
     #expect(try framebus("group", "show", "a.b").output == first.output)
   }
 
@@ -82,7 +82,7 @@ import Testing
     let long = root.file(String(repeating: "l", count: 60))
     let result = try run("framebus", ["group", "create", "a.b", "--root", long])
     #expect(result.status == .exited(1))
-    #expect(result.errors.contains("the path of sockets would be too long"))
+    #expect(result.errors.contains("the paths of sockets would be too long"))
     #expect(!FileManager.default.fileExists(atPath: long))
   }
 
@@ -117,7 +117,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: root.file("run/a.b/notify/names/rows")))
   }
 
-  @Test func aRunningStreamKeepsItsGroupFromBeingRemoved() throws {
+  @Test func groupOfARunningStreamIsRemovedOnlyByForce() throws {
     try framebus("group", "create", "a.b").requireSuccess()
     let streams = try Directory(path: root.file("run/a.b/streams"))
     let lock = try FileLock.take(
@@ -138,7 +138,7 @@ import Testing
     #expect(json.contains("\"check\" : \"permissions\""))
   }
 
-  // Each is done to a good group; then the group is refused with the reason and the fix.
+  // Each command damages a valid group, which is then refused with the reason and the fix.
   @Test(arguments: [
     ("chmod 0777 state/a.b", "has mode 0777", "chmod g-w,o-rwx"),
     ("chmod 0755 state/a.b", "has mode 0755", "chmod o-rwx"),
@@ -147,7 +147,7 @@ import Testing
     ("chmod 0777 run/a.b/streams", "has mode 0777", "chmod g-w,o-rwx"),
     ("mv state/a.b state/x; ln -s x state/a.b", "links are not followed", "rm "),
     ("mv run/a.b run/x; ln -s x run/a.b", "links are not followed", "rm "),
-    ("rm -r state/a.b; touch state/a.b", "is no directory", "rm "),
+    ("rm -r state/a.b; touch state/a.b", "is not a directory", "rm "),
     ("chmod 0666 state/a.b/manifest.toml", "can be written by others", "chmod go-w"),
     ("ln state/a.b/manifest.toml other", "hard links", "cp "),
     ("cd state/a.b; rm -r *; mkfifo manifest.toml", "is a fifo", "restore the file"),

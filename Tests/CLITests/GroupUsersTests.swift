@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// Groups of several users, tried by processes of users that exist for the test alone.
+/// Groups of several users, tested with processes of temporary users.
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct GroupUsersTests {
   private let root: TemporaryRoot
@@ -28,20 +28,20 @@ struct GroupUsersTests {
     try user.run("framebus", ["group", "show", "a.b", "--root", root.path], groups: groups)
   }
 
-  @Test func aNonMemberIsRefusedAndToldWhatToAskFor() throws {
+  @Test func errorOfANonMemberNamesTheCommandToAskFor() throws {
     let result = try shown(by: user)
     #expect(result.status == .exited(1))
     #expect(result.output == "")
     #expect(
       result.errors
-        == "error: uid \(user.uid) (\(user.name)) is no member of the group a.b, which belongs to"
-        + " uid 0 (root); ask them for `framebus group grant ROLE --uid \(user.uid) --group a.b"
-        + " --root \(root.path)`\n")
+        == "error: uid \(user.uid) (\(user.name)) is not a member of the group a.b, which belongs"
+        + " to uid 0 (root); ask that user to run `framebus group grant ROLE --uid \(user.uid)"
+        + " --group a.b --root \(root.path)`\n")
     #expect(try user.run("cat", [root.file("state/a.b/manifest.toml")]).status == .exited(1))
     #expect(try user.run("ls", [root.file("run/a.b")]).status != .exited(0))
   }
 
-  @Test func aMemberFindsTheSameContainerAsTheOwner() throws {
+  @Test func memberAndOwnerFindTheSameContainer() throws {
     try grant("capture", "--uid", user.uid)
     let result = try shown(by: user)
     #expect(result.status == .exited(0), "\(result.errors)")
@@ -51,7 +51,7 @@ struct GroupUsersTests {
     #expect(doctor.status == .exited(0), "\(doctor.output)")
   }
 
-  @Test func aGroupOfUsersMayHoldARole() throws {
+  @Test func userGroupMayHoldARole() throws {
     try grant("extension", "--gid", 100)
     #expect(try shown(by: user).status == .exited(1))
     let result = try shown(by: user, groups: [100])
@@ -59,20 +59,20 @@ struct GroupUsersTests {
     #expect(result.output.contains(": extension\n"))
   }
 
-  @Test func onlyTheOwnerChangesAGroup() throws {
+  @Test func onlyTheOwnerMayChangeAGroup() throws {
     try grant("host", "--uid", user.uid)
     for arguments in [["remove", "a.b"], ["grant", "host", "a.b", "--uid", "1"]] {
       let result = try user.run("framebus", ["group"] + arguments + ["--root", root.path])
       #expect(result.status == .exited(1))
-      #expect(result.errors.contains("the group a.b belongs to uid 0 (root), who alone can"))
+      #expect(result.errors.contains("only uid 0 (root), the owner of the group a.b, can"))
     }
     let created = try user.run("framebus", ["group", "create", "c.d", "--root", root.path])
     #expect(created.status == .exited(1))
-    #expect(created.errors.contains("who alone can create groups there"))
+    #expect(created.errors.contains("can create groups there"))
     #expect(try user.run("touch", [root.file("state/a.b/x")]).status != .exited(0))
   }
 
-  @Test func publishingRolesWriteInStreamsOthersDoNotAndNobodyReplacesAnothers() throws {
+  @Test func onlyPublishingRolesWriteInStreamsAndNobodyReplacesAnotherUsersFiles() throws {
     let viewer = try TestUser()
     try grant("capture", "--uid", user.uid)
     try grant("viewer", "--uid", viewer.uid)
@@ -96,7 +96,7 @@ struct GroupUsersTests {
     try publisher.waitForOutput("met")
   }
 
-  @Test func aGrantReachesWhoIsAlreadyMember() throws {
+  @Test func grantAppliesToAnExistingMember() throws {
     try grant("viewer", "--uid", user.uid)
     try grant("viewer", "--uid", 4242)
     try grant("capture", "--uid", user.uid)
@@ -105,17 +105,17 @@ struct GroupUsersTests {
     #expect(result.output.contains("uid 4242"))
   }
 
-  @Test func aMissingRunDirectoryIsTheOwnersToMake() throws {
+  @Test func onlyTheOwnerRecreatesAMissingRunDirectory() throws {
     try grant("capture", "--uid", user.uid)
     try FileManager.default.removeItem(atPath: root.file("run"))
     let early = try shown(by: user)
     #expect(early.status == .exited(1))
-    #expect(early.errors.contains("only uid 0 (root) can make it"))
+    #expect(early.errors.contains("only uid 0 (root) can create it"))
     try framebus("group", "show", "a.b").requireSuccess()
     try shown(by: user).requireSuccess()
   }
 
-  @Test func lostPermissionsAreFoundByDoctorAndPutRightByAGrant() throws {
+  @Test func doctorFindsLostPermissionsAndAGrantRepairsThem() throws {
     try grant("capture", "--uid", user.uid)
     try output(of: "setfacl", ["-b", root.file("run/a.b/streams")])
     let doctor = try framebus("group", "doctor", "a.b")
@@ -129,7 +129,7 @@ struct GroupUsersTests {
   @Test(arguments: [
     "mkdir -p $0/x/y; chmod 0 $0/x", "cd $0; for i in $(seq 99); do mkdir d; cd d; done",
   ])
-  func aMembersDirectoryKeepsNobodyFromChangingGroups(_ hostility: String) throws {
+  func membersUnremovableDirectoryDoesNotBlockOtherChanges(_ hostility: String) throws {
     let own = try TemporaryRoot(mode: 0o755)
     try output(of: "chown", [user.name, own.path])
     let member = try TestUser()
@@ -143,7 +143,7 @@ struct GroupUsersTests {
     }
     let removed = try owner("remove", "a.b")
     #expect(removed.status == .exited(1))
-    #expect(removed.errors.contains("a.b is removed, but what somebody put into it is left in"))
+    #expect(removed.errors.contains("a.b is removed, except for files that could not be removed"))
     #expect(try owner("list").output == "")
     try owner("create", "c.d").requireSuccess()
     try owner("create", "a.b").requireSuccess()
@@ -153,7 +153,7 @@ struct GroupUsersTests {
     try owner("remove", "c.d").requireSuccess()
   }
 
-  @Test func whatAnotherUserPlantedBelowTheRootIsRefused() throws {
+  @Test func directoriesThatAnotherUserPlantedBelowTheRootAreRefused() throws {
     let shared = try TemporaryRoot(mode: 0o1777)
     try user.run("framebus", ["group", "create", "a.b", "--root", shared.path]).requireSuccess()
     let victim = try TestUser()
@@ -168,7 +168,7 @@ struct GroupUsersTests {
     #expect(followed.errors.contains("is a symbolic link that uid \(user.uid)"))
   }
 
-  @Test func aUserSharesAGroupBelowADirectoryOfTheirOwn() throws {
+  @Test func userSharesAGroupBelowTheirOwnDirectory() throws {
     let own = try TemporaryRoot(mode: 0o755)
     try output(of: "chown", [user.name, own.path])
     let friend = try TestUser()
@@ -177,14 +177,14 @@ struct GroupUsersTests {
     try user.run("framebus", ["group", "grant", "host", "--uid", "\(friend.uid)"] + place)
       .requireSuccess()
     try friend.run("framebus", ["group", "show"] + place).requireSuccess()
-    // Root manages it without taking it over.
+    // A change by root keeps the owner.
     try run("framebus", ["group", "grant", "capture", "--uid", "0"] + place).requireSuccess()
     try user.run("framebus", ["group", "remove"] + place).requireSuccess()
   }
 
-  /// What members make is theirs by the file system; the owner of the group, who is not root here,
-  /// is a member like them.
-  @Test func theOwnerUsesWhatOtherUsersMade() throws {
+  /// Files belong to the members that create them. The group's owner, who is not root here, can
+  /// still use them.
+  @Test func ownerUsesObjectsThatOtherUsersCreated() throws {
     let own = try TemporaryRoot(mode: 0o755)
     try output(of: "chown", [user.name, own.path])
     let other = try TestUser()
@@ -203,7 +203,7 @@ struct GroupUsersTests {
     try user.run("framebus", upload + place).requireSuccess()
     try publisher.end(with: SIGTERM)
 
-    // At once: without the ring of its bell an observer looks by itself only once a second.
+    // Tests the wake-up: without one an observer polls only once a second.
     let watch = ["notify", "watch", "news", "--count", "1", "--json"]
     let observer = try other.start("framebus", watch + place)
     try observer.waitForErrors("watching")

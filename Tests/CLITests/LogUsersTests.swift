@@ -45,7 +45,7 @@ struct LogUsersTests {
       let result = try stranger.run(
         "framebus", ["--root", root.path, "--group", "a.b"] + arguments)
       #expect(result.status == .exited(1))
-      #expect(result.errors.contains("is no member of the group a.b"))
+      #expect(result.errors.contains("is not a member of the group a.b"))
       #expect(result.output == "")
     }
     let logs = root.path + "/state/a.b/logs"

@@ -174,7 +174,7 @@ import Testing
     #expect(refused.status == .exited(1))
     #expect(refused.errors.contains("only names that begin with “go.”"))
     let unset = try framebus("notify", "set-state", "go.on", "1")
-    #expect(unset.errors.contains("it may set none at all"))
+    #expect(unset.errors.contains("it may not set any name"))
     try framebus("notify", "post", "stop", "--role", "capture").requireSuccess()
     let log = try String(
       contentsOfFile: root.path + "/state/a.b/audit/\(getuid()).log", encoding: .utf8)

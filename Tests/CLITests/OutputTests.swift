@@ -80,7 +80,7 @@ import Testing
     (["credential", "import", "/none"], "No such file or directory; check the path"),
     (["credential", "import", "/tmp"], "/tmp is a directory, no file; name a file"),
     (["credential", "import", "/etc/passwd"], "is not what `framebus credential export` wrote"),
-    (["group", "remove", "c.d"], "there is no group c.d; `framebus group list` shows those there"),
+    (["group", "remove", "c.d"], "there is no group c.d; list groups with `framebus group list`"),
   ])
   func whatCannotBeOpenedIsNamedWithWhatToDo(_ arguments: [String], _ wanted: String) throws {
     try framebus("", ["semaphore", "create", "gate"]).requireSuccess()

@@ -93,7 +93,7 @@ struct CredentialUsersTests {
     #expect(try !stranger.run("cat", [store + "/index"]).status.isSuccess)
     let refused = try get(stranger, "extension")
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.contains("is no member of the group a.b"))
+    #expect(refused.errors.contains("is not a member of the group a.b"))
   }
 
   @Test func aUserWhoGetsTheRoleLaterOpensAfterTheHostsNextChange() throws {

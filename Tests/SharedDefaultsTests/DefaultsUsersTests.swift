@@ -10,7 +10,7 @@ struct DefaultsUsersTests {
   private let root: TemporaryRoot
   private let host: TestUser
 
-  /// A group whose owner is no superuser.
+  /// A group whose owner is not root.
   init() throws {
     root = try TemporaryRoot(mode: 0o755)
     host = try TestUser()
@@ -84,7 +84,7 @@ struct DefaultsUsersTests {
     let stranger = try TestUser()
     let refused = try defaults(stranger, "read", "s", "a")
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.contains("is no member of the group a.b"))
+    #expect(refused.errors.contains("is not a member of the group a.b"))
     let file = root.file("state/a.b/defaults/s.suite")
     #expect(try stranger.run("cat", [file]).status != .exited(0))
   }

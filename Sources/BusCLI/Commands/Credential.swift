@@ -4,13 +4,14 @@ import CommandLineSupport
 import CredentialStore
 import Platform
 
-/// `framebus credential …`: secrets that the host seals and the roles it names open.
+/// `framebus credential …`: secrets that the host seals and that granted roles open.
 struct Credential: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Keep secrets for the group: the host seals, the roles that it names open.",
+    abstract: "Store secrets that the host seals and granted roles open.",
     discussion: """
       A secret is read from the terminal without echo, from standard input or from a file \
-      descriptor, never from an argument or the environment, which other processes can see.
+      descriptor. It is never read from an argument or the environment, because other processes \
+      can see those.
       """,
     subcommands: [
       CredentialAdd.self, CredentialSet.self, CredentialUpdate.self, CredentialGet.self,
@@ -24,9 +25,9 @@ struct Credential: ParsableCommand {
 
 /// The credential that most verbs take.
 struct CredentialChoice: ParsableArguments {
-  @Argument(help: ArgumentHelp("What it is for, such as whip.example.com.", valueName: "service"))
+  @Argument(help: ArgumentHelp("Service name, such as whip.example.com.", valueName: "service"))
   var service: String
-  @Argument(help: ArgumentHelp("As whom, such as studio.", valueName: "account"))
+  @Argument(help: ArgumentHelp("Account name, such as studio.", valueName: "account"))
   var account: String
 
   func name() throws(UsageError) -> CredentialName {
@@ -36,41 +37,41 @@ struct CredentialChoice: ParsableArguments {
   }
 }
 
-/// How a store is reached and its key is unlocked.
+/// Options that open the store.
 struct StoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Read the passphrase of the role's key from this file descriptor.", valueName: "fd"))
+      "Read the key's passphrase from this file descriptor.", valueName: "fd"))
   var passphraseFd: Int32?
 
-  /// Opens the store in the role of `--role`; else in that whose key `framebus credential run`
-  /// handed over; else as the host, or what this user is instead.
+  /// Opens the store in the role of `--role`. The default is the role whose key `framebus
+  /// credential run` handed over, then host, then another role that the user holds.
   func opened(_ global: GlobalOptions) throws -> CredentialStore {
     let group = try prepared(global)
     if let handed = try HandedOver.takeInherited() {
       guard try global.role(default: handed.role) == handed.role else {
-        throw UsageError("the key that was handed over is of the role \(handed.role)")
+        throw UsageError("the key that was handed over belongs to the role \(handed.role)")
       }
       return try CredentialStore.open(in: group, handed: handed)
     }
     return try open(group, as: global.role(in: group))
   }
 
-  /// Opens the store as the host, whichever role `--role` names.
+  /// Opens the store as the host and ignores `--role`.
   func openedAsHost(_ global: GlobalOptions) throws -> CredentialStore {
     try open(prepared(global), as: .host)
   }
 
-  /// Opens the store as the host, and makes it if there is none.
+  /// Opens the store as the host. Creates the store if it does not exist.
   func openedOrMade(_ global: GlobalOptions) throws -> CredentialStore {
     let group = try prepared(global, creatingLocal: true)
     let role = try global.role(default: .host)
-    guard role == .host else { throw UsageError("only the host changes credentials") }
+    guard role == .host else { throw UsageError("only the host can change credentials") }
     if try CredentialStore.exists(in: group) { return try open(group, as: role) }
     return try CredentialStore.create(in: group, passphrase: givenPassphrase())
   }
 
-  /// Opens the group, in a process that nobody looks into from here on.
+  /// Closes this process's memory to other processes, then opens the group.
   func prepared(_ global: GlobalOptions, creatingLocal: Bool = false) throws -> AppGroup {
     try keepMemoryPrivate()
     return try global.openGroup(creatingLocal: creatingLocal)
@@ -81,7 +82,8 @@ struct StoreOptions: ParsableArguments {
     return try SecretBytes.read(from: passphraseFd, called: "the passphrase")
   }
 
-  /// The passphrase of the command line, or one typed on the terminal if the key needs one.
+  /// Opens the store with the passphrase of `--passphrase-fd`. Without it, asks on the terminal if
+  /// the key needs a passphrase.
   func open(_ group: AppGroup, as role: Role) throws -> CredentialStore {
     do {
       return try CredentialStore.open(in: group, as: role, passphrase: givenPassphrase())
@@ -95,13 +97,13 @@ struct StoreOptions: ParsableArguments {
 struct CredentialGet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
-    abstract: "Write a secret to standard output, without a newline of its own.")
+    abstract: "Write a secret to standard output, without a newline.")
 
   @OptionGroup var choice: CredentialChoice
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
-  func validate() throws { try global.refuseJSON("a secret is written as it is") }
+  func validate() throws { try global.refuseJSON("a secret is written unchanged") }
 
   func run() throws {
     let name = try choice.name()
@@ -131,7 +133,7 @@ struct CredentialGrant: ParsableCommand {
 
 struct CredentialRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "revoke", abstract: "Seal a credential anew, without a role.")
+    commandName: "revoke", abstract: "Reseal a credential so that a role cannot open it.")
 
   @OptionGroup var choice: CredentialChoice
   @Argument(help: ArgumentHelp("The role, such as extension.", valueName: "role"))
@@ -146,8 +148,8 @@ struct CredentialRevoke: ParsableCommand {
     try global.tell(
       "revoked \(name) from the role \(role)", asJSON: ["revoked": "\(name)", "role": "\(role)"])
     global.terminal.warn(
-      "the role \(role) may have seen the secret: change it at \(name.service), then"
-        + " `framebus credential update` it")
+      "the role \(role) may have read the secret; change it at \(name.service), then run"
+        + " `framebus credential update`")
   }
 }
 
@@ -169,8 +171,8 @@ struct CredentialRemove: ParsableCommand {
 struct CredentialAcceptRestore: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept-restore",
-    abstract: "Go on with credentials that are older than those seen before.",
-    discussion: "For after the group was restored from a backup, and for nothing else.")
+    abstract: "Accept credentials that are older than the last ones seen.",
+    discussion: "Use it only after you restored the group from a backup.")
 
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -179,6 +181,6 @@ struct CredentialAcceptRestore: ParsableCommand {
     let group = try store.prepared(global)
     try CredentialStore.acceptRestore(in: group, passphrase: store.givenPassphrase())
     try global.tell(
-      "accepted the credentials of \(group.id) as they are", asJSON: ["accepted": "\(group.id)"])
+      "accepted the present credentials of \(group.id)", asJSON: ["accepted": "\(group.id)"])
   }
 }

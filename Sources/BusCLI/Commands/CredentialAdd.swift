@@ -5,20 +5,20 @@ import CredentialStore
 import FoundationEssentials
 import Platform
 
-/// What is said about a credential when it is kept.
+/// The attributes of a new or replaced credential.
 struct CredentialDetails: ParsableArguments {
-  @Option(help: ArgumentHelp("A role that can open it, besides the host.", valueName: "role"))
+  @Option(help: ArgumentHelp("A role besides the host that can open it.", valueName: "role"))
   var recipient: [String] = []
-  @Option(help: ArgumentHelp("A name for people.", valueName: "text"))
+  @Option(help: ArgumentHelp("A display name.", valueName: "text"))
   var label = ""
-  @Option(help: ArgumentHelp("A remark; it is not secret.", valueName: "text"))
+  @Option(help: ArgumentHelp("A comment; it is not secret.", valueName: "text"))
   var comment = ""
   @Option(
-    help: ArgumentHelp("When it expires, such as 2027-01-31T00:00:00Z.", valueName: "iso8601"))
+    help: ArgumentHelp("Expiry time, such as 2027-01-31T00:00:00Z.", valueName: "iso8601"))
   var expires: String?
   @Option(
     help: ArgumentHelp(
-      "always; or whenUnlocked: only with a key that no file of the store has in the open.",
+      "always, or whenUnlocked: never with an unprotected key.",
       valueName: "when"))
   var accessibility = "always"
 
@@ -29,7 +29,7 @@ struct CredentialDetails: ParsableArguments {
     case "whenUnlocked": options.accessibility = .whenUnlocked
     case "session":
       throw UsageError(
-        "what lasts for a session is kept nowhere: lend it with `framebus credential run"
+        "the store does not keep session credentials; lend one with `framebus credential run"
           + " --lease-fd`")
     default: throw UsageError("--accessibility \(accessibility): use always or whenUnlocked")
     }
@@ -45,10 +45,11 @@ struct CredentialDetails: ParsableArguments {
 
 struct CredentialAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Keep a new credential.",
+    commandName: "add", abstract: "Create a credential.",
     discussion: """
-      The first one makes the group's store. With --passphrase-fd the host's key is then put under \
-      that passphrase; without, it lies in a file that only the group's owner can read.
+      The first credential creates the group's store. With --passphrase-fd the host's key is then \
+      encrypted with that passphrase. Without it the key is stored in a file that only the group's \
+      owner can read.
       """)
 
   @OptionGroup var choice: CredentialChoice
@@ -67,7 +68,7 @@ struct CredentialAdd: ParsableCommand {
 
 struct CredentialSet: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Keep a credential, in place of one of that name.")
+    commandName: "set", abstract: "Create or replace a credential.")
 
   @OptionGroup var choice: CredentialChoice
   @OptionGroup var details: CredentialDetails
@@ -86,7 +87,7 @@ struct CredentialSet: ParsableCommand {
 struct CredentialUpdate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "update",
-    abstract: "Give a credential another secret; everything else about it stays.")
+    abstract: "Replace a credential's secret and keep its attributes.")
 
   @OptionGroup var choice: CredentialChoice
   @OptionGroup var input: SecretInput
@@ -101,13 +102,13 @@ struct CredentialUpdate: ParsableCommand {
   }
 }
 
-/// Where a secret comes from.
+/// Options that select the source of a secret.
 struct SecretInput: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Read the secret from this file descriptor instead of standard input.", valueName: "fd"))
+      "Read the secret from this descriptor, not standard input.", valueName: "fd"))
   var secretFd: Int32?
-  @Flag(help: "Keep a newline at the end of what is read; else one is left out.")
+  @Flag(help: "Keep a final newline in the secret.")
   var exact = false
 
   func secret(of name: CredentialName) throws -> SecretBytes {
@@ -115,18 +116,20 @@ struct SecretInput: ParsableArguments {
     return try SecretBytes.read(from: secretFd ?? 0, called: "the secret", isExact: exact)
   }
 
-  /// Asks for what nobody can look up again.
+  /// Asks twice, because a mistyped new passphrase could not be recovered.
   static func askTwice(_ question: String) throws -> SecretBytes {
     let first = try ask(question)
     let second = try ask("Again: ")
-    guard first == second else { throw CredentialError.invalid("the two differ; try again") }
+    guard first == second else {
+      throw CredentialError.invalid("the two passphrases differ; try again")
+    }
     return first
   }
 
   /// Asks on the terminal, without echo.
   static func ask(_ question: String) throws -> SecretBytes {
     guard let terminal = SilentTerminal(0) else {
-      throw CredentialError.invalid("standard input is no terminal")
+      throw CredentialError.invalid("standard input is not a terminal")
     }
     try writeFully(Array(question.utf8), to: 2)
     var isInterrupted = false
@@ -141,7 +144,7 @@ struct SecretInput: ParsableArguments {
         return 0
       }
     }
-    // The line's end was not shown either.
+    // The terminal did not echo the newline either.
     try writeFully([UInt8(ascii: "\n")], to: 2)
     if isInterrupted { throw Interrupted() }
     if secret.byteCount == 0 { throw CredentialError.invalid("nothing was typed") }

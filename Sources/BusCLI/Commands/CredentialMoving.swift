@@ -6,10 +6,10 @@ import Platform
 
 struct CredentialRotate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rotate", abstract: "Seal a credential anew, under another data key.",
+    commandName: "rotate", abstract: "Reseal a credential with a new data key.",
     discussion: """
-      The secret and its recipients stay. Whoever copied an old file together with what opened it \
-      cannot open the new one. To change the secret itself, use update.
+      The secret and its recipients do not change. A copy of the old file and its data key does \
+      not open the new file. To change the secret itself, use update.
       """)
 
   @OptionGroup var choice: CredentialChoice
@@ -26,8 +26,11 @@ struct CredentialRotate: ParsableCommand {
 struct CredentialIdentity: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "identity",
-    abstract: "Print what others export credentials for, and know this store's exports by.",
-    discussion: "It is no secret. Take care that it reaches the other side unchanged.")
+    abstract: "Print this store's public identity.",
+    discussion: """
+      Other stores export credentials to this identity and verify this store's exports with it. \
+      It is not secret. Send it over a channel on which nobody can change it.
+      """)
 
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -42,25 +45,25 @@ struct CredentialIdentity: ParsableCommand {
 struct CredentialExport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Seal credentials into a file, for another group or machine.",
+    abstract: "Export credentials to another group or machine.",
     discussion: """
-      With --to only the store of that identity can open the file; else whoever knows its \
-      passphrase. Without --service all credentials are exported.
+      With --to only the store with that identity can open the file. Without it, the file opens \
+      with a passphrase. Without --service all credentials are exported.
       """)
 
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"))
   var path: String
   @Option(
     help: ArgumentHelp(
-      "For the store of this identity: what `framebus credential identity` prints there.",
+      "Receiver, from its `framebus credential identity`.",
       valueName: "identity"))
   var to: String?
   @Option(
     help: ArgumentHelp("Read the file's passphrase from this descriptor.", valueName: "fd"))
   var filePassphraseFd: Int32?
-  @Option(help: ArgumentHelp("Only what is for this service.", valueName: "service"))
+  @Option(help: ArgumentHelp("Export only this service's credentials.", valueName: "service"))
   var service: String?
-  @Option(help: ArgumentHelp("Of that only what is as this account.", valueName: "account"))
+  @Option(help: ArgumentHelp("Export only this account of the service.", valueName: "account"))
   var account: String?
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -101,17 +104,18 @@ struct CredentialExport: ParsableCommand {
 struct CredentialImport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Keep what another store exported: all of it, or nothing.",
+    abstract: "Import all credentials of a file, or none.",
     discussion: """
-      Anybody can make such a file for this store; with --from one of any other store is refused.
+      Anybody can create such a file for this store. With --from, a file that another store \
+      exported is refused.
       """)
 
   @Argument(help: ArgumentHelp("The file to read.", valueName: "file"))
   var path: String
   @Option(
-    help: ArgumentHelp("Only what the store of this identity exported.", valueName: "identity"))
+    help: ArgumentHelp("Accept only exports of this identity.", valueName: "identity"))
   var from: String?
-  @Flag(help: "Replace credentials of the same names; else one such name is an error.")
+  @Flag(help: "Replace existing credentials instead of failing.")
   var replace = false
   @Option(
     help: ArgumentHelp("Read the file's passphrase from this descriptor.", valueName: "fd"))

@@ -7,27 +7,27 @@ import Platform
 struct CredentialProtect: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "protect",
-    abstract: "Keep a role's key under a passphrase, or in another place.",
+    abstract: "Change how a role's key is protected.",
     discussion: """
-      The key is the host's, or that of --role. A new passphrase is asked for on a terminal, or \
-      read from --new-passphrase-fd; or choose another place. No credential changes. What a copy \
-      of an earlier key file opened, it opens still.
+      Without --role this changes the host's key. The new passphrase is read from the terminal or \
+      from --new-passphrase-fd, unless another protection is chosen. Credentials do not change. A \
+      copy of an earlier key file still opens what it opened before.
 
-      For systemd, first write the key into a credential, as in `framebus credential protect \
-      --write-key | systemd-creds encrypt --name=framebus.host.key - host.cred`; then run \
+      For systemd, first write the key into a systemd credential, as in `framebus credential \
+      protect --write-key | systemd-creds encrypt --name=framebus.host.key - host.cred`. Then run \
       `framebus credential protect --systemd` in a unit that loads it.
       """)
 
   @Option(
     help: ArgumentHelp("Read the new passphrase from this file descriptor.", valueName: "fd"))
   var newPassphraseFd: Int32?
-  @Flag(help: "Keep the key in a file that the role's holders can read.")
+  @Flag(help: "Store the key in a file that the role's holders can read.")
   var noPassphrase = false
-  @Flag(help: "Let nobody but the host open it: the role gets it by `framebus credential run`.")
+  @Flag(help: "Hand the key over with `framebus credential run` only.")
   var handOver = false
-  @Flag(help: "Leave it to a credential of systemd, which this process must have been given.")
+  @Flag(help: "Load the key from a systemd credential of this process.")
   var systemd = false
-  @Flag(help: "Change nothing; write the key to standard output, in the open.")
+  @Flag(help: "Only write the unprotected key to standard output.")
   var writeKey = false
   @OptionGroup var rolePassphrase: RolePassphrase
   @OptionGroup var store: StoreOptions
@@ -36,7 +36,7 @@ struct CredentialProtect: ParsableCommand {
   func validate() throws {
     let chosen = [newPassphraseFd != nil, noPassphrase, handOver, systemd, writeKey]
     guard chosen.filter(\.self).count <= 1 else {
-      throw ValidationError("choose one place for the key")
+      throw ValidationError("choose one protection of the key")
     }
     if !chosen.contains(true), !isTerminal(0) {
       throw ValidationError(
@@ -49,7 +49,9 @@ struct CredentialProtect: ParsableCommand {
     let opened = try store.openedAsHost(global)
     let passphrase = try rolePassphrase.given(of: role)
     if writeKey {
-      if isTerminal(1) { throw UsageError("--write-key writes secret bytes: not to a terminal") }
+      if isTerminal(1) {
+        throw UsageError("--write-key writes a secret key; redirect it, not to a terminal")
+      }
       let file = try opened.keyFile(of: role, passphrase: passphrase)
       return try file.withBytes { bytes throws(SystemError) in try writeFully(bytes, to: 1) }
     }
@@ -60,8 +62,8 @@ struct CredentialProtect: ParsableCommand {
 
   private var place: String {
     if noPassphrase { return "no longer under a passphrase" }
-    if handOver { return "handed over by the host alone" }
-    return systemd ? "left to systemd" : "under a passphrase"
+    if handOver { return "now handed over by the host only" }
+    return systemd ? "now in a systemd credential" : "under a passphrase"
   }
 
   private func source() throws -> KeySource {
@@ -76,11 +78,11 @@ struct CredentialProtect: ParsableCommand {
   }
 }
 
-/// The passphrase of another role's key than the host's, which opens the store.
+/// The passphrase of the key of `--role`. The host's key, which opens the store, has its own.
 struct RolePassphrase: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Read the passphrase of the key of --role, if it has one, from this file descriptor.",
+      "Read the --role key's passphrase from this descriptor.",
       valueName: "fd"))
   var rolePassphraseFd: Int32?
 

@@ -6,7 +6,7 @@ import Platform
 
 struct CredentialList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the credentials, without their secrets.")
+    commandName: "list", abstract: "List credentials without their secrets.")
 
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -27,7 +27,7 @@ struct CredentialList: ParsableCommand {
     try global.terminal.print(parts.filter { !$0.isEmpty }.joined(separator: "  "))
   }
 
-  /// A group without a store keeps no credentials.
+  /// A group without a store has no credentials.
   private func listed() throws -> [CredentialAttributes] {
     do { return try store.opened(global).list() } catch CredentialError.noStore { return [] }
   }
@@ -35,7 +35,7 @@ struct CredentialList: ParsableCommand {
 
 struct CredentialShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show what is known of a credential, without its secret.")
+    commandName: "show", abstract: "Show a credential's attributes without its secret.")
 
   @OptionGroup var choice: CredentialChoice
   @OptionGroup var store: StoreOptions
@@ -58,11 +58,11 @@ struct CredentialShow: ParsableCommand {
 
 struct CredentialAudit: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "audit", abstract: "Verify the logs of the roles, and show who did what.",
+    commandName: "audit", abstract: "Verify and print the audit logs of the roles.",
     discussion: """
-      The host verifies the log of every role, another role its own. A log that was changed is an \
-      error. That its last records were cut off shows only if the role has seen a newer state of \
-      the store than the rest tells.
+      The host verifies every role's log; any other role verifies its own. A modified log is an \
+      error. Missing records at the end are detected only if the role has seen a newer state of \
+      the store than the remaining records contain.
       """)
 
   @OptionGroup var store: StoreOptions

@@ -7,29 +7,30 @@ import Platform
 /// `framebus credential run [--lease SERVICE/ACCOUNT]… -- PROGRAM…`.
 struct CredentialRun: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Start a program, and hand it a role's key.",
+    commandName: "run", abstract: "Start a program and hand over a role's key to it.",
     discussion: """
-      The key, and what --lease names, pass in memory alone, under a file descriptor whose number \
-      stands in \(HandOver.variable). One process takes it, once: the program itself, or the \
-      first `framebus credential` that it starts. A lease can be opened like any credential, until \
-      the program has ended, and is in no file.
+      The key and the leases are passed in memory only, through the file descriptor whose number \
+      is in \(HandOver.variable). One process can take them, once: the program itself, or the \
+      first `framebus credential` that it starts. A lease opens like any credential until the \
+      program exits, and is never stored in a file.
       """)
 
   @Option(
     help: ArgumentHelp(
-      "A credential to lend, though it was not granted to the role.",
+      "Lend a credential that is not granted to the role.",
       valueName: "service/account"))
   var lease: [String] = []
   @Option(
     help: ArgumentHelp(
-      "Lend a secret that is read from this file descriptor, and kept nowhere.",
+      "Lend a secret from this descriptor without storing it.",
       valueName: "fd:service/account"))
   var leaseFd: [String] = []
   @OptionGroup var rolePassphrase: RolePassphrase
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
   @Argument(
-    parsing: .postTerminator, help: ArgumentHelp("What to start.", valueName: "program"))
+    parsing: .postTerminator,
+    help: ArgumentHelp("The program and its arguments.", valueName: "program"))
   var command: [String] = []
 
   func run() throws {
@@ -39,9 +40,9 @@ struct CredentialRun: ParsableCommand {
     let names = try lease.map(credentialName)
     let fresh = try leaseFd.map(descriptorAndName)
     let role = try global.role(default: .extension)
-    // First of all, so that no thread is without it.
+    // Before any thread starts, so that every thread blocks the signals.
     let signals = try SignalWatcher()
-    // The host hands over, whichever role it is to.
+    // The host opens the store; `--role` names the receiver of the key.
     var host = global
     host.roleText = nil
     let opened = try store.openedOrMade(host)
@@ -69,7 +70,7 @@ struct CredentialRun: ParsableCommand {
   }
 }
 
-/// What `--lease-fd` says.
+/// Parses the value of `--lease-fd`.
 private func descriptorAndName(_ text: String) throws -> (number: Int32, name: CredentialName) {
   let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
   guard parts.count == 2, let number = Int32(parts[0]), number >= 0 else {

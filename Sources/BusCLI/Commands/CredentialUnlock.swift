@@ -7,14 +7,14 @@ import Platform
 /// `framebus credential unlock [--timeout S]`.
 struct CredentialUnlock: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unlock", abstract: "Ask for no passphrase for some time.",
+    commandName: "unlock", abstract: "Keep a key unlocked for a limited time.",
     discussion: """
-      The kernel keeps the key of the role, the host unless --role says otherwise, for this user: \
-      each process of the user can use it, as if the key were in the open, until the time has \
-      passed, `framebus credential lock`, or a reboot.
+      The kernel keeps the key of --role, by default the host's, for this user. Every process of \
+      the user can use the key without a passphrase until the timeout, `framebus credential lock` \
+      or a reboot.
       """)
 
-  @Option(help: ArgumentHelp("For how long, in seconds.", valueName: "s"))
+  @Option(help: ArgumentHelp("Time until the key is locked again, in seconds.", valueName: "s"))
   var timeout: UInt32 = 900
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -29,7 +29,7 @@ struct CredentialUnlock: ParsableCommand {
   func run() throws {
     let group = try store.prepared(global)
     let role = try global.role(default: .host)
-    // Who has it unlocked already shall not prolong that without the passphrase.
+    // Extending the time needs the passphrase, so a key that is still unlocked is locked first.
     try CredentialStore.lock(role, in: group)
     try store.open(group, as: role).unlock(seconds: timeout)
     try global.tell(
@@ -40,7 +40,7 @@ struct CredentialUnlock: ParsableCommand {
 /// `framebus credential lock`.
 struct CredentialLock: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "lock", abstract: "Ask for the passphrase again.")
+    commandName: "lock", abstract: "Lock a key that `unlock` unlocked.")
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -48,7 +48,9 @@ struct CredentialLock: ParsableCommand {
     let role = try global.role(default: .host)
     let wasUnlocked = try CredentialStore.lock(role, in: global.openGroup())
     try global.tell(
-      wasUnlocked ? "locked the key of the role \(role)" : "the key of the role \(role) was locked",
+      wasUnlocked
+        ? "locked the key of the role \(role)"
+        : "the key of the role \(role) was already locked",
       asJSON: ["locked": "\(role)"])
   }
 }

@@ -8,7 +8,7 @@ import SharedDefaults
 /// `framebus defaults …`: settings that the group's members share.
 struct Defaults: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Read, write and watch settings that the group's members share.",
+    abstract: "Read, write and watch the group's shared settings.",
     subcommands: [
       DefaultsRead.self, DefaultsWrite.self, DefaultsRemove.self, DefaultsList.self,
       DefaultsExport.self, DefaultsImport.self, DefaultsWatch.self,
@@ -20,7 +20,7 @@ struct SuiteChoice: ParsableArguments {
   @Argument(help: ArgumentHelp("The suite of settings.", valueName: "suite"))
   var name: String
 
-  /// - Parameter creatingLocal: as `openGroup`: not for verbs that only look.
+  /// - Parameter creatingLocal: as in `openGroup`; false for verbs that only read.
   func opened(
     _ global: GlobalOptions, creatingLocal: Bool = false, plainKeys: Set<String> = []
   ) throws -> SharedDefaults {
@@ -29,7 +29,7 @@ struct SuiteChoice: ParsableArguments {
       suiteName: name, in: global.openGroup(creatingLocal: creatingLocal), plainKeys: plainKeys)
   }
 
-  /// One that is there and can be read.
+  /// Opens a suite that exists and is readable.
   func openedForReading(_ global: GlobalOptions) throws -> SharedDefaults {
     let defaults = try opened(global)
     try defaults.refresh()
@@ -40,10 +40,10 @@ struct SuiteChoice: ParsableArguments {
 
 struct DefaultsRead: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "read", abstract: "Print a setting, or all of a suite.",
+    commandName: "read", abstract: "Print a setting, or all settings of a suite.",
     discussion: """
-      A text is printed as it is, everything else as JSON. What JSON has no word for is an object \
-      of one key: {"@data": BASE64}, {"@date": SECONDS SINCE 1970}, {"@url": TEXT}.
+      A string is printed unchanged, every other value as JSON. A type that JSON lacks is an \
+      object with one key: {"@data": BASE64}, {"@date": SECONDS SINCE 1970}, {"@url": TEXT}.
       """)
 
   @OptionGroup var suite: SuiteChoice
@@ -77,8 +77,8 @@ struct DefaultsWrite: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "write", abstract: "Set a setting.",
     discussion: """
-      A key that looks like a secret is refused: seal it with `framebus credential set`. A value \
-      that begins with a hyphen stands after --, as in `write SUITE KEY --type int -- -1`.
+      A key that looks like a secret is refused; use `framebus credential set` instead. Write a \
+      value that begins with a hyphen after --, as in `write SUITE KEY --type int -- -1`.
       """)
 
   enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -90,15 +90,15 @@ struct DefaultsWrite: ParsableCommand {
   var key: String
   @Argument(
     help: ArgumentHelp(
-      "What it is set to; data in base64, a date in seconds since 1970.", valueName: "value"))
+      "The value; data in base64, a date in seconds since 1970.", valueName: "value"))
   var text: String
-  @Option(help: "What the value is.")
+  @Option(help: "Type of the value.")
   var type: Kind = .string
   @Option(
     help: ArgumentHelp(
-      "Set it only if it is this now, of the same type: exit status 1 if not.", valueName: "value"))
+      "Write only if this is the present value; else exit with 1.", valueName: "value"))
   var ifEquals: String?
-  @Flag(help: "The key is no secret, whatever it looks like.")
+  @Flag(help: "Accept a key that looks like a secret.")
   var notSecret = false
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -138,7 +138,7 @@ struct DefaultsRemove: ParsableCommand {
 
   private func remove() throws {
     guard let key else {
-      // One that cannot be read can be removed all the same.
+      // An unreadable suite can be removed too.
       let defaults = try suite.opened(global)
       if !defaults.exists { throw NoSuite(name: defaults.name, group: defaults.group) }
       return try defaults.removeSuite()
@@ -162,15 +162,15 @@ struct DefaultsList: ParsableCommand {
   }
 }
 
-// MARK: What cannot be done
+// MARK: Errors
 
 private struct NoSuite: Error, CustomStringConvertible {
   let name: SuiteName
   let group: GroupID
 
   var description: String {
-    "there is no suite \(name) in the group \(group); see `framebus defaults list`, or make it with"
-      + " `framebus defaults write \(name) KEY VALUE`"
+    "there is no suite \(name) in the group \(group); see `framebus defaults list`, or create it"
+      + " with `framebus defaults write \(name) KEY VALUE`"
   }
 }
 

@@ -9,10 +9,10 @@ import SharedDefaults
 struct DefaultsExport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write a suite to standard output.",
-    discussion: "A property list has no URLs: they are dictionaries of one key, @url.")
+    discussion: "In a property list a URL is a dictionary with one key, @url.")
 
   @OptionGroup var suite: SuiteChoice
-  @Option(help: "json, or a property list as xml or binary.")
+  @Option(help: "json, or a property list: xml or binary.")
   var format: DefaultsFormat = .json
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -28,19 +28,19 @@ extension DefaultsFormat: ExpressibleByArgument {}
 /// `framebus defaults import SUITE [FILE] [--replace]`.
 struct DefaultsImport: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Set all that JSON or a property list says, in one step.")
+    commandName: "import", abstract: "Set all keys of a JSON file or property list at once.")
 
   @OptionGroup var suite: SuiteChoice
   @Argument(help: ArgumentHelp("The file (default: standard input).", valueName: "file"))
   var path: String?
-  @Flag(help: "Remove what it does not say.")
+  @Flag(help: "Remove keys that the file lacks.")
   var replace = false
-  @Flag(help: "No key in it is a secret, whatever it looks like.")
+  @Flag(help: "Accept keys that look like secrets.")
   var notSecret = false
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    // First of all, so that no thread is without it.
+    // Before any thread starts, so that every thread blocks the signals.
     let signals = try SignalWatcher()
     let bytes = try read(stop: signals.stop)
     if signals.stop.isRaised { throw Interrupted() }
@@ -52,7 +52,7 @@ struct DefaultsImport: ParsableCommand {
       for (key, value) in values { draft[key] = value }
     }
     try global.tell(
-      "\(values.count) settings are in \(defaults.name)", asJSON: ["imported": values.count])
+      "imported \(values.count) settings into \(defaults.name)", asJSON: ["imported": values.count])
   }
 
   private func read(stop: StopSignal) throws -> [UInt8] {
@@ -70,7 +70,7 @@ struct DefaultsImport: ParsableCommand {
 }
 
 extension [String: DefaultsValue] {
-  /// The keys, and those within the values.
+  /// The keys, including those inside values.
   fileprivate var allKeys: Set<String> {
     values.reduce(into: Set(keys)) { $0.formUnion($1.allKeys) }
   }
@@ -85,7 +85,7 @@ extension DefaultsValue {
     }
   }
 
-  /// In one line of text, as JSON in which nothing steers a terminal.
+  /// The value as one line of JSON without terminal control characters.
   var line: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -95,10 +95,10 @@ extension DefaultsValue {
 }
 
 extension DefaultsWrite.Kind {
-  /// What a word of a command line stands for.
+  /// Parses a command-line argument as this type.
   func value(_ text: String) throws(UsageError) -> DefaultsValue {
     if let value = read(text) { return value }
-    throw UsageError("“\(text)” is no \(rawValue); \(advice)")
+    throw UsageError("“\(text)” is not a valid \(rawValue); \(advice)")
   }
 
   private func read(_ text: String) -> DefaultsValue? {

@@ -8,10 +8,10 @@ import Synchronization
 /// `framebus defaults watch SUITE [KEY] [--count N] [--timeout S]`.
 struct DefaultsWatch: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "watch", abstract: "Print a line for each change of a setting, or of any.",
+    commandName: "watch", abstract: "Print a line for each change of one or all settings.",
     discussion: """
-      Changes that come faster than they are told are told as one, with the latest value. The \
-      suite need not exist.
+      Changes that come faster than they can be printed are merged into one line with the latest \
+      value. The suite need not exist.
       """)
 
   @OptionGroup var suite: SuiteChoice
@@ -21,7 +21,7 @@ struct DefaultsWatch: ParsableCommand {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    // First of all, so that no thread is without it.
+    // Before any thread starts, so that every thread blocks the signals.
     let signals = try SignalWatcher()
     let deadline = limits.deadline
     let defaults = try suite.opened(global, creatingLocal: true)
@@ -30,14 +30,14 @@ struct DefaultsWatch: ParsableCommand {
     let observation = try defaults.observe(key) { changes.add($0) }
     defer { observation.cancel() }
     global.terminal.say("watching \(key.map { "\($0) of " } ?? "")\(defaults.name)")
-    let told = try limits.shortfall(until: deadline, changes.descriptorNumber, signals) {
+    let reported = try limits.shortfall(until: deadline, changes.descriptorNumber, signals) {
       guard let change = changes.take() else { return false }
       try print(change)
       return true
     }
-    guard let told else { return }
+    guard let reported else { return }
     if global.json { throw AlreadyReported() }
-    throw TooFewChanges(suite: defaults.name, told: told)
+    throw TooFewChanges(suite: defaults.name, reported: reported)
   }
 
   private func print(_ change: DefaultsChange) throws {
@@ -49,7 +49,7 @@ struct DefaultsWatch: ParsableCommand {
   }
 }
 
-/// Changes on their way from the thread that is told of them to the one that prints.
+/// A queue of changes from the thread that observes them to the one that prints.
 private final class ChangeQueue: Sendable {
   private let waiting = Mutex<[DefaultsChange]>([])
   private let counter: EventCounter
@@ -74,7 +74,7 @@ private final class ChangeQueue: Sendable {
   }
 }
 
-/// A change as scripts read it: the value is null for a setting that was removed.
+/// A change as JSON: the value is null for a setting that was removed.
 private struct ChangeRecord: Encodable {
   let key: String
   let value: CodableValue?
@@ -93,13 +93,13 @@ private struct ChangeRecord: Encodable {
   }
 }
 
-/// The time ended before the count was full.
+/// The timeout passed before `--count` changes arrived.
 private struct TooFewChanges: Error, CustomStringConvertible {
   let suite: SuiteName
-  let told: Int
+  let reported: Int
 
   var description: String {
-    "the time ended after \(told) changes of \(suite); see what it holds with `framebus defaults"
-      + " read \(suite)`, or give it more time with --timeout"
+    "timed out after \(reported) changes of \(suite); read it with `framebus defaults read"
+      + " \(suite)`, or raise --timeout"
   }
 }

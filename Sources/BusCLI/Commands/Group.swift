@@ -12,7 +12,7 @@ struct Group: ParsableCommand {
     ])
 }
 
-/// The id that most verbs take, as an argument or by `--group`.
+/// The group ID that most verbs take, as an argument or as `--group`.
 struct GroupChoice: ParsableArguments {
   @Argument(help: "The group (default: that of --group).")
   var id: String?
@@ -20,7 +20,7 @@ struct GroupChoice: ParsableArguments {
   func resolved(_ global: GlobalOptions) throws(UsageError) -> GroupID {
     guard let id else { return try global.groupID() }
     if let other = global.groupText, other != id {
-      throw UsageError("two groups are named, \(id) and --group \(other); name one")
+      throw UsageError("the argument \(id) and --group \(other) differ; give one of them")
     }
     do { return try GroupID(id) } catch { throw UsageError("\(error)") }
   }
@@ -28,7 +28,7 @@ struct GroupChoice: ParsableArguments {
 
 struct GroupShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show where a group lies and who may be what.")
+    commandName: "show", abstract: "Show a group's directories and role holders.")
 
   @OptionGroup var choice: GroupChoice
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -41,22 +41,22 @@ struct GroupShow: ParsableCommand {
 
 struct GroupCreate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "create", abstract: "Create a group; you own it and may take every role.",
+    commandName: "create", abstract: "Create a group that you own, with every role granted to you.",
     discussion: """
-      A group lies in your home directory, for your processes alone, unless --system puts it in \
-      /var/lib/framebus, or --root in a directory of your choice: such groups can be shared \
-      with `framebus group grant`.
+      By default the group is in your home directory and only your processes can use it. With \
+      --system it is in /var/lib/framebus, and with --root in a directory of your choice; such \
+      groups can be shared with `framebus group grant`.
       """)
 
   @OptionGroup var choice: GroupChoice
-  @Flag(help: "Make a group of several users in /var/lib/framebus; needs root.")
+  @Flag(help: "Create it in /var/lib/framebus, for several users; needs root.")
   var system = false
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
     let id = try choice.resolved(global)
     if system && global.rootText != nil {
-      throw UsageError("--system and --root name two places; give one of them")
+      throw UsageError("--system and --root exclude each other; give one of them")
     }
     let root = system ? nil : global.root
     _ = try AppGroup.create(id, root: root, kind: system ? .system : .user)
@@ -66,7 +66,7 @@ struct GroupCreate: ParsableCommand {
 
 struct GroupRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove a group with everything in it.")
+    commandName: "remove", abstract: "Remove a group and everything in it.")
 
   @OptionGroup var choice: GroupChoice
   @Flag(help: "Remove it even while streams are being published.")

@@ -2,10 +2,10 @@ import AppGroup
 import ArgumentParser
 import CommandLineSupport
 
-/// `framebus group doctor`: status 0 if the group can be used, 1 if not.
+/// `framebus group doctor`: exit status 0 if the group is usable, 1 if not.
 struct GroupDoctor: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check everything about a group, and print the fix.")
+    commandName: "doctor", abstract: "Check a group and print a fix for each problem.")
 
   @OptionGroup var choice: GroupChoice
   @OptionGroup(title: "Global options") var global: GlobalOptions

@@ -6,19 +6,19 @@ import SharedDefaults
 /// `framebus group grant ROLE --uid N | --gid N [ID]`.
 struct GroupGrant: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "grant", abstract: "Let a user, or all users of a user group, hold a role.",
+    commandName: "grant", abstract: "Grant a role to a user or to all members of a user group.",
     discussion: """
-      Roles are host, capture and extension, whose holders may publish streams, and any further \
-      word, whose holders may subscribe. Running processes notice at once.
+      Holders of the roles host, capture and extension may publish streams. Holders of any other \
+      role may only subscribe. The change applies to running processes at once.
       """)
 
-  @Argument(help: "The role: host, capture, extension, or a further one.")
+  @Argument(help: "The role: host, capture, extension, or another name.")
   var role: String
   @Argument(help: "The group (default: that of --group).")
   var id: String?
-  @Option(help: ArgumentHelp("A user, by number; may be repeated.", valueName: "n"))
+  @Option(help: ArgumentHelp("A numeric user ID; may be repeated.", valueName: "n"))
   var uid: [UInt32] = []
-  @Option(help: ArgumentHelp("A group of users, by number; may be repeated.", valueName: "n"))
+  @Option(help: ArgumentHelp("A numeric group ID; may be repeated.", valueName: "n"))
   var gid: [UInt32] = []
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -27,10 +27,10 @@ struct GroupGrant: ParsableCommand {
     let role = try parsedRole(isSwapped ? self.id ?? "" : role)
     let holders = uid.map(Holder.user) + gid.map(Holder.group)
     if holders.isEmpty {
-      throw UsageError("say who may be \(role): --uid N or --gid N (see `id USER`)")
+      throw UsageError("give the holder of the role \(role): --uid N or --gid N (see `id USER`)")
     }
     if uid.contains(.max) || gid.contains(.max) {
-      throw UsageError("\(UInt32.max) is no id of a user or group")
+      throw UsageError("\(UInt32.max) is not a valid user or group ID")
     }
     try AppGroup.grant(role, to: holders, in: id, root: global.root)
     renewSettings(of: id)
@@ -38,20 +38,20 @@ struct GroupGrant: ParsableCommand {
       return try GroupReport(AppGroup.describe(id, root: global.root)).print(to: global)
     }
     for holder in holders {
-      global.terminal.say("\(holder.text) may now be \(role) in the group \(id)")
+      global.terminal.say("granted the role \(role) in the group \(id) to \(holder.text)")
     }
   }
 
-  /// The role is granted in any case; settings that are there already are files with permissions.
+  /// A failure does not undo the grant. Existing settings are files that need new permissions.
   private func renewSettings(of id: GroupID) {
     do {
       try SharedDefaults.renewAccess(in: AppGroup.open(id, root: global.root))
     } catch {
-      global.terminal.warn("settings that are there already stay closed to new members: \(error)")
+      global.terminal.warn("new members cannot access existing settings: \(error)")
     }
   }
 
-  /// `grant ID ROLE` is understood too: only ids have dots.
+  /// `grant ID ROLE` is accepted too: a group ID has a dot and a role does not.
   private var isSwapped: Bool { role.contains(".") && id != nil }
 
   private func resolvedGroup() throws(UsageError) -> GroupID {
@@ -67,7 +67,7 @@ extension GroupChoice {
 }
 
 extension Holder {
-  /// As people know it: `uid 1000 (alice)`.
+  /// The holder as shown to users: `uid 1000 (alice)`.
   var text: String {
     switch self {
     case .user(let uid): userName(uid)

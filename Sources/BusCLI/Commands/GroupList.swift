@@ -5,7 +5,7 @@ import CommandLineSupport
 /// `framebus group list`.
 struct GroupList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List your groups and the system's.")
+    commandName: "list", abstract: "List your groups and the system groups.")
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -13,14 +13,14 @@ struct GroupList: ParsableCommand {
     let groups = try AppGroup.list(root: global.root)
     if global.json { return try global.terminal.printJSON(groups.map(ListedReport.init)) }
     if groups.isEmpty {
-      global.terminal.say("no groups; `framebus group create ID` makes one")
+      global.terminal.say("no groups; create one with `framebus group create ID`")
     }
     let width = groups.map { $0.id.description.count }.max() ?? 0
     for group in groups {
       let id = group.id.description.padded(to: width)
       let state =
         group.problem.map { "unusable: \($0)" }
-        ?? "you may be \(group.ownRoles.map(\.description).joined(separator: ", "))"
+        ?? "your roles: \(group.ownRoles.map(\.description).joined(separator: ", "))"
       try global.terminal.print("\(id)  \(group.place.rawValue.padded(to: 6))  \(state)")
     }
   }

@@ -16,7 +16,7 @@ struct GroupReport: Encodable {
   private let run: String
   private let streams: String
   private let roles: [String: Holders]
-  /// What the names may begin with that a role may post, observe or set, where the manifest says.
+  /// By role and action: the permitted name prefixes, where the manifest limits them.
   private let notifications: [String: [String: [String]]]
   private let you: UserReport
   private let ownRoles: [String]
@@ -67,21 +67,21 @@ struct GroupReport: Encodable {
       }
       rows.append(("notifications \(role)", texts.joined(separator: "; ")))
     }
-    let own = ownRoles.isEmpty ? "no member" : ownRoles.joined(separator: ", ")
+    let own = ownRoles.isEmpty ? "not a member" : ownRoles.joined(separator: ", ")
     rows.append(("you", "\(userName(you.uid)): \(own)"))
     try global.terminal.printRows(rows)
   }
 }
 
 extension Terminal {
-  /// Writes labels and texts in two columns.
+  /// Writes labels and their texts in two columns.
   func printRows(_ rows: [(label: String, text: String)]) throws(SystemError) {
     let width = rows.map(\.label.count).max() ?? 0
     for (label, text) in rows { try print("\(label.padded(to: width))  \(text)") }
   }
 }
 
-/// A user by number, and by name if the user database has one.
+/// A user ID, with the name if the user database has one.
 struct UserReport: Encodable {
   let uid: UInt32
   let name: String?
@@ -92,11 +92,11 @@ struct UserReport: Encodable {
   }
 }
 
-/// A user as people know it: `uid 1000 (alice)`.
+/// A user as shown to users: `uid 1000 (alice)`.
 func userName(_ uid: UInt32) -> String { userText(uid) }
 
 extension String {
-  /// The text followed by spaces up to a width, for columns.
+  /// The text padded with spaces to a column's width.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
