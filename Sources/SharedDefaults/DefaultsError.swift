@@ -1,19 +1,19 @@
 import AppGroup
 import Platform
 
-/// Why settings could not be read or changed.
+/// An error of reading or changing settings.
 public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
   case invalidName(String)
   case invalidKey(String)
-  /// A value is too large, nested too deeply, or holds a key that none can be.
+  /// A value is too large, nested too deeply, or has an invalid key inside.
   case invalidValue(key: String)
-  /// The suite would hold more than it can.
+  /// The change would exceed the limits of a suite.
   case suiteTooLarge(byteCount: Int, keyCount: Int)
-  /// The key names a secret, which belongs into the credential store: `sealWith` is the command.
+  /// The key names a secret, which belongs in the credential store: `sealWith` is the command.
   case secret(key: String, sealWith: String)
   /// The caller may not write, or not even read.
   case notAllowed(path: String)
-  /// Somebody held the suite's lock until the deadline: nil if nobody knows who.
+  /// Another process held the suite's lock until the deadline. The PID is nil if it is unknown.
   case busy(path: String, holderPID: Int32?)
   case untrusted(path: String, why: String)
   case damaged(path: String, why: String)
@@ -24,36 +24,37 @@ public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .invalidName(let text):
-      "“\(text.prefix(200))” is no name of a suite; use 1 to \(SuiteName.maximumBytes) of A–Z, a–z,"
-        + " 0–9, “.”, “-” and “_”, beginning with a letter or digit"
+      "“\(text.prefix(200))” is not a valid suite name; use 1 to \(SuiteName.maximumBytes) of A–Z,"
+        + " a–z, 0–9, “.”, “-” and “_”, beginning with a letter or digit"
     case .invalidKey(let key):
-      "a key of \(key.utf8.count) bytes is not possible; use 1 to \(SuiteFormat.maximumKeyBytes)"
+      "the key of \(key.utf8.count) bytes is not valid; use 1 to \(SuiteFormat.maximumKeyBytes)"
         + " bytes without control or format characters"
     case .invalidValue(let key):
-      "the value of \(key) cannot be kept: at most \(SuiteFormat.maximumRecordBytes >> 20) MiB and"
-        + " \(SuiteFormat.maximumDepth) levels, with keys of 1 to \(SuiteFormat.maximumKeyBytes)"
-        + " bytes without control or format characters; keep large things in files of the container"
+      "the value of \(key) exceeds the limits: \(SuiteFormat.maximumRecordBytes >> 20) MiB,"
+        + " \(SuiteFormat.maximumDepth) levels, keys of 1 to \(SuiteFormat.maximumKeyBytes) bytes"
+        + " without control or format characters; store large data in files of the container"
     case .suiteTooLarge(let byteCount, let keyCount):
-      "the suite would have \(byteCount) bytes and \(keyCount) keys, and can have"
-        + " \(SuiteFormat.maximumSnapshotBytes) and \(SuiteFormat.maximumKeys); remove some keys"
+      "the suite would have \(byteCount) bytes and \(keyCount) keys; the limits are"
+        + " \(SuiteFormat.maximumSnapshotBytes) bytes and \(SuiteFormat.maximumKeys) keys; remove"
+        + " some keys"
     case .secret(let key, let command):
       "\(key) looks like a secret, and every member of the group can read a suite; seal it with"
         + " `\(command)`"
     case .notAllowed(let path):
-      "no permission for \(path); members read settings, and hosts, captures and extensions write"
-        + " them (`framebus group show` lists roles)"
+      "no permission for \(path); members may read settings, and the roles host, capture and"
+        + " extension may write them (`framebus group show` lists roles)"
     case .busy(let path, let holderPID):
       "\(holderPID.map { "process \($0)" } ?? "another process") has held the lock of \(path) until"
-        + " the deadline; see what it does, and continue or end it"
+        + " the deadline; check that process, and continue or end it"
         + (holderPID.map { " (kill -CONT \($0))" } ?? "")
     case .untrusted(let path, let why):
-      "\(path) is no suite to be trusted: \(why); a member of the group put it there, so remove it"
+      "\(path) is not a trusted suite: \(why); a member of the group created it; remove it"
     case .damaged(let path, let why):
-      "\(path) cannot be read: \(why); restore it from a backup, or begin anew with `framebus"
+      "\(path) cannot be read: \(why); restore it from a backup, or remove it with `framebus"
         + " defaults remove SUITE`"
     case .newerVersion(let path, let version):
-      "\(path) was written by a newer FrameBus (version \(version)); install the same"
-        + " one everywhere"
+      "\(path) was written by a newer FrameBus (format version \(version)); install the same"
+        + " FrameBus everywhere"
     case .group(let error): "\(error)"
     case .system(let error):
       switch error.reasonKind {
@@ -82,7 +83,7 @@ public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Makes system calls, whose errors become the suite's.
+/// Runs system calls and converts their errors.
 func attempt<Value: ~Copyable>(
   _ calls: () throws(SystemError) -> Value
 ) throws(DefaultsError) -> Value {

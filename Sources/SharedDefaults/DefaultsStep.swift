@@ -1,17 +1,17 @@
-/// The moments between two steps of a change that other processes can see, numbered: tests kill a
-/// process at each. docs/design/defaults-journal.md says what is true there.
+/// The points between two steps of a change that other processes can see. Tests kill a process at
+/// each point. docs/design/defaults-journal.md describes the state at each.
 package enum DefaultsStep: Int, CaseIterable, Sendable {
-  /// The lock is held, nothing is changed.
+  /// The lock is held; nothing is changed.
   case locked = 1
-  /// The record stands behind the journal's end.
+  /// The record is written after the journal's end.
   case recordWritten
-  /// The end includes it: now it counts.
+  /// The journal's end includes the record, so the change is effective.
   case extentMoved
-  /// Observers were rung for.
+  /// Observers were woken.
   case rung
-  /// Readers look whether another file takes the place of this one.
+  /// The file is marked retired, so readers check for its successor.
   case retired
-  /// Another file has taken its place.
+  /// The new file has replaced the old one.
   case replaced
 }
 

@@ -1,26 +1,26 @@
-/// What a key of a suite can hold: the kinds of values that a property list has, and URLs.
+/// The value of a key: the types of a property list, and URLs.
 public enum DefaultsValue: Hashable, Sendable {
   case bool(Bool)
   case integer(Int)
   case double(Double)
   case string(String)
   case data([UInt8])
-  /// A moment, in seconds since 1970-01-01 00:00 UTC.
+  /// A time, in seconds since 1970-01-01 00:00 UTC.
   case date(Double)
   /// An absolute or relative URL, as text.
   case url(String)
   case array([DefaultsValue])
   case dictionary([String: DefaultsValue])
 
-  /// Whether it is written with the same bytes: unlike `==`, true for two NaN, and false for texts
-  /// that only look alike.
+  /// Whether both values have the same encoding. Unlike `==`, this is true for two NaN, and false
+  /// for strings that are only canonically equivalent.
   func isSame(as other: DefaultsValue?) -> Bool {
     guard let other else { return false }
     return ByteWriter(writing: self).bytes == ByteWriter(writing: other).bytes
   }
 }
 
-/// What can be set for a key as it is.
+/// A type that can be stored as a value of a key.
 public protocol DefaultsRepresentable {
   var defaultsValue: DefaultsValue { get }
 }

@@ -1,37 +1,38 @@
 import Platform
 import Synchronization
 
-/// A key that has another value now.
+/// A change of a key's value.
 public struct DefaultsChange: Hashable, Sendable {
   public let key: String
-  /// Nil if it is neither set nor registered any more.
+  /// The new value; nil if the key is no longer set or registered.
   public let value: DefaultsValue?
 }
 
-/// An observer's registration. When the last reference to it goes, it is cancelled.
+/// An observer's registration. Releasing the last reference cancels it.
 public final class DefaultsObservation: Sendable {
   private let core: ObservationCore
 
   init(_ core: ObservationCore) { self.core = core }
 
-  /// Ends the observation. When this returns, its closure is not running, unless this was called
-  /// from it, and is never called again.
+  /// Ends the observation and blocks until its closure is not running. The closure is never called
+  /// again. A call from the closure itself does not wait.
   public func cancel() {
     core.end()
-    // The one thread that calls closures has gone on when it has done this.
+    // All closures run on the loop's thread, so a closure in progress ends before this returns.
     if let loop = try? ObserverSet.loop() { loop.performAndWait {} }
   }
 
   deinit { core.end() }
 }
 
-/// What was told to one observer, and what is to be told next.
+/// One observer, with the values that it was last notified of.
 final class ObservationCore: Sendable {
   private let suite: SharedDefaults
   /// Nil for every key.
   private let key: String?
   private let handler: @Sendable (DefaultsChange) -> Void
-  /// What was told last. Only the loop's thread changes it, so nothing is told twice.
+  /// The values of the last notifications. Only the loop's thread changes them, so that no change
+  /// is reported twice.
   private let told: Mutex<[String: DefaultsValue]>
   private let isEnded = Atomic<Bool>(false)
 
@@ -45,7 +46,7 @@ final class ObservationCore: Sendable {
     self.handler = handler
   }
 
-  /// Tells what is different from what was told. On the loop's thread alone.
+  /// Reports values that differ from the last ones reported. Runs only on the loop's thread.
   func look() {
     for change in changes() {
       // SYNC observation-end: acquiring side.
@@ -75,8 +76,8 @@ final class ObservationCore: Sendable {
 }
 
 extension [String: DefaultsValue] {
-  /// Puts a value in the place of another.
-  /// - Returns: nil if they are the same.
+  /// Replaces a key's value.
+  /// - Returns: nil if the value is the same.
   fileprivate mutating func replace(_ key: String, with value: DefaultsValue?) -> DefaultsChange? {
     if let value {
       if value.isSame(as: self[key]) { return nil }
@@ -89,15 +90,15 @@ extension [String: DefaultsValue] {
 }
 
 extension SharedDefaults {
-  /// Calls a closure whenever a key, or any key, has another value than it was told of last,
-  /// whichever process set it. Changes that come faster than the closure returns are told as one,
-  /// with the latest value: none that lasts is lost.
+  /// Calls a closure when the value of one key, or of any key, changes, whichever process changes
+  /// it. Changes that come faster than the closure returns are merged into one call with the latest
+  /// value, so the closure always receives the final value.
   ///
-  /// All closures of the process share a thread, so one that takes long keeps the others waiting.
-  /// A closure may read, set, observe and cancel.
+  /// All closures of the process share one thread, so a slow closure delays the others. A closure
+  /// may read, set, observe and cancel.
   /// - Parameters:
   ///   - key: nil for every key.
-  ///   - startingWithCurrent: whether to tell of the values that are there already.
+  ///   - startingWithCurrent: whether to call the closure for the present values first.
   public func observe(
     _ key: String? = nil, startingWithCurrent: Bool = false,
     _ handler: @escaping @Sendable (DefaultsChange) -> Void
@@ -108,8 +109,9 @@ extension SharedDefaults {
     return DefaultsObservation(core)
   }
 
-  /// The values of a key, for a task to iterate: first the one that it has, then each that it gets,
-  /// or the latest of those that came while the task was busy. Nil stands for a key that has none.
+  /// The values of a key as an asynchronous sequence: first the present value, then each new one.
+  /// Of values that arrive while the task is busy, only the latest is kept. Nil means that the key
+  /// has no value.
   public func values(forKey key: String) throws(DefaultsError) -> AsyncStream<DefaultsValue?> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: DefaultsValue?.self, bufferingPolicy: .bufferingNewest(1))

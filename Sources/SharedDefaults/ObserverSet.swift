@@ -1,23 +1,23 @@
 import Platform
 import Synchronization
 
-/// The observations of one suite, and what wakes them: the kernel tells of every write to a file of
-/// the group's settings and of every change of their names (docs/decisions/0014).
+/// The observations of one suite and their source of events. The kernel reports every write to a
+/// file of the group's settings and every change of their names (docs/decisions/0014).
 final class ObserverSet: Sendable {
   private struct State {
     var cores: [ObservationCore] = []
-    /// While there are observations.
+    /// Non-nil while there are observations.
     var watch: DirectoryWatch?
     var timer: EventLoop.Token?
   }
 
   private let state = Mutex(State())
-  /// How long an observer is told nothing, at most, of a change whose writer died before it rang.
+  /// The longest delay of a notification if the writer died before it woke the observers.
   private let recheckInterval: Duration
 
   init(recheckInterval: Duration) { self.recheckInterval = recheckInterval }
 
-  /// The thread that closures of all suites run on.
+  /// The event loop whose thread runs the closures of all suites.
   static func loop() throws(SystemError) -> EventLoop {
     try shared.get()
   }
@@ -38,12 +38,13 @@ final class ObserverSet: Sendable {
       }
       state.cores.append(core)
     }
-    // What came before the watch was there.
+    // Reports changes from before the watch existed.
     loop.enqueue { core.look() }
   }
 
   func remove(_ core: ObservationCore) {
-    // Ended outside the lock: that waits for the handler, which takes the lock.
+    // Released outside the lock, because ending the watch waits for its handler, which takes the
+    // lock.
     let ended: DirectoryWatch? = state.withLock { state in
       state.cores.removeAll { $0 === core }
       guard state.cores.isEmpty else { return nil }

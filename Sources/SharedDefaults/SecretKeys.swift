@@ -1,17 +1,17 @@
 import AppGroup
 
-/// Which keys name secrets. A suite is a plain file that every member reads, and that finds its way
-/// into backups: what opens something does not belong there.
+/// The rule that decides which keys name secrets. Secrets are refused, because every member can
+/// read a suite and backups contain it.
 struct SecretKeys: Sendable {
-  /// Keys that are secret, whatever they look like.
+  /// Keys that the program declared secret.
   let declared: Set<String>
-  /// Keys that are none, whatever they look like.
+  /// Keys that the program declared not secret.
   let exempt: Set<String>
 
   static let byLooks = SecretKeys(declared: [], exempt: [])
 
-  /// Words of a key that mean a secret. A key's words end where its letters change from small to
-  /// capital, and at everything that is no letter and no digit.
+  /// Words that mark a key as secret. A key is split into words before a capital letter that
+  /// follows a small one, and at every character that is neither a letter nor a digit.
   private static let words: Set<String> = [
     "token", "tokens", "bearer", "password", "passwords", "passwd", "pwd", "passphrase", "passcode",
     "secret", "secrets", "credential", "credentials", "apikey", "authorization", "jwt", "otp",
@@ -23,12 +23,12 @@ struct SecretKeys: Sendable {
     if declared.contains(key) { return true }
     if exempt.contains(key) { return false }
     let words = Self.split(key)
-    // Words that are written apart mean what they mean together: api_key, API key, private-key.
+    // Two words count like one compound: api_key, API key, private-key.
     let pairs = zip(words, words.dropFirst()).map { $0 + $1 }
     return !Self.words.isDisjoint(with: words + pairs)
   }
 
-  /// The first secret key among a key and those within its value.
+  /// The first secret key among the key itself and the keys inside its value.
   func find(in key: String, _ value: DefaultsValue) -> String? {
     contains(key) ? key : find(in: value)
   }
@@ -64,7 +64,7 @@ struct SecretKeys: Sendable {
     return (words + [word]).filter { !$0.isEmpty }
   }
 
-  /// The command that seals what a key was meant to hold, with the key as the account.
+  /// The command that stores the value as a credential, with the key as the account.
   static func command(for key: String, suite: SuiteName, group: GroupID) -> String {
     let account =
       key.allSatisfy { $0.isLetter || $0.isNumber || "._-".contains($0) }

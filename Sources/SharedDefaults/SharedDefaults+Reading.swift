@@ -1,6 +1,6 @@
 extension SharedDefaults {
-  /// The value of a key: what was set, or else what was registered.
-  /// - Complexity: one lock, two loads and a look into a dictionary.
+  /// The value of a key: the value that was set, or else the registered default.
+  /// - Complexity: one lock, two loads and a dictionary lookup.
   public func value(forKey key: String) -> DefaultsValue? {
     state.withLock { state in
       state.view.update(place)
@@ -10,7 +10,7 @@ extension SharedDefaults {
 
   public subscript(key: String) -> DefaultsValue? { value(forKey: key) }
 
-  /// A text, or a number as text; nil for any other kind of value.
+  /// A string, or a number as a string; nil for any other type.
   public func string(forKey key: String) -> String? {
     switch value(forKey: key) {
     case .string(let text): text
@@ -20,7 +20,8 @@ extension SharedDefaults {
     }
   }
 
-  /// A whole number, the whole part of another, or the number that a text is; 0 for anything else.
+  /// An integer, the integer part of another number, or the integer that a string contains; 0 for
+  /// anything else.
   public func integer(forKey key: String) -> Int {
     switch value(forKey: key) {
     case .integer(let number): number
@@ -31,7 +32,7 @@ extension SharedDefaults {
     }
   }
 
-  /// A number, or the number that a text is; 0 for anything else.
+  /// A number, or the number that a string contains; 0 for anything else.
   public func double(forKey key: String) -> Double {
     switch value(forKey: key) {
     case .double(let number): number
@@ -42,8 +43,8 @@ extension SharedDefaults {
     }
   }
 
-  /// Whether a value is true, a number other than 0, or the text `YES`, `true` or a number other
-  /// than 0; false for anything else.
+  /// True for `true`, a number other than 0, and the strings `YES`, `true` (in any case) and a
+  /// number other than 0; false for anything else.
   public func bool(forKey key: String) -> Bool {
     switch value(forKey: key) {
     case .bool(let isTrue): isTrue
@@ -55,7 +56,7 @@ extension SharedDefaults {
     }
   }
 
-  /// The bytes of data.
+  /// The bytes of a data value; nil for any other type.
   public func bytes(forKey key: String) -> [UInt8]? {
     if case .data(let bytes) = value(forKey: key) { bytes } else { nil }
   }
@@ -64,7 +65,7 @@ extension SharedDefaults {
     if case .array(let values) = value(forKey: key) { values } else { nil }
   }
 
-  /// An array, if all in it are texts.
+  /// An array, if all its elements are strings.
   public func stringArray(forKey key: String) -> [String]? {
     guard let values = array(forKey: key) else { return nil }
     let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
@@ -75,7 +76,8 @@ extension SharedDefaults {
     if case .dictionary(let values) = value(forKey: key) { values } else { nil }
   }
 
-  /// All keys and values, as of one moment: what was set, and what was registered for other keys.
+  /// A consistent snapshot of all keys and values: those that were set, and the registered defaults
+  /// of other keys.
   public func dictionaryRepresentation() -> [String: DefaultsValue] {
     state.withLock { state in
       state.view.update(place)
@@ -83,7 +85,7 @@ extension SharedDefaults {
     }
   }
 
-  /// What was set, without what was registered, as of one moment.
+  /// A consistent snapshot of the values that were set, without registered defaults.
   public func storedValues() -> [String: DefaultsValue] {
     state.withLock { state in
       state.view.update(place)
@@ -91,7 +93,8 @@ extension SharedDefaults {
     }
   }
 
-  /// Says what keys have that nobody has set. Only this object knows of it, and nothing is written.
+  /// Registers default values for keys that are not set. They apply to this object only; nothing is
+  /// written.
   public func register(defaults: [String: DefaultsValue]) {
     state.withLock { $0.registered.merge(defaults) { _, new in new } }
   }

@@ -1,17 +1,17 @@
 import Platform
 
 extension SharedDefaults {
-  /// Sets a key. What it already is, is not written again.
+  /// Sets a key. An unchanged value is not written again.
   /// - Throws: ``DefaultsError/secret(key:sealWith:)`` if the key, or one within the value, names a
   ///   secret; ``DefaultsError/busy(path:holderPID:)`` if another process holds the suite's lock
   ///   for 5 seconds.
-  /// - Complexity: five calls of the kernel. Now and then, when the journal has become long, a new
-  ///   file is written and synced.
+  /// - Complexity: five system calls. When the journal has become long, a new file is written and
+  ///   synced instead.
   public func set(_ value: some DefaultsRepresentable, forKey key: String) throws(DefaultsError) {
     try update { $0[key] = value.defaultsValue }
   }
 
-  /// Sets a key to a value, written as a literal too: `set([1, "two"], forKey: "mixed")`.
+  /// Sets a key to a value, which can be a literal: `set([1, "two"], forKey: "mixed")`.
   public func set(_ value: DefaultsValue, forKey key: String) throws(DefaultsError) {
     try update { $0[key] = value }
   }
@@ -20,8 +20,8 @@ extension SharedDefaults {
     try update { $0[key] = nil }
   }
 
-  /// Sets a key if it is as expected now; nil stands for a key that is not set.
-  /// - Returns: false, and nothing is changed, if it is something else.
+  /// Sets a key if its present value is the expected one. Nil means that the key is not set.
+  /// - Returns: false if the value differs; nothing is then changed.
   public func compareAndSet(
     _ key: String, expected: DefaultsValue?, to value: DefaultsValue?
   ) throws(DefaultsError) -> Bool {
@@ -34,11 +34,12 @@ extension SharedDefaults {
     return isExpected
   }
 
-  /// Changes any number of keys in one step: every process sees all of it or nothing, and nobody
-  /// else changes the suite meanwhile, so what is read in the draft still holds when it is written.
+  /// Changes any number of keys in one step. Every process sees all of the changes or none. No
+  /// other process changes the suite meanwhile, so values read from the draft are still current
+  /// when it is written.
   /// - Parameters:
-  ///   - limit: how long to wait for others who change the suite.
-  ///   - change: reads and sets keys; it must be brief, and not change this suite in another way.
+  ///   - limit: how long to wait for other processes that change the suite.
+  ///   - change: reads and sets keys. It must be brief, and must not change this suite otherwise.
   public func update(
     within limit: Duration = .seconds(5), _ change: (inout DefaultsDraft) -> Void
   ) throws(DefaultsError) {
@@ -52,7 +53,7 @@ extension SharedDefaults {
     }
   }
 
-  /// Waits until all that was set survives a power cut (`fdatasync(2)`).
+  /// Blocks until all changes so far are durable (`fdatasync(2)`).
   public func synchronize() throws(DefaultsError) {
     let file = state.withLock { state in
       state.view.look(place)
@@ -61,16 +62,16 @@ extension SharedDefaults {
     try file?.sync()
   }
 
-  /// Removes the suite with all its keys, also one that cannot be read any more.
+  /// Removes the suite and all its keys, even if the suite is unreadable.
   public func removeSuite(within limit: Duration = .seconds(5)) throws(DefaultsError) {
     let deadline = Deadline.after(limit)
     try writing.withLock { _ throws(DefaultsError) in
       while true {
-        // What lies there in the place of a suite, nobody can hold a lock on.
+        // An entry that is not a usable suite file cannot be locked by anyone.
         guard let file = try? place.open(), file.isWritable else { return try place.remove() }
         try file.lock(until: deadline)
         defer { file.unlock() }
-        // Another file may have taken its place meanwhile.
+        // Another file may have replaced it meanwhile.
         guard file.isThere(try place.status()) else { continue }
         file.setRetired(true)
         onStep?(.retired)
@@ -79,7 +80,7 @@ extension SharedDefaults {
     }
   }
 
-  /// Puts a new file with the same values in the place of the suite's.
+  /// Replaces the suite's file by a new one with the same values.
   func rewrite() throws(DefaultsError) {
     try writing.withLock { _ throws(DefaultsError) in
       let file = try lockedFile(until: .after(.seconds(5)))
@@ -90,7 +91,7 @@ extension SharedDefaults {
 
   // MARK: Under the lock
 
-  /// The suite's file, made if there is none, under its lock, with all read that is in it.
+  /// Locks the suite's file and reads it to its end. Creates the file if it is missing.
   private func lockedFile(until deadline: Deadline) throws(DefaultsError) -> SuiteFile {
     while true {
       guard let file = try currentFile({ $0.update(place) }) else {
@@ -101,7 +102,7 @@ extension SharedDefaults {
       if let refusal = file.refusal { throw DefaultsError(refusal) }
       try file.lock(until: deadline)
       do throws(DefaultsError) {
-        // Another file may have taken its place meanwhile.
+        // Another file may have replaced it meanwhile.
         if try currentFile({ $0.look(place) }) === file { return file }
       } catch {
         file.unlock()
@@ -120,8 +121,8 @@ extension SharedDefaults {
     return file
   }
 
-  /// What the change comes to; nil if all is as it was. Holds no copy of the values beyond its
-  /// return, so that the record can be applied to them in place.
+  /// The record of the change; nil if no value changes. Keeps no copy of the values after it
+  /// returns, so that the record can be applied to them in place.
   private func record(
     of change: (inout DefaultsDraft) -> Void
   ) throws(DefaultsError) -> JournalRecord? {
@@ -147,7 +148,7 @@ extension SharedDefaults {
 
   private func write(_ record: JournalRecord, to file: SuiteFile) throws(DefaultsError) {
     let bytes = record.bytes
-    // What nobody could read is not written.
+    // A record that no reader would accept is not written.
     if JournalRecord.parse(bytes[...]) == nil {
       throw .invalidValue(key: record.changes.keys.sorted().joined(separator: ", "))
     }
@@ -167,7 +168,7 @@ extension SharedDefaults {
     onStep?(.extentMoved)
     if file.isLost { throw .damaged(path: path, why: "it was truncated while in use") }
     state.withLock { $0.view.append(record, byteCount: bytes.count) }
-    // The change counts; observers who are not rung for look by themselves, a little later.
+    // The change is effective even if this fails; observers then poll for it a little later.
     try? file.ring(record.sequence)
     onStep?(.rung)
   }
@@ -179,7 +180,7 @@ extension SharedDefaults {
     do throws(DefaultsError) {
       try place.replace(with: bytes)
     } catch {
-      // What is in place stays the suite, whether or not a power cut would leave it so.
+      // After the rename the new file is the suite, even if a power cut might undo the rename.
       if case .system(let cause) = error, cause.followsChange {
         state.withLock { $0.view.look(place) }
       } else {
@@ -192,20 +193,20 @@ extension SharedDefaults {
   }
 }
 
-/// The keys of a suite while they are being changed.
+/// The keys of a suite during a change.
 public struct DefaultsDraft {
   private let values: [String: DefaultsValue]
   private(set) var changes: [String: DefaultsValue?] = [:]
 
   init(values: [String: DefaultsValue]) { self.values = values }
 
-  /// What the key will be; nil if it will not be set.
+  /// The key's value after the change; nil if it will not be set.
   public subscript(key: String) -> DefaultsValue? {
     get { changes[key] ?? values[key] }
     set { changes.updateValue(newValue, forKey: key) }
   }
 
-  /// The keys that will be set.
+  /// The keys that will be set after the change.
   public var keys: Set<String> {
     var keys = Set(values.keys)
     for (key, value) in changes {

@@ -2,26 +2,26 @@ import AppGroup
 import Platform
 import Synchronization
 
-// Settings that the members of a group share, as UserDefaults(suiteName:) has them.
+// Settings that the members of a group share, like UserDefaults(suiteName:).
 //
-// This module refuses to keep secrets (CredentialStore does), large things (the container has room
-// for files), and to know what a key means. Format and failures: docs/design/defaults-journal.md.
+// This module refuses to store secrets (CredentialStore does) and large data (use files in the
+// container), and to interpret keys. Format and failures: docs/design/defaults-journal.md.
 
-/// One suite of settings: what one process of the group sets, every other sees at once.
+/// One suite of settings. A change by one process of the group is visible to all others at once.
 ///
-/// A getter costs no call of the kernel while nothing changes. It never throws: where the suite
-/// cannot be read, it answers with what was last readable, and ``refresh()`` says why. A change is
-/// whole or not at all, also if its process is killed; it survives the process when the call
-/// returns, and a power cut after ``synchronize()``.
+/// A getter makes no system call while nothing changes. It never throws: if the suite cannot be
+/// read, it returns the last values that were read, and ``refresh()`` throws the reason. A change
+/// is atomic, even if its process is killed. It survives the process when the call returns, and a
+/// power cut after ``synchronize()``.
 ///
-/// Any number of threads may use one object at once.
+/// Any number of threads may use one object concurrently.
 public final class SharedDefaults: Sendable {
   public let group: GroupID
   public let name: SuiteName
   let place: SuitePlace
   let state = Mutex(State())
-  /// Held by the thread that changes something: locks on a file do not keep the threads of one
-  /// object apart.
+  /// Held by the thread that changes the suite, because a file lock does not exclude other threads
+  /// that use the same open file.
   let writing = Mutex(())
   let secrets: SecretKeys
   let observers: ObserverSet
@@ -32,11 +32,11 @@ public final class SharedDefaults: Sendable {
     var registered: [String: DefaultsValue] = [:]
   }
 
-  /// Opens a suite. It need not exist: the first value that is set makes it.
+  /// Opens a suite. It need not exist; setting the first value creates it.
   /// - Parameters:
   ///   - suiteName: nil for the suite that has the group's own name.
-  ///   - secretKeys: keys that are refused although they do not look like secrets.
-  ///   - plainKeys: keys that are no secrets although they look like some, such as `tokenCount`.
+  ///   - secretKeys: keys to refuse although they do not look like secrets.
+  ///   - plainKeys: keys to accept although they look like secrets, such as `tokenCount`.
   public convenience init(
     suiteName: String? = nil, in group: AppGroup, secretKeys: Set<String> = [],
     plainKeys: Set<String> = []
@@ -46,8 +46,8 @@ public final class SharedDefaults: Sendable {
       SecretKeys(declared: secretKeys, exempt: plainKeys))
   }
 
-  /// - Parameter recheckInterval: how long an observer waits before it looks by itself: long for
-  ///   tests, which must not pass because of that.
+  /// - Parameter recheckInterval: the interval at which an observer polls. Tests use a long one, so
+  ///   that they fail if a notification is missing.
   package convenience init(
     suiteName: String, in group: AppGroup, recheckInterval: Duration, onStep: OnDefaultsStep
   ) throws(DefaultsError) {
@@ -67,14 +67,14 @@ public final class SharedDefaults: Sendable {
     self.onStep = onStep
   }
 
-  /// Where the suite lies, for messages and backups.
+  /// The path of the suite's file, for messages and backups.
   public var path: String { place.path }
 
-  /// Whether there is such a suite, be it one that cannot be read.
+  /// Whether the suite exists, even if it is unreadable.
   public var exists: Bool { (try? place.status()) != nil }
 
-  /// Reads what others have set, as every getter does, and says why if it cannot.
-  /// - Returns: how many changes the suite has seen in all.
+  /// Reads changes by other processes, as every getter does, and throws if that fails.
+  /// - Returns: the number of changes that were ever made to the suite.
   @discardableResult
   public func refresh() throws(DefaultsError) -> UInt64 {
     let (trouble, sequence) = state.withLock { state in
@@ -95,8 +95,8 @@ public final class SharedDefaults: Sendable {
     }
   }
 
-  /// Gives every suite of a group to those who are members now: a file's permissions are those of
-  /// the moment when it was made. To be called after a role was granted, by the group's owner.
+  /// Grants the present members access to every suite of a group. A file inherits its permissions
+  /// when it is created, so the group's owner must call this after granting a role.
   public static func renewAccess(in group: AppGroup) throws(DefaultsError) {
     for name in try list(in: group) {
       try SharedDefaults(name, in: group, .byLooks).rewrite()

@@ -1,14 +1,14 @@
 import Platform
 
-/// The open file of one suite: read and appended to by calls of the kernel, but for the words that
-/// say how far it goes, which are mapped, so that looking for changes takes no call. Any member who
-/// may write can put anything there, so what is read is checked.
+/// The open file of one suite. It is read and appended to by system calls. Only the words of its
+/// header are mapped, so that checking for changes takes no system call. Any member who may write
+/// can store anything there, so all data is checked.
 final class SuiteFile: Sendable {
   let path: String
   private let descriptor: Descriptor
   private let memory: GuardedMapping
   private let status: FileStatus
-  /// Why it can only be read; nil if it can be written.
+  /// The error of opening the file for writing; nil if it is writable.
   let refusal: SystemError?
   var isWritable: Bool { refusal == nil }
 
@@ -20,7 +20,7 @@ final class SuiteFile: Sendable {
         try directory.status(of: name.fileName)
       })
     else { return nil }
-    // Looked at first: merely opening a device can have effects.
+    // The type is checked first, because merely opening a device can have effects.
     if found.kind != .file {
       throw .untrusted(path: path, why: "it is a \(found.kind.rawValue), not a file")
     }
@@ -36,7 +36,7 @@ final class SuiteFile: Sendable {
     }
     let status = try attempt { () throws(SystemError) in try fileStatus(of: opened, path: path) }
     guard status.kind == .file, status.linkCount == 1 else {
-      throw .untrusted(path: path, why: "it has \(status.linkCount) names (hard links)")
+      throw .untrusted(path: path, why: "it has \(status.linkCount) hard links")
     }
     let access: Mapping.Access = refusal == nil ? .readAndWrite : .read
     memory = try attempt { () throws(SystemError) in
@@ -48,14 +48,14 @@ final class SuiteFile: Sendable {
     self.refusal = refusal
   }
 
-  /// Whether the entry of a directory is this very file.
+  /// Whether a directory entry refers to this file.
   func isThere(_ entry: FileStatus?) -> Bool {
     entry?.inode == status.inode && entry?.device == status.device
   }
 
   // MARK: Words
 
-  /// Where the journal ends, and whether another file is about to take the place of this one.
+  /// The end of the journal, and whether another file is about to replace this one.
   struct Extent: Equatable {
     let word: UInt64
     var end: Int { Int(word & ~SuiteFormat.retired) }
@@ -63,17 +63,17 @@ final class SuiteFile: Sendable {
   }
 
   var extent: Extent {
-    // SYNC suite-extent: acquiring side. What lies before the end was written before.
+    // SYNC suite-extent: acquiring side. All bytes before the end are visible.
     Extent(word: memory.loadAcquiring64(at: SuiteFormat.atExtent))
   }
 
-  /// Makes what was written up to here count.
+  /// Publishes the records before the new end.
   func moveEnd(to end: Int) {
     // SYNC suite-extent: release side, under the file's lock.
     memory.storeReleasing64(UInt64(end), at: SuiteFormat.atExtent)
   }
 
-  /// Has whoever reads this file look for another, or takes that back.
+  /// Sets or clears the mark that makes readers check for a new file.
   func setRetired(_ isRetired: Bool) {
     let end = UInt64(extent.end)
     let word = isRetired ? end | SuiteFormat.retired : end
@@ -81,12 +81,12 @@ final class SuiteFile: Sendable {
     memory.storeReleasing64(word, at: SuiteFormat.atExtent)
   }
 
-  /// Whether the file was truncated under this mapping, so that the words are no longer the file's.
+  /// Whether the file was truncated under this mapping. The mapped words are then not the file's.
   var isLost: Bool { memory.isLost }
 
   // MARK: Contents
 
-  /// Bytes of the file, fewer where it ends.
+  /// Bytes of the file; fewer if the file ends before the range does.
   func bytes(_ range: Range<Int>) throws(DefaultsError) -> [UInt8] {
     try attempt { () throws(SystemError) in
       try descriptor.bytes(at: range.lowerBound, count: range.count, path: path)
@@ -99,13 +99,13 @@ final class SuiteFile: Sendable {
     }
   }
 
-  /// Cuts off what a writer left that died before its record counted.
+  /// Truncates the file, to remove the record of a writer that died before publishing it.
   func cut(to byteCount: Int) throws(DefaultsError) {
     try attempt { () throws(SystemError) in try descriptor.setByteCount(byteCount) }
   }
 
-  /// Writes something that is no matter to anyone, because a call of the kernel is what observers
-  /// are told of (`inotify(7)`), not a store to a mapping.
+  /// Wakes observers with a write to an otherwise unused word, because `inotify(7)` reports system
+  /// calls, not stores to a mapping.
   func ring(_ sequence: UInt64) throws(DefaultsError) {
     var word = ByteWriter()
     word.integer(sequence)
@@ -124,20 +124,20 @@ final class SuiteFile: Sendable {
 
   // MARK: Lock
 
-  /// Takes the lock under which the file is changed.
+  /// Takes the lock for changing the file.
   /// - Throws: ``DefaultsError/busy(path:holderPID:)`` at the deadline.
   func lock(until deadline: Deadline) throws(DefaultsError) {
     let isLocked = try attempt { () throws(SystemError) in
       try descriptor.lockWhole(until: deadline, path: path)
     }
     if !isLocked { throw .busy(path: path, holderPID: holderPID) }
-    // SYNC suite-holder: release side. Only for the message of who waits in vain.
+    // SYNC suite-holder: release side. Only for the error message of a process that times out.
     memory.storeReleasing32(UInt32(bitPattern: currentProcessID()), at: SuiteFormat.atHolder)
   }
 
   func unlock() { descriptor.unlockWhole() }
 
-  /// Who says that it holds the lock.
+  /// The PID that the lock's holder recorded.
   private var holderPID: Int32? {
     // SYNC suite-holder: acquiring side.
     let pid = Int32(bitPattern: memory.loadAcquiring32(at: SuiteFormat.atHolder))

@@ -1,5 +1,5 @@
-/// The name of a suite of settings within a group, by custom that of the group itself, as in
-/// `group.dev.example.studio`.
+/// The name of a suite of settings within a group. By convention it is the group's own name, such
+/// as `group.dev.example.studio`.
 public struct SuiteName: Hashable, Sendable, CustomStringConvertible {
   public static let maximumBytes = 128
 
@@ -30,7 +30,7 @@ public struct SuiteName: Hashable, Sendable, CustomStringConvertible {
 
   var fileName: String { text + Self.suffix }
 
-  /// Nil if a file is not named as a suite's is.
+  /// Returns nil if the file name is not that of a suite.
   init?(fileName: String) {
     guard fileName.hasSuffix(Self.suffix),
       let name = try? SuiteName(String(fileName.dropLast(Self.suffix.count)))

@@ -1,11 +1,12 @@
 import AppGroup
 import Platform
 
-/// Where a suite's file lies.
+/// The name and directory of a suite's file.
 struct SuitePlace: ~Copyable, Sendable {
   let name: SuiteName
   let directory: Directory
-  /// Files that root makes are given to the group's owner; others keep their maker.
+  /// The group's owner, who gets files that root creates; nil if this process is not root's, since
+  /// its files keep their creator as owner.
   private let ownerID: UInt32?
 
   init(_ name: SuiteName, in group: AppGroup) throws(DefaultsError) {
@@ -26,29 +27,29 @@ struct SuitePlace: ~Copyable, Sendable {
 
   func open() throws(DefaultsError) -> SuiteFile? { try SuiteFile(name, in: directory) }
 
-  /// Makes the file, unless another process is first.
+  /// Creates the file, unless another process does so first.
   func make() throws(DefaultsError) {
     let bytes = try SuiteImage().fileBytes()
     try attempt { () throws(SystemError) in
       do throws(SystemError) {
         try put(bytes, isReplacing: false)
       } catch {
-        // Its file may have been taken for one that a dead process left; or the group is gone.
+        // Another process may have removed the temporary file as a leftover, or the group is gone.
         let isThere = try directory.status().linkCount > 0
         let isCleared = error.isMissing && isThere
-        // It is there, and what is to be written to it need not survive a power cut either.
+        // The file exists. It need not be durable, since a change is not durable without a sync.
         if !error.isExisting && !isCleared && !error.followsChange { throw error }
       }
     }
   }
 
-  /// Puts another file in the place of the one whose lock the caller holds, as a whole, so that it
-  /// survives a power cut; and clears up after those who died while they did so.
+  /// Replaces the file, whose lock the caller holds, atomically and durably. Also removes temporary
+  /// files of processes that died while replacing it.
   func replace(with bytes: [UInt8]) throws(DefaultsError) {
     try attempt { () throws(SystemError) in
       let prefix = ".new-\(name.fileName)-"
       for entry in try directory.names() where entry.hasPrefix(prefix) {
-        // Another suite's name may go on where this one's ends, but not without a dot.
+        // Another suite's name may begin with this one's, but then a dot follows.
         if !entry.dropFirst(prefix.count).contains(".") { try directory.removeFile(entry) }
       }
       try put(bytes, isReplacing: true)
@@ -63,7 +64,7 @@ struct SuitePlace: ~Copyable, Sendable {
   }
 
   private func put(_ bytes: [UInt8], isReplacing: Bool) throws(SystemError) {
-    // An inherited access control list narrows the group's part to the members.
+    // With an inherited access control list, the mode's group bits are only its mask (acl(5)).
     try directory.replaceFile(
       name.fileName, with: bytes, mode: 0o660, ownerID: ownerID, isReplacing: isReplacing)
   }

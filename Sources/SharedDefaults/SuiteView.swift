@@ -1,37 +1,37 @@
 import Platform
 
-/// What a process knows of a suite: its values as of the last look, and the file they came from. To
-/// look again costs no call of the kernel while nothing has changed.
+/// A process's view of a suite: its values at the last check, and the file they came from. Checking
+/// again makes no system call while nothing has changed.
 struct SuiteView {
   private(set) var image = SuiteImage()
-  /// Nil while there is none.
+  /// The suite's file; nil if it does not exist.
   private(set) var file: SuiteFile?
-  /// Why the last look failed. The values are then those of the look before.
+  /// The error of the last check. The values are then those of the check before it.
   private(set) var trouble: DefaultsError?
-  /// Whether the journal holds something before its end that is no next change.
+  /// Whether the journal has, before its end, bytes that are not the next change.
   private var isBroken = false
-  /// When a file that is broken was changed last (ctime), as of when it was read: who writes what
-  /// nobody can read costs others one reading, not one at each look.
+  /// The change time (ctime) of a malformed file when it was read. It limits the cost of such a
+  /// file to one reading, rather than one at each check.
   private var brokenAtNs: Int64 = 0
-  /// Where the last change ends that was understood.
+  /// The end of the last valid change.
   private(set) var end = 0
   private var journalStart = 0
-  /// How many bytes the file had at the last look.
+  /// The file's size at the last check.
   private(set) var byteCount = 0
 
   private var seen = SuiteFile.Extent(word: 0)
-  /// When the name is looked up again, although the file did not change: somebody may have moved or
-  /// removed it by hand.
+  /// The time of the next check of the file's name, even if the file does not change: a user may
+  /// have moved or removed it by hand.
   private var nextLookNs: UInt64 = 0
   private static let lookEveryNs: UInt64 = 100_000_000
 
-  /// Brings the values up to date.
+  /// Updates the values.
   mutating func update(_ place: borrowing SuitePlace) {
     if let file, !seen.isRetired, file.extent == seen, coarseNowNs() < nextLookNs { return }
     look(place)
   }
 
-  /// The same, and looks the name up in any case.
+  /// Updates the values, and checks the file's name in any case.
   mutating func look(_ place: borrowing SuitePlace) {
     nextLookNs = coarseNowNs() + Self.lookEveryNs
     do throws(DefaultsError) {
@@ -63,7 +63,7 @@ struct SuiteView {
   private mutating func read(_ found: SuiteFile) throws(DefaultsError) {
     let extent = found.extent
     let bytes = try found.bytes(0..<min(extent.end, SuiteFormat.maximumFileBytes))
-    // Before anything is believed: if it is refused, it is looked at again when it changes.
+    // Stored before the file is checked: a file that is refused is read again when it changes.
     file = found
     seen = extent
     do {
@@ -76,15 +76,16 @@ struct SuiteView {
     apply(bytes[journalStart...], upTo: extent.end)
   }
 
-  /// Reads what was appended.
-  /// - Returns: false if that is not what a writer of ours does, and all is to be read anew.
+  /// Reads appended records.
+  /// - Returns: false if the file changed in a way that no FrameBus writer causes; the caller then
+  ///   reads all of it again.
   private mutating func follow(
     _ file: SuiteFile, changedAtNs: Int64
   ) throws(DefaultsError) -> Bool {
     let extent = file.extent
     if isBroken {
-      // Somebody may have mended it in its place, as by a copy. Changes within one tick of the
-      // kernel's clock have one time.
+      // A user may have repaired the file in place, as by copying over it. Changes within one tick
+      // of the kernel's clock have the same time.
       let isSettled = Int64(clamping: wallNowNs()) &- changedAtNs > 1_000_000_000
       if isSettled, changedAtNs == brokenAtNs, extent == seen { return true }
       try read(file)
@@ -104,8 +105,7 @@ struct SuiteView {
     isBroken = end != extentEnd
   }
 
-  /// Whether the next change is to be made by putting a new file in the place of this one: because
-  /// its journal is long, or not what our writers leave.
+  /// Whether the next change must replace the file, because its journal is long or malformed.
   func needsReplacing(forRecordOf recordBytes: Int) -> Bool {
     if isBroken || seen.isRetired || byteCount < end { return true }
     if recordBytes > SuiteFormat.journalBytesKept { return true }
@@ -113,7 +113,7 @@ struct SuiteView {
     return end + recordBytes - journalStart > max(SuiteFormat.journalBytesKept, snapshotBytes)
   }
 
-  /// Takes over what this process itself appended.
+  /// Applies a record that this process appended.
   mutating func append(_ record: JournalRecord, byteCount: Int) {
     _ = image.apply(record)
     end += byteCount

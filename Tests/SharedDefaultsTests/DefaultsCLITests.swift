@@ -6,7 +6,7 @@ import Testing
 
 @testable import Platform
 
-/// `framebus defaults …` as a user runs it: command in; output, errors and status out.
+/// Runs `framebus defaults …` as a user would, and checks its output, errors and exit status.
 @Suite struct DefaultsCLITests {
   private let root: TemporaryRoot
 
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func aValueIsSetIfItIsAsExpected() throws {
+  @Test func conditionalWriteRequiresTheExpectedValue() throws {
     try write("n", "1", "--type", "int")
     try write("n", "2", "--type", "int", "--if-equals", "1")
     let result = try framebus(
@@ -85,7 +85,7 @@ import Testing
     #expect(try read("n") == "2\n")
   }
 
-  @Test func aSecretIsRefusedWithTheCommandThatSealsItAndStandsNowhere() throws {
+  @Test func secretIsRefusedWithTheCommandThatSealsItAndIsNotLeaked() throws {
     let result = try framebus("defaults", "write", "studio", "whipBearer", "hunter2-secret")
     #expect(result.status == .exited(1))
     #expect(
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: ["json", "xml", "binary"])
-  func whatIsExportedIsImported(_ format: String) throws {
+  func exportedSuiteCanBeImported(_ format: String) throws {
     try write("text", "<Grüße> & \"👋\"")
     try write("n", "42", "--type", "int")
     try write("x", "0.25", "--type", "double")
@@ -123,19 +123,19 @@ import Testing
       of: "sh", ["-c", "\(program) defaults export studio --format \(format) \(place) > \(file)"])
     try #require(framebus("defaults", "import", "copy", file).status.isSuccess)
     #expect(try framebus("defaults", "read", "copy", "--json").output == read("--json"))
-    // JSON says marked what it has no word for; the suite has the values themselves.
+    // JSON marks the types that it lacks; the suite has the values themselves.
     let group = try AppGroup.open(GroupID("a.b"), root: root.path)
     #expect(
       try SharedDefaults(suiteName: "copy", in: group).storedValues()
         == SharedDefaults(suiteName: "studio", in: group).storedValues())
-    // From a pipe, in place of what is there.
+    // From a pipe, replacing the present settings.
     try #require(framebus("defaults", "write", "copy", "extra", "1").status.isSuccess)
     try output(
       of: "sh", ["-c", "\(program) defaults import copy --replace \(place) < \(file)"])
     #expect(try framebus("defaults", "read", "copy", "--json").output == read("--json"))
   }
 
-  @Test func aPropertyListOfAnotherProgramIsImported() throws {
+  @Test func propertyListOfAnotherProgramIsImported() throws {
     let file = root.file("other.plist")
     try """
     <?xml version="1.0" encoding="UTF-8"?>
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: ["", "[1]", "{\"a\": null}", "nonsense", "<plist><dict>", "bplist00"])
-  func whatIsNoneIsNotImported(_ text: String) throws {
+  func malformedSettingsAreNotImported(_ text: String) throws {
     let file = root.file("in")
     try text.write(toFile: file, atomically: false, encoding: .utf8)
     let result = try framebus("defaults", "import", "studio", file)
@@ -168,7 +168,7 @@ import Testing
     #expect(try framebus("defaults", "list").output == "")
   }
 
-  @Test func aWatchPrintsChangesOfOtherProcesses() throws {
+  @Test func watchPrintsChangesOfOtherProcesses() throws {
     let watch = try RunningProgram(
       "framebus",
       ["defaults", "watch", "studio", "fps", "--count", "2", "--root", root.path, "--group", "a.b"])
@@ -181,7 +181,7 @@ import Testing
     #expect(result.output == "fps  30\nfps  removed\n")
     let late = try framebus("defaults", "watch", "studio", "--timeout", "0", "--count", "1")
     #expect(late.status == .exited(1))
-    #expect(late.errors.contains("error: the time ended after 0 changes of studio; see"))
+    #expect(late.errors.contains("error: timed out after 0 changes of studio; read"))
     let all = try RunningProgram(
       "framebus",
       ["defaults", "watch", "studio", "--json", "--root", root.path, "--group", "a.b"])

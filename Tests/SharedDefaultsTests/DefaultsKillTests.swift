@@ -5,8 +5,8 @@ import Testing
 @testable import Platform
 @testable import SharedDefaults
 
-/// SIGKILL and SIGSTOP at every numbered step of a change (docs/design/defaults-journal.md): the
-/// change is whole or not at all, every process agrees which, and the next one goes through.
+/// SIGKILL and SIGSTOP at every numbered step of a change (docs/design/defaults-journal.md). The
+/// change is applied completely or not at all, all processes agree, and the next change succeeds.
 @Suite(.serialized) struct DefaultsKillTests {
   private static let counting: Set<DefaultsStep> = [.extentMoved, .rung, .replaced]
 
@@ -15,7 +15,7 @@ import Testing
     #expect(try victim.finish().status == .killed(signal: 9))
   }
 
-  /// Those who looked before see the same as those who come now, and all can be changed.
+  /// Earlier and new readers see the same values, and the suite can be changed.
   private func expectWhole(
     _ world: DefaultsWorld, _ early: SharedDefaults, after step: DefaultsStep
   ) throws {
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [DefaultsStep.locked, .recordWritten, .extentMoved, .rung])
-  func aWriterKilledWhileItAppends(at step: DefaultsStep) throws {
+  func writerKilledWhileAppending(at step: DefaultsStep) throws {
     let world = try DefaultsWorld()
     let early = try world.open()
     try early.set("old", forKey: "key")
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [DefaultsStep.retired, .replaced])
-  func aWriterKilledWhileItPutsANewFileInPlace(at step: DefaultsStep) throws {
+  func writerKilledWhileReplacingTheFile(at step: DefaultsStep) throws {
     let world = try DefaultsWorld()
     let early = try world.open()
     try early.set("old", forKey: "key")
@@ -51,14 +51,14 @@ import Testing
     try expectWhole(world, early, after: step)
   }
 
-  /// The same at each call of the kernel by which a file is put in place, and a first one made.
+  /// The same at each system call that replaces a file or creates the first one.
   @Test(arguments: ["openat", "write", "fchmod", "fsync", "renameat2", "unlinkat", "pwrite64"])
-  func aWriterKilledAtEachCallOf(_ call: String) throws {
+  func writerKilledAtEachCallOf(_ call: String) throws {
     for number in 1...60 {
       let world = try DefaultsWorld()
       let early = try world.open()
       for round in 1...2 {
-        // First with no file there, then with one whose journal is about to become a snapshot.
+        // First without a file, then with a journal that is about to become a snapshot.
         let size = round == 1 ? "bytes=0" : "bytes=100000"
         let before = early.value(forKey: "key")
         let program = try pathOfProgram("DefaultsWorker")
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func afterEachKillTheNextSnapshotClearsUp() throws {
+  @Test func nextSnapshotRemovesLeftoversOfEachKill() throws {
     let world = try DefaultsWorld()
     try world.open().set("old", forKey: "key")
     try output(of: "touch", ["\(world.group.containerPath)/defaults/.new-suite.suite-1abc"])
@@ -87,7 +87,7 @@ import Testing
     #expect(try world.entries() == [".new-suite.suite-b.suite-1", "suite.suite"])
   }
 
-  @Test func aStoppedHolderOfTheLockGivesOthersAnErrorThatNamesIt() throws {
+  @Test func stoppedLockHolderIsNamedInTheErrorsOfOthers() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     try defaults.set("old", forKey: "key")
@@ -99,14 +99,14 @@ import Testing
     }
     #expect(error == .busy(path: world.path, holderPID: holder.processID))
     #expect(error.description.contains("process \(holder.processID) has held the lock"))
-    // Whoever only reads is not kept.
+    // Readers are not blocked.
     #expect(defaults.value(forKey: "key") == "old")
     #expect(try world.open().value(forKey: "key") == "old")
     try holder.end(with: SIGKILL)
     try defaults.set("mine", forKey: "key")
   }
 
-  @Test func fourWritersEndInAStateThatSomeOrderOfAllTheirChangesGives() throws {
+  @Test func changesOfFourWritersAreSerialized() throws {
     let world = try DefaultsWorld()
     let count = 10_000
     let writers = try (1...4).map { try world.worker("write", "id=\($0)", "count=\(count)") }
@@ -114,14 +114,14 @@ import Testing
       #expect(try writer.finish(within: .seconds(300)).output.hasSuffix("done\n"))
     }
     let defaults = try world.open()
-    // Each change of all counted, in one order: so many sequence numbers were given.
+    // Every change has its own sequence number.
     #expect(try defaults.refresh() == UInt64(4 * count))
     #expect(defaults.integer(forKey: "total") == 4 * count)
     for writer in 1...4 { #expect(defaults.integer(forKey: "own\(writer)") == count) }
     #expect((1...4).map { "\($0) \(count)" }.contains(defaults.string(forKey: "last")))
   }
 
-  @Test func aReaderNeverSeesHalfAChange() throws {
+  @Test func readerNeverSeesAPartialChange() throws {
     let world = try DefaultsWorld()
     let reader = try world.worker("lookAtPairs")
     for _ in 1...8 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// Who may do what with a suite, tried by processes of users that exist for the test alone.
+/// Permissions of suites, tested with processes of temporary users.
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct DefaultsUsersTests {
   private let root: TemporaryRoot
@@ -31,11 +31,11 @@ struct DefaultsUsersTests {
     return try user.map { try $0.run("framebus", all) } ?? run("framebus", all)
   }
 
-  @Test func membersWhoMayPublishWriteAndAllOthersRead() throws {
+  @Test func membersWhoMayPublishWriteAndOtherMembersRead() throws {
     let capture = try TestUser()
     let viewer = try TestUser()
     #expect(try defaults(host, "write", "s", "first", "1").status.isSuccess)
-    // Granted after the file was made.
+    // Granted after the file was created.
     try grant("capture", capture)
     try grant("viewer", viewer)
     #expect(try defaults(capture, "read", "s", "first").output == "1\n")
@@ -43,14 +43,14 @@ struct DefaultsUsersTests {
     #expect(try defaults(viewer, "read", "s", "second").output == "2\n")
     let refused = try defaults(viewer, "write", "s", "third", "3")
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.contains("members read settings, and hosts, captures and extensions"))
+    #expect(refused.errors.contains("members may read settings, and the roles host, capture and"))
     let made = try defaults(viewer, "write", "new", "a", "1")
     #expect(made.status == .exited(1))
     #expect(made.errors.contains("no permission for"))
     #expect(try defaults(host, "read", "s", "third").status == .exited(1))
   }
 
-  @Test func aSuiteThatOneMemberMadeIsTheOthersToo() throws {
+  @Test func suiteOfOneMemberIsWritableByOthers() throws {
     let capture = try TestUser()
     let `extension` = try TestUser()
     try grant("capture", capture)
@@ -58,11 +58,11 @@ struct DefaultsUsersTests {
     #expect(try defaults(capture, "write", "s", "a", "1").status.isSuccess)
     #expect(try defaults(host, "write", "s", "b", "2").status.isSuccess)
     #expect(try defaults(`extension`, "write", "s", "c", "3").status.isSuccess)
-    // One that comes later gets what a member made, not the group's owner.
+    // A later member can use a file that a member, not the group's owner, created.
     let late = try TestUser()
     try grant("viewer", late)
     #expect(try defaults(late, "read", "s").output == "a  \"1\"\nb  \"2\"\nc  \"3\"\n")
-    // Long enough that each puts a new file in the place of another's.
+    // Long enough that each replaces another's file.
     let long = String(repeating: "x", count: 70_000)
     for user in [capture, host, `extension`] {
       #expect(try defaults(user, "write", "s", user.name, long).status.isSuccess)
@@ -71,7 +71,7 @@ struct DefaultsUsersTests {
     #expect(try defaults(`extension`, "remove", "s").status.isSuccess)
   }
 
-  @Test func whatRootWritesIsTheOwnersToo() throws {
+  @Test func ownerCanUseFilesThatRootWrites() throws {
     #expect(
       try host.run("framebus", ["group", "grant", "host", "--uid", "0"] + place).status.isSuccess)
     #expect(try defaults(nil, "write", "s", "a", "1").status.isSuccess)
@@ -79,7 +79,7 @@ struct DefaultsUsersTests {
     #expect(try defaults(nil, "read", "s", "a").output == "2\n")
   }
 
-  @Test func strangersReachNothing() throws {
+  @Test func nonMembersHaveNoAccess() throws {
     #expect(try defaults(host, "write", "s", "a", "1").status.isSuccess)
     let stranger = try TestUser()
     let refused = try defaults(stranger, "read", "s", "a")

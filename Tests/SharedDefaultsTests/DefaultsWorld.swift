@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import SharedDefaults
 
-/// A group in a temporary root, and short ways to use a suite in it.
+/// A group in a temporary root, with helpers for using a suite in it.
 struct DefaultsWorld {
   let root: TemporaryRoot
   let group: AppGroup
@@ -19,7 +19,7 @@ struct DefaultsWorld {
 
   func open() throws -> SharedDefaults { try SharedDefaults(suiteName: Self.suiteName, in: group) }
 
-  /// The suite's file.
+  /// The path of the suite's file.
   var path: String { "\(group.containerPath)/defaults/\(Self.suiteName).suite" }
 
   /// Starts a `DefaultsWorker` in this world.
@@ -27,6 +27,6 @@ struct DefaultsWorld {
     try RunningProgram("DefaultsWorker", [role, root.path, Self.groupName] + settings)
   }
 
-  /// The names in the group's directory of settings.
+  /// The names in the group's settings directory.
   func entries() throws -> [String] { try group.openDefaults().names() }
 }

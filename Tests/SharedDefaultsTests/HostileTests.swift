@@ -6,8 +6,8 @@ import Testing
 @testable import Platform
 @testable import SharedDefaults
 
-/// Whatever a member of the group puts in the place of a suite: reading it ends, with values that
-/// were written or with none, and says why.
+/// Any content that a member stores as a suite: reading it ends, yields only values that were
+/// written, and reports the reason.
 @Suite struct DefaultsHostileTests {
   private func contents(_ world: DefaultsWorld) throws -> [UInt8] {
     try Array(Data(contentsOf: URL(fileURLWithPath: world.path)))
@@ -27,7 +27,7 @@ import Testing
     return (world, defaults)
   }
 
-  @Test func anyByteMayBeFlippedOrAnyTailBeMissing() throws {
+  @Test func flippedBytesAndMissingTailsAreDetected() throws {
     let (world, defaults) = try suite()
     let whole = try contents(world)
     let before = defaults.storedValues()
@@ -38,7 +38,7 @@ import Testing
         try put(bytes, world)
         let late = try world.open()
         let values = late.storedValues()
-        // Values that were written, of some moment, or none.
+        // Values of some earlier state, or none.
         #expect(values.allSatisfy { before[$0.key] == $0.value }, "byte \(index)")
         _ = defaults.storedValues()
       }
@@ -48,7 +48,7 @@ import Testing
     try waitUntil("the file is read again") { defaults.storedValues() == before }
   }
 
-  @Test func aBrokenJournalIsReadUpToTheBreakAndMendedByTheNextChange() throws {
+  @Test func malformedJournalIsReadUpToTheErrorAndRepairedByTheNextChange() throws {
     let (world, defaults) = try suite()
     var bytes = try contents(world)
     bytes[bytes.count - 1] ^= 1
@@ -61,7 +61,7 @@ import Testing
     try waitUntil("others follow") { defaults.storedValues() == late.storedValues() }
   }
 
-  @Test func aBrokenJournalThatIsMendedInItsPlaceIsReadAgain() throws {
+  @Test func malformedJournalThatIsRepairedInPlaceIsReadAgain() throws {
     let (world, _) = try suite()
     let whole = try contents(world)
     var bytes = whole
@@ -73,7 +73,7 @@ import Testing
     try waitUntil("the file is read again") { reader.value(forKey: "third") == "third" }
   }
 
-  @Test func aTornTailIsIgnoredByReadersAndCutByTheNextWriter() throws {
+  @Test func tornTailIsIgnoredByReadersAndTruncatedByTheNextWriter() throws {
     let (world, defaults) = try suite()
     let whole = try contents(world)
     try put(whole + JournalRecord(sequence: 4, changes: ["torn": 1]).bytes, world)
@@ -85,14 +85,14 @@ import Testing
     #expect(try world.open().storedValues().count == 4)
   }
 
-  @Test func aFileThatIsNoneOfOursIsRefusedAndLeftAlone() throws {
+  @Test func foreignFileIsRefusedAndNotChanged() throws {
     let world = try DefaultsWorld()
     for bytes in [[], Array("hello".utf8), [UInt8](repeating: 0, count: 5000)] {
       try put(bytes, world)
       let defaults = try world.open()
       #expect(defaults.value(forKey: "a") == nil)
       let error = try #require(throws: DefaultsError.self) { try defaults.refresh() }
-      #expect(error == .damaged(path: world.path, why: "it does not begin like one"))
+      #expect(error == .damaged(path: world.path, why: "it does not begin like a suite"))
       #expect(throws: DefaultsError.self) { try defaults.set(1, forKey: "a") }
       #expect(try contents(world) == bytes)
     }
@@ -100,7 +100,7 @@ import Testing
     try world.open().set(1, forKey: "a")
   }
 
-  @Test func aFileOfANewerVersionIsRefusedAsThat() throws {
+  @Test func fileOfANewerVersionIsReportedAsNewer() throws {
     let (world, defaults) = try suite()
     var bytes = try contents(world)
     bytes[SuiteFormat.atVersion] = 2
@@ -109,11 +109,11 @@ import Testing
     #expect(throws: DefaultsError.newerVersion(path: world.path, version: 2)) {
       try late.refresh()
     }
-    // Who has read it before still has what was there.
+    // An earlier reader keeps its values.
     #expect(defaults.string(forKey: "third") == "third")
   }
 
-  @Test func whatIsNoFileIsRefusedWithoutBeingOpened() throws {
+  @Test func entriesOtherThanFilesAreRefusedWithoutBeingOpened() throws {
     let world = try DefaultsWorld()
     for make in ["mkfifo \(world.path)", "ln -s /etc/passwd \(world.path)", "mkdir \(world.path)"] {
       try output(of: "sh", ["-c", make])
@@ -131,7 +131,7 @@ import Testing
     #expect(throws: DefaultsError.self) { try world.open().refresh() }
   }
 
-  @Test func aFileTruncatedUnderAReaderLeavesItWhatItHadAndTheWriterAnError() throws {
+  @Test func truncatedFileLeavesReadersTheirValuesAndIsAnErrorToWriters() throws {
     let (world, defaults) = try suite()
     let before = defaults.storedValues()
     try output(of: "truncate", ["--size=0", world.path])
@@ -141,7 +141,7 @@ import Testing
     #expect(defaults.storedValues() == before)
   }
 
-  @Test func aRemovedGroupIsAnErrorToWritersAndAnEmptySuiteToReaders() throws {
+  @Test func removedGroupIsAnErrorToWritersAndAnEmptySuiteToReaders() throws {
     let (world, defaults) = try suite()
     let empty = try SharedDefaults(suiteName: "empty", in: world.group)
     try AppGroup.remove(world.group.id, root: world.root.path)
@@ -155,7 +155,7 @@ import Testing
     try waitUntil("the file is missed") { defaults.storedValues().isEmpty }
   }
 
-  @Test func aSequenceNumberThatNobodyGetsToIsRefused() throws {
+  @Test func sequenceNumberAboveTheLimitIsRefused() throws {
     let (world, _) = try suite()
     try put(SuiteImage.file(sequence: .max, snapshot: [0, 0, 0, 0]), world)
     let late = try world.open()
@@ -163,7 +163,7 @@ import Testing
     #expect(throws: DefaultsError.self) { try late.set(1, forKey: "a") }
   }
 
-  @Test func countsThatTheBytesCannotHoldAreNotBelieved() {
+  @Test func countsBeyondTheBytesAreRefused() {
     for count in [UInt32.max, 1 << 31, 1 << 20] {
       var writer = ByteWriter()
       writer.integer(ValueTag.array.rawValue)
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "file systems can only be mounted by root"))
-  func aFullDiskRefusesTheChangeAndKeepsWhatWasThere() throws {
+  func changeOnAFullDiskFailsAndKeepsTheSettings() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     let directory = "\(world.group.containerPath)/defaults"
@@ -189,7 +189,7 @@ import Testing
     }
     #expect(try world.open().string(forKey: "a") == "kept")
     #expect(inside.storedValues() == (try world.open().storedValues()))
-    // What makes room goes through once there is some.
+    // A change that frees space succeeds once the disk has some.
     try output(of: "mount", ["-o", "remount,size=1m", directory])
     try inside.set("again", forKey: "a")
     #expect(try world.open().string(forKey: "a") == "again")

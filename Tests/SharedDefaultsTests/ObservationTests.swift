@@ -5,9 +5,9 @@ import Testing
 
 @testable import SharedDefaults
 
-/// A change reaches observers in other processes; none that lasts is lost.
+/// Changes reach observers in other processes; a final value is never lost.
 @Suite struct ObservationTests {
-  @Test func anotherProcessIsToldOfAKey() throws {
+  @Test func anotherProcessIsNotifiedOfAKey() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     let watcher = try world.worker("watch", "key=whipURL")
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func everyKeyIsToldOfWhenNoneIsNamed() throws {
+  @Test func observerWithoutAKeyIsNotifiedOfEveryKey() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     try defaults.set(0, forKey: "before")
@@ -43,7 +43,7 @@ import Testing
     try watcher.waitForOutput("a=integer(1).\nb=integer(2).\nbefore=none.")
   }
 
-  @Test func aBusyObserverIsToldTheLatestAfterwards() throws {
+  @Test func busyObserverReceivesTheLatestValueAfterwards() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     let watcher = try world.worker("watch", "key=n", "busyMs=20")
@@ -56,7 +56,7 @@ import Testing
     #expect(numbers.count < 3000)
   }
 
-  @Test func aChangeWhoseWriterDiedBeforeItRangIsToldAllTheSame() throws {
+  @Test func changeOfAWriterThatDiedBeforeNotifyingIsReported() throws {
     let world = try DefaultsWorld()
     try world.open().set("old", forKey: "key")
     let watcher = try world.worker("watch", "key=key", "recheckMs=50")
@@ -66,7 +66,7 @@ import Testing
     try watcher.waitForOutput("key=string(\"new\").")
   }
 
-  @Test func aTaskIsGivenTheValueThereIsAndThenEachThatLasts() throws {
+  @Test func taskReceivesThePresentValueAndThenLaterOnes() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     let task = try world.worker("values", "key=state")
@@ -84,7 +84,7 @@ import Testing
     #expect(try task.finish().status.isSuccess)
   }
 
-  @Test func aCancelledObserverIsNotCalledAndOneThatGoesEnds() throws {
+  @Test func cancelledAndReleasedObserversAreNotCalled() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     let told = Told()
@@ -103,7 +103,7 @@ import Testing
     withExtendedLifetime(kept) {}
   }
 
-  @Test func aClosureMayChangeTheSuiteAndCancelItself() throws {
+  @Test func closureMayChangeTheSuiteAndCancelItself() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     let told = Told()
@@ -124,7 +124,7 @@ import Testing
     withExtendedLifetime(other) {}
   }
 
-  @Test func anObjectThatIsObservedNoMoreGoes() throws {
+  @Test func objectWithoutObserversIsReleased() throws {
     let world = try DefaultsWorld()
     weak var gone: SharedDefaults?
     do {
@@ -137,7 +137,7 @@ import Testing
   }
 }
 
-/// What closures were told, on the thread that calls them.
+/// The changes that closures received, on the thread that calls them.
 private final class Told: Sendable {
   private let list = Mutex<[String]>([])
   var texts: [String] { list.withLock { $0 } }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import SharedDefaults
 
-/// What names a secret is never written, and the error says how to seal it.
+/// A key that names a secret is refused, and the error has the command that seals it.
 @Suite struct SecretTests {
   @Test(arguments: [
     "whipBearer", "token", "API_KEY", "apiKey", "userAPIKey", "private-key", "turn.password",
     "clientSecret", "Authorization", "otp", "sessionCookie", "STREAMKEY",
   ])
-  func aKeyThatLooksSecretIsRefusedWithTheCommandThatSealsIt(_ key: String) throws {
+  func keyThatLooksSecretIsRefusedWithTheCommandThatSealsIt(_ key: String) throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     let error = try #require(throws: DefaultsError.self) {
@@ -28,14 +28,14 @@ import Testing
   @Test(arguments: [
     "whipURL", "keyboard", "monkey", "tokenizer", "bear", "secretary", "fps", "keyframeInterval",
   ])
-  func aKeyThatOnlySoundsLikeOneIsSet(_ key: String) throws {
+  func keyThatOnlyResemblesASecretIsSet(_ key: String) throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     try defaults.set("plain", forKey: key)
     #expect(defaults.string(forKey: key) == "plain")
   }
 
-  @Test func whatIsDeclaredCounts() throws {
+  @Test func declarationsOverrideTheRule() throws {
     let world = try DefaultsWorld()
     let defaults = try SharedDefaults(
       suiteName: "suite", in: world.group, secretKeys: ["stream"], plainKeys: ["tokenCount"])
@@ -44,7 +44,7 @@ import Testing
     #expect(throws: DefaultsError.self) { try world.open().set(13, forKey: "tokenCount") }
   }
 
-  @Test func aSecretThatSomebodyWroteAllTheSameCanBeRemoved() throws {
+  @Test func secretThatWasWrittenByAnotherProgramCanBeRemoved() throws {
     let world = try DefaultsWorld()
     try SharedDefaults(suiteName: "suite", in: world.group, plainKeys: ["token"])
       .set("x", forKey: "token")
@@ -52,7 +52,7 @@ import Testing
     #expect(try world.open().storedValues().isEmpty)
   }
 
-  @Test func aStrangeKeyIsQuotedInTheCommand() throws {
+  @Test func unusualKeyIsQuotedInTheCommand() throws {
     #expect(
       try SecretKeys.command(
         for: "it's a token", suite: SuiteName("s"), group: .local)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SharedDefaults
 
-/// What one process sets, another reads; and the getters of UserDefaults.
+/// Reading and writing between objects, and the conversions of UserDefaults.
 @Suite struct StoreTests {
   private static let everyKind: [String: DefaultsValue] = [
     "yes": true, "no": false, "count": -42, "most": .integer(.max), "ratio": 0.5,
@@ -14,7 +14,7 @@ import Testing
     "list": [1, "two", [3.0], []], "table": ["a": ["b": ["c": .data([])]], "d": [:]],
   ]
 
-  @Test func everyKindOfValueIsReadAsItWasSet() throws {
+  @Test func everyTypeOfValueIsReadUnchanged() throws {
     let world = try DefaultsWorld()
     let writer = try world.open()
     let reader = try world.open()
@@ -27,7 +27,7 @@ import Testing
     #expect(try world.open().refresh() == UInt64(Self.everyKind.count))
   }
 
-  @Test func whatIsNotANumberIsKeptBitForBit() throws {
+  @Test func notANumberIsKeptBitForBit() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     try defaults.set(Double.nan, forKey: "x")
@@ -38,7 +38,7 @@ import Testing
     #expect(try defaults.compareAndSet("x", expected: .double(.nan), to: 1))
   }
 
-  @Test func gettersConvertAsUserDefaultsDoes() throws {
+  @Test func gettersConvertLikeUserDefaults() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     try defaults.update {
@@ -67,7 +67,7 @@ import Testing
     #expect(defaults.dictionary(forKey: "swift") == ["a": [1, 2]])
   }
 
-  @Test func registeredValuesStandInForWhatIsNotSetAndAreNeverWritten() throws {
+  @Test func registeredValuesApplyToUnsetKeysAndAreNeverWritten() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     defaults.register(defaults: ["fps": 30, "name": "screen"])
@@ -80,7 +80,7 @@ import Testing
     #expect(try world.open().value(forKey: "fps") == nil)
   }
 
-  @Test func aChangeOfSeveralKeysCountsOnceAndOneThatChangesNothingNotAtAll() throws {
+  @Test func updateOfSeveralKeysIsOneChangeAndWithoutEffectNone() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     try defaults.update {
@@ -102,7 +102,7 @@ import Testing
     #expect(defaults.storedValues() == ["a": 1])
   }
 
-  @Test func compareAndSetChangesWhatIsAsExpectedAlone() throws {
+  @Test func compareAndSetChangesOnlyTheExpectedValue() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     #expect(try defaults.compareAndSet("leader", expected: nil, to: "me"))
@@ -113,7 +113,7 @@ import Testing
     #expect(defaults.value(forKey: "leader") == nil)
   }
 
-  @Test func aLongJournalBecomesASnapshotAndReadersFollow() throws {
+  @Test func longJournalBecomesASnapshotAndReadersFollow() throws {
     let world = try DefaultsWorld()
     let writer = try world.open()
     let reader = try world.open()
@@ -130,7 +130,7 @@ import Testing
     #expect(try world.entries() == ["suite.suite"])
   }
 
-  @Test func suitesAreListedAndRemovedAndReadersNoticeThat() throws {
+  @Test func suitesAreListedAndRemovedAndReadersNoticeRemoval() throws {
     let world = try DefaultsWorld()
     let reader = try world.open()
     #expect(reader.value(forKey: "a") == nil)
@@ -147,7 +147,7 @@ import Testing
     #expect(try SharedDefaults.list(in: world.group).map(\.text) == [DefaultsWorld.groupName])
   }
 
-  @Test func aFileRemovedOrPutBackByHandIsNoticed() throws {
+  @Test func fileRemovedOrRestoredByHandIsNoticed() throws {
     let world = try DefaultsWorld()
     let reader = try world.open()
     try reader.set("old", forKey: "a")
@@ -162,14 +162,14 @@ import Testing
   }
 
   @Test(arguments: ["", "../x", ".hidden", "a/b", "a b", "ä", String(repeating: "a", count: 129)])
-  func aNameThatIsNoneIsRefused(_ name: String) throws {
+  func invalidNameIsRefused(_ name: String) throws {
     let world = try DefaultsWorld()
     #expect(throws: DefaultsError.invalidName(name)) {
       try SharedDefaults(suiteName: name, in: world.group)
     }
   }
 
-  @Test func whatCannotBeKeptIsRefusedAndChangesNothing() throws {
+  @Test func valueBeyondTheLimitsIsRefusedAndChangesNothing() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     for key in ["", "a\nb", "a\u{202E}b", String(repeating: "k", count: 513)] {
@@ -196,7 +196,7 @@ import Testing
     #expect(try world.open().storedValues() == ["b": big])
   }
 
-  @Test func aSuiteHasSoManyKeysAndNoMore() throws {
+  @Test func suiteHasALimitedNumberOfKeys() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     let most = SuiteFormat.maximumKeys
@@ -210,7 +210,7 @@ import Testing
     #expect(try world.open().storedValues().count == most)
   }
 
-  @Test func manyThreadsOfOneObjectLoseNothing() throws {
+  @Test func concurrentChangesOfOneObjectAreNotLost() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
     DispatchQueue.concurrentPerform(iterations: 4) { thread in

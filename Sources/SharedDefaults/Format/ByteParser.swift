@@ -1,11 +1,11 @@
 import Platform
 
-/// Reads values that any member of the group may have written: what does not fit is refused before
-/// it is used, and no count is believed that the bytes could not hold.
+/// Parses values that any member of the group may have written. Malformed data is refused before
+/// use, and so is a count that exceeds the remaining bytes.
 struct ByteParser {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
-  /// How many values may still come.
+  /// The number of values that may still follow.
   private var valuesLeft = SuiteFormat.maximumValues
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -26,7 +26,7 @@ struct ByteParser {
     Value(littleEndian: try raw(Value.bitWidth / 8))
   }
 
-  /// A count of things of at least one byte each.
+  /// A count of elements of at least one byte each.
   mutating func count() throws(Malformed) -> Int {
     let count = Int(try integer(UInt32.self))
     guard count <= remaining else { throw Malformed() }
@@ -55,7 +55,7 @@ struct ByteParser {
     return value
   }
 
-  /// What a key is changed to: nil if it is removed.
+  /// The new value of a key; nil if the key is removed.
   mutating func change(depth: Int = 0) throws(Malformed) -> DefaultsValue? {
     valuesLeft -= 1
     guard valuesLeft >= 0, depth <= SuiteFormat.maximumDepth else { throw Malformed() }
@@ -77,7 +77,7 @@ struct ByteParser {
     }
   }
 
-  /// Keys and values, as `ByteWriter.entries` writes them: each key once.
+  /// Keys and values as written by `ByteWriter.entries`. A repeated key is malformed.
   mutating func entries(depth: Int = 0) throws(Malformed) -> [String: DefaultsValue] {
     var values: [String: DefaultsValue] = [:]
     let count = try count()
@@ -90,5 +90,5 @@ struct ByteParser {
   }
 }
 
-/// Bytes that are nothing of ours.
+/// The bytes do not have the expected format.
 struct Malformed: Error {}

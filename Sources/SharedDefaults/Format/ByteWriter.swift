@@ -1,7 +1,7 @@
 import Platform
 
-/// Writes values one after the other: integers little endian, texts and data as a 32-bit count of
-/// bytes and the bytes.
+/// Encodes values in sequence: integers in little endian, strings and data as a 32-bit byte count
+/// followed by the bytes.
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -66,7 +66,7 @@ struct ByteWriter {
   }
 }
 
-/// The byte before a value; 0 stands for a key that is removed.
+/// The byte before a value; 0 means that the key is removed.
 enum ValueTag: UInt8 {
   case removed, `false`, `true`, integer, double, string, data, date, url, array, dictionary
 }

@@ -1,9 +1,9 @@
 import CChecksum
 
-/// One change of a suite, of one key or several, whole or not at all.
+/// One atomic change of one or more keys of a suite.
 package struct JournalRecord: Equatable {
   package let sequence: UInt64
-  /// What each key is set to; nil removes it.
+  /// The new value of each key; nil removes the key.
   package let changes: [String: DefaultsValue?]
 
   package var bytes: [UInt8] {
@@ -17,7 +17,7 @@ package struct JournalRecord: Equatable {
     return Self.sealed(payload.bytes)
   }
 
-  /// A record of any bytes, of which the first eight are its sequence number.
+  /// A record with any payload. The payload's first eight bytes are the sequence number.
   package static func sealed(_ payload: [UInt8]) -> [UInt8] {
     var header = ByteWriter()
     header.integer(UInt32(payload.count - MemoryLayout<UInt64>.size))
@@ -25,8 +25,8 @@ package struct JournalRecord: Equatable {
     return header.bytes + payload
   }
 
-  /// Reads the record that stands at the beginning of some bytes.
-  /// - Returns: nil if none does, and else how many bytes it has too.
+  /// Parses the record at the beginning of the bytes.
+  /// - Returns: the record and its size; nil if the bytes do not begin with a valid record.
   package static func parse(_ bytes: ArraySlice<UInt8>) -> (record: JournalRecord, byteCount: Int)?
   {
     do throws(Malformed) {
@@ -54,8 +54,8 @@ package struct JournalRecord: Equatable {
 }
 
 extension SuiteImage {
-  /// Makes the changes of a journal, up to the first that is not the next one.
-  /// - Returns: how many bytes they have.
+  /// Applies the records of a journal, up to the first that is invalid or out of sequence.
+  /// - Returns: the size of the applied records in bytes.
   package mutating func apply(journal: ArraySlice<UInt8>) -> Int {
     var rest = journal
     while !rest.isEmpty, let (record, byteCount) = JournalRecord.parse(rest), apply(record) {
@@ -64,8 +64,8 @@ extension SuiteImage {
     return journal.count - rest.count
   }
 
-  /// Makes a change, if it is the next one.
-  /// - Returns: false if it is another, or would make the suite larger than it may be.
+  /// Applies a change if it is the next one in sequence.
+  /// - Returns: false if it is not the next one, or if the suite would exceed its limit of keys.
   mutating func apply(_ record: JournalRecord) -> Bool {
     guard record.sequence == sequence &+ 1 else { return false }
     for (key, value) in record.changes { values[key] = value }
@@ -74,7 +74,7 @@ extension SuiteImage {
   }
 }
 
-/// CRC-32C of bytes: it tells what was torn or rotted, not what somebody forged.
+/// CRC-32C of bytes. It detects torn writes and bit errors, not forgery.
 func checksum(of bytes: some Collection<UInt8>) -> UInt32 {
   let whole = bytes.withContiguousStorageIfAvailable {
     // SAFETY: the C function reads exactly the bytes' own length, during the call only.

@@ -1,7 +1,7 @@
-/// What a suite holds after a change: its values, and the change's sequence number.
+/// The contents of a suite after a change: its values and the change's sequence number.
 package struct SuiteImage: Equatable {
   package var values: [String: DefaultsValue] = [:]
-  /// How many changes were made in all.
+  /// The number of changes that were ever made.
   package var sequence: UInt64 = 0
 
   package init(values: [String: DefaultsValue] = [:], sequence: UInt64 = 0) {
@@ -17,14 +17,14 @@ package struct SuiteImage: Equatable {
       values.count <= SuiteFormat.maximumKeys
     else { throw .suiteTooLarge(byteCount: body.bytes.count, keyCount: values.count) }
     let bytes = Self.file(sequence: sequence, snapshot: body.bytes)
-    // What nobody could read is not put in place.
+    // A file that no reader would accept must not replace the present one.
     guard (try? Self.parse(bytes)) != nil else {
       throw .suiteTooLarge(byteCount: bytes.count, keyCount: values.count)
     }
     return bytes
   }
 
-  /// The bytes of a file with any bytes as its snapshot.
+  /// The bytes of a file with the given bytes as its snapshot.
   package static func file(sequence: UInt64, snapshot: [UInt8]) -> [UInt8] {
     var checked = ByteWriter()
     checked.integer(sequence)
@@ -40,19 +40,19 @@ package struct SuiteImage: Equatable {
     return header.bytes + snapshot
   }
 
-  /// Why bytes are no suite.
+  /// The reason that bytes are not a valid suite.
   package enum Refusal: Error, Equatable {
     case newerVersion(UInt32)
     case damaged(String)
   }
 
-  /// Reads the header and the snapshot of a file.
-  /// - Returns: also where the journal begins.
+  /// Parses the header and the snapshot of a file.
+  /// - Returns: the contents and the offset of the journal.
   package static func parse(
     _ bytes: [UInt8]
   ) throws(Refusal) -> (image: SuiteImage, journalStart: Int) {
     guard bytes.starts(with: SuiteFormat.magic), bytes.count >= SuiteFormat.headerBytes else {
-      throw .damaged("it does not begin like one")
+      throw .damaged("it does not begin like a suite")
     }
     do throws(Malformed) {
       var header = ByteParser(bytes[SuiteFormat.atVersion..<SuiteFormat.checkedEnd])
@@ -74,7 +74,7 @@ package struct SuiteImage: Equatable {
       return (SuiteImage(values: values, sequence: sequence), end)
     } catch {
       if let version = newerVersion(of: bytes) { throw .newerVersion(version) }
-      throw .damaged("its snapshot is not as it was written")
+      throw .damaged("its snapshot is damaged")
     }
   }
 

@@ -4,11 +4,11 @@ import SharedDefaults
 import WorkerSupport
 
 /// A member of a group that a test can stop and kill: `DefaultsWorker ROLE ROOT GROUP key=value…`.
-/// It says on standard output what it does, a line at a time.
+/// It reports its actions on standard output, one per line.
 ///
-/// Observers look by themselves after `recheckMs`: not at all, so to speak, unless that is said.
-/// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there; with
-/// `stopAt=STEP` it sleeps there instead.
+/// Observers poll every `recheckMs`; the default is practically never. With `killAt=STEP` it kills
+/// itself with SIGKILL at a step, with `nth=N` at the N-th time; with `stopAt=STEP` it sleeps there
+/// instead.
 @main
 struct Program {
   static let suiteName = "suite"
@@ -48,7 +48,7 @@ struct Program {
   }
 }
 
-/// Settings: `key`, `value`, `bytes` (how long the value is made).
+/// Settings: `key`, `value`, `bytes` (length of an additional filler).
 private func set(_ defaults: SharedDefaults, _ settings: Settings) throws {
   let value = settings.text("value", "new")
   let filler = String(repeating: ".", count: settings.number("bytes", 0))
@@ -60,7 +60,7 @@ private func set(_ defaults: SharedDefaults, _ settings: Settings) throws {
   say("set")
 }
 
-/// Sets a key of its own and one that all writers set, and counts, until the count is full.
+/// Sets its own key and a shared key and increments a shared total, `count` times.
 /// Settings: `id`, `count`.
 private func write(_ defaults: SharedDefaults, _ settings: Settings) throws {
   let id = settings.number("id", 0)
@@ -76,7 +76,7 @@ private func write(_ defaults: SharedDefaults, _ settings: Settings) throws {
   say("done")
 }
 
-/// Sets two keys to the same number, again and again, until it is killed.
+/// Sets two keys to the same number repeatedly until it is killed.
 private func writePairs(_ defaults: SharedDefaults) throws {
   var number = defaults.integer(forKey: "left")
   while true {
@@ -89,7 +89,7 @@ private func writePairs(_ defaults: SharedDefaults) throws {
   }
 }
 
-/// Looks at both keys, again and again, until it is killed; says so if they differ.
+/// Reads both keys repeatedly until it is killed, and reports a difference.
 private func lookAtPairs(_ defaults: SharedDefaults) throws {
   var last = 0
   var looks = 0
@@ -105,7 +105,7 @@ private func lookAtPairs(_ defaults: SharedDefaults) throws {
   }
 }
 
-/// Says each change that it is told of. Settings: `key`, `busyMs` (how long the closure takes).
+/// Prints each change that it receives. Settings: `key`, `busyMs` (duration of the closure).
 private func watch(_ defaults: SharedDefaults, _ settings: Settings) throws {
   let busy = Duration.milliseconds(settings.number("busyMs", 0))
   let observation = try defaults.observe(settings["key"]) { change in
@@ -116,7 +116,7 @@ private func watch(_ defaults: SharedDefaults, _ settings: Settings) throws {
   withExtendedLifetime(observation) { sleep(until: .never) }
 }
 
-/// Says each value that a task is given. Settings: `key`.
+/// Prints each value that a task receives. Settings: `key`.
 private func values(_ defaults: SharedDefaults, _ settings: Settings) throws {
   let values = try defaults.values(forKey: settings.text("key", "key"))
   let end = Tally()
