@@ -1,18 +1,18 @@
 import AppGroup
 import Platform
 
-/// When a credential can be opened by a role that may.
+/// The condition under which a recipient can open a credential.
 public enum Accessibility: UInt8, Sendable {
   case always = 0
-  /// Only by those whose key had to be unlocked: by a passphrase, by the host that handed it over,
-  /// or by systemd. It is sealed for no role whose key file is in the open, so that the store's
-  /// files alone open it for nobody.
+  /// Only with a key that was unlocked: by a passphrase, by a hand-over from the host, or by
+  /// systemd. The credential is never sealed for a role whose key file is unprotected, so the
+  /// store's files are not enough to open it.
   case whenUnlocked = 1
-  /// For as long as the session lasts that it was handed over for: a lease, which no file holds.
+  /// Until the session for which it was handed over ends: a lease, which is never in a file.
   case session = 2
 }
 
-/// What can be told about a credential without its secret. Times are seconds since 1970.
+/// The attributes of a credential, without its secret. Times are seconds since 1970.
 public struct CredentialAttributes: Hashable, Sendable {
   public let name: CredentialName
   public internal(set) var label: String
@@ -20,20 +20,20 @@ public struct CredentialAttributes: Hashable, Sendable {
   public internal(set) var accessibility: Accessibility
   public let createdAtSeconds: Int64
   public internal(set) var changedAtSeconds: Int64
-  /// When it stops being given out; nil for never.
+  /// The time from which it can no longer be opened; nil for never.
   public internal(set) var expiresAtSeconds: Int64?
-  /// The roles that can open it, sorted. The host is always one: it seals.
+  /// The roles that can open it, sorted. They always include the host, which seals it.
   public internal(set) var recipients: [Role]
-  /// Which state of the store it was sealed in: higher than of any credential sealed before.
+  /// The generation of the store in which it was sealed: higher than for earlier credentials.
   public internal(set) var generation: UInt64
-  /// Random, and the same for as long as the credential is kept.
+  /// Random, and unchanged until the credential is removed.
   let id: [UInt8]
 
   static let idBytes = 16
   static let maximumTextBytes = 1024
   static let maximumRecipients = 16
 
-  /// The name of its file: every generation has a file of its own.
+  /// The file name. Every generation has its own file.
   var fileName: String { "\(hexadecimal(id))-\(generation).sealed" }
 
   static func generation(ofFile name: String) -> UInt64? {
@@ -44,12 +44,12 @@ public struct CredentialAttributes: Hashable, Sendable {
   func isExpired(atSeconds now: Int64) -> Bool { expiresAtSeconds.map { $0 <= now } ?? false }
 }
 
-/// What whoever keeps a credential may say about it.
+/// The attributes that a caller chooses for a new credential.
 public struct CredentialOptions: Hashable, Sendable {
   public var label: String
   public var comment: String
   public var expiresAtSeconds: Int64?
-  /// Who can open it besides the host.
+  /// The roles besides the host that can open it.
   public var recipients: [Role]
   public var accessibility: Accessibility
 
@@ -68,12 +68,12 @@ public struct CredentialOptions: Hashable, Sendable {
     for text in [label, comment] {
       guard text.utf8.count <= CredentialAttributes.maximumTextBytes, text.isPlain else {
         throw .invalid(
-          "a label or comment has at most \(CredentialAttributes.maximumTextBytes) bytes, and no"
+          "a label or comment has at most \(CredentialAttributes.maximumTextBytes) bytes and no"
             + " control characters")
       }
     }
     if accessibility == .session {
-      throw .invalid("what lasts for a session is kept in no store: hand it over as a lease")
+      throw .invalid("a session credential is not kept in a store; hand it over as a lease")
     }
     if let expiresAtSeconds, expiresAtSeconds <= 0 {
       throw .invalid("a credential cannot expire before 1970")

@@ -1,28 +1,28 @@
 import AppGroup
 import Platform
 
-/// Why a credential was not had or not kept. No case holds a byte of a secret.
+/// An error of the credential store. No case contains any part of a secret.
 public enum CredentialError: Error, Hashable, Sendable {
-  /// Nothing is kept under that name.
+  /// There is no credential of that name.
   case notFound(CredentialName)
-  /// Something is kept under that name already.
+  /// A credential of that name exists.
   case duplicate(CredentialName)
-  /// The role's key needs a passphrase: none was given, or a wrong one.
+  /// The role's key needs a passphrase: it is missing or wrong.
   case locked(Role, isWrongPassphrase: Bool)
-  /// The role's key is in no file of the store that this process could open.
+  /// The role's key is not in a file that this process can open.
   case keyElsewhere(Role, KeyPlace)
-  /// The credential opens only with a key that was unlocked, and the role's lies in the open.
+  /// The credential opens only with an unlocked key, but the role's key file is unprotected.
   case keyInTheOpen(Role, CredentialName)
-  /// The role, or this user, has no right to it.
+  /// The role or this user has no permission.
   case notEntitled(String)
   case expired(CredentialName, atSeconds: Int64)
-  /// The session that it was handed over for has ended.
+  /// The session for which the lease was handed over has ended.
   case sessionEnded(CredentialName)
-  /// A file is not what its writer wrote.
+  /// A file was changed after it was written.
   case tampered(String)
-  /// A file that was to be imported is none that a store exported, or is not whole.
+  /// The file to import is not an export of a store, or is incomplete.
   case unusableExport(String)
-  /// The store, though genuine, is older than one that was seen before.
+  /// The store is genuine, but older than one that was seen before.
   case rolledBack(generation: UInt64, seen: UInt64)
   /// The kernel refused to keep secrets out of swap.
   case memoryNotLockable(byteCount: Int)
@@ -33,15 +33,15 @@ public enum CredentialError: Error, Hashable, Sendable {
   case noStore(GroupID)
   /// A name, text or secret outside its limits.
   case invalid(String)
-  /// A file or directory that somebody else may have planted or may change.
+  /// A file or directory that another user may have planted or can change.
   case untrusted(path: String, why: String)
-  /// Another process has been writing for too long.
+  /// Another process held the lock until the deadline.
   case busy(path: String)
-  /// A system call failed, as for want of space.
+  /// A system call failed, for example because the disk is full.
   case system(String)
 }
 
-/// Where a key is that is not in a file.
+/// The location of a key that is not in a key file.
 public enum KeyPlace: Hashable, Sendable { case handOver, systemd }
 
 extension CredentialError: CustomStringConvertible {
@@ -51,45 +51,44 @@ extension CredentialError: CustomStringConvertible {
     case .notFound(let name):
       "there is no credential \(name); see `framebus credential list`"
     case .duplicate(let name):
-      "there is a credential \(name) already; change it with `framebus credential set`, or import"
+      "the credential \(name) already exists; replace it with `framebus credential set`, or import"
         + " with --replace"
     case .locked(let role, let isWrong):
       isWrong
-        ? "the passphrase is not that of the role \(role); try again"
-        : "the key of the role \(role) is locked; give its passphrase on a terminal or by"
+        ? "the passphrase of the role \(role) is wrong; try again"
+        : "the key of the role \(role) is locked; give its passphrase on a terminal or with"
           + " --passphrase-fd"
     case .keyElsewhere(let role, .handOver):
-      "the key of the role \(role) is handed over by the host alone; have the host start this"
-        + " program with `framebus credential run --role \(role)`"
+      "the key of the role \(role) is handed over by the host only; start this program as the host"
+        + " with `framebus credential run --role \(role)`"
     case .keyElsewhere(let role, .systemd):
-      "the key of the role \(role) is a credential of systemd, which this process was not given;"
+      "the key of the role \(role) is in a systemd credential, which this process does not have;"
         + " run it in a unit with LoadCredentialEncrypted=\(SystemdKey.name(of: role))"
     case .keyInTheOpen(let role, let name):
-      "the credential \(name) opens only with a key that was unlocked, but the key of the role"
-        + " \(role) lies in the open; see `framebus credential protect --role \(role)`, or set the"
+      "the credential \(name) opens only with an unlocked key, but the key file of the role"
+        + " \(role) is unprotected; run `framebus credential protect --role \(role)`, or set the"
         + " credential with --accessibility always"
     case .notEntitled(let why): why
     case .expired(let name, let seconds):
       "the credential \(name) expired at \(utcText(seconds: seconds)); get a new one from its"
         + " issuer and `framebus credential set` it"
     case .sessionEnded(let name):
-      "the session that the credential \(name) was handed over for has ended; have the host start"
-        + " this program again"
+      "the session of the credential \(name) has ended; start this program again as the host"
     case .tampered(let what):
       "\(what): it was changed or damaged; restore the group's credentials from a backup, or set"
         + " the credential again"
     case .unusableExport(let what):
-      "\(what) is not what `framebus credential export` wrote, or was damaged on its way; export"
-        + " the credentials again, or name another file"
+      "\(what) is not what `framebus credential export` wrote, or was damaged; export the"
+        + " credentials again, or name another file"
     case .rolledBack(let generation, let seen):
-      "the credentials are those of generation \(generation), but generation \(seen) was seen"
-        + " before; if you restored them from a backup, run `framebus credential accept-restore`"
+      "the credentials have generation \(generation), but generation \(seen) was seen before; if"
+        + " you restored them from a backup, run `framebus credential accept-restore`"
     case .memoryNotLockable(let byteCount):
-      "the kernel does not lock \(byteCount) bytes of memory for a secret; raise the limit with"
-        + " `ulimit -l` or LimitMEMLOCK="
+      "cannot lock \(byteCount) bytes of memory for a secret; raise the limit with `ulimit -l` or"
+        + " LimitMEMLOCK="
     case .newerVersion(let path): "\(path) was written by a newer FrameBus; update FrameBus"
     case .noStore(let id):
-      "the group \(id) keeps no credentials; add one with `framebus credential add`"
+      "the group \(id) has no credentials; add one with `framebus credential add`"
     case .invalid(let why): why
     case .untrusted(let path, let why): "\(path) cannot be trusted: \(why)"
     case .busy(let path):
@@ -103,14 +102,14 @@ extension CredentialError {
   init(_ error: SystemError) {
     if error.isAccessRefusal {
       self = .notEntitled(
-        "\(userText(currentUserID())) may not do this: \(error); run it as the group's owner")
+        "no permission for \(userText(currentUserID())): \(error); run it as the group's owner")
     } else {
       self = .system(error.explained)
     }
   }
 }
 
-/// Makes system calls.
+/// Runs system calls and converts their errors.
 func attempt<Value: ~Copyable>(
   _ calls: () throws(SystemError) -> Value
 ) throws(CredentialError) -> Value {

@@ -1,7 +1,6 @@
 import Platform
 
-/// What a credential is found by: whom it is for, and as whom, such as `whip.example.com` and
-/// `studio`.
+/// The name of a credential: a service and an account, such as `whip.example.com` and `studio`.
 public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConvertible {
   public let service: String
   public let account: String
@@ -15,7 +14,7 @@ public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConver
     for (what, text) in [("service", service), ("account", account)] {
       guard (1...Self.maximumBytes).contains(text.utf8.count), text.isPlain else {
         throw .invalid(
-          "the \(what) of a credential has 1 to \(Self.maximumBytes) bytes, and no control"
+          "the \(what) of a credential has 1 to \(Self.maximumBytes) bytes and no control"
             + " characters")
       }
     }
@@ -23,10 +22,10 @@ public struct CredentialName: Hashable, Sendable, Comparable, CustomStringConver
     self.account = account
   }
 
-  /// - Parameter text: `SERVICE/ACCOUNT`; the service may have slashes of its own, as addresses do.
+  /// - Parameter text: `SERVICE/ACCOUNT`. The service may contain slashes, as addresses do.
   package init(_ text: String) throws(CredentialError) {
     guard let slash = text.lastIndex(of: "/") else {
-      throw .invalid("\(text): write a credential like SERVICE/ACCOUNT")
+      throw .invalid("\(text): write a credential as SERVICE/ACCOUNT")
     }
     try self.init(
       service: String(text[..<slash]), account: String(text[text.index(after: slash)...]))

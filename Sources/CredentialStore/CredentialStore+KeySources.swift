@@ -1,14 +1,15 @@
 import AppGroup
 import Platform
 
-/// Where the roles' keys are kept, which the host decides. No credential changes by it: it is the
-/// same key in another place, put there by one rename.
+/// The protection of the roles' keys, which only the host can change. Credentials do not change,
+/// because the key stays the same. One rename replaces the key file.
 extension CredentialStore {
-  /// Keeps a role's key in another place.
+  /// Changes how a role's key is protected.
   /// - Parameters:
-  ///   - passphrase: of the role's key as it is, if it has one; the host's own is not asked for.
-  ///   - source: ``KeySource/systemd`` only in a process that has that credential already, so that
-  ///     the key is not lost.
+  ///   - passphrase: the present passphrase of the role's key, if it has one. The host's own key
+  ///     needs none.
+  ///   - source: ``KeySource/systemd`` is accepted only in a process that has that systemd
+  ///     credential, so that the key cannot be lost.
   public func changeKeySource(
     of role: Role, passphrase: borrowing SecretBytes? = nil, to source: borrowing KeySource
   ) throws(CredentialError) {
@@ -25,14 +26,15 @@ extension CredentialStore {
     let seed = try seed(of: role, passphrase: passphrase)
     switch source {
     case .handOver where role == .host:
-      throw .invalid("nobody hands the host its key; choose another place for it")
+      throw .invalid("the host's key cannot be handed over; choose another protection")
     case .systemd:
       guard let file = try SystemdKey.file(of: role, in: group),
         try RoleKeys(seed: file.seed(passphrase: passphrase)).publicKeys == index().roles[role]
       else {
         throw .invalid(
           "this process has no credential \(SystemdKey.name(of: role)) with the key of the role"
-            + " \(role); make it of what --write-key writes, and run this in a unit that loads it")
+            + " \(role); create it from the output of --write-key, and run this in a unit that"
+            + " loads it")
       }
     case .file:
       if let item = try index().items.values.first(where: {
@@ -45,13 +47,13 @@ extension CredentialStore {
     let bytes = try KeyFile.bytes(
       seed, of: role, in: group.id, signer: signer, source: source,
       hostKey: keys.opening.publicKey, cost: cost)
-    // The file as it is may be unlocked: its salt is about to go.
+    // The present file may be unlocked under its salt, which is about to be replaced.
     _ = try? Self.lock(role, in: group)
     try files.writeKey(
       bytes, of: role, access: role == .host ? nil : Self.accessList(of: role, 4, in: group))
   }
 
-  /// A role's key file in the open, to be kept elsewhere: by `systemd-creds encrypt`, say.
+  /// An unprotected key file of a role, to be stored elsewhere, as with `systemd-creds encrypt`.
   public func keyFile(
     of role: Role, passphrase: borrowing SecretBytes? = nil
   ) throws(CredentialError) -> SecretBytes {
@@ -61,7 +63,7 @@ extension CredentialStore {
       source: .file, hostKey: keys.opening.publicKey)
   }
 
-  /// Refuses to seal what opens only when unlocked for a role whose key anybody can copy.
+  /// Throws if a recipient's key file is unprotected. For `whenUnlocked` credentials.
   func requireNoneInTheOpen(_ item: CredentialAttributes) throws(CredentialError) {
     for role in item.recipients {
       if try files.keyFile(of: role, in: group)?.isOpen != false {
@@ -77,7 +79,7 @@ extension CredentialStore {
     guard let known = try index().roles[role] else {
       throw .notEntitled("the role \(role) has no key: no credential was ever granted to it")
     }
-    // Unless the role has got another key since.
+    // Unless the role's key was replaced since this store was opened.
     if role == self.role, keys.publicKeys == known { return try seed.copy() }
     guard let file = try files.keyFile(of: role, in: group) else {
       throw .tampered("the key file of the role \(role) is missing")
@@ -88,7 +90,7 @@ extension CredentialStore {
         try file.seed(host: keys.opening, passphrase: passphrase)
       }
     guard file.signer == signer, try RoleKeys(seed: seed).publicKeys == known else {
-      throw .tampered("the key of the role \(role), or the index, which names another")
+      throw .tampered("the key of the role \(role), or the index, which has another key")
     }
     return seed
   }

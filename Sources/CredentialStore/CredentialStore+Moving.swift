@@ -1,9 +1,9 @@
 import AppGroup
 import Platform
 
-/// Moving credentials to another group or machine. The host alone can.
+/// Export and import of credentials between groups and machines. Only the host can do it.
 extension CredentialStore {
-  /// The most that one file carries.
+  /// The largest export file, in bytes.
   public static let maximumExportBytes = ExportFile.maximumBytes
 
   /// Whether ``importing(_:passphrase:from:isReplacing:)`` needs a passphrase for a file.
@@ -11,21 +11,21 @@ extension CredentialStore {
     (try? ExportFile(parsing: file))?.isUnderPassphrase ?? false
   }
 
-  /// What others export for, and know this store's exports by.
+  /// The store's public identity, for which others export, and which verifies its exports.
   public func identity() throws(CredentialError) -> StoreIdentity {
     guard let host = try index().roles[.host] else { throw .tampered("the index has no host") }
     return StoreIdentity(host)
   }
 
   /// Seals credentials into one file that only the other store's host can open.
-  /// - Returns: the file's bytes, which are no secret.
+  /// - Returns: the file's bytes, which are not secret.
   public func export(
     _ names: [CredentialName], for receiver: StoreIdentity
   ) throws(CredentialError) -> [UInt8] {
     try export(names, for: .store(receiver))
   }
 
-  /// Seals credentials into one file that whoever knows the passphrase can open.
+  /// Seals credentials into one file that opens with a passphrase.
   public func export(
     _ names: [CredentialName], under passphrase: consuming SecretBytes
   ) throws(CredentialError) -> [UInt8] {
@@ -49,19 +49,19 @@ extension CredentialStore {
       try ExportFile.entry(items[number], opened(items[number], index))
     }
     if bytes.count > ExportFile.maximumBytes {
-      throw .invalid("that is more than one file can carry; export fewer credentials at a time")
+      throw .invalid("the export is too large for one file; export fewer credentials at a time")
     }
     return bytes
   }
 
-  /// Keeps what another store exported: all of it, or nothing.
+  /// Imports all credentials that another store exported, or none.
   /// - Parameters:
-  ///   - file: the file's bytes, whoever made them.
-  ///   - passphrase: that the file was sealed under, if it was.
-  ///   - exporter: refuses what another store exported; nil takes it from anybody.
-  ///   - isReplacing: takes the place of credentials of the same names. Without it one such name
-  ///     is ``CredentialError/duplicate(_:)``, and nothing is imported.
-  /// - Returns: their names.
+  ///   - file: the file's bytes, which are untrusted.
+  ///   - passphrase: the file's passphrase, if it was sealed under one.
+  ///   - exporter: the only identity whose exports are accepted; nil accepts any.
+  ///   - isReplacing: replaces credentials of the same names. Without it one such name throws
+  ///     ``CredentialError/duplicate(_:)``, and nothing is imported.
+  /// - Returns: the names of the imported credentials.
   @discardableResult
   public func importing(
     _ file: [UInt8], passphrase: consuming SecretBytes? = nil, from exporter: StoreIdentity? = nil,
@@ -73,7 +73,7 @@ extension CredentialStore {
       throw error == .newer ? .newerVersion(path: "the file") : .unusableExport("the file")
     }
     if let exporter, exporter.signing != export.signer {
-      throw .notEntitled("the file was exported by another store than the one that you named")
+      throw .notEntitled("the file was exported by another store, not by the one given")
     }
     let key = try export.key(for: keys.opening, passphrase: passphrase)
     var names: [CredentialName] = []
@@ -82,7 +82,7 @@ extension CredentialStore {
       for number in 0..<export.count {
         try export.withEntry(number, by: key) { entry, secret throws(CredentialError) in
           let old = draft.index.items[entry.name]
-          // A file that names one twice contradicts itself.
+          // A file with the same name twice is malformed.
           guard known.insert(entry.name).inserted else { throw .unusableExport("the file") }
           if old != nil, !isReplacing { throw .duplicate(entry.name) }
           try seal(secret, entry.arriving(replacing: old), &draft)
@@ -96,7 +96,7 @@ extension CredentialStore {
 }
 
 extension CredentialAttributes {
-  /// The same credential, where it is new or takes another's place.
+  /// The imported credential, with the ID of the one that it replaces or a new one.
   fileprivate func arriving(replacing old: CredentialAttributes?) -> CredentialAttributes {
     CredentialAttributes(
       name: name, label: label, comment: comment, accessibility: accessibility,

@@ -1,12 +1,12 @@
 import AppGroup
 import Platform
 
-/// What every role can do.
+/// Operations that every role may perform.
 extension CredentialStore {
-  /// Opens a credential. The role must be one of its recipients. That it was asked for is written
-  /// into the role's log before the secret is given out.
-  /// - Complexity: the same however many credentials there are, unless the index has changed: then
-  ///   it is read again as a whole.
+  /// Opens a credential. The role must be one of its recipients. The access is recorded in the
+  /// role's log before the secret is returned.
+  /// - Complexity: independent of the number of credentials, unless the index has changed: then all
+  ///   of it is read again.
   public func get(_ name: CredentialName) throws(CredentialError) -> SecretBytes {
     let index = try index()
     do {
@@ -21,21 +21,21 @@ extension CredentialStore {
     }
   }
 
-  /// What is kept, sorted by name, without the secrets.
+  /// The attributes of all credentials, sorted by name.
   public func list() throws(CredentialError) -> [CredentialAttributes] {
     var items = try index().items
     for (name, lease) in session?.current() ?? [:] { items[name] = lease.attributes }
     return items.values
   }
 
-  /// What is known of a credential, without the secret.
+  /// The attributes of a credential.
   public func attributes(of name: CredentialName) throws(CredentialError) -> CredentialAttributes {
     if let lease = try session?.lease(name) { return lease.attributes }
     guard let item = try index().items[name] else { throw .notFound(name) }
     return item
   }
 
-  /// Reads and verifies the log of a role: the host can read every one, another role its own.
+  /// Reads and verifies the log of a role. The host can read every log, another role only its own.
   public func auditLog(of role: Role) throws(CredentialError) -> [AuditRecord] {
     guard let keys = try index().roles[role] else { return [] }
     let file = try files.openAuditLog(of: role)
@@ -43,7 +43,7 @@ extension CredentialStore {
       file, key: keys.signing, path: files.audit.path(of: StoreFiles.auditName(of: role)))
   }
 
-  /// The roles that have a key, and so a log.
+  /// The roles that have a key and therefore a log.
   public func roles() throws(CredentialError) -> [Role] { try index().roles.keys.sorted() }
 
   func log(
@@ -56,7 +56,7 @@ extension CredentialStore {
         return try append(verb, outcome, name, generation: generation)
       } catch {
         guard case .rolledBack(_, let seen) = error else { throw error }
-        // Unless another process of the role has seen a newer state since this one looked.
+        // Another process of the role may have seen a newer state since this one read the index.
         let now = try index().generation
         guard now >= seen, now > generation else { throw error }
         generation = now
@@ -97,12 +97,12 @@ extension CredentialStore {
     return try opened(item, index)
   }
 
-  /// Opens what the index says is there.
+  /// Opens a credential that the index lists.
   func opened(
     _ item: CredentialAttributes, _ index: StoreIndex
   ) throws(CredentialError) -> SecretBytes {
     var (item, index) = (item, index)
-    // A change replaces the file: whoever read the index just before looks once more.
+    // A concurrent change replaces the file, so an older index is read again.
     for _ in 0..<8 {
       let read = try files.read(item.fileName, in: files.items, limit: Format.maximumItemBytes)
       if let read { return try opened(item, read.bytes, index) }
@@ -123,7 +123,7 @@ extension CredentialStore {
         "the credential \(item.name) was not granted to the role \(role); the host can do that with"
           + " `framebus credential grant \(item.name.service) \(item.name.account) \(role)`")
     }
-    // Nothing seals it so; an earlier key file that somebody put back does.
+    // The store never seals it so, but a user may have restored an earlier key file.
     if item.accessibility == .whenUnlocked, isKeyInTheOpen {
       throw .keyInTheOpen(role, item.name)
     }
@@ -143,7 +143,7 @@ extension CredentialStore {
 }
 
 extension AuditRecord.Outcome {
-  /// What is worth writing down of a failure; nil for what says nothing about access.
+  /// The outcome to record for an error; nil if the error is unrelated to access.
   fileprivate init?(_ error: CredentialError) {
     switch error {
     case .expired: self = .expired

@@ -1,10 +1,10 @@
 import AppGroup
 import Platform
 
-/// What the host alone can do.
+/// Operations that only the host may perform.
 extension CredentialStore {
-  /// Keeps a new credential.
-  /// - Throws: ``CredentialError/duplicate(_:)`` if there is one of that name.
+  /// Creates a credential.
+  /// - Throws: ``CredentialError/duplicate(_:)`` if one of that name exists.
   public func add(
     _ name: CredentialName, _ secret: borrowing SecretBytes,
     options: CredentialOptions = CredentialOptions()
@@ -16,7 +16,7 @@ extension CredentialStore {
     }
   }
 
-  /// Keeps one secret under many new names, in one change.
+  /// Creates many credentials with the same secret in one change.
   package func add(
     _ names: [CredentialName], _ secret: borrowing SecretBytes, options: CredentialOptions
   ) throws(CredentialError) {
@@ -30,8 +30,8 @@ extension CredentialStore {
     }
   }
 
-  /// Keeps a credential, in place of one of that name if there is one: with what `options` say,
-  /// recipients too.
+  /// Creates a credential, or replaces the one of that name, including its attributes and
+  /// recipients.
   public func set(
     _ name: CredentialName, _ secret: borrowing SecretBytes,
     options: CredentialOptions = CredentialOptions()
@@ -42,7 +42,7 @@ extension CredentialStore {
     }
   }
 
-  /// Gives a credential another secret; label, comment, expiry and recipients stay.
+  /// Replaces a credential's secret. Label, comment, expiry and recipients do not change.
   public func update(
     _ name: CredentialName, _ secret: borrowing SecretBytes
   ) throws(CredentialError) {
@@ -59,21 +59,21 @@ extension CredentialStore {
     }
   }
 
-  /// Lets a role open a credential from here on.
+  /// Makes a role a recipient of a credential.
   public func grant(_ role: Role, _ name: CredentialName) throws(CredentialError) {
     try reseal(.grant, name) { $0.insert(role) }
   }
 
-  /// Seals a credential anew, under a new data key, without the role. What it has already seen it
-  /// knows: the secret itself must be changed where it is used.
+  /// Reseals a credential with a new data key and without the role. The role may have read the
+  /// secret before, so the secret itself must be changed at its service.
   public func revoke(_ role: Role, _ name: CredentialName) throws(CredentialError) {
     if role == .host {
-      throw .invalid("the host seals the credentials, and so can always open them")
+      throw .invalid("the host seals the credentials and can therefore always open them")
     }
     try reseal(.revoke, name) { $0.remove(role) }
   }
 
-  /// Makes the store that is there the newest that any role has seen.
+  /// Gives the present store a higher generation than any that a role has seen.
   func acceptRestore() throws(CredentialError) {
     let lock = try files.lock()
     defer { lock.isHeldUntilHere() }
@@ -87,16 +87,16 @@ extension CredentialStore {
     try replaceIndex(index)
   }
 
-  /// Seals a credential anew, under a new data key, for the same recipients: whoever learnt the old
-  /// data key learns nothing of the new file.
+  /// Reseals a credential with a new data key for the same recipients, so that the old data key
+  /// does not open the new file.
   public func rotate(_ name: CredentialName) throws(CredentialError) {
     try reseal(.rotate, name) { _ in }
   }
 
-  // MARK: One change
+  // MARK: Changes
 
-  /// A change in the making: the index as it shall be, the files that it needs, and what is not
-  /// needed any more.
+  /// A change in preparation: the new index, the files written for it, and the items that it makes
+  /// obsolete.
   struct Draft {
     var index: StoreIndex
     var written: [String] = []
@@ -108,9 +108,9 @@ extension CredentialStore {
     }
   }
 
-  /// Makes one change, under the lock. Up to the moment when the new index is in place nothing has
-  /// happened; from then on everything has. What was replaced is removed after that.
-  /// - Parameter body: writes the new items, and returns the names that the log shall tell of.
+  /// Makes one change under the lock. The change takes effect when the new index replaces the old
+  /// one. Obsolete items are removed after that.
+  /// - Parameter body: writes the new items, and returns the names to record in the log.
   func change(
     _ verb: AuditRecord.Verb, _ body: (inout Draft) throws(CredentialError) -> [CredentialName?]
   ) throws(CredentialError) {
@@ -118,7 +118,7 @@ extension CredentialStore {
     let lock = try files.lock()
     defer { lock.isHeldUntilHere() }
     let before = try index()
-    // Before anything is removed or replaced.
+    // Checked before anything is removed or replaced.
     try requireNewest(before.generation)
     var draft = Draft(index: before)
     draft.index.generation += 1
@@ -127,7 +127,7 @@ extension CredentialStore {
     do {
       let names = try body(&draft)
       try files.syncItems(draft.written)
-      // Nothing is done that no log tells of.
+      // Every change is logged before it takes effect.
       for name in names { try log(verb, .done, name, generation: before.generation) }
     } catch {
       for file in draft.written { try? files.items.removeFile(file) }
@@ -139,7 +139,7 @@ extension CredentialStore {
     }
   }
 
-  /// - Parameter name: nil for what concerns the store as a whole.
+  /// - Parameter name: nil for a change of the store as a whole.
   func change(
     _ verb: AuditRecord.Verb, _ name: CredentialName?,
     _ body: (inout Draft) throws(CredentialError) -> Void
@@ -163,8 +163,8 @@ extension CredentialStore {
     }
   }
 
-  /// Seals a secret as the next generation of an item, in a file that nobody knows of until the
-  /// index names it.
+  /// Seals a secret as the next generation of an item, in a file that is not used until the index
+  /// names it.
   func seal(
     _ secret: borrowing SecretBytes, _ item: CredentialAttributes, _ draft: inout Draft
   ) throws(CredentialError) {
@@ -173,11 +173,11 @@ extension CredentialStore {
     item.changedAtSeconds = wallNowSeconds()
     if item.recipients.count > CredentialAttributes.maximumRecipients {
       throw .invalid(
-        "\(item.name) has \(CredentialAttributes.maximumRecipients) recipients already")
+        "\(item.name) already has \(CredentialAttributes.maximumRecipients) recipients")
     }
     var recipientKeys: [[UInt8]] = []
     for role in item.recipients {
-      // A new role's key shall be no reason to refuse.
+      // A new role gets a key that a `whenUnlocked` credential can be sealed for.
       let source: KeySource = item.accessibility == .always ? .file : .handOver
       recipientKeys.append(try publicKey(of: role, &draft.index, newIn: source))
     }
@@ -185,7 +185,7 @@ extension CredentialStore {
     if let old = draft.index.items[item.name] { draft.removed.append(old) }
     draft.index.items[item.name] = item
     if draft.index.items.count > Format.maximumItems {
-      throw .invalid("a group keeps at most \(Format.maximumItems) credentials")
+      throw .invalid("a group has at most \(Format.maximumItems) credentials")
     }
     let bytes = try SealedRecord.seal(
       secret, item, in: group.id, recipientKeys: recipientKeys, signing: keys.signing)
@@ -193,8 +193,7 @@ extension CredentialStore {
     try files.writeItem(item.fileName, bytes)
   }
 
-  /// The public key of a role, which gets its keys when something is first granted or handed
-  /// over to it.
+  /// The public key of a role. A role gets its keys at the first grant or hand-over to it.
   func publicKey(
     of role: Role, _ index: inout StoreIndex, newIn source: borrowing KeySource
   ) throws(CredentialError) -> [UInt8] {
@@ -214,8 +213,8 @@ extension CredentialStore {
     return made.publicKeys.opening
   }
 
-  /// A role may have been granted to further users since its files were made. The host's key is
-  /// the owner's alone.
+  /// Gives the present holders of roles access to their files, because a role may have been granted
+  /// to more users since. Only the owner can read the host's key.
   private func renewAccess(of roles: some Collection<Role>) throws(CredentialError) {
     for role in roles where role != .host {
       guard let reading = group.accessList(of: role, 4),
@@ -240,7 +239,7 @@ extension CredentialStore {
 
   func requireHost() throws(CredentialError) {
     guard role == .host else {
-      throw .notEntitled("the role \(role) can open credentials; only the host can change them")
+      throw .notEntitled("the role \(role) cannot change credentials; only the host can")
     }
     try Self.requireOwner(group)
   }

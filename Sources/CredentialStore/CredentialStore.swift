@@ -2,32 +2,32 @@ import AppGroup
 import Platform
 import Synchronization
 
-// A keychain for the group: the host seals, the extension opens, the capturer cannot.
+// A keychain for the group: the host seals credentials, the extension opens them, and a capture
+// cannot.
 //
-// All cryptography is libsodium's. This module refuses to invent any, to hold a secret in a String
-// or an array, to ask anybody for anything on a terminal, and to answer a failure with nil.
+// libsodium does all cryptography. This module refuses to implement any itself, to hold a secret in
+// a String or an array, to prompt on a terminal, and to report a failure as nil.
 // Formats, attacks and failures: docs/design/sealed-file.md.
 
-/// The credentials of a group, as one role of it sees them.
+/// The credentials of a group, opened by one role.
 ///
-/// Any number of threads and processes may use the store at once; changes are made one after the
-/// other. A process that dies while it changes something leaves the store as it was before, or as
-/// it is after.
+/// Any number of threads and processes may use the store concurrently; changes are serialized. A
+/// process that dies during a change leaves the store as before the change or as after it.
 public final class CredentialStore: Sendable {
   public let role: Role
   let group: AppGroup
   let files: StoreFiles
   let seed: SecretBytes
   let keys: RoleKeys
-  /// Whether this object's key came from a file in the open.
+  /// Whether this object's key came from an unprotected file.
   let isKeyInTheOpen: Bool
-  /// The public key that the index is signed with, as the role's own key file has it.
+  /// The public key that verifies the index, from the role's own key file.
   let signer: [UInt8]
-  /// What a parent lent to this process; nil if it was handed nothing.
+  /// The leases from the parent process; nil if nothing was handed over.
   let session: Session?
   private let acceptsOlder: Bool
   private let latest: Mutex<Latest?>
-  /// The role's last record in its log that this object has verified or written.
+  /// The last record of the role's log that this object verified or wrote.
   let lastRecord = Mutex<AuditLog.Last?>(nil)
 
   private struct Latest {
@@ -46,9 +46,9 @@ public final class CredentialStore: Sendable {
     }
   }
 
-  /// Makes the store of a group, which its owner alone can.
-  /// - Parameter passphrase: protects the host's key; without one it lies in a file that only the
-  ///   owner can read, which protects it at rest as far as the file's permissions do.
+  /// Creates the store of a group. Only the group's owner can do it.
+  /// - Parameter passphrase: protects the host's key. Without it the key is in a file that only the
+  ///   owner can read, and is protected by the file's permissions only.
   public static func create(
     in group: AppGroup, passphrase: consuming SecretBytes? = nil
   ) throws(CredentialError) -> CredentialStore {
@@ -75,7 +75,7 @@ public final class CredentialStore: Sendable {
     let bytes = try KeyFile.bytes(
       seed, of: .host, in: group.id, signer: signer, source: source,
       hostKey: keys.opening.publicKey, cost: cost)
-    // A key without an index, of a maker that died, opened nothing.
+    // A key without an index, left by a process that died, never opened anything.
     try files.writeKey(bytes, of: .host, access: nil)
     try files.makeAuditLog(of: .host, access: try accessList(of: .host, 6, in: group))
     let index = StoreIndex(host: keys)
@@ -87,15 +87,15 @@ public final class CredentialStore: Sendable {
   }
 
   /// Opens the store as a role that the calling process holds.
-  /// - Parameter passphrase: of the role's key, if it has one.
+  /// - Parameter passphrase: the passphrase of the role's key, if it has one.
   public static func open(
     in group: AppGroup, as role: Role, passphrase: consuming SecretBytes? = nil
   ) throws(CredentialError) -> CredentialStore {
     try open(in: group, as: role, passphrase: passphrase, acceptsOlder: false)
   }
 
-  /// Accepts a store that is older than what was seen, as after restoring a backup. The host alone
-  /// can.
+  /// Accepts a store that is older than the last one seen, as after restoring a backup. Only the
+  /// host can do it.
   public static func acceptRestore(
     in group: AppGroup, passphrase: consuming SecretBytes? = nil
   ) throws(CredentialError) {
@@ -116,7 +116,7 @@ public final class CredentialStore: Sendable {
     }
     guard let key = try RoleKey.find(of: role, in: group, files, passphrase: passphrase) else {
       throw .notEntitled(
-        "the role \(role) has no key: no credential was ever granted to it; grant one with"
+        "the role \(role) has no key, because no credential was ever granted to it; grant one with"
           + " `framebus credential grant SERVICE ACCOUNT \(role)`")
     }
     return try CredentialStore(group, role, files, key, acceptsOlder: acceptsOlder)
@@ -137,7 +137,7 @@ public final class CredentialStore: Sendable {
     seed = key.seed
     latest = Mutex(nil)
     guard try index().roles[role] == self.keys.publicKeys else {
-      throw .tampered("the key of the role \(role), or the index, which names another")
+      throw .tampered("the key of the role \(role), or the index, which has another key")
     }
   }
 
@@ -145,8 +145,8 @@ public final class CredentialStore: Sendable {
     let uid = currentUserID()
     if uid == group.ownerID || uid == 0 { return }
     throw .notEntitled(
-      "only \(userText(group.ownerID)), who owns the group \(group.id), can change its"
-        + " credentials; ask them")
+      "only \(userText(group.ownerID)), the owner of the group \(group.id), can change its"
+        + " credentials; ask that user")
   }
 
   static func accessList(
@@ -154,19 +154,19 @@ public final class CredentialStore: Sendable {
   ) throws(CredentialError) -> AccessList {
     guard let list = group.accessList(of: role, permissions) else {
       throw .invalid(
-        "the group \(group.id) has no role \(role); make it with `framebus group grant`")
+        "the group \(group.id) has no role \(role); create it with `framebus group grant`")
     }
     return list
   }
 
   // MARK: The index
 
-  /// The index as it is now: read and verified when it has changed, else as it was last seen.
+  /// The present index. It is read and verified only if it has changed.
   func index() throws(CredentialError) -> StoreIndex {
     try latest.withLock { latest throws(CredentialError) in
       let status = try files.indexStatus()
       if let latest, latest.status == status { return latest.index }
-      // Before the index, because a change writes it after that.
+      // Read before the index, because a change writes the anchor after the index.
       let anchor = files.anchor() ?? 0
       let read = try readIndex()
       try requireNew(
@@ -189,17 +189,17 @@ public final class CredentialStore: Sendable {
     }
   }
 
-  /// A genuine index of an older state is still a wrong one.
+  /// Refuses a genuine index of an older state.
   private func requireNew(_ generation: UInt64, seen: UInt64) throws(CredentialError) {
     if acceptsOlder || generation >= seen { return }
     throw .rolledBack(generation: generation, seen: seen)
   }
 
-  /// Writes an index, at which moment the change that it describes has happened.
+  /// Writes an index. Its change takes effect at that moment.
   func replaceIndex(_ index: StoreIndex) throws(CredentialError) {
     let bytes = index.signedBytes(of: group.id, by: keys.indexSigning)
     guard bytes.count <= Format.maximumIndexBytes else {
-      throw .invalid("there are too many credentials for one group")
+      throw .invalid("the group has too many credentials")
     }
     try files.write(StoreIndex.fileName, in: files.root, bytes)
     try files.writeAnchor(index.generation)

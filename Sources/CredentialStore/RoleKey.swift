@@ -1,15 +1,15 @@
 import AppGroup
 import Platform
 
-/// A role's secret bytes, as a process of that role finds them.
+/// A role's secret key as a process of that role finds it.
 struct RoleKey: ~Copyable {
   let seed: SecretBytes
-  /// The public key that the index must be signed with.
+  /// The public key that must verify the index.
   let signer: [UInt8]
-  /// Whether it lies in a file of the store as it is.
+  /// Whether the key is in an unprotected file of the store.
   var isInTheOpen = false
 
-  /// Looks in a credential of systemd, then in the role's key file.
+  /// Searches a systemd credential, then the role's key file.
   /// - Returns: nil if the role has no key.
   static func find(
     of role: Role, in group: AppGroup, _ files: borrowing StoreFiles,
@@ -24,12 +24,13 @@ struct RoleKey: ~Copyable {
   }
 }
 
-/// A role's key file among the credentials that systemd gives to a service: decrypted when the
-/// service starts, in memory, for its user alone (systemd.exec(5), systemd-creds(1)).
+/// A role's key file among the credentials of a systemd service. systemd decrypts it into memory
+/// when the service starts, readable by the service's user only (systemd.exec(5),
+/// systemd-creds(1)).
 enum SystemdKey {
   static func name(of role: Role) -> String { "framebus.\(role).key" }
 
-  /// - Returns: nil if there is none, or it is that of another group.
+  /// - Returns: nil if it does not exist or belongs to another group.
   static func file(of role: Role, in group: AppGroup) throws(CredentialError) -> KeyFile? {
     guard let path = environmentValue("CREDENTIALS_DIRECTORY"),
       let directory = try? Directory(path: path)
@@ -45,7 +46,7 @@ enum SystemdKey {
     guard own.contains(read.status.ownerID) else {
       throw .untrusted(path: file, why: "it belongs to \(userText(read.status.ownerID))")
     }
-    // With an access control list, as systemd makes it, its mask shows as the group's bits.
+    // systemd sets an access control list, whose mask appears as the group bits (acl(5)).
     if read.status.mode & 0o027 != 0 {
       throw .untrusted(path: file, why: "others can read it (mode \(octal(read.status.mode)))")
     }

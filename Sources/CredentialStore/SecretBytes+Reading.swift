@@ -1,14 +1,14 @@
 import Platform
 
 extension SecretBytes {
-  /// The longest secret that is read; behind it a newline, and a byte by which a longer one shows.
+  /// The longest secret. The capacity adds a newline, and a byte that reveals a longer secret.
   private static let longest = 65536
   private static let capacity = longest + 2
 
   /// Reads a secret from a file descriptor, to its end.
   /// - Parameters:
-  ///   - what: what messages call it, such as “the passphrase”.
-  ///   - isExact: keeps a newline at the end; else one is left out.
+  ///   - what: its name in messages, such as “the passphrase”.
+  ///   - isExact: whether to keep a final newline; if false, one is dropped.
   package static func read(
     from number: Int32, called what: String, isExact: Bool = false
   ) throws(CredentialError) -> SecretBytes {
@@ -18,10 +18,10 @@ extension SecretBytes {
         throw .invalid("cannot read \(what) from the file descriptor \(number): \(error)")
       }
       if count == 0 { return 0 }
-      // SAFETY: the place lies inside the span, of which `count` bytes are filled.
+      // SAFETY: the offset is inside the span, of which `count` bytes are filled.
       let last = unsafe span.bytes.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self)
       let kept = !isExact && last == UInt8(ascii: "\n") ? count - 1 : count
-      // A part of it would be another secret, which opens what the whole one opens.
+      // Not truncated: the same input would then be accepted wherever the whole secret is.
       if kept > longest { throw .invalid("\(what) has 1 to \(longest) bytes, not more") }
       return kept
     }

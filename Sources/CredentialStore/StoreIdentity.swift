@@ -1,13 +1,13 @@
 import AppGroup
 
-/// What names a store to others, and is no secret: the public key that credentials are exported
-/// for, and the one by which an import shows who exported it.
+/// The public identity of a store: the public key for which credentials are exported, and the one
+/// that verifies the store's exports. It is not secret.
 public struct StoreIdentity: Hashable, Sendable, CustomStringConvertible {
   let opening: [UInt8]
   let signing: [UInt8]
 
   private static let prefix = "framebus-store-"
-  /// Enough to tell a slip of the hand; a forger needs no slip.
+  /// Enough to detect a typing error. It does not protect against forgery.
   private static let checkBytes = 4
 
   init(_ keys: StoreIndex.PublicKeys) {
@@ -25,8 +25,8 @@ public struct StoreIdentity: Hashable, Sendable, CustomStringConvertible {
         == Sodium.hash(Array(bytes.dropLast(Self.checkBytes))).prefix(Self.checkBytes)
     else {
       throw .invalid(
-        "this is not a store's identity, or not all of it; print it with"
-          + " `framebus credential identity` where the store is")
+        "the identity is malformed or incomplete; print it in the other group with"
+          + " `framebus credential identity`")
     }
     opening = Array(bytes[..<keyBytes])
     signing = Array(bytes[keyBytes..<(2 * keyBytes)])
@@ -38,7 +38,7 @@ public struct StoreIdentity: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// - Returns: nil unless there are two digits, in small letters, for each byte.
+/// - Returns: nil unless there are two lowercase digits for each byte.
 private func bytes(ofHexadecimal text: Substring) -> [UInt8]? {
   let digits = Array(text.utf8)
   guard digits.count.isMultiple(of: 2) else { return nil }

@@ -1,15 +1,14 @@
 import AppGroup
 import Platform
 
-/// A key under a passphrase that was given not long ago: the kernel keeps it for the user until a
-/// timeout, and no passphrase is asked for meanwhile. It is found by the salt of its key file, so
-/// that a file that was written anew is locked.
+/// An unlocked key: the kernel keeps it for the user until a timeout, during which no passphrase is
+/// needed. It is found by the salt of its key file, so that a rewritten key file is locked.
 enum UnlockedKey {
   static func name(_ role: Role, in group: String, salt: [UInt8]) -> String {
     "framebus:\(group):\(role):\(hexadecimal(salt))"
   }
 
-  /// - Returns: nil if it is locked. So it is where the kernel keeps no keys.
+  /// - Returns: nil if it is locked, or if the kernel's keyring is unavailable.
   static func seed(named name: String) throws(CredentialError) -> SecretBytes? {
     var count: Int?
     let seed = try SecretBytes(capacity: RoleKeys.seedBytes) { span throws(CredentialError) in
@@ -22,23 +21,23 @@ enum UnlockedKey {
 
   static func refused(_ error: SystemError) -> CredentialError {
     .system(
-      "the kernel keeps no key for this process (\(error)): a container or a seccomp filter may"
-        + " forbid it; give the passphrase each time, or see `framebus doctor`")
+      "the kernel's keyring is unavailable to this process (\(error)): a container or a seccomp"
+        + " filter may forbid it; give the passphrase each time, or see `framebus doctor`")
   }
 }
 
 extension CredentialStore {
-  /// The longest that a key stays unlocked: a week.
+  /// The longest time for which a key can be unlocked: a week.
   public static let maximumUnlockedSeconds: UInt32 = 7 * 86400
 
-  /// Lets the processes of this user open the store in this role without its passphrase.
-  /// - Parameter seconds: for how long, 1…``maximumUnlockedSeconds``.
-  /// - Throws: ``CredentialError/system(_:)`` where the kernel keeps no keys for this process.
+  /// Lets processes of this user open the store in this role without its passphrase.
+  /// - Parameter seconds: the duration, 1…``maximumUnlockedSeconds``.
+  /// - Throws: ``CredentialError/system(_:)`` if the kernel's keyring is unavailable.
   public func unlock(seconds: UInt32) throws(CredentialError) {
     precondition((1...Self.maximumUnlockedSeconds).contains(seconds), "\(seconds) seconds")
     guard let name = try files.keyFile(of: role, in: group)?.unlockedName else {
       throw .invalid(
-        "the key of the role \(role) is under no passphrase, so there is nothing to unlock; see"
+        "the key of the role \(role) has no passphrase, so there is nothing to unlock; see"
           + " `framebus credential protect`")
     }
     do {
@@ -50,8 +49,8 @@ extension CredentialStore {
     }
   }
 
-  /// Ends what ``unlock(seconds:)`` began. It needs no key.
-  /// - Returns: false if the role's key was locked already.
+  /// Reverses ``unlock(seconds:)``. It does not need the key.
+  /// - Returns: false if the role's key was already locked.
   @discardableResult
   public static func lock(_ role: Role, in group: AppGroup) throws(CredentialError) -> Bool {
     do { try group.require(role) } catch { throw .notEntitled("\(error)") }

@@ -6,12 +6,12 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// The attacks of docs/design/sealed-file.md: each ends with an error of the right kind, and never
-/// with a wrong secret.
+/// The attacks of docs/design/sealed-file.md. Each ends with the expected error and never with a
+/// wrong secret.
 @Suite struct AttackTests {
   private let name = CredentialWorld.name
 
-  /// What a damaged or changed file may end with.
+  /// Expects one of the errors that a damaged or changed file may cause.
   private func expectRefusal(_ what: String, _ body: () throws -> Void) throws {
     do {
       try body()
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// Opens the store anew and gets the secret, as the extension does.
+  /// Opens a new store and gets the secret, as the extension does.
   private func get(_ world: CredentialWorld) throws {
     #expect(try world.open(.extension).text() == "token-1")
   }
@@ -66,7 +66,8 @@ import Testing
     let world = try CredentialWorld(passphrase: "correct horse")
     let file = "keys/host.key"
     let whole = try world.bytes(file)
-    // Up to the parameters of Argon2id, and a sample of the rest, each of which costs a guess.
+    // All bytes up to the parameters of Argon2id, and a sample of the rest, since each of those
+    // costs one derivation.
     let parameters = whole.count - 272 - 24 - 16 - 16
     for index in Array(0..<parameters + 16) + [parameters + 20, whole.count - 1] {
       var changed = whole
@@ -84,9 +85,9 @@ import Testing
     _ = try world.open(passphrase: "correct horse")
   }
 
-  /// A file that asks for all memory, or for next to none, is refused before Argon2id begins.
+  /// A file that requests extreme amounts of memory or time is refused before Argon2id begins.
   @Test(arguments: [UInt64(0), 1, 17, 1 << 40, .max], [UInt64(0), 8192, 1 << 31, .max])
-  func absurdParametersOfArgon2(operations: UInt64, memoryBytes: UInt64) throws {
+  func extremeParametersOfArgon2AreRefused(operations: UInt64, memoryBytes: UInt64) throws {
     let world = try CredentialWorld(passphrase: "correct horse")
     let file = "keys/host.key"
     var bytes = try world.bytes(file)
@@ -112,7 +113,7 @@ import Testing
     try world.overwrite(files[1], bytes[0])
     try expectRefusal("swapped") { try get(world) }
     try expectRefusal("swapped") { _ = try world.open(.extension).text(other) }
-    // The sealed bodies alone, with their signatures.
+    // Only the sealed bodies and their signatures.
     let bodyBytes = 4 + 272 + 64
     try world.overwrite(
       files[0], Array(bytes[0].dropLast(bodyBytes) + bytes[1].suffix(bodyBytes)))
@@ -137,8 +138,8 @@ import Testing
     try expectRefusal("a foreign index") { try get(world) }
   }
 
-  /// The body is kept, its signature is the attacker's own.
-  @Test func anItemStrippedAndSignedAnew() throws {
+  /// The body is unchanged, but the attacker signed it.
+  @Test func itemSignedByAnotherKeyIsRefused() throws {
     let world = try CredentialWorld()
     try world.addShared()
     let file = "items/" + (try #require(try world.items().first))
@@ -151,7 +152,7 @@ import Testing
       }, signing: forger.signing)
     try world.overwrite(file, forged)
     try expectRefusal("signed by a stranger") { try get(world) }
-    // A recipient has the right keys to open with, and yet cannot write.
+    // A recipient has the keys to open an item, but cannot write one.
     let extensionStore = try world.open(.extension)
     let extensionForged = try SealedRecord.seal(
       secret("forged"), item, in: world.group.id,
@@ -173,7 +174,7 @@ import Testing
     try expectRefusal("the thief's index") {
       try world.store.set(name, secret("x"), options: CredentialOptions(recipients: [.extension]))
     }
-    // Even with the index's real signature, the role notices that its key is another.
+    // Even if the index is correctly signed, the role notices that its key differs.
     try world.overwrite(
       "index", index.signedBytes(of: world.group.id, by: world.store.keys.indexSigning))
     try expectRefusal("the thief's key") { try get(world) }
@@ -197,13 +198,13 @@ import Testing
     let newIndex = CredentialError.rolledBack(generation: 2, seen: 3)
     #expect(throws: newIndex) { try get(world) }
     #expect(throws: newIndex) { try world.store.list() }
-    // After a reboot the anchor is gone; the role's own log still knows.
+    // After a reboot the anchor is gone, but the role's log still has the generation.
     try FileManager.default.removeItem(atPath: world.anchorPath)
     #expect(throws: newIndex) { try get(world) }
   }
 
-  /// What the older index does not name is what would be lost.
-  @Test func aChangeOverAnOlderIndexRemovesNothing() throws {
+  /// Items that only the newer index names must survive.
+  @Test func changeOfAnOlderIndexRemovesNoItems() throws {
     let world = try CredentialWorld()
     let oldIndex = try world.bytes("index")
     try world.addShared()
@@ -213,7 +214,7 @@ import Testing
     let other = try CredentialName(service: "turn.example.com", account: "studio")
     try world.open().add(other, secret("token-2"))
     #expect(try world.items().contains(added))
-    // Further back than the host's own log can be mistaken about, it is refused before that.
+    // An index older than the last record of the host's log is refused at once.
     let later = try CredentialWorld()
     let first = try later.bytes("index")
     for text in ["a", "b"] { try later.store.set(name, secret(text)) }
@@ -226,7 +227,7 @@ import Testing
     #expect(try later.items() == kept)
   }
 
-  @Test func aRestoreIsAcceptedByTheHostAlone() throws {
+  @Test func onlyTheHostAcceptsARestore() throws {
     let world = try CredentialWorld()
     try world.addShared("token-0")
     let saved = world.root.file("saved")
@@ -243,7 +244,7 @@ import Testing
     try get(world)
   }
 
-  @Test func aMissingFileIsNoEmptyStore() throws {
+  @Test func storeWithAMissingFileIsNotTreatedAsEmpty() throws {
     let world = try CredentialWorld()
     try world.addShared()
     let item = try #require(try world.items().first)
@@ -263,9 +264,9 @@ import Testing
     ("chmod go+w PATH", "others can write it"),
     ("chown 4242 PATH", "uid 4242"),
     ("mv PATH PATH.more; mkfifo PATH", "fifo"),
-    ("ln PATH PATH.more", "2 names"),
+    ("ln PATH PATH.more", "2 hard links"),
   ])
-  func aPathThatSomebodyElseDecides(_ command: String, _ reason: String) throws {
+  func pathsThatAnotherUserControlsAreRefused(_ command: String, _ reason: String) throws {
     try #require(getuid() == 0 || !command.contains("chown"), "chown needs root")
     for file in ["index", "keys/extension.key", "items/ITEM", "items", "."] {
       if file == "items" || file == ".", command.hasPrefix("ln ") { continue }
@@ -281,7 +282,7 @@ import Testing
     }
   }
 
-  @Test func aKeyFileThatOthersCanReadIsRefused() throws {
+  @Test func keyFileThatOthersCanReadIsRefused() throws {
     let world = try CredentialWorld()
     for mode in ["604", "640"] {
       try output(of: "chmod", [mode, world.path + "/keys/host.key"])
@@ -290,8 +291,8 @@ import Testing
     }
   }
 
-  /// Sequence, chain and signature: a record can be neither changed, left out nor moved.
-  @Test func aChangedLogIsFound() throws {
+  /// Sequence, chain and signature: a record cannot be changed, omitted or moved.
+  @Test func changedLogIsDetected() throws {
     let world = try CredentialWorld()
     try world.addShared()
     for _ in 0..<3 { _ = try world.store.text() }
@@ -308,15 +309,15 @@ import Testing
     try expectRefusal("the first left out") { _ = try world.store.auditLog(of: .host) }
     try world.overwrite(file, Array(whole[..<1024] + whole[1536...]))
     try expectRefusal("one left out") { _ = try world.store.auditLog(of: .host) }
-    // A process that died while it wrote: what it left is overwritten by the next.
+    // A partial record of a process that died is overwritten by the next record.
     try world.overwrite(file, whole + whole[..<100])
     #expect(try world.store.auditLog(of: .host).count == 4)
     _ = try world.store.text()
     #expect(try world.store.auditLog(of: .host).count == 5)
   }
 
-  /// What an open store has written itself it does not verify again, unless it has changed.
-  @Test func aLogThatChangesBehindAnOpenStoreIsNoticed() throws {
+  /// An open store verifies its own records again only if they have changed.
+  @Test func logThatChangesWhileAStoreIsOpenIsDetected() throws {
     let world = try CredentialWorld()
     try world.addShared()
     for _ in 0..<2 { _ = try world.store.text() }
@@ -328,7 +329,7 @@ import Testing
       try world.overwrite(file, changed)
       try expectRefusal("byte \(index)") { _ = try world.store.text() }
     }
-    // The record before the last, in its place: genuine, and yet not the last.
+    // The last record replaced by the one before it, which is genuine.
     let (before, after) = (whole.count - 1024, whole.count - 512)
     try world.overwrite(file, Array(whole[..<after] + whole[before..<after]))
     try expectRefusal("twice the same") { _ = try world.store.text() }
@@ -337,7 +338,7 @@ import Testing
     #expect(try world.store.auditLog(of: .host).count == 4)
   }
 
-  @Test func aNewerVersionSaysSo() throws {
+  @Test func newerVersionIsReported() throws {
     let world = try CredentialWorld()
     try world.addShared()
     var index = try world.bytes("index")

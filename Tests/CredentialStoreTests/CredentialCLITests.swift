@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// `framebus credential …` as a user runs it: command in; output, errors and status out.
+/// Runs `framebus credential …` as a user would, and checks its output, errors and exit status.
 @Suite struct CredentialCLITests {
   private let root: TemporaryRoot
 
@@ -26,7 +26,7 @@ import Testing
     return try run("sh", ["-c", line])
   }
 
-  @Test func aCredentialIsKeptGivenOutListedShownAndRemoved() throws {
+  @Test func credentialIsAddedReadListedShownAndRemoved() throws {
     let none = try framebus("credential", "list")
     #expect(none.output == "" && none.status == .exited(0))
     let added = try shell(
@@ -45,14 +45,14 @@ import Testing
     #expect(object["generation"] as? Int == 2)
     let again = try shell("echo x | FRAMEBUS credential add s a PLACE")
     #expect(again.status == .exited(1))
-    #expect(again.errors.hasPrefix("error: there is a credential s/a already"))
+    #expect(again.errors.hasPrefix("error: the credential s/a already exists"))
     #expect(try framebus("credential", "remove", "s", "a").status == .exited(0))
     let gone = try framebus("credential", "get", "s", "a")
     #expect(gone.status == .exited(1))
     #expect(gone.errors.hasPrefix("error: there is no credential s/a; see"))
   }
 
-  @Test func grantAndRevokeDecideWhoOpens() throws {
+  @Test func grantAndRevokeDecideWhichRolesOpen() throws {
     _ = try shell("echo token-1 | FRAMEBUS credential set s a PLACE")
     let before = try framebus("credential", "get", "s", "a", "--role", "extension")
     #expect(before.status == .exited(1))
@@ -61,20 +61,20 @@ import Testing
       try framebus("credential", "get", "s", "a", "--role", "extension").output == "token-1")
     let revoked = try framebus("credential", "revoke", "s", "a", "extension")
     #expect(revoked.status == .exited(0))
-    #expect(revoked.errors.contains("warning: the role extension may have seen the secret"))
+    #expect(revoked.errors.contains("warning: the role extension may have read the secret"))
     let after = try framebus("credential", "get", "s", "a", "--role", "extension")
     #expect(after.status == .exited(1))
     #expect(after.errors.contains("was not granted to the role extension"))
   }
 
-  @Test func aNewlineAtTheEndIsLeftOutUnlessItIsWanted() throws {
+  @Test func finalNewlineIsDroppedWithoutExact() throws {
     _ = try shell("printf 'a\\nb\\n\\n' | FRAMEBUS credential set s a PLACE")
     #expect(try framebus("credential", "get", "s", "a").output == "a\nb\n")
     _ = try shell("printf 'a\\n' | FRAMEBUS credential set s a --exact PLACE")
     #expect(try framebus("credential", "get", "s", "a").output == "a\n")
   }
 
-  @Test func aSecretComesFromADescriptorToo() throws {
+  @Test func secretIsReadFromADescriptor() throws {
     _ = try shell("FRAMEBUS credential set s a --secret-fd 5 5<<E PLACE\ntoken-5\nE")
     #expect(try framebus("credential", "get", "s", "a").output == "token-5")
     let closed = try framebus("credential", "set", "s", "a", "--secret-fd", "77")
@@ -86,8 +86,8 @@ import Testing
     #expect(long.errors.hasPrefix("error: the secret has 1 to 65536 bytes"))
   }
 
-  /// The first bytes of a long one would open what all of it opens.
-  @Test func aPassphraseThatIsTooLongIsRefusedNotCut() throws {
+  /// If it were truncated, its first bytes would open the same key.
+  @Test func tooLongPassphraseIsRefusedNotTruncated() throws {
     let refused = try shell(
       "echo secret | FRAMEBUS credential add s a PLACE --passphrase-fd 5 5< /dev/zero")
     #expect(refused.errors == "error: the passphrase has 1 to 65536 bytes, not more\n")
@@ -98,15 +98,15 @@ import Testing
     #expect(longest.status == .exited(0), "\(longest.errors)")
   }
 
-  /// On a pseudo-terminal: what is typed is not shown.
-  @Test func aSecretIsTypedWithoutEcho() throws {
+  /// On a pseudo-terminal.
+  @Test func secretIsTypedWithoutEcho() throws {
     let result = try typed("token-typed")
     #expect(result.output.contains("Secret of s/a: "), "\(result.output)\(result.errors)")
     #expect(!result.output.contains("token-typed"))
     #expect(try framebus("credential", "get", "s", "a").output == "token-typed")
   }
 
-  @Test func typingIsCorrectedAndInterrupted() throws {
+  @Test func typingCanBeCorrectedAndInterrupted() throws {
     let erased = try typed("token-é\u{7f}\u{7f}X")
     #expect(erased.status == .exited(0))
     #expect(try framebus("credential", "get", "s", "a").output == "tokenX")
@@ -124,14 +124,14 @@ import Testing
         + ["s", "a"] + place)
   }
 
-  @Test func aPassphraseLocksTheHostsKey() throws {
+  @Test func passphraseLocksTheHostsKey() throws {
     _ = try shell(
       "echo token-1 | FRAMEBUS credential add s a --passphrase-fd 5 5<<E PLACE\nhorse\nE")
     let locked = try framebus("credential", "get", "s", "a")
     #expect(locked.status == .exited(1))
     #expect(locked.errors.hasPrefix("error: the key of the role host is locked"))
     let wrong = try shell("FRAMEBUS credential get s a --passphrase-fd 5 5<<E PLACE\ncow\nE")
-    #expect(wrong.errors.hasPrefix("error: the passphrase is not that of the role host"))
+    #expect(wrong.errors.hasPrefix("error: the passphrase of the role host is wrong"))
     let right = try shell("FRAMEBUS credential get s a --passphrase-fd 5 5<<E PLACE\nhorse\nE")
     #expect(right.output == "token-1", "\(right.errors)")
     let opened = try shell(
@@ -167,7 +167,7 @@ import Testing
     #expect(mode == 0o600)
   }
 
-  @Test func anExportUnderAPassphraseIsOpenedByIt() throws {
+  @Test func exportUnderAPassphraseOpensWithIt() throws {
     _ = try shell("printf token-1 | FRAMEBUS credential set s a PLACE")
     let file = root.file("backup")
     let exported = try shell(
@@ -178,7 +178,7 @@ import Testing
     #expect(without.errors.contains("the file was sealed under a passphrase"))
     let wrong = try shell(
       "FRAMEBUS credential import \(file) --file-passphrase-fd 5 5<<E PLACE\ncow\nE")
-    #expect(wrong.errors.contains("the passphrase is not the one"))
+    #expect(wrong.errors.contains("the file's passphrase is wrong"))
     let right = try shell(
       "FRAMEBUS credential import \(file) --file-passphrase-fd 5 5<<E PLACE\nhorse\nE")
     #expect(right.status == .exited(0), "\(right.errors)")
@@ -187,7 +187,7 @@ import Testing
     #expect(try framebus("credential", "get", "s", "a").output == "token-1")
   }
 
-  @Test func wrongUseIsTwo() throws {
+  @Test func wrongUsageHasStatus2() throws {
     for arguments in [
       ["credential", "set", "s", "a", "--expires", "tomorrow"],
       ["credential", "get", "s\n", "a"], ["credential", "grant", "s", "a", "Extension"],
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  /// Neither the durable nor the volatile part, nor anything that was printed.
+  /// Neither in durable nor in volatile files, nor in any output.
   @Test func noFileHoldsTheSecret() throws {
     _ = try shell("echo canary-4711 | FRAMEBUS credential set s a --recipient extension PLACE")
     _ = try framebus("credential", "get", "s", "a")
@@ -215,6 +215,6 @@ import Testing
         + " FRAMEBUS credential get s a PLACE")
     #expect(result.status == .exited(1))
     #expect(result.output == "")
-    #expect(result.errors.contains("the kernel does not lock"), "\(result.errors)")
+    #expect(result.errors.contains("error: cannot lock"), "\(result.errors)")
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// Roles kept apart by the kernel: each has a user of its own, who exists for the test alone.
+/// Roles separated by the kernel: each has its own temporary user.
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct CredentialUsersTests {
   private let root: TemporaryRoot
@@ -46,7 +46,7 @@ struct CredentialUsersTests {
 
   private var store: String { root.path + "/state/a.b/credentials" }
 
-  @Test func theExtensionsUserOpensWhatTheCapturersCannot() throws {
+  @Test func onlyTheExtensionsUserOpensItsCredential() throws {
     try keep("canary-4711", "--recipient extension")
     let opened = try get(uploader, "extension")
     #expect(opened.output == "canary-4711")
@@ -60,7 +60,7 @@ struct CredentialUsersTests {
     #expect(try get(uploader, "host").status == .exited(1))
   }
 
-  /// As the capturer's own programs would: every file of the store gives ciphertext or `EACCES`.
+  /// Reads every file of the store as the capturer's user: each gives ciphertext or `EACCES`.
   @Test func theCapturersUserReadsNoKeyAndNoSecret() throws {
     try keep("canary-4711", "--recipient extension")
     let files = try plainFiles(below: store)
@@ -79,7 +79,7 @@ struct CredentialUsersTests {
     #expect(try !capture.run("sh", ["-c", "echo > \(store)/items/x"]).status.isSuccess)
   }
 
-  @Test func theListIsReadInTheRoleThatTheUserHas() throws {
+  @Test func listIsReadInTheRoleOfTheUser() throws {
     try keep("canary-4711", "--recipient extension")
     let list = try uploader.run("framebus", ["credential", "list"] + place)
     #expect(list.output == "whip.example.com/studio  extension,host\n", "\(list.errors)")
@@ -87,7 +87,7 @@ struct CredentialUsersTests {
     #expect(refused.errors.contains(" --group a.b --root \(root.path)`"), "\(refused.errors)")
   }
 
-  @Test func nobodyOutsideTheGroupReadsAnything() throws {
+  @Test func nonMembersReadNothing() throws {
     try keep("canary-4711", "--recipient extension")
     let stranger = try TestUser()
     #expect(try !stranger.run("cat", [store + "/index"]).status.isSuccess)
@@ -96,7 +96,7 @@ struct CredentialUsersTests {
     #expect(refused.errors.contains("is not a member of the group a.b"))
   }
 
-  @Test func aUserWhoGetsTheRoleLaterOpensAfterTheHostsNextChange() throws {
+  @Test func laterHolderOfTheRoleOpensAfterTheHostsNextChange() throws {
     try keep("canary-4711", "--recipient extension")
     let second = try TestUser()
     try succeed("group", "grant", "extension", "--uid", "\(second.uid)")
@@ -105,7 +105,7 @@ struct CredentialUsersTests {
     #expect(try get(uploader, "extension").output == "canary-4712")
   }
 
-  @Test func theHostReadsTheExtensionsLogAndTheUserCannotForgeIt() throws {
+  @Test func hostReadsTheExtensionsLogAndItsUserCannotForgeIt() throws {
     try keep("canary-4711", "--recipient extension")
     _ = try get(uploader, "extension")
     let audit = try run("framebus", ["credential", "audit"] + place)
@@ -118,12 +118,12 @@ struct CredentialUsersTests {
     #expect(forged.status == .exited(1))
     #expect(forged.errors.contains("extension.chain, record 2"))
   }
-  @Test func theExtensionsUserOpensWithTheKeyThatTheHostHandsItAndWithNoOther() throws {
+  @Test func onlyAHandedOverKeyOpensForTheExtensionsUser() throws {
     try keep("canary-4711", "--recipient extension")
     try succeed("credential", "protect", "--role", "extension", "--hand-over")
     let alone = try get(uploader, "extension")
     #expect(alone.status == .exited(1))
-    #expect(alone.errors.contains("handed over by the host alone"))
+    #expect(alone.errors.contains("handed over by the host only"))
     func handedOver(to user: TestUser) throws -> ProgramResult {
       try run(
         "framebus",
@@ -132,7 +132,7 @@ struct CredentialUsersTests {
     }
     let opened = try handedOver(to: uploader)
     #expect(opened.output == "canary-4711", "\(opened.errors)")
-    // The key alone is not enough: the kernel says who may be the extension.
+    // The key is not enough: the user must also hold the role.
     let refused = try handedOver(to: capture)
     #expect(refused.status == .exited(1))
     #expect(refused.output == "")

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import CredentialStore
 
-/// A group with a store in a temporary root, and short ways to use it.
+/// A group with a store in a temporary root, with helpers for using it.
 struct CredentialWorld {
   let root: TemporaryRoot
   let group: AppGroup
@@ -31,7 +31,7 @@ struct CredentialWorld {
       in: group, as: role, passphrase: try secretOrNone(passphrase))
   }
 
-  /// Keeps a credential that the extension can open.
+  /// Adds a credential that the extension can open.
   func addShared(_ text: String = "token-1") throws {
     try store.add(
       Self.name, secret(text),
@@ -41,12 +41,12 @@ struct CredentialWorld {
   var path: String { group.containerPath + "/credentials" }
   var anchorPath: String { group.runPath + "/credentials.anchor" }
 
-  /// The sealed files, by name.
+  /// The names of the sealed files.
   func items() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path + "/items").sorted()
   }
 
-  /// All files of the store but the lock, from its directory on.
+  /// The relative paths of all files of the store except the lock.
   func files() throws -> [String] {
     try plainFiles(below: path).filter { $0 != ".lock" }
   }
@@ -55,7 +55,7 @@ struct CredentialWorld {
     try Array(Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
   }
 
-  /// Overwrites a file in place, so that its permissions stay.
+  /// Overwrites a file in place, which keeps its permissions.
   func overwrite(_ name: String, _ bytes: [UInt8]) throws {
     let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/" + name))
     try handle.truncate(atOffset: 0)
@@ -82,7 +82,7 @@ func secretOrNone(_ text: String?) throws(CredentialError) -> SecretBytes? {
 }
 
 extension CredentialStore {
-  /// The secret as text, which only a test may have.
+  /// The secret as a string, which only tests may use.
   func text(_ name: CredentialName = CredentialWorld.name) throws(CredentialError) -> String {
     try get(name).text
   }
@@ -93,7 +93,7 @@ extension SecretBytes {
     withBytes { bytes in
       String(
         decoding: (0..<bytes.byteCount).map {
-          // SAFETY: inside the span.
+          // SAFETY: the offset is inside the span.
           unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
         }, as: UTF8.self)
     }

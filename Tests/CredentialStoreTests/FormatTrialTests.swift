@@ -5,19 +5,18 @@ import Testing
 
 @testable import CredentialStore
 
-/// What the fuzzer begins with is sound: each input is taken for what it is, so that what the
-/// fuzzer makes of it comes far.
+/// The fuzzer's initial inputs are valid, so that its mutations get past the first checks.
 @Suite struct FormatTrialTests {
   private static let corpus = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Fuzz/Corpus/Credentials")
 
-  /// Without the first byte, which says what kind it is.
+  /// Without the first byte, which selects the format.
   private func input(_ name: String) throws -> [UInt8] {
     Array(try Data(contentsOf: Self.corpus.appendingPathComponent(name)).dropFirst())
   }
 
-  @Test func theFuzzersFirstInputsAreSound() throws {
+  @Test func initialFuzzerInputsAreValid() throws {
     let trial = try FormatTrial(group: GroupID("org.example.fuzz"))
     let index = try input("index")
     trial.index(index)

@@ -5,7 +5,7 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// `framebus credential run` as a host uses it: where the secret is, and where it is not.
+/// `framebus credential run` as a host uses it, and the places where the secret must not be.
 @Suite struct HandOverRunTests {
   private let world: CredentialWorld
   private let canary = "canary-" + String(UInt64.random(in: .min ... .max), radix: 36)
@@ -31,7 +31,7 @@ import Testing
         + ["--", try pathOfProgram("CredentialWorker"), world.root.path]
         + [CredentialWorld.groupName],
       inherited: [number.number])
-    // It answers only once it runs.
+    // It answers only when it is running.
     _ = try run.ask("list")
     return (run, try worker(of: run.program.processID))
   }
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root reads the memory of a process that forbids it"))
-  func noMemoryHoldsTheSecretOnceItIsTakenAndEnded() throws {
+  func noProcessHasTheSecretInMemoryAfterTheSession() throws {
     let (run, workerID) = try started()
     let (parent, worker) = (ProcessFacts(run.program.processID), ProcessFacts(workerID))
     #expect(try parent.memoryHolds(canary), "the scan finds nothing at all")
@@ -61,7 +61,7 @@ import Testing
     #expect(try !worker.memoryHolds(canary))
   }
 
-  @Test func noFileEnvironmentOrArgumentHoldsTheSecret() throws {
+  @Test func noFileEnvironmentOrArgumentContainsTheSecret() throws {
     let (run, workerID) = try started()
     #expect(try run.ask("take") == "extension")
     #expect(try run.ask("get turn.example.com studio") == "\(canary.utf8.count) bytes")
@@ -75,7 +75,7 @@ import Testing
     #expect(!run.program.transcript.contains(canary))
   }
 
-  @Test func aKilledParentTakesNothingFromItsChild() throws {
+  @Test func childKeepsItsCredentialsWhenItsParentIsKilled() throws {
     let (run, _) = try started()
     run.program.process.send(signal: SIGKILL)
     _ = run.program.process.wait(until: .after(.seconds(60)))
@@ -83,7 +83,7 @@ import Testing
     #expect(try run.ask("get turn.example.com studio") == "\(canary.utf8.count) bytes")
   }
 
-  @Test func aKilledChildsStatusIsTold() throws {
+  @Test func statusOfAKilledChildIsReported() throws {
     let (run, workerID) = try started()
     kill(workerID, SIGKILL)
     #expect(try run.program.finish().status == .exited(128 + SIGKILL))
@@ -93,7 +93,7 @@ import Testing
     try TestSupport.run("framebus", ["credential"] + arguments)
   }
 
-  @Test func scriptsGetWhatWasHandedOver() throws {
+  @Test func scriptsUseTheHandOver() throws {
     let program = try pathOfProgram("framebus")
     let got = try framebus(
       ["run"] + place + ["--", program, "credential", "get", "whip.example.com", "studio"])
@@ -112,7 +112,8 @@ import Testing
       ])
     #expect(again.status == .exited(1))
     #expect(
-      again.errors == "error: what was handed over has been taken already: one process can, once\n")
+      again.errors
+        == "error: another process has already taken the hand-over; start this program again\n")
     let other = try framebus(
       ["run"] + place
         + ["--", program, "credential", "list", "--role", "host"])

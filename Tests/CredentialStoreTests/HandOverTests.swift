@@ -6,7 +6,7 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// A role's key and leases pass from a parent to a child in memory, and nowhere else.
+/// Hand-over of a role's key and leases from a parent to a child, in memory only.
 @Suite struct HandOverTests {
   private let name = CredentialWorld.name
   private let get = "get whip.example.com studio"
@@ -17,7 +17,7 @@ import Testing
       name, secret(text), options: CredentialOptions(expiresAtSeconds: expiresAtSeconds))
   }
 
-  @Test func aChildOpensWhatItsRoleMayWithoutAnyKeyFile() throws {
+  @Test func childOpensItsRolesCredentialsWithoutAKeyFile() throws {
     let world = try CredentialWorld()
     try world.addShared()
     let handed = try world.store.handOver(to: .extension, leases: [lease("lent")])
@@ -35,7 +35,7 @@ import Testing
     #expect(log == ["get whip.example.com", "get turn.example.com"])
   }
 
-  @Test func aRoleThatWasNeverGrantedAnythingGetsItsKeyWhenItIsHandedOver() throws {
+  @Test func roleWithoutGrantsGetsItsKeyAtTheHandOver() throws {
     let world = try CredentialWorld()
     let handed = try world.store.handOver(to: .capture)
     let child = try HandedChild(world, handed: handed.descriptorNumber)
@@ -44,7 +44,7 @@ import Testing
     #expect(try world.store.roles() == [.capture, .host])
   }
 
-  @Test func theHostAloneHandsOverAndNotToItself() throws {
+  @Test func onlyTheHostHandsOverAndNotToItself() throws {
     let world = try CredentialWorld()
     try world.addShared()
     #expect(throws: CredentialError.self) { try world.open(.extension).handOver(to: .capture) }
@@ -55,7 +55,7 @@ import Testing
     #expect(throws: CredentialError.self) { try lease("") }
   }
 
-  @Test func aStoredCredentialIsLentToARoleThatIsNoRecipient() throws {
+  @Test func storedCredentialIsLentToANonRecipient() throws {
     let world = try CredentialWorld()
     try world.store.add(name, secret("token-1"))
     let handed = try world.store.handOver(to: .extension, leases: [world.store.lease(name)])
@@ -78,14 +78,14 @@ import Testing
     #expect(try child.ask(get).hasPrefix("error the credential whip.example.com/studio expired"))
     handed.end()
     let ended = try child.ask("get turn.example.com studio")
-    #expect(ended.hasPrefix("error the session that the credential turn.example.com/studio"))
-    // What the store keeps under the name of a lease comes into sight again with a new session.
+    #expect(ended.hasPrefix("error the session of the credential turn.example.com/studio"))
+    // A new session without the lease sees the store's credential of the same name again.
     #expect(try child.ask(get).contains("has ended"))
     let late = try HandedChild(world, handed: handed.descriptorNumber)
-    #expect(try late.ask("take").hasPrefix("error nothing is handed over any more"))
+    #expect(try late.ask("take").hasPrefix("error the hand-over is no longer available"))
   }
 
-  @Test func ofAllThatTryOneTakes() throws {
+  @Test func onlyOneProcessTakesAHandOver() throws {
     let world = try CredentialWorld()
     let handed = try world.store.handOver(to: .extension)
     let children = try (0..<4).map { _ in
@@ -93,10 +93,10 @@ import Testing
     }
     let answers = try children.map { try $0.ask("take") }
     #expect(answers.filter { $0 == "extension" }.count == 1, "\(answers)")
-    #expect(answers.filter { $0.contains("has been taken already") }.count == 3, "\(answers)")
+    #expect(answers.filter { $0.contains("has already taken") }.count == 3, "\(answers)")
   }
 
-  @Test func whatIsNoHandOverIsRefused() throws {
+  @Test func malformedHandOversAreRefused() throws {
     let world = try CredentialWorld()
     let content: [UInt8] = [1, 0, 0, 0] + Array(repeating: 0, count: 1020)
     func memory(_ seals: MemoryFile.Seals, byteCount: Int = 1024) throws -> Int32 {
@@ -113,14 +113,14 @@ import Testing
     ]
     defer { for number in files { _ = Descriptor(owning: number) } }
     let answers = try files.map { try HandedChild(world, handed: $0).ask("take") }
-    #expect(answers[0].hasPrefix("error what was handed over is not whole"), "\(answers[0])")
+    #expect(answers[0].hasPrefix("error the hand-over is malformed"), "\(answers[0])")
     for answer in answers.dropFirst() {
-      #expect(answer.hasPrefix("error the file descriptor 3 holds nothing"), "\(answer)")
+      #expect(answer.hasPrefix("error the file descriptor 3 is not a hand-over"), "\(answer)")
     }
     let pipe = try OneWayPipe()
     #expect(
       try HandedChild(world, handed: pipe.readEnd.number).ask("take")
-        .hasPrefix("error the file descriptor 3 holds nothing"))
+        .hasPrefix("error the file descriptor 3 is not a hand-over"))
     for value in ["x", "-1", "0", "99999999999", "77"] {
       let child = try HandedChild(
         "CredentialWorker", [world.root.path, CredentialWorld.groupName],
@@ -129,8 +129,8 @@ import Testing
     }
   }
 
-  /// The bytes as a parent may have written them: cut at each length, and with each byte changed.
-  @Test func everyTruncationIsRefusedAndNoChangeIsTakenForAnother() throws {
+  /// A hand-over's bytes, truncated at each length and with each byte changed.
+  @Test func truncationsAreRefusedAndChangesYieldConsistentValues() throws {
     let world = try CredentialWorld()
     let seed = try secret(String(repeating: "s", count: 32))
     let handed = try HandOver(
@@ -147,7 +147,7 @@ import Testing
       for bit in [0, 7] {
         var changed = whole
         changed[index] ^= 1 << bit
-        // Texts and secrets may be any; whatever is read then fits.
+        // Strings and secrets may have any content, but what is parsed is within the limits.
         if let count = try? parsed(changed) { #expect(count == 2, "byte \(index)") }
       }
     }
@@ -160,7 +160,7 @@ import Testing
     .dropFirst(HandedMemory.start).map(\.self)
   }
 
-  /// - Returns: how many leases there are.
+  /// - Returns: the number of leases.
   private func parsed(_ bytes: [UInt8]) throws -> Int {
     let handed = try HandedOver(
       parsing: SecretBytes(copying: bytes), HandedMemory(named: "test", byteCount: 96))

@@ -3,20 +3,20 @@ import TestSupport
 @testable import CredentialStore
 @testable import Platform
 
-/// A `CredentialWorker` that runs, and answers.
+/// A running `CredentialWorker`.
 final class HandedChild {
   let program: RunningProgram
   private let input: Descriptor
   private var asked = 0
 
-  /// Starts it as the child of this process, which hands it a descriptor.
+  /// Starts the worker as a child that inherits a descriptor.
   convenience init(_ world: CredentialWorld, handed number: Int32) throws {
     try self.init(
       "CredentialWorker", [world.root.path, CredentialWorld.groupName],
       environment: [HandOver.variable: "3"], inherited: [number])
   }
 
-  /// Starts a program that starts it.
+  /// Starts a program that starts the worker.
   init(
     _ program: String, _ arguments: [String], environment: [String: String?] = [:],
     inherited: [Int32] = []

@@ -6,13 +6,13 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// What nobody means ill by: a full disk, others who write, a version from the future.
+/// Failures without an attacker: a full disk, concurrent writers, a newer version.
 @Suite struct HardshipTests {
   private let name = CredentialWorld.name
 
-  /// Leaves a disk ever more room, a page at a time, so that it is full at every step of a change.
+  /// Frees one more page at a time, so that the disk becomes full at every step of a change.
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
-  func aFullDiskLosesNothing() throws {
+  func fullDiskLosesNothing() throws {
     let world = try CredentialWorld()
     let small = world.root.file("small")
     let program = try pathOfProgram("framebus")
@@ -57,7 +57,7 @@ import Testing
     #expect(result.output.hasSuffix("files 1\n"))
   }
 
-  @Test func processesThatWriteAtOnceLoseNothing() throws {
+  @Test func concurrentWritersLoseNothing() throws {
     let world = try CredentialWorld()
     let program = try pathOfProgram("framebus")
     let place = "--root \(world.root.path) --group \(CredentialWorld.groupName) --quiet"
@@ -87,7 +87,7 @@ import Testing
     #expect(try store.auditLog(of: .host).filter { $0.verb != .get }.count == 36)
   }
 
-  @Test func whatANewerVersionWroteSaysSo() throws {
+  @Test func filesOfANewerVersionAreReported() throws {
     let world = try CredentialWorld()
     try world.addShared()
     _ = try world.open(.extension).text()

@@ -6,7 +6,7 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// Where the roles' keys are kept, and how that changes.
+/// The protection of the roles' keys, and its changes.
 @Suite struct KeySourceTests {
   private let world: CredentialWorld
 
@@ -37,7 +37,7 @@ import Testing
       "get", "whip.example.com", "studio", "--role", "extension", credentials: credentials)
   }
 
-  /// A directory as systemd makes it, with a role's key in it.
+  /// A credentials directory as systemd creates it, with a role's key.
   private func credentials(
     _ role: String = "extension", name: String? = nil, mode: Int = 0o400
   ) throws -> TemporaryRoot {
@@ -55,7 +55,7 @@ import Testing
     return place
   }
 
-  @Test func aKeyThatIsHandedOverIsInNoFileThatItsRoleCanOpen() throws {
+  @Test func keyForHandOverIsNotInAFileThatItsRoleCanOpen() throws {
     try change(to: .handOver)
     #expect(throws: CredentialError.keyElsewhere(.extension, .handOver)) {
       _ = try world.open(.extension)
@@ -76,7 +76,7 @@ import Testing
     #expect(try world.open().text() == "token-1")
   }
 
-  @Test func eachByteOfAKeyThatIsHandedOverFlipped() throws {
+  @Test func eachByteOfAKeyFileForHandOverFlipped() throws {
     try change(to: .handOver)
     let file = "keys/extension.key"
     let whole = try world.bytes(file)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func aRoleHasAPassphraseOfItsOwn() throws {
+  @Test func roleCanHaveItsOwnPassphrase() throws {
     try change(to: .passphrase(secret("horse")))
     #expect(throws: CredentialError.locked(.extension, isWrongPassphrase: false)) {
       _ = try world.open(.extension)
@@ -123,7 +123,7 @@ import Testing
     #expect(try world.open(.extension).text() == "token-1")
   }
 
-  @Test func systemdGivesAKeyThatTheStoreNoLongerHas() throws {
+  @Test func keyIsLoadedFromASystemdCredential() throws {
     let place = try credentials()
     let lost = try framebus("protect", "--role", "extension", "--systemd")
     #expect(lost.status == .exited(1))
@@ -142,7 +142,7 @@ import Testing
     #expect(try getAsExtension().output == "token-1")
   }
 
-  @Test func theHostsOwnKeyIsLeftToSystemdToo() throws {
+  @Test func hostsKeyIsLoadedFromASystemdCredential() throws {
     let place = try credentials("host")
     let left = try framebus("protect", "--systemd", credentials: place.path)
     #expect(left.status == .exited(0), "\(left.errors)")
@@ -153,7 +153,7 @@ import Testing
     #expect(try world.open(.capture).text() == "token-1")
   }
 
-  @Test func anotherKeyOfSystemdsIsNotTaken() throws {
+  @Test func systemdCredentialWithAnotherKeyIsRefused() throws {
     let other = try CredentialWorld()
     try other.addShared("other")
     let place = try credentials()
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func aKeyOfSystemdsThatOthersCouldReadOrPlantIsRefused() throws {
+  @Test func systemdCredentialThatOthersCanReadOrPlantIsRefused() throws {
     for mode in [0o644, 0o604, 0o620] {
       let place = try credentials(mode: mode)
       let refused = try getAsExtension(credentials: place.path)
@@ -187,7 +187,7 @@ import Testing
     #expect(refused.errors.contains("can be written by others"), "\(refused.errors)")
   }
 
-  @Test func guessingIsMadeDearWithinTheFormatsBounds() throws {
+  @Test func passphraseCostIsHighWithinTheFormatsLimits() throws {
     let machine: UInt64 = 8 << 30
     for trialNs in [0, 1_000, 1_000_000, 70_000_000, 500_000_000, 60_000_000_000, .max] as [UInt64]
     {
@@ -200,7 +200,7 @@ import Testing
     #expect(
       PassphraseCost.fitting(trialNs: 70_000_000, machineBytes: machine)
         == PassphraseCost(operations: 4, memoryBytes: 256 << 20))
-    // A machine that is slow, or small, is not brought down.
+    // A slow or small machine is not overloaded.
     #expect(
       PassphraseCost.fitting(trialNs: 600_000_000, machineBytes: machine) == .interactive)
     #expect(
@@ -208,7 +208,7 @@ import Testing
     #expect(try PassphraseCost.calibrated().isReasonable)
   }
 
-  @Test func thePassphraseIsTypedTwice() throws {
+  @Test func newPassphraseIsTypedTwice() throws {
     let script = tool("type_answer.py")
     func typed(_ second: String) throws -> ProgramResult {
       try run(

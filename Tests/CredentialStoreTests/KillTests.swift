@@ -6,17 +6,17 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// SIGKILL at each system call by which a change is made: the old secret or the new one is there,
-/// whole, every other credential too, and the next change goes through.
+/// SIGKILL at each system call of a change. The old or the new secret is intact, and so is every
+/// other credential, and the next change succeeds.
 @Suite struct KillTests {
-  // A file that was opened and not written yet is what dying at its first write leaves.
+  // Death at the first write leaves a file that was opened but not written.
   private static let calls = [
     "mkdirat", "fchown", "fchmod", "fsetxattr", "write", "pwrite64", "fsync", "renameat",
     "renameat2", "unlinkat",
   ]
   private let name = CredentialWorld.name
 
-  /// Runs `framebus credential …` and has the kernel kill it as it enters the N-th such call.
+  /// Runs `framebus credential …` and kills it at the N-th such call.
   private func killed(
     _ world: CredentialWorld, at call: String, _ number: Int, _ script: String
   ) throws -> Bool {
@@ -30,8 +30,8 @@ import Testing
     return try !run("sh", ["-c", command + "; exit $?"]).status.isSuccess
   }
 
-  /// Kills at the first call of each kind, the second, and so on, until one run gets through.
-  /// - Returns: how many died.
+  /// Kills at the first call of each kind, then at the second, and so on, until a run completes.
+  /// - Returns: the number of killed runs.
   private func atEachCall(
     _ script: String, begin: (CredentialWorld) throws -> Void = { _ in },
     check: (CredentialWorld, String) throws -> Void
@@ -44,8 +44,7 @@ import Testing
         try begin(world)
         let isKilled = try killed(world, at: call, number, script)
         try check(world, "killed at \(call) \(number)")
-        // The next change finds nothing in its way, and the one after it leaves nothing of the
-        // dead one.
+        // The next change succeeds, and the one after it leaves no leftovers.
         for text in ["first", "next"] { try world.open().set(name, secret(text)) }
         #expect(try world.open().text() == "next")
         #expect(try world.items().count == world.open().list().count)
@@ -57,7 +56,7 @@ import Testing
     return deaths
   }
 
-  @Test func aWriterKilledWhileItReplacesASecret() throws {
+  @Test func writerKilledWhileReplacingASecret() throws {
     let deaths = try atEachCall("printf new | FRAMEBUS update whip.example.com studio OPTIONS") {
       world, when in
       let text = try world.open(.extension).text()
@@ -66,7 +65,7 @@ import Testing
     #expect(deaths >= 20, "\(deaths)")
   }
 
-  @Test func aWriterKilledWhileItAddsOne() throws {
+  @Test func writerKilledWhileAddingACredential() throws {
     let deaths = try atEachCall(
       "printf new | FRAMEBUS add turn.example.com studio --recipient capture OPTIONS"
     ) { world, when in
@@ -79,7 +78,7 @@ import Testing
     #expect(deaths >= 28, "\(deaths)")
   }
 
-  @Test func aWriterKilledWhileItRemovesOne() throws {
+  @Test func writerKilledWhileRemovingACredential() throws {
     let deaths = try atEachCall("FRAMEBUS remove whip.example.com studio OPTIONS") {
       world, when in
       if try world.open().list().isEmpty {
@@ -91,8 +90,8 @@ import Testing
     #expect(deaths >= 14, "\(deaths)")
   }
 
-  /// Three credentials come in one change: none of them, or all.
-  @Test func aWriterKilledWhileItImports() throws {
+  /// One change imports three credentials: all of them or none.
+  @Test func writerKilledWhileImporting() throws {
     let other = try CredentialWorld()
     let names = try ["a", "b"].map { try CredentialName(service: "new.example.com", account: $0) }
     try other.store.add(names, secret("new"), options: CredentialOptions())
@@ -109,13 +108,13 @@ import Testing
         let isImported = try store.list().count == 3
         #expect(try store.text() == (isImported ? "new" : "old"), "\(when)")
         for other in isImported ? names : [] { #expect(try store.text(other) == "new", "\(when)") }
-        // Lest the next changes find more than they count.
+        // Removed, so that the next checks find the expected number.
         for item in try store.list() where item.name != name { try store.remove(item.name) }
       })
     #expect(deaths >= 20, "\(deaths)")
   }
 
-  @Test func aWriterKilledWhileItRotates() throws {
+  @Test func writerKilledWhileRotating() throws {
     let deaths = try atEachCall("FRAMEBUS rotate whip.example.com studio OPTIONS") { world, when in
       let text = try world.open(.extension).text()
       #expect(text == "old", "\(when)")
@@ -123,8 +122,8 @@ import Testing
     #expect(deaths >= 14, "\(deaths)")
   }
 
-  /// The key file is the one thing that everything hangs on.
-  @Test func aWriterKilledWhileItChangesThePassphrase() throws {
+  /// Without the key file no credential opens.
+  @Test func writerKilledWhileChangingThePassphrase() throws {
     let deaths = try atEachCall("FRAMEBUS protect --no-passphrase OPTIONS") {
       world, when in
       let text = try world.open().text()
@@ -132,7 +131,7 @@ import Testing
     }
     #expect(deaths >= 6, "\(deaths)")
   }
-  @Test func aWriterKilledWhileItPutsAKeyUnderAPassphrase() throws {
+  @Test func writerKilledWhileAddingAPassphrase() throws {
     let deaths = try atEachCall(
       "printf horse | FRAMEBUS protect --role extension --new-passphrase-fd 0 OPTIONS"
     ) { world, when in
@@ -142,7 +141,7 @@ import Testing
     #expect(deaths >= 6, "\(deaths)")
   }
 
-  @Test func aWriterKilledWhileItTakesAKeyFromItsRole() throws {
+  @Test func writerKilledWhileChangingAKeyToHandOver() throws {
     let deaths = try atEachCall("FRAMEBUS protect --role extension --hand-over OPTIONS") {
       world, when in
       _ = try world.open().handOver(to: .extension)

@@ -6,16 +6,16 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// Where a secret must not be: in memory that nobody needs it in, in core dumps, in arguments, and
-/// in whatever the program tells the kernel but the secret's own way in and out.
+/// Places where a secret must not be: memory that no longer needs it, core dumps, arguments, and
+/// system calls other than those that read and write the secret.
 @Suite struct LeakTests {
   private static let canary = "canary-4711-\(UInt64.random(in: .min ... .max))-of-this-run"
   private let world: CredentialWorld
 
   init() throws { world = try CredentialWorld() }
 
-  /// Starts a worker whose descriptor 3 is the other end of the gate. It dies of a signal as C
-  /// programs do, without a debugger of Swift's that would stand between it and its core dump.
+  /// Starts a worker whose descriptor 3 is the other end of the gate. Swift's crash handler is off,
+  /// so that a signal causes a core dump.
   private func worker(
     _ verb: String, in directory: String? = nil
   ) throws -> (RunningProgram, gate: FileHandle) {
@@ -31,7 +31,7 @@ import Testing
     return (program, pipe.fileHandleForWriting)
   }
 
-  /// Whether the bytes are anywhere in a process's memory, protected pages too.
+  /// Whether the bytes are anywhere in a process's memory, including protected pages.
   private func memory(of process: Int32, has text: String) throws -> Bool {
     let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/mem"))
     defer { try? memory.close() }
@@ -40,7 +40,7 @@ import Testing
       let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap {
         UInt64($0, radix: 16)
       }
-      // Of the kernel's own pages nothing can be read.
+      // The kernel's own pages are not readable.
       guard bounds.count == 2, !line.hasSuffix("[vvar]"), !line.contains("[vsyscall]") else {
         continue
       }
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "another process's memory is read by root"))
-  func aSecretIsInTheMemoryOfWhoHoldsItAndOfNobodyAfterwards() throws {
+  func secretIsInMemoryOnlyWhileItIsHeld() throws {
     let (host, given) = try worker("seal")
     given.write(Data(Self.canary.utf8))
     try given.close()
@@ -61,7 +61,7 @@ import Testing
     #expect(try !memory(of: host.processID, has: Self.canary))
     let (uploader, gate) = try worker("open")
     try uploader.waitForOutput("holds \(Self.canary.utf8.count) bytes")
-    // That it is found here says that the other findings mean something.
+    // Finding it here shows that the search works.
     #expect(try memory(of: uploader.processID, has: Self.canary))
     #expect(try !memory(of: host.processID, has: Self.canary))
     try gate.close()
@@ -70,7 +70,7 @@ import Testing
     for program in [host, uploader] { try program.end(with: SIGKILL) }
   }
 
-  /// Even a program that allows core dumps leaves the secret out of them.
+  /// Even if a program allows core dumps, they do not contain the secret.
   @Test func noCoreDumpHasTheSecret() throws {
     try world.store.set(
       CredentialWorld.name, secret(Self.canary),
@@ -84,7 +84,7 @@ import Testing
     #expect(try uploader.end(with: SIGABRT).status == .killed(signal: SIGABRT))
     let text = try run("grep", ["-rl", Self.canary, folder])
     #expect(text.output == "" && text.status == .exited(1))
-    // Where the kernel writes cores into the working directory there is one, with what is open.
+    // If the kernel writes cores to the working directory, there is one, with unprotected data.
     let pattern = try String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8)
     guard pattern.hasPrefix("core") else { return }
     let cores = try plainFiles(below: folder).filter { $0.hasPrefix("core") }
@@ -93,9 +93,9 @@ import Testing
     #expect(known.status == .exited(0))
   }
 
-  /// Each system call of the program with all that it passes: the secret comes by `read` and goes
-  /// by `write` to the output, and stands nowhere else.
-  @Test func theKernelSeesTheSecretOnlyOnItsWayInAndOut() throws {
+  /// Traces all system calls with their data: the secret appears only in the `read` of the input
+  /// and the `write` to the output.
+  @Test func secretAppearsOnlyInTheReadAndTheWriteOfIt() throws {
     let program = try pathOfProgram("framebus")
     let place = "--root \(world.root.path) --group \(CredentialWorld.groupName)"
     let trace = world.root.file("trace")
@@ -115,7 +115,7 @@ import Testing
     #expect(try calls("FRAMEBUS rotate whip.example.com studio").isEmpty)
     #expect(try calls("FRAMEBUS show whip.example.com studio --json").isEmpty)
     #expect(try calls("FRAMEBUS audit --json").isEmpty)
-    // What it refuses it does not repeat either.
+    // An error does not repeat the refused secret.
     let refused = try calls("printf \(Self.canary) | FRAMEBUS add whip.example.com studio")
     #expect(refused.allSatisfy { $0.contains(" read(0, ") }, "\(refused)")
   }

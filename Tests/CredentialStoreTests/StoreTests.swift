@@ -6,11 +6,11 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// What a store does when nobody attacks it.
+/// A store's behaviour without attacks.
 @Suite struct StoreTests {
   private let name = CredentialWorld.name
 
-  @Test func aCredentialIsAddedOpenedUpdatedListedAndRemoved() throws {
+  @Test func credentialIsAddedOpenedUpdatedListedAndRemoved() throws {
     let world = try CredentialWorld()
     let options = CredentialOptions(
       label: "Studio", comment: "for the live show", expiresAtSeconds: 4_102_444_800)
@@ -29,7 +29,7 @@ import Testing
     #expect(try world.items().isEmpty)
   }
 
-  @Test func aSecondOfTheSameNameIsADuplicateUnlessItIsSet() throws {
+  @Test func addOfAnExistingNameIsADuplicateAndSetReplacesIt() throws {
     let world = try CredentialWorld()
     try world.store.add(name, secret("token-1"))
     #expect(throws: CredentialError.duplicate(name)) {
@@ -42,7 +42,7 @@ import Testing
     #expect(try world.items().count == 1)
   }
 
-  @Test func whatIsMissingCannotBeChanged() throws {
+  @Test func missingCredentialCannotBeChanged() throws {
     let world = try CredentialWorld()
     let missing = CredentialError.notFound(name)
     #expect(throws: missing) { try world.store.update(name, secret("x")) }
@@ -51,7 +51,7 @@ import Testing
     #expect(throws: missing) { try world.store.attributes(of: name) }
   }
 
-  @Test func aRecipientOpensAndAnyOtherRoleIsNotEntitled() throws {
+  @Test func onlyRecipientsOpenACredential() throws {
     let world = try CredentialWorld()
     try world.addShared()
     #expect(try world.open(.extension).text() == "token-1")
@@ -65,7 +65,7 @@ import Testing
     guard case .notEntitled = second else { throw second }
   }
 
-  @Test func onlyTheHostChanges() throws {
+  @Test func onlyTheHostChangesCredentials() throws {
     let world = try CredentialWorld()
     try world.addShared()
     let store = try world.open(.extension)
@@ -79,7 +79,7 @@ import Testing
     #expect(try store.text() == "token-1")
   }
 
-  @Test func aRevokedRoleOpensNeitherTheNewFileNorWithTheOldOne() throws {
+  @Test func revokedRoleOpensNeitherTheNewNorTheOldFile() throws {
     let world = try CredentialWorld()
     try world.store.add(name, secret("token-1"))
     try world.store.grant(.extension, name)
@@ -92,13 +92,13 @@ import Testing
     guard case .notEntitled = error else { throw error }
     let new = try #require(try world.items().first)
     #expect(old != new)
-    // Another data key: nothing of the old sealed body is in the new file.
+    // With another data key, no part of the old sealed body is in the new file.
     #expect(try world.bytes("items/" + new).suffix(400) != oldBytes.suffix(400))
     #expect(try world.store.text() == "token-1")
     #expect(throws: CredentialError.self) { try world.store.revoke(.host, name) }
   }
 
-  @Test func rotatingSealsTheSameSecretUnderAnotherDataKey() throws {
+  @Test func rotateSealsTheSameSecretWithAnotherDataKey() throws {
     let world = try CredentialWorld()
     try world.addShared()
     let before = try world.store.attributes(of: name)
@@ -115,7 +115,7 @@ import Testing
     #expect(try world.store.auditLog(of: .host).last { $0.verb != .get }?.verb == .rotate)
   }
 
-  @Test func manyAreAddedInOneChangeOrNone() throws {
+  @Test func manyCredentialsAreAddedInOneChangeOrNone() throws {
     let world = try CredentialWorld()
     let names = try (0..<20).map { try CredentialName(service: "s\($0)", account: "a") }
     try world.store.add(names, secret("shared"), options: CredentialOptions())
@@ -130,7 +130,7 @@ import Testing
     #expect(try world.open().list().count == 20)
   }
 
-  @Test func anExpiredCredentialIsKeptButNotGivenOut() throws {
+  @Test func expiredCredentialStaysButCannotBeOpened() throws {
     let world = try CredentialWorld()
     let options = CredentialOptions(expiresAtSeconds: 1_000_000_000, recipients: [.extension])
     try world.store.add(name, secret("token-1"), options: options)
@@ -143,7 +143,7 @@ import Testing
     #expect(try world.store.text() == "token-2")
   }
 
-  @Test func theHostsKeyUnderAPassphraseIsLockedWithoutIt() throws {
+  @Test func hostsKeyWithAPassphraseIsLockedWithoutIt() throws {
     let world = try CredentialWorld(passphrase: "correct horse")
     try world.addShared()
     #expect(throws: CredentialError.locked(.host, isWrongPassphrase: false)) {
@@ -156,7 +156,7 @@ import Testing
     #expect(try world.open(.extension).text() == "token-1")
   }
 
-  @Test func theKeysSourceChangesWithoutLosingACredential() throws {
+  @Test func changeOfTheKeysProtectionKeepsAllCredentials() throws {
     let world = try CredentialWorld()
     try world.addShared()
     func change(_ old: String?, _ new: String?) throws {
@@ -177,7 +177,7 @@ import Testing
     #expect(try world.open().text() == "token-1")
   }
 
-  @Test func namesTextsAndSecretsHaveLimits() throws {
+  @Test func limitsOfNamesTextsAndSecretsAreEnforced() throws {
     let world = try CredentialWorld()
     let long = String(repeating: "é", count: 64)
     #expect(throws: CredentialError.self) { try CredentialName(service: "", account: "a") }
@@ -204,7 +204,7 @@ import Testing
     #expect(try world.open().get(widest).byteCount == 65536)
   }
 
-  @Test func secretsOfEveryLengthComeBackWhole() throws {
+  @Test func secretsOfEveryLengthAreReadBackUnchanged() throws {
     let world = try CredentialWorld()
     for count in [1, 2, 255, 256, 257, 511, 512, 4096] {
       let text = String(repeating: "s", count: count)
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func theLogsTellWhoDidWhat() throws {
+  @Test func logsRecordRolesAndActions() throws {
     let world = try CredentialWorld()
     try world.addShared()
     _ = try world.open(.extension).text()
@@ -229,7 +229,7 @@ import Testing
     #expect(try world.store.auditLog(of: .capture).isEmpty)
   }
 
-  @Test func twoWritersAtOnceLoseNothing() throws {
+  @Test func twoConcurrentWritersLoseNothing() throws {
     let world = try CredentialWorld()
     let stores = try (0..<4).map { _ in try world.open() }
     try withWatchdog {

@@ -5,8 +5,8 @@ import Testing
 @testable import CredentialStore
 @testable import Platform
 
-/// The kernel's keyring as a memory of passphrases that were given.
-@Suite(.enabled(if: UserKeyring.refusal == nil, "the kernel keeps no keys for this process"))
+/// Keys that are kept unlocked in the kernel's keyring.
+@Suite(.enabled(if: UserKeyring.refusal == nil, "the kernel's keyring is unavailable"))
 struct UnlockTests {
   private let world: CredentialWorld
 
@@ -26,7 +26,7 @@ struct UnlockTests {
 
   private func get() throws -> ProgramResult { try framebus("get", "whip.example.com", "studio") }
 
-  /// Unlocks with what is said to be the passphrase.
+  /// Unlocks with the given passphrase.
   private func unlock(_ arguments: String..., with text: String = "horse") throws -> ProgramResult {
     let pipe = try OneWayPipe()
     try writeFully(Array(text.utf8), to: pipe.writeEnd.number)
@@ -38,37 +38,37 @@ struct UnlockTests {
     ).finish()
   }
 
-  @Test func whileAKeyIsUnlockedNoPassphraseIsAsked() throws {
+  @Test func unlockedKeyNeedsNoPassphrase() throws {
     #expect(try get().errors.hasPrefix("error: the key of the role host is locked"))
     let unlocked = try unlock("--timeout", "600")
     #expect(unlocked.status == .exited(0), "\(unlocked.errors)")
     #expect(unlocked.errors == "the key of the role host is unlocked for 600 s\n")
     #expect(try get().output == "token-1")
     #expect(try framebus("grant", "whip.example.com", "studio", "capture").status == .exited(0))
-    // A passphrase that is given is tried all the same.
+    // A passphrase that is given is still checked.
     #expect(throws: CredentialError.locked(.host, isWrongPassphrase: true)) {
       _ = try world.open(passphrase: "cow")
     }
     #expect(try framebus("lock").errors == "locked the key of the role host\n")
     #expect(try get().status == .exited(1))
-    #expect(try framebus("lock").errors == "the key of the role host was locked\n")
+    #expect(try framebus("lock").errors == "the key of the role host was already locked\n")
   }
 
-  @Test func theTimeoutLocks() throws {
+  @Test func timeoutLocksTheKey() throws {
     #expect(try unlock("--timeout", "1").status == .exited(0))
     try waitUntil("the key is locked") { try !get().status.isSuccess }
   }
 
-  @Test func aWrongPassphraseUnlocksNothingAndEndsWhatWasUnlocked() throws {
+  @Test func wrongPassphraseLocksTheKey() throws {
     let wrong = try unlock(with: "cow")
-    #expect(wrong.errors.hasPrefix("error: the passphrase is not that"))
+    #expect(wrong.errors.hasPrefix("error: the passphrase of the role host is wrong"))
     #expect(try get().status == .exited(1))
     #expect(try unlock().status == .exited(0))
     #expect(try unlock(with: "cow").status == .exited(1))
     #expect(try get().status == .exited(1))
   }
 
-  @Test func anotherPassphraseLocks() throws {
+  @Test func newPassphraseLocksTheKey() throws {
     #expect(try unlock().status == .exited(0))
     try world.open().changeKeySource(
       of: .host, passphrase: nil, to: .passphrase(secret("cow")), cost: .interactive)
@@ -76,7 +76,7 @@ struct UnlockTests {
     #expect(try world.open(passphrase: "cow").text() == "token-1")
   }
 
-  @Test func aKeyOfAnothersMakingOpensNothing() throws {
+  @Test func forgedKeyringEntryOpensNothing() throws {
     let name = try #require(try world.store.files.keyFile(of: .host, in: world.group)?.unlockedName)
     for text in [String(repeating: "x", count: 32), "x", String(repeating: "x", count: 33)] {
       try secret(text).withBytes { bytes throws(SystemError) in
@@ -88,17 +88,17 @@ struct UnlockTests {
     #expect(try world.open(passphrase: "horse").text() == "token-1")
   }
 
-  @Test func whatIsUnderNoPassphraseIsNotUnlocked() throws {
+  @Test func keyWithoutAPassphraseCannotBeUnlocked() throws {
     let result = try framebus("unlock", "--role", "extension")
     #expect(result.status == .exited(1))
-    #expect(result.errors.contains("is under no passphrase"))
+    #expect(result.errors.contains("has no passphrase"))
     for timeout in ["0", "604801", "-1", "x"] {
       #expect(try framebus("unlock", "--timeout", timeout).status == .exited(2), "\(timeout)")
     }
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
-  func anotherUserFindsNothing() throws {
+  func otherUsersCannotFindTheKey() throws {
     let user = try TestUser()
     #expect(try unlock().status == .exited(0))
     let found = try user.run("cat", ["/proc/keys"])
@@ -107,8 +107,8 @@ struct UnlockTests {
     _ = try framebus("lock")
   }
 
-  /// As a container's seccomp filter does.
-  @Test func whereTheKernelKeepsNoKeysPassphrasesAreAskedAndDoctorSaysSo() throws {
+  /// Simulates a container's seccomp filter.
+  @Test func withoutAKeyringPassphrasesAreNeededAndDoctorReportsIt() throws {
     let script = tool("forbid_calls.py")
     func forbidden(_ arguments: [String]) throws -> ProgramResult {
       let pipe = try OneWayPipe()
@@ -123,7 +123,7 @@ struct UnlockTests {
     let fromPipe = ["--passphrase-fd", "3"]
     let refused = try forbidden(command("unlock", fromPipe))
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.contains("keeps no key"), "\(refused.errors)")
+    #expect(refused.errors.contains("keyring is unavailable"), "\(refused.errors)")
     let got = try forbidden(command("get", ["whip.example.com", "studio"] + fromPipe))
     #expect(got.output == "token-1", "\(got.errors)")
     #expect(try forbidden(["doctor"]).output.contains("keyring                     not to be had"))

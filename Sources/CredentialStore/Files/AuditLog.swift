@@ -3,17 +3,17 @@ import Platform
 
 /// The log of one role: a chain of records, each signed by the role.
 enum AuditLog {
-  /// A record that is known to be the role's, and its hash.
+  /// A verified record and its hash.
   struct Last {
     let record: AuditRecord
     let hash: [UInt8]
   }
 
-  /// Adds a record. It is in the file, though not yet on the disk, before what it tells of is done.
-  /// - Parameter known: a record that was verified or written before: if the file still ends with
-  ///   those very bytes, their signature need not be verified again.
-  /// - Throws: ``CredentialError/rolledBack(generation:seen:)`` if the log says that the role has
-  ///   seen a newer state of the store than `generation`.
+  /// Appends a record. It is written, but not synced to disk, before the recorded action happens.
+  /// - Parameter known: a record that was verified or written before. If the file still ends with
+  ///   the same bytes, their signature is not verified again.
+  /// - Throws: ``CredentialError/rolledBack(generation:seen:)`` if the log records that the role
+  ///   has seen a newer state of the store than `generation`.
   static func append(
     _ verb: AuditRecord.Verb, _ outcome: AuditRecord.Outcome, _ name: CredentialName?,
     generation: UInt64, to file: inout RecordFile, keys: borrowing RoleKeys, path: String,
@@ -44,7 +44,7 @@ enum AuditLog {
     throw .rolledBack(generation: generation, seen: seen)
   }
 
-  /// All records, each checked against the one before it.
+  /// All records. Each is verified against the one before it.
   static func verified(
     _ file: borrowing RecordFile, key: [UInt8], path: String
   ) throws(CredentialError) -> [AuditRecord] {
@@ -62,7 +62,7 @@ enum AuditLog {
     return records
   }
 
-  /// What the first record follows.
+  /// The hash in the first record, which has no predecessor.
   private static let firstHash: [UInt8] = Array(repeating: 0, count: Sodium.hashBytes)
 
   private static func lastRecord(

@@ -1,17 +1,17 @@
 import AppGroup
 
-/// One line of a role's log: who did what to which credential, and when; never a value. Each
-/// record carries the hash of the one before it and the role's signature.
+/// A record of a role's log: process, user, action, credential and time, but never a secret. Each
+/// record has the hash of the one before it and the role's signature.
 public struct AuditRecord: Hashable, Sendable {
   public enum Verb: UInt8, Sendable {
     case add = 1
     case set, update, get, remove, grant, revoke
     case acceptRestore = 8
-    /// A role's key or, with a name, a lease to a child process.
+    /// Hand-over to a child process of a role's key or, with a name, of a lease.
     case handOver = 9
     case rotate, export, `import`
   }
-  /// Whether it was done, or why it was not.
+  /// Whether the action succeeded, or why it failed.
   public enum Outcome: UInt8, Sendable {
     case done = 0
     case expired, notEntitled, tampered
@@ -23,15 +23,15 @@ public struct AuditRecord: Hashable, Sendable {
   public let uid: UInt32
   public let verb: Verb
   public let outcome: Outcome
-  /// The newest state of the store that the role had seen.
+  /// The newest generation of the store that the role had seen.
   public let generation: UInt64
-  /// Nil for what concerns the store as a whole.
+  /// Nil for an action on the store as a whole.
   public let name: CredentialName?
 
   static let byteCount = 512
   private static let signedBytes = byteCount - Sodium.signatureBytes
 
-  /// The bytes of the record that follows one with that hash.
+  /// The encoded record, following one with the hash `previous`.
   func bytes(after previous: [UInt8], signing: borrowing SigningKey) -> [UInt8] {
     var writer = ByteWriter()
     writer.header(Format.auditMagic)
@@ -50,7 +50,7 @@ public struct AuditRecord: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Reads a record that the role signed and that follows one with that hash.
+  /// Parses a record, and verifies the role's signature and the hash `previous`, if there is one.
   init(parsing bytes: [UInt8], after previous: [UInt8]?, key: [UInt8]) throws(FormatError) {
     var parser = ByteParser(bytes)
     try parser.header(Format.auditMagic)

@@ -1,8 +1,8 @@
 import AppGroup
 import Platform
 
-/// Writes the fields of a file one after the other: integers little endian, texts as a 16-bit
-/// count of bytes and UTF-8.
+/// Encodes the fields of a file in sequence: integers in little endian, strings as a 16-bit byte
+/// count followed by UTF-8.
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -19,15 +19,14 @@ struct ByteWriter {
   mutating func raw(_ bytes: [UInt8]) { self.bytes += bytes }
 }
 
-/// Why bytes are no file of ours.
+/// The reason that bytes are not a valid file.
 enum FormatError: Error, Hashable {
   case wrong
-  /// The version is newer than this program knows.
+  /// The file has a newer version than this program supports.
   case newer
 }
 
-/// Reads the fields of a file that anybody may have written: whatever does not fit is refused
-/// before it is used.
+/// Parses the fields of an untrusted file. Malformed data is refused before use.
 struct ByteParser {
   private let bytes: [UInt8]
   private(set) var position = 0
@@ -36,7 +35,7 @@ struct ByteParser {
 
   var isAtEnd: Bool { position == bytes.count }
   var remaining: Int { bytes.count - position }
-  /// What was read so far.
+  /// The bytes that were read so far.
   var consumed: ArraySlice<UInt8> { bytes[..<position] }
 
   mutating func raw(_ count: Int) throws(FormatError) -> [UInt8] {
@@ -67,7 +66,7 @@ struct ByteParser {
     return role
   }
 
-  /// The magic and the version that every file begins with.
+  /// Reads the magic and the version with which every file begins.
   mutating func header(_ magic: String) throws(FormatError) {
     guard try raw(8) == Array(magic.utf8) else { throw .wrong }
     switch try integer(UInt32.self) {
@@ -78,7 +77,7 @@ struct ByteParser {
   }
 }
 
-/// Whether each is greater than the one before it, so that none is there twice.
+/// Whether each value is greater than the one before it, which also excludes duplicates.
 func isAscending(_ values: [some Comparable]) -> Bool {
   zip(values, values.dropFirst()).allSatisfy { $0 < $1 }
 }
@@ -124,7 +123,7 @@ extension ByteWriter {
 }
 
 extension ByteParser {
-  /// - Parameter isLease: whether they are those of a lease, which a file never holds.
+  /// - Parameter isLease: whether these are the attributes of a lease, which is never in a file.
   mutating func attributes(
     isLease: Bool = false
   ) throws(FormatError) -> CredentialAttributes {
@@ -147,7 +146,7 @@ extension ByteParser {
     else { throw .wrong }
     var recipients: [Role] = []
     for _ in 0..<count { recipients.append(try role()) }
-    // One way to write it: sorted, each once, the host among them.
+    // There is one valid encoding: sorted, without duplicates, including the host.
     guard isAscending(recipients), recipients.contains(.host) else { throw .wrong }
     return CredentialAttributes(
       name: name, label: label, comment: comment, accessibility: accessibility,

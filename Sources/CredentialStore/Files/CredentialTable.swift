@@ -1,5 +1,5 @@
-/// The attributes of all credentials, sorted by name, as the index has them: so that reading it
-/// needs no sorting, and finding one takes a handful of comparisons.
+/// The attributes of all credentials, sorted by name as in the index. Reading the index needs no
+/// sorting, and a lookup is a binary search.
 struct CredentialTable: Equatable {
   private(set) var values: [CredentialAttributes] = []
 
@@ -33,7 +33,7 @@ struct CredentialTable: Equatable {
     place < values.count && values[place].name == name
   }
 
-  /// Where it is, or where it would be put.
+  /// The position of a name, or the position at which to insert it.
   private func place(of name: CredentialName) -> Int {
     var (low, high) = (0, values.count)
     while low < high {

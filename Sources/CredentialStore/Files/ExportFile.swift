@@ -1,8 +1,8 @@
 import AppGroup
 
-/// Credentials on their way to another store: docs/design/sealed-file.md draws it. One data key
-/// opens all of them; it is sealed for the receiving store, or comes of a passphrase. Names stand
-/// only in what is encrypted.
+/// An export of credentials for another store (docs/design/sealed-file.md has the format). One data
+/// key opens all of them. It is sealed for the receiving store, or derived from a passphrase. Names
+/// are encrypted too.
 struct ExportFile {
   let group: String
   let exportedAtSeconds: Int64
@@ -37,8 +37,8 @@ struct ExportFile {
 
   // MARK: Reading
 
-  /// Reads a file, and checks that it is whole and signed by whom it names. Anybody can have made
-  /// it: whether to trust them is for the caller to say.
+  /// Parses a file, and checks that it is complete and signed by the key that it names. Anybody can
+  /// create such a file; the caller decides whether to trust the signer.
   init(parsing bytes: [UInt8]) throws(FormatError) {
     var parser = ByteParser(bytes)
     try parser.header(Format.exportMagic)
@@ -96,12 +96,12 @@ struct ExportFile {
       if receiver != opening.publicKey { throw refusal }
       key = try DataKey.open(sealedKey, with: opening)
     case .passphrase(let cost, let salt):
-      refusal = .notEntitled("the passphrase is not the one that the file was sealed under")
+      refusal = .notEntitled("the file's passphrase is wrong; try again")
       switch passphrase {
       case .some(let passphrase): key = try .derived(from: passphrase, salt: salt, cost: cost)
       case .none:
         throw .notEntitled(
-          "the file was sealed under a passphrase: give it on a terminal or by"
+          "the file was sealed under a passphrase; give it on a terminal or with"
             + " --file-passphrase-fd")
       }
     }
@@ -110,8 +110,8 @@ struct ExportFile {
   }
 
   /// Lends one entry.
-  /// - Throws: ``CredentialError/unusableExport(_:)``: who had the key may still have sealed
-  ///   nonsense.
+  /// - Throws: ``CredentialError/unusableExport(_:)`` if the entry is malformed, which an exporter
+  ///   with a valid key can still cause.
   func withEntry(
     _ number: Int, by key: borrowing DataKey,
     _ body: (CredentialAttributes, borrowing SecretBytes) throws(CredentialError) -> Void
@@ -141,7 +141,7 @@ struct ExportFile {
 
   private static let countBytes = 4
 
-  /// What an entry is bound to: the file, and its place there.
+  /// The context that binds an entry to the file and to its position there.
   private static func context(_ context: [UInt8], _ number: Int) -> [UInt8] {
     var writer = ByteWriter()
     writer.raw(context)
@@ -151,7 +151,7 @@ struct ExportFile {
 
   // MARK: Writing
 
-  /// Whom a new file is sealed for.
+  /// The receiver of a new file.
   enum Receiver: ~Copyable {
     case store(StoreIdentity)
     case passphrase(Passphrase)
@@ -162,7 +162,7 @@ struct ExportFile {
     let cost: PassphraseCost
   }
 
-  /// - Parameter entry: what ``entry(_:_:)`` makes of each, in turn.
+  /// - Parameter entry: returns each credential in turn, encoded by ``entry(_:_:)``.
   static func bytes(
     of count: Int, from group: GroupID, for receiver: borrowing Receiver,
     signing: borrowing SigningKey,
@@ -185,7 +185,7 @@ struct ExportFile {
     return writer.bytes
   }
 
-  /// What is encrypted of one credential.
+  /// Encodes one credential for encryption.
   static func entry(
     _ attributes: CredentialAttributes, _ secret: borrowing SecretBytes
   ) throws(CredentialError) -> SecretBytes {
@@ -198,7 +198,7 @@ struct ExportFile {
   }
 
   /// Writes the fields up to the commitment.
-  /// - Returns: the key that they lead to.
+  /// - Returns: the data key.
   private static func begin(
     _ writer: inout ByteWriter, _ group: GroupID, _ receiver: borrowing Receiver, signer: [UInt8]
   ) throws(CredentialError) -> DataKey {

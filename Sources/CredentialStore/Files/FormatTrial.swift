@@ -1,14 +1,13 @@
 import AppGroup
 
-/// The parsers of what others may have written, for who makes such bytes up (`Fuzz/Credentials`):
-/// each input is signed with the key that is asked for, so that it gets as far as what somebody
-/// with that key would write.
+/// The parsers of untrusted data, for the fuzzer (`Fuzz/Credentials`). Each input is signed with
+/// the required key, so that it gets as far as data from an attacker who has that key.
 package struct FormatTrial: ~Copyable {
   let keys: RoleKeys
   let group: GroupID
 
   package init(group: GroupID) throws(CredentialError) {
-    // Always the same, so that inputs that are kept hold the right public keys.
+    // Constant, so that stored inputs have the right public keys.
     let seed: [UInt8] = Array(repeating: 7, count: RoleKeys.seedBytes)
     keys = try RoleKeys(seed: SecretBytes(copying: seed))
     self.group = group
@@ -18,7 +17,7 @@ package struct FormatTrial: ~Copyable {
     bytes + keys.signing.signature(of: bytes, domain: domain)
   }
 
-  /// What is taken for an index is written in the one way that there is.
+  /// An accepted index must encode to the same bytes.
   package borrowing func index(_ bytes: [UInt8]) {
     let file = bytes + keys.indexSigning.signature(of: bytes, domain: .index)
     let signer = keys.indexSigning.publicKey
@@ -47,7 +46,7 @@ package struct FormatTrial: ~Copyable {
     precondition(file.count > 0)
   }
 
-  /// What the exporter has encrypted, who may be anybody.
+  /// The encrypted content of an export, which is untrusted even if the file opens.
   package borrowing func exported(_ bytes: [UInt8]) {
     let identity = StoreIdentity(keys.publicKeys)
     let sealed = try? ExportFile.bytes(

@@ -1,23 +1,23 @@
 import AppGroup
 
-/// Where a role's key is kept.
+/// The protection of a role's key.
 public enum KeySource: ~Copyable, Sendable {
-  /// In a file in the open, which protects at rest only as far as the file's permissions go.
+  /// In an unprotected file: only the file's permissions protect the key at rest.
   case file
-  /// In a file under a passphrase.
+  /// In a file that is encrypted with a passphrase.
   case passphrase(SecretBytes)
-  /// In a file that the host alone can open; the role gets it handed over (``HandOver``).
+  /// In a file that only the host can open. The host hands the key over (``HandOver``).
   case handOver
-  /// Nowhere in the store: in a credential that systemd gives to a service (systemd.exec(5)).
+  /// Not in the store, but in a credential of a systemd service (systemd.exec(5)).
   case systemd
 }
 
-/// A role's secret key as a file, which also says whose signature the index must bear, so that
-/// nobody can put a whole store of their own in place.
+/// A role's secret key as a file. It also has the public key that must verify the index, so that
+/// nobody can replace the whole store by another one.
 struct KeyFile: ~Copyable {
   let role: Role
   let group: String
-  /// The public key that the index is signed with.
+  /// The public key that verifies the index.
   let signer: [UInt8]
   private let content: Content
 
@@ -61,7 +61,7 @@ struct KeyFile: ~Copyable {
   }
 
   private static func parsed(_ file: borrowing SecretBytes) throws -> KeyFile {
-    // All but the seed, if it is in the open; a file of another kind holds no secret as it is.
+    // Everything except an unprotected seed. Files of other kinds have no secret in the open.
     var parser = ByteParser(file.openPrefix(dropping: RoleKeys.seedBytes))
     try parser.header(Format.keyMagic)
     let kind = try parser.integer(UInt8.self)
@@ -97,7 +97,7 @@ struct KeyFile: ~Copyable {
   /// A padded seed and the tag.
   private static let sealedBytes = DataKey.blockBytes + Sodium.tagBytes
 
-  /// The role's secret bytes: without its passphrase, if it has one, only while it is unlocked.
+  /// The role's secret bytes. If the key has a passphrase and none is given, it must be unlocked.
   borrowing func seed(
     passphrase: borrowing SecretBytes?
   ) throws(CredentialError) -> SecretBytes {
@@ -121,7 +121,7 @@ struct KeyFile: ~Copyable {
     }
   }
 
-  /// Whether whoever reads the file has the key.
+  /// Whether the file is enough to use the key.
   var isOpen: Bool {
     switch content {
     case .open: true
@@ -129,7 +129,7 @@ struct KeyFile: ~Copyable {
     }
   }
 
-  /// What the kernel calls its key while it is unlocked; nil if no passphrase locks it.
+  /// The name in the kernel's keyring while the key is unlocked; nil if it has no passphrase.
   var unlockedName: String? {
     switch content {
     case .locked(_, let salt, _, _, _): UnlockedKey.name(role, in: group, salt: salt)
@@ -137,7 +137,7 @@ struct KeyFile: ~Copyable {
     }
   }
 
-  /// The role's secret bytes as the host has them, which can open those that are handed over.
+  /// The role's secret bytes, opened by the host, which can also open keys for hand-over.
   borrowing func seed(
     host: borrowing OpeningKey, passphrase: borrowing SecretBytes?
   ) throws(CredentialError) -> SecretBytes {
@@ -153,8 +153,8 @@ struct KeyFile: ~Copyable {
 
   /// The bytes of a key file.
   /// - Parameters:
-  ///   - hostKey: the X25519 key of the host, for what is handed over.
-  ///   - cost: of guessing a passphrase; nil chooses it by what this machine can do.
+  ///   - hostKey: the host's public X25519 key, for ``KeySource/handOver``.
+  ///   - cost: the cost of guessing a passphrase; nil calibrates it on this machine.
   static func bytes(
     _ seed: borrowing SecretBytes, of role: Role, in group: GroupID, signer: [UInt8],
     source: borrowing KeySource, hostKey: [UInt8], cost: PassphraseCost? = nil

@@ -1,7 +1,8 @@
 import AppGroup
 
-/// One credential's file: docs/design/sealed-file.md draws it. Everything up to the sealed keys is
-/// the context that the body is encrypted with; all that stands before the signature is signed.
+/// One credential's file (docs/design/sealed-file.md has the format). All bytes before the sealed
+/// keys are the context with which the body is encrypted. All bytes before the signature are
+/// signed.
 struct SealedRecord {
   let group: String
   let attributes: CredentialAttributes
@@ -14,7 +15,7 @@ struct SealedRecord {
   private let sealedKeys: [[UInt8]]
   private let body: [UInt8]
 
-  /// Seals a secret, under a data key made for it alone.
+  /// Seals a secret with a new data key.
   static func seal(
     _ secret: borrowing SecretBytes, _ attributes: CredentialAttributes, in group: GroupID,
     recipientKeys: [[UInt8]], signing: borrowing SigningKey
@@ -39,8 +40,8 @@ struct SealedRecord {
     return writer.bytes
   }
 
-  /// Reads a file, and checks that it is whole and who signed it; whether that is a writer of the
-  /// store is for the caller to see.
+  /// Parses a file, and checks that it is complete and signed. The caller must check that the
+  /// signer is a writer of the store.
   init(parsing bytes: [UInt8]) throws(FormatError) {
     var parser = ByteParser(bytes)
     try parser.header(Format.itemMagic)
@@ -69,8 +70,8 @@ struct SealedRecord {
     return list
   }
 
-  /// Opens it for a role that is one of its recipients.
-  /// - Returns: nil if the keys are not those it was sealed for, or it was made up.
+  /// Opens the credential for one of its recipients.
+  /// - Returns: nil if it was not sealed for this key or was changed.
   func open(as role: Role, with key: borrowing OpeningKey) throws(CredentialError) -> SecretBytes? {
     guard let place = attributes.recipients.firstIndex(of: role) else { return nil }
     return try DataKey.decrypt(

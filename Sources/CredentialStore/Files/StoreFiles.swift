@@ -1,9 +1,9 @@
 import AppGroup
 import Platform
 
-/// The directory `credentials` of a group's container, and what lies there. Only the group's owner
-/// can change it; its members can read what is sealed, and each role its own key. Whatever is read
-/// is first asked who could have put it there.
+/// The directory `credentials` of a group's container and its files. Only the group's owner can
+/// change it. Members can read sealed files, and each role its own key. Before a file is read, its
+/// owner and mode are checked.
 struct StoreFiles: ~Copyable, Sendable {
   let root: Directory
   let keys: Directory
@@ -16,10 +16,10 @@ struct StoreFiles: ~Copyable, Sendable {
   private static let keysName = "keys"
   private static let itemsName = "items"
   private static let auditName = "audit"
-  /// The highest generation of the index, kept where a backup of the container does not reach.
+  /// The highest generation of the index, stored outside the container and its backups.
   private static let anchorName = "credentials.anchor"
 
-  /// - Parameter isMaking: makes what is missing.
+  /// - Parameter isMaking: creates missing directories.
   init(in group: AppGroup, isMaking: Bool) throws(CredentialError) {
     let ownerID = group.ownerID
     func opened(
@@ -54,7 +54,7 @@ struct StoreFiles: ~Copyable, Sendable {
     self.ownerID = ownerID
   }
 
-  /// Only the owner can have put it there, and only the owner can change it.
+  /// Checks that only the owner can have created the entry and can change it.
   private static func require(
     _ status: FileStatus, _ kind: FileStatus.Kind, _ path: String, _ ownerID: UInt32
   ) throws(CredentialError) {
@@ -65,13 +65,13 @@ struct StoreFiles: ~Copyable, Sendable {
       try refuse("others can write it (mode \(octal(status.mode))); run `chmod go-w \(path)`")
     }
     if kind == .file, status.linkCount > 1 {
-      try refuse("it has \(status.linkCount) names (hard links)")
+      try refuse("it has \(status.linkCount) hard links")
     }
   }
 
   // MARK: Reading
 
-  /// The status of the index, by which a change is noticed; nil if there is none.
+  /// The status of the index, which reveals a change; nil if it does not exist.
   func indexStatus() throws(CredentialError) -> FileStatus? {
     try attempt { () throws(SystemError) in try root.status(of: StoreIndex.fileName) }
   }
@@ -91,13 +91,13 @@ struct StoreFiles: ~Copyable, Sendable {
     return found
   }
 
-  /// A role's key file; nil if there is none.
+  /// A role's key file; nil if it does not exist.
   func keyFile(of role: Role, in group: AppGroup) throws(CredentialError) -> KeyFile? {
     let name = KeyFile.name(of: role)
     guard let read = try Self.readSecret(name, in: keys) else { return nil }
     let path = keys.path(of: name)
     try Self.require(read.status, .file, path, ownerID)
-    // With a list, its mask shows as the group's permissions.
+    // With an access control list, its mask appears as the group bits (acl(5)).
     let allowed: UInt32 = group.accessList(of: role, 4)?.isPlain == false ? 0o640 : 0o600
     if read.status.mode & ~allowed != 0 {
       let mode = octal(read.status.mode)
@@ -116,8 +116,8 @@ struct StoreFiles: ~Copyable, Sendable {
     let status: FileStatus
   }
 
-  /// Reads a key file into memory that is locked from the first byte on.
-  /// - Returns: nil if there is none.
+  /// Reads a key file directly into locked memory.
+  /// - Returns: nil if it does not exist.
   static func readSecret(
     _ name: String, in directory: borrowing Directory
   ) throws(CredentialError) -> SecretFile? {
@@ -146,7 +146,7 @@ struct StoreFiles: ~Copyable, Sendable {
 
   // MARK: Writing
 
-  /// The lock under which the store is changed.
+  /// Takes the lock for changing the store. Waits at most 10 s.
   func lock() throws(CredentialError) -> FileLock {
     let lock = try attempt { () throws(SystemError) in
       try FileLock.take(".lock", in: root, ownerID: ownerID, until: .after(.seconds(10)))
@@ -163,14 +163,14 @@ struct StoreFiles: ~Copyable, Sendable {
     }
   }
 
-  /// Writes an item that no index names yet. Before one does, call ``syncItems(_:)``.
+  /// Writes an item. Call ``syncItems(_:)`` before an index names it.
   func writeItem(_ name: String, _ bytes: [UInt8]) throws(CredentialError) {
     try attempt { () throws(SystemError) in
       try items.replaceFile(name, with: bytes, mode: 0o644, ownerID: ownerID, isSynced: false)
     }
   }
 
-  /// Makes items that were written survive a power cut.
+  /// Makes written items durable.
   func syncItems(_ names: [String]) throws(CredentialError) {
     try attempt { () throws(SystemError) in try items.sync(files: names) }
   }
@@ -193,9 +193,9 @@ struct StoreFiles: ~Copyable, Sendable {
     try write(Self.anchorName, in: run, writer.bytes)
   }
 
-  /// Removes what a process that died left behind: half-written files, and items that the index
-  /// does not name. One of a newer generation than the index stays: it may be what an index that
-  /// was rolled back has lost.
+  /// Removes leftovers of processes that died: temporary files, and items that the index does not
+  /// name. Items of a newer generation than the index stay, because the index may have been rolled
+  /// back.
   func sweep(
     keeping items: some Collection<CredentialAttributes>, generation: UInt64
   ) throws(CredentialError) {
@@ -233,7 +233,7 @@ struct StoreFiles: ~Copyable, Sendable {
     }
   }
 
-  /// Gives a role's files to whoever holds the role now.
+  /// Gives the present holders of a role access to its files.
   func renewAccess(
     of role: Role, reading: AccessList, writing: AccessList
   ) throws(CredentialError) {

@@ -1,15 +1,15 @@
 import AppGroup
 
-/// The one file that says what the store holds: the public keys of its roles, who may write what,
-/// and every credential with its generation. The host signs it, so that a removal, a replay or a
-/// foreign key shows; putting a new one in its place is the moment at which a change happens.
+/// The index of the store: the public keys of its roles, the permitted writers, and every
+/// credential with its generation. The host signs it, which reveals removals, replays and foreign
+/// keys. A change takes effect when a new index replaces the old one.
 struct StoreIndex: Equatable {
   struct PublicKeys: Equatable {
     let opening: [UInt8]
     let signing: [UInt8]
   }
 
-  /// Whose credentials begin with a prefix of their service.
+  /// A writer of the credentials whose service has a prefix.
   struct Writer: Equatable {
     let key: [UInt8]
     let servicePrefix: String
@@ -49,11 +49,11 @@ struct StoreIndex: Equatable {
     return writer.bytes
   }
 
-  /// Reads an index that `signer` signed for the group.
+  /// Parses an index, and verifies that `signer` signed it for the group.
   init(parsing bytes: [UInt8], of group: GroupID, signer: [UInt8]) throws(FormatError) {
     var parser = ByteParser(bytes)
     try parser.header(Format.indexMagic)
-    // Before anything else is believed.
+    // The signature is checked before anything else is used.
     let signedCount = bytes.count - Sodium.signatureBytes
     guard signedCount > parser.position,
       Sodium.isSigned(
@@ -86,7 +86,7 @@ struct StoreIndex: Equatable {
     guard (1...Format.maximumRoles).contains(count) else { throw .wrong }
     for _ in 0..<count {
       let role = try parser.role()
-      // Sorted, each once.
+      // Sorted, without duplicates.
       if let last, last >= role { throw .wrong }
       last = role
       let opening = try parser.raw(Sodium.publicKeyBytes)

@@ -1,20 +1,20 @@
 import AppGroup
 import Platform
 
-/// What a parent passes to a child process at its start: a role's key, and leases. It lies in
-/// memory alone, under an inherited descriptor (docs/design/sealed-file.md draws it).
+/// A role's key and leases that a parent hands over to a child process at its start. They are only
+/// in memory, behind an inherited descriptor (docs/design/sealed-file.md has the format).
 ///
-/// The child gets the descriptor, and its number in the environment variable ``variable``. It
-/// takes what is there once, with ``HandedOver``. When this object ends, so does the session: what
-/// was not taken is wiped, and leases are given out no more. A parent that is killed ends nothing:
-/// its child goes on.
+/// The child inherits the descriptor and finds its number in the environment variable ``variable``.
+/// It takes the contents once, with ``HandedOver``. The session ends with this object: contents
+/// that were not taken are wiped, and leases can no longer be opened. If the parent is killed, the
+/// session continues in the child.
 public final class HandOver: Sendable {
   /// The environment variable that holds the descriptor's number, and nothing else.
   public static let variable = "FRAMEBUS_HANDED_FD"
 
   private let memory: HandedMemory
 
-  /// Whose turn it is.
+  /// The state of a hand-over.
   enum Turn {
     static let offered: UInt32 = 1
     static let taken: UInt32 = 2
@@ -46,10 +46,10 @@ public final class HandOver: Sendable {
     memory.setWord(Turn.offered)
   }
 
-  /// For the child to inherit. It stays open here, and is closed on exec.
+  /// The descriptor that the child inherits. It stays open here and has close-on-exec set.
   public var descriptorNumber: Int32 { memory.descriptorNumber }
 
-  /// Ends the session. What the child has copied elsewhere it keeps.
+  /// Ends the session. Copies that the child made stay with the child.
   public func end() {
     memory.setWord(Turn.ended)
     memory.wipe()
@@ -57,7 +57,7 @@ public final class HandOver: Sendable {
 
   deinit { end() }
 
-  /// All that is no secret.
+  /// The part that is not secret.
   private static func openBytes(
     of role: Role, in group: GroupID, signer: [UInt8], leases: [Lease]
   ) -> [UInt8] {
@@ -81,11 +81,11 @@ public final class HandOver: Sendable {
 }
 
 extension CredentialStore {
-  /// Puts the key of a role, and leases, where a child process takes them. The host alone can.
-  /// A role that was never granted anything gets its key now, and that only by being handed it.
+  /// Offers the key of a role, and leases, to a child process. Only the host can do it. A role
+  /// without a key gets one now, which can only be handed over.
   /// - Parameters:
-  ///   - leases: at most 16, each under a name of its own.
-  ///   - passphrase: of the role's key, if it has one of its own.
+  ///   - leases: at most 16, with distinct names.
+  ///   - passphrase: the passphrase of the role's key, if it has one.
   public func handOver(
     to role: Role, leases: [Lease] = [], passphrase: borrowing SecretBytes? = nil
   ) throws(CredentialError) -> HandOver {
@@ -94,7 +94,7 @@ extension CredentialStore {
     guard leases.count <= Format.maximumLeases,
       Set(leases.map(\.attributes.name)).count == leases.count
     else {
-      throw .invalid("at most \(Format.maximumLeases) leases, each of another credential")
+      throw .invalid("there can be at most \(Format.maximumLeases) leases, with distinct names")
     }
     let index = try index()
     if index.roles[role] == nil {
@@ -111,7 +111,7 @@ extension CredentialStore {
     return try HandOver(seed, of: role, in: group.id, signer: signer, leases: leases)
   }
 
-  /// Opens a credential to lend it to a role that is no recipient of it.
+  /// Opens a credential to lend it to a role that is not one of its recipients.
   public func lease(_ name: CredentialName) throws(CredentialError) -> Lease {
     Lease(try attributes(of: name), try get(name))
   }

@@ -1,38 +1,38 @@
 import AppGroup
 import Platform
 
-/// What a parent handed over to this process: see ``HandOver``.
+/// The key and leases that a parent handed over to this process (see ``HandOver``).
 public struct HandedOver: ~Copyable, Sendable {
   public let role: Role
   let group: String
   let key: RoleKey
   let session: Session
 
-  /// The fewest bytes there can be: no lease, and the shortest names.
+  /// The size of the smallest hand-over: no lease, and the shortest names.
   private static let minimumBytes = 96
 
-  /// Takes what the environment variable ``HandOver/variable`` tells of.
-  /// - Returns: nil if there is no such variable.
+  /// Takes the hand-over whose descriptor is in the environment variable ``HandOver/variable``.
+  /// - Returns: nil if the variable is not set.
   public static func takeInherited() throws(CredentialError) -> HandedOver? {
     guard let text = environmentValue(HandOver.variable) else { return nil }
     guard let number = Int32(text) else {
-      throw .invalid("\(HandOver.variable)=\(text): it is no number of a file descriptor")
+      throw .invalid("\(HandOver.variable)=\(text) is not the number of a file descriptor")
     }
     return try HandedOver(takingFrom: number)
   }
 
-  /// Takes what lies under a descriptor, and wipes it there. Nobody looks into this process's
-  /// memory from here on.
-  /// - Throws: ``CredentialError/invalid(_:)`` where nothing was handed over, or not the whole of
-  ///   it, or another process has taken it.
+  /// Takes the hand-over behind a descriptor and wipes it there. From then on other processes
+  /// cannot read this process's memory.
+  /// - Throws: ``CredentialError/invalid(_:)`` if there is no hand-over, it is incomplete, or
+  ///   another process has taken it.
   public init(takingFrom number: Int32) throws(CredentialError) {
     try attempt { () throws(SystemError) in try keepMemoryPrivate() }
     let memory = try Self.memory(number)
     guard memory.replaceWord(HandOver.Turn.offered, with: HandOver.Turn.taken) else {
       throw .invalid(
         memory.word == HandOver.Turn.taken
-          ? "what was handed over has been taken already: one process can, once"
-          : "nothing is handed over any more: the session has ended")
+          ? "another process has already taken the hand-over; start this program again"
+          : "the hand-over is no longer available: the session has ended")
     }
     let count = memory.byteCount - HandedMemory.start
     let whole = try SecretBytes(capacity: count) { span throws(CredentialError) in
@@ -43,7 +43,7 @@ public struct HandedOver: ~Copyable, Sendable {
     self = try HandedOver(parsing: whole, memory)
   }
 
-  /// - Parameter whole: the copy of what stood in the memory.
+  /// - Parameter whole: a copy of the shared memory.
   init(
     parsing whole: borrowing SecretBytes, _ memory: consuming HandedMemory
   ) throws(CredentialError) {
@@ -53,8 +53,8 @@ public struct HandedOver: ~Copyable, Sendable {
       throw error
     } catch {
       throw error as? FormatError == .newer
-        ? .newerVersion(path: "what was handed over")
-        : .invalid("what was handed over is not whole; have the host start this program again")
+        ? .newerVersion(path: "the hand-over")
+        : .invalid("the hand-over is malformed; start this program again as the host")
     }
   }
 
@@ -78,8 +78,8 @@ public struct HandedOver: ~Copyable, Sendable {
         ? .memoryNotLockable(byteCount: limits.upperBound) : CredentialError(error)
     }
     throw .invalid(
-      "the file descriptor \(number) holds nothing that was handed over; let"
-        + " `framebus credential run` start this program itself")
+      "the file descriptor \(number) is not a hand-over; start this program directly with"
+        + " `framebus credential run`")
   }
 
   private static func parsed(
@@ -122,8 +122,8 @@ public struct HandedOver: ~Copyable, Sendable {
 }
 
 extension CredentialStore {
-  /// Opens the store with the key that was handed over, whether or not this process could read a
-  /// key file. The kernel still decides whether it may hold the role.
+  /// Opens the store with the key that was handed over, even if this process cannot read a key
+  /// file. The manifest must still grant the role to the process's user.
   public static func open(
     in group: AppGroup, handed: consuming HandedOver
   ) throws(CredentialError) -> CredentialStore {
@@ -131,7 +131,7 @@ extension CredentialStore {
     do { try group.require(role) } catch { throw .notEntitled("\(error)") }
     guard handed.group == group.id.description else {
       throw .invalid(
-        "what was handed over is of the group \(handed.group), not \(group.id); choose it with"
+        "the hand-over is for the group \(handed.group), not \(group.id); select that group with"
           + " --group or FRAMEBUS_GROUP")
     }
     let files = try StoreFiles(in: group, isMaking: false)
@@ -139,7 +139,7 @@ extension CredentialStore {
     return try CredentialStore(group, role, files, handed.key, session: session)
   }
 
-  /// Ends the session for this process: its leases are wiped. It ends by itself when the parent
-  /// ends it, and with the process.
+  /// Ends the session for this process and wipes its leases. The session also ends when the parent
+  /// ends it, and when the process exits.
   public func endSession() { session?.end() }
 }

@@ -1,12 +1,12 @@
 import AppGroup
 
-/// A credential for one session. It passes from a parent to a child in memory and is never in a
-/// file; there it looks like any other credential, until the session ends.
+/// A credential for one session. A parent passes it to a child in memory; it is never in a file.
+/// The child can open it like any other credential until the session ends.
 public final class Lease: Sendable {
   public let attributes: CredentialAttributes
   let secret: SecretBytes
 
-  /// - Parameter options: label, comment and expiry; the recipients are those it is handed to.
+  /// - Parameter options: label, comment and expiry. The recipient is the role that receives it.
   /// - Throws: ``CredentialError/invalid(_:)`` for a secret or a text outside its limits.
   public convenience init(
     _ name: CredentialName, _ secret: consuming SecretBytes,

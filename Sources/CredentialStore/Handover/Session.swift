@@ -1,7 +1,7 @@
 import Platform
 import Synchronization
 
-/// The leases of a session, as the child holds them. They are wiped when either side ends it.
+/// The leases of a session in the child. They are wiped when either side ends the session.
 final class Session: Sendable {
   private let memory: HandedMemory
   private let names: Set<CredentialName>
@@ -13,16 +13,16 @@ final class Session: Sendable {
     self.leases = Mutex(leases)
   }
 
-  /// The lease of a name; nil if there was never one.
+  /// The lease of a name; nil if there never was one.
   func lease(_ name: CredentialName) throws(CredentialError) -> Lease? {
     guard names.contains(name) else { return nil }
     guard let lease = current()[name] else { throw .sessionEnded(name) }
     return lease
   }
 
-  /// All leases; none once the session has ended.
+  /// All leases; empty after the session has ended.
   func current() -> [CredentialName: Lease] {
-    // The parent says so in the memory that both share. Read once: it may change at any moment.
+    // The parent sets the word in memory that both share. It is read once, because it may change.
     if memory.word == HandOver.Turn.ended { end() }
     return leases.withLock { $0 }
   }

@@ -1,6 +1,6 @@
 import CSodium
 
-/// The random key of one item's one generation, and what it does to the body.
+/// The random key that encrypts one generation of one item.
 struct DataKey: ~Copyable {
   private let secret: SecretBytes
 
@@ -8,8 +8,8 @@ struct DataKey: ~Copyable {
     DataKey(secret: try SecretBytes.random(byteCount: Sodium.dataKeyBytes))
   }
 
-  /// A data key that was sealed for a role.
-  /// - Returns: nil if it was not, or was changed since.
+  /// Opens a data key that was sealed for a role.
+  /// - Returns: nil if it was not sealed for this key or was changed.
   static func open(
     _ sealed: [UInt8], with opening: borrowing OpeningKey
   ) throws(CredentialError) -> DataKey? {
@@ -20,7 +20,7 @@ struct DataKey: ~Copyable {
 
   init(secret: consuming SecretBytes) { self.secret = secret }
 
-  /// A hash of the key, without which one body could be made to open under two keys.
+  /// A hash that commits to the key. Without it, one body could be crafted to open with two keys.
   borrowing func commitment() -> [UInt8] {
     // SAFETY: the key has its length.
     unsafe secret.withPointer { unsafe Self.commitment(of: $0) }
@@ -35,7 +35,7 @@ struct DataKey: ~Copyable {
     return digest
   }
 
-  /// Seals the key itself for whoever has the secret half of a public key.
+  /// Seals the data key for the holder of the secret half of a public key.
   borrowing func sealed(for publicKey: [UInt8]) throws(CredentialError) -> [UInt8] {
     precondition(publicKey.count == Sodium.publicKeyBytes, "a key of \(publicKey.count) bytes")
     var sealed: [UInt8] = Array(repeating: 0, count: Sodium.sealedKeyBytes)
@@ -43,11 +43,11 @@ struct DataKey: ~Copyable {
     let result = unsafe secret.withPointer { key in
       unsafe crypto_box_seal(&sealed, key, UInt64(Sodium.dataKeyBytes), publicKey)
     }
-    if result != 0 { throw .tampered("a recipient's public key is none") }
+    if result != 0 { throw .tampered("a recipient's public key is not valid") }
     return sealed
   }
 
-  /// Pads the secret to a multiple of 256 bytes, so that its length tells little, and encrypts it.
+  /// Pads the secret to a multiple of 256 bytes, to hide its length, and encrypts it.
   borrowing func encrypt(
     _ body: borrowing SecretBytes, nonce: [UInt8], context: [UInt8]
   ) throws(CredentialError) -> [UInt8] {
@@ -65,7 +65,7 @@ struct DataKey: ~Copyable {
     return sealed
   }
 
-  /// - Returns: nil if the body, the nonce or the context is not what was encrypted.
+  /// - Returns: nil if the body, the nonce or the context was changed.
   borrowing func decrypt(
     _ sealed: [UInt8], nonce: [UInt8], context: [UInt8]
   ) throws(CredentialError) -> SecretBytes? {
@@ -76,8 +76,8 @@ struct DataKey: ~Copyable {
     }
   }
 
-  /// Opens a body by a data key that was sealed for a role.
-  /// - Returns: nil if anything is not what was sealed.
+  /// Opens a body with a data key that was sealed for a role.
+  /// - Returns: nil if anything was changed or is not for this role.
   static func decrypt(
     _ sealed: [UInt8], nonce: [UInt8], context: [UInt8], by sealedKey: [UInt8],
     committedTo commitment: [UInt8], with opening: borrowing OpeningKey
@@ -88,9 +88,9 @@ struct DataKey: ~Copyable {
     }
   }
 
-  /// Guarded memory costs a dozen calls of the kernel, so one piece of it serves for all that
-  /// opening takes: first the body, which is unpadded where it lies, and behind it the key.
-  /// - Parameter putKey: puts the key in place; false if there is none.
+  /// Decrypts in one allocation, because guarded memory costs a dozen system calls: the body, which
+  /// is unpadded in place, is followed by the key.
+  /// - Parameter putKey: writes the key; returns false if it cannot be opened.
   /// SAFETY: `putKey` writes no more than a key.
   @unsafe private static func decrypt(
     _ sealed: [UInt8], nonce: [UInt8], context: [UInt8],
@@ -99,7 +99,7 @@ struct DataKey: ~Copyable {
     guard sealed.count >= Sodium.tagBytes + blockBytes, nonce.count == Sodium.nonceBytes
     else { return nil }
     let count = sealed.count - Sodium.tagBytes
-    // SAFETY: the memory has the sealed body's length less the tag's, and behind that the key's.
+    // SAFETY: the memory has the sealed body's length less the tag's, and after that the key's.
     return try unsafe SecretBytes(room: count + Sodium.dataKeyBytes) { target in
       let key = unsafe target + count
       defer { unsafe sodium_memzero(key, Sodium.dataKeyBytes) }

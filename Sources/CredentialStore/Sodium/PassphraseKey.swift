@@ -1,19 +1,19 @@
 import CSodium
 import Platform
 
-/// How hard a passphrase is to guess: the parameters of Argon2id, as a key file stores them.
+/// The cost of guessing a passphrase: the parameters of Argon2id, as stored in a key file.
 struct PassphraseCost: Hashable {
   var operations: UInt64
   var memoryBytes: UInt64
 
-  /// libsodium's “interactive”: a tenth of a second and 64 MiB; the least that is accepted.
+  /// libsodium's “interactive” cost, about a tenth of a second and 64 MiB: the lowest accepted.
   static let interactive = PassphraseCost(
     operations: UInt64(crypto_pwhash_OPSLIMIT_INTERACTIVE),
     memoryBytes: UInt64(crypto_pwhash_MEMLIMIT_INTERACTIVE))
 
-  /// What takes this machine about half a second of one processor: a wait that a person accepts
-  /// and whoever guesses pays each time. Argon2id's time is that of passes times memory, so one
-  /// short run tells; processor time is counted, because a busy machine shall not make it cheap.
+  /// A cost of about half a second of processor time on this machine: acceptable to a user, and
+  /// paid for each guess. The time of Argon2id is proportional to passes times memory, so one short
+  /// run is enough. It measures processor time, so that a busy machine does not choose a low cost.
   static func calibrated() throws(CredentialError) -> PassphraseCost {
     let salt = Sodium.randomBytes(Sodium.saltBytes)
     let trial = try SecretBytes.random(byteCount: 16)
@@ -23,18 +23,18 @@ struct PassphraseCost: Hashable {
       trialNs: threadProcessorTimeNs() - startNs, machineBytes: physicalMemoryBytes())
   }
 
-  /// - Parameter trialNs: what ``interactive`` took.
+  /// - Parameter trialNs: the measured time of ``interactive``.
   static func fitting(trialNs: UInt64, machineBytes: UInt64) -> PassphraseCost {
     let targetNs: UInt64 = 500_000_000
     var cost = PassphraseCost(
       operations: interactive.operations, memoryBytes: interactive.memoryBytes)
     func timeNs() -> UInt64 {
-      // Neither a clock that stands nor one that jumps decides.
+      // The measured time is limited, in case the clock stands still or jumps.
       let passNs = min(max(trialNs, 1_000_000), targetNs) / interactive.operations
       return passNs * cost.operations * (cost.memoryBytes / interactive.memoryBytes)
     }
-    // Memory first, which is what makes guessing by special machines dear; but a small part of what
-    // there is, and at most 256 MiB.
+    // Memory is raised first, because it makes guessing with special hardware expensive; but only
+    // to a sixteenth of the machine's memory, and to at most 256 MiB.
     while timeNs() * 2 <= targetNs, cost.memoryBytes < 256 << 20,
       cost.memoryBytes * 16 <= machineBytes
     {
@@ -46,8 +46,8 @@ struct PassphraseCost: Hashable {
 
   private static let maximumOperations: UInt64 = 16
 
-  /// What a file may ask for: not so little that guessing is cheap, nor so much that opening it
-  /// takes the machine down.
+  /// Whether a file may request this cost: high enough that guessing is expensive, and low enough
+  /// that opening the file does not exhaust the machine.
   var isReasonable: Bool {
     (Self.interactive.operations...Self.maximumOperations).contains(operations)
       && (Self.interactive.memoryBytes...(1 << 30)).contains(memoryBytes)
@@ -55,7 +55,7 @@ struct PassphraseCost: Hashable {
 }
 
 extension DataKey {
-  /// The key that a passphrase and a salt make (Argon2id).
+  /// The key derived from a passphrase and a salt (Argon2id).
   static func derived(
     from passphrase: borrowing SecretBytes, salt: [UInt8], cost: PassphraseCost
   ) throws(CredentialError) -> DataKey {
@@ -63,7 +63,7 @@ extension DataKey {
     // SAFETY: the passphrase is passed with its length; the salt has that of the algorithm.
     let key = try unsafe SecretBytes(byteCount: Sodium.dataKeyBytes) { target in
       unsafe passphrase.withPointer { source in
-        // Characters are bytes: the pointer is only looked at as the other type.
+        // Both types are bytes, so the memory may be rebound.
         unsafe source.withMemoryRebound(to: CChar.self, capacity: passphrase.byteCount) {
           unsafe crypto_pwhash(
             target, UInt64(Sodium.dataKeyBytes), $0,
@@ -73,7 +73,7 @@ extension DataKey {
       }
     }
     guard let key else {
-      throw .system("there are no \(cost.memoryBytes >> 20) MiB of memory for the passphrase")
+      throw .system("out of memory: the passphrase needs \(cost.memoryBytes >> 20) MiB")
     }
     return DataKey(secret: key)
   }

@@ -1,7 +1,7 @@
 import CSodium
 
-/// The keys of one role, all derived from its 32 secret bytes: an X25519 pair to open with, an
-/// Ed25519 pair to sign with, and for the host an Ed25519 pair that signs the index.
+/// The keys of one role, all derived from its 32 secret bytes: an X25519 pair for opening, an
+/// Ed25519 pair for signing, and for the host an Ed25519 pair that signs the index.
 struct RoleKeys: ~Copyable {
   let opening: OpeningKey
   let signing: SigningKey
@@ -56,8 +56,8 @@ struct OpeningKey: ~Copyable {
     self.publicKey = publicKey
   }
 
-  /// Opens a key that was sealed for this pair, in memory of its own.
-  /// - Returns: nil if it was not, or was changed since.
+  /// Opens a key that was sealed for this pair, into new memory.
+  /// - Returns: nil if it was not sealed for this pair or was changed.
   borrowing func open(_ sealed: [UInt8]) throws(CredentialError) -> SecretBytes? {
     // SAFETY: the memory has a key's length.
     try unsafe SecretBytes(byteCount: Sodium.dataKeyBytes) { target in
@@ -67,7 +67,7 @@ struct OpeningKey: ~Copyable {
 
   /// Opens a data key that was sealed for this pair.
   /// - Parameter target: SAFETY: has room for a data key.
-  /// - Returns: false if it was not, or was changed since.
+  /// - Returns: false if it was not sealed for this pair or was changed.
   @unsafe borrowing func open(
     _ sealed: [UInt8], into target: UnsafeMutablePointer<UInt8>
   ) -> Bool {

@@ -1,17 +1,17 @@
 import CSodium
 import Synchronization
 
-/// Bytes that nobody but their borrower sees: in memory that is locked against swapping, left out
-/// of core dumps, lies between guard pages, cannot even be read while nobody borrows it, and is
-/// wiped when it goes (`sodium_malloc`).
+/// Secret bytes in protected memory (`sodium_malloc`). The memory is locked against swapping,
+/// excluded from core dumps, between guard pages, unreadable while nobody borrows it, and wiped
+/// when it is released.
 ///
-/// It cannot be copied, has no text form, and is lent for the length of a closure only.
+/// The value cannot be copied implicitly, has no text form, and is lent only to closures.
 public struct SecretBytes: ~Copyable, Sendable {
   private let memory: SecretMemory
   public let byteCount: Int
 
-  /// Memory of so many bytes, which the closure fills; the closure says how many it filled, and
-  /// only those are kept.
+  /// Allocates `capacity` bytes, which the closure fills. The closure returns how many bytes it
+  /// filled; only those are kept.
   /// - Throws: ``CredentialError/memoryNotLockable(byteCount:)`` where the limit of locked memory
   ///   is too small.
   package init(
@@ -32,7 +32,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     self.byteCount = byteCount
   }
 
-  /// Memory of exactly so many bytes, filled by a call of libsodium.
+  /// Allocates exactly `byteCount` bytes, filled by a call of libsodium.
   /// - Parameter fill: returns 0 if it filled all of it.
   /// - Returns: nil if it did not.
   @unsafe init?(
@@ -46,9 +46,9 @@ public struct SecretBytes: ~Copyable, Sendable {
     self = filled
   }
 
-  /// Memory with room for more than the secret, such as for what opens it.
-  /// - Parameter fill: says how many bytes from the start are the secret, having wiped the others;
-  ///   those stay, and are never lent.
+  /// Allocates `room` bytes: more than the secret needs, for example to hold its key.
+  /// - Parameter fill: wipes the bytes that are not the secret, and returns the secret's length
+  ///   from the start. The other bytes stay allocated and are never lent.
   /// - Returns: nil if `fill` does.
   @unsafe init?(
     room: Int, calling fill: (UnsafeMutablePointer<UInt8>) throws(CredentialError) -> Int?
@@ -64,7 +64,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     self.init(memory, byteCount: count)
   }
 
-  /// Copies bytes that another already holds in the open, such as a test's.
+  /// Copies bytes from unprotected memory, such as a test's.
   public init(copying bytes: RawSpan) throws(CredentialError) {
     // SAFETY: both have the same length, and a new memory overlaps nothing.
     let copied = try unsafe SecretBytes(byteCount: bytes.byteCount) { target in
@@ -77,13 +77,13 @@ public struct SecretBytes: ~Copyable, Sendable {
     self = copied
   }
 
-  /// As above; the array stays in the open.
+  /// Copies the bytes of an array, which stays unprotected.
   public init(copying bytes: [UInt8]) throws(CredentialError) {
     // SAFETY: bytes have no padding.
     try self.init(copying: unsafe bytes.span.bytes)
   }
 
-  /// So many bytes that nobody can guess.
+  /// Random bytes of cryptographic quality.
   package static func random(byteCount: Int) throws(CredentialError) -> SecretBytes {
     // SAFETY: the buffer is valid for its length.
     let made = try unsafe SecretBytes(byteCount: byteCount) {
@@ -94,7 +94,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     return made
   }
 
-  /// Bytes that are no secret, followed by one that is.
+  /// Joins bytes that are not secret and a secret.
   static func joining(
     _ open: [UInt8], _ secret: borrowing SecretBytes
   ) throws(CredentialError) -> SecretBytes {
@@ -112,12 +112,12 @@ public struct SecretBytes: ~Copyable, Sendable {
 
   borrowing func copy() throws(CredentialError) -> SecretBytes { try part(0..<byteCount) }
 
-  /// The last bytes, in memory of their own.
+  /// A copy of the last bytes.
   borrowing func suffix(_ count: Int) throws(CredentialError) -> SecretBytes {
     try part(byteCount - count..<byteCount)
   }
 
-  /// Some of the bytes, in memory of their own.
+  /// A copy of a range of bytes.
   borrowing func part(_ range: Range<Int>) throws(CredentialError) -> SecretBytes {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= byteCount, "bytes \(range) of \(byteCount)")
@@ -132,7 +132,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     return part
   }
 
-  /// The bytes before the last ones, which are no secret.
+  /// All bytes except the last `count`, which are the secret part.
   borrowing func openPrefix(dropping count: Int) -> [UInt8] {
     withBytes { bytes in
       // SAFETY: the buffer is copied before the borrow ends.
@@ -140,17 +140,17 @@ public struct SecretBytes: ~Copyable, Sendable {
     }
   }
 
-  /// Whether both have the same bytes; how long that takes tells nothing of them.
+  /// Compares in constant time.
   public static func == (left: borrowing SecretBytes, right: borrowing SecretBytes) -> Bool {
     guard left.byteCount == right.byteCount else { return false }
     let count = left.byteCount
-    // SAFETY: both have so many bytes.
+    // SAFETY: both have `count` bytes.
     return unsafe left.withPointer { first in
       unsafe right.withPointer { second in unsafe sodium_memcmp(first, second, count) == 0 }
     }
   }
 
-  /// Lends the bytes. What the closure copies out of them is no longer protected.
+  /// Lends the bytes. Copies that the closure makes are not protected.
   public borrowing func withBytes<Result, Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,12 +1,12 @@
 import CSodium
 
-/// The calls of libsodium that need no secret, and its beginning. All cryptography is libsodium's;
-/// this folder alone calls it.
+/// The initialization of libsodium, and its calls that need no secret. libsodium does all
+/// cryptography; only this folder calls it.
 enum Sodium {
   private static let isStarted = sodium_init() >= 0
 
   static func start() throws(CredentialError) {
-    if !isStarted { throw .system("libsodium finds no source of randomness") }
+    if !isStarted { throw .system("libsodium found no source of randomness") }
   }
 
   static let hashBytes = 32
@@ -33,7 +33,7 @@ enum Sodium {
     return digest
   }
 
-  /// Whether an Ed25519 signature is that of a domain followed by the bytes.
+  /// Verifies an Ed25519 signature of a domain followed by the bytes.
   static func isSigned(
     _ bytes: ArraySlice<UInt8>, domain: Domain, signature: [UInt8], by key: [UInt8]
   ) -> Bool {
@@ -45,7 +45,7 @@ enum Sodium {
       signature, message, UInt64(message.count), key) == 0
   }
 
-  /// What a signature is for, so that none is taken for another.
+  /// The purpose of a signature, so that it is not accepted for another one.
   enum Domain: String {
     case item = "framebus-credential-v1"
     case index = "framebus-credential-index-v1"
