@@ -1,14 +1,14 @@
 import ArgumentParser
 import CommandLineSupport
 
-/// The program `framebus`: parses, then hands over to one file of Commands/ a verb.
+/// The program `framebus`: parses the command line and runs the verb, one file of Commands/ each.
 ///
-/// It refuses to contain media code: verbs that need it run programs of their own, so that each
+/// It refuses to contain media code. Verbs that need media run separate programs, so that each
 /// process loads only what its role needs.
 @main struct Framebus: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus",
-    abstract: "Share frames between the processes of a group, without copies.",
+    abstract: "Share frames between a group's processes without copies.",
     version: programVersion,
     subcommands: [
       DemoCommand.self,

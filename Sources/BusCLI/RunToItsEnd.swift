@@ -2,9 +2,8 @@ import ArgumentParser
 import CommandLineSupport
 import Platform
 
-/// Runs a command in front of this one: a signal to stop is passed on to it, and its exit status
-/// becomes this program's.
-/// - Throws: unless it ended with status 0.
+/// Runs a command as a child process. Passes a stop signal on to it, and exits with its status.
+/// - Throws: unless the command exited with status 0.
 func runToItsEnd(_ options: LaunchOptions, _ signals: SignalWatcher) throws {
   let child: ChildProcess
   do { child = try ChildProcess(options) } catch {

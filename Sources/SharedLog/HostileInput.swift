@@ -1,9 +1,8 @@
 import CLogLayout
 import Platform
 
-/// What a reader makes of bytes that anybody may have written, for the fuzzer: a header, and a
-/// record behind it. Their checksums are taken to be right, so that what lies behind those is
-/// reached.
+/// What a reader makes of hostile bytes, for the fuzzer: a header followed by a record. Their
+/// checksums are set to the right values first, so that the fuzzer reaches the code behind them.
 package struct HostileInput {
   package let isHeader: Bool
   package let record: LogRecord?
@@ -19,7 +18,7 @@ package struct HostileInput {
       RunHeader(parsing: header, isSegment: false) ?? RunHeader(parsing: header, isSegment: true)
     isHeader = found != nil
     var rest = Array(bytes.dropFirst(headerBytes))
-    // As a whole file's records: the search ends, and stays within them.
+    // Searching arbitrary bytes as a whole file terminates, and stays within them.
     let nonce = rest.count < 8 ? 0 : RecordScanner(bytes: rest, nonce: 0, position: 0).word64(0)
     let last = RecordScanner(bytes: rest, nonce: nonce, position: 0).endOfLastRecord
     precondition(last <= rest.count, "a record that ends at \(last) of \(rest.count) bytes")

@@ -1,7 +1,7 @@
 import CLogLayout
 
-/// How long the parts of a line are, and what of it is no text: all that its record's head says.
-/// The texts themselves are only lent to the call that logs, which so keeps no reference to them.
+/// The lengths and numbers of a line that its record's head holds. The texts are passed separately
+/// and only borrowed, so that a log call retains no reference to them.
 struct LineShape {
   let level: LogLevel
   let sourceBytes: Int
@@ -25,12 +25,12 @@ struct LineShape {
     metadataBytes = metadata.isEmpty ? 0 : metadata.byteCount
   }
 
-  /// Those of the record, without what fills it up.
+  /// Bytes of the record, without padding.
   var byteCount: Int {
     Int(LG_RECORD_BYTES) + labelBytes + sourceBytes + messageBytes + metadataBytes
   }
 
-  /// Of a label, and of a source.
+  /// Maximum bytes of a label, and of a source.
   static let longestLabel = 255
 
   var isTooLong: Bool {
@@ -39,8 +39,8 @@ struct LineShape {
   }
 }
 
-/// As much of a line as a record holds: of the message so much as need be, of metadata what is
-/// longer than half a record.
+/// A line truncated to fit a record: metadata that exceeds half a record is cut to that, the
+/// message to the rest.
 struct CutLine {
   let label: String
   let metadata: [LogField]
@@ -60,7 +60,7 @@ struct CutLine {
 }
 
 extension [LogField] {
-  /// In a record.
+  /// Bytes that the fields take in a record.
   fileprivate var byteCount: Int {
     reduce(0) { $0 + Int(LG_FIELD_BYTES) + $1.key.utf8.count + $1.value.utf8.count }
   }
@@ -79,7 +79,7 @@ extension [LogField] {
 }
 
 extension String {
-  /// As much of its beginning as so many bytes hold, in whole characters of Unicode.
+  /// The longest prefix of whole characters within `count` bytes.
   fileprivate func cut(toBytes count: Int) -> String {
     if utf8.count <= count { return self }
     let end = utf8.index(startIndex, offsetBy: count)

@@ -1,11 +1,11 @@
 import Platform
 import Synchronization
 
-/// Both clocks for the price of one: the wall clock is the monotonic one and a difference, which is
-/// looked at again after a millisecond. So a wall clock that is set is followed within that.
+/// Reads both clocks at the cost of one. The wall clock is the monotonic clock plus a difference
+/// that is measured again after a millisecond, so a change of the wall clock shows within that.
 final class LogClock: Sendable {
   private let difference = Atomic<UInt64>(0)
-  private let lookedAtNs = Atomic<UInt64>(0)
+  private let measuredAtNs = Atomic<UInt64>(0)
   private static let intervalNs: UInt64 = 1_000_000
 
   struct Reading {
@@ -15,11 +15,11 @@ final class LogClock: Sendable {
 
   func now() -> Reading {
     let now = monotonicNowNs()
-    if now &- lookedAtNs.load(ordering: .acquiring) > Self.intervalNs {
-      // Relaxed: two threads may look at once, and whichever difference stays is true. There is one
-      // before there is a time of looking.
+    if now &- measuredAtNs.load(ordering: .acquiring) > Self.intervalNs {
+      // Relaxed: several threads may measure at once, and either difference is right. The time of
+      // measuring is stored last, so a difference exists once that time does.
       difference.store(wallNowNs() &- now, ordering: .relaxed)
-      lookedAtNs.store(now, ordering: .releasing)
+      measuredAtNs.store(now, ordering: .releasing)
     }
     // Relaxed: as above.
     return Reading(wallNs: now &+ difference.load(ordering: .relaxed), monotonicNs: now)

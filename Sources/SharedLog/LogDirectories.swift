@@ -1,7 +1,7 @@
 import AppGroup
 import Platform
 
-/// The two directories that hold a group's logs, and which runs have files there.
+/// The two directories that hold a group's logs, and the runs that have files in them.
 struct LogDirectories: ~Copyable {
   let files: Directory
   let segments: Directory
@@ -12,7 +12,7 @@ struct LogDirectories: ~Copyable {
     self.files = files
   }
 
-  /// A run as its files' names and their owner have it: nobody can add to another's.
+  /// Identifies a run by its files' name and owner, so that nobody can add files to another's run.
   struct Key: Hashable {
     let run: RunName
     let uid: UInt32
@@ -24,10 +24,10 @@ struct LogDirectories: ~Copyable {
     var hasSegment = false
   }
 
-  /// What there is of each run.
+  /// The files and the segment of each run.
   borrowing func runs() throws(SystemError) -> [Key: Content] {
     var runs: [Key: Content] = [:]
-    // Segments first: what is in none by then is in a file.
+    // Segments first: a line that has left its segment by then is in a file.
     for name in try segments.names() {
       guard let run = RunName(segment: name), let owner = Self.owner(of: name, in: segments)
       else { continue }
@@ -42,7 +42,7 @@ struct LogDirectories: ~Copyable {
     return runs
   }
 
-  /// Nil for what is no file, and for a file of several names: one file is one run.
+  /// Nil unless the entry is a regular file with one name: a second link would be a second run.
   private static func owner(of name: String, in directory: borrowing Directory) -> UInt32? {
     let status = (try? directory.status(of: name)) ?? nil
     guard let status, status.kind == .file, status.linkCount == 1 else { return nil }

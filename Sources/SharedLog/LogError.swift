@@ -1,15 +1,15 @@
 import AppGroup
 import Platform
 
-/// Why a log cannot be opened, read or made safe.
+/// Why a log cannot be opened, read or saved.
 public enum LogError: Error, Hashable, Sendable {
-  /// This process may not take the role, or the group is not as it should be.
+  /// This process may not take the role, or the group is damaged.
   case group(GroupError)
   case invalidOption(String, String)
-  /// There is no directory for logs, and this user cannot make it.
+  /// The directory of logs is missing, and this user cannot create it.
   case missingDirectory(path: String)
   case system(SystemError)
-  /// Not all was on the disk at the deadline.
+  /// Not all lines were on the disk at the deadline; the value is the last failure, if any.
   case notSaved(SystemError?)
 }
 
@@ -22,23 +22,23 @@ extension LogError: CustomStringConvertible {
       "\(path) is missing, and only the group's owner can make it; ask them to run "
         + "`framebus group show`"
     case .system(let error) where error.reasonKind == .noSpace:
-      "no room for the log (\(error)); free some, or give it a smaller segment"
+      "no room for the log (\(error)); free some, or set a smaller segmentBytes"
     case .system(let error) where error.reasonKind != .other: error.explained
     case .system(let error): "\(error); check the group with `framebus group doctor`"
     case .notSaved(let error?): "the log cannot be saved: \(error); free space, or see `df`"
-    case .notSaved(nil): "the log was not saved in time; give it more"
+    case .notSaved(nil): "the log was not saved in time; use a later deadline"
     }
   }
 }
 
-/// Makes a call of Platform, whose error becomes a log's.
+/// Calls Platform and turns its error into a log error.
 func attempt<Result: ~Copyable>(
   _ call: () throws(SystemError) -> Result
 ) throws(LogError) -> Result {
   do { return try call() } catch { throw .system(error) }
 }
 
-/// Makes calls on the directories of a group's logs, which may be missing.
+/// Calls on the directories of a group's logs, which may be missing.
 func opened<Result: ~Copyable>(
   in group: AppGroup, _ calls: () throws(SystemError) -> Result
 ) throws(LogError) -> Result {

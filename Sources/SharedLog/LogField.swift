@@ -1,4 +1,4 @@
-/// What a line says besides its message: a key and a value.
+/// A key and a value that accompany a line's message.
 public struct LogField: Hashable, Sendable {
   public let key: String
   public let value: String
@@ -11,6 +11,6 @@ public struct LogField: Hashable, Sendable {
     self.isPrivate = isPrivate
   }
 
-  /// What may leave the group.
+  /// The value as it may leave the group.
   public var sharedValue: String { isPrivate ? "<private>" : value }
 }

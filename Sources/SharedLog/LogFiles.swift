@@ -1,7 +1,7 @@
 import CLogLayout
 import Platform
 
-/// The files that a run's lines are saved to, one after the other.
+/// The files that a run's lines are saved to, in order.
 struct LogFiles: ~Copyable {
   private let name: RunName
   private let header: RunHeader
@@ -9,13 +9,13 @@ struct LogFiles: ~Copyable {
   private let containerPath: String
   private var directory: Directory
   private var current: SharedDescriptor?
-  /// Files that were written to since they were last on the disk, the current one among them.
+  /// Files with writes that may not be on the disk yet, the current one among them.
   private var unsynced: [SharedDescriptor] = []
   private var index: Int
   private var byteCount = 0
   private var begunAtNs: UInt64 = 0
-  /// Whether a power cut leaves the file's name.
-  private var isNameSafe = false
+  /// Whether the file's name survives a power cut.
+  private var isNameDurable = false
 
   init(
     _ name: RunName, _ header: RunHeader, _ options: LogOptions, containerPath: String,
@@ -29,7 +29,7 @@ struct LogFiles: ~Copyable {
     directory = try Self.openDirectory(in: containerPath)
   }
 
-  /// Of one user in one role: many short runs make many small files.
+  /// Limit for one user in one role: many short runs make many small files.
   private static let maximumFiles = 1000
   private static let maximumUnsynced = 8
 
@@ -39,30 +39,30 @@ struct LogFiles: ~Copyable {
     try Directory(path: containerPath).openDirectory(directoryName)
   }
 
-  /// How many bytes the current file has room for; those of a whole file if there is none.
+  /// Bytes left in the current file; those of an empty file if a new one is needed.
   var room: Int {
     let left = options.rotateBytes - byteCount
     return current == nil || left < Int(LG_RECORD_LIMIT)
       ? options.rotateBytes - Int(LG_FILE_RECORDS) : left
   }
 
-  /// Writes records behind those before, perhaps to a new file.
+  /// Appends records, to a new file if the current one is full.
   mutating func save(
     _ batch: Segment.Batch, of segment: Segment, with writer: BatchWriter, isDurable: Bool
   ) throws(SystemError) {
     if try isFull(batch.byteCount) { try begin(at: batch.position) }
     guard let file = current else { return }
     if isDurable { try sync(all: unsynced.dropLast()) }
-    // What was written of a batch that failed is overwritten by the next attempt.
+    // If a write fails partway, the next attempt overwrites what it left.
     try segment.save(batch, with: writer, to: file.number, at: byteCount, isDurable: isDurable)
     byteCount += batch.byteCount
-    if isDurable { try makeNameSafe() }
+    if isDurable { try makeNameDurable() }
   }
 
-  /// Waits until all that was written survives a power cut.
+  /// Waits until all written records survive a power cut.
   mutating func sync() throws(SystemError) {
     try sync(all: unsynced[...])
-    try makeNameSafe()
+    try makeNameDurable()
   }
 
   private mutating func sync(all files: ArraySlice<SharedDescriptor>) throws(SystemError) {
@@ -70,15 +70,15 @@ struct LogFiles: ~Copyable {
     unsynced = current.map { [$0] } ?? []
   }
 
-  private mutating func makeNameSafe() throws(SystemError) {
-    if isNameSafe { return }
+  private mutating func makeNameDurable() throws(SystemError) {
+    if isNameDurable { return }
     try directory.sync()
-    isNameSafe = true
+    isNameDurable = true
   }
 
   private mutating func isFull(_ added: Int) throws(SystemError) -> Bool {
     guard let file = current else { return true }
-    // Somebody may have removed it: lines in it would be lost unseen.
+    // Another process may have removed the file: lines written to it would be lost unnoticed.
     let isRemoved = try? file.status(path: name.fileName(index)).linkCount == 0
     return isRemoved != false || byteCount + added > options.rotateBytes
       || Duration.nanoseconds(Int64(clamping: monotonicNowNs() &- begunAtNs))
@@ -95,7 +95,7 @@ struct LogFiles: ~Copyable {
     unsynced.append(file)
     byteCount = header.recordsAt
     begunAtNs = monotonicNowNs()
-    isNameSafe = false
+    isNameDurable = false
   }
 
   private mutating func makeFile(_ header: RunHeader) throws(SystemError) -> SharedDescriptor {
@@ -112,14 +112,14 @@ struct LogFiles: ~Copyable {
           throw error
         }
       } catch  where error.isExisting {
-        // Another member took the name: it keeps it, and readers tell it apart by its owner.
+        // Another member took the name. Leave its file alone: readers distinguish files by owner.
         continue
       }
     }
   }
 
-  /// Removes the oldest files of this user's runs in the role, so that with a new file they keep
-  /// within the quota.
+  /// Removes the oldest files of this user's runs in the role, so that the rest and a new file fit
+  /// in the quota.
   private func makeRoom() throws(SystemError) {
     var files: [(name: String, status: FileStatus)] = []
     for fileName in try directory.names() {

@@ -1,15 +1,15 @@
 import AppGroup
 
-/// Which lines are wanted: those for which all that is set holds.
+/// Selects lines. A line must meet every condition that is set.
 public struct LogFilter: Sendable {
   public var minimumLevel: LogLevel = .trace
   public var roles: Set<Role> = []
   /// Nanoseconds since 1970.
   public var sinceNs: UInt64 = 0
-  /// What the message holds, in this very spelling.
+  /// Text that the message must contain; case matters.
   public var text: String = ""
   public var labels: Set<String> = []
-  /// Keys and the values that they must have.
+  /// Keys with their required values.
   public var metadata: [String: String] = [:]
 
   public init() {}

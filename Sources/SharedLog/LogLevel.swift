@@ -1,4 +1,4 @@
-/// How much a line matters, as swift-log has it.
+/// Severity of a line, with swift-log's levels.
 public enum LogLevel: UInt8, CaseIterable, Comparable, Sendable, CustomStringConvertible {
   case trace, debug, info, notice, warning, error, critical
 
@@ -16,7 +16,7 @@ public enum LogLevel: UInt8, CaseIterable, Comparable, Sendable, CustomStringCon
     }
   }
 
-  /// The level of a name; nil if there is none.
+  /// The level with this name; nil for an unknown name.
   public init?(name: String) {
     guard let level = Self.allCases.first(where: { $0.description == name }) else { return nil }
     self = level

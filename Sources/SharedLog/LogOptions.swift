@@ -1,42 +1,42 @@
 import Platform
 
-/// How a process writes its log.
+/// Options of a process's log.
 public struct LogOptions: Sendable {
-  /// Lines below it are not written.
+  /// Lines below this level are not written.
   public var minimumLevel: LogLevel = .info
-  /// What this run is a part of, at most 48 bytes; nil takes `$FRAMEBUS_SESSION`, or the run's
-  /// name.
+  /// Groups the runs of one session, such as a broadcast; 1…48 printable ASCII characters. Nil uses
+  /// `$FRAMEBUS_SESSION`, or else the run's name.
   public var session: String?
-  /// Bytes of lines that may wait to be saved: what a burst can have, and what is kept in memory
-  /// for the process's whole life. A power of two, 256 KiB … 1 GiB.
+  /// Bytes of lines that can wait to be saved, so the largest burst. This memory is used for the
+  /// process's whole life. A power of two, 256 KiB … 1 GiB.
   public var segmentBytes = 1 << 20
-  /// What happens to a line for which the segment has no room.
+  /// What happens to a line when the segment is full.
   public var overflow: Overflow = .drop
-  /// When lines survive a power cut, besides a ``SharedLog/flush(until:)``.
+  /// When lines survive a power cut, besides by ``SharedLog/flush(until:)``.
   public var durability: Durability = .errors
-  /// A file of saved lines is followed by a new one when it has so many bytes …
+  /// A new file begins when the current one would exceed this many bytes, 128 KiB … 64 MiB …
   public var rotateBytes = 1 << 20
-  /// … or is so old.
+  /// … or reaches this age.
   public var rotateAfter: Duration = .seconds(24 * 3600)
-  /// So many bytes of this user's files of the role are kept; the oldest go first.
+  /// Bytes kept of this user's files in the role; the oldest files are removed first.
   public var quotaBytes = 20 << 20
-  /// Where lines go besides, by the thread that appends them.
+  /// Further destinations of each line, called on the thread that appends it.
   public var sinks: [any LogSink] = []
 
   public init() {}
 
   public enum Overflow: Hashable, Sendable {
-    /// It is dropped, and counted: the log says how many were.
+    /// The line is dropped and counted; the log reports the count.
     case drop
-    /// The caller waits for room, at most so long; then it is dropped.
+    /// The caller waits for room, at most this long; then the line is dropped.
     case wait(atMost: Duration)
   }
 
   public enum Durability: Hashable, Sendable {
-    /// Errors are on the disk within milliseconds, with all before them; other lines when the
-    /// kernel writes them.
+    /// Errors, and all lines before them, are on the disk within milliseconds; other lines when
+    /// the kernel writes them back.
     case errors
-    /// Whatever is saved is on the disk.
+    /// Every saved line is on the disk.
     case everything
   }
 
@@ -53,7 +53,8 @@ public struct LogOptions: Sendable {
       throw .invalidOption("quotaBytes is \(quotaBytes)", "at least rotateBytes, \(rotateBytes)")
     }
     if let session, !RunHeader.isSession(session) {
-      throw .invalidOption("the session has \(session.utf8.count) bytes", "1…48 printable ones")
+      throw .invalidOption(
+        "the session has \(session.utf8.count) bytes", "1…48 printable ASCII characters")
     }
   }
 }

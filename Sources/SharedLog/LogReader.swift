@@ -1,19 +1,18 @@
 import AppGroup
 import Platform
 
-/// Reads the log of a group: the lines of all its processes, those that are dead among them, merged
-/// by time.
+/// Reads the log of a group: the lines of all its processes, dead ones included, merged by time.
 ///
-/// Whatever lies in the log's directories, reading ends with lines or an error. One thread at a
-/// time uses a reader.
+/// Hostile files cannot break it: reading ends with lines or an error, whatever the log's
+/// directories contain. Only one thread at a time may use a reader.
 public final class LogReader {
   private let group: AppGroup
   private let directories: LogDirectories
   private var watch: ChangeWatch?
   private var runs: [LogDirectories.Key: RunReader] = [:]
-  /// Runs of which all was read and nothing can come.
+  /// Dead runs that were read to their end.
   private var finished: Set<LogDirectories.Key> = []
-  /// When the first run of each run of the machine began, by the wall clock.
+  /// Wall-clock start of the first run in each boot of the machine.
   private var bootBegan: [[UInt8]: UInt64] = [:]
   private var heads = MergeHeap()
   private let budget = RunReader.Budget()
@@ -22,16 +21,16 @@ public final class LogReader {
   public init(_ group: AppGroup, isFollowing: Bool = false) throws(LogError) {
     self.group = group
     directories = try opened(in: group) { () throws(SystemError) in try LogDirectories(group) }
-    // Before the first look, so that nothing comes in between.
+    // Before the first poll, so that no change is missed in between.
     watch = isFollowing ? try makeWatch() : nil
-    try look()
+    try poll()
   }
 
-  /// The next entry of those there are; nil if there is none, until ``wait(stop:until:)``.
+  /// The next entry; nil when all present entries were read, until ``wait(stop:until:)``.
   public func next() throws(LogError) -> LogEntry? {
     do throws(SystemError) {
       while let run = heads.first?.run {
-        // None if what was read ahead was given back, and has gone meanwhile.
+        // Nil if lines read ahead were given back and their files removed since.
         let entry = try run.next(in: directories)
         if entry != nil { run.drop() }
         try push(run, replacingFirst: true)
@@ -43,7 +42,7 @@ public final class LogReader {
     }
   }
 
-  /// Waits until there may be more, and looks.
+  /// Waits until there may be more entries, and polls for them.
   /// - Returns: false if the deadline passed, or `stop` was raised.
   public func wait(stop: StopSignal, until deadline: Deadline = .never) throws(LogError) -> Bool {
     if watch == nil { watch = try makeWatch() }
@@ -51,13 +50,13 @@ public final class LogReader {
     let isAny = try attempt { () throws(SystemError) in
       try watch.wait(stop: stop, until: deadline)
     }
-    if isAny { try look() }
+    if isAny { try poll() }
     return isAny
   }
 
-  /// Removes the files of runs that have ended and were read to their end: others keep theirs. Each
-  /// user removes their own; the group's owner, everybody's.
-  /// - Returns: how many files were removed.
+  /// Removes the files of runs that have ended and were read to their end. A user can remove their
+  /// own; the group's owner can remove all.
+  /// - Returns: the number of files removed.
   public func removeEndedRuns() throws(LogError) -> Int {
     do throws(SystemError) {
       var count = 0
@@ -84,8 +83,8 @@ public final class LogReader {
     }
   }
 
-  /// Looks which runs there are, and what is new in each.
-  private func look() throws(LogError) {
+  /// Polls for new runs, and for new entries of each run.
+  private func poll() throws(LogError) {
     do throws(SystemError) {
       let found = try directories.runs()
       for (key, content) in found where !finished.contains(key) {
@@ -112,8 +111,8 @@ public final class LogReader {
     }
   }
 
-  /// Puts a run where its next entry belongs.
-  /// - Returns: false if it has none.
+  /// Puts a run into the heap by the time of its next entry.
+  /// - Returns: false if it has no entry.
   @discardableResult
   private func push(_ run: RunReader, replacingFirst: Bool) throws(SystemError) -> Bool {
     let entry: LogEntry?
@@ -130,7 +129,7 @@ public final class LogReader {
     let time: UInt64
     switch entry {
     case .line(let record): time = record.monotonicNs
-    // With the line behind it, or with the last one.
+    // Sorted with the line that follows it, or at the end of the log with the previous one.
     case .missing: time = replacingFirst ? heads.first?.monotonicNs ?? 0 : 0
     }
     let head = MergeHeap.Head(

@@ -1,43 +1,43 @@
 import AppGroup
 
-/// A line of a log, with who wrote it. Its texts are whatever that process wrote: a terminal must
-/// not be given them as they are.
+/// A line of a log and the run that wrote it. Its texts are untrusted: do not print them to a
+/// terminal unescaped.
 public struct LogRecord: Hashable, Sendable {
-  /// When, by the wall clock: nanoseconds since 1970.
+  /// Wall-clock time, in nanoseconds since 1970.
   public let wallNs: UInt64
-  /// When, by the monotonic clock of the machine's run: what lines are ordered by.
+  /// Monotonic time since the machine booted; lines are ordered by it.
   public let monotonicNs: UInt64
   public let run: LogRun
-  /// From 1, counted by the process for all its threads.
+  /// Number of the line in its run, from 1, over all threads.
   public let sequence: UInt64
   public let level: LogLevel
   public let label: String
   public let message: String
   public let metadata: [LogField]
-  /// Such as `Module/File.swift:12`; empty where that is not known.
+  /// File and line of the call, such as `Module/File.swift:12`; empty if unknown.
   public let source: String
-  /// Whether the line was longer than a record can be, and lacks its end.
+  /// Whether the line was truncated to fit a record.
   public let isCut: Bool
 }
 
 /// One run of one process that writes a log.
 public struct LogRun: Hashable, Sendable {
-  /// What its files' names begin with.
+  /// The prefix of its files' names.
   public let name: String
   public let pid: UInt32
-  /// The user who owns the file, as the kernel says.
+  /// The user who owns the files, according to the kernel.
   public let uid: UInt32
-  /// As it says itself.
+  /// The role that the process claims.
   public let role: Role
-  /// Whether the user may hold that role.
+  /// Whether the user may take that role.
   public let isRoleHeld: Bool
-  /// What it is a part of, such as a broadcast; the run's name where nobody said.
+  /// The session that the run is part of, such as a broadcast; by default the run's name.
   public let session: String
 }
 
-/// What a reader meets.
+/// One result of reading a log.
 public enum LogEntry: Sendable {
   case line(LogRecord)
-  /// So many lines of a run were written, or tried to be, and are not there.
+  /// A gap: `count` lines were written or dropped, and are not in the log.
   case missing(count: UInt64, run: LogRun)
 }

@@ -1,10 +1,10 @@
-/// A line as it is said, before a run's number and time go with it.
+/// A line as the caller gave it, without number and time.
 public struct LogLine: Hashable, Sendable {
   public let level: LogLevel
   public let message: String
   public let label: String
   public let metadata: [LogField]
-  /// The file of the call; empty where it is not known.
+  /// The file of the call; empty if unknown.
   public let source: String
   public let sourceLine: UInt32
 
@@ -21,9 +21,9 @@ public struct LogLine: Hashable, Sendable {
   }
 }
 
-/// A further place for a process's lines, outside the group: so it shows ``LogField/sharedValue``
-/// of what goes with them.
+/// A further destination for a process's lines, outside the group. It must output
+/// ``LogField/sharedValue`` of each field, not the value.
 public protocol LogSink: Sendable {
-  /// Takes a line, or drops and counts it: whoever logs is not held up.
+  /// Takes a line, or drops and counts it. Must not block the thread that logs.
   func append(_ line: LogLine)
 }

@@ -1,7 +1,7 @@
-/// The runs that have a next line, the earliest first: a binary heap.
+/// The runs that have a next line, earliest first: a binary heap.
 struct MergeHeap {
   struct Head {
-    /// When the machine's run began: monotonic clocks compare within one.
+    /// When the machine booted: monotonic times are comparable within one boot only.
     let bootNs: UInt64
     let monotonicNs: UInt64
     let name: String

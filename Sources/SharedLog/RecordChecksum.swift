@@ -1,6 +1,6 @@
 import CChecksum
 
-/// CRC-32C of bytes of a log.
+/// CRC-32C of log bytes.
 @inline(__always)
 func recordChecksum(_ bytes: RawSpan) -> UInt32 {
   // SAFETY: reads the span's bytes, within the call.

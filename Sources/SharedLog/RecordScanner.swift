@@ -1,23 +1,23 @@
 import CLogLayout
 import Platform
 
-/// Finds the records in bytes that anybody may have written: nothing is believed that is not whole
-/// and within bounds.
+/// Finds the records in untrusted bytes. Accepts only records that are whole, within bounds, and
+/// match their checksum.
 struct RecordScanner {
   let bytes: [UInt8]
   let nonce: UInt64
-  /// Of the first byte.
+  /// Position of the first byte.
   let position: UInt64
 
-  /// A record that is what its checksum says.
+  /// A record whose checksum is right.
   struct Found {
-    /// Where in the bytes it begins, and how many it takes with what fills it up.
+    /// Offset of the record, and its bytes with padding.
     let start: Int
     let paddedBytes: Int
     let isFiller: Bool
   }
 
-  /// The record that begins at a place; nil if none does.
+  /// The record at an offset; nil if none begins there.
   func record(at start: Int) -> Found? {
     guard let head = head(at: start), start + head.paddedBytes <= bytes.count,
       isSound(head, at: start)
@@ -25,17 +25,17 @@ struct RecordScanner {
     return Found(start: start, paddedBytes: head.paddedBytes, isFiller: head.isFiller)
   }
 
-  /// What a search found, and up to where there is none but that.
+  /// The result of a search: the first record found, and the offset up to which there is no other.
   struct Search {
     let found: Found?
     let end: Int
   }
 
-  /// Looks for the first record at a place or behind it. The search ends, too, at one that the
-  /// bytes hold only the beginning of.
+  /// Finds the first record at or after an offset. The search also ends at a record that continues
+  /// beyond the bytes.
   ///
-  /// A head whose lengths agree is passed as a whole if its checksum is wrong: each byte is checked
-  /// once at most, whatever lies there, and what stands in a broken record's text is no record.
+  /// A record with consistent lengths and a wrong checksum is skipped as a whole. So each byte is
+  /// checksummed at most once, and text inside a broken record is never taken for a record.
   func firstRecord(from start: Int) -> Search {
     var start = start
     while start + 16 <= bytes.count {
@@ -54,14 +54,14 @@ struct RecordScanner {
     return Search(found: nil, end: start)
   }
 
-  /// What a record's beginning says of its length: enough to pass it, not to believe it.
+  /// The length that a record's first bytes claim: enough to skip it, not to trust it.
   struct Head {
     let byteCount: Int
     let paddedBytes: Int
     let isFiller: Bool
   }
 
-  /// The beginning of a record at a place; nil where mark or lengths are no record's.
+  /// The head at an offset; nil if the mark or the lengths are invalid.
   func head(at start: Int) -> Head? {
     guard start + 16 <= bytes.count, word64(start) == nonce ^ (position &+ UInt64(start)) else {
       return nil
@@ -84,7 +84,7 @@ struct RecordScanner {
     return Head(byteCount: byteCount, paddedBytes: padded, isFiller: isFiller)
   }
 
-  /// Of label, source, message and metadata together.
+  /// Bytes of label, source, message and metadata together.
   private func partBytes(at start: Int) -> Int {
     Int(word16(start + 42)) + Int(word32(start + 44)) + Int(word32(start + 48))
       + Int(word16(start + 52))
@@ -96,7 +96,7 @@ struct RecordScanner {
     return bytes.withRawSpan { recordChecksum($0.extracting(checked)) } == word32(start + 12)
   }
 
-  /// What a record says; nil if its parts do not make up the whole, or its level is unknown.
+  /// Decodes a record; nil if its parts do not add up to its length, or its level is unknown.
   func line(of found: Found, by run: LogRun) -> LogRecord? {
     let start = found.start
     guard let level = LogLevel(rawValue: bytes[start + 40]) else { return nil }
@@ -142,7 +142,7 @@ struct RecordScanner {
     return fields
   }
 
-  // MARK: Words, within bounds or the process ends
+  // MARK: Words; an offset out of bounds traps
 
   @inline(__always) func word16(_ at: Int) -> UInt16 { word(at) }
   @inline(__always) func word32(_ at: Int) -> UInt32 { word(at) }
@@ -150,7 +150,7 @@ struct RecordScanner {
 
   @inline(__always)
   private func word<Word: FixedWidthInteger & BitwiseCopyable>(_ at: Int) -> Word {
-    // SAFETY: every value of the bytes is a word, and the span checks the place.
+    // SAFETY: every bit pattern is a valid word, and the span checks the offset.
     unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: at, as: Word.self)
   }
 }

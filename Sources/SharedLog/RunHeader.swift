@@ -2,11 +2,11 @@ import AppGroup
 import CLogLayout
 import Platform
 
-/// What a segment and a file begin with: which run of which process wrote it.
+/// The header of a segment or file: which run of which process wrote it.
 struct RunHeader: Hashable, Sendable {
   var recordsAt: Int
   let nonce: UInt64
-  /// Of the first record.
+  /// Position of the first record.
   var position: UInt64
   /// Bytes of records in a segment; 0 in a file.
   var capacity: Int
@@ -17,7 +17,7 @@ struct RunHeader: Hashable, Sendable {
   let role: Role
   let session: String
 
-  /// That of a new segment.
+  /// The header of a new segment.
   init(_ role: Role, session: String, capacity: Int, wallNs: UInt64) {
     recordsAt = Int(LG_SEGMENT_RECORDS)
     nonce = .random(in: 1 ... .max)
@@ -31,7 +31,7 @@ struct RunHeader: Hashable, Sendable {
     self.session = session
   }
 
-  /// That of a file of the same run whose first record has this position.
+  /// The header of a file of the same run whose first record has this position.
   func ofFile(from position: UInt64) -> RunHeader {
     var header = self
     header.recordsAt = Int(LG_FILE_RECORDS)
@@ -69,8 +69,8 @@ struct RunHeader: Hashable, Sendable {
     return bytes
   }
 
-  /// Takes what may be a header; nil if it is none.
-  /// - Parameter isSegment: whether it must be a segment's, or a file's.
+  /// Parses a header from untrusted bytes; nil if it is invalid.
+  /// - Parameter isSegment: whether a segment's header is expected, rather than a file's.
   init?(parsing bytes: [UInt8], isSegment: Bool) {
     guard bytes.count >= Int(LG_HEADER_BYTES) else { return nil }
     func word<Word: FixedWidthInteger>(_ type: Word.Type, at offset: Int) -> Word {
@@ -99,7 +99,7 @@ struct RunHeader: Hashable, Sendable {
     monotonicNs = word(UInt64.self, at: 72)
     self.role = role
     self.session = session
-    // What else could be would lead out of bounds later.
+    // Other values would lead out of bounds later.
     guard position.isMultiple(of: UInt64(LG_ALIGNMENT)), position < 1 << 62 else { return nil }
     if isSegment {
       guard recordsAt == Int(LG_SEGMENT_RECORDS), position == 0, capacity <= 1 << 30,

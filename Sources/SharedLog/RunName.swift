@@ -1,9 +1,9 @@
 import AppGroup
 import Platform
 
-/// What the files of one run of one process are called: its role, the wall clock at its start, and
-/// its process id, so that names sort by time within a role. They are for people and for finding
-/// files; what is true of a run stands in the files' header.
+/// The name of a run's files: its role, its start by the wall clock, and its process ID, so that
+/// names sort by time within a role. Names serve people and the search for files; the facts about a
+/// run come from the files' header.
 struct RunName: Hashable, Comparable {
   let text: String
   let role: String
@@ -30,13 +30,13 @@ struct RunName: Hashable, Comparable {
     self.text = String(text)
   }
 
-  /// The run that a segment belongs to; nil if the name is no segment's.
+  /// Parses the name of a segment; nil if it is not one.
   init?(segment name: String) {
     guard name.hasSuffix(Self.segmentSuffix) else { return nil }
     self.init(name.dropLast(Self.segmentSuffix.utf8.count))
   }
 
-  /// The run that a file belongs to, and which of its files it is, from 1.
+  /// Parses the name of a file: its run, and its index in the run, from 1.
   static func file(_ name: String) -> (run: RunName, index: Int)? {
     guard name.hasSuffix(fileSuffix) else { return nil }
     let stem = name.dropLast(fileSuffix.utf8.count)

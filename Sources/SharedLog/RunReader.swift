@@ -2,10 +2,10 @@ import AppGroup
 import CLogLayout
 import Platform
 
-/// Reads the lines of one run: from its files, and what is not saved from its segment.
+/// Reads the lines of one run: from its files, and unsaved ones from its segment.
 ///
-/// A run's records are bytes at positions that only grow, and every place says which it holds; so
-/// where reading goes on is one number, whatever was rotated, saved or removed meanwhile.
+/// Each record has a position in the run, which only grows, and every record states it. So one
+/// number says where to continue, whatever was rotated, saved or removed since.
 final class RunReader {
   let run: LogRun
   let boot: [UInt8]
@@ -15,18 +15,18 @@ final class RunReader {
   private var content: LogDirectories.Content
   private var current: CurrentFile?
   private var segment: (file: ReadableFile, header: RunHeader)?
-  /// Of the next record.
+  /// Position of the next record.
   private var position: UInt64 = 0
-  /// The number of the next line, if none is missing; 0 where the run is not read from its
-  /// beginning, before the first line.
+  /// The number that the next line has if none is missing. 0 before the first line of a run whose
+  /// beginning is gone.
   private var number: UInt64
   private var entries: [LogEntry] = []
   private var cursor = 0
-  /// What the entries take of the budget, and where reading goes on if they are given back.
+  /// The entries' share of the budget, and where to continue if they are given back.
   private var heldBytes = 0
   private var mark = Mark(position: 0, number: 0)
   private let budget: Budget
-  /// Whether all of a dead run's segment was read: nothing can come of it any more.
+  /// Whether a dead run's segment was read to its end: it cannot grow.
   private var isSegmentRead = false
 
   private struct Mark {
@@ -34,25 +34,25 @@ final class RunReader {
     var number: UInt64
   }
 
-  /// The memory that the runs of one reader share for lines that were read ahead. Where it is
-  /// spent, as by very many runs at once, each run reads a line at a time, and again at its turn.
+  /// The memory that all runs of one reader share for lines read ahead. Once it is used up, as by
+  /// very many runs, each run reads one line at a time, and reads it again when its turn comes.
   final class Budget {
     fileprivate var heldBytes = 0
     private static let limit = 32 << 20
     var isSpent: Bool { heldBytes > Self.limit }
   }
 
-  /// Which file is being read. It is opened for each chunk: there may be more runs than a process
-  /// may have files open.
+  /// The file being read. It is opened anew for each chunk, because there may be more runs than a
+  /// process may have open files.
   private struct CurrentFile {
     let index: Int
     let header: RunHeader
   }
 
-  /// Bytes read at once; more than a record has.
+  /// Bytes read at once; more than the largest record.
   private var chunkBytes: Int { budget.isSpent ? 2 * Int(LG_RECORD_LIMIT) : 1 << 18 }
 
-  /// - Returns: nil if none of its files has a header.
+  /// - Returns: nil if no file of the run has a valid header.
   init?(
     _ key: LogDirectories.Key, _ content: LogDirectories.Content,
     in directories: borrowing LogDirectories, _ group: AppGroup, _ budget: Budget
@@ -95,15 +95,15 @@ final class RunReader {
     return (file, header)
   }
 
-  /// What there is now.
+  /// Updates the list of the run's files.
   func update(_ content: LogDirectories.Content) { self.content = content }
 
-  /// Whether nothing more can come.
+  /// Whether the run was read to its end and cannot grow.
   func isOver(in directories: borrowing LogDirectories) -> Bool {
     !content.hasSegment && (try? next(in: directories)) == nil
   }
 
-  /// The next entry, which stays the next; nil if there is none now.
+  /// The next entry, without consuming it; nil if none is available.
   func next(in directories: borrowing LogDirectories) throws(SystemError) -> LogEntry? {
     while cursor == entries.count {
       entries = []
@@ -112,12 +112,13 @@ final class RunReader {
       heldBytes = 0
       if try readFile(in: directories) { continue }
       if try readSegment() { continue }
-      // What was saved since the file was looked at may be gone from the segment.
+      // Lines saved since the file was read may be gone from the segment.
       if try !readFile(in: directories) { return nil }
     }
     return entries[cursor]
   }
 
+  /// Consumes the entry that `next` returned.
   func drop() {
     if cursor == 0, case .missing(let count, _) = entries[0] {
       mark.number += count
@@ -127,7 +128,7 @@ final class RunReader {
     }
   }
 
-  /// Gives back the memory of lines that were read ahead: they are read again at their turn.
+  /// Gives back the memory of lines read ahead: they are read again when their turn comes.
   func forget() {
     guard cursor == 0, !entries.isEmpty else { return }
     position = mark.position
@@ -139,18 +140,18 @@ final class RunReader {
 
   // MARK: Files
 
-  /// - Returns: whether it got on.
+  /// - Returns: whether entries were read.
   private func readFile(in directories: borrowing LogDirectories) throws(SystemError) -> Bool {
     if current == nil, !findNextFile(in: directories) { return false }
     while let header = current?.header, let index = current?.index {
       let offset = header.recordsAt + Int(position - header.position)
       let count = chunkBytes
       var bytes: [UInt8] = []
-      // A file that was removed meanwhile, or is longer than any, has no more.
+      // A file that was removed since, or exceeds the maximum length, is at its end.
       if let file = open(index, in: directories), let data = file.dataOffset(from: offset),
         data < LogOptions.largestFileBytes
       {
-        // Holes are passed: a file's length costs nobody but who fills it.
+        // Holes are skipped, so a file of hostile length costs readers nothing.
         position += UInt64((data - offset) & ~(Int(LG_ALIGNMENT) - 1))
         bytes = try file.bytes(
           at: header.recordsAt + Int(position - header.position), atMost: count)
@@ -170,9 +171,9 @@ final class RunReader {
     return false
   }
 
-  /// Takes the records there are, from one on.
-  /// - Parameter isWhole: whether what lies between records was broken, or never finished, and is
-  ///   passed; a thread may still be writing it otherwise.
+  /// Takes the available records, beginning with `first`.
+  /// - Parameter isWhole: whether to skip broken or unfinished records; false if a thread may still
+  ///   be writing them.
   private func take(_ scanner: RecordScanner, from first: RecordScanner.Found, isWhole: Bool) {
     mark = Mark(position: scanner.position + UInt64(first.start), number: number)
     var next: RecordScanner.Found? = first
@@ -193,9 +194,9 @@ final class RunReader {
     budget.heldBytes += heldBytes
   }
 
-  /// Goes to the file behind the current one.
+  /// Moves on to the next file.
   private func findNextFile(in directories: borrowing LogDirectories) -> Bool {
-    // There may be very many: those that were read are not counted through again.
+    // Binary search, because there may be very many files.
     var low = 0
     var high = content.files.count
     while low < high {
@@ -232,15 +233,15 @@ final class RunReader {
       take(near, from: found, isWhole: false)
       return true
     }
-    // Behind a record that a thread is still writing there is nothing yet; behind one that its
-    // process died in, there may be.
+    // In a live run, nothing follows a record that a thread is still writing. In a dead run,
+    // records may follow the one that the process was writing.
     if isLive || isSegmentRead { return false }
     if try takeNext(of: file, header, from: position, upTo: position + UInt64(header.capacity)) {
       return true
     }
-    // Where files with lines from here on were removed, those were overwritten here too.
+    // If files from this position on were removed, the segment has overwritten their lines too.
     if let oldest = try RecordScanner.oldestPosition(in: file, header, from: position) {
-      // As where a run's first files are gone: it is not read from its beginning.
+      // As for a run whose first files are gone, whose beginning is not counted as missing.
       if position == 0, oldest > 0 { number = 0 }
       let end = oldest + UInt64(header.capacity)
       if try takeNext(of: file, header, from: oldest, upTo: end) { return true }
@@ -256,12 +257,12 @@ final class RunReader {
     let capacity = UInt64(header.capacity)
     var next = start
     while next < end {
-      let place = next & (capacity - 1)
-      let offset = header.recordsAt + Int(place)
-      // As of a file. Behind the last data the segment begins again.
+      let wrapped = next & (capacity - 1)
+      let offset = header.recordsAt + Int(wrapped)
+      // Holes are skipped, as in a file. After the last data, continue at the segment's start.
       let data = file.dataOffset(from: offset) ?? .max
       guard data - header.recordsAt < header.capacity else {
-        next += capacity - place
+        next += capacity - wrapped
         continue
       }
       next += UInt64((data - offset) & ~(Int(LG_ALIGNMENT) - 1))
@@ -273,7 +274,7 @@ final class RunReader {
         take(scanner, from: found, isWhole: true)
         return true
       }
-      // What is left over is no record: the segment ends there, or what there is to read does.
+      // The rest is not a record: it is the end of the segment, or of the readable range.
       next += UInt64(max(search.end, Int(LG_ALIGNMENT)))
     }
     return false

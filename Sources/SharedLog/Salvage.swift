@@ -2,7 +2,7 @@ import AppGroup
 import CLogLayout
 import Platform
 
-/// Saves what dead runs of this user left in their segments, and removes those.
+/// Saves the unsaved lines of this user's dead runs, and removes their segments.
 struct Salvage: ~Copyable {
   private let segments: Directory
   private let containerPath: String
@@ -12,7 +12,7 @@ struct Salvage: ~Copyable {
     containerPath = group.containerPath
   }
 
-  /// What cannot be saved stays for another time: it can be read where it is.
+  /// Segments that cannot be saved are left for the next attempt; readers can read them.
   borrowing func saveAll() {
     for name in (try? segments.names()) ?? [] {
       if let run = RunName(segment: name) { try? save(run) }
@@ -25,7 +25,7 @@ struct Salvage: ~Copyable {
       status.ownerID == currentUserID()
     else { return }
     let lock = try segments.openForLooking(name)
-    // A run that goes on has the lock; so has another process that is saving this one.
+    // A live run holds the lock, and so does another process that is salvaging this one.
     guard try lock.lockByte(0) else { return }
     guard try segments.status(of: name)?.inode == status.inode else { return }
     let segment = try ReadableFile(name, in: segments)
@@ -60,7 +60,7 @@ struct Salvage: ~Copyable {
     try directory.sync()
   }
 
-  /// Those of the run's files that are this user's: others may have made files of its name.
+  /// The indices of the run's files that this user owns: others may use the same names.
   private static func indices(
     of run: RunName, in directory: borrowing Directory
   ) throws(SystemError) -> [Int] {
@@ -74,7 +74,7 @@ struct Salvage: ~Copyable {
     return indices.sorted()
   }
 
-  /// Where a run's last file ends: its last whole record.
+  /// The end of a run's last file, after its last whole record.
   private struct FileEnd {
     let index: Int
     let offset: Int
@@ -101,23 +101,23 @@ struct Salvage: ~Copyable {
 }
 
 extension RecordScanner {
-  /// The bytes of a segment in the order of their positions, from one on.
+  /// Reads a segment's bytes in the order of their positions, from `position` on.
   init(
     of segment: ReadableFile, _ header: RunHeader, from position: UInt64, count: Int = .max
   ) throws(SystemError) {
-    let place = Int(position & UInt64(header.capacity - 1))
+    let start = Int(position & UInt64(header.capacity - 1))
     let count = min(count, header.capacity)
-    let first = min(count, header.capacity - place)
-    var bytes = try segment.bytes(at: header.recordsAt + place, atMost: first)
-    // One that was truncated has no more.
+    let first = min(count, header.capacity - start)
+    var bytes = try segment.bytes(at: header.recordsAt + start, atMost: first)
+    // A truncated segment is shorter.
     if first < count, bytes.count == first {
       bytes += try segment.bytes(at: header.recordsAt, atMost: count - first)
     }
     self.init(bytes: bytes, nonce: header.nonce, position: position)
   }
 
-  /// What the segment of a run that has ended holds from a position on. Where files with lines
-  /// from there on were removed, they were overwritten too: then it begins with the oldest record.
+  /// A dead run's segment, from a position on. If files from there on were removed, the segment has
+  /// overwritten that position too, and reading begins with its oldest record.
   static func ofEnded(
     _ segment: ReadableFile, _ header: RunHeader, from position: UInt64
   ) throws(SystemError) -> RecordScanner {
@@ -127,8 +127,8 @@ extension RecordScanner {
     return try RecordScanner(of: segment, header, from: oldest)
   }
 
-  /// Of the records in a segment that lie at a position or behind it, however often the segment has
-  /// come round. Holes are passed: a segment's length costs nobody but who fills it.
+  /// The least position at or after `least` of the records in a segment, however often the segment
+  /// has wrapped around. Holes are skipped, so a segment of hostile length costs nothing.
   static func oldestPosition(
     in segment: ReadableFile, _ header: RunHeader, from least: UInt64
   ) throws(SystemError) -> UInt64? {
@@ -142,7 +142,7 @@ extension RecordScanner {
       let count = min(scanBytes, header.capacity - place)
       let bytes = try segment.bytes(at: header.recordsAt + place, atMost: count)
       guard bytes.count > Int(LG_ALIGNMENT) else { break }
-      // Of the last bytes a record may be in view only in part.
+      // The last bytes may hold only part of a record.
       let isLast = bytes.count < count || place + count == header.capacity
       let end = isLast ? bytes.count : bytes.count - Int(LG_RECORD_LIMIT)
       let image = RecordScanner(bytes: bytes, nonce: header.nonce, position: 0)
@@ -152,11 +152,11 @@ extension RecordScanner {
     return oldest
   }
 
-  /// Bytes of a segment that are searched at once; more than a record has.
+  /// Bytes of a segment searched at once; more than the largest record.
   static let scanBytes = 1 << 18
 
-  /// The same of these bytes, which lie at a place of a segment.
-  /// - Returns: how many bytes were searched.
+  /// Searches these bytes, which begin at offset `place` of a segment, for the oldest record.
+  /// - Returns: the number of bytes searched.
   private func searchOldest(
     _ oldest: inout UInt64?, from least: UInt64, at place: Int, upTo end: Int, capacity: Int
   ) -> Int {
@@ -177,7 +177,7 @@ extension RecordScanner {
     return start
   }
 
-  /// Behind the last whole record; 0 if there is none.
+  /// Offset of the end of the last whole record; 0 without a record.
   var endOfLastRecord: Int {
     var end = 0
     while let found = firstRecord(from: end).found { end = found.start + found.paddedBytes }

@@ -2,10 +2,10 @@ import AppGroup
 import Platform
 import Synchronization
 
-/// Saves a segment's lines to files, on a thread of its own that lives as long as the run.
+/// Saves a segment's lines to files, on its own thread, which lives as long as the run.
 ///
-/// It sleeps until the first line after a silence rings for it; then it looks every 2 ms by itself,
-/// so that one system call saves many lines and those who append make none.
+/// The thread sleeps until the first line after a pause rings it. Then it polls every 2 ms, so that
+/// one system call saves many lines and appending makes none.
 final class Saver: Sendable {
   let segment: Segment
   private let options: LogOptions
@@ -13,7 +13,7 @@ final class Saver: Sendable {
   private let segmentsPath: String
   private let progress = PrivateFutexWord()
   private let waiters = Atomic<Int>(0)
-  /// Up to where lines survive a power cut; up to where somebody waits for that.
+  /// Position up to which lines survive a power cut; position up to which a caller waits for that.
   private let durable = Atomic<UInt64>(0)
   private let wanted = Atomic<UInt64>(0)
   private let isEnding = Atomic<Bool>(false)
@@ -21,8 +21,8 @@ final class Saver: Sendable {
   private let failure = Mutex<SystemError?>(nil)
 
   private static let interval = Duration.milliseconds(2)
-  /// Looks that find nothing before it sleeps.
-  private static let idleLooks = 4
+  /// Polls without a line before the thread sleeps.
+  private static let idlePolls = 4
   private static let retryInterval = Duration.milliseconds(100)
 
   init(_ segment: Segment, _ options: LogOptions, _ group: AppGroup) throws(SystemError) {
@@ -33,9 +33,9 @@ final class Saver: Sendable {
     try startThread(named: "log") { [self] in run() }
   }
 
-  // MARK: Asking, from any thread
+  // MARK: Called by any thread
 
-  /// Waits until all that was appended before survives a power cut.
+  /// Waits until all lines appended before the call survive a power cut.
   func flush(until deadline: Deadline) throws(LogError) {
     let end = segment.end
     wanted.max(end, ordering: .acquiringAndReleasing)
@@ -44,14 +44,14 @@ final class Saver: Sendable {
     if !isDone { throw .notSaved(failure.withLock { $0 }) }
   }
 
-  /// Calls `append` again and again as room is made, until it says that it is done.
+  /// Calls `append` each time room is made, until it returns true or the deadline passes.
   func waitForRoom(until deadline: Deadline, _ append: () -> Bool) -> Bool {
     segment.ringAnyway()
     return wait(until: deadline, append)
   }
 
-  /// Saves what there is and ends. What cannot be saved stays in the segment, for the next run of
-  /// this user to save.
+  /// Saves all lines and ends the thread. Lines that cannot be saved stay in the segment, for this
+  /// user's next run to save.
   func end() {
     isEnding.store(true, ordering: .releasing)
     segment.ringAnyway()
@@ -76,41 +76,41 @@ final class Saver: Sendable {
     }
   }
 
-  private func tellProgress() {
+  private func reportProgress() {
     progress.increment()
     if waiters.load(ordering: .sequentiallyConsistent) > 0 { progress.wakeAll() }
   }
 
-  // MARK: Saving, on the thread
+  // MARK: On the saving thread
 
   private func run() {
     let writer = BatchWriter()
     if let refusal = writer.ringRefusal {
-      note(.info, "io_uring is not to be had (\(refusal.reason)): plain writes save this log")
+      note(.info, "io_uring is unavailable (\(refusal.reason)): plain writes save this log")
     }
     var files: LogFiles?
-    var idleLooks = 0
+    var idlePolls = 0
     while true {
       let seen = segment.bell.load()
       let mustEnd = isEnding.load(ordering: .acquiring)
       noteDropped()
       do throws(SystemError) {
         let hasSaved = try save(&files, writer)
-        idleLooks = hasSaved ? 0 : idleLooks + 1
+        idlePolls = hasSaved ? 0 : idlePolls + 1
         failure.withLock { $0 = nil }
         if mustEnd, !hasSaved { break }
         if mustEnd { continue }
       } catch {
         failure.withLock { $0 = error }
-        tellProgress()
+        reportProgress()
         files = nil
         if mustEnd { return finish() }
         sleep(seen, until: .after(Self.retryInterval))
         continue
       }
-      let isIdle = idleLooks >= Self.idleLooks
-      segment.pay(isIdle ? .asleep : .dozing)
-      // Looked at once more, because who appended before may not have seen that it must ring.
+      let isIdle = idlePolls >= Self.idlePolls
+      segment.setAttention(isIdle ? .asleep : .dozing)
+      // Checked again, because a thread that appended earlier may not have seen the new state.
       if isIdle, segment.batch(limit: 1) != nil { continue }
       sleep(seen, until: isIdle ? .never : .after(Self.interval))
     }
@@ -119,14 +119,14 @@ final class Saver: Sendable {
   }
 
   private func sleep(_ seen: UInt32, until deadline: Deadline) {
-    // SAFETY: watches only a word of the segment, which this keeps.
+    // SAFETY: watches only a word of the segment, which this object keeps alive.
     unsafe sleepOnFutexes(
       shared: nil, expecting: 0, privates: (first: segment.bell, expecting: seen), until: deadline)
-    segment.pay(.awake)
+    segment.setAttention(.awake)
   }
 
-  /// Saves what can be saved in one go.
-  /// - Returns: false if there was nothing.
+  /// Saves the lines that are ready.
+  /// - Returns: false if there were none.
   private func save(_ files: inout LogFiles?, _ writer: BatchWriter) throws(SystemError) -> Bool {
     if files == nil {
       files = try LogFiles(segment.name, segment.header, options, containerPath: containerPath)
@@ -141,7 +141,7 @@ final class Saver: Sendable {
       segment.release(batch)
       if isDurable { durable.store(end, ordering: .releasing) }
       isAny = true
-      tellProgress()
+      reportProgress()
       if wanted.load(ordering: .acquiring) < end { break }
     }
     let saved = segment.savedEnd
@@ -150,7 +150,7 @@ final class Saver: Sendable {
     {
       try files?.sync()
       durable.store(saved, ordering: .releasing)
-      tellProgress()
+      reportProgress()
     }
     return isAny
   }
@@ -175,6 +175,6 @@ final class Saver: Sendable {
 
   private func finish() {
     isOver.store(true, ordering: .releasing)
-    tellProgress()
+    reportProgress()
   }
 }

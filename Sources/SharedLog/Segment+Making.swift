@@ -3,8 +3,8 @@ import CLogLayout
 import Platform
 
 extension Segment {
-  /// Makes the segment of a new run, with storage of its own. Nobody sees it before it is whole and
-  /// locked, so a segment without a lock is a dead run's.
+  /// Creates the segment of a new run, with its storage allocated. It gets its name when it is
+  /// complete and locked, so an unlocked segment always belongs to a dead run.
   static func make(
     _ role: Role, _ options: LogOptions, in directory: borrowing Directory
   ) throws(SystemError) -> Segment {
@@ -32,7 +32,7 @@ extension Segment {
     }
   }
 
-  /// Removes what dead processes of this user left half made, a minute ago or more.
+  /// Removes incomplete segments that dead processes of this user left over a minute ago.
   private static func sweep(_ directory: borrowing Directory) {
     let limit = Int64(clamping: wallNowNs()) - 60_000_000_000
     for name in (try? directory.names()) ?? [] where name.hasPrefix(RunName.temporaryPrefix) {

@@ -2,37 +2,37 @@ import CLogLayout
 import Platform
 import Synchronization
 
-/// The newest lines of a run: bytes of a file in memory, in which each line is formatted where it
-/// stays, until it was saved and its place is needed again. What is there when the process dies,
-/// however it dies, is there for others.
+/// The newest lines of a run: a memory-mapped file used as a ring. Each line is formatted in place
+/// and stays until it was saved and its space is needed again. Lines survive the process's death,
+/// of whatever cause.
 ///
-/// Any number of threads append at once, and none waits for another. What decides about places is
-/// this process's own memory: nothing that others write into the file leads it astray.
+/// Any number of threads append at once, and none waits for another. Positions are kept in this
+/// process's private memory, so that writes to the file by others cannot corrupt them.
 final class Segment: Sendable {
   let name: RunName
   let header: RunHeader
   let bell = PrivateFutexWord()
   private let memory: GuardedMapping
-  /// Kept open for its lock, which says that the run goes on.
+  /// Kept open for its lock, which marks the run as alive.
   private let file: Descriptor
   private let clock = LogClock()
 
-  /// Where the next record goes, and the number of the last line: changed in one step, so that
-  /// lines lie in the order of their numbers.
+  /// The next record's position and the last line's number, changed in one step, so that lines lie
+  /// in the order of their numbers.
   private let reserved = Atomic(WordPair(first: 0, second: 0))
-  /// What `reserved` was a moment ago, its halves apart: to look at it whole costs as much as to
-  /// change it, and a guess that is wrong is told so when it is to be changed.
+  /// A recent value of `reserved`, in halves. Loading `reserved` whole costs as much as a
+  /// compare-exchange, which detects a wrong guess anyway.
   private let guess = Atomic<UInt>(0)
   private let guessedNumber = Atomic<UInt>(0)
-  /// Where the oldest record lies that is not saved.
+  /// Position of the oldest record that is not saved.
   private let saved = Atomic<UInt64>(0)
   private let dropped = Atomic<UInt64>(0)
   private let attention = Atomic<UInt8>(Attention.awake.rawValue)
 
-  /// What whoever saves lines is doing, and so when it must be rung for.
+  /// The saver's state, which decides whether an append must ring it.
   enum Attention: UInt8 {
     case awake
-    /// Looks again in a moment by itself.
+    /// Polls again soon without being rung.
     case dozing
     case asleep
   }
@@ -49,7 +49,7 @@ final class Segment: Sendable {
   // MARK: Appending
 
   /// Appends a line.
-  /// - Returns: false if there is no room.
+  /// - Returns: false if the segment is full.
   func append(
     _ level: LogLevel, _ message: String, label: String, _ metadata: [LogField], _ source: String,
     _ sourceLine: UInt32
@@ -68,10 +68,10 @@ final class Segment: Sendable {
     _ source: String
   ) -> Bool {
     let byteCount = shape.byteCount
-    guard let place = reserve(padded(byteCount)) else { return false }
-    let at = offset(of: place.position)
+    guard let space = reserve(padded(byteCount)) else { return false }
+    let at = offset(of: space.position)
     let now = clock.now()
-    setHead(shape, place.number, now, at: at)
+    setHead(shape, space.number, now, at: at)
     var end = at + Int(LG_RECORD_BYTES)
     set(label, at: &end)
     set(source, at: &end)
@@ -79,16 +79,16 @@ final class Segment: Sendable {
     for field in metadata { set(field, at: &end) }
     let checked = Int(LG_CHECKED)
     let sum = memory.withBytes(at: at + checked, count: byteCount - checked) { recordChecksum($0) }
-    // Relaxed: nobody looks at the record before its mark.
+    // Relaxed: readers check the mark before they read the record.
     memory.storeRelaxed64(UInt64(byteCount) | UInt64(sum) << 32, at: at + 8)
-    publish(place.position, byteCount: byteCount)
+    publish(space.position, byteCount: byteCount)
     return true
   }
 
   @inline(__always)
   private func setHead(_ shape: LineShape, _ number: UInt64, _ now: LogClock.Reading, at: Int) {
     let flags: UInt64 = shape.isCut ? UInt64(LG_CUT) : 0
-    // Relaxed: nobody looks at the record before its mark.
+    // Relaxed: readers check the mark before they read the record.
     memory.storeRelaxed64(number, at: at + 16)
     memory.storeRelaxed64(now.wallNs, at: at + 24)
     memory.storeRelaxed64(now.monotonicNs, at: at + 32)
@@ -127,7 +127,7 @@ final class Segment: Sendable {
     let number: UInt64
   }
 
-  /// Takes so many bytes for a record, in one piece.
+  /// Reserves contiguous bytes for a record; nil if the segment is full.
   private func reserve(_ byteCount: Int) -> Reserved? {
     // Relaxed: a guess.
     var last = WordPair(
@@ -136,15 +136,15 @@ final class Segment: Sendable {
       let left = header.capacity - Int(last.first & UInt(header.capacity - 1))
       let filler = left < byteCount ? left : 0
       let end = last.first + UInt(filler + byteCount)
-      // Pairs with `release`: what was saved is no longer read.
+      // Pairs with `release`: saved bytes are no longer read.
       let saved = saved.load(ordering: .acquiring)
       if saved > last.first {
-        // Since then others took places, and theirs were saved.
+        // The guess is old: other threads reserved space since, and it was saved.
         last = reserved.load(ordering: .relaxed)
         continue
       }
       guard UInt64(end) - saved <= header.capacity else { return nil }
-      // Relaxed: a place that is free is all that is wanted; and a guess.
+      // Relaxed: the space is this thread's once the exchange succeeds; the rest is a guess.
       let next = WordPair(first: end, second: last.second + 1)
       let (isTaken, found) = reserved.weakCompareExchange(
         expected: last, desired: next, ordering: .relaxed)
@@ -159,9 +159,9 @@ final class Segment: Sendable {
     }
   }
 
-  /// Makes a record that is no line of the end of the segment.
+  /// Fills the end of the segment with a filler record.
   private func fill(_ position: UInt64, _ byteCount: Int) {
-    // Relaxed: nobody looks at the record before its mark.
+    // Relaxed: readers check the mark before they read the record.
     memory.storeRelaxed64(
       UInt64(byteCount) | UInt64(LG_FILLER) | UInt64(~UInt32(byteCount)) << 32,
       at: offset(of: position) + 8)
@@ -170,8 +170,8 @@ final class Segment: Sendable {
 
   @inline(__always)
   private func publish(_ position: UInt64, byteCount: Int) {
-    // SYNC mark/scan: the record's bytes, and then its mark. In one order with `attention`: either
-    // whoever saves sees the mark before it sleeps, or is rung for here.
+    // SYNC mark/scan: the record's bytes, then its mark. Sequentially consistent with `attention`:
+    // either the saver sees the mark before it sleeps, or this thread rings it.
     memory.storeSequential64(header.nonce ^ position, at: offset(of: position))
     let attention = attention.load(ordering: .sequentiallyConsistent)
     if attention == Attention.awake.rawValue { return }
@@ -197,9 +197,9 @@ final class Segment: Sendable {
 
   // MARK: Dropping
 
-  /// Counts a line for which there was no room. Its number is used up: readers miss it.
+  /// Counts a line that did not fit. Its number is used, so that readers see a gap.
   func drop() {
-    // Relaxed: a number and a count are all that is wanted.
+    // Relaxed: only a number and a count.
     var last = reserved.load(ordering: .relaxed)
     while true {
       let (isTaken, found) = reserved.weakCompareExchange(
@@ -216,7 +216,7 @@ final class Segment: Sendable {
     dropped.wrappingAdd(count, ordering: .relaxed)
   }
 
-  /// How many lines were dropped since it was last asked.
+  /// The number of lines dropped since the last call.
   func takeDropped() -> UInt64 {
     // Relaxed: a count.
     dropped.exchange(0, ordering: .relaxed)
@@ -224,19 +224,19 @@ final class Segment: Sendable {
 
   // MARK: Saving
 
-  /// Whole records, from the first that is not saved on.
+  /// Whole records, beginning with the first unsaved one.
   struct Batch {
     let position: UInt64
     let byteCount: Int
-    /// Where they lie in the mapping: in two parts where they run over its end.
+    /// Their ranges in the mapping: two if they wrap around its end.
     let ranges: [Range<Int>]
     let hasError: Bool
   }
 
-  /// The records that can be saved: up to one that a thread is still writing.
-  /// - Parameter limit: at most so many bytes, but one record at least.
+  /// The records that are ready to save: up to one that a thread is still writing.
+  /// - Parameter limit: maximum bytes; a first record that is longer is returned alone.
   func batch(limit: Int) -> Batch? {
-    // Relaxed: only whoever asks changes it.
+    // Relaxed: only the caller's thread changes it.
     let start = saved.load(ordering: .relaxed)
     var position = start
     var hasError = false
@@ -246,11 +246,11 @@ final class Segment: Sendable {
       guard Int(position - start) < header.capacity,
         memory.loadSequential64(at: at) == header.nonce ^ position
       else { break }
-      // Relaxed: behind the mark.
+      // Relaxed: ordered by the mark.
       let word = memory.loadRelaxed64(at: at + 8)
       let isFiller = word & UInt64(LG_FILLER) != 0
       let byteCount = padded(Int(word & UInt64(LG_FILLER - 1)))
-      // Who writes into the file of a running process loses that process's lines.
+      // Invalid bytes: another process wrote into this run's file, which loses its lines.
       guard byteCount >= Int(LG_ALIGNMENT), byteCount <= Int(LG_RECORD_LIMIT) else { break }
       let end = Int(position - start) + byteCount
       if end > limit, position > start { break }
@@ -282,22 +282,22 @@ final class Segment: Sendable {
       batch.ranges, of: memory, to: file, at: offset, isDurable: isDurable)
   }
 
-  /// Gives up the places of what was saved.
+  /// Frees the space of saved records.
   func release(_ batch: Batch) {
     // Pairs with `reserve`.
     saved.store(batch.position + UInt64(batch.byteCount), ordering: .releasing)
   }
 
-  /// Where the next record goes: all that was appended lies before.
+  /// The next record's position: all appended lines lie before it.
   var end: UInt64 { UInt64(reserved.load(ordering: .acquiring).first) }
   var savedEnd: UInt64 { saved.load(ordering: .acquiring) }
 
-  /// Says what whoever saves is about to do. To be followed by a look for a batch.
-  func pay(_ attention: Attention) {
+  /// Announces what the saver will do next. The saver must check for a batch afterwards.
+  func setAttention(_ attention: Attention) {
     self.attention.store(attention.rawValue, ordering: .sequentiallyConsistent)
   }
 
-  /// Rings even if nobody sleeps.
+  /// Rings the saver in any state.
   func ringAnyway() {
     bell.increment()
     bell.wakeAll()

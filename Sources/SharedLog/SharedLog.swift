@@ -1,27 +1,27 @@
 import AppGroup
 import Platform
 
-// The log that the processes of a group share: each writes files of its own, and every member reads
-// all of them, merged by time. A line is there for others as soon as the call returns, whatever
-// then becomes of the process. This module refuses to know what lines mean, to send them anywhere,
-// and to let one process write another's. Format and failures: docs/design/log-segment.md.
+// The shared log of a group. Each process writes its own files, and every member reads all of
+// them, merged by time. Other members can read a line as soon as the call returns, even if the
+// process then dies. This module refuses to interpret lines, to send them anywhere, and to let one
+// process write another's. Format and failures: docs/design/log-segment.md.
 
 /// Writes the log of one run of this process.
 ///
-/// Any number of threads append at once. A call formats its line into memory that outlives the
-/// process, without a system call; a thread of the log's own saves it to a file within
+/// Any number of threads append at once. A call makes no system call: it formats its line into
+/// memory that outlives the process, and the log's own thread saves it to a file within
 /// milliseconds.
 ///
-/// A process needs one. When the last reference goes, or by ``close(until:)``, what is left is
-/// saved and the memory given back; a process that ends without that loses nothing: the next run of
-/// the same user in the group saves it.
+/// A process needs one log. Releasing the last reference, or ``close(until:)``, saves the remaining
+/// lines and frees the memory. A process that exits without that loses nothing: the next run of the
+/// same user in the group saves its lines.
 public final class SharedLog: Sendable {
   public let options: LogOptions
   private let segment: Segment
   private let saver: Saver
 
-  /// Begins the log of this process's run, and saves what dead runs of this user left.
-  /// - Throws: ``LogError``: this process may not take the role, or there is no room for a segment.
+  /// Begins the log of this run, and saves the lines that this user's dead runs left.
+  /// - Throws: ``LogError``: if this process may not take the role, or the disk is full.
   public static func open(
     _ group: AppGroup, role: Role, options: LogOptions = LogOptions()
   ) throws(LogError) -> SharedLog {
@@ -41,19 +41,19 @@ public final class SharedLog: Sendable {
     self.options = options
   }
 
-  /// What the files of this run are called.
+  /// The prefix of this run's file names.
   public var runName: String { segment.name.text }
 
-  /// Whether lines of a level are written: ask before making a costly message.
+  /// Whether lines of this level are written. Check it before building a costly message.
   @inlinable
   public func writes(_ level: LogLevel) -> Bool { level >= options.minimumLevel }
 
-  /// Appends a line. Never throws: a line for which there is no room is dropped or waited for, as
-  /// the options say, and the log says how many were dropped.
+  /// Appends a line. Never throws: when the segment is full, the line is dropped or the call waits,
+  /// as the options say. The log reports the number of dropped lines.
   /// - Parameters:
-  ///   - label: what part of the program speaks, at most 255 bytes.
-  ///   - metadata: what goes with the message, key by key.
-  ///   - source: the file of the call, and `line` its line.
+  ///   - label: the subsystem that logs, at most 255 bytes.
+  ///   - metadata: keys and values that accompany the message.
+  ///   - source: the file of the call; `line` is its line.
   @inlinable
   public func append(
     _ level: LogLevel, _ message: @autoclosure () -> String, label: String = "",
@@ -85,12 +85,12 @@ public final class SharedLog: Sendable {
     segment.drop()
   }
 
-  /// Waits until every line that was appended before survives a power cut.
+  /// Waits until all lines appended before the call survive a power cut.
   public func flush(until deadline: Deadline = .after(.seconds(10))) throws(LogError) {
     try saver.flush(until: deadline)
   }
 
-  /// Saves all lines and ends the run. What is appended afterwards is read by nobody.
+  /// Saves all lines and ends the run. Lines appended afterwards are lost.
   public func close(until deadline: Deadline = .after(.seconds(10))) throws(LogError) {
     saver.end()
     try saver.waitForEnd(until: deadline)

@@ -1,4 +1,4 @@
-/// A moment as ISO 8601 has it, in UTC and with microseconds.
+/// Formats times as ISO 8601, in UTC with microseconds.
 package struct TimeText {
   private var second: UInt64 = .max
   private var prefix = ""

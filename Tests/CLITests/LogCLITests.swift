@@ -103,7 +103,7 @@ import Testing
     #expect(words.output.hasSuffix("] farewell\n"))
     let none = try framebus("log", "--last-words", "4294967295")
     #expect(none.status == .exited(1))
-    #expect(none.errors.contains("error: no line of a process 4294967295 is kept"))
+    #expect(none.errors.contains("error: the log has no line of process 4294967295"))
   }
 
   @Test func anExportIsACopyAndAMoveTakesAway() throws {

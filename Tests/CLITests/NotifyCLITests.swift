@@ -76,7 +76,7 @@ import Testing
     #expect(counted.output.hasPrefix("go  generation 1  coalesced 1  state 0"))
     let late = try framebus("notify", "watch", "go", "--timeout", "0.05")
     #expect(late.status == .exited(1))
-    #expect(late.errors.contains("error: the time ended with 0 deliveries of go"))
+    #expect(late.errors.contains("error: timed out with 0 deliveries of go"))
     let quiet = try framebus("notify", "watch", "go", "--timeout", "0", "--json", "--quiet")
     #expect(quiet.status == .exited(1))
     #expect(quiet.output + quiet.errors == "")
@@ -107,7 +107,7 @@ import Testing
     for text in ["-1", "x", "0x", "18446744073709551616"] {
       let result = try framebus("notify", "set-state", "go", "--", text)
       #expect(result.status == .exited(2))
-      #expect(result.errors.contains("“\(text)” is no state"))
+      #expect(result.errors.contains("“\(text)” is not a state"))
     }
   }
 

@@ -126,6 +126,6 @@ struct UnlockTests {
     #expect(refused.errors.contains("keyring is unavailable"), "\(refused.errors)")
     let got = try forbidden(command("get", ["whip.example.com", "studio"] + fromPipe))
     #expect(got.output == "token-1", "\(got.errors)")
-    #expect(try forbidden(["doctor"]).output.contains("keyring                     not to be had"))
+    #expect(try forbidden(["doctor"]).output.contains("keyring                     unavailable"))
   }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandLineSupport
 
-/// `framebus capture`: parses, so that help and usage need no media library, and hands over to
-/// the program that has the source.
+/// `framebus capture`: parses here, so that help needs no media library, then runs the program
+/// that has the source.
 struct CaptureCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "capture", abstract: "Publish a screen, a file, sound or a test pattern.")

@@ -1,12 +1,12 @@
 import ArgumentParser
 import CommandLineSupport
 
-/// `framebus doctor`: what works on this machine, what is missing, how to fix it.
+/// `framebus doctor`: shows what this machine supports, what is missing, and how to fix it.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check kernel, limits and packages, and say how to fix what is missing.",
-    discussion: "Status 1 if something is missing that the product cannot do without.")
+    abstract: "Check kernel, limits and packages, and suggest fixes.",
+    discussion: "Exits with status 1 if something required is missing.")
 
   @OptionGroup var global: GlobalOptions
 

@@ -5,10 +5,10 @@ import FoundationEssentials
 import Platform
 import SharedLog
 
-/// `framebus log …`: the log that the group's processes share.
+/// `framebus log …`: the shared log of the group's processes.
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show the log of the group's processes, merged by time; follow, export, append.",
+    abstract: "Show, follow, export or extend the group's log.",
     subcommands: [LogShow.self, LogAppend.self], defaultSubcommand: LogShow.self)
 }
 
@@ -16,12 +16,12 @@ struct LogAppend: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "append", abstract: "Append a line to the log.")
 
-  @Argument(help: ArgumentHelp("What the line says.", valueName: "message"))
+  @Argument(help: ArgumentHelp("Message text.", valueName: "message"))
   var message: String
   @OptionGroup var choice: LevelOption
-  @Option(help: ArgumentHelp("What part of the program speaks.", valueName: "label"))
+  @Option(help: ArgumentHelp("Subsystem that logs, such as capture.", valueName: "label"))
   var label = ""
-  @Option(help: ArgumentHelp("A key and a value that go with it; repeatable.", valueName: "k=v"))
+  @Option(help: ArgumentHelp("Add a key and its value; repeatable.", valueName: "k=v"))
   var metadata: [String] = []
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -52,13 +52,13 @@ struct LevelOption: ParsableArguments {
     guard let levelText else { return nil }
     guard let level = LogLevel(name: levelText) else {
       let names = LogLevel.allCases.map(\.description).joined(separator: ", ")
-      throw UsageError("“\(levelText.plain)” is no level; use \(names)")
+      throw UsageError("“\(levelText.plain)” is not a level; use \(names)")
     }
     return level
   }
 }
 
-/// A `KEY=VALUE` of the command line.
+/// Parses a `KEY=VALUE` argument.
 func field(_ text: String) throws(UsageError) -> (key: String, value: String) {
   let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
   guard parts.count == 2, !parts[0].isEmpty else {
@@ -67,7 +67,7 @@ func field(_ text: String) throws(UsageError) -> (key: String, value: String) {
   return (String(parts[0]), String(parts[1]))
 }
 
-/// A moment in the past: `10m` ago (s, m, h, d), or a date as ISO 8601 has it.
+/// Parses a past time: an age such as `10m` (s, m, h, d), or an ISO 8601 date.
 func pastMoment(_ text: String) throws(UsageError) -> UInt64 {
   let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
   if let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()),
@@ -77,7 +77,7 @@ func pastMoment(_ text: String) throws(UsageError) -> UInt64 {
     return now - min(now, UInt64(count * unit * 1e9))
   }
   guard let date = try? Date(text, strategy: .iso8601), date.timeIntervalSince1970 >= 0 else {
-    throw UsageError("--since \(text): use 30s, 10m, 2h or 1d, or such as 2027-01-31T00:00:00Z")
+    throw UsageError("--since \(text): use 30s, 10m, 2h, 1d, or a date like 2027-01-31T00:00:00Z")
   }
   return UInt64(date.timeIntervalSince1970 * 1e9)
 }

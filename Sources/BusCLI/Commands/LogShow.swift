@@ -4,53 +4,53 @@ import CommandLineSupport
 import Platform
 import SharedLog
 
-/// `framebus log`: the lines that are there, and with `--follow` those that come.
+/// `framebus log`: prints existing lines, and with `--follow` new ones as they arrive.
 struct LogShow: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the log, merged by time (the default).",
     discussion: """
-      Each line has its time (UTC), level, role and process. What a process wrote cannot end a \
-      line, nor steer a terminal: such characters are shown as \\u{…}. Lines that were lost are \
-      told of on standard error. Private values are shown, but not exported.
+      Each line shows its time (UTC), level, role and process. Control characters and line breaks \
+      in a line's text are shown as \\u{…}. Lost lines are reported on standard error. Private \
+      values are shown, but not exported.
 
-      The product's own processes log here. They write lines from $FRAMEBUS_LOG_LEVEL on (info, or \
-      debug by --verbose), and with $FRAMEBUS_LOG_JOURNAL=1 to systemd's journal, with \
-      $FRAMEBUS_LOG_JSON=FILE to a file of JSON lines, too.
+      FrameBus's own processes log here, from level $FRAMEBUS_LOG_LEVEL up (default: info, or \
+      debug with --verbose). $FRAMEBUS_LOG_JOURNAL=1 copies their lines to systemd's journal, \
+      $FRAMEBUS_LOG_JSON=FILE to a file of JSON lines.
       """)
 
-  @Flag(help: "Go on with lines as they come, until Ctrl-C.")
+  @Flag(help: "Print new lines as they arrive, until Ctrl-C.")
   var follow = false
-  @Option(help: ArgumentHelp("Lines since then: 10m, 2h, 1d, or a date.", valueName: "time"))
+  @Option(help: ArgumentHelp("Show lines since 10m, 2h or 1d ago, or a date.", valueName: "time"))
   var since: String?
   @OptionGroup var choice: LevelOption
-  @Option(help: ArgumentHelp("Lines whose message holds TEXT.", valueName: "text"))
+  @Option(help: ArgumentHelp("Show lines whose message contains TEXT.", valueName: "text"))
   var grep = ""
-  @Option(help: ArgumentHelp("Lines of a label; repeatable.", valueName: "label"))
+  @Option(help: ArgumentHelp("Show lines with this label; repeatable.", valueName: "label"))
   var label: [String] = []
-  @Option(help: ArgumentHelp("Lines with this value of a key; repeatable.", valueName: "k=v"))
+  @Option(help: ArgumentHelp("Show lines with this key and value; repeatable.", valueName: "k=v"))
   var metadata: [String] = []
   @Option(
     help: ArgumentHelp(
-      "The last 20 lines of a process, dead or not.", valueName: "pid"))
+      "Show a process's last 20 lines, even after its exit.", valueName: "pid"))
   var lastWords: UInt32?
   @Option(
-    help: ArgumentHelp("Copy the lines to a file of JSON lines in DIR.", valueName: "dir"))
+    help: ArgumentHelp("Copy lines to a file of JSON lines in DIR.", valueName: "dir"))
   var export: String?
   @Option(
     help: ArgumentHelp(
-      "The same, and remove from the group what ended runs left.", valueName: "dir"))
+      "Export, then remove the files of ended runs.", valueName: "dir"))
   var move: String?
-  @OptionGroup(title: "Global options (--role chooses whose lines)") var global: GlobalOptions
+  @OptionGroup(title: "Global options (--role filters lines by role)") var global: GlobalOptions
 
   func validate() throws {
     if export != nil && move != nil { throw ValidationError("--export or --move, not both") }
     if follow && (export != nil || move != nil || lastWords != nil) {
-      throw ValidationError("--follow goes with none of --export, --move and --last-words")
+      throw ValidationError("--follow excludes --export, --move and --last-words; use one")
     }
   }
 
   func run() throws {
-    // First of all, so that no thread is without it.
+    // Before any thread starts, because threads inherit the signal mask.
     let signals = try SignalWatcher()
     let filter = try filter()
     let group = try AppGroup.open(global.groupID(), root: global.root)
@@ -70,7 +70,7 @@ struct LogShow: ParsableCommand {
       var last: [LogRecord] = []
       try read(reader, filter, signals.stop) { record in
         guard record.run.pid == lastWords else { return }
-        // A process id comes again: the last run to have it is meant.
+        // Process IDs are reused: keep the lines of the last run with this one.
         if last.last?.run != record.run { last.removeAll() }
         if last.count == 20 { last.removeFirst() }
         last.append(record)
@@ -121,6 +121,6 @@ struct LogShow: ParsableCommand {
 private struct NoWords: Error, CustomStringConvertible {
   let pid: UInt32
   var description: String {
-    "no line of a process \(pid) is kept; `framebus log` shows whose there are"
+    "the log has no line of process \(pid); `framebus log` shows the processes that have lines"
   }
 }

@@ -7,16 +7,16 @@ import Platform
 /// `framebus notify …`: the group's named notifications.
 struct Notify: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Post, watch and look at the group's named notifications.",
+    abstract: "Post, watch and inspect the group's notifications.",
     subcommands: [
       NotifyPost.self, NotifyWatch.self, NotifyCheck.self, NotifyState.self, NotifySetState.self,
       NotifyList.self, NotifyDump.self,
     ])
 }
 
-/// The name that most verbs take.
+/// The notification name argument.
 struct NotificationChoice: ParsableArguments {
-  @Argument(help: ArgumentHelp("The notification.", valueName: "name"))
+  @Argument(help: ArgumentHelp("Notification name.", valueName: "name"))
   var nameText: String
 
   func name() throws(UsageError) -> NotificationName {
@@ -25,9 +25,9 @@ struct NotificationChoice: ParsableArguments {
 }
 
 extension GlobalOptions {
-  /// The group's notifications, in the role of `--role`: by default as host, if this user may be
-  /// that, else in the first of the user's roles.
-  /// - Parameter creatingLocal: as `openGroup`: not for verbs that only look.
+  /// The group's notifications, opened in the role of `--role`. The default role is host if this
+  /// user may take it, else the user's first role.
+  /// - Parameter creatingLocal: as in `openGroup`; false for verbs that only read.
   func openNotifications(creatingLocal: Bool = false) throws -> NotifyCenter {
     let group = try openGroup(creatingLocal: creatingLocal)
     return try NotifyCenter(group, role: role(in: group))
@@ -36,11 +36,11 @@ extension GlobalOptions {
 
 struct NotifyPost: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "post", abstract: "Post a notification: whoever observes it is told.",
-    discussion: "A post that nobody observes is a success, and is counted.")
+    commandName: "post", abstract: "Post a notification to its observers.",
+    discussion: "A post without observers succeeds and is counted.")
 
   @OptionGroup var choice: NotificationChoice
-  @Option(name: .customLong("repeat"), help: ArgumentHelp("Post it N times.", valueName: "n"))
+  @Option(name: .customLong("repeat"), help: ArgumentHelp("Post N times.", valueName: "n"))
   var times = 1
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -60,14 +60,14 @@ struct NotifyPost: ParsableCommand {
 struct NotifyCheck: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Tell whether a notification was posted; exit status 1 if not.",
+    abstract: "Check whether a notification was posted; exit 1 if not.",
     discussion: """
-      Prints its generation: how often it was posted in all. Given back with --since, the next \
-      check is about the posts after it.
+      Prints the notification's generation: its total number of posts. Pass that number to \
+      --since to check for later posts only.
       """)
 
   @OptionGroup var choice: NotificationChoice
-  @Option(help: ArgumentHelp("Posted after this generation.", valueName: "generation"))
+  @Option(help: ArgumentHelp("Count only posts after this generation.", valueName: "generation"))
   var since: UInt64 = 0
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -79,14 +79,14 @@ struct NotifyCheck: ParsableCommand {
     } else {
       try global.terminal.print("\(generation)")
     }
-    // A smaller generation is a table that began anew: what was posted since is news.
+    // A smaller generation means that the table began anew: those posts are new as well.
     if generation == since || generation == 0 { throw AlreadyReported() }
   }
 }
 
 struct NotifyState: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "state", abstract: "Print the 64 bits that go with a notification.")
+    commandName: "state", abstract: "Print a notification's 64-bit state.")
 
   @OptionGroup var choice: NotificationChoice
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -100,7 +100,7 @@ struct NotifyState: ParsableCommand {
 struct NotifySetState: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set-state",
-    abstract: "Set the 64 bits that go with a notification; post it to tell of that.")
+    abstract: "Set a notification's 64-bit state without posting.")
 
   @OptionGroup var choice: NotificationChoice
   @Argument(help: ArgumentHelp("0 to 2⁶⁴ − 1, or 0x and hexadecimal digits.", valueName: "value"))
@@ -111,11 +111,11 @@ struct NotifySetState: ParsableCommand {
     let name = try choice.name()
     let isHexadecimal = valueText.hasPrefix("0x")
     let digits = isHexadecimal ? valueText.dropFirst(2) : valueText[...]
-    // A sign would be taken.
+    // `UInt64(_:radix:)` would accept a sign.
     let value = digits.first == "+" ? nil : UInt64(digits, radix: isHexadecimal ? 16 : 10)
     guard let value else {
       throw UsageError(
-        "“\(valueText.plain)” is no state: use 0 to \(UInt64.max), or hexadecimal after 0x")
+        "“\(valueText.plain)” is not a state: use 0 to \(UInt64.max), or hexadecimal after 0x")
     }
     let center = try global.openNotifications(creatingLocal: true)
     try center.setState(value, of: name)
@@ -123,7 +123,7 @@ struct NotifySetState: ParsableCommand {
   }
 }
 
-/// What `post` and `check` print with `--json`.
+/// The JSON output of `post` and `check`.
 private struct GenerationReport: Encodable {
   let name: String
   let generation: UInt64
@@ -134,7 +134,7 @@ private struct GenerationReport: Encodable {
   }
 }
 
-/// What `state` prints.
+/// The output of `state`.
 private struct StateReport: Encodable {
   let name: String
   let generation: UInt64

@@ -3,10 +3,10 @@ import CommandLineSupport
 import NotifyCenter
 import Platform
 
-/// `framebus notify list`: a line for each name.
+/// `framebus notify list`: one line per name.
 struct NotifyList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the notifications that were ever used, with their counts.")
+    commandName: "list", abstract: "List notifications and their counts.")
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -25,12 +25,12 @@ struct NotifyList: ParsableCommand {
   }
 }
 
-/// `framebus notify dump [NAME]`: all that is known of each name.
+/// `framebus notify dump [NAME]`: full details of each name.
 struct NotifyDump: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "dump", abstract: "Print all that is known of notifications, and who observes.")
+    commandName: "dump", abstract: "Print notifications with their details and observers.")
 
-  @Argument(help: ArgumentHelp("One notification; by default all.", valueName: "name"))
+  @Argument(help: ArgumentHelp("Notification name (default: all).", valueName: "name"))
   var nameText: String?
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -69,7 +69,7 @@ private struct NothingKnown: Error, CustomStringConvertible {
   }
 }
 
-/// What is known of a notification, as scripts read it.
+/// The JSON form of a notification's status.
 private struct NotificationReport: Encodable {
   struct Process: Encodable {
     let pid: Int32

@@ -8,8 +8,8 @@ struct NotifyWatch: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Print a line for each delivery of a notification.",
     discussion: """
-      Posts that come faster than they are delivered are delivered as one, which says how many \
-      they were: none is lost. Who posted is known where a delivery stands for one post.
+      Posts that arrive faster than they are delivered are coalesced into one delivery, which \
+      gives their number; none is lost. A delivery names its poster only if it stands for one post.
       """)
 
   @OptionGroup var choice: NotificationChoice
@@ -17,7 +17,7 @@ struct NotifyWatch: ParsableCommand {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    // First of all, so that no thread is without it.
+    // Before any thread starts, because threads inherit the signal mask.
     let signals = try SignalWatcher()
     let deadline = limits.deadline
     let name = try choice.name()
@@ -44,12 +44,12 @@ struct NotifyWatch: ParsableCommand {
     if let pid = record.pid, let uid = record.uid {
       line += "  by \(pid == 0 ? "a hidden process" : "pid \(pid)"), \(userName(uid))"
     }
-    if delivery.isReset { line += "  (counted anew)" }
+    if delivery.isReset { line += "  (count restarted)" }
     try global.terminal.print(line)
   }
 }
 
-/// A delivery as scripts read it.
+/// The JSON form of a delivery.
 private struct DeliveryRecord: Encodable {
   let name: String
   let generation: UInt64
@@ -71,7 +71,7 @@ private struct DeliveryRecord: Encodable {
 
   private enum Key: String, CodingKey { case name, generation, coalesced, state, pid, uid, isReset }
 
-  /// With a null for what is not known.
+  /// Encodes unknown values as null.
   func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: Key.self)
     try values.encode(name, forKey: .name)
@@ -84,13 +84,13 @@ private struct DeliveryRecord: Encodable {
   }
 }
 
-/// The time ended before the count was full.
+/// The timeout passed before `--count` deliveries arrived.
 private struct TooFew: Error, CustomStringConvertible {
   let name: NotificationName
   let delivered: Int
 
   var description: String {
-    "the time ended with \(delivered) deliveries of \(name.text.plain); see who observes and posts "
-      + "with `framebus notify list`, or give it more time with --timeout"
+    "timed out with \(delivered) deliveries of \(name.text.plain); list observers and posts "
+      + "with `framebus notify list`, or increase --timeout"
   }
 }

@@ -5,25 +5,26 @@ import FrameBus
 import Platform
 import Recording
 
-/// `framebus play`: a stream or a recording as y4m on standard output, or as a stream again.
+/// `framebus play`: writes a stream or a recording as y4m, or publishes a recording as a stream.
 struct PlayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
     abstract: "Write a stream or a recording to standard output as y4m.",
     discussion: """
-      As in `framebus play screen | ffplay -`. Planar YUV and grey pictures go over byte by byte; \
-      semi-planar and packed YUV are laid out anew; RGB becomes 4:4:4 by BT.601 with video levels. \
-      y4m has one size and layout: playing ends with an error where a stream changes them. A \
-      recording plays as fast as it is read, or with --realtime at the pace of its time stamps.
+      For example, `framebus play screen | ffplay -`. Planar YUV and grey pictures are written \
+      unchanged; semi-planar and packed YUV become planar; RGB becomes 4:4:4 by BT.601 with video \
+      levels. A y4m file has one size and layout: a stream that changes them ends playing with an \
+      error. A recording plays as fast as it is read, or with --realtime at the pace of its time \
+      stamps.
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "What to play: a recording if there is a file of that name, else a stream.",
+      "Recording, if a file of that name exists, else stream.",
       valueName: "stream-or-file"))
   var source: String
 
-  @Option(help: ArgumentHelp("Begin with the recording's frame N, from 1.", valueName: "n"))
+  @Option(help: ArgumentHelp("Start at the recording's frame N, counted from 1.", valueName: "n"))
   var from: Int?
 
   @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
@@ -32,12 +33,12 @@ struct PlayCommand: ParsableCommand {
   @Flag(help: "Play a recording at the pace of its time stamps.")
   var realtime = false
 
-  @Flag(help: "Write the frames' bytes as they are, of whatever kind, one after the other.")
+  @Flag(help: "Write the frames' bytes unchanged, of any kind.")
   var raw = false
 
   @Option(
     help: ArgumentHelp(
-      "Publish a recording as this stream, from when the first subscriber comes.",
+      "Publish a recording as this stream, once a subscriber attaches.",
       valueName: "name"))
   var toStream: String?
 
@@ -48,13 +49,13 @@ struct PlayCommand: ParsableCommand {
     if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
     if let from, from < 1 { throw ValidationError("--from \(from): use 1 or more") }
     if toStream != nil, raw {
-      throw ValidationError("--raw is for standard output, and --to-stream is not; leave one out")
+      throw ValidationError("--raw applies to standard output, not to --to-stream; omit one")
     }
   }
 
   func run() throws {
     let target = try toStream.map(streamName)
-    // First of all, so that no thread is without it.
+    // Before any thread starts, because threads inherit the signal mask.
     let signals = try SignalWatcher()
     do {
       if OutputFile(source).exists || source.contains("/") {
@@ -63,7 +64,7 @@ struct PlayCommand: ParsableCommand {
         try playStream(try liveSource(), stop: signals.stop)
       }
     } catch PlayError.system(let error) {
-      // That nobody reads any more is met where it is for every verb.
+      // A closed standard output is handled in one place for every verb.
       throw error
     }
     try endBySignal(signals)
@@ -75,7 +76,7 @@ struct PlayCommand: ParsableCommand {
     for (name, isGiven) in [
       ("--from", from != nil), ("--realtime", realtime), ("--to-stream", toStream != nil),
     ] where isGiven {
-      throw UsageError("\(name) is for recordings, and there is no file \(source)")
+      throw UsageError("\(name) applies to recordings, and there is no file \(source)")
     }
     return try streamName(source)
   }
@@ -87,7 +88,7 @@ struct PlayCommand: ParsableCommand {
       name, in: group, WholeStream.Wishes(),
       waitingForPublisherUntil: nil, stop: stop)
     var output = PictureOutput(isRaw: raw)
-    defer { tellOfDrops(stream.droppedCount) }
+    defer { reportDrops(stream.droppedCount) }
     var left = frames ?? .max
     while left > 0 {
       switch try stream.next(until: .never, stop: stop) {
@@ -103,10 +104,10 @@ struct PlayCommand: ParsableCommand {
     }
   }
 
-  private func tellOfDrops(_ count: UInt64) {
+  private func reportDrops(_ count: UInt64) {
     if count == 0 { return }
-    global.terminal.say("\(count) frames dropped: whoever reads was too slow")
-    ProductLog.append(.notice, "\(count) frames dropped: whoever reads was too slow")
+    global.terminal.say("\(count) frames dropped: the reader was too slow")
+    ProductLog.append(.notice, "\(count) frames dropped: the reader was too slow")
   }
 
   private func beginLog(in group: AppGroup) {
@@ -119,13 +120,13 @@ struct PlayCommand: ParsableCommand {
   private func play(_ reader: RecordingReader, to target: StreamName?, stop: StopSignal) throws {
     if !reader.index.isFinished {
       global.terminal.say(
-        "the recording was not finished: \(reader.index.count) whole frames were found in it")
+        "the recording is incomplete: it has \(reader.index.count) whole frames")
     }
     let first = from ?? 1
     let count = reader.index.count
     if count == 0 { throw NothingToPlay(path: source) }
     guard first <= count else {
-      throw UsageError("\(source) has \(count) frames; begin with --from 1 to \(count)")
+      throw UsageError("\(source) has \(count) frames; use --from 1 to \(count)")
     }
     let numbers = first...first + min(count - first, (frames ?? .max) - 1)
     if let target {
@@ -168,7 +169,7 @@ struct PlayCommand: ParsableCommand {
     publisher.finish(.ended)
   }
 
-  /// - Returns: false when the signal was raised first.
+  /// - Returns: false if the stop signal was raised first.
   private func waitUntilDue(
     _ frame: RecordedFrame, _ clock: inout PlaybackClock, _ stop: StopSignal
   ) -> Bool {
@@ -179,7 +180,7 @@ struct PlayCommand: ParsableCommand {
   }
 }
 
-/// The recording has no frame.
+/// The recording has no frames.
 private struct NothingToPlay: Error, CustomStringConvertible {
   let path: String
 

@@ -5,28 +5,29 @@ import Platform
 import Recording
 import SharedLog
 
-/// `framebus record`: a stream's frames in a file, as they are.
+/// `framebus record`: writes a stream's frames to a file, unencoded.
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
-    abstract: "Record a stream's frames in a file, as they are.",
+    abstract: "Record a stream's frames to a file, unencoded.",
     discussion: """
-      Every frame is kept if the publisher waits for its subscribers, as files do; a live \
-      publisher is never held up: what the disk is too slow for is dropped, and counted. Frames \
-      go from their slots straight to the disk where the file system allows it. `framebus play \
-      FILE` plays the recording, also one whose recorder was killed. An existing file is replaced.
+      Every frame is kept if the publisher waits for its subscribers, as one that plays a file \
+      does. A live publisher never waits: frames that the disk is too slow for are dropped and \
+      counted. Frames go directly from their slots to the disk where the file system allows it. \
+      `framebus play FILE` plays the recording, even if the recorder was killed. Replaces an \
+      existing file.
       """)
 
-  @Argument(help: ArgumentHelp("The stream to record.", valueName: "stream"))
+  @Argument(help: ArgumentHelp("Stream to record.", valueName: "stream"))
   var streamText: String
 
-  @Argument(help: ArgumentHelp("The file to write.", valueName: "file"))
+  @Argument(help: ArgumentHelp("File to write.", valueName: "file"))
   var path: String
 
   @Option(
     help: ArgumentHelp(
-      "latest, keep:N or lossless[:SECONDS] (default: lossless from a file, else all that the "
-        + "stream keeps).", valueName: "policy"))
+      "latest, keep:N or lossless[:SECONDS] (default: lossless from a file, else all frames that "
+        + "the stream keeps).", valueName: "policy"))
   var policy: String?
 
   @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
@@ -40,7 +41,7 @@ struct RecordCommand: ParsableCommand {
   func validate() throws {
     if let frames, frames < 1 { throw ValidationError("--frames \(frames): use 1 or more") }
     if let duration, !(duration > 0 && duration <= 1e9) {
-      throw ValidationError("--duration \(duration): use seconds, more than 0")
+      throw ValidationError("--duration \(duration): use more than 0 seconds")
     }
   }
 
@@ -49,7 +50,7 @@ struct RecordCommand: ParsableCommand {
     plan.policy = try policy.map(subscriberPolicy)
     plan.frameLimit = frames
     plan.duration = duration.map { .seconds($0) }
-    // First of all, so that no thread is without it.
+    // Before any thread starts, because threads inherit the signal mask.
     let signals = try SignalWatcher()
     let display = RecordingDisplay(global.terminal)
     let summary: RecordingSummary
@@ -79,12 +80,12 @@ struct RecordCommand: ParsableCommand {
   }
 }
 
-/// Status 130 is for Ctrl-C; one who sends SIGTERM asked for exactly this clean end.
+/// Ctrl-C exits with status 130; SIGTERM asks for this clean end, so its status is 0.
 func endBySignal(_ signals: SignalWatcher) throws {
   if signals.isInterrupted { throw Interrupted() }
 }
 
-/// The stream ended by its publisher's failure. What came before it is complete.
+/// The publisher failed. Frames before that are complete.
 struct PublisherFailed: Error, CustomStringConvertible {
   let stream: StreamName
 
@@ -102,7 +103,7 @@ extension RecordingSummary {
   }
 }
 
-/// The summary as scripts read it.
+/// The JSON form of the summary. Field names are a stable interface.
 private struct RecordingRecord: Encodable {
   let stream: String
   let output: String
@@ -112,9 +113,9 @@ private struct RecordingRecord: Encodable {
   let fps: Double
   let bytes_per_second: Double
   let elapsed_ns: UInt64
-  /// Whether the page cache was left out.
+  /// Whether writes bypassed the page cache.
   let isDirect: Bool
-  /// Whether several frames were under way at once.
+  /// Whether io_uring wrote several frames at once.
   let usesRing: Bool
   let end: String
 

@@ -1,15 +1,15 @@
 import ArgumentParser
 import CommandLineSupport
 
-/// `framebus snapshot`: the newest frame of a stream as a picture, by the uploader.
+/// `framebus snapshot`: writes a stream's newest frame as a picture; `framebus-upload` does it.
 struct SnapshotCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "snapshot", abstract: "Write a stream's newest frame to a PNG file.")
 
-  @Argument(help: ArgumentHelp("The stream to read.", valueName: "stream"))
+  @Argument(help: ArgumentHelp("Stream to read.", valueName: "stream"))
   var streamText: String
 
-  @Argument(help: ArgumentHelp("The picture to write, ending in .png.", valueName: "file.png"))
+  @Argument(help: ArgumentHelp("File to write, ending in .png.", valueName: "file.png"))
   var path: String
 
   @OptionGroup var global: GlobalOptions

@@ -3,10 +3,10 @@ import CommandLineSupport
 import FrameBus
 import Platform
 
-/// `framebus streams`: what flows in the group, asked of each publisher.
+/// `framebus streams`: lists the group's streams, as their publishers report them.
 struct StreamsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "streams", abstract: "List the streams of the group and who reads them.")
+    commandName: "streams", abstract: "List the group's streams and their subscribers.")
 
   @OptionGroup var global: GlobalOptions
 
@@ -43,7 +43,7 @@ struct StreamsCommand: ParsableCommand {
   }
 }
 
-/// The list is not whole.
+/// The list is incomplete.
 private struct StreamsLeftOut: Error, CustomStringConvertible {
   let line: String
   var description: String { line }

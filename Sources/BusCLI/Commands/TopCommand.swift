@@ -3,23 +3,24 @@ import CommandLineSupport
 import FrameBus
 import Platform
 
-/// `framebus top`: what flows in the group, looked at again and again.
+/// `framebus top`: shows the group's streams, refreshed at an interval.
 struct TopCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "top",
-    abstract: "Watch the streams of the group: rates, lag, latency and drops of each subscriber.",
+    abstract: "Monitor streams: rates, lag, latency and drops.",
     discussion: """
-      Latency is from publish to receive, of the frames received since the look before. Looking \
-      asks the publishers' control planes and delays no frame. With --json, one object a look.
+      Latency is the time from publish to receive, of frames received since the last refresh. \
+      Polling uses the publishers' control sockets and delays no frame. With --json, prints one \
+      object per refresh.
       """)
 
-  @Argument(help: ArgumentHelp("The only stream to watch.", valueName: "stream"))
+  @Argument(help: ArgumentHelp("Stream to monitor (default: all).", valueName: "stream"))
   var streamText: String?
 
-  @Option(help: ArgumentHelp("Seconds from one look to the next.", valueName: "s"))
+  @Option(help: ArgumentHelp("Refresh interval in seconds.", valueName: "s"))
   var interval = 1.0
 
-  @Option(help: ArgumentHelp("End after N looks.", valueName: "n"))
+  @Option(help: ArgumentHelp("Stop after N refreshes.", valueName: "n"))
   var count: Int?
 
   @OptionGroup var global: GlobalOptions
@@ -33,28 +34,28 @@ struct TopCommand: ParsableCommand {
 
   func run() throws {
     let only = try streamText.map(streamName)
-    // First of all, so that no thread is without it.
+    // Before any thread starts, because threads inherit the signal mask.
     let signals = try SignalWatcher()
     KernelFeatures.raiseDescriptorLimit()
     let inspector = StreamInspector(try global.openGroup())
     let screen = Screen()
-    func look() throws -> [StreamReport] {
+    func poll() throws -> [StreamReport] {
       try inspector.look(patience: .seconds(min(1, interval)), stop: signals.stop)
         .filter { only == nil || $0.name == only }
     }
-    var lookedAtNs = monotonicNowNs()
-    var earlier = try look()
+    var polledAtNs = monotonicNowNs()
+    var earlier = try poll()
     if let only, earlier.isEmpty, !signals.stop.isRaised { throw NoStream(name: only) }
-    var looks = 0
-    while looks < count ?? .max {
-      let due = Deadline(monotonicNs: lookedAtNs + UInt64(interval * 1e9))
+    var polls = 0
+    while polls < count ?? .max {
+      let due = Deadline(monotonicNs: polledAtNs + UInt64(interval * 1e9))
       if try firstReadable(signals.stop.descriptorNumber, until: due) != nil { break }
       let nowNs = monotonicNowNs()
-      let reports = try look()
+      let reports = try poll()
       if signals.stop.isRaised { break }
-      let seconds = Double(nowNs - lookedAtNs) / 1e9
+      let seconds = Double(nowNs - polledAtNs) / 1e9
       try show(reports, of: inspector, since: earlier, seconds: seconds, on: screen)
-      (earlier, lookedAtNs, looks) = (reports, nowNs, looks + 1)
+      (earlier, polledAtNs, polls) = (reports, nowNs, polls + 1)
     }
     if signals.isInterrupted { throw Interrupted() }
   }
@@ -77,7 +78,7 @@ struct TopCommand: ParsableCommand {
   }
 }
 
-/// The stream to watch is not there.
+/// The requested stream does not exist.
 private struct NoStream: Error, CustomStringConvertible {
   let name: StreamName
 
@@ -86,7 +87,7 @@ private struct NoStream: Error, CustomStringConvertible {
   }
 }
 
-/// A stream's name from the command line.
+/// Parses a stream name argument.
 func streamName(_ text: String) throws(UsageError) -> StreamName {
   do { return try StreamName(text) } catch { throw UsageError("\(error)") }
 }

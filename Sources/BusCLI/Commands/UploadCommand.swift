@@ -1,10 +1,10 @@
 import ArgumentParser
 import CommandLineSupport
 
-/// `framebus upload`: parses, so that help and usage need no media library, and hands over.
+/// `framebus upload`: parses here, so that help needs no media library, then runs the uploader.
 struct UploadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "upload", abstract: "Encode a stream's frames and send or record them.")
+    commandName: "upload", abstract: "Encode a stream's frames, then send or record them.")
 
   @OptionGroup var upload: UploadOptions
   @OptionGroup var global: GlobalOptions

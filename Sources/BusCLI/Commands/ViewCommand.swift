@@ -1,13 +1,13 @@
 import ArgumentParser
 import CommandLineSupport
 
-/// `framebus view`: parses, so that help and usage need no media library, and hands over.
+/// `framebus view`: parses here, so that help needs no media library, then runs `framebus-view`.
 struct ViewCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "view", abstract: "Show streams on a page that a browser plays live.",
+    commandName: "view", abstract: "Serve streams live to a web browser.",
     discussion: """
-      Prints the page's address as its first line. Whoever knows it may watch: it holds a token. \
-      Nothing is read from the streams, or encoded, while nobody does.
+      Prints the page's address as its first line. The address contains a token: anyone who has \
+      it can watch. Streams are read and encoded only while a browser watches.
       """)
 
   @OptionGroup var view: ViewOptions

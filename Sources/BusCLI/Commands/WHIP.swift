@@ -1,19 +1,18 @@
 import ArgumentParser
 import CommandLineSupport
 
-/// `framebus whip …`: looks at WHIP endpoints; `framebus upload whip:URL` sends to them.
+/// `framebus whip …`: inspects WHIP endpoints; `framebus upload whip:URL` sends to them.
 struct WHIP: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "whip", abstract: "Look at WHIP endpoints.", subcommands: [WHIPProbe.self])
+    commandName: "whip", abstract: "Inspect WHIP endpoints.", subcommands: [WHIPProbe.self])
 }
 
-/// `framebus whip probe`: parses, so that help and usage need no other program, and hands over.
+/// `framebus whip probe`: parses here, so that help needs no media library, then runs the uploader.
 struct WHIPProbe: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "probe", abstract: "Show what a WHIP endpoint answers and supports.",
+    commandName: "probe", abstract: "Show a WHIP endpoint's answer and features.",
     discussion: """
-      Makes an offer behind which there is no media, looks at the answer, and removes the session \
-      again.
+      Sends an offer without media, reads the answer, and removes the session.
       """)
 
   @OptionGroup var probe: WHIPProbeOptions

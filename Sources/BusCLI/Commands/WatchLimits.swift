@@ -2,11 +2,11 @@ import ArgumentParser
 import CommandLineSupport
 import Platform
 
-/// When a verb that waits for things to happen ends: `--count N`, `--timeout S`.
+/// When a verb that waits for events stops: `--count N`, `--timeout S`.
 struct WatchLimits: ParsableArguments {
-  @Option(help: ArgumentHelp("End after N of them.", valueName: "n"))
+  @Option(help: ArgumentHelp("Stop after N events.", valueName: "n"))
   var count: Int?
-  @Option(help: ArgumentHelp("End S seconds after the start: exit status 1.", valueName: "s"))
+  @Option(help: ArgumentHelp("Stop after S seconds with exit status 1.", valueName: "s"))
   var timeout: Double?
 
   func validate() throws {
@@ -16,14 +16,14 @@ struct WatchLimits: ParsableArguments {
     }
   }
 
-  /// The moment at which the time ends.
+  /// The deadline that `--timeout` sets.
   var deadline: Deadline { timeout.map { .after(.seconds($0)) } ?? .never }
 
-  /// Takes one after the other until there were enough.
+  /// Takes one event after the other until `--count` is reached.
   /// - Parameters:
-  ///   - readable: a descriptor that is readable while there may be one to take.
-  ///   - takeNext: takes the next and prints it; false if there is none now.
-  /// - Returns: how many there were, if the time ended before the count was full; nil otherwise.
+  ///   - readable: a descriptor that is readable when an event may be available.
+  ///   - takeNext: takes and prints the next event; false if none is available.
+  /// - Returns: the number taken if the deadline passed before the count was reached, else nil.
   /// - Throws: `Interrupted` on Ctrl-C and SIGTERM.
   func shortfall(
     until deadline: Deadline, _ readable: Int32, _ signals: SignalWatcher,
@@ -34,7 +34,7 @@ struct WatchLimits: ParsableArguments {
       if signals.stop.isRaised { throw Interrupted() }
       if try takeNext() {
         taken += 1
-        // What comes without a pause must not outrun the time.
+        // A constant flow of events must not run past the deadline.
         if !deadline.isPast || taken == count { continue }
         return taken
       }

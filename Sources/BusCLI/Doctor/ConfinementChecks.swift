@@ -1,7 +1,7 @@
 import Confinement
 import Platform
 
-/// What can be kept from roles on this machine: found out by confining a program that does nothing.
+/// Sandbox measures that work on this machine, found by confining a program that does nothing.
 enum ConfinementChecks {
   static func all() -> [DoctorCheck] {
     do {
@@ -11,10 +11,10 @@ enum ConfinementChecks {
     }
   }
 
-  /// More than a program that does nothing takes.
+  /// More than the idle program needs.
   private static let budgetBytes: UInt64 = 64 << 20
 
-  /// Of all kinds of roles, each measure once; where one lacks it, as that one has it.
+  /// Each measure once, over all kinds of roles. A role that lacks a measure decides its report.
   private static func measures() throws(LaunchError) -> [Measure] {
     var found: [Measure] = []
     let program = LaunchOptions(programInPath(named: "true") ?? "/bin/true")
@@ -50,7 +50,7 @@ enum ConfinementChecks {
     case "files": "boot a kernel with Landlock, `landlock` among the names in its parameter lsm="
     case "scope": "use Linux 6.12 or newer, with Landlock as for files"
     case "children-memory":
-      "be root, or in a session of systemd, which gives its user control groups to make"
+      "run as root, or in a systemd session, where the user may create control groups"
     case "system-calls", "internet": "use a kernel with seccomp filters"
     default: "see the reason"
     }

@@ -1,17 +1,17 @@
-/// One thing that this machine has or lacks.
+/// The result of one check of this machine.
 struct DoctorCheck: Encodable {
   enum Status: String, Encodable {
     case ok
-    /// Something optional is lacking; what works without it is said.
+    /// Something optional is missing; `detail` says what still works.
     case limited
     case missing
   }
 
   let check: String
   let status: Status
-  /// What was found.
+  /// The value or the problem found.
   let detail: String
-  /// What to do about it; nil when it is well.
+  /// How to fix it; nil if the status is `ok`.
   let fix: String?
 
   init(_ check: String, _ status: Status, _ detail: String, fix: String? = nil) {

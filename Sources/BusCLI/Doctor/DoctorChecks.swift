@@ -1,7 +1,7 @@
 import Platform
 
-/// What the bus, its role programs and the demo need from a machine. The core stays free of the
-/// media libraries: their parts are looked for as files, not by loading them.
+/// Requirements of the bus, its role programs and the demo. Media libraries are searched for as
+/// files, because the core does not load them.
 enum DoctorChecks {
   static func all() -> [DoctorCheck] {
     kernel() + limits() + programs() + ConfinementChecks.all() + plugins() + [display()]
@@ -13,17 +13,17 @@ enum DoctorChecks {
       _ loss: String
     ) -> DoctorCheck {
       has
-        ? DoctorCheck(name, .ok, "there (Linux \(version))")
+        ? DoctorCheck(name, .ok, "available (Linux \(version))")
         : DoctorCheck(name, without, loss, fix: "use Linux \(version) or newer")
     }
     return [
       DoctorCheck("kernel", .ok, KernelFeatures.release),
       feature(
         "sealed memory", KernelFeatures.hasFutureWriteSeal, since: "5.1", without: .missing,
-        "frames cannot be protected from subscribers"),
+        "subscribers could write to frames"),
       feature(
         "futex_waitv", KernelFeatures.hasFutexWaitAny, since: "5.16", without: .missing,
-        "subscribers cannot sleep"),
+        "subscribers cannot wait for frames"),
       feature(
         "pidfd", KernelFeatures.hasProcessDescriptors, since: "5.3", without: .missing,
         "children cannot be watched safely"),
@@ -31,26 +31,26 @@ enum DoctorChecks {
       keyring(),
       feature(
         "SO_PEERPIDFD", KernelFeatures.hasPeerProcessDescriptor, since: "6.5", without: .limited,
-        "a peer's end is seen by its socket alone"),
+        "a peer's exit is detected by its socket only"),
     ]
   }
 
   private static func ring() -> DoctorCheck {
     guard let refusal = KernelFeatures.ringRefusal else {
-      return DoctorCheck("io_uring", .ok, "there")
+      return DoctorCheck("io_uring", .ok, "available")
     }
     return DoctorCheck(
       "io_uring", .limited,
-      "not to be had (\(refusal.reason)): `framebus record` writes one frame after the other",
+      "unavailable (\(refusal.reason)): `framebus record` writes one frame at a time",
       fix:
         "`sysctl kernel.io_uring_disabled=0`, and in a container a seccomp profile that allows it")
   }
 
   private static func keyring() -> DoctorCheck {
-    guard let refusal = UserKeyring.refusal else { return DoctorCheck("keyring", .ok, "there") }
+    guard let refusal = UserKeyring.refusal else { return DoctorCheck("keyring", .ok, "available") }
     return DoctorCheck(
       "keyring", .limited,
-      "not to be had (\(refusal.reason)): `framebus credential` asks for a passphrase each time",
+      "unavailable (\(refusal.reason)): `framebus credential` asks for a passphrase each time",
       fix: "in a container, a seccomp profile that allows add_key and keyctl")
   }
 
@@ -59,8 +59,8 @@ enum DoctorChecks {
     let wanted = 512
     return [
       DoctorCheck(
-        "open files", limit >= wanted ? .ok : .limited, "at most \(limit)",
-        fix: "64 subscribers take \(wanted): `ulimit -n \(wanted)`")
+        "open files", limit >= wanted ? .ok : .limited, "limit \(limit)",
+        fix: "64 subscribers need \(wanted): `ulimit -n \(wanted)`")
     ]
   }
 
@@ -72,18 +72,18 @@ enum DoctorChecks {
     let roles = names.map { name in
       siblingProgram(named: name).map { DoctorCheck(name, .ok, $0) }
         ?? DoctorCheck(
-          name, .missing, "neither beside framebus nor in ../libexec/framebus",
+          name, .missing, "not found beside framebus or in ../libexec/framebus",
           fix: "build it: `swift build --product \(name)`")
     }
     let demo = [("Xvfb", "xvfb"), ("ico", "x11-apps")].map { (name, package) in
       programInPath(named: name).map { DoctorCheck(name, .ok, $0) }
         ?? DoctorCheck(
-          name, .limited, "no demo without a screen", fix: "apt-get install \(package)")
+          name, .limited, "the demo needs a real screen", fix: "apt-get install \(package)")
     }
     return roles + demo
   }
 
-  /// GStreamer's plugins by their files, with the Debian package that has each.
+  /// GStreamer's plugins, found by their files, with the Debian package of each.
   private static func plugins() -> [DoctorCheck] {
     let needed: [(use: String, files: [String], package: String)] = [
       ("pipelines", ["libgstapp.so", "libgstcoreelements.so"], "gstreamer1.0-plugins-base"),
@@ -99,16 +99,17 @@ enum DoctorChecks {
     ]
     let folders = pluginFolders()
     return needed.map { use, files, package in
-      let places = files.compactMap { file in
+      let found = files.compactMap { file in
         folders.first { folder in
           (try? Directory(path: folder).status(of: file)) != nil
         }
       }
-      guard places.count == files.count, let place = places.first else {
+      guard found.count == files.count, let path = found.first else {
         return DoctorCheck(
-          use, .missing, "no \(files.joined(separator: ", "))", fix: "apt-get install \(package)")
+          use, .missing, "missing: \(files.joined(separator: ", "))",
+          fix: "apt-get install \(package)")
       }
-      return DoctorCheck(use, .ok, place)
+      return DoctorCheck(use, .ok, path)
     }
   }
 
@@ -125,7 +126,7 @@ enum DoctorChecks {
       || environmentValue("XDG_SESSION_TYPE") == "wayland"
     if isWayland {
       return DoctorCheck(
-        "screen", .limited, "Wayland, where an X11 grab is black",
+        "screen", .limited, "Wayland, where X11 capture is black",
         fix: "`framebus demo --virtual`, or log in to an X11 session")
     }
     guard let display = environmentValue("DISPLAY") else {

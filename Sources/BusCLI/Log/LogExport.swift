@@ -3,8 +3,8 @@ import CommandLineSupport
 import Platform
 import SharedLog
 
-/// A copy of the log in a directory of the user's own: a file of JSON lines, without what is
-/// private.
+/// An export of the log: a file of JSON lines in a directory that the user chose. Private values
+/// are left out.
 final class LogExport {
   let path: String
   private(set) var lineCount = 0
@@ -17,7 +17,7 @@ final class LogExport {
   private let encoder = LogRecordEncoder()
   private var isFinished = false
 
-  /// - Parameter folder: a directory that is there.
+  /// - Parameter folder: an existing directory.
   init(_ folder: String, group: AppGroup) throws {
     directory = try Directory(path: folder)
     var time = TimeText()
@@ -33,7 +33,7 @@ final class LogExport {
     if bytes.count >= 1 << 16 { try flush() }
   }
 
-  /// Gives the file its name: before that there is none, or it is whole.
+  /// Renames the file to its final name, so that a file of that name is always complete.
   func finish() throws {
     try flush()
     try file.setByteCount(byteCount)

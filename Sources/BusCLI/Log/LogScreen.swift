@@ -3,7 +3,7 @@ import FoundationEssentials
 import Platform
 import SharedLog
 
-/// Shows lines on standard output, many bytes a call.
+/// Prints log lines to standard output, buffered.
 final class LogScreen {
   private let isJSON: Bool
   private var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ final class LogScreen {
     if bytes.count >= Self.flushBytes { try flush() }
   }
 
-  /// Writes what has been shown.
+  /// Writes buffered lines.
   func flush() throws {
     if bytes.isEmpty { return }
     try writeFully(bytes, to: 1)
@@ -36,7 +36,7 @@ final class LogScreen {
     add(" ")
     add(Self.levelTexts[Int(record.level.rawValue)])
     add(record.run.role.rawValue)
-    // A role that this user may not have is only what it says.
+    // “?” marks a role that the writing process claims but this user may not take.
     add(record.run.isRoleHeld ? "[" : "?[")
     add("\(record.run.pid)] ")
     if !record.label.isEmpty {
@@ -64,7 +64,7 @@ final class LogScreen {
   private static let levelTexts = LogLevel.allCases.map { $0.description.padded(to: 9) }
 }
 
-/// Lines as scripts read them. The names are a contract.
+/// The JSON form of a log line. Field names are a stable interface.
 struct LogRecordEncoder {
   private let encoder = JSONEncoder()
 

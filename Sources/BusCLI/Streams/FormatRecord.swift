@@ -1,6 +1,6 @@
 import FrameBus
 
-/// A format as scripts read it: the names are a contract.
+/// The JSON form of a format. Field names are a stable interface.
 struct FormatRecord: Encodable {
   struct Color: Encodable {
     let name: String
@@ -38,7 +38,7 @@ struct FormatRecord: Encodable {
   let planes: [PlaneRecord]
   let frameRate: Rate
   let colorSpace: Color
-  /// Left out where there is no sound.
+  /// Nil for formats without sound.
   let audio: Audio?
 
   init(_ format: FrameFormat) {
@@ -64,7 +64,7 @@ struct FormatRecord: Encodable {
 }
 
 extension FrameFormat {
-  /// For people: `XR24 1920×1080 sRGB`, `lpcm s16le 48000 Hz 2 channels (appAudio)`.
+  /// Human-readable: `XR24 1920×1080 sRGB`, `lpcm s16le 48000 Hz 2 channels (appAudio)`.
   var text: String {
     var words = ["\(fourcc)"]
     if width > 0, height > 0 { words.append("\(width)×\(height)") }

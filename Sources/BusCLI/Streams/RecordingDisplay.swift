@@ -3,12 +3,12 @@ import FrameBus
 import Recording
 import Synchronization
 
-/// Shows how a recording goes on standard error.
+/// Shows a recording's progress on standard error.
 final class RecordingDisplay: Sendable {
   private struct State {
     var earlier: RecordingFigures?
-    var hasToldOfPageCache = false
-    /// Whether the cursor stands behind a progress line.
+    var hasReportedPageCache = false
+    /// Whether the last output was a progress line, which has no line break.
     var isMidLine = false
   }
 
@@ -21,19 +21,19 @@ final class RecordingDisplay: Sendable {
     switch report {
     case .waitingForStream(let stream):
       say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
-    case .event(.publisherGone): say("the publisher is gone; waiting for it to come back")
+    case .event(.publisherGone): say("the publisher is gone; waiting for it to return")
     case .event(.publisherBack): say("the publisher is back")
     case .event(.losslessEnded):
       end()
-      terminal.warn("too slow for every frame: the publisher goes on without waiting")
-    case .event(.evicted): say("the publisher sent this recorder away; attaching again")
+      terminal.warn("too slow to receive every frame: the publisher no longer waits for it")
+    case .event(.evicted): say("the publisher disconnected this recorder; reconnecting")
     case .event(.paused(let reason)): say("paused: \(reason)")
     case .event(.resumed): say("resumed")
     case .progress(let figures): show(figures)
     }
   }
 
-  /// Ends a redrawn line, before other output.
+  /// Ends the progress line before other output.
   func end() {
     let wasMidLine = state.withLock { state in
       defer { state.isMidLine = false }
@@ -48,20 +48,20 @@ final class RecordingDisplay: Sendable {
   }
 
   private func show(_ figures: RecordingFigures) {
-    let (earlier, tellsOfPageCache) = state.withLock { state in
+    let (earlier, reportsPageCache) = state.withLock { state in
       defer {
         state.earlier = figures
-        if !figures.isDirect { state.hasToldOfPageCache = true }
+        if !figures.isDirect { state.hasReportedPageCache = true }
       }
-      return (state.earlier, !figures.isDirect && !state.hasToldOfPageCache)
+      return (state.earlier, !figures.isDirect && !state.hasReportedPageCache)
     }
     if earlier == nil, let refusal = figures.ringRefusal {
       say(
-        "io_uring is not to be had (\(refusal.reason)): frames are written one after the other; "
+        "io_uring is unavailable (\(refusal.reason)): frames are written one at a time; "
           + "see `framebus doctor`")
     }
-    if tellsOfPageCache {
-      say("the file system takes no direct writes: frames go through the page cache")
+    if reportsPageCache {
+      say("the file system does not support direct writes: frames go through the page cache")
     }
     guard let earlier else { return }
     terminal.progress(Self.line(figures, since: earlier))

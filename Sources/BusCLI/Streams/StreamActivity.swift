@@ -1,13 +1,13 @@
 import FrameBus
 
-/// What a stream and its subscribers did between two looks.
+/// Activity of a stream and its subscribers between two polls.
 struct StreamActivity {
   let report: StreamReport
   let framesPerSecond: Double
   let bytesPerSecond: Double
   let subscribers: [SubscriberActivity]
 
-  /// - Parameter earlier: the look before; nil if the stream was not there, or did not answer.
+  /// - Parameter earlier: the previous poll; nil if the stream did not exist or did not answer.
   init(_ report: StreamReport, since earlier: StreamReport?, seconds: Double) {
     self.report = report
     guard case .answered(let now) = report else {
@@ -15,13 +15,13 @@ struct StreamActivity {
       return
     }
     var before: StreamStatus?
-    // A restarted publisher counts from the start.
+    // A restarted publisher counts from zero.
     if case .answered(let status) = earlier, status.generation == now.generation { before = status }
     framesPerSecond = rate(now.cursor, before?.cursor, seconds)
     bytesPerSecond = rate(now.publishedBytes, before?.publishedBytes, seconds)
     subscribers = now.subscribers.map { subscriber in
       SubscriberActivity(
-        subscriber, since: before?.subscribers.first { $0.isEarlierLook(at: subscriber) },
+        subscriber, since: before?.subscribers.first { $0.isEarlierState(of: subscriber) },
         seconds: seconds)
     }
   }
@@ -43,14 +43,14 @@ struct SubscriberActivity {
 }
 
 extension SubscriberStatus {
-  /// Whether this is the same subscriber some time before, and not another that had its place.
-  fileprivate func isEarlierLook(at later: SubscriberStatus) -> Bool {
+  /// Whether this is an earlier state of the same subscriber, not of another in the same seat.
+  fileprivate func isEarlierState(of later: SubscriberStatus) -> Bool {
     id == later.id && pid == later.pid && received <= later.received
       && zip(drops, later.drops).allSatisfy { $0 <= $1 }
   }
 }
 
-/// What came a second; nothing of what was there before the first look.
+/// Increase per second; 0 without an earlier poll, whose count is unknown.
 private func rate(_ now: UInt64, _ earlier: UInt64?, _ seconds: Double) -> Double {
   guard let earlier, earlier <= now, seconds > 0 else { return 0 }
   return Double(now - earlier) / seconds

@@ -1,7 +1,7 @@
 import FrameBus
 
-/// A stream as scripts read it: the names are a contract. What a silent publisher does not say is
-/// left out.
+/// The JSON form of a stream. Field names are a stable interface. Fields that a silent publisher
+/// does not report are left out.
 struct StreamRecord: Encodable {
   struct Publisher: Encodable { let pid: Int32 }
 
@@ -24,7 +24,7 @@ struct StreamRecord: Encodable {
   var owed: Int?
   var subscribers: [SubscriberRecord]?
 
-  /// The state of a publisher that does not answer.
+  /// The state of a stream whose publisher does not answer.
   static let silentState = "silent"
 
   init(_ report: StreamReport) {
@@ -63,7 +63,7 @@ struct SubscriberRecord: Encodable {
   let held: Int
   let received: UInt64
   let dropped: UInt64
-  /// Reasons without a drop are left out.
+  /// Reasons with no drops are left out.
   let dropsByReason: [String: UInt64]
   let policy: String?
   let wait: String?
@@ -85,7 +85,7 @@ struct SubscriberRecord: Encodable {
 }
 
 extension [UInt64] {
-  /// Counts in the order of the drop reasons, by the names of those that occurred.
+  /// Counts in drop reason order become a dictionary of the nonzero ones.
   var byReason: [String: UInt64] {
     let pairs = zip(DropReason.allCases, self).filter { $0.1 > 0 }
     return Dictionary(uniqueKeysWithValues: pairs.map { ($0.0.key, $0.1) })

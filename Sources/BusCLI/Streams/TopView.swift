@@ -1,11 +1,11 @@
 import CommandLineSupport
 import FrameBus
 
-/// The lines that `framebus top` shows.
+/// The screen lines of `framebus top`.
 struct TopView {
   let lines: [Screen.Line]
 
-  /// - Parameter shortfall: what is missing, if anything.
+  /// - Parameter shortfall: a warning about sockets that were not polled; nil if all were.
   init(_ activities: [StreamActivity], shortfall: String?) {
     let streams =
       activities.isEmpty
@@ -26,7 +26,7 @@ struct TopView {
     if status.owed > 0 { parts.append("\(status.owed) owed memory") }
     let heading = Screen.Line(parts.joined(separator: "  "), .heading)
     guard !activity.subscribers.isEmpty else {
-      return [heading, Screen.Line("  no subscriber")]
+      return [heading, Screen.Line("  no subscribers")]
     }
     var table = TextTable(["  id", "pid", "policy", "fps", "lag", "held", "p50", "p99", "drops"])
     for subscriber in activity.subscribers { table.add(row(subscriber)) }
@@ -37,12 +37,12 @@ struct TopView {
   static func silentLine(_ report: StreamReport) -> String {
     guard case .silent(let name, let pid) = report else { return "" }
     guard pid > 0 else {
-      return "\(name)  not answering: its publisher accepts nobody; it is stopped or very busy"
+      return "\(name)  not answering: its publisher takes no connection; it is stopped or very busy"
     }
     return "\(name)  not answering: its publisher, pid \(pid), is stopped or very busy"
   }
 
-  /// What the last look did not come to; nil if it came to everything.
+  /// A warning about sockets that the last poll skipped; nil if it skipped none.
   static func shortfallLine(_ inspector: StreamInspector) -> String? {
     let count = inspector.unasked.count
     guard count > 0 else { return nil }
@@ -72,11 +72,11 @@ struct TopView {
 }
 
 extension StreamStatus {
-  /// For people.
+  /// Human-readable.
   var formatText: String { format?.text ?? "no format yet" }
 }
 
-/// One look as scripts read it.
+/// The JSON form of one poll.
 struct TopRecord: Encodable {
   struct Stream: Encodable {
     let name: String
@@ -94,7 +94,7 @@ struct TopRecord: Encodable {
     let fps: Double
     let lag: UInt64
     let held: Int
-    /// Of the frames received since the look before; left out if there were none.
+    /// Of frames received since the previous poll; left out if there were none.
     let p50_ns: UInt64?
     let p99_ns: UInt64?
     let dropsByReason: [String: UInt64]
@@ -102,7 +102,7 @@ struct TopRecord: Encodable {
 
   let seconds: Double
   let streams: [Stream]
-  /// Sockets that the look had no time to ask; left out if there were none.
+  /// Number of sockets not polled before the deadline; left out if 0.
   let unasked: Int?
 
   init(_ activities: [StreamActivity], unasked: Int, seconds: Double) {

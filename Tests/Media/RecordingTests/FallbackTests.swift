@@ -10,8 +10,8 @@ import Testing
   private static let frameBytes = 320 * 200 * 4
 
   @Test(arguments: [
-    ("ring", "io_uring is not to be had (Operation not permitted)"),
-    ("direct", "the file system takes no direct writes"),
+    ("ring", "io_uring is unavailable (Operation not permitted)"),
+    ("direct", "the file system does not support direct writes"),
   ])
   func whatIsRefusedIsSaidOnceAndDoneOtherwise(refusal: String, words: String) throws {
     let studio = try Studio()

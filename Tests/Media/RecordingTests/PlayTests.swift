@@ -29,7 +29,7 @@ import Testing
   @Test func beginningBehindTheLastFrameIsAUsageError() throws {
     let result = try studio.start(["play", recording, "--from", "6"]).finish()
     #expect(result.status == .exited(2))
-    #expect(result.errors.hasSuffix("a.rec has 5 frames; begin with --from 1 to 5\n"))
+    #expect(result.errors.hasSuffix("a.rec has 5 frames; use --from 1 to 5\n"))
   }
 
   @Test func aFrameThatIsCutOffMeanwhileIsNamedByItsPlaceWhateverItsNumber() throws {

@@ -76,7 +76,7 @@ import Testing
     #expect(!index.isFinished)
     #expect(index.count >= told.last ?? .max)
     let player = try studio.run("play", "--raw", studio.file("a.rec"))
-    #expect(player.errors.text.contains("the recording was not finished: \(index.count) whole"))
+    #expect(player.errors.text.contains("the recording is incomplete: it has \(index.count) whole"))
     let numbers = index.entries.map { Int($0.sequence) }
     try expectNumbers(numbers, in: player.output.bytes)
     // Frames end in any order, but no more are missing than were under way.
