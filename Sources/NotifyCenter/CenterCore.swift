@@ -2,32 +2,32 @@ import AppGroup
 import Platform
 import Synchronization
 
-/// What a center has opened: tables, words, observations.
+/// The tables, names and observations that a center has opened.
 final class CenterCore: Sendable {
-  private let place: TablePlace
+  private let directory: TableDirectory
   private let recheckInterval: Duration
   private let state = Mutex(State())
 
   private struct State {
-    var tables: [TablePlace.Kind: NameTable] = [:]
+    var tables: [TableDirectory.Kind: NameTable] = [:]
     var observers: [ObjectIdentifier: TableObserver] = [:]
     var words: [NotificationName: NameWord] = [:]
     var observations: [ObjectIdentifier: ObservationCore] = [:]
   }
 
   init(_ group: AppGroup, _ recheckInterval: Duration, _ onStep: OnStep) {
-    place = TablePlace(group: group, onStep: onStep)
+    directory = TableDirectory(group: group, onStep: onStep)
     self.recheckInterval = recheckInterval
   }
 
-  /// - Parameter toWrite: whether to refuse a name that this process may only look at.
+  /// - Parameter toWrite: whether to refuse a name that this process may only read.
   func word(for name: NotificationName, toWrite: Bool) throws(NotifyError) -> NameWord {
     let word = try state.withLock { state throws(NotifyError) -> NameWord in
       try self.word(for: name, &state)
     }
     if toWrite, !word.table.isWritable {
       throw .notAuthorized(
-        name, why: "this user may look at it, not post it or set its state; ask the group's owner")
+        name, why: "this user may observe it, not post it or set its state; ask the group's owner")
     }
     return word
   }
@@ -36,16 +36,16 @@ final class CenterCore: Sendable {
     for name: NotificationName, _ state: inout State
   ) throws(NotifyError) -> NameWord {
     if let word = state.words[name] { return word }
-    let word = NameWord(name, in: try table(place.kind(of: name), &state))
+    let word = NameWord(name, in: try table(directory.kind(of: name), &state))
     state.words[name] = word
     return word
   }
 
   private func table(
-    _ kind: TablePlace.Kind, _ state: inout State
+    _ kind: TableDirectory.Kind, _ state: inout State
   ) throws(NotifyError) -> NameTable {
     if let table = state.tables[kind] { return table }
-    let table = try place.open(kind)
+    let table = try directory.open(kind)
     state.tables[kind] = table
     return table
   }
@@ -53,17 +53,17 @@ final class CenterCore: Sendable {
   // MARK: Observing
 
   func observe(
-    _ name: NotificationName, by way: ObservationCore.Way
+    _ name: NotificationName, by mode: ObservationCore.Mode
   ) throws(NotifyError) -> ObservationCore {
     let word = try word(for: name, toWrite: false)
-    if case .check = way { return remember(ObservationCore(word, way, nil, of: self)) }
+    if case .check = mode { return remember(ObservationCore(word, mode, nil, of: self)) }
     let observer = try state.withLock { state throws(NotifyError) in
       if let observer = state.observers[ObjectIdentifier(word.table)] { return observer }
       let observer = try TableObserver(word.table, recheckInterval)
       state.observers[ObjectIdentifier(word.table)] = observer
       return observer
     }
-    let core = ObservationCore(word, way, observer, of: self)
+    let core = ObservationCore(word, mode, observer, of: self)
     try observer.add(core)
     return remember(core)
   }
@@ -81,12 +81,12 @@ final class CenterCore: Sendable {
     for core in state.withLock({ Array($0.observations.values) }) { core.cancel() }
   }
 
-  // MARK: Looking
+  // MARK: Listing
 
-  /// What this process may not look at is left out.
+  /// Names that this process may not observe are left out.
   func list() throws(NotifyError) -> [NotificationStatus] {
     var all: [NotificationStatus] = []
-    for kind in try place.kinds() {
+    for kind in try directory.kinds() {
       do throws(NotifyError) {
         let table = try state.withLock { state throws(NotifyError) -> NameTable in
           try self.table(kind, &state)

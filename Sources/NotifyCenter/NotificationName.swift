@@ -1,19 +1,19 @@
-/// The name of a notification: any UTF-8 text of 1…512 bytes without a zero byte, by custom in
+/// The name of a notification: any UTF-8 text of 1…512 bytes without a zero byte. By convention,
 /// reverse DNS, as in `org.example.broadcastStarted`.
 ///
-/// Four prefixes have a meaning of their own:
+/// Four prefixes have a special meaning:
 ///
-/// | prefix | who can post and observe it |
+/// | prefix | who may post and observe it |
 /// | --- | --- |
-/// | `self.` | this process alone: it never leaves it |
-/// | `user.uid.N` | the processes of user N alone, whoever else is a member |
-/// | `framebus.` | FrameBus posts; every member observes |
-/// | any other | what the group's manifest says; every member, unless it says otherwise |
+/// | `self.` | this process only: the name never leaves it |
+/// | `user.uid.N` | the processes of user N only |
+/// | `framebus.` | FrameBus posts; every member may observe |
+/// | any other | as the group's manifest says; by default, every member |
 public struct NotificationName: Hashable, Sendable, CustomStringConvertible {
   public static let maximumBytes = 512
 
   public let text: String
-  /// FNV-1a of the bytes, never 0: where to look for the name in a table.
+  /// FNV-1a of the bytes, never 0: where the search for the name begins in a table.
   let hash: UInt64
   let scope: Scope
 
@@ -32,14 +32,14 @@ public struct NotificationName: Hashable, Sendable, CustomStringConvertible {
     self.hash = max(hash, 1)
     scope = Scope(text)
     if case .user(nil) = scope {
-      throw .invalidName(text, why: "after “user.uid.” comes a user's number, as in user.uid.1000")
+      throw .invalidName(text, why: "“user.uid.” needs a user's number, as in user.uid.1000")
     }
   }
 
-  /// Who shares a name, as its prefix says.
+  /// The processes that share a name, by its prefix.
   enum Scope: Hashable, Sendable {
     case process
-    /// Nil if no number stands there.
+    /// Nil if the prefix has no number.
     case user(UInt32?)
     case system
     case group
@@ -64,7 +64,7 @@ public struct NotificationName: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 
   public static func == (left: Self, right: Self) -> Bool {
-    // The hash is of the bytes: it tells names apart that `==` on texts does not.
+    // The hash covers the bytes: it distinguishes names that `==` on texts treats as equal.
     left.hash == right.hash && left.text == right.text
   }
 

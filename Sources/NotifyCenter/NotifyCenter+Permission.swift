@@ -1,15 +1,15 @@
 import AppGroup
 import Platform
 
-/// What a member does with a name.
+/// An operation on a name.
 package enum NotifyAction: String, Hashable, Sendable {
   case post, observe
   case setState = "set the state of"
 }
 
 extension NotifyCenter {
-  /// Refuses what the name's prefix, or the manifest's policy for this role, does not allow. What
-  /// the kernel refuses where users differ: docs/design/notifications.md, Permissions.
+  /// Refuses operations that the name's prefix, or the manifest's policy for this role, forbids. For
+  /// what the kernel enforces between users, see docs/design/notifications.md, Permissions.
   func require(_ action: NotifyAction, _ name: NotificationName) throws(NotifyError) {
     switch name.scope {
     case .process: return
@@ -17,7 +17,7 @@ extension NotifyCenter {
       if uid == currentUserID() { return }
       throw .notAuthorized(
         name,
-        why: "the name is \(uid.map(userText) ?? "nobody")'s alone; use user.uid."
+        why: "only \(uid.map(userText) ?? "nobody") may use this name; use user.uid."
           + "\(currentUserID()), or a name without a user")
     case .system, .group:
       do {
@@ -30,7 +30,7 @@ extension NotifyCenter {
 }
 
 extension NotifyAction {
-  /// What the manifest's policy calls it.
+  /// The operation's name in the manifest's policy.
   fileprivate var rule: NotificationPolicy.Action {
     switch self {
     case .post: .post

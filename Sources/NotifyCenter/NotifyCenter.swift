@@ -5,14 +5,14 @@ import Synchronization
 // Named notifications among the members of a group, without a daemon.
 //
 // A post is counted in memory that the members share; a datagram is only the doorbell that wakes
-// whoever sleeps. So posts are coalesced, never lost. This module refuses to carry payloads beside
-// a post (a mailbox does), to keep an order between names, and to know what a name stands for.
-// Layout, hand-shake and failures: docs/design/notifications.md.
+// sleeping observers. So posts are coalesced, never lost. This module refuses to carry payloads
+// (a mailbox does), to keep an order between names, and to know what a name means. Layout,
+// hand-shake and failures: docs/design/notifications.md.
 
 /// Posts and observes names in one group, as one role.
 ///
-/// Any number of threads may use one center at once. A process needs one for each group and role;
-/// each that observes takes an observer's place.
+/// Any number of threads may use one center at once. A process needs one center per group and role.
+/// Each center that observes occupies one registration.
 public final class NotifyCenter: Sendable {
   public let group: AppGroup
   public let role: Role
@@ -27,8 +27,8 @@ public final class NotifyCenter: Sendable {
 
   /// - Parameters:
   ///   - isSystem: whether this is FrameBus itself, which may post `framebus.` names.
-  ///   - recheckInterval: how long an observer waits for a doorbell before it looks by itself: long
-  ///     for tests, which must not pass because of that.
+  ///   - recheckInterval: how often an observer polls without a doorbell. Long in tests, which must
+  ///     not pass because of it.
   package init(
     _ group: AppGroup, role: Role, isSystem: Bool, recheckInterval: Duration = .seconds(1),
     onStep: OnStep = nil
@@ -46,18 +46,18 @@ public final class NotifyCenter: Sendable {
 
   // MARK: Posting
 
-  /// Posts a name: whoever observes it is told. Success, if nobody does. When this returns, the
-  /// post is counted, and nothing but the end of the group's run directory can lose it.
+  /// Posts a name to its observers. Succeeds without observers. When this returns, the post is
+  /// counted, and only the removal of the group's run directory can lose it.
   ///
-  /// Never blocks and never waits for an observer. Make a ``Poster`` to post a name often.
-  /// - Returns: how often the name has been posted in all.
+  /// Never blocks, and never waits for an observer. To post a name often, make a ``Poster``.
+  /// - Returns: the name's total number of posts.
   @discardableResult
   public func post(_ name: NotificationName) throws(NotifyError) -> UInt64 {
     try require(.post, name)
     return try core.word(for: name, toWrite: true).post()
   }
 
-  /// Makes ready to post a name often: the name is looked up, and permission asked, only once.
+  /// Prepares repeated posts of a name: looks it up and checks permission only once.
   public func poster(of name: NotificationName) throws(NotifyError) -> Poster {
     try require(.post, name)
     return Poster(word: try core.word(for: name, toWrite: true))
@@ -65,19 +65,19 @@ public final class NotifyCenter: Sendable {
 
   // MARK: State
 
-  /// The 64 bits that go with a name, for its users to give a meaning; 0 until somebody sets them.
+  /// The name's 64-bit state, whose meaning its users define; 0 until set.
   public func state(of name: NotificationName) throws(NotifyError) -> UInt64 {
     try require(.observe, name)
     return try core.word(for: name, toWrite: false).state
   }
 
-  /// Sets the state. Tells nobody: post afterwards.
+  /// Sets the state. Does not notify observers: post afterwards.
   public func setState(_ state: UInt64, of name: NotificationName) throws(NotifyError) {
     try require(.setState, name)
     try core.word(for: name, toWrite: true).setState(state)
   }
 
-  /// How often a name has been posted.
+  /// The name's total number of posts.
   public func generation(of name: NotificationName) throws(NotifyError) -> UInt64 {
     try require(.observe, name)
     return try core.word(for: name, toWrite: false).generation
@@ -85,8 +85,8 @@ public final class NotifyCenter: Sendable {
 
   // MARK: Observing
 
-  /// Calls a closure after each post, on a thread that all closures of the process share: one that
-  /// takes long keeps the others waiting. It may post, observe and cancel.
+  /// Calls a closure after each post, on a thread that all closures of the process share: a slow
+  /// closure delays the others. It may post, observe and cancel.
   public func observe(
     _ name: NotificationName, _ handler: @escaping @Sendable (Delivery) -> Void
   ) throws(NotifyError) -> Observation {
@@ -98,13 +98,13 @@ public final class NotifyCenter: Sendable {
     Deliveries(observation: try observe(name, by: .sequence))
   }
 
-  /// Observes with a descriptor, for an event loop of the caller's: see ``Observation/descriptor``.
+  /// Observes with a descriptor, for the caller's event loop: see ``Observation/descriptor``.
   public func observeByDescriptor(_ name: NotificationName) throws(NotifyError) -> Observation {
     let counter = try attempt { () throws(SystemError) in try EventCounter() }
     return try observe(name, by: .descriptor(counter))
   }
 
-  /// Sends this process a signal after posts: `kill(2)`. ``Observation/take()`` tells what came.
+  /// Sends this process a signal after posts: `kill(2)`. ``Observation/take()`` returns the delivery.
   /// - Throws: ``NotifyError/invalidSignal(_:)``.
   public func observe(
     _ name: NotificationName, bySignal signal: Int32
@@ -113,7 +113,7 @@ public final class NotifyCenter: Sendable {
     return try observe(name, by: .signal(signal))
   }
 
-  /// Observes by ``Observation/check()`` and ``Observation/take()`` alone: nothing wakes.
+  /// Observes only by ``Observation/check()`` and ``Observation/take()``: nothing wakes the process.
   public func observeByCheck(_ name: NotificationName) throws(NotifyError) -> Observation {
     try observe(name, by: .check)
   }
@@ -121,16 +121,16 @@ public final class NotifyCenter: Sendable {
   /// Cancels every observation of this center.
   public func removeEveryObserver() { core.removeEveryObserver() }
 
-  // MARK: Looking
+  // MARK: Listing
 
-  /// Every name of the group that this process may look at, with its counts and its observers,
-  /// sorted by name. Names beginning with `self.` are this process's own.
+  /// Every name of the group that this process may observe, with its counts and observers, sorted
+  /// by name. Includes this process's own `self.` names.
   public func list() throws(NotifyError) -> [NotificationStatus] { try core.list() }
 
   private func observe(
-    _ name: NotificationName, by way: ObservationCore.Way
+    _ name: NotificationName, by mode: ObservationCore.Mode
   ) throws(NotifyError) -> Observation {
     try require(.observe, name)
-    return Observation(try core.observe(name, by: way))
+    return Observation(try core.observe(name, by: mode))
   }
 }

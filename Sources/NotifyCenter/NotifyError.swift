@@ -8,22 +8,22 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   case cancelled(NotificationName)
   case invalidSignal(Int32)
   case notAuthorized(NotificationName, why: String)
-  /// The manifest's policy does not let this role do that.
+  /// The manifest's policy forbids this to the role.
   case refused(NotificationRefusal)
-  /// The kernel refused.
+  /// The kernel denied access.
   case notPermitted(path: String)
-  /// The manifest has a prefix whose files nobody has made yet.
+  /// The manifest has a prefix whose files do not exist yet.
   case missingTable(path: String)
   /// The table of names is full.
   case tooManyNames(NotificationName, maximum: Int)
-  /// As many observers of this user are there as can be.
+  /// This user has the maximum number of observers.
   case tooManyObservers(NotificationName, maximum: Int)
-  /// What lies in the group's directory cannot be what FrameBus made.
+  /// A file in the group's directory is not one that FrameBus made.
   case untrusted(path: String, why: String)
   case group(GroupError)
   case system(SystemError)
 
-  /// The number that `notify.h` has for it; 0 would be success.
+  /// The status code of `notify.h` for this error; never 0, which is success.
   public var status: UInt32 {
     switch self {
     case .invalidName: 1
@@ -38,23 +38,23 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .invalidName(let text, let why):
-      "“\(text.prefix(80))” cannot be the name of a notification: \(why)"
+      "“\(text.prefix(80))” is not a valid notification name: \(why)"
     case .cancelled(let name):
       "the observation of “\(name)” was cancelled; observe the name again"
     case .invalidSignal(let number):
-      "there is no signal \(number) that a process can be sent; use one of `kill -l`"
+      "signal \(number) cannot be sent to a process; use one of `kill -l`"
     case .refused(let refusal): "\(refusal)"
     case .notAuthorized(let name, let why): "“\(name)”: \(why)"
     case .tooManyNames(let name, let maximum):
-      "no room for “\(name)”: the group has \(maximum) names, as many as it can; use fewer, they "
-        + "stay until the group's run directory goes"
+      "no room for “\(name)”: the group has the maximum of \(maximum) names; use fewer, they stay "
+        + "until the group's run directory is removed"
     case .tooManyObservers(let name, let maximum):
-      "“\(name)” cannot be observed: \(maximum) observers of this user are there, as many as can "
-        + "be; stop some (`framebus notify list` shows who observes)"
+      "“\(name)” cannot be observed: this user has the maximum of \(maximum) observers; stop some "
+        + "(`framebus notify list` shows who observes)"
     case .notPermitted(let path):
       "no permission to use \(path); ask the group's owner for `framebus group grant ROLE --uid N`"
     case .missingTable(let path):
-      "\(path) is missing, as after a change of the manifest; the group's owner makes it by "
+      "\(path) is missing, as after a change of the manifest; the group's owner creates it by "
         + "opening the group, as with `framebus group show`"
     case .untrusted(let path, let why):
       "\(path) cannot be trusted: \(why); `framebus group doctor` checks the group"
@@ -64,7 +64,7 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Makes system calls, and gives a refusal its own case.
+/// Makes system calls, and turns a denied access into its own case.
 func attempt<Value: ~Copyable>(
   _ calls: () throws(SystemError) -> Value
 ) throws(NotifyError) -> Value {

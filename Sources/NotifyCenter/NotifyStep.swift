@@ -1,18 +1,18 @@
-/// The moments between two steps that other processes can see, numbered: tests kill a process at
-/// each. docs/design/notifications.md says what is true there.
+/// The moments between two steps that other processes can see, numbered. Tests kill a process at
+/// each; docs/design/notifications.md says what holds there.
 package enum NotifyStep: Int, CaseIterable, Sendable {
-  // The first post of a name
+  // First post of a name
   case rowTaken = 1
   case rowNamed, nameTold
   // Each post
   case counted, rung
-  // Who observes first in a table
+  // A table's first observer
   case directoryMade, directoryNamed, seatLocked, socketBound, seatTaken, epochRaised
-  // Each observation, and its end
+  // Begin and end of each observation
   case marked, unmarked
   // Each wake-up
   case drained, armed
-  // Who leaves in order
+  // Orderly end
   case socketRemoved
 }
 

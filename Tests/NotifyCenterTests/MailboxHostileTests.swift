@@ -119,7 +119,7 @@ import Testing
     guard let connection = try listener.accept() else { throw HarnessError("nobody came") }
     let accepted = SharedSocket(connection)
     _ = MailboxPacket(.acknowledged, sender: sender.id, sequence: 2).send(over: accepted.messages)
-    #expect(throws: MailboxError.untrusted(world.name, why: "it answers what nobody asked")) {
+    #expect(throws: MailboxError.untrusted(world.name, why: "it sent an unexpected answer")) {
       try sender.settle(until: soon)
     }
     #expect(sender.unsettled.count == 1)
@@ -162,7 +162,7 @@ import Testing
     let stranger = try user.run("MailboxWorker", world.arguments("send", as: "host"))
     #expect(stranger.output.contains("does not hold the role host"))
     let owner = try user.run("MailboxWorker", world.arguments("own", as: "viewer"))
-    #expect(owner.output.contains("belongs to uid 0 (root) and lies where the mailbox would"))
+    #expect(owner.output.contains("belongs to uid 0 (root) and is in the mailbox"))
     try world.write(policy: "[notifications.viewer]\npost = []\n")
     let refused = try user.run("MailboxWorker", arguments)
     #expect(refused.output.contains("the role viewer may not post “box”"))

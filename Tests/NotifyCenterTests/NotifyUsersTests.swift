@@ -131,7 +131,7 @@ import Testing
     #expect(try world.worker(as: viewer, "post", own).finish().output.contains("posted 1"))
     try observer.waitForOutput("delivery 1 of 1")
     let refused = try world.worker(as: capturer, "post", own).finish()
-    #expect(refused.output.contains("alone"))
+    #expect(refused.output.contains("may use this name"))
     let path = world.path("users/\(viewer.uid)")
     #expect(try !capturer.run("ls", [path]).status.isSuccess)
     #expect(try !capturer.run("cat", [path + "/rows"]).status.isSuccess)

@@ -1,24 +1,24 @@
 import Platform
 import Synchronization
 
-/// A received payload. It ends in one of three ways: acknowledged; returned to its sender, if it is
-/// dropped without; or in doubt, if its receiver dies first.
+/// A received payload. It is either acknowledged, returned to its sender when it is dropped
+/// unacknowledged, or in doubt when its receiver dies first.
 public struct Letter: ~Copyable, Sendable {
   public let payload: [UInt8]
-  /// Names the sender for as long as it lives, across owners of the mailbox.
+  /// Identifies the sender for its whole life, across owners of the mailbox.
   public let senderID: UInt64
-  /// Counts the sender's letters, from 1. With `senderID` this tells a repeated letter from a new
-  /// one.
+  /// Number of the letter among the sender's, from 1. Together with `senderID` it distinguishes a
+  /// repeated letter from a new one.
   public let sequence: UInt64
-  /// Whether an owner before this one may have worked on it.
+  /// Whether a previous owner may have processed it.
   public let isRepeated: Bool
   private let correspondent: Correspondent
   private var isAcknowledged = false
 
-  /// Who connected to the mailbox, by the kernel's word.
+  /// The process that connected to the mailbox, as the kernel reports it.
   public var sender: PeerCredentials { correspondent.peer }
 
-  /// - Returns: nil if the sender does not keep the protocol.
+  /// - Returns: nil if the sender violates the protocol.
   init?(_ packet: MailboxPacket, _ payload: [UInt8], from correspondent: Correspondent) {
     let isLetter = packet.kind == .letter || packet.kind == .repeatedLetter
     guard isLetter, correspondent.begin() else { return nil }
@@ -29,8 +29,8 @@ public struct Letter: ~Copyable, Sendable {
     self.correspondent = correspondent
   }
 
-  /// Tells the sender that the letter has done its work. Never blocks, and may be called in any
-  /// order and on any thread.
+  /// Tells the sender that the letter was processed. Never blocks. May be called in any order and
+  /// on any thread.
   public consuming func acknowledge() { isAcknowledged = true }
 
   deinit {
@@ -50,17 +50,17 @@ final class Correspondent: Sendable {
     self.peer = peer
   }
 
-  /// Counts a letter.
-  /// - Returns: false if the sender has sent more than it may.
+  /// Counts a new letter.
+  /// - Returns: false if the sender exceeds its limit.
   func begin() -> Bool {
-    // Relaxed: only the owner adds, and letters that end meanwhile make room.
+    // Relaxed: only the owner's thread adds, and letters that end meanwhile only make room.
     unsettledCount.wrappingAdd(1, ordering: .relaxed).newValue <= Mailbox.maximumUnsettledCount
   }
 
-  /// Answers a letter. A sender that keeps the protocol has room for all its answers; whoever has
-  /// none, or is gone, misses them.
+  /// Answers a letter. The socket has room for all answers of a sender that keeps the protocol. A
+  /// sender that reads none, or is gone, misses them.
   func end(_ answer: MailboxPacket) {
-    // Relaxed: before the answer, so that whoever has read it may send at once.
+    // Relaxed: decremented before the answer is sent, so a sender that has read it may send.
     unsettledCount.wrappingSubtract(1, ordering: .relaxed)
     _ = answer.send(over: socket.messages)
   }

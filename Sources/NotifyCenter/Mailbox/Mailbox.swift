@@ -1,31 +1,31 @@
 import AppGroup
 import Platform
 
-// Mailboxes: for those who need more than a notification says, payloads that arrive each once, in
-// order, and are acknowledged.
+// Mailboxes carry payloads from many senders to one owner. Each letter arrives once and in order,
+// and is acknowledged.
 //
-// They refuse to be a queue on disk: what nobody acknowledged is the sender's, who is told.
-// Protocol and failures: docs/design/mailbox.md.
+// They refuse to be a queue on disk: unacknowledged letters stay with the sender, which learns of
+// it. Protocol and failures: docs/design/mailbox.md.
 
-/// The owning end of a mailbox: receives the letters that members of the group send to its name.
-/// There is one owner at a time.
+/// The receiving end of a mailbox: receives the letters that members of the group send to its name.
+/// A mailbox has one owner at a time.
 ///
 /// ```swift
 /// var mailbox = try Mailbox(MailboxName("commands"), in: group, as: .extension)
 /// while let letter = try mailbox.receive() {
-///   if work(on: letter.payload) { letter.acknowledge() }  // else it goes back to its sender
+///   if work(on: letter.payload) { letter.acknowledge() }  // else it is returned to its sender
 /// }
 /// ```
 ///
-/// Letters wait in the kernel, each sender's in order, at most ``maximumUnsettledCount`` of each. A
-/// sender that floods fills its own socket: turns go round.
+/// Letters wait in the kernel, in order for each sender, at most ``maximumUnsettledCount`` of each.
+/// Senders are served in turn, so one that floods fills only its own socket.
 public struct Mailbox: ~Copyable, Sendable {
-  /// The largest payload.
+  /// Maximum bytes of a payload.
   public static let maximumLetterBytes = 65536
-  /// How many letters of a sender may be on their way or in work, and how many bytes of payload.
+  /// Limits of a sender's letters that are on their way or being processed: number, payload bytes.
   public static let maximumUnsettledCount = 64
   public static let maximumUnsettledBytes = 131_072
-  /// How many senders a mailbox takes, and how many of one user.
+  /// Limits of senders connected to a mailbox: in all, and of one user.
   public static let maximumSenderCount = 256
   public static let maximumSenderCountOfUser = 64
 
@@ -34,23 +34,23 @@ public struct Mailbox: ~Copyable, Sendable {
   private let directory: Directory
   private let lock: FileLock
   private let listener: ListeningSocket
-  /// Readable while a sender has come, or one has said something.
+  /// Readable while a sender waits to connect, or has sent a packet.
   private let ready: ReadySet
   private var correspondents: [UInt64: Correspondent] = [:]
-  private var lastTag = restTag
-  /// Who may have something to say: asked in turn, before the kernel is asked again.
-  private var turns: [UInt64] = []
+  private var lastTag = listenTimerTag
+  /// Tags that the kernel reported ready, served before the kernel is asked again.
+  private var readyTags: [UInt64] = []
   private var inbox = MailboxInbox()
-  /// Tells when to listen again, after there was no descriptor for a sender.
-  private let rest: TimerDescriptor
+  /// Fires when to listen again, after there was no descriptor left for a sender.
+  private let listenTimer: TimerDescriptor
 
   private static let listenerTag: UInt64 = 0
-  private static let restTag: UInt64 = 1
-  private static let restInterval: Duration = .milliseconds(100)
+  private static let listenTimerTag: UInt64 = 1
+  private static let listenRetryInterval: Duration = .milliseconds(100)
 
-  /// Becomes the owner. What was sent to an owner before and not acknowledged is its sender's to
-  /// send again.
-  /// - Parameter role: whose right to observe names like this one is asked for.
+  /// Becomes the owner. Senders keep letters that a previous owner did not acknowledge, and can
+  /// send them again.
+  /// - Parameter role: must be allowed to observe notifications of this name.
   /// - Throws: ``MailboxError/taken(_:)`` while there is another owner.
   public init(_ name: MailboxName, in group: AppGroup, as role: Role) throws(MailboxError) {
     try group.require(.observe, as: role, mailbox: name)
@@ -59,40 +59,40 @@ public struct Mailbox: ~Copyable, Sendable {
     do throws(SystemError) {
       let lock = try FileLock.take(
         name.lockName, in: directory, ownerID: currentUserID(), until: .now)
-      guard let lock else { throw Self.isTaken }
-      // Anybody may connect; the kernel says who did, and the group's manifest decides.
+      guard let lock else { throw Self.alreadyTaken }
+      // Any process may connect: the kernel identifies it, and the group's manifest decides.
       let listener: ListeningSocket
       do throws(SystemError) {
         listener = try ListeningSocket(
           at: directory.reachablePath(of: name.socketName), mode: 0o666)
       } catch {
-        // Or it would keep the next owner out, who may be another user.
+        // The lock file would keep out the next owner, which may be another user.
         try? directory.removeFile(name.lockName)
         throw error
       }
       let ready = try ReadySet()
-      let rest = try TimerDescriptor()
+      let listenTimer = try TimerDescriptor()
       try ready.add(listener.descriptor.number, tag: Self.listenerTag)
-      try ready.add(rest.number, tag: Self.restTag)
+      try ready.add(listenTimer.number, tag: Self.listenTimerTag)
       self.name = name
       self.group = group
       self.directory = directory
       self.lock = lock
       self.listener = listener
       self.ready = ready
-      self.rest = rest
+      self.listenTimer = listenTimer
     } catch {
-      if error == Self.isTaken { throw .taken(name) }
-      if let other = Self.whatIsInTheWay(of: name, in: directory) { throw other }
+      if error == Self.alreadyTaken { throw .taken(name) }
+      if let other = Self.foreignFile(of: name, in: directory) { throw other }
       throw error.isAccessRefusal ? .notAllowed(path: group.mailboxesPath) : .system(error)
     }
   }
 
-  private static let isTaken = SystemError(code: 0, operation: "lock")
+  private static let alreadyTaken = SystemError(code: 0, operation: "lock")
 
-  /// What another user made under one of the mailbox's names: an owner's, or anybody's who may make
-  /// files there.
-  private static func whatIsInTheWay(
+  /// A file of another user at one of the mailbox's paths: of another owner, or of any process that
+  /// may create files there.
+  private static func foreignFile(
     of name: MailboxName, in directory: borrowing Directory
   ) -> MailboxError? {
     let temporary = name.socketName + ListeningSocket.temporarySuffix
@@ -106,7 +106,7 @@ public struct Mailbox: ~Copyable, Sendable {
   }
 
   /// Waits for a letter, blocking the thread.
-  /// - Returns: nil when the deadline has passed, or `stop` was raised.
+  /// - Returns: nil if the deadline passed, or `stop` was raised.
   public mutating func receive(
     until deadline: Deadline = .never, stop: StopSignal? = nil
   ) throws(MailboxError) -> Letter? {
@@ -117,18 +117,18 @@ public struct Mailbox: ~Copyable, Sendable {
     }
   }
 
-  /// Readable when ``receiveNow()`` may bring something: for event loops of one's own.
+  /// Readable when ``receiveNow()`` may return a letter; for event loops.
   public var eventDescriptor: Int32 { ready.number }
 
-  /// Takes a letter if there is one. Never blocks.
+  /// Takes a letter if one is available. Never blocks.
   public mutating func receiveNow() throws(MailboxError) -> Letter? {
-    if turns.isEmpty { ready.wait(until: .now) { turns.append($0) } }
-    while let tag = turns.popLast() {
+    if readyTags.isEmpty { ready.wait(until: .now) { readyTags.append($0) } }
+    while let tag = readyTags.popLast() {
       if tag == Self.listenerTag {
         acceptAll()
-      } else if tag == Self.restTag {
-        listenAgain()
-      } else if let letter = try hear(tag) {
+      } else if tag == Self.listenTimerTag {
+        resumeListening()
+      } else if let letter = try receive(from: tag) {
         return letter
       }
     }
@@ -136,28 +136,28 @@ public struct Mailbox: ~Copyable, Sendable {
   }
 
   /// Takes one packet from a sender.
-  private mutating func hear(_ tag: UInt64) throws(MailboxError) -> Letter? {
+  private mutating func receive(from tag: UInt64) throws(MailboxError) -> Letter? {
     guard let correspondent = correspondents[tag] else { return nil }
     switch inbox.take(from: correspondent.socket.messages) {
     case .nothing: return nil
     case .packet(let packet, let payload):
       if let letter = Letter(packet, payload, from: correspondent) { return letter }
       fallthrough
-    case .end, .garbage:
+    case .end, .malformed:
       ready.remove(correspondent.socket.number)
       correspondents[tag] = nil
       return nil
     }
   }
 
-  // MARK: Coming and going
+  // MARK: Connections
 
-  /// Accepts who waits; bounded, so that senders that come and go leave others their turn.
+  /// Accepts waiting senders. Bounded, so that senders that connect repeatedly cannot starve others.
   private mutating func acceptAll() {
     for _ in 0..<16 {
       let accepted: MessageSocket?
       do throws(SystemError) { accepted = try listener.accept() } catch {
-        if error.isOutOfDescriptors { stopListening() }
+        if error.isOutOfDescriptors { pauseListening() }
         return
       }
       guard let accepted, let peer = try? accepted.peer() else { return }
@@ -173,19 +173,19 @@ public struct Mailbox: ~Copyable, Sendable {
     }
   }
 
-  /// Leaves senders waiting for a while: without a descriptor for them, whoever listens is told of
-  /// them again and again.
-  private func stopListening() {
+  /// Stops listening for a while, because without a free descriptor the kernel would report the
+  /// waiting senders continuously.
+  private func pauseListening() {
     ready.remove(listener.descriptor.number)
-    rest.set(.after(Self.restInterval))
+    listenTimer.set(.after(Self.listenRetryInterval))
   }
 
-  private func listenAgain() {
-    rest.set(.never)
+  private func resumeListening() {
+    listenTimer.set(.never)
     do throws(SystemError) {
       try ready.add(listener.descriptor.number, tag: Self.listenerTag)
     } catch {
-      rest.set(.after(Self.restInterval))
+      listenTimer.set(.after(Self.listenRetryInterval))
     }
   }
 
@@ -198,7 +198,7 @@ public struct Mailbox: ~Copyable, Sendable {
   }
 
   deinit {
-    // While the lock is held, so that none of a successor's are taken away.
+    // While the lock is held, so that no successor's files are removed.
     try? directory.removeFile(name.socketName)
     try? directory.removeFile(name.lockName)
   }

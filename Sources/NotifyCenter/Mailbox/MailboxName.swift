@@ -7,7 +7,7 @@ public struct MailboxName: Hashable, Sendable, CustomStringConvertible {
   public let text: String
 
   /// - Parameter text: 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or
-  ///   digit, as the names of streams.
+  ///   digit, like a stream name.
   public init(_ text: String) throws(MailboxNameError) {
     switch NameRule(brokenBy: text) {
     case .length: throw .wrongLength(text, bytes: text.utf8.count)
@@ -18,7 +18,7 @@ public struct MailboxName: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { text }
 
-  /// The socket through which letters come, and the lock that makes its owner the only one.
+  /// The socket that receives letters, and the lock that ensures a single owner.
   var socketName: String { text + ".sock" }
   var lockName: String { text + ".lock" }
 }

@@ -1,19 +1,19 @@
 import Platform
 
-/// One packet between a sender and an owner, numbers in little endian:
+/// A packet between a sender and an owner; numbers are little-endian:
 ///
 ///       0  magic, "FBML"        4  version, u16    6  kind, u16
 ///       8  sender, u64         16  sequence, u64  24  payload
 ///
-/// What the fields mean: docs/design/mailbox.md.
+/// For the meaning of the fields, see docs/design/mailbox.md.
 package struct MailboxPacket {
   package enum Kind: UInt16 {
     case letter = 1
-    /// A letter that an owner before this one may have worked on.
+    /// A letter that a previous owner may have processed.
     case repeatedLetter = 2
     case acknowledged = 3
     case returned = 4
-    /// The end: the sequence is a ``MailboxTurnAway``.
+    /// The last packet: its sequence is a ``MailboxTurnAway``.
     case turnedAway = 5
   }
 
@@ -22,11 +22,11 @@ package struct MailboxPacket {
   private static let version: UInt16 = 1
 
   let kind: Kind
-  /// Names the sender, from its making to its end, whoever owns the mailbox meanwhile.
+  /// Identifies the sender for its whole life, across owners of the mailbox.
   let sender: UInt64
   let sequence: UInt64
 
-  /// The header, before a payload.
+  /// The bytes of the header, followed by a payload.
   package func bytes(before payload: [UInt8] = []) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.headerBytes + payload.count)
@@ -44,7 +44,7 @@ package struct MailboxPacket {
     self.sequence = sequence
   }
 
-  /// Reads what a peer sent; nil if it is no packet of this protocol.
+  /// Parses bytes of a peer; nil if they are not a packet of this protocol.
   package init?(parsing bytes: ArraySlice<UInt8>) {
     guard bytes.count >= Self.headerBytes else { return nil }
     let start = bytes.startIndex
@@ -58,7 +58,7 @@ package struct MailboxPacket {
   }
 }
 
-/// Where packets arrive: room for the largest.
+/// A receive buffer for the largest packet.
 struct MailboxInbox: Sendable {
   private var bytes: [UInt8] = Array(
     repeating: 0, count: MailboxPacket.headerBytes + Mailbox.maximumLetterBytes)
@@ -66,19 +66,19 @@ struct MailboxInbox: Sendable {
   enum Arrival {
     case nothing
     case packet(MailboxPacket, payload: [UInt8])
-    /// The peer has gone, and all it said was read.
+    /// The peer is gone, and all its packets were read.
     case end
-    /// The peer does not keep the protocol.
-    case garbage
+    /// The peer violates the protocol.
+    case malformed
   }
 
-  /// Takes one packet out of a socket.
+  /// Receives one packet from a socket.
   mutating func take(from socket: borrowing MessageSocket) -> Arrival {
-    // A peer that died before it read all we said is an error first (ECONNRESET); what it said
-    // before comes after that.
+    // If a peer dies before it reads all packets, the first receive fails with ECONNRESET; the
+    // peer's own packets follow it.
     for _ in 0..<2 {
       var elements = bytes.mutableSpan
-      // SAFETY: bytes have no value that is not allowed.
+      // SAFETY: every bit pattern is a valid byte.
       var span = unsafe elements.mutableBytes
       do throws(SystemError) {
         guard let received = try socket.receive(into: &span) else { return .nothing }
@@ -93,13 +93,13 @@ struct MailboxInbox: Sendable {
     let bytes = bytes[..<received.byteCount]
     guard !received.isTruncated, received.descriptors.isEmpty,
       let packet = MailboxPacket(parsing: bytes)
-    else { return .garbage }
+    else { return .malformed }
     return .packet(packet, payload: Array(bytes.dropFirst(MailboxPacket.headerBytes)))
   }
 }
 
 extension MailboxPacket {
-  /// Sends the packet, without ever blocking.
+  /// Sends the packet. Never blocks.
   func send(
     over socket: borrowing MessageSocket, payload: [UInt8] = []
   ) -> MessageSocket.SendResult {

@@ -1,8 +1,8 @@
 import AppGroup
 import Platform
 
-/// The sending end of a mailbox. Letters arrive in the order in which they were sent, each once;
-/// what is not acknowledged stays with the sender.
+/// The sending end of a mailbox. Letters arrive in the order in which they were sent, each once.
+/// Letters that were not acknowledged stay with the sender.
 ///
 /// ```swift
 /// var sender = try MailboxSender(
@@ -11,36 +11,36 @@ import Platform
 /// try sender.settle(until: .after(.seconds(1)))  // every letter is acknowledged
 /// ```
 public struct MailboxSender: ~Copyable, Sendable {
-  /// A letter that was sent and not acknowledged.
+  /// A letter that was sent but not acknowledged.
   public struct Unsettled: Hashable, Sendable {
     public let sequence: UInt64
     public let payload: [UInt8]
-    /// Whether the owner gave it back; otherwise it is on its way, in work, or in doubt.
+    /// Whether the owner returned it. Otherwise it is on its way, being processed, or in doubt.
     public internal(set) var isReturned = false
-    /// Whether it was handed to the owner there is now.
+    /// Whether it was handed to the current owner.
     var isHandedOver = false
-    /// Whether it was handed to an owner before.
+    /// Whether it was handed to a previous owner.
     var isRepeated = false
   }
 
   public let name: MailboxName
-  /// What the owner knows this sender by.
+  /// Identifies this sender to the owner.
   public let id = UInt64.random(in: 1 ... .max)
-  /// The letters that were not acknowledged, in order.
+  /// The unacknowledged letters, in order.
   public private(set) var unsettled: [Unsettled] = []
   private var lastSequence: UInt64 = 0
   private let search: OwnerSearch
   private var socket: MessageSocket
   private var inbox = MailboxInbox()
-  /// Why the connection is no longer good.
+  /// Why the connection is unusable; nil if it is usable.
   private var failure: MailboxError?
 
   private static let retryInterval: Duration = .milliseconds(100)
 
-  /// Connects to the owner of a mailbox.
+  /// Connects to the owner of a mailbox, waiting for one if necessary.
   /// - Parameters:
-  ///   - role: whose right to post names like this one is asked for.
-  ///   - deadline: how long to wait for an owner; by default there must be one.
+  ///   - role: must be allowed to post notifications of this name.
+  ///   - deadline: when to stop waiting for an owner; by default there must be one.
   public init(
     to name: MailboxName, in group: AppGroup, as role: Role,
     waitingForOwnerUntil deadline: Deadline = .now, stop: StopSignal? = nil
@@ -53,11 +53,11 @@ public struct MailboxSender: ~Copyable, Sendable {
     self.socket = socket
   }
 
-  /// Hands a letter over. When this returns, the letter reaches the owner even if this process dies
-  /// at once; whether the owner has worked on it, its acknowledgement says.
-  /// - Parameter deadline: how long to wait while ``Mailbox/maximumUnsettledCount`` letters, or
-  ///   ``Mailbox/maximumUnsettledBytes``, are unsettled. A letter that found no room was not sent.
-  /// - Returns: its number, from 1.
+  /// Sends a letter. When this returns, the letter reaches the owner even if this process dies at
+  /// once. Only its acknowledgement says that the owner has processed it.
+  /// - Parameter deadline: when to stop waiting while ``Mailbox/maximumUnsettledCount`` letters, or
+  ///   ``Mailbox/maximumUnsettledBytes``, are unsettled. A letter without room is not sent.
+  /// - Returns: the letter's number, from 1.
   @discardableResult public mutating func send(
     _ payload: [UInt8], until deadline: Deadline = .never, stop: StopSignal? = nil
   ) throws(MailboxError) -> UInt64 {
@@ -77,7 +77,7 @@ public struct MailboxSender: ~Copyable, Sendable {
   }
 
   /// Waits until every letter is acknowledged.
-  /// - Throws: ``MailboxError/returned(_:count:)`` if the owner gave some back; they stay among
+  /// - Throws: ``MailboxError/returned(_:count:)`` if the owner returned some. They stay in
   ///   ``unsettled`` until they are taken.
   public mutating func settle(
     until deadline: Deadline = .never, stop: StopSignal? = nil
@@ -86,14 +86,14 @@ public struct MailboxSender: ~Copyable, Sendable {
     if !unsettled.isEmpty { throw .returned(name, count: unsettled.count) }
   }
 
-  /// Takes back what the owner returned, which makes room.
+  /// Takes back the letters that the owner returned, which makes room.
   public mutating func takeReturned() -> [Unsettled] {
     defer { unsettled.removeAll(where: \.isReturned) }
     return unsettled.filter(\.isReturned)
   }
 
-  /// Connects to the owner there is now, and sends again what is neither acknowledged nor returned,
-  /// in order, marked as repeated.
+  /// Connects to the current owner, and sends the letters that are neither acknowledged nor
+  /// returned again, in order, marked as repeated.
   public mutating func reconnect(
     waitingForOwnerUntil deadline: Deadline, stop: StopSignal? = nil
   ) throws(MailboxError) {
@@ -108,14 +108,14 @@ public struct MailboxSender: ~Copyable, Sendable {
     }
   }
 
-  // MARK: The connection
+  // MARK: Connection
 
   private func hasRoom(for byteCount: Int) -> Bool {
     let bytes = unsettled.reduce(byteCount) { $0 + $1.payload.count }
     return unsettled.count < Mailbox.maximumUnsettledCount && bytes <= Mailbox.maximumUnsettledBytes
   }
 
-  /// Reads answers and hands letters over until a condition holds.
+  /// Reads answers and sends letters until a condition holds.
   private mutating func wait(
     until deadline: Deadline, stop: StopSignal?,
     for condition: (borrowing MailboxSender) -> Bool
@@ -125,15 +125,15 @@ public struct MailboxSender: ~Copyable, Sendable {
       handOver()
       if condition(self) { return }
       if let failure { throw failure }
-      // What was returned makes no room by waiting.
+      // Waiting frees no room that returned letters take.
       if !unsettled.isEmpty, unsettled.allSatisfy(\.isReturned) {
         throw .returned(name, count: unsettled.count)
       }
       if stop?.isRaised == true || deadline.isPast {
         throw .timedOut(name, unsettledCount: unsettled.count)
       }
-      // A socket without room holds letters that the owner has yet to answer, so answers are all
-      // that is waited for; but nothing tells when a kernel short of memory has some again.
+      // A full socket holds letters that the owner has yet to answer, so it is enough to wait for
+      // answers. But no event reports that a kernel short of memory has recovered: retry.
       let isHeldUp = unsettled.contains { !$0.isHandedOver }
       _ = poll(
         socket.descriptor.number, stop?.descriptorNumber,
@@ -149,7 +149,7 @@ public struct MailboxSender: ~Copyable, Sendable {
       switch packet.send(over: socket, payload: letter.payload) {
       case .sent: unsettled[index].isHandedOver = true
       case .wouldBlock, .shortOfResources: return
-      // Why, the owner may have said before it went.
+      // The owner may have sent the reason before it disconnected.
       case .disconnected: return readAnswers()
       }
     }
@@ -161,7 +161,7 @@ public struct MailboxSender: ~Copyable, Sendable {
       case .nothing: return
       case .packet(let packet, _): accept(packet)
       case .end: failure = .ownerGone(name, unsettledCount: unsettled.count)
-      case .garbage: failure = .untrusted(name, why: "it answers garbage")
+      case .malformed: failure = .untrusted(name, why: "its answers are malformed")
       }
     }
   }
@@ -174,8 +174,8 @@ public struct MailboxSender: ~Copyable, Sendable {
     case (.turnedAway, _):
       failure =
         MailboxTurnAway(rawValue: packet.sequence).map { .turnedAway(name, $0) }
-        ?? .untrusted(name, why: "it answers garbage")
-    default: failure = .untrusted(name, why: "it answers what nobody asked")
+        ?? .untrusted(name, why: "its answers are malformed")
+    default: failure = .untrusted(name, why: "it sent an unexpected answer")
     }
   }
 }

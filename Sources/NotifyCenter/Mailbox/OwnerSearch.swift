@@ -1,15 +1,15 @@
 import AppGroup
 import Platform
 
-/// The search for a mailbox's owner.
+/// Finds a mailbox's owner and connects to it.
 struct OwnerSearch: Sendable {
   let name: MailboxName
   let group: AppGroup
 
-  /// How often to look where nothing tells of a new owner.
-  private static let retryInterval: Duration = .milliseconds(500)
-  /// How often to knock where as many wait as may: nothing tells of a place.
-  private static let knockInterval: Duration = .milliseconds(5)
+  /// Poll interval in case the watch misses a new owner.
+  private static let pollInterval: Duration = .milliseconds(500)
+  /// Poll interval while the owner's queue of senders is full, of which no event reports the end.
+  private static let fullQueueInterval: Duration = .milliseconds(5)
 
   init(_ name: MailboxName, in group: AppGroup) {
     self.name = name
@@ -25,30 +25,30 @@ struct OwnerSearch: Sendable {
         return try connect()
       } catch {
         guard !deadline.isPast, stop?.isRaised != true else { throw error }
-        if error == .besieged(name) {
+        if error == .notAccepting(name) {
           _ = poll(
-            -1, stop?.descriptorNumber, until: min(deadline, .after(Self.knockInterval)))
+            -1, stop?.descriptorNumber, until: min(deadline, .after(Self.fullQueueInterval)))
           continue
         }
         guard error == .noOwner(name) else { throw error }
       }
       guard let watch else {
-        // Made late, so that it costs nothing where the owner is there; then it looks once more.
+        // Made late, to cost nothing where the owner exists; then it connects once more.
         watch = try OwnerWatch(group.mailboxesPath)
         continue
       }
       _ = poll(
         watch.appeared.number, stop?.descriptorNumber,
-        until: min(deadline, .after(Self.retryInterval)))
+        until: min(deadline, .after(Self.pollInterval)))
     }
   }
 
-  /// Connects, and makes sure that a member who may own the mailbox is at the other end.
+  /// Connects, and checks that the peer may own the mailbox.
   private func connect() throws(MailboxError) -> MessageSocket {
     do throws(SystemError) {
       let directory = try Directory(path: group.mailboxesPath)
-      // A link could lead to the socket of another mailbox, or program, of the owner's user: none
-      // is followed.
+      // Follow no link: it could lead to the socket of another mailbox or program of the owner's
+      // user.
       let node = try directory.openNode(name.socketName)
       let path = directory.path(of: name.socketName)
       let kind = try fileStatus(of: node, path: path).kind
@@ -66,17 +66,17 @@ struct OwnerSearch: Sendable {
       if error.code == -1 {
         throw .untrusted(name, why: "\(error.path ?? "") is a \(error.operation), not a socket")
       }
-      if error.isFullQueue { throw .besieged(name) }
+      if error.isFullQueue { throw .notAccepting(name) }
       if error.isAbsence { throw .noOwner(name) }
       throw error.isAccessRefusal ? .notAllowed(path: group.mailboxesPath) : .system(error)
     }
   }
 }
 
-/// Tells when something appears in the directory of mailboxes.
+/// Reports new entries in the directory of mailboxes.
 private struct OwnerWatch {
   let appeared: EventCounter
-  /// None where this process has as many descriptors as it may have.
+  /// Nil if this process has no descriptor left.
   private let directory: DirectoryWatch?
 
   init(_ path: String) throws(MailboxError) {

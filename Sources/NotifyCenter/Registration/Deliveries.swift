@@ -1,6 +1,6 @@
-/// The deliveries of one name as an asynchronous sequence. What is posted between two calls of
-/// `next` is coalesced. It ends with ``cancel()``, with the task that iterates, and with the last
-/// reference to it. One task at a time may iterate.
+/// The deliveries of one name as an asynchronous sequence. Posts between two calls of `next` are
+/// coalesced. It ends with ``cancel()``, with cancellation of the iterating task, and when its last
+/// reference is released. Only one task at a time may iterate.
 public struct Deliveries: AsyncSequence, Sendable {
   public typealias Element = Delivery
 
@@ -15,7 +15,7 @@ public struct Deliveries: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let observation: Observation
 
-    /// - Returns: nil once the observation was cancelled, or the task is.
+    /// - Returns: nil once the observation or the task is cancelled.
     public mutating func next() async -> Delivery? { await observation.core.next() }
   }
 }

@@ -1,22 +1,21 @@
 import Platform
 
-/// What an observer is told: that a name was posted, once or many times, since it was last told.
+/// One or more posts of a name, since the last delivery.
 public struct Delivery: Hashable, Sendable {
   public let name: NotificationName
-  /// How often the name has been posted in all, as of this delivery.
+  /// The name's total number of posts, as of this delivery.
   public let generation: UInt64
-  /// How many posts this delivery stands for: 1, or more where posts came faster than they were
-  /// delivered, or while the observer was suspended or stopped.
+  /// Number of posts in this delivery: more than 1 if posts came faster than they were delivered, or
+  /// while the observer was suspended or stopped.
   public let coalesced: UInt64
   /// The name's state, as of this delivery.
   public let state: UInt64
-  /// Who posted, as the kernel says (`SCM_CREDENTIALS`, unix(7)). Nil where that is not known:
-  /// where several posts were coalesced, or the doorbell of this one was left out. Its `pid` is 0
-  /// for a process that this one's pid namespace does not show (pid_namespaces(7)): nothing to give
-  /// to kill(2).
+  /// The poster, as the kernel reports it (`SCM_CREDENTIALS`, unix(7)). Nil if unknown: several
+  /// posts were coalesced, or this one needed no doorbell. Its `pid` is 0 for a process outside this
+  /// process's pid namespace (pid_namespaces(7)): do not pass it to kill(2).
   public let poster: PeerCredentials?
-  /// Whether counting began anew since the last delivery, as when a member truncated the group's
-  /// table of names: then ``coalesced`` counts from there.
+  /// Whether counting restarted since the last delivery, as when a member truncated the group's
+  /// table of names. ``coalesced`` then counts from the restart.
   public let isReset: Bool
 
   package init(

@@ -1,10 +1,10 @@
 import Platform
 import Synchronization
 
-/// One observation: what its owner was told so far, and how to tell it more.
+/// One observation: the posts delivered so far, and the way to deliver more.
 final class ObservationCore: Sendable {
-  /// How an observer is told.
-  enum Way: Sendable {
+  /// How an observer is notified.
+  enum Mode: Sendable {
     case closure(@Sendable (Delivery) -> Void)
     case sequence
     case descriptor(EventCounter)
@@ -15,58 +15,58 @@ final class ObservationCore: Sendable {
   let name: NotificationName
   let word: NameWord
   let counter: EventCounter?
-  /// The generation from which on posts are delivered.
+  /// The generation at the start: later posts are delivered.
   let begun: UInt64
   private let center: CenterCore
   private let observer: TableObserver?
-  /// The generation at the last check; none yet if it is this one.
+  /// The generation at the last check; initially one that no check finds.
   private let checked = Atomic<UInt64>(.max)
   private let state: Mutex<State>
-  /// Whether its closure runs. Set under the lock; taken back when what the closure uses may go.
+  /// Whether the closure runs. Set under the lock; cleared when the closure's captures may go.
   private let isRunning = Atomic<Bool>(false)
 
   private struct State {
-    /// Nil once it is cancelled, so that nothing a closure holds is kept.
-    var way: Way?
+    /// Nil once cancelled, to release the closure's captures.
+    var mode: Mode?
     var delivered: UInt64
-    /// The generation that a signal or a descriptor last told of.
-    var told: UInt64
+    /// The generation that a signal or a descriptor last reported.
+    var reported: UInt64
     var suspensions = 0
     var isReset = false
     var waiter: CheckedContinuation<Delivery?, Never>?
-    /// Who said to have posted which generation last.
-    var hint: Seat.Hint?
+    /// The latest claimed poster, and the generation of its post.
+    var hint: Registration.Hint?
   }
 
-  /// - Parameter observer: nil for who only checks.
-  init(_ word: NameWord, _ way: Way, _ observer: TableObserver?, of center: CenterCore) {
+  /// - Parameter observer: nil for an observation by check.
+  init(_ word: NameWord, _ mode: Mode, _ observer: TableObserver?, of center: CenterCore) {
     name = word.name
     self.word = word
     self.center = center
     self.observer = observer
     begun = word.generation
-    state = Mutex(State(way: way, delivered: begun, told: begun))
-    if case .descriptor(let counter) = way { self.counter = counter } else { counter = nil }
+    state = Mutex(State(mode: mode, delivered: begun, reported: begun))
+    if case .descriptor(let counter) = mode { self.counter = counter } else { counter = nil }
   }
 
   func check() -> Bool {
     let generation = word.generation
-    // Relaxed: the exchange decides; this spares it where nothing was posted.
+    // Relaxed: the exchange decides; this load avoids it if nothing was posted.
     if checked.load(ordering: .relaxed) == generation { return false }
     return checked.exchange(generation, ordering: .acquiringAndReleasing) != generation
   }
 
-  // MARK: Telling
+  // MARK: Notifying
 
-  /// Called on the thread of the closures, after a post. It is on the way of each delivery in each
-  /// process, which has been asleep: what it touches is cold, so it makes no collections.
+  /// Called on the closures' thread after a post. It runs for each delivery in each process that was
+  /// asleep, whose caches are cold, so it allocates no collections.
   /// - Parameters:
-  ///   - hints: what datagrams said, of all rows.
-  ///   - row: the one of this name.
-  func offer(_ hints: Seat.Hints = Seat.Hints(), ofRow row: Int = 0) {
+  ///   - hints: the datagrams' content, of all rows.
+  ///   - row: this name's row.
+  func offer(_ hints: Registration.Hints = Registration.Hints(), ofRow row: Int = 0) {
     let call = state.withLock { state in
       note(hints, ofRow: row, &state)
-      return tell(&state)
+      return notify(&state)
     }
     guard let call else { return }
     call.handler(call.delivery)
@@ -78,9 +78,9 @@ final class ObservationCore: Sendable {
     let delivery: Delivery
   }
 
-  private func tell(_ state: inout State) -> Call? {
-    guard let way = state.way, state.suspensions == 0 else { return nil }
-    switch way {
+  private func notify(_ state: inout State) -> Call? {
+    guard let mode = state.mode, state.suspensions == 0 else { return nil }
+    switch mode {
     case .closure(let handler):
       guard let delivery = takeDelivery(&state) else { return nil }
       // Relaxed: `cancel` reads it under the same lock.
@@ -91,26 +91,26 @@ final class ObservationCore: Sendable {
       state.waiter = nil
       waiter.resume(returning: delivery)
     case .descriptor(let counter):
-      if isNews(&state) { counter.raise() }
+      if hasNewPost(&state) { counter.raise() }
     case .signal(let number):
-      if isNews(&state) { Signal.sendToSelf(number) }
+      if hasNewPost(&state) { Signal.sendToSelf(number) }
     case .check: break
     }
     return nil
   }
 
-  private func isNews(_ state: inout State) -> Bool {
+  private func hasNewPost(_ state: inout State) -> Bool {
     let generation = word.generation
-    defer { state.told = generation }
-    return generation != state.told
+    defer { state.reported = generation }
+    return generation != state.reported
   }
 
-  private func note(_ hints: Seat.Hints, ofRow row: Int, _ state: inout State) {
-    var newest: Seat.Hint?
+  private func note(_ hints: Registration.Hints, ofRow row: Int, _ state: inout State) {
+    var newest: Registration.Hint?
     var isDisputed = false
     hints.forEach(ofRow: row) { hint in
       if let known = newest, hint.generation <= known.generation {
-        // Two who say that they made the same post: then nobody knows.
+        // Two senders claim the same post: the poster is unknown.
         if hint.generation == known.generation, hint.sender != known.sender { isDisputed = true }
       } else {
         newest = hint
@@ -120,11 +120,11 @@ final class ObservationCore: Sendable {
     if let newest { state.hint = isDisputed ? nil : newest }
   }
 
-  /// What was posted since the last delivery, as one.
+  /// The posts since the last delivery, as one.
   private func takeDelivery(_ state: inout State) -> Delivery? {
     let generation = word.generation
     if generation == state.delivered { return nil }
-    // Differences wrap, and half of all is enough: a smaller number is a table that began anew.
+    // Differences wrap. A smaller number, by half the range, means that counting restarted.
     if Int64(bitPattern: generation &- state.delivered) < 0 {
       state.delivered = 0
       state.isReset = true
@@ -142,16 +142,16 @@ final class ObservationCore: Sendable {
       poster: isKnown ? state.hint?.sender : nil, isReset: state.isReset)
   }
 
-  // MARK: Being asked
+  // MARK: Taking
 
   func take() throws(NotifyError) -> Delivery? {
     try state.withLock { state throws(NotifyError) in
-      try requireGoingOn(state)
-      // Lowered first: a post from here on raises it again.
+      try requireActive(state)
+      // Lowered first, because a later post raises it again.
       counter?.lower()
       if state.suspensions == 0 { return takeDelivery(&state) }
-      // What is not taken now is told again at the end of the suspension.
-      state.told = state.delivered
+      // Reported again when the suspension ends.
+      state.reported = state.delivered
       return nil
     }
   }
@@ -160,10 +160,10 @@ final class ObservationCore: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let answer: Delivery?? = state.withLock { state in
-          // One task at a time iterates: who waited before is told that it is over.
+          // Only one task at a time iterates: end the wait of the earlier one.
           state.waiter?.resume(returning: nil)
           state.waiter = nil
-          if state.way == nil || Task.isCancelled { return .some(nil) }
+          if state.mode == nil || Task.isCancelled { return .some(nil) }
           if state.suspensions == 0, let delivery = takeDelivery(&state) { return delivery }
           state.waiter = continuation
           return nil
@@ -189,14 +189,14 @@ final class ObservationCore: Sendable {
 
   func suspend() throws(NotifyError) {
     try state.withLock { state throws(NotifyError) in
-      try requireGoingOn(state)
+      try requireActive(state)
       state.suspensions += 1
     }
   }
 
   func resume() throws(NotifyError) {
     let isLast = try state.withLock { state throws(NotifyError) in
-      try requireGoingOn(state)
+      try requireActive(state)
       state.suspensions = max(0, state.suspensions - 1)
       return state.suspensions == 0
     }
@@ -204,20 +204,20 @@ final class ObservationCore: Sendable {
   }
 
   func cancel() {
-    let (way, mustWait) = state.withLock { state in
-      defer { state.way = nil }
-      return (state.way, isRunning.load(ordering: .acquiring))
+    let (mode, mustWait) = state.withLock { state in
+      defer { state.mode = nil }
+      return (state.mode, isRunning.load(ordering: .acquiring))
     }
-    // Goes without the lock: what its closure holds may be the last that kept this observation.
-    defer { withExtendedLifetime(way) {} }
+    // Released outside the lock, because the closure may hold the last reference to this object.
+    defer { withExtendedLifetime(mode) {} }
     stopWaiting()
     observer?.remove(self)
     center.forget(self)
-    // Its closure may be running on the other thread: what it uses may go after this.
+    // The closure may be running on the other thread: wait until its captures are unused.
     if mustWait { observer?.waitForClosures() }
   }
 
-  private func requireGoingOn(_ state: borrowing State) throws(NotifyError) {
-    if state.way == nil { throw .cancelled(name) }
+  private func requireActive(_ state: borrowing State) throws(NotifyError) {
+    if state.mode == nil { throw .cancelled(name) }
   }
 }

@@ -1,20 +1,20 @@
 import Platform
 import Synchronization
 
-/// What this process knows of its ringing one seat. It is the process's own memory, so no other
-/// process can make it believe that an observer was rung.
+/// This process's record of ringing one registration. It is private memory, so no other process can
+/// make this one believe that an observer was rung.
 final class BellLine: Sendable {
-  /// The seat's `armed` word as of the last ring.
+  /// The registration's `armed` word at the last ring.
   let rung = Atomic<UInt64>(0)
   /// Whether the wake thread is going to ring.
-  let isLeft = Atomic<Bool>(false)
-  /// Whether the last ring took long: the observer can have thousands of threads woken by it.
+  let isQueued = Atomic<Bool>(false)
+  /// Whether the last ring was slow: an observer can make it wake thousands of threads.
   let isSlow = Atomic<Bool>(false)
   let rungAtNs = Atomic<UInt64>(0)
   let connection = Mutex(Connection())
 
   static let slowNs: UInt64 = 100_000
-  /// A seat that was rung more recently is in a storm: the wake thread rings it, at its pace.
+  /// A registration that was rung more recently is in a storm of posts: the wake thread rings it.
   static let calmNs: UInt64 = 20_000
 
   struct Connection: ~Copyable {
@@ -31,22 +31,22 @@ final class BellLine: Sendable {
       self.tenure = tenure
     }
 
-    /// - Returns: nil if there is none.
+    /// - Returns: nil without a connection.
     borrowing func send(_ words: DatagramSocket.Words) -> DatagramSocket.SendResult? {
       socket == nil ? nil : socket!.send(words)
     }
 
-    // Relaxed: a bound, on which nothing else depends.
+    // Relaxed: only a bound; no other data depends on it.
     deinit { if socket != nil { BellLine.keptConnections.subtract(1, ordering: .relaxed) } }
   }
 
-  /// How many connections a process keeps; more observers are reached by new ones.
-  private static let mostConnections = 256
+  /// Maximum connections kept open; further observers are reached by new ones.
+  private static let maximumConnections = 256
   fileprivate static let keptConnections = Atomic<Int>(0)
 
   static func mayKeepConnection() -> Bool {
-    // Relaxed: a few more do no harm.
-    if keptConnections.load(ordering: .relaxed) >= mostConnections { return false }
+    // Relaxed: exceeding the bound by a few is harmless.
+    if keptConnections.load(ordering: .relaxed) >= maximumConnections { return false }
     keptConnections.wrappingAdd(1, ordering: .relaxed)
     return true
   }

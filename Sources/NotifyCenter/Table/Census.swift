@@ -1,22 +1,22 @@
-/// Who observes which row. Each seat is asked once whether its process lives, however many rows it
-/// has marks at: a member can mark them all.
+/// The observers of each row. Each registration is checked only once for a living process, even if
+/// a hostile member marked all rows.
 struct Census {
-  private let all: [SeatsView]
+  private let all: [RegistrationsView]
   private var known: [Asked: NotificationStatus.Observer?] = [:]
 
   private struct Asked: Hashable {
     let view: Int
-    let seat: Int
+    let index: Int
   }
 
-  init(_ all: [SeatsView]) { self.all = all }
+  init(_ all: [RegistrationsView]) { self.all = all }
 
   mutating func observers(ofRow row: Int) -> [NotificationStatus.Observer] {
     var found: [NotificationStatus.Observer] = []
-    for (view, seats) in all.enumerated() {
-      seats.forEachObserver(ofRow: row) { seat in
-        let asked = Asked(view: view, seat: seat)
-        let observer = known[asked] ?? Self.observer(seat, in: seats)
+    for (view, registrations) in all.enumerated() {
+      registrations.forEachObserver(ofRow: row) { index in
+        let asked = Asked(view: view, index: index)
+        let observer = known[asked] ?? Self.observer(index, in: registrations)
         known[asked] = .some(observer)
         if let observer { found.append(observer) }
       }
@@ -25,9 +25,10 @@ struct Census {
   }
 
   private static func observer(
-    _ seat: Int, in seats: SeatsView
+    _ index: Int, in registrations: RegistrationsView
   ) -> NotificationStatus.Observer? {
-    guard seats.isAlive(seat) else { return nil }
-    return .init(processID: seats.processID(ofSeat: seat), userID: seats.ownerID)
+    guard registrations.isAlive(index) else { return nil }
+    return .init(
+      processID: registrations.processID(ofRegistration: index), userID: registrations.ownerID)
   }
 }

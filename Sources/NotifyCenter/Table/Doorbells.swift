@@ -3,10 +3,11 @@ import CNotifyLayout
 import Platform
 import Synchronization
 
-/// Rings for the processes that observe names of one table: the poster's side of the hand-shake.
+/// Rings the processes that observe names of one table: the poster's side of the hand-shake.
 ///
-/// Each user who observes has a directory here, with a file of seats that this process can only
-/// read. A row's bits there say which seats to ring, a seat's `armed` word whether it may sleep.
+/// Each user who observes has a directory here, with a file of registrations that this process can
+/// only read. A row's bits in it say which registrations to ring; a registration's `armed` word
+/// says whether it may sleep.
 final class Doorbells: Bells {
   let directory: Directory
   let epoch: EpochWord
@@ -16,20 +17,20 @@ final class Doorbells: Bells {
 
   private struct View {
     var epoch: UInt64 = 0
-    var lookedAtNs: UInt64 = 0
-    var seats: [SeatsView] = []
+    var scannedAtNs: UInt64 = 0
+    var registrations: [RegistrationsView] = []
   }
 
-  /// How many directories are looked at, of one user and in all.
-  private static let mostOfOneUser = 4
-  private static let most = 256
-  /// How many entries are looked through for them: every member who may observe can make more.
-  private static let mostEntries = 4096
-  /// How long a directory can be overlooked if a member set the epoch back.
-  private static let longestViewNs: UInt64 = 1_000_000_000
-  /// How many the posting thread rings itself. Where there are more, it rings none: each wake-up
-  /// may cost it its processor.
-  private static let few = 2
+  /// Maximum directories used: of one user, and in all.
+  private static let maximumDirectoriesOfUser = 4
+  private static let maximumDirectories = 256
+  /// Maximum directory entries searched: every member who may observe can create more.
+  private static let maximumEntries = 4096
+  /// Maximum delay of finding a directory if a member set the epoch back.
+  private static let maximumViewAgeNs: UInt64 = 1_000_000_000
+  /// Maximum registrations that the posting thread rings itself. With more, it rings none, because
+  /// each wake-up may take its processor.
+  private static let maximumDirectRings = 2
 
   init(
     _ directory: consuming Directory, _ epoch: EpochWord, _ group: AppGroup, _ onStep: OnStep
@@ -42,54 +43,59 @@ final class Doorbells: Bells {
 
   func ring(row: Int, generation: UInt64, nowNs: UInt64) {
     var due: [Ring] = []
-    for seats in current(nowNs) {
-      seats.forEachObserver(ofRow: row) { seat in
-        guard seats.mustRing(seat) else { return }
-        due.append(Ring(seats: seats, seat: seat, row: row, generation: generation))
+    for registrations in current(nowNs) {
+      registrations.forEachObserver(ofRow: row) { index in
+        guard registrations.mustRing(index) else { return }
+        due.append(
+          Ring(registrations: registrations, index: index, row: row, generation: generation))
       }
     }
     if due.isEmpty { return }
-    if due.count <= Self.few { due.removeAll { $0.seats.ringQuickly($0) } }
-    if !due.isEmpty { WakeThread.shared.leave(due) }
+    if due.count <= Self.maximumDirectRings { due.removeAll { $0.registrations.ringQuickly($0) } }
+    if !due.isEmpty { WakeThread.shared.enqueue(due) }
   }
 
   func census() -> Census { Census(current(0)) }
 
-  // MARK: Who is there
+  // MARK: Directories
 
-  private func current(_ nowNs: UInt64) -> [SeatsView] {
+  private func current(_ nowNs: UInt64) -> [RegistrationsView] {
     let epoch = epoch.value
     return view.withLock { view in
-      if epoch != view.epoch || nowNs &- view.lookedAtNs >= Self.longestViewNs {
-        view = View(epoch: epoch, lookedAtNs: nowNs, seats: look(known: view.seats))
+      if epoch != view.epoch || nowNs &- view.scannedAtNs >= Self.maximumViewAgeNs {
+        view = View(
+          epoch: epoch, scannedAtNs: nowNs, registrations: scan(known: view.registrations))
       }
-      return view.seats
+      return view.registrations
     }
   }
 
-  private func look(known: [SeatsView]) -> [SeatsView] {
-    var seats: [SeatsView] = []
+  private func scan(known: [RegistrationsView]) -> [RegistrationsView] {
+    var registrations: [RegistrationsView] = []
     var counts: [UInt32: Int] = [:]
-    // Those that are known first: nobody crowds them out.
+    // Known ones first, so that new ones cannot crowd them out.
     var names = known.map(\.name)
-    let listed = (try? directory.names(atMost: Self.mostEntries)) ?? []
+    let listed = (try? directory.names(atMost: Self.maximumEntries)) ?? []
     names += listed.filter { name in !name.hasPrefix(".") && !known.contains { $0.name == name } }
     for name in names {
-      guard seats.count < Self.most, let found = (try? directory.status(of: name)) ?? nil,
-        found.kind == .directory, counts[found.ownerID, default: 0] < Self.mostOfOneUser,
+      guard registrations.count < Self.maximumDirectories,
+        let found = (try? directory.status(of: name)) ?? nil,
+        found.kind == .directory, counts[found.ownerID, default: 0] < Self.maximumDirectoriesOfUser,
         group.admits(uid: found.ownerID, gid: found.groupID)
       else { continue }
       let same = known.first { $0.isSame(as: found) && !$0.isLost }
-      guard let view = same ?? (try? SeatsView(name, in: directory, onStep)) else { continue }
+      guard let view = same ?? (try? RegistrationsView(name, in: directory, onStep)) else {
+        continue
+      }
       counts[found.ownerID, default: 0] += 1
-      seats.append(view)
+      registrations.append(view)
     }
-    return seats
+    return registrations
   }
 }
 
-/// A word that changes whenever a process begins to observe in a table. Every member can write it;
-/// a wrong one costs a look too many, or delays one by a second.
+/// A word that changes whenever a process begins to observe in a table. Every member can write it.
+/// A wrong value costs a needless scan, or delays one by a second.
 struct EpochWord: Sendable {
   private let page: EpochPage
 
@@ -101,7 +107,7 @@ struct EpochWord: Sendable {
   }
 
   func raise() {
-    // SYNC observe/look: raised before the generation is looked at.
+    // SYNC observe/look: raised before the generation is read.
     _ = page.memory.incremented64(at: 0)
   }
 }

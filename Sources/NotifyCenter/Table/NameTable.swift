@@ -2,11 +2,11 @@ import CNotifyLayout
 import Platform
 import Synchronization
 
-/// The names of one prefix, each a row of a mapped file: who counts posts, and who looks.
+/// The names of one prefix, each a row of a mapped file, for posters and observers.
 ///
-/// Any member who may post here may write nonsense into the file or truncate it, at any moment. So
-/// nothing is believed that is read there: a hash says whose row it is, at each use; and a file
-/// that lost its bytes is made whole, with all counts at 0 again.
+/// Any member who may post here can write any bytes into the file or truncate it, at any moment. So
+/// its content is never trusted: the row's hash is checked at each use, and a truncated file is
+/// extended again, with all counts at 0.
 final class NameTable: Sendable {
   let path: String
   /// Whether this process may post and set states here.
@@ -17,10 +17,10 @@ final class NameTable: Sendable {
   private let file: Descriptor
   private let repair = Mutex<Void>(())
 
-  /// How many names there can be.
+  /// Maximum number of names.
   static let maximumNames = Int(NC_ROWS) - 1
 
-  /// - Parameter file: `rows`, checked to be what it should be.
+  /// - Parameter file: the file `rows`, of the right owner and kind.
   init(
     _ file: consuming Descriptor, path: String, isWritable: Bool, bells: any Bells, _ onStep: OnStep
   ) throws(NotifyError) {
@@ -48,7 +48,7 @@ final class NameTable: Sendable {
     memory.loadAcquiring64(at: Self.offset(ofRow: row) + Int(NC_ROW_AT_HASH))
   }
 
-  /// The row of a name: the first free one, or its own, from where its hash points to.
+  /// The row of a name, searched from the row that its hash points to; nil if it has none.
   func find(_ name: NotificationName) -> Int? {
     for row in Self.candidates(name) {
       let found = hash(ofRow: row)
@@ -58,27 +58,27 @@ final class NameTable: Sendable {
     return nil
   }
 
-  /// The row of a name, which is added if it is not there. To take a row is one exchange, so of
-  /// several that add a name at once all come to the same row, and whoever dies leaves a whole one.
+  /// The row of a name, added if missing. One exchange takes a row, so several processes that add
+  /// a name at once agree on its row, and one that dies leaves a valid row.
   func findOrAdd(_ name: NotificationName) throws(NotifyError) -> Int {
     for row in Self.candidates(name) {
       let offset = Self.offset(ofRow: row)
-      // SYNC add/find: a row that was zeros is one of no posts.
+      // SYNC add/find: a row of zeros has no posts.
       let isNew = memory.replace64(0, with: name.hash, at: offset + Int(NC_ROW_AT_HASH))
       guard isNew || hash(ofRow: row) == name.hash else { continue }
       if isNew { onStep?(.rowTaken) }
-      // For people to read. Whoever took the row may have died before this.
+      // For lists. A process that took the row may have died before this.
       if nameBytes(ofRow: row) == 0 { setName(name, ofRow: row) }
-      if isNew { tellNewName() }
+      if isNew { ringForNewName() }
       return row
     }
     throw .tooManyNames(name, maximum: Self.maximumNames)
   }
 
-  /// How many names were added. To be read before looking for a name that had no row: then the name
-  /// is found, or whoever adds it sees who observes row 0.
+  /// Number of names added. Read it before searching for a name that had no row: then either the
+  /// search finds the name, or the process that adds it sees the observers of row 0.
   var addedCount: UInt64 {
-    // SYNC post/observe: the look of who waits for a name, in one order with its adder's.
+    // SYNC post/observe: the observer's read, sequentially consistent with the adder's.
     memory.loadSequential64(at: Self.offset(ofRow: 0) + Int(NC_ROW_AT_GENERATION))
   }
 
@@ -88,8 +88,8 @@ final class NameTable: Sendable {
     }
   }
 
-  /// Wakes those who observe names that had no row: row 0 counts the names.
-  private func tellNewName() {
+  /// Wakes the observers of names that had no row: row 0 counts the names.
+  private func ringForNewName() {
     let now = coarseNowNs()
     // SYNC post/observe: as a post.
     let count = memory.incremented64(at: Self.offset(ofRow: 0) + Int(NC_ROW_AT_GENERATION))
@@ -113,7 +113,7 @@ final class NameTable: Sendable {
     onStep?(.rowNamed)
   }
 
-  /// The names there are, each with its row; what is no name's is left out.
+  /// All names with their rows; rows with an invalid name are left out.
   func names() -> [(name: NotificationName, row: Int)] {
     (1..<Int(NC_ROWS)).compactMap { row in
       let hash = hash(ofRow: row)
@@ -129,13 +129,13 @@ final class NameTable: Sendable {
 
   // MARK: Repair
 
-  /// Makes sure that the file has all its bytes and that they are what is mapped.
+  /// Makes sure that the file has its full length and that the mapping shows it.
   func makeWhole() throws(NotifyError) {
     try repair.withLock { _ throws(NotifyError) in
       do throws(SystemError) {
         let byteCount = try fileStatus(of: file, path: path).byteCount
         if byteCount < Int(NC_ROWS_BYTES) {
-          // Who may only look waits for somebody who may post.
+          // A process that may only read waits for one that may post.
           if !isWritable { return }
           try file.setByteCount(Int(NC_ROWS_BYTES))
         }
@@ -152,7 +152,7 @@ final class NameTable: Sendable {
     let magic = memory.loadAcquiring64(at: Int(NC_AT_MAGIC))
     if magic == 0 {
       guard isWritable else { return }
-      // SYNC make/open: release side. All who come first write the same.
+      // SYNC make/open: release side. Several first processes write the same values.
       memory.storeReleasing32(UInt32(NC_ABI_VERSION), at: Int(NC_AT_ABI_VERSION))
       memory.storeReleasing64(NC_ROWS_MAGIC, at: Int(NC_AT_MAGIC))
       return
@@ -164,10 +164,10 @@ final class NameTable: Sendable {
   }
 }
 
-/// Who is told that a row was posted.
+/// Rings the observers of a row.
 protocol Bells: AnyObject, Sendable {
   /// Called after the post was counted. Never blocks.
   func ring(row: Int, generation: UInt64, nowNs: UInt64)
-  /// Who observes which row, as of now.
+  /// The current observers of each row.
   func census() -> Census
 }

@@ -2,18 +2,18 @@ import CNotifyLayout
 import Platform
 import Synchronization
 
-/// One name and the words of its row, wherever that is.
+/// One name, and the words of its row.
 final class NameWord: Sendable {
   let name: NotificationName
   let table: NameTable
-  /// Where the row was last; 0 before it was found.
+  /// The row's last known number; 0 before it was found.
   private let lastRow = Atomic<Int>(0)
-  /// The same, once this process has made sure that the row bears the name.
+  /// The same, once this process has made sure that the row has its name.
   private let lastNamedRow = Atomic<Int>(0)
   private static let ownPoster =
     UInt64(UInt32(bitPattern: currentProcessID())) | UInt64(currentUserID()) << 32
-  /// How often a table may be truncated under one call.
-  private static let patience = 16
+  /// How often one call repairs a table that is truncated during it.
+  private static let retryLimit = 16
 
   init(_ name: NotificationName, in table: NameTable) {
     self.name = name
@@ -24,15 +24,15 @@ final class NameWord: Sendable {
 
   @discardableResult
   func post() throws(NotifyError) -> UInt64 {
-    for _ in 0..<Self.patience {
+    for _ in 0..<Self.retryLimit {
       let row = try rowToWrite()
       let offset = NameTable.offset(ofRow: row)
       let now = coarseNowNs()
-      // SYNC post/observe: counted, and only then a look at who is to be rung. These accesses and
-      // those of the observers are in one order (sequentially consistent), which does what a full
-      // fence between the two would.
+      // SYNC post/observe: counted first, then the registrations are read. All these accesses and
+      // the observers' are sequentially consistent, which has the effect of a full fence between
+      // the two.
       let generation = table.memory.incremented64(at: offset + Int(NC_ROW_AT_GENERATION))
-      // Relaxed: for people to read.
+      // Relaxed: for status output only.
       table.memory.storeRelaxed64(now, at: offset + Int(NC_ROW_AT_LAST_POST_NS))
       table.memory.storeRelaxed64(Self.ownPoster, at: offset + Int(NC_ROW_AT_LAST_POSTER))
       table.onStep?(.counted)
@@ -46,16 +46,16 @@ final class NameWord: Sendable {
     throw lost
   }
 
-  // MARK: Looking
+  // MARK: Reading
 
-  /// How often the name was posted, 0 if it has no row. No system call.
+  /// The name's number of posts; 0 without a row. Makes no system call.
   @inline(__always)
   var generation: UInt64 { word(Int(NC_ROW_AT_GENERATION)) }
 
   var state: UInt64 { word(Int(NC_ROW_AT_STATE)) }
 
   func setState(_ state: UInt64) throws(NotifyError) {
-    for _ in 0..<Self.patience {
+    for _ in 0..<Self.retryLimit {
       let row = try rowToWrite()
       // SYNC state/look: release side.
       table.memory.storeReleasing64(
@@ -72,22 +72,22 @@ final class NameWord: Sendable {
   @inline(__always)
   private func word(_ offset: Int) -> UInt64 {
     guard let row else { return 0 }
-    // SYNC post/observe: the observer's look.
+    // SYNC post/observe: the observer's read.
     // SYNC state/look: acquire side.
     return table.memory.loadSequential64(at: NameTable.offset(ofRow: row) + offset)
   }
 
   // MARK: The row
 
-  /// The row, if the name has one: looked for again if it is no longer where it was.
+  /// The row, if the name has one; searched again if it is not where it was.
   @inline(__always)
   var row: Int? {
-    // Relaxed: the hash says whether it is the row.
+    // Relaxed: the hash confirms the row.
     let row = lastRow.load(ordering: .relaxed)
     return row != 0 && isOwn(row) ? row : found()
   }
 
-  /// The row, which is added if there is none.
+  /// The row, added if missing.
   func rowToWrite() throws(NotifyError) -> Int {
     // Relaxed: as above.
     let last = lastNamedRow.load(ordering: .relaxed)
@@ -100,7 +100,7 @@ final class NameWord: Sendable {
   }
 
   private func found() -> Int? {
-    // As when nobody had made the table long yet.
+    // The table may be empty because no process has extended it yet.
     if table.memory.isLost { try? table.makeWhole() }
     guard let row = table.find(name) else { return nil }
     // Relaxed: as above.
@@ -111,11 +111,11 @@ final class NameWord: Sendable {
   @inline(__always)
   private func isOwn(_ row: Int) -> Bool { table.hash(ofRow: row) == name.hash }
 
-  /// A page that a full disk cannot give is lost like one that was truncated.
+  /// A full disk makes pages unavailable just as truncation does: distinguish them.
   private var lost: NotifyError {
     if let free = try? OutputFile(table.path).freeBytes(), free < UInt64(NC_EPOCH_BYTES) {
       return .system(.noSpace(path: table.path))
     }
-    return .untrusted(path: table.path, why: "it is being truncated again and again")
+    return .untrusted(path: table.path, why: "it is being truncated repeatedly")
   }
 }

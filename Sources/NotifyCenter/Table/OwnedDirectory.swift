@@ -1,11 +1,11 @@
 import Platform
 
-/// Directories that users make for themselves where every member may make entries: named by their
-/// user's number, and more than that if another member took that name. The owner says whose it is.
+/// Directories that users create for themselves in a directory that is open to every member. The
+/// name is the user's number, with a suffix if another member took that name. The owner counts.
 enum OwnedDirectory {
   private static let temporaryPrefix = ".new-"
 
-  /// The user's own ones, by name.
+  /// The names of the user's directories.
   static func names(
     of uid: UInt32, in parent: borrowing Directory
   ) throws(SystemError) -> [String] {
@@ -16,7 +16,7 @@ enum OwnedDirectory {
     }
   }
 
-  /// Makes one, under a temporary name until it is whole.
+  /// Creates a directory, under a temporary name until it is complete.
   static func make(
     in parent: borrowing Directory, mode: UInt32, _ onStep: OnStep,
     _ fill: (borrowing Directory) throws(SystemError) -> Void
@@ -55,7 +55,7 @@ enum OwnedDirectory {
     }
   }
 
-  /// Removes what dead processes of this user left half made, a minute ago or more.
+  /// Removes incomplete directories that dead processes of this user left over a minute ago.
   private static func sweep(_ parent: borrowing Directory) {
     let limit = Int64(clamping: wallNowNs()) - 60_000_000_000
     for name in (try? parent.names()) ?? [] where name.hasPrefix(temporaryPrefix) {

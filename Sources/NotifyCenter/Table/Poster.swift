@@ -1,11 +1,11 @@
-/// One name, ready to be posted often.
+/// A name prepared for repeated posts.
 public struct Poster: Sendable {
   let word: NameWord
 
   public var name: NotificationName { word.name }
 
-  /// Posts the name, as ``NotifyCenter/post(_:)``. About 100 ns while nobody sleeps on it.
-  /// - Returns: how often the name has been posted in all.
+  /// Posts the name, as ``NotifyCenter/post(_:)``. Takes about 100 ns while no observer sleeps.
+  /// - Returns: the name's total number of posts.
   @discardableResult
   public func post() throws(NotifyError) -> UInt64 { try word.post() }
 }

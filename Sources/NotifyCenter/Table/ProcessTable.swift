@@ -4,8 +4,8 @@ import Synchronization
 
 private let ownTable = Mutex<NameTable?>(nil)
 
-/// The table of the names that begin with `self.`: memory without a name, which no other process
-/// can reach.
+/// The table of the names that begin with `self.`: anonymous memory, which no other process can
+/// reach.
 func processTable() throws(NotifyError) -> NameTable {
   try ownTable.withLock { table throws(NotifyError) in
     if let table { return table }
@@ -18,7 +18,7 @@ func processTable() throws(NotifyError) -> NameTable {
   }
 }
 
-/// Rings for the observers within this process, by a job on the thread that they look on.
+/// Notifies the observers within this process, by a job on their thread.
 final class ProcessBells: Bells {
   private let rings = Mutex<[ObjectIdentifier: @Sendable () -> Void]>([:])
 
@@ -27,13 +27,13 @@ final class ProcessBells: Bells {
   }
 
   func add(_ observer: TableObserver) {
-    rings.withLock { $0[ObjectIdentifier(observer)] = { [weak observer] in observer?.lookSoon() } }
+    rings.withLock { $0[ObjectIdentifier(observer)] = { [weak observer] in observer?.checkSoon() } }
   }
 
   func remove(_ observer: ObjectIdentifier) {
     rings.withLock { _ = $0.removeValue(forKey: observer) }
   }
 
-  /// Which of its own objects observe is the process's own business.
+  /// Empty: the process's own observers are not listed.
   func census() -> Census { Census([]) }
 }

@@ -7,31 +7,31 @@ final class TableObserver: Sendable {
   private let table: NameTable
   private let loop: EventLoop
   private let state = Mutex(State())
-  private let isLookDue = Atomic<Bool>(false)
+  private let isCheckDue = Atomic<Bool>(false)
 
   private struct State {
-    var hearing: Hearing?
+    var listener: Listener?
     var names: [Observed] = []
     var positions: [NotificationName: Int] = [:]
     var isRechecking = false
   }
 
-  /// A seat, and where the event loop listens to it.
-  private struct Hearing {
-    let seat: Seat
+  /// A registration, and its entry in the event loop.
+  private struct Listener {
+    let registration: Registration
     let token: EventLoop.Token
   }
 
   private struct Observed {
     let word: NameWord
-    /// 0 while the name has no row: then it is row 0 that is observed.
+    /// 0 while the name has no row: row 0 is observed instead.
     var row: Int
-    /// The generation at the last look.
+    /// The generation at the last check.
     var seen: UInt64
     var observations: [ObservationCore]
   }
 
-  /// How long a doorbell that nobody rang can be waited for.
+  /// Maximum delay of a post whose doorbell was not rung.
   private let recheckInterval: Duration
 
   init(_ table: NameTable, _ recheckInterval: Duration) throws(NotifyError) {
@@ -43,15 +43,15 @@ final class TableObserver: Sendable {
 
   deinit {
     (table.bells as? ProcessBells)?.remove(ObjectIdentifier(self))
-    guard let hearing = state.withLock({ $0.hearing }) else { return }
-    loop.remove(hearing.token, hearing.seat.descriptor)
+    guard let listener = state.withLock({ $0.listener }) else { return }
+    loop.remove(listener.token, listener.registration.descriptor)
   }
 
-  // MARK: Who observes what
+  // MARK: Adding and removing
 
   func add(_ core: ObservationCore) throws(NotifyError) {
     try state.withLock { state throws(NotifyError) in
-      if state.hearing == nil { state.hearing = try takeSeat(for: core.name) }
+      if state.listener == nil { state.listener = try register(for: core.name) }
       if let position = state.positions[core.name] {
         state.names[position].observations.append(core)
       } else {
@@ -60,13 +60,13 @@ final class TableObserver: Sendable {
         state.names.append(
           Observed(word: core.word, row: row, seen: core.begun, observations: [core]))
         mark(row, isFirst: true, state)
-        // Added just now: perhaps before row 0 was marked, so nobody will ring for it there.
+        // The row may have been added before row 0 was marked, without a ring for it.
         if row == 0 { follow(state.names.count - 1, &state) }
       }
       if !state.isRechecking { recheckLater() }
       state.isRechecking = true
     }
-    // Posted since it began: perhaps before the mark, so nobody rang.
+    // A post may have come between the start and the mark, without a ring.
     if core.word.generation != core.begun { loop.enqueue { core.offer() } }
   }
 
@@ -76,7 +76,7 @@ final class TableObserver: Sendable {
       state.names[position].observations.removeAll { $0 === core }
       guard state.names[position].observations.isEmpty else { return }
       let row = state.names[position].row
-      if row != 0 { state.hearing?.seat.unmark(row) }
+      if row != 0 { state.listener?.registration.unmark(row) }
       state.positions[core.name] = nil
       state.names.swapAt(position, state.names.count - 1)
       state.names.removeLast()
@@ -86,48 +86,52 @@ final class TableObserver: Sendable {
     }
   }
 
-  /// - Returns: nil in the table of this process, whose bells need none.
-  private func takeSeat(for name: NotificationName) throws(NotifyError) -> Hearing? {
+  /// - Returns: nil in this process's own table, which needs no registration.
+  private func register(for name: NotificationName) throws(NotifyError) -> Listener? {
     guard let bells = table.bells as? Doorbells else { return nil }
-    let seat = try attempt { () throws(SystemError) in
-      try Seat.take(in: bells.directory, bells.epoch, table.onStep)
+    let registration = try attempt { () throws(SystemError) in
+      try Registration.take(in: bells.directory, bells.epoch, table.onStep)
     }
-    guard let seat else { throw .tooManyObservers(name, maximum: Seat.maximumCount) }
+    guard let registration else {
+      throw .tooManyObservers(name, maximum: Registration.maximumCount)
+    }
     let token = try attempt { () throws(SystemError) in
-      // The seat leaves when the loop has let go of it.
-      try loop.add(seat.descriptor, .readable) { [weak self] _ in self?.look(seat.silence()) }
+      // The registration ends when the loop has released it.
+      try loop.add(registration.descriptor, .readable) { [weak self] _ in
+        self?.checkForPosts(registration.drainAndArm())
+      }
     }
-    return Hearing(seat: seat, token: token)
+    return Listener(registration: registration, token: token)
   }
 
   /// Runs a job on the thread of the closures.
   func enqueue(_ job: @escaping @Sendable () -> Void) { loop.enqueue(job) }
 
-  /// Returns when no closure is running that was before, unless this is called from one.
+  /// Waits until closures that are running have returned, unless this is called from one.
   func waitForClosures() { loop.performAndWait {} }
 
-  // MARK: Looking
+  // MARK: Checking for posts
 
-  func lookSoon() {
-    if isLookDue.exchange(true, ordering: .sequentiallyConsistent) { return }
+  func checkSoon() {
+    if isCheckDue.exchange(true, ordering: .sequentiallyConsistent) { return }
     loop.enqueue { [weak self] in
       guard let self else { return }
-      // First: who posts from here on asks for another look.
-      isLookDue.store(false, ordering: .sequentiallyConsistent)
-      look(Seat.Hints())
+      // Cleared first, because a later post must queue another check.
+      isCheckDue.store(false, ordering: .sequentiallyConsistent)
+      checkForPosts(Registration.Hints())
     }
   }
 
-  /// A name that was posted, and who observes it.
+  /// A name that was posted, and its observations.
   private struct Due {
     let row: Int
     let observations: [ObservationCore]
   }
 
-  /// Offers what was posted since the last look to those who observe it. After a ring: the bell is
-  /// silenced, the seat armed, and then this looks. Then the thread may sleep.
-  private func look(_ hints: Seat.Hints) {
-    // Seldom more than one, for which nothing is allocated: as in `Seat.Hints`.
+  /// Offers posts since the last check to their observations. After a ring, the registration was
+  /// drained and armed before this; then the thread may sleep.
+  private func checkForPosts(_ hints: Registration.Hints) {
+    // Seldom more than one, which takes no allocation: as in `Registration.Hints`.
     let (first, others) = state.withLock { state -> (Due?, [Due]) in
       var first: Due?
       var others: [Due] = []
@@ -146,12 +150,12 @@ final class TableObserver: Sendable {
     for due in others { offer(due, hints) }
   }
 
-  private func offer(_ due: Due, _ hints: Seat.Hints) {
+  private func offer(_ due: Due, _ hints: Registration.Hints) {
     for observation in due.observations { observation.offer(hints, ofRow: due.row) }
   }
 
-  /// Marks the row of a name that it did not have at the last look, because the name is new or the
-  /// table was truncated.
+  /// Marks the row of a name whose row has changed since the last check, because the name is new or
+  /// the table was truncated.
   private func follow(_ position: Int, _ state: inout State) {
     let (word, row) = (state.names[position].word, state.names[position].row)
     if row != 0, table.hash(ofRow: row) == word.name.hash { return }
@@ -162,14 +166,14 @@ final class TableObserver: Sendable {
   }
 
   private func mark(_ row: Int, isFirst: Bool, _ state: borrowing State) {
-    guard let seat = state.hearing?.seat else { return }
-    if isFirst && row != 0 { seat.mark(row) } else { seat.markForGood(row) }
+    guard let registration = state.listener?.registration else { return }
+    if isFirst && row != 0 { registration.mark(row) } else { registration.markPermanently(row) }
   }
 
-  // MARK: Looking without a bell
+  // MARK: Polling without a doorbell
 
-  /// Nobody rings when a poster died between counting and ringing, and when members spoilt the
-  /// files.
+  /// Polls, because no doorbell rings if a poster died between counting and ringing, or if members
+  /// damaged the files.
   private func recheckLater() {
     loop.schedule(at: .after(recheckInterval)) { [weak self] in self?.recheck() }
   }
@@ -181,26 +185,27 @@ final class TableObserver: Sendable {
     }
     if isIdle { return }
     if table.memory.isLost { try? table.makeWhole() }
-    renewSeat()
-    look(Seat.Hints())
+    renewRegistration()
+    checkForPosts(Registration.Hints())
     recheckLater()
   }
 
-  /// Takes another seat if this one was spoilt.
-  private func renewSeat() {
-    let old = state.withLock { state -> Hearing? in
-      guard let old = state.hearing, !old.seat.isWhole, let name = state.names.first?.word.name,
-        let new = try? takeSeat(for: name)
+  /// Takes another registration if this one was damaged.
+  private func renewRegistration() {
+    let old = state.withLock { state -> Listener? in
+      guard let old = state.listener, !old.registration.isWhole,
+        let name = state.names.first?.word.name,
+        let new = try? register(for: name)
       else { return nil }
-      state.hearing = new
-      for observed in state.names { new.seat.markForGood(observed.row) }
+      state.listener = new
+      for observed in state.names { new.registration.markPermanently(observed.row) }
       return old
     }
-    if let old { loop.remove(old.token, old.seat.descriptor) }
+    if let old { loop.remove(old.token, old.registration.descriptor) }
   }
 }
 
-/// The thread on which all observers of this process look, and closures run.
+/// The thread that checks for posts and runs closures, for all observers of this process.
 private func notifyLoop() throws(NotifyError) -> EventLoop {
   try sharedLoop.withLock { shared throws(NotifyError) in
     if let shared { return shared }

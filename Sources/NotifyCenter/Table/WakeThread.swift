@@ -1,36 +1,35 @@
 import Platform
 import Synchronization
 
-/// Rings the observers that posting threads leave to it: those beyond the first few, those that are
-/// slow to wake, and those in a storm of posts. What is left when the process ends in order is rung
-/// then.
+/// Rings observers for posting threads: those beyond the first few, those that are slow to wake,
+/// and those in a storm of posts. An orderly exit of the process rings the queued ones.
 final class WakeThread: Sendable {
   static let shared = WakeThread()
 
   private struct State {
-    var left: [Ring] = []
+    var queued: [Ring] = []
     var isAsleep = false
     var hasStarted = false
   }
 
   private let state = Mutex(State())
-  /// Held during a round, so that the end of the process waits for it.
+  /// Held during a round, so that the process's exit waits for it.
   private let round = Mutex<Void>(())
   private let requests = PrivateFutexWord()
 
-  /// How long it rests between two rounds, in which the posts of a storm become one ring each.
+  /// Pause between two rounds, in which the posts of a storm become one ring each.
   private static let pace: Duration = .microseconds(100)
-  /// The same when the kernel is short of something.
+  /// The pause when the kernel is short of resources.
   private static let slowPace: Duration = .milliseconds(10)
 
   private init() {}
 
-  /// Leaves seats to this thread.
-  func leave(_ rings: [Ring]) {
-    let new = rings.filter { $0.seats.markLeft($0.seat) }
+  /// Queues rings for this thread.
+  func enqueue(_ rings: [Ring]) {
+    let new = rings.filter { $0.registrations.markQueued($0.index) }
     if new.isEmpty { return }
     let (mustStart, mustWake) = state.withLock { state in
-      state.left += new
+      state.queued += new
       defer {
         state.hasStarted = true
         state.isAsleep = false
@@ -48,7 +47,7 @@ final class WakeThread: Sendable {
     do {
       try startThread(named: "framebus-ringer") { [self] in run() }
     } catch {
-      // No more threads: whoever posts next tries again.
+      // The kernel allows no more threads. The next post tries again.
       state.withLock { $0.hasStarted = false }
       _ = ringAll()
     }
@@ -58,7 +57,7 @@ final class WakeThread: Sendable {
     while true {
       let request = requests.load()
       let isIdle = state.withLock { state in
-        state.isAsleep = state.left.isEmpty
+        state.isAsleep = state.queued.isEmpty
         return state.isAsleep
       }
       if isIdle {
@@ -72,15 +71,15 @@ final class WakeThread: Sendable {
     }
   }
 
-  /// - Returns: false if some are left over, to be tried again.
+  /// - Returns: false if some rings failed and were queued again.
   private func ringAll() -> Bool {
     round.withLock { _ in
       let rings = state.withLock { state in
-        defer { state.left = [] }
-        return state.left
+        defer { state.queued = [] }
+        return state.queued
       }
-      let failed = rings.filter { !$0.seats.ringLeft($0) }
-      leave(failed)
+      let failed = rings.filter { !$0.registrations.ringQueued($0) }
+      enqueue(failed)
       return failed.isEmpty
     }
   }

@@ -2,8 +2,8 @@ import AppGroup
 import CNotifyLayout
 import Platform
 
-/// Where the tables of a group lie: a directory each, below its run directory.
-struct TablePlace {
+/// Opens the tables of a group: one directory each, below its run directory.
+struct TableDirectory {
   private static let rowsName = "rows"
   private static let epochName = "epoch"
   private static let observersName = "observers"
@@ -11,7 +11,7 @@ struct TablePlace {
   let group: AppGroup
   let onStep: OnStep
 
-  /// A table, by what its names have in common.
+  /// Identifies a table by the names that it holds.
   enum Kind: Hashable, Sendable {
     case process
     case user
@@ -26,7 +26,7 @@ struct TablePlace {
     }
   }
 
-  /// The tables there are: a user's own only once one was used.
+  /// The existing tables. A user's own table exists once one of its names was used.
   func kinds() throws(NotifyError) -> [Kind] {
     let own = try attempt { () throws(SystemError) in
       try OwnedDirectory.names(
@@ -42,7 +42,7 @@ struct TablePlace {
     return try open(table.directoryName, in: notify, ownerID: group.ownerID)
   }
 
-  /// This user's own table, made if there is none.
+  /// This user's own table, created if missing.
   private func openOwn(in notify: borrowing Directory) throws(NotifyError) -> NameTable {
     let uid = currentUserID()
     let users = try attempt { () throws(SystemError) in try notify.openDirectory("users") }
@@ -55,7 +55,7 @@ struct TablePlace {
           }
         }
       }
-      // Looked at again, so that of several made at once all processes come to the same.
+      // Listed again, so that several processes that create one at once agree on it.
       return try OwnedDirectory.names(of: uid, in: users)
     }
     return try open(names.first ?? "\(uid)", in: users, ownerID: uid)
@@ -92,7 +92,7 @@ struct TablePlace {
     let isWritable: Bool
   }
 
-  /// Opens a file that the owner of the table made, to write in it if that is allowed.
+  /// Opens a file that the table's owner made, for writing if that is allowed.
   private func openFile(
     _ name: String, in directory: borrowing Directory, _ ownerID: UInt32
   ) throws(NotifyError) -> OpenFile {
@@ -108,7 +108,7 @@ struct TablePlace {
     let status = try attempt { () throws(SystemError) in
       try fileStatus(of: opened.file, path: path)
     }
-    // It may have further names: who may write it can link it, which gives nobody a further right.
+    // It may have further names: a process that can write it can link it, but gains no right.
     if status.kind == .file, status.ownerID == ownerID { return opened }
     throw .untrusted(path: path, why: "it is not the file that \(userText(ownerID)) made")
   }

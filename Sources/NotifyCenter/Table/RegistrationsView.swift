@@ -2,9 +2,9 @@ import CNotifyLayout
 import Platform
 import Synchronization
 
-/// One user's seats in a table, as a poster sees them: what that user's processes wrote, who may
-/// write nonsense there, and silence or wake nobody but each other.
-final class SeatsView: Sendable {
+/// One user's registrations in a table, as a poster reads them. That user's processes can write any
+/// bytes there, which affects no observers but their own.
+final class RegistrationsView: Sendable {
   let name: String
   let ownerID: UInt32
   private let directory: Directory
@@ -18,16 +18,16 @@ final class SeatsView: Sendable {
   ) throws(SystemError) {
     directory = try parent.openDirectory(name)
     status = try directory.status()
-    let file = try directory.openForReading(SeatFile.name)
+    let file = try directory.openForReading(RegistrationFile.name)
     let found = try fileStatus(of: file, path: directory.path)
     guard found.kind == .file, found.ownerID == status.ownerID,
       found.byteCount == Int(NC_SEATS_BYTES)
-    else { throw SystemError.untrusted(directory.path(of: SeatFile.name)) }
+    else { throw SystemError.untrusted(directory.path(of: RegistrationFile.name)) }
     memory = try GuardedMapping(file, byteCount: Int(NC_SEATS_BYTES), .read)
     // SYNC make/open: acquire side.
     guard memory.loadAcquiring64(at: Int(NC_AT_MAGIC)) == NC_SEATS_MAGIC,
       memory.loadAcquiring32(at: Int(NC_AT_ABI_VERSION)) == UInt32(NC_ABI_VERSION)
-    else { throw SystemError.untrusted(directory.path(of: SeatFile.name)) }
+    else { throw SystemError.untrusted(directory.path(of: RegistrationFile.name)) }
     self.name = name
     ownerID = status.ownerID
     lines = (0..<Int(NC_SEATS)).map { _ in BellLine() }
@@ -40,15 +40,15 @@ final class SeatsView: Sendable {
 
   var isLost: Bool { memory.isLost }
 
-  // MARK: Looking
+  // MARK: Reading
 
   @inline(__always)
   func forEachObserver(ofRow row: Int, _ body: (Int) -> Void) {
-    // SYNC observe/look: read after the post was counted, before a seat's bit.
+    // SYNC observe/look: read after the post was counted, before a registration's bit.
     let count = memory.loadSequential64(at: Int(NC_AT_SEAT_WORDS))
     for word in 0..<Int(min(count, UInt64(NC_SEAT_WORDS))) {
       // SYNC observe/look: as above.
-      var bits = memory.loadSequential64(at: SeatFile.offset(ofRow: row, word: word))
+      var bits = memory.loadSequential64(at: RegistrationFile.offset(ofRow: row, word: word))
       while bits != 0 {
         body(word * 64 + bits.trailingZeroBitCount)
         bits &= bits - 1
@@ -56,27 +56,29 @@ final class SeatsView: Sendable {
     }
   }
 
-  private func armed(_ seat: Int) -> UInt64 {
+  private func armed(_ index: Int) -> UInt64 {
     // SYNC post/observe: read after the post was counted.
-    memory.loadSequential64(at: SeatFile.offset(ofSeat: seat) + Int(NC_SEAT_AT_ARMED))
+    memory.loadSequential64(
+      at: RegistrationFile.offset(ofRegistration: index) + Int(NC_SEAT_AT_ARMED))
   }
 
-  private func tenure(_ seat: Int) -> UInt64 {
+  private func tenure(_ index: Int) -> UInt64 {
     // SYNC seat/ring: read after `armed`, which its new owner raised last.
-    memory.loadSequential64(at: SeatFile.offset(ofSeat: seat) + Int(NC_SEAT_AT_TENURE))
+    memory.loadSequential64(
+      at: RegistrationFile.offset(ofRegistration: index) + Int(NC_SEAT_AT_TENURE))
   }
 
-  func processID(ofSeat seat: Int) -> Int32 {
+  func processID(ofRegistration index: Int) -> Int32 {
     // SYNC seat/ring: acquire side.
     Int32(
       truncatingIfNeeded: memory.loadAcquiring32(
-        at: SeatFile.offset(ofSeat: seat) + Int(NC_SEAT_AT_PID)))
+        at: RegistrationFile.offset(ofRegistration: index) + Int(NC_SEAT_AT_PID)))
   }
 
-  /// Whether a process of its owner receives there. Who may not ring cannot know: then it may.
-  func isAlive(_ seat: Int) -> Bool {
+  /// Whether a process receives there. True if this process may not ring it and so cannot know.
+  func isAlive(_ index: Int) -> Bool {
     do throws(SystemError) {
-      _ = try connect(to: seat)
+      _ = try connect(to: index)
       return true
     } catch {
       return error.operation == "connect" && error.isAccessRefusal
@@ -85,37 +87,37 @@ final class SeatsView: Sendable {
 
   // MARK: Ringing
 
-  /// Whether the seat was not rung since it last armed, and will not be without this call.
+  /// Whether the registration was not rung since it last armed, and no ring is queued.
   @inline(__always)
-  func mustRing(_ seat: Int) -> Bool {
-    let line = lines[seat]
-    return line.rung.load(ordering: .acquiring) != armed(seat)
-      && !line.isLeft.load(ordering: .sequentiallyConsistent)
+  func mustRing(_ index: Int) -> Bool {
+    let line = lines[index]
+    return line.rung.load(ordering: .acquiring) != armed(index)
+      && !line.isQueued.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Rings a seat, unless that may take long or comes too soon after the last time.
-  /// - Returns: false if it is to be left to the wake thread.
+  /// Rings a registration, unless that may take long or follows the last ring too soon.
+  /// - Returns: false if the wake thread must ring.
   func ringQuickly(_ ring: Ring) -> Bool {
-    let line = lines[ring.seat]
+    let line = lines[ring.index]
     if line.isSlow.load(ordering: .acquiring) { return false }
     let since = monotonicNowNs() &- line.rungAtNs.load(ordering: .acquiring)
     if since < BellLine.calmNs { return false }
     return line.connection.withLockIfAvailable { self.ring(ring, line, &$0) } ?? false
   }
 
-  /// Says that the wake thread is going to ring a seat.
-  /// - Returns: false if that was said before.
-  func markLeft(_ seat: Int) -> Bool {
-    !lines[seat].isLeft.exchange(true, ordering: .sequentiallyConsistent)
+  /// Notes that the wake thread is going to ring a registration.
+  /// - Returns: false if that was already noted.
+  func markQueued(_ index: Int) -> Bool {
+    !lines[index].isQueued.exchange(true, ordering: .sequentiallyConsistent)
   }
 
-  /// Wake thread: rings a seat that was left to it.
-  /// - Returns: false if the kernel is short of something: then it is to be tried again.
-  func ringLeft(_ ring: Ring) -> Bool {
-    let line = lines[ring.seat]
-    // First: from here on a post leaves the seat again.
-    line.isLeft.store(false, ordering: .sequentiallyConsistent)
-    if line.rung.load(ordering: .acquiring) == armed(ring.seat) { return true }
+  /// Rings a queued registration, on the wake thread.
+  /// - Returns: false if the kernel is short of resources and the ring must be retried.
+  func ringQueued(_ ring: Ring) -> Bool {
+    let line = lines[ring.index]
+    // Cleared first, because a later post must queue the registration again.
+    line.isQueued.store(false, ordering: .sequentiallyConsistent)
+    if line.rung.load(ordering: .acquiring) == armed(ring.index) { return true }
     return line.connection.withLock { self.ring(ring, line, &$0) }
   }
 
@@ -124,20 +126,20 @@ final class SeatsView: Sendable {
   ) -> Bool {
     let start = monotonicNowNs()
     line.rungAtNs.store(start, ordering: .releasing)
-    let armed = armed(ring.seat)
+    let armed = armed(ring.index)
     guard send(ring, &connection) else { return false }
     onStep?(.rung)
-    // Sent first: whoever sees this leaves the seat alone.
+    // Stored after sending, because a poster that sees it does not ring.
     line.rung.store(armed, ordering: .releasing)
     line.isSlow.store(monotonicNowNs() &- start > BellLine.slowNs, ordering: .releasing)
     return true
   }
 
-  /// Sends the datagram on the connection there is, or a new one. A full queue has bells enough:
-  /// each connection is to one observer alone, so what fills it lies there unheard. And where
-  /// nobody receives nobody sleeps.
+  /// Sends the datagram on the existing connection, or on a new one. A full queue needs no more: each
+  /// connection leads to one observer only, which has yet to read what fills it. And where no
+  /// process receives, none sleeps.
   private func send(_ ring: Ring, _ connection: inout BellLine.Connection) -> Bool {
-    let tenure = tenure(ring.seat)
+    let tenure = tenure(ring.index)
     if connection.tenure == tenure, let result = connection.send(ring.words) {
       switch result {
       case .sent, .full: return true
@@ -147,7 +149,7 @@ final class SeatsView: Sendable {
     }
     connection = BellLine.Connection()
     do throws(SystemError) {
-      let socket = try connect(to: ring.seat)
+      let socket = try connect(to: ring.index)
       let result = socket.send(ring.words)
       if BellLine.mayKeepConnection() {
         connection = BellLine.Connection(socket: socket, tenure: tenure)
@@ -158,20 +160,20 @@ final class SeatsView: Sendable {
     }
   }
 
-  /// A new connection, if a socket of the seats' owner lies there and its process lives.
-  private func connect(to seat: Int) throws(SystemError) -> DatagramSocket {
-    let node = try directory.openNode("\(seat)")
-    let path = directory.path(of: "\(seat)")
+  /// A new connection, if the path has a socket of the registrations' owner with a living process.
+  private func connect(to index: Int) throws(SystemError) -> DatagramSocket {
+    let node = try directory.openNode("\(index)")
+    let path = directory.path(of: "\(index)")
     let found = try fileStatus(of: node, path: path)
     guard found.kind == .socket, found.ownerID == ownerID else { throw .untrusted(path) }
     return try DatagramSocket(sendingTo: node)
   }
 }
 
-/// A ring that is due: for whom, and which post it was that asked for it.
+/// A ring to send: to which registration, and for which post.
 struct Ring: Sendable {
-  let seats: SeatsView
-  let seat: Int
+  let registrations: RegistrationsView
+  let index: Int
   let row: Int
   let generation: UInt64
 

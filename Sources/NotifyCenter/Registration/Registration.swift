@@ -2,9 +2,9 @@ import CNotifyLayout
 import Platform
 import Synchronization
 
-/// This center's place among those who observe the names of a table: a socket that its doorbell
-/// rings on, a word that says when it may sleep, and a bit for each name it observes.
-final class Seat: Sendable {
+/// This center's registration as an observer in a table (a *seat* in the byte layout): a socket for
+/// its doorbell, a word that says when it may sleep, and a bit for each name it observes.
+final class Registration: Sendable {
   static let maximumCount = Int(NC_SEATS)
 
   let number: Int
@@ -14,16 +14,16 @@ final class Seat: Sendable {
   private let socket: DatagramSocket
   private let socketInode: UInt64
   private let onStep: OnStep
-  /// Whether there may be bits of it that nobody takes back.
-  private let leavesMarks = Atomic<Bool>(false)
+  /// Whether bits may stay set until the next owner.
+  private let mayLeaveMarks = Atomic<Bool>(false)
 
-  /// Takes the first seat that no living process has.
-  /// - Returns: nil if all of this directory's are taken.
+  /// Takes the first registration that no living process has.
+  /// - Returns: nil if all in this directory are taken.
   init?(in directory: consuming Directory, _ epoch: EpochWord, _ onStep: OnStep)
     throws(SystemError)
   {
-    let lock = try directory.openForLooking(SeatFile.lockName)
-    let file = try directory.openForLooking(SeatFile.name)
+    let lock = try directory.openForLooking(RegistrationFile.lockName)
+    let file = try directory.openForLooking(RegistrationFile.name)
     let memory = try GuardedMapping(file, byteCount: Int(NC_SEATS_BYTES))
     var number = 0
     while try !lock.lockByte(number) {
@@ -49,17 +49,17 @@ final class Seat: Sendable {
   }
 
   private func take() {
-    let offset = SeatFile.offset(ofSeat: number)
-    // SYNC seat/own: whoever has the lock sees what the last owner left.
+    let offset = RegistrationFile.offset(ofRegistration: number)
+    // SYNC seat/own: acquire side. The lock's holder sees the last owner's stores.
     if memory.loadAcquiring32(at: offset + Int(NC_SEAT_AT_IS_TAKEN)) != 0 { unmarkAll() }
     memory.storeReleasing32(1, at: offset + Int(NC_SEAT_AT_IS_TAKEN))
     let words = UInt64(number / 64 + 1)
     while true {
-      // SYNC observe/look: raised before any bit of the seat is set.
+      // SYNC observe/look: raised before any bit of the registration is set.
       let found = memory.loadSequential64(at: Int(NC_AT_SEAT_WORDS))
       if found >= words || memory.replace64(found, with: words, at: Int(NC_AT_SEAT_WORDS)) { break }
     }
-    // SYNC seat/ring: the socket is there, then the tenure says so, then it may be rung.
+    // SYNC seat/ring: the socket exists, then the tenure is raised, then posters may ring.
     memory.storeReleasing32(
       UInt32(bitPattern: currentProcessID()), at: offset + Int(NC_SEAT_AT_PID))
     _ = memory.incremented64(at: offset + Int(NC_SEAT_AT_TENURE))
@@ -67,11 +67,11 @@ final class Seat: Sendable {
     onStep?(.seatTaken)
   }
 
-  /// What a dead owner observed, this one does not.
+  /// Clears the bits that a dead owner left.
   private func unmarkAll() {
     for row in 0..<Int(NC_ROWS) {
-      // Relaxed: nobody else writes this seat's bits.
-      let bits = memory.loadRelaxed64(at: SeatFile.offset(ofRow: row, word: number / 64))
+      // Relaxed: only the owner writes these bits.
+      let bits = memory.loadRelaxed64(at: RegistrationFile.offset(ofRow: row, word: number / 64))
       if bits & bit != 0 { unmark(row) }
     }
   }
@@ -83,38 +83,38 @@ final class Seat: Sendable {
   /// For an event loop: readable when the bell has rung.
   var descriptor: Int32 { socket.descriptor.number }
 
-  /// Says that row 0 is observed, or another row of a name that had one. These marks stay until the
-  /// seat has another owner: a ring that they bring comes for nothing.
-  func markForGood(_ row: Int) {
-    leavesMarks.store(true, ordering: .releasing)
+  /// Marks row 0, or the row of a name that had another one. The mark stays until the registration
+  /// has another owner; rings because of it are harmless.
+  func markPermanently(_ row: Int) {
+    mayLeaveMarks.store(true, ordering: .releasing)
     mark(row)
   }
 
-  /// Says that a row is observed. Look at its generation afterwards: an earlier post may not have
-  /// seen this, every later one will.
+  /// Marks a row as observed. The caller checks the generation afterwards: an earlier post may miss
+  /// the mark, every later one sees it.
   func mark(_ row: Int) {
-    // SYNC observe/look: set before the generation is looked at.
-    memory.setBits64(bit, at: SeatFile.offset(ofRow: row, word: number / 64))
+    // SYNC observe/look: set before the generation is read.
+    memory.setBits64(bit, at: RegistrationFile.offset(ofRow: row, word: number / 64))
     onStep?(.marked)
   }
 
   func unmark(_ row: Int) {
-    // SYNC observe/look: a ring that was under way comes for nothing.
-    memory.clearBits64(bit, at: SeatFile.offset(ofRow: row, word: number / 64))
+    // SYNC observe/look: a ring that is under way is harmless.
+    memory.clearBits64(bit, at: RegistrationFile.offset(ofRow: row, word: number / 64))
     onStep?(.unmarked)
   }
 
-  /// What a datagram said: that its sender posted a row for so many times.
+  /// A datagram's claim: its sender posted a row, and the row's generation was this.
   struct Hint: Sendable {
     let row: Int
     let generation: UInt64
     let sender: PeerCredentials
   }
 
-  /// What the datagrams of a ring said. It allocates nothing: what a process touches when it is
-  /// woken is cold, and an allocator touches much.
+  /// The claims of a wake-up's datagrams. Allocates nothing, because a woken process has cold caches
+  /// and an allocator touches much memory.
   struct Hints: Sendable {
-    /// As many as a queue has, and one more. What is left out names nobody.
+    /// One more than a queue's length. Claims beyond that are dropped.
     private var hints = InlineArray<12, Hint?>(repeating: nil)
     private var count = 0
 
@@ -131,15 +131,15 @@ final class Seat: Sendable {
     }
   }
 
-  /// So often datagrams are taken out at most: a queue has 11 (`net.unix.max_dgram_qlen`), and a
-  /// flooder shall not keep this from looking.
-  private static let mostReceives = 16
+  /// Limit of datagrams taken per wake-up. A queue has 11 (`net.unix.max_dgram_qlen`), and a flood
+  /// must not keep this process from checking generations.
+  private static let maximumReceives = 16
 
-  /// Takes out the datagrams there are, then arms: from then on a post rings again. Look at all
-  /// generations afterwards, because posts from before rang no more.
-  func silence() -> Hints {
+  /// Drains the datagrams, then arms: later posts ring again. The caller checks all generations
+  /// afterwards, because earlier posts may not have rung.
+  func drainAndArm() -> Hints {
     var hints = Hints()
-    for _ in 0..<Self.mostReceives {
+    for _ in 0..<Self.maximumReceives {
       let mayHaveMore = socket.receive { datagram in
         guard let words = datagram.words, let sender = datagram.sender, words[0] < UInt64(NC_ROWS)
         else { return }
@@ -148,47 +148,48 @@ final class Seat: Sendable {
       if !mayHaveMore { break }
     }
     onStep?(.drained)
-    // SYNC post/observe: armed, and only then a look at the generations. In one order with the
+    // SYNC post/observe: armed before the generations are read. Sequentially consistent with the
     // poster's accesses.
-    _ = memory.incremented64(at: SeatFile.offset(ofSeat: number) + Int(NC_SEAT_AT_ARMED))
+    _ = memory.incremented64(
+      at: RegistrationFile.offset(ofRegistration: number) + Int(NC_SEAT_AT_ARMED))
     onStep?(.armed)
     return hints
   }
 
-  /// Whether posters still find it: its file is mapped, its socket has its name.
+  /// Whether posters can still reach it: its file is mapped, and its socket has its name.
   var isWhole: Bool {
     let status = (try? directory.status(of: "\(number)")) ?? nil
     return !memory.isLost && status?.inode == socketInode
   }
 
-  /// Leaves in order.
+  /// Releases the registration.
   deinit {
     if isWhole { try? directory.removeFile("\(number)") }
     onStep?(.socketRemoved)
-    let isTaken: UInt32 = leavesMarks.load(ordering: .acquiring) ? 1 : 0
-    // SYNC seat/own: release side. Who finds it taken takes the marks back.
+    let isTaken: UInt32 = mayLeaveMarks.load(ordering: .acquiring) ? 1 : 0
+    // SYNC seat/own: release side. An owner that finds it taken clears the marks.
     memory.storeReleasing32(
-      isTaken, at: SeatFile.offset(ofSeat: number) + Int(NC_SEAT_AT_IS_TAKEN))
+      isTaken, at: RegistrationFile.offset(ofRegistration: number) + Int(NC_SEAT_AT_IS_TAKEN))
     lock.unlockByte(number)
   }
 }
 
-extension Seat {
-  /// Takes a seat in this user's directory of a table, which is made if need be.
-  /// - Returns: nil if there are as many observers of this user as can be.
+extension Registration {
+  /// Takes a registration in this user's directory of a table, which is created if necessary.
+  /// - Returns: nil if this user has the maximum number of observers.
   static func take(
     in observers: borrowing Directory, _ epoch: EpochWord, _ onStep: OnStep
-  ) throws(SystemError) -> Seat? {
+  ) throws(SystemError) -> Registration? {
     for name in try OwnedDirectory.names(of: currentUserID(), in: observers) {
-      // What this user itself spoilt is passed over.
+      // Skip directories that this user damaged.
       guard let directory = try? observers.openDirectory(name),
-        let status = try? directory.status(of: SeatFile.name),
+        let status = try? directory.status(of: RegistrationFile.name),
         status.byteCount == Int(NC_SEATS_BYTES)
       else { continue }
-      return try Seat(in: directory, epoch, onStep)
+      return try Registration(in: directory, epoch, onStep)
     }
-    let made = try OwnedDirectory.make(in: observers, mode: 0o750, onStep, SeatFile.make)
+    let made = try OwnedDirectory.make(in: observers, mode: 0o750, onStep, RegistrationFile.make)
     onStep?(.directoryNamed)
-    return try Seat(in: made, epoch, onStep)
+    return try Registration(in: made, epoch, onStep)
   }
 }
