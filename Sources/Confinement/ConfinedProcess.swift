@@ -1,22 +1,22 @@
 import Platform
 import Synchronization
 
-/// What a confined process does for itself, because the start of a program undoes it or because
-/// nobody else can: its memory is closed to other processes of its user, and it watches its budget.
+/// Measures that a confined process applies to itself, because exec undoes them or no other process
+/// can: it closes its memory to other processes of its user, and watches its memory budget.
 package enum ConfinedProcess {
-  /// The environment variable by which framebus-confine says that it was there.
+  /// The environment variable that framebus-confine sets.
   package static let variable = "FRAMEBUS_CONFINED"
 
-  /// The status of a process that ended because it took more memory than its budget.
+  /// Exit status of a process that exceeded its memory budget.
   static let exceededStatus: Int32 = 122
 
   private static let memory = Mutex<MemoryWatch?>(nil)
 
-  /// How much of its budget this process has taken: from `low` on, frames are better dropped.
+  /// How much of its budget this process uses. From `low` on, it should drop frames.
   package static var memoryLevel: MemoryLevel { memory.withLock { $0?.level } ?? .enough }
 
-  /// Called before anything else. Does nothing in a process that is not confined, nor a second
-  /// time.
+  /// Call this first in a program. Does nothing in a process that is not confined, and nothing when
+  /// called again.
   package static func keepOwnMeasures() throws(SystemError) {
     if environmentValue(variable) == nil || memory.withLock({ $0 != nil }) { return }
     try keepMemoryPrivate()
@@ -25,14 +25,14 @@ package enum ConfinedProcess {
     }
     let group = environmentValue(MemoryWatch.groupVariable)
     let watch = MemoryWatch(budgetBytes: budget, in: group) { level in
-      if level == .exceeded { endForWantOfMemory(budget) }
+      if level == .exceeded { exitOverBudget(budget) }
     }
     memory.withLock { $0 = watch }
   }
 
-  private static func endForWantOfMemory(_ budgetBytes: UInt64) {
+  private static func exitOverBudget(_ budgetBytes: UInt64) {
     let text =
-      "error: this process took more memory than its budget of \(budgetBytes >> 20) MiB;"
+      "error: this process exceeded its memory budget of \(budgetBytes >> 20) MiB;"
       + " raise the budget, or send smaller or fewer frames\n"
     try? writeFully(Array(text.utf8), to: 2)
     exitProcess(exceededStatus)

@@ -1,32 +1,32 @@
 import AppGroup
 import Platform
 
-// What a role's process may do, and how one is started that can do no more. The program
-// framebus-confine takes everything else away and then becomes the role's program, because neither
-// posix_spawn(3) nor a stranger's extension would. This module refuses to decide when a role runs,
-// and what a confined process says about itself: the kernel keeps the rules.
+// Sandboxes a role: what it may do, and the start of a program with these rights only. The program
+// framebus-confine drops all other rights and then executes the role's program, because neither
+// posix_spawn(3) nor a third-party extension does that. This module refuses to decide when a role
+// runs, or to trust what a confined process says about itself: the kernel enforces the rules.
 
-/// What one process may do. Whatever is not named here it may not, as far as the kernel at hand can
-/// keep it from that: the report of a start says measure by measure what is so.
+/// The rights of one process. It has no others, as far as this kernel can enforce that: the report
+/// of a start says for each measure whether it is enforced.
 package struct Confinement: Hashable, Sendable {
   package enum Sockets: String, Sendable {
-    /// Unix sockets alone, of paths it can reach.
+    /// Unix sockets only, of paths that it can reach.
     case local
-    /// The Internet as well.
+    /// Internet sockets as well.
     case internet
-    /// The Internet, and of Unix sockets those it inherits: it can make none.
+    /// Internet sockets, and inherited Unix sockets: it cannot create further ones.
     case inherited
   }
 
-  /// A path and what may be done with it and, but for `list`, all below it.
+  /// A path, and the access to it and, except for `list`, to everything below it.
   package struct Grant: Hashable, Sendable {
     package enum Access: String, Sendable {
-      /// A directory that other grants lie in: it can be listed.
+      /// Listing a directory that contains other grants.
       case list
       case read
-      /// Reading, and running as a program or library.
+      /// Reading, and executing as a program or library.
       case run
-      /// Reading, writing, making and removing.
+      /// Reading, writing, creating and removing.
       case write
     }
 
@@ -40,26 +40,26 @@ package struct Confinement: Hashable, Sendable {
   }
 
   package var sockets = Sockets.local
-  /// Absolute paths; what does not exist is left out.
+  /// Absolute paths. Paths that do not exist are skipped.
   package var grants: [Grant] = []
-  /// Names of environment variables that stay.
+  /// Names of environment variables to keep.
   package var variables: [String] = []
-  /// Whether a user without rights may make a user namespace to get a private root. In it, all
-  /// other users are the same nobody: no place for a role of a group that several users share.
+  /// Whether an unprivileged user may use a user namespace to get a private root. All other users
+  /// appear as nobody in it, so it does not suit a group that several users share.
   package var mayMapUsers = true
-  /// How much memory of its own it may take; the frames it shares with others do not count.
+  /// Limit of the process's own memory; frames shared with others do not count.
   package var memoryBytes: UInt64?
 
   package init() {}
 
-  /// Grants what the environment names. From a path that is not absolute, a role would look
-  /// somewhere else than its host: it is left out.
+  /// Grants a path from the environment. A relative path is skipped, because the role may have
+  /// another working directory than its host.
   private mutating func grantNamed(_ access: Grant.Access, _ path: String) {
     if path.hasPrefix("/") { grants.append(Grant(access, path)) }
   }
 
-  /// With the right to run a program, and the programs of roles beside it, one by one: it may lie
-  /// in somebody's home.
+  /// Adds the right to run a program and the role programs beside it, file by file, because their
+  /// directory may be somebody's home.
   func running(_ path: String) -> Confinement {
     var result = self
     result.grants += ([path] + SystemPaths.rolePrograms(beside: path)).map { Grant(.run, $0) }
@@ -68,9 +68,9 @@ package struct Confinement: Hashable, Sendable {
 }
 
 extension Confinement {
-  /// A process that owns a screen: no network, no credentials; of the host's files what programs
-  /// are made of.
-  /// - Parameter display: such as `:0`, whose socket and cookie it gets; nil for none.
+  /// For a process that captures a screen: no network, no credentials, and only programs and
+  /// libraries of the host's files.
+  /// - Parameter display: such as `:0`; grants its socket and cookie. Nil for none.
   package static func capture(in group: AppGroup, display: String? = nil) -> Confinement {
     var result = member(of: group)
     if let display {
@@ -86,7 +86,7 @@ extension Confinement {
     return result
   }
 
-  /// A process that hears what a sound server has, and nothing else: its socket and cookie, as
+  /// For a process that captures sound only: grants the sound server's socket and cookie, where
   /// libpulse looks for them.
   package static func soundCapture(in group: AppGroup) -> Confinement {
     var result = member(of: group)
@@ -94,7 +94,7 @@ extension Confinement {
     if let runtime = environmentValue("XDG_RUNTIME_DIR") {
       result.grantNamed(.write, runtime + "/pulse")
     }
-    // A path by itself means the same.
+    // A path without “unix:” means the same.
     result.grantNamed(.write, String(server.trimmingPrefix("unix:")))
     let home = environmentValue("HOME").map { $0 + "/.config/pulse/cookie" }
     if let cookie = environmentValue("PULSE_COOKIE") ?? home {
@@ -104,9 +104,9 @@ extension Confinement {
     return result
   }
 
-  /// A process that sends what others captured: the network, and neither a display, nor a session
-  /// bus, nor the host's files. Its credential comes by a descriptor (`HandOver`); of the store it
-  /// sees what is sealed, and no key.
+  /// For a process that sends captured frames: the network, but no display, no session bus, and no
+  /// files of the host. Its credential comes by a descriptor (`HandOver`); of the credential store it
+  /// sees sealed items, but no keys.
   package static func `extension`(in group: AppGroup, memoryBytes: UInt64? = nil) -> Confinement {
     var result = member(of: group)
     result.sockets = .internet
@@ -118,7 +118,7 @@ extension Confinement {
       store + "/index", store + "/items", group.runPath + "/credentials.anchor",
     ].map { Grant(.read, $0) }
     result.grants.append(Grant(.write, store + "/audit/extension.chain"))
-    // Certificates that the user trusts instead of the machine's, and the way into the network.
+    // The user's certificates, and its proxies.
     let folders = (environmentValue("SSL_CERT_DIR") ?? "").split(separator: ":").map(String.init)
     for path in [environmentValue("SSL_CERT_FILE") ?? ""] + folders {
       result.grantNamed(.read, path)
@@ -129,7 +129,7 @@ extension Confinement {
     return result
   }
 
-  /// A program that is in no group, to try what this machine can keep from it.
+  /// For a program in no group, to find out which measures this machine supports.
   package static func systemAlone(_ sockets: Sockets) -> Confinement {
     var result = Confinement()
     result.sockets = sockets
@@ -138,7 +138,7 @@ extension Confinement {
     return result
   }
 
-  /// What every role needs: programs and libraries, and the group's shared places, but for its
+  /// Common to all roles: programs and libraries, and the group's shared directories except for
   /// credentials.
   private static func member(of group: AppGroup) -> Confinement {
     var result = systemAlone(.local)
@@ -155,7 +155,7 @@ extension Confinement {
 }
 
 extension AppGroup {
-  /// The group's directories and those that hold it, which a member looks into to find it.
+  /// The group's directories and their parents, which a member lists to find the group.
   fileprivate var confinedPlaces: [String] {
     func parent(_ path: String) -> String {
       String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])

@@ -1,10 +1,10 @@
 import Platform
 
-/// What framebus-confine reads: lines of a word and its value, from a memory file that nobody can
-/// change any more. docs/design/confinement.md has the format.
+/// The request that framebus-confine reads: lines of a keyword and its value, in a sealed memory
+/// file. docs/design/confinement.md has the format.
 struct ConfinementText {
   static let maximumBytes = 65536
-  // As many as framebus-confine has places for.
+  // The limits of framebus-confine.
   static let maximumGrants = 512
   static let maximumVariables = 128
   let text: String
@@ -22,7 +22,7 @@ struct ConfinementText {
       if let bytes = confinement.memoryBytes { lines.append("memory \(bytes)") }
       if let memoryGroup { lines.append("group \(memoryGroup)") }
       lines += confinement.variables.map { "variable \($0)" }
-      // What holds another comes before it.
+      // Parents come before the paths in them.
       lines += confinement.grants.sorted { $0.path.utf8.count < $1.path.utf8.count }
         .map { "\($0.access.rawValue) \($0.path)" }
     }
@@ -44,7 +44,7 @@ struct ConfinementText {
     }
   }
 
-  /// The memory file, sealed.
+  /// The request in a sealed memory file.
   func sealed() throws(SystemError) -> Descriptor {
     let bytes = Array(text.utf8)
     let file = try MemoryFile(named: "confinement", byteCount: bytes.count)

@@ -1,21 +1,20 @@
 import Platform
 
-/// Where a process may make groups by the rules of the kernel's second version and of systemd: in
-/// a unit that was given away (`Delegate=`), or at the top of all that can be seen, as in a
-/// container. Elsewhere groups are systemd's own, and in one that stood beside a host's unit a role
-/// would escape who stops that unit.
+/// Finds where a process may create control groups of version 2, by the rules of the kernel and of
+/// systemd: in a delegated unit (`Delegate=`), or at the visible root, as in a container. All others
+/// belong to systemd: a role in a group beside its host's unit would survive the unit's stop.
 enum DelegatedGroup {
   private static let root = "/sys/fs/cgroup"
 
-  /// The directory for the groups of a process that is in a group of this name.
-  static func place(for name: Substring) -> String? {
-    // Above, once the processes of the unit stepped down.
-    [parent(of: name), name].first(where: isGiven).map { root + $0 }
+  /// The parent directory for the groups of a process that is in this group.
+  static func parentPath(for name: Substring) -> String? {
+    // The parent, if the unit's processes were moved into a group below it.
+    [parent(of: name), name].first(where: isDelegated).map { root + $0 }
   }
 
-  private static func isGiven(_ name: Substring) -> Bool {
+  private static func isDelegated(_ name: Substring) -> Bool {
     if name.isEmpty || kernelMark("user.delegate", of: root + name) == "1" { return true }
-    // A user's own systemd cannot mark what it gives away; what holds its units is not theirs.
+    // A user's own systemd cannot mark delegated groups, but the user does not own the slices.
     return currentUserID() != 0 && !name.hasSuffix(".slice")
       && (try? Directory(path: root + name).status().ownerID) == currentUserID()
   }
@@ -24,8 +23,8 @@ enum DelegatedGroup {
     name.lastIndex(of: "/").map { name[..<$0] } ?? ""
   }
 
-  /// Has the groups in one count memory. One that does so has no processes of its own: those in it,
-  /// which came with this one, step down into a group for them.
+  /// Enables memory accounting for the groups in a directory. Such a group can have no processes of
+  /// its own, so those in it, this process among them, move into a group below it.
   static func countMemory(in path: String) throws(SystemError) {
     let controllers = path + "/cgroup.subtree_control"
     if kernelText(controllers).split(whereSeparator: \.isWhitespace).contains("memory") { return }
@@ -46,7 +45,7 @@ enum DelegatedGroup {
     }
   }
 
-  /// Those that were started meanwhile are found at the next look.
+  /// Moves all processes, repeatedly, because further ones may start meanwhile.
   private static func moveProcesses(from group: String, to other: String) {
     for _ in 1...8 {
       let processes = kernelText(group + "/cgroup.procs").split(separator: "\n")

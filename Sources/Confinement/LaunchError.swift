@@ -6,12 +6,12 @@ package enum LaunchError: Error, Hashable, Sendable {
   case noProgram(String)
   case system(SystemError)
   case refused(program: String, reason: String)
-  /// A path or name with a control character, which no line can carry.
+  /// A path or name contains a control character, which the request format cannot represent.
   case unsayable(String)
   case tooLong(byteCount: Int)
-  /// A path that does not begin at the root.
+  /// A path is not absolute.
   case notAbsolute(String)
-  /// Paths or variables, more than a confinement can have.
+  /// More paths or variables than a request can have.
   case tooMany(String, count: Int, limit: Int)
 }
 
@@ -19,15 +19,15 @@ extension LaunchError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .noConfiner:
-      "the program framebus-confine is neither beside this one, nor in ../libexec/framebus, nor in"
-        + " PATH; install it, or build it with `swift build --product framebus-confine`"
+      "framebus-confine was not found beside this program, in ../libexec/framebus or in PATH;"
+        + " install it, or build it with `swift build --product framebus-confine`"
     case .noProgram(let path):
-      "\(path) is no program that can be run; install it, or correct the path where it is named"
+      "\(path) is not an executable program; install it, or correct the path where it is set"
     case .system(let error): "cannot start a role: \(error)"
     case .refused(let program, let reason):
-      "\(program) was not started: \(reason); `framebus doctor` says what this machine lacks"
+      "\(program) was not started: \(reason); `framebus doctor` shows what this machine lacks"
     case .unsayable(let line):
-      "a confinement cannot name \(line.debugDescription): rename it without control characters"
+      "a confinement cannot name \(line.debugDescription): rename it, without control characters"
     case .tooLong(let byteCount):
       "a confinement of \(byteCount) bytes is longer than \(ConfinementText.maximumBytes):"
         + " grant directories instead of single files"

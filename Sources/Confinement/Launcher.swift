@@ -1,8 +1,8 @@
 import Platform
 import Synchronization
 
-/// Starts programs of roles: each with a process group of its own, with nothing open but what it
-/// is given, and confined as asked.
+/// Starts role programs: each in its own process group, with only the given descriptors, and
+/// confined as requested.
 package struct Launcher: Sendable {
   /// The path of framebus-confine.
   private let confiner: String
@@ -15,18 +15,18 @@ package struct Launcher: Sendable {
     confiner = path
   }
 
-  /// What becomes of a role when the process that started it ends, even by SIGKILL.
+  /// What happens to a role when the process that started it ends, even by SIGKILL.
   package enum Bond: Sendable {
-    /// It is killed.
+    /// The role is killed.
     case diesWithHost
-    /// It goes on. A host that ends in order calls `RunningRole.leaveRunning`.
+    /// The role continues. A host that exits in order calls `RunningRole.leaveRunning`.
     case outlivesHost
   }
 
-  /// Starts a program, and returns once it runs or could not be started.
+  /// Starts a program. Returns when it runs or has failed to start.
   /// - Parameters:
-  ///   - program: its `executable` is a path; `hasOwnGroup` is set for it; at most 11 inherited.
-  ///   - confinement: nil for a program that may do all that this one may.
+  ///   - program: `executable` must be a path; `hasOwnGroup` is ignored; at most 11 inherited.
+  ///   - confinement: nil to start it with this process's rights.
   package func start(
     _ program: LaunchOptions, confinement: Confinement?, bond: Bond = .diesWithHost
   ) throws(LaunchError) -> RunningRole {
@@ -57,11 +57,11 @@ package struct Launcher: Sendable {
       program: program.executable, reason: report.refusal ?? "framebus-confine \(status)")
   }
 
-  /// Removes what hosts that were killed left behind, where nobody is in it any more.
+  /// Removes what killed hosts left behind, unless processes still use it.
   package static func removeLeftovers() { MemoryGroup.removeLeftovers() }
 
-  /// What starts framebus-confine, which gets the request and the report's end as the last of its
-  /// descriptors.
+  /// Options to start framebus-confine, which receives the request and the write end of the report's
+  /// pipe as its last descriptors.
   private func confining(
     _ program: LaunchOptions, request: Int32, report: Int32
   ) -> LaunchOptions {
@@ -75,8 +75,8 @@ package struct Launcher: Sendable {
   }
 }
 
-/// The kernel takes the end of the thread that started a child for its parent's end
-/// (PR_SET_PDEATHSIG); that of the shared loop lasts as long as the process.
+/// Starts a child on the shared event loop's thread, which lasts as long as the process, because
+/// PR_SET_PDEATHSIG acts when the thread that started the child ends.
 private func startOnLastingThread(_ options: LaunchOptions) throws(SystemError) -> ChildProcess {
   let started = Started()
   try EventLoop.shared().performAndWait { started.start(options) }

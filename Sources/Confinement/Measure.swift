@@ -1,11 +1,11 @@
-/// One thing that was done, or could not be, to confine a process.
+/// One measure to confine a process, and whether it is enforced.
 package struct Measure: Hashable, Sendable {
   package let name: String
   package let isOn: Bool
-  /// What it does, or why it is off.
+  /// What it enforces, or why it is off.
   package let detail: String
 
-  /// The one that says why the role's program could not be started at all.
+  /// Not a measure: reports whether the role's program was started.
   static let startName = "start"
 
   package init(_ name: String, isOn: Bool, _ detail: String) {
@@ -14,8 +14,8 @@ package struct Measure: Hashable, Sendable {
     self.detail = detail
   }
 
-  /// Reads one line of the report, exactly as framebus-confine writes it:
-  /// `{"measure":"…","state":"on","detail":"…"}`. No text of it has quotes or backslashes.
+  /// Parses one line of the report, exactly as framebus-confine writes it:
+  /// `{"measure":"…","state":"on","detail":"…"}`. Texts contain no quotes or backslashes.
   init?(_ line: some StringProtocol) {
     let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
     guard parts.count == 13, !line.contains("\\"), parts[0] == "{", parts[12] == "}",

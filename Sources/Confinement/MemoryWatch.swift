@@ -1,10 +1,10 @@
 import Platform
 import Synchronization
 
-/// How much of its budget a process has taken.
+/// How much of its memory budget a process uses.
 package enum MemoryLevel: Int, Comparable, Sendable {
   case enough
-  /// More than nine tenths: time to drop what can be dropped.
+  /// More than nine tenths: drop frames.
   case low
   case exceeded
 
@@ -17,9 +17,9 @@ package enum MemoryLevel: Int, Comparable, Sendable {
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Looks at the memory that a process has of its own, and its children with it where they are in a
-/// control group, ten times a second and whenever it is asked; and tells of each change of its
-/// level. Frames, which roles share, do not count (RssAnon).
+/// Polls the memory of a process, and that of its children if they are in a control group, ten times
+/// a second and on each read of ``level``; reports each change of the level. Frames, which roles
+/// share, do not count (RssAnon).
 package final class MemoryWatch: Sendable {
   package let budgetBytes: UInt64
   private let processID: Int32?
@@ -30,20 +30,20 @@ package final class MemoryWatch: Sendable {
   private struct State {
     var level = MemoryLevel.enough
     var peak = MemoryLevel.enough
-    var lookedAtNs: UInt64 = 0
+    var polledAtNs: UInt64 = 0
   }
 
-  /// Asking again so soon is answered by what was seen before.
+  /// Reads within this time return the previous result.
   private static let freshNs: UInt64 = 5_000_000
 
-  /// The environment variables in which framebus-confine tells a process its own budget, in bytes,
-  /// and the directory of its control group, if it has one.
+  /// Environment variables that framebus-confine sets: the process's budget in bytes, and the
+  /// directory of its control group, if it has one.
   package static let variable = "FRAMEBUS_MEMORY_BYTES"
   static let groupVariable = "FRAMEBUS_MEMORY_GROUP"
 
   /// - Parameters:
   ///   - processID: nil for this process.
-  ///   - group: the directory of the control group that it is in; nil for none.
+  ///   - group: the directory of its control group; nil if it has none.
   package init(
     budgetBytes: UInt64, of processID: Int32? = nil, in group: String? = nil,
     onChange: @escaping @Sendable (MemoryLevel) -> Void
@@ -53,33 +53,33 @@ package final class MemoryWatch: Sendable {
     self.group = group
     self.onChange = onChange
     state = Mutex(State())
-    keepLooking()
+    pollRepeatedly()
   }
 
-  /// As it is now.
+  /// The current level.
   package var level: MemoryLevel {
-    look()
+    poll()
     return state.withLock { $0.level }
   }
 
   package var isExceeded: Bool { state.withLock { $0.peak == .exceeded } }
 
-  private func keepLooking() {
-    look()
+  private func pollRepeatedly() {
+    poll()
     _ = try? EventLoop.shared().schedule(at: .after(.milliseconds(100))) { [weak self] in
-      self?.keepLooking()
+      self?.pollRepeatedly()
     }
   }
 
-  private func look() {
+  private func poll() {
     let nowNs = monotonicNowNs()
-    // Another thread may have looked later than this one asked for the time.
-    if nowNs < state.withLock({ $0.lookedAtNs }) + Self.freshNs { return }
+    // Another thread may have polled after this one read the clock.
+    if nowNs < state.withLock({ $0.polledAtNs }) + Self.freshNs { return }
     guard let used = usedBytes else { return }
     let now = MemoryLevel(usedBytes: used, budgetBytes: budgetBytes)
     let isChange = state.withLock { state in
       let isChange = state.level != now
-      state = State(level: now, peak: max(now, state.peak), lookedAtNs: nowNs)
+      state = State(level: now, peak: max(now, state.peak), polledAtNs: nowNs)
       return isChange
     }
     if isChange { onChange(now) }

@@ -1,26 +1,26 @@
 import Platform
 
-/// What GStreamer knows of its plugins, in a file that confined roles read and cannot write. Where
-/// it is missing, or seems out of date to who sees no device of the machine, each of their starts
-/// would look through all plugins, which takes seconds.
+/// GStreamer's plugin registry, a file that confined roles can read but not write. If it is missing,
+/// or looks outdated to a role that sees no devices, each role scans all plugins at its start, which
+/// takes seconds.
 ///
-/// The product's own uploader brings it up to date, unconfined, as any program of its user with
-/// GStreamer does when it starts: what a confined role found would be nothing for others to load.
+/// The unconfined uploader updates it, as every program that uses GStreamer does at its start. A
+/// confined role must not: other programs would load what it writes.
 package enum PluginRegistry {
-  /// What bringing it up to date came to.
+  /// Result of an update.
   package enum Outcome: Hashable, Sendable {
-    /// Roles need not look whether anything is new.
+    /// The registry is current: roles need not check it.
     case current
-    /// There is no uploader here: a build without GStreamer.
+    /// There is no uploader, as in a build without GStreamer.
     case noUploader
-    /// Nobody can write it, or the uploader could not be run: roles look through all plugins.
+    /// It cannot be written, or the uploader failed to run: roles scan all plugins.
     case missing(path: String)
   }
 
-  /// Longer than looking through all plugins of a slow machine takes.
-  private static let patience = Duration.seconds(60)
+  /// Longer than scanning all plugins takes on a slow machine.
+  private static let timeout = Duration.seconds(60)
 
-  /// Blocks the thread until it is done.
+  /// Updates the registry. Blocks the thread until done.
   package static func update() -> Outcome {
     guard let path = SystemPaths.pluginRegistry else { return .missing(path: "~/.cache") }
     let name = "framebus-upload"
@@ -31,12 +31,12 @@ package enum PluginRegistry {
     options.output = .null
     options.errors = .null
     guard let process = try? ChildProcess(options) else { return .missing(path: path) }
-    if process.wait(until: .after(patience)) == nil { process.end(with: Signal.kill) }
-    return isThere(path) ? .current : .missing(path: path)
+    if process.wait(until: .after(timeout)) == nil { process.end(with: Signal.kill) }
+    return exists(path) ? .current : .missing(path: path)
   }
 
-  /// - Parameter path: of the file that GST_REGISTRY names, or of the folder that has it.
-  private static func isThere(_ path: String) -> Bool {
+  /// - Parameter path: the file that GST_REGISTRY names, or the directory of registries.
+  private static func exists(_ path: String) -> Bool {
     guard let names = try? Directory(path: path).names() else { return OutputFile(path).exists }
     return names.contains { $0.hasPrefix("registry.") && $0.hasSuffix(".bin") }
   }

@@ -1,10 +1,10 @@
 import Platform
 
-/// What framebus-confine wrote until it ended or became the role's program.
+/// The report that framebus-confine writes until it exits or executes the role's program.
 struct Report {
   let measures: [Measure]
   let hasStarted: Bool
-  /// Why the program was not started.
+  /// Why the program was not started; nil if it was.
   let refusal: String?
 
   private static let maximumBytes = 65536
@@ -19,8 +19,7 @@ struct Report {
     self.init(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// The last word of `start` counts: it is said before the program takes over, and taken back if
-  /// that fails.
+  /// The last `start` line counts: it is written before exec, and corrected if that fails.
   init(_ text: String) {
     let lines = text.split(separator: "\n").compactMap { Measure($0) }
     let starts = lines.filter { $0.name == Measure.startName }

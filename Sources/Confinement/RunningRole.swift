@@ -1,12 +1,12 @@
 import Platform
 import Synchronization
 
-/// How a role's process ended, as its host tells apart.
+/// How a role's process ended.
 package enum RoleEnding: Hashable, Sendable, CustomStringConvertible {
   case finished
   case failed(status: Int32)
   case killed(signal: Int32)
-  /// It took more memory than its budget: it ended itself, or its host or the kernel killed it.
+  /// The process exceeded its memory budget: it exited, or its host or the kernel killed it.
   case exceededMemory(budgetBytes: UInt64)
 
   package var description: String {
@@ -15,17 +15,17 @@ package enum RoleEnding: Hashable, Sendable, CustomStringConvertible {
     case .failed(let status): ChildStatus.exited(status).description
     case .killed(let signal): ChildStatus.killed(signal: signal).description
     case .exceededMemory(let bytes):
-      "was ended, because it took more memory than its budget of \(bytes >> 20) MiB;"
+      "was ended, because it exceeded its memory budget of \(bytes >> 20) MiB;"
         + " raise the budget, or send smaller or fewer frames"
     }
   }
 }
 
-/// A role's process that this one started. Unless it is left running, it is killed and waited for
-/// when its last reference goes.
+/// A role's process that this process started. Releasing the last reference kills it and waits for
+/// it, unless it is left running.
 package final class RunningRole: Sendable {
   package let process: ChildProcess
-  /// What was done to confine it, in order.
+  /// The measures that confine it, in order.
   package let measures: [Measure]
   private let memory: MemoryWatch?
   private let group: MemoryGroup?
@@ -40,7 +40,7 @@ package final class RunningRole: Sendable {
       MemoryWatch(
         budgetBytes: bytes, of: process.processID, in: group?.path
       ) { [weak process] level in
-        // Its own watch has ended it, with an error, if it has one.
+        // Only if its own watch has not ended it with an error.
         if level == .exceeded { process?.sendToGroup(signal: Signal.kill) }
       }
     }
@@ -48,19 +48,19 @@ package final class RunningRole: Sendable {
 
   package var processID: Int32 { process.processID }
 
-  /// Readable once it has ended, for `poll(2)` loops.
+  /// Readable once the process has ended, for `poll(2)` loops.
   package var descriptorNumber: Int32 { process.descriptorNumber }
 
-  /// How it ended, or nil while it runs.
+  /// How the process ended; nil while it runs.
   package var ending: RoleEnding? { process.status.map(ending) }
 
-  /// Waits for its end.
-  /// - Returns: nil when the deadline passed or `stop` was raised first.
+  /// Waits for the process to end.
+  /// - Returns: nil if the deadline passed or `stop` was raised first.
   package func wait(until deadline: Deadline = .never, stop: StopSignal? = nil) -> RoleEnding? {
     process.wait(until: deadline, stop: stop).map(ending)
   }
 
-  /// Asks it to end, and kills it and what it started if it has not by the deadline.
+  /// Sends SIGTERM. After the deadline, kills the process and its children.
   @discardableResult
   package func stop(killAt deadline: Deadline = .after(.seconds(5))) -> RoleEnding {
     process.send(signal: Signal.terminate)
@@ -69,7 +69,7 @@ package final class RunningRole: Sendable {
     return wait() ?? .killed(signal: Signal.kill)
   }
 
-  /// Lets it go on when this process ends: nobody here kills it or waits for it any more.
+  /// Leaves the role running when this process exits: it is not killed or waited for any more.
   package func leaveRunning() { process.leaveRunning() }
 
   private func ending(_ status: ChildStatus) -> RoleEnding {

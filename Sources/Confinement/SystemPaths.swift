@@ -1,7 +1,7 @@
 import Platform
 
-/// What programs are made of on a usual machine, and need whichever role they have. None of it is
-/// anybody's own.
+/// Paths and variables that programs of any role need on a usual machine. They contain no user's
+/// own data.
 enum SystemPaths {
   static var grants: [Confinement.Grant] {
     ["/usr", "/bin", "/sbin", "/lib", "/lib64"].map { .init(.run, $0) }
@@ -16,15 +16,14 @@ enum SystemPaths {
       }
   }
 
-  /// What names and certificates are looked up in; never the folders in which keys lie beside them.
+  /// For name resolution and certificates, without directories that contain private keys.
   static let network = [
     "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
     "/etc/protocols", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates",
     "/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/crypto-policies",
   ]
 
-  /// Where GStreamer keeps what it knows of its plugins: without it, it looks through all of them
-  /// at each start.
+  /// GStreamer's plugin registry, without which it scans all plugins at each start.
   static var pluginRegistry: String? {
     if let path = environmentValue("GST_REGISTRY") { return path }
     let cache =
@@ -39,7 +38,7 @@ enum SystemPaths {
     "GST_PLUGIN_SYSTEM_PATH", "GST_REGISTRY", "GST_REGISTRY_UPDATE",
   ]
 
-  /// The folders of the libraries that this program runs with, as the role's do too.
+  /// Directories of the libraries that this program uses, and so the role's program too.
   private static var libraries: [String] {
     let libraries = mappedFilePaths().filter { $0.contains(".so") }.compactMap(folder)
     return Set(libraries).filter { path in
@@ -47,7 +46,7 @@ enum SystemPaths {
     }.sorted()
   }
 
-  /// What `framebus` becomes, where it looks for it.
+  /// The role programs that `framebus` executes, in the directories that it searches.
   static func rolePrograms(beside path: String) -> [String] {
     guard let folder = folder(of: path), path.hasSuffix("/framebus") else { return [] }
     let names = ["framebus-capture", "framebus-capture-gstreamer", "framebus-upload"]

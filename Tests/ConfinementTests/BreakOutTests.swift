@@ -145,7 +145,7 @@ import Testing
   @Test func aRoleThatTakesMoreThanItsBudgetIsEndedAndTheHostSaysWhy() throws {
     let world = try ConfinedWorld()
     let outcome = try world.attempt(as: "extension", ["allocate=400"], ["memory=60"])
-    #expect(outcome.ending.contains("more memory than its budget of 60 MiB"), "\(outcome)")
+    #expect(outcome.ending.contains("exceeded its memory budget of 60 MiB"), "\(outcome)")
   }
 
   /// The child takes more than the budget and less than the kernel's own limit, so that nothing but
@@ -156,7 +156,7 @@ import Testing
       let world = try ConfinedWorld()
       let outcome = try world.attempt(as: "extension", ["child-allocate=68"], ["memory=60"])
       #expect(outcome.measures["children-memory"] == true, "\(outcome)")
-      #expect(outcome.ending.contains("more memory than its budget of 60 MiB"), "\(outcome)")
+      #expect(outcome.ending.contains("exceeded its memory budget of 60 MiB"), "\(outcome)")
     }
   }
 }

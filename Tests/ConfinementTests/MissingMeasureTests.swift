@@ -60,7 +60,7 @@ import Testing
     let outcome = ConfinedWorld.Outcome(try host.finish())
     let off = ConfinedWorld.off(for: "extension", "children-memory")
     #expect(outcome.off == off, "\(outcome)")
-    #expect(outcome.ending.contains("more memory than its budget of 60 MiB"), "\(outcome)")
+    #expect(outcome.ending.contains("exceeded its memory budget of 60 MiB"), "\(outcome)")
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))

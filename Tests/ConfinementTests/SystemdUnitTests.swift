@@ -74,6 +74,6 @@ struct SystemdUnitTests {
     let unit = try unit(
       isDelegated: true, as: user, "/bin/sh", "-c", "tail /dev/zero; sleep 1000")
     let output = try unit.program.finish().output
-    #expect(output.contains("ended was ended, because it took more memory"), "\(output)")
+    #expect(output.contains("ended was ended, because it exceeded its memory budget"), "\(output)")
   }
 }

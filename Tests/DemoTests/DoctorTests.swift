@@ -32,7 +32,7 @@ import Testing
       $0.contains("confined children-memory")
     }
     #expect(line?.hasPrefix("limited") == true, "\(result.output)")
-    #expect(line?.contains("what they take does not count") == true)
+    #expect(line?.contains("no control group can be created") == true)
   }
 
   @Test func distinguishesWaylandFromMissingScreen() throws {

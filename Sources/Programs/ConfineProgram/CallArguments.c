@@ -8,15 +8,16 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/// Linux reads this many bits of an argument that is an int.
+/// Linux reads only these bits of an int argument.
 static const scmp_datum_t asInt = 0xffffffff;
 
-/// Files that give the role's user or group to whoever runs them stay when the role is gone.
+/// Forbids set-user-ID and set-group-ID files, which would outlive the role and give its user or
+/// group to every process that runs them.
 static int filter_modes(scmp_filter_ctx filter) {
   static const struct {
     const char *name;
     unsigned mode;
-    /// The argument with the flags of open(2), without which the mode means nothing; or 0.
+    /// The index of the open(2) flags, without which the mode is ignored; or 0.
     unsigned flags;
   } calls[] = {
     {"chmod", 1, 0}, {"fchmod", 1, 0}, {"fchmodat", 2, 0}, {"fchmodat2", 2, 0},
@@ -38,7 +39,7 @@ static int filter_modes(scmp_filter_ctx filter) {
   return result;
 }
 
-/// Who waits for a processor or a disk: a process decides that for itself alone, by 0.
+/// Allows a process to change only its own scheduling, by the number 0.
 static int filter_priorities(scmp_filter_ctx filter) {
   enum { IO_OF_PROCESS = 1 };
   static const struct {
@@ -70,16 +71,16 @@ static int forbid_value(scmp_filter_ctx filter, const char *name, scmp_datum_t v
 int filter_arguments(scmp_filter_ctx filter, bool keepsFiles) {
   int result = filter_modes(filter);
   if (result == 0) result = filter_priorities(filter);
-  // Typing into the terminal that the host reads.
+  // Input into the host's terminal.
   if (result == 0) result = forbid_value(filter, "ioctl", TIOCSTI);
   if (result == 0) result = forbid_value(filter, "ioctl", TIOCLINUX);
-  // Whoever opens a file for writing would wait for who has a lease.
+  // Other processes would wait for the lease when they open the file for writing.
   if (result == 0) result = forbid_value(filter, "fcntl", F_SETLEASE);
   if (result == 0) result = forbid_value(filter, "fcntl64", F_SETLEASE);
-  // Attributes of a file that may only be read.
+  // Attributes of read-only files.
   if (result == 0 && !keepsFiles) result = forbid_value(filter, "ioctl", FS_IOC_SETFLAGS);
   if (result == 0 && !keepsFiles) result = forbid_value(filter, "ioctl", FS_IOC_FSSETXATTR);
-  // Memory that was made private stays so.
+  // Private memory stays private.
   struct scmp_arg_cmp isDumpable[] = {
     SCMP_A0(SCMP_CMP_MASKED_EQ, asInt, PR_SET_DUMPABLE),
     SCMP_A1(SCMP_CMP_NE, 0),

@@ -1,6 +1,6 @@
-// framebus-confine: takes from this process all that a role may not do, and then becomes the
-// role's program. Every measure is tried by itself; whether it is on, and if not why, goes to the
-// report. docs/design/confinement.md has both formats and the order of the measures.
+// framebus-confine: drops all rights that a role does not have, and then executes the role's
+// program. Each measure is tried separately; the report says whether it is on, and if not, why.
+// docs/design/confinement.md has both formats and the order of the measures.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,22 +13,22 @@ enum sockets { SOCKETS_ANY, SOCKETS_LOCAL, SOCKETS_INTERNET, SOCKETS_INHERITED }
 
 struct grant {
   enum access access;
-  /// As requested, and as it is without links: NULL if there is no such file.
+  /// As requested, and with links resolved: NULL if there is no such file.
   const char *path;
   const char *realPath;
 };
 
 struct request {
-  /// Beside the standard streams.
+  /// Number of descriptors besides the standard streams.
   unsigned descriptorCount;
-  /// With whose end this process shall die, or 0.
+  /// The process whose end kills this one, or 0.
   pid_t parent;
-  /// SOCKETS_ANY asks for no confinement at all.
+  /// SOCKETS_ANY requests no confinement.
   enum sockets sockets;
-  /// Whether a user namespace may stand in for missing rights.
+  /// Whether a user namespace may replace missing privileges.
   bool mayMapUsers;
   uint64_t memoryBytes;
-  /// The directory of a control group to go into, or NULL.
+  /// The directory of a control group to enter, or NULL.
   const char *memoryGroup;
   struct grant grants[MAXIMUM_GRANTS];
   unsigned grantCount;
@@ -36,21 +36,21 @@ struct request {
   unsigned variableCount;
 };
 
-/// Reads the request from a memory file that nobody can change any more.
-/// - Returns: NULL, or what is wrong with it.
+/// Reads the request from a sealed memory file.
+/// - Returns: NULL, or what is wrong with the request.
 const char *read_request(int descriptor, struct request *request);
 
-/// Where the report goes, from now on.
+/// Sets the descriptor that the report is written to.
 void report_to(int descriptor);
-/// Notes one measure. Texts have neither quotes nor backslashes nor control characters.
+/// Reports one measure. Texts must not contain quotes, backslashes or control characters.
 void report(const char *measure, bool isOn, const char *detail);
-/// Notes a measure that is on if `error` is 0, and else off for the reason of that errno.
+/// Reports a measure: on if `error` is 0, else off with the message of that errno.
 void report_result(const char *measure, int error, const char *detail);
 
 /// Each returns 0 or an error number.
 int drop_capabilities(void);
 int forbid_core_dumps(void);
-/// Leaves the other processes of the user descriptors to pass and signals to queue.
+/// Leaves some descriptors and queued signals to the user's other processes.
 int limit_resources(void);
 int die_with_parent(pid_t parent);
 void keep_descriptors(unsigned count, int *reportDescriptor);
@@ -58,21 +58,21 @@ int enter_group(const char *path);
 void set_environment(const struct request *request, bool isInGroup);
 
 struct surroundings {
-  /// Whether files that were not granted are out of sight.
+  /// Whether files that were not granted are invisible.
   bool hasRoot;
-  /// Whether, besides, the kernel keeps those that were granted for reading from every change.
+  /// Whether the kernel also enforces read-only grants there.
   bool keepsFiles;
-  /// Whether it can have a few inotify instances alone.
+  /// Whether the number of inotify instances is limited.
   bool limitsWatches;
-  /// Whether the network has nobody else in it.
+  /// Whether the network is private.
   bool hasNetwork;
 };
-/// Leaves of the file system what was granted; and of networks nothing for SOCKETS_LOCAL.
+/// Hides files that were not granted and, for SOCKETS_LOCAL, all networks.
 struct surroundings enter_private_root(const struct request *request);
-/// Landlock: files by their grants, and a scope for signals and abstract sockets.
+/// Landlock: restricts files to the grants, and signals and abstract sockets to the scope.
 /// - Returns: whether the scope is on.
 bool restrict_files(const struct request *request);
-/// seccomp: forbids what reaches around all that; where the root does not keep files, changes of
-/// their permissions, owners, times and attributes too.
+/// seccomp: forbids calls that bypass the other measures. Unless the root protects files, also
+/// forbids changes of their permissions, owners, times and attributes.
 /// - Returns: whether the filter is on.
 bool filter_system_calls(enum sockets sockets, bool keepsFiles);

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// landlock(7), of kernels newer than the headers at hand.
+// From landlock(7): constants newer than the system's headers.
 enum { SYS_create_ruleset = 444, SYS_add_rule = 445, SYS_restrict_self = 446 };
 enum { RULE_PATH_BENEATH = 1, CREATE_VERSION = 1 };
 enum {
@@ -16,19 +16,19 @@ enum {
   MAY_WRITE_FILE = 1 << 1,
   MAY_READ_FILE = 1 << 2,
   MAY_READ_DIRECTORY = 1 << 3,
-  /// Making and removing; of devices too.
+  /// Creating and removing entries, including devices.
   MAY_CHANGE_DIRECTORY = 0x1ff0,
   MAY_MAKE_DEVICES = 1 << 6 | 1 << 11,
-  /// ABI 2, 3 and 5.
+  /// Since ABI 2, 3 and 5.
   MAY_MOVE = 1 << 13,
   MAY_TRUNCATE = 1 << 14,
   MAY_CONTROL_DEVICE = 1 << 15,
 };
 enum {
-  /// The rights that a file can have; the others are of directories.
+  /// Rights that apply to files; the others apply to directories only.
   OF_FILES = MAY_EXECUTE | MAY_WRITE_FILE | MAY_READ_FILE | MAY_TRUNCATE | MAY_CONTROL_DEVICE,
 };
-/// ABI 4: TCP ports to bind and to connect to. ABI 6: abstract sockets and signals.
+/// ABI 4: binding and connecting TCP ports. ABI 6: abstract sockets and signals.
 enum { ALL_TCP = 3, ALL_SCOPES = 3 };
 
 struct ruleset {
@@ -59,7 +59,7 @@ static uint64_t rights_of(enum access access) {
   return 0;
 }
 
-/// What cannot be opened is not granted.
+/// Skips files that cannot be opened.
 static void allow(int ruleset, uint64_t known, const struct grant *grant) {
   if (grant->realPath == NULL) return;
   struct path_rule rule = {.allowed = rights_of(grant->access) & known};
@@ -92,9 +92,9 @@ bool restrict_files(const struct request *request) {
     }
   }
   char detail[80];
-  snprintf(detail, sizeof detail, "Landlock %ld: granted paths alone, no other's memory", version);
+  snprintf(detail, sizeof detail, "Landlock %ld: granted paths only, no memory of others", version);
   report_result("files", error, detail);
-  if (error == 0 && version < 6) report("scope", false, "this needs Linux 6.12");
-  else report_result("scope", error, "no signals and abstract sockets to others");
+  if (error == 0 && version < 6) report("scope", false, "needs Linux 6.12");
+  else report_result("scope", error, "no signals to others or abstract sockets of others");
   return error == 0 && version >= 6;
 }

@@ -28,7 +28,7 @@ static int map_self(uid_t uid, gid_t gid) {
   return write_text("/proc/self/gid_map", map) ? 0 : EPERM;
 }
 
-/// Gives the namespace of another process the users, or groups, that this one's has.
+/// Maps this process's users, or groups, into another process's user namespace.
 static bool map_all(pid_t process, const char *name) {
   char path[64], map[MAXIMUM_MAP_BYTES] = "";
   snprintf(path, sizeof path, "/proc/self/%s", name);
@@ -43,8 +43,8 @@ static bool map_all(pid_t process, const char *name) {
   return length > 0 && write_text(path, map);
 }
 
-/// Who has made a user namespace cannot give it others' users any more: a child that stays outside
-/// does so.
+/// Maps all users by a child that stays outside, because a process inside a new user namespace can
+/// map only itself.
 static int unshare_with_all(int flags) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return errno;

@@ -1,20 +1,20 @@
-// Namespaces, and whose users they have.
+// Namespaces, and the users mapped into them.
 #pragma once
 #include "Confine.h"
 
 enum users {
   /// No user namespace.
   USERS_OF_HOST,
-  /// One of its own with all users; only root may.
+  /// An own user namespace that maps all users; only root may create it.
   USERS_ALL,
-  /// One of its own in which it is who it was, and the others are nobody.
+  /// An own user namespace that maps this user to itself, and all others to nobody.
   USERS_SELF,
 };
 
 /// - Returns: 0 or an error number.
 int unshare_namespaces(int flags, enum users users);
 
-/// In a user namespace of its own, which counts by itself: keeps this process and its children from
-/// taking what its user has few of.
+/// Limits the inotify instances and watches of this process and its children. Must be called in an
+/// own user namespace, which has its own limits.
 /// - Returns: whether the limits are set.
 bool limit_watches(void);

@@ -15,14 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// Where the host's file system hangs while the private one is made.
+/// Mount point of the host's file system during the setup of the private root.
 #define HOST "/.host"
 
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr 442
 #endif
 
-/// Turns /tmp, as this process alone sees it, into an empty root with the host's below it.
+/// Makes /tmp, as only this process sees it, an empty root that contains the host's root.
 static int turn_root(void) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return errno;
   if (mount("framebus", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0)
@@ -39,8 +39,8 @@ static int enter_empty_root(int flags, enum users users, bool *isLimited) {
   return turn_root();
 }
 
-/// Does so if a child that tries it first succeeds: there is no way back from half of it, as where
-/// a user namespace can be had but gives no rights.
+/// Enters the root if a child could do so first, because a half-finished attempt cannot be undone,
+/// as where a user namespace can be created but gives no privileges.
 static int enter_if_possible(int flags, enum users users, bool *isLimited) {
   pid_t child = fork();
   if (child < 0) return errno;
@@ -53,9 +53,9 @@ static int enter_if_possible(int flags, enum users users, bool *isLimited) {
                                   : WEXITSTATUS(status);
 }
 
-/// Root has a user namespace of its own, for its limits, in which all users are who they were; and
-/// does without where it cannot be had. Who may make no other namespaces has one, if wished, in
-/// which it alone is who it was.
+/// Root gets an own user namespace that maps all users, for its own limits, or goes without if that
+/// fails. A user who may not create other namespaces gets, if requested, one that maps only that
+/// user.
 static int enter_best(int flags, bool mayMapUsers, bool *isLimited) {
   if (geteuid() == 0 && enter_if_possible(flags, USERS_ALL, isLimited) == 0) return 0;
   int error = enter_if_possible(flags, USERS_OF_HOST, isLimited);
@@ -63,15 +63,15 @@ static int enter_best(int flags, bool mayMapUsers, bool *isLimited) {
   return enter_if_possible(flags, USERS_SELF, isLimited);
 }
 
-/// Makes a directory with the owner and the permissions of the host's, less the right of others to
-/// write: so does whoever checks the way to a file trust it or not, as before.
+/// Creates a directory with the owner and permissions of the host's, except write permission for
+/// others: so checks of a path's trustworthiness have the same result as before.
 static void make_directory(const char *path) {
   char host[PATH_MAX];
   struct stat status;
   if (snprintf(host, sizeof host, HOST "%s", path) >= (int)sizeof host) return;
   if (stat(host, &status) != 0 || mkdir(path, 0755) != 0) return;
   if (chown(path, status.st_uid, status.st_gid) != 0) {
-    // In a user namespace of its own it stays this user's.
+    // In an own user namespace, the directory keeps this user as owner.
   }
   chmod(path, status.st_mode & 07755);
 }
@@ -86,7 +86,7 @@ static void make_parents(const char *path) {
   }
 }
 
-/// Where the kernel is older (before Linux 5.12), Landlock and the filter keep it from changes.
+/// Before Linux 5.12, only Landlock and the filter prevent changes.
 static bool make_read_only(const char *path) {
   struct {
     uint64_t set, clear, propagation, userns;
@@ -95,8 +95,8 @@ static bool make_read_only(const char *path) {
                  sizeof attributes) == 0;
 }
 
-/// Shows a granted file or directory at its place.
-/// - Returns: false if what may only be read can be changed there.
+/// Mounts a granted file or directory at its path.
+/// - Returns: false if a read-only grant is writable there.
 static bool show(const struct grant *grant) {
   char host[PATH_MAX];
   struct stat status;
@@ -110,7 +110,7 @@ static bool show(const struct grant *grant) {
     int file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (file >= 0) close(file);
   }
-  // What is listed shows what else was granted in it, and no more.
+  // A listed directory contains only the other grants in it.
   bool isKept = true;
   if (grant->access != ACCESS_LIST && mount(host, path, NULL, MS_BIND | MS_REC, NULL) == 0 &&
       grant->access != ACCESS_WRITE)
@@ -118,14 +118,14 @@ static bool show(const struct grant *grant) {
   if (strcmp(path, grant->path) == 0) return isKept;
   make_parents(grant->path);
   if (symlink(path, grant->path) != 0) {
-    // A name that is there already leads to the same place.
+    // An existing name leads to the same file.
   }
   return isKept;
 }
 
 static void report_namespace(const char *measure, int error, bool mayMap, const char *detail) {
   if (error == EPERM && !mayMap)
-    report(measure, false, "only root may, in a group that several users share");
+    report(measure, false, "only root may do this in a group of several users");
   else
     report_result(measure, error, detail);
 }
@@ -148,9 +148,9 @@ struct surroundings enter_private_root(const struct request *request) {
     if (folder == NULL || chdir(folder) != 0) error = chdir("/") == 0 ? 0 : errno;
   }
   free(folder);
-  report_namespace("private-root", error, mayMap, "nothing but what was granted is in sight");
+  report_namespace("private-root", error, mayMap, "only granted paths are visible");
   if (isLocal)
-    report_namespace("private-network", networkError, mayMap, "one with nobody else in it");
+    report_namespace("private-network", networkError, mayMap, "not shared with other processes");
   return (struct surroundings){.hasRoot = error == 0,
                                .keepsFiles = keepsFiles,
                                .limitsWatches = isLimited,

@@ -16,7 +16,7 @@
 
 int drop_capabilities(void) {
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // Only who has CAP_SETPCAP can shrink the bounding set, and nobody else gains by it.
+  // Only a process with CAP_SETPCAP can shrink the bounding set, and no other gains from it.
   for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
     prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -30,8 +30,8 @@ int forbid_core_dumps(void) {
 }
 
 int limit_resources(void) {
-  // Where the kernel counts by user, it compares with the limit of the process that wants more: one
-  // with a lower limit than the others leaves them some. A message carries up to 253 descriptors.
+  // The kernel compares the user's total with the limit of the calling process, so a lower limit
+  // leaves some to the user's other processes. A message carries up to 253 descriptors.
   enum { DESCRIPTORS = 512, SIGNALS = 1024 };
   struct rlimit files, signals;
   if (getrlimit(RLIMIT_NOFILE, &files) != 0 || getrlimit(RLIMIT_SIGPENDING, &signals) != 0)
@@ -47,7 +47,7 @@ int limit_resources(void) {
 
 int die_with_parent(pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return errno;
-  // It may have ended before.
+  // The parent may have ended before.
   if (getppid() != parent) raise(SIGKILL);
   return 0;
 }
@@ -77,7 +77,7 @@ int enter_group(const char *path) {
     return ENAMETOOLONG;
   int file = open(processes, O_WRONLY | O_CLOEXEC);
   if (file < 0) return errno;
-  // 0 is who writes it.
+  // 0 means the writing process.
   int error = write(file, "0", 1) == 1 ? 0 : errno;
   close(file);
   return error;

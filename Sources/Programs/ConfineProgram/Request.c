@@ -10,7 +10,7 @@
 
 static char text[MAXIMUM_REQUEST_BYTES + 1];
 
-/// A number without sign or leading zeros, at most `maximum`.
+/// Parses a number without sign or leading zeros, at most `maximum`.
 static bool parse_number(const char *word, uint64_t maximum, uint64_t *number) {
   if (word[0] < '0' || word[0] > '9' || (word[0] == '0' && word[1] != '\0')) return false;
   char *end = NULL;
@@ -79,19 +79,19 @@ static bool parse_line(char *line, struct request *request) {
 const char *read_request(int descriptor, struct request *request) {
   int wanted = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
   int seals = fcntl(descriptor, F_GET_SEALS);
-  if (seals < 0 || (seals & wanted) != wanted) return "the request is no sealed memory file";
+  if (seals < 0 || (seals & wanted) != wanted) return "the request is not a sealed memory file";
   ssize_t count = pread(descriptor, text, sizeof text, 0);
   if (count <= 0 || count > MAXIMUM_REQUEST_BYTES) return "the request is empty or too long";
   for (ssize_t i = 0; i < count; i++)
     if ((text[i] >= 0 && text[i] < 0x20 && text[i] != '\n') || text[i] == 0x7f)
-      return "the request has control characters";
+      return "the request contains control characters";
   text[count] = '\0';
   char *rest = text;
   char *line = strsep(&rest, "\n");
-  if (strcmp(line, "framebus-confine 1") != 0) return "the request is of another version";
+  if (strcmp(line, "framebus-confine 1") != 0) return "the request has an unknown version";
   while ((line = strsep(&rest, "\n")) != NULL) {
     if (strcmp(line, "end") == 0 && rest != NULL && *rest == '\0') return NULL;
-    if (!parse_line(line, request)) return "the request has a line that says nothing known";
+    if (!parse_line(line, request)) return "the request has an unknown line";
   }
-  return "the request has no end";
+  return "the request is incomplete";
 }

@@ -6,37 +6,36 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/// What no role needs: it reaches into other processes, makes rights anew, or goes around the
-/// filter. The bus does without io_uring where there is none.
+/// Calls that no role needs, because they access other processes, regain rights, or bypass the
+/// filter. FrameBus works without io_uring.
 static const char *const forbidden[] = {
-  // Other processes
+  // Access to other processes
   "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
   "process_mrelease",
-  // A second way to every call
+  // Alternative ways to make system calls
   "io_uring_setup", "io_uring_enter", "io_uring_register",
-  // The kernel's own insides
+  // Kernel internals
   "bpf", "perf_event_open", "userfaultfd", "kexec_load", "kexec_file_load", "init_module",
   "finit_module", "delete_module", "syslog", "lookup_dcookie", "acct", "swapon", "swapoff",
   "reboot", "iopl", "ioperm", "modify_ldt", "vm86", "vm86old", "personality", "quotactl",
   "quotactl_fd", "nfsservctl", "fanotify_init", "vhangup",
-  // Keys that the user's other processes keep
+  // Keys of the user's other processes
   "add_key", "request_key", "keyctl",
-  // Files and namespaces by another way
+  // Alternative ways to files and namespaces
   "mount", "umount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_tree",
   "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "open_by_handle_at",
   "name_to_handle_at", "open_tree_attr",
-  // System V's memory, semaphores and queues, and POSIX's queues: they have no owner that ends
+  // System V's memory, semaphores and queues, and POSIX's queues: they outlive their creator
   "shmget", "shmat", "shmctl", "semget", "semctl", "semop", "semtimedop", "semtimedop_time64",
   "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink", "mq_timedsend",
   "mq_timedsend_time64", "mq_timedreceive", "mq_timedreceive_time64", "mq_notify", "mq_getsetattr",
-  // The clock that all use
+  // The system clock
   "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",
 };
 
-/// What Landlock does not govern: by a path they reach every file of the user, by a descriptor each
-/// that may be read. Refused where other files than the granted ones are in sight, or where these
-/// can be changed though they are granted for reading. inotify(7) tells what happens to a file, and
-/// takes instances of which a user has few.
+/// Calls that Landlock does not cover: by path they reach every file of the user, by descriptor
+/// every readable one. Forbidden if files other than the granted ones are visible, or if read-only
+/// grants are writable. inotify(7) reveals what happens to a file, and a user has few instances.
 static const char *const ofFiles[] = {
   "chmod", "fchmod", "fchmodat", "fchmodat2",
   "chown", "fchown", "lchown", "fchownat", "chown32", "fchown32", "lchown32",
@@ -47,8 +46,7 @@ static const char *const ofFiles[] = {
   "file_setattr", "inotify_init", "inotify_init1",
 };
 
-/// Calls younger than libseccomp 2.5.4: from 424 on, they have the same number on every
-/// architecture.
+/// Calls newer than libseccomp 2.5.4. Numbers from 424 on are the same on all architectures.
 static const struct {
   const char *name;
   int number;
@@ -57,7 +55,7 @@ static const struct {
   {"removexattrat", 466}, {"open_tree_attr", 467}, {"file_setattr", 469},
 };
 
-/// The number of a call, or __NR_SCMP_ERROR if this architecture never had it.
+/// The number of a call, or __NR_SCMP_ERROR if this architecture does not have it.
 static int number_of(const char *name) {
   int number = seccomp_syscall_resolve_name(name);
   for (unsigned i = 0; i < sizeof young / sizeof young[0] && number == __NR_SCMP_ERROR; i++)
@@ -87,8 +85,8 @@ static int forbid_all(scmp_filter_ctx filter, const char *const *names, size_t c
   return result;
 }
 
-/// Families of sockets by whole 64-bit arguments: a larger one counts as forbidden, whatever its
-/// lower half says.
+/// Allows socket families. Compares whole 64-bit arguments, so that any other value in the upper
+/// half is forbidden.
 static int filter_sockets(scmp_filter_ctx filter, enum sockets sockets) {
   uint32_t deny = SCMP_ACT_ERRNO(EACCES);
   int number = SCMP_SYS(socket);
@@ -103,14 +101,14 @@ static int filter_sockets(scmp_filter_ctx filter, enum sockets sockets) {
   return result;
 }
 
-/// Pairs are of Unix; for SOCKETS_INHERITED of streams alone, by which libcurl wakes itself: an end
-/// of a pair of datagrams could be connected anew, to any socket there is.
+/// Allows Unix socket pairs. SOCKETS_INHERITED allows only streams, with which libcurl wakes
+/// itself: one end of a datagram pair could be reconnected to any socket.
 static int filter_pairs(scmp_filter_ctx filter, enum sockets sockets) {
   uint32_t deny = SCMP_ACT_ERRNO(EACCES);
   int number = SCMP_SYS(socketpair);
   int result = seccomp_rule_add(filter, deny, number, 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
   if (sockets != SOCKETS_INHERITED) return result;
-  // These bits say the type, those above whether it blocks and stays open.
+  // These bits are the type; higher bits are SOCK_NONBLOCK and SOCK_CLOEXEC.
   enum { TYPE_BITS = 0xf };
   for (unsigned type = 0; type <= TYPE_BITS && result == 0; type++)
     if (type != SOCK_STREAM)
@@ -119,7 +117,7 @@ static int filter_pairs(scmp_filter_ctx filter, enum sockets sockets) {
   return result;
 }
 
-/// No new namespaces: in one of its own a process has every capability.
+/// Forbids new namespaces, because a process has every capability in its own user namespace.
 static int filter_clone(scmp_filter_ctx filter) {
   static const scmp_datum_t flags[] = {
     CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWIPC, CLONE_NEWUTS,
@@ -129,20 +127,20 @@ static int filter_clone(scmp_filter_ctx filter) {
   for (unsigned i = 0; i < sizeof flags / sizeof flags[0] && result == 0; i++)
     result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
                               SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
-  // Its flags lie in memory, which no filter sees. C libraries then call clone.
+  // Its flags are in memory, which a filter cannot read. With ENOSYS, C libraries call clone.
   if (result == 0) result = forbid(filter, "clone3", ENOSYS);
   return result;
 }
 
 static int add_rules(scmp_filter_ctx filter, enum sockets sockets, bool keepsFiles) {
-  // Calls of another architecture or of x32, whose numbers mean other calls.
+  // Calls of another architecture or of x32 have other numbers.
   int result = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
   if (result == 0) result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
   if (result == 0)
     result = forbid_all(filter, forbidden, sizeof forbidden / sizeof forbidden[0]);
   if (result == 0 && !keepsFiles)
     result = forbid_all(filter, ofFiles, sizeof ofFiles / sizeof ofFiles[0]);
-  // Its mode lies in memory. C libraries then call openat.
+  // Its mode is in memory. With ENOSYS, C libraries call openat.
   if (result == 0) result = forbid(filter, "openat2", ENOSYS);
   if (result == 0) result = filter_sockets(filter, sockets);
   if (result == 0) result = filter_pairs(filter, sockets);
@@ -156,6 +154,6 @@ bool filter_system_calls(enum sockets sockets, bool keepsFiles) {
   int result = filter == NULL ? -ENOMEM : add_rules(filter, sockets, keepsFiles);
   if (result == 0) result = seccomp_load(filter);
   if (filter != NULL) seccomp_release(filter);
-  report_result("system-calls", -result, "seccomp: none that reaches around the other measures");
+  report_result("system-calls", -result, "seccomp: none that bypasses the other measures");
   return result == 0;
 }

@@ -12,8 +12,8 @@
 enum { STATUS_USAGE = 2, STATUS_REFUSED = 126 };
 
 static int usage(void) {
-  fputs("error: framebus-confine is started by a host of FrameBus, not by hand;"
-        " `framebus doctor` shows what it can do here\n"
+  fputs("error: framebus-confine is started by a FrameBus host, not by hand;"
+        " `framebus doctor` shows what it can enforce here\n"
         "usage: framebus-confine REQUEST-FD REPORT-FD PROGRAM [ARGUMENT]...\n",
         stderr);
   return STATUS_USAGE;
@@ -27,61 +27,61 @@ static int descriptor_of(const char *word) {
   return fcntl((int)number, F_GETFD) < 0 ? -1 : (int)number;
 }
 
-/// Sockets with a path are kept by the root alone, abstract ones by the network or the scope.
+/// The root protects sockets with a path; the network or the scope protects abstract ones.
 static void report_sockets(const struct request *request, struct surroundings around,
                            bool hasScope, bool hasFilter) {
-  static const char noFilter[] = "there is no filter of system calls";
+  static const char noFilter[] = "no system call filter";
   if (request->sockets == SOCKETS_LOCAL)
-    report("internet", hasFilter, hasFilter ? "no socket but of Unix" : noFilter);
+    report("internet", hasFilter, hasFilter ? "Unix sockets only" : noFilter);
   if (request->sockets == SOCKETS_INHERITED)
-    report("unix-sockets", hasFilter, hasFilter ? "those it inherited" : noFilter);
+    report("unix-sockets", hasFilter, hasFilter ? "inherited ones only" : noFilter);
   else if (!around.hasRoot)
     report("unix-sockets", false,
-           "without a private root, sockets of other programs can be reached");
+           "without a private root, sockets of other programs are reachable");
   else if (!around.hasNetwork && !hasScope)
     report("unix-sockets", false,
-           "without a private network or the scope, abstract sockets can be reached");
+           "without a private network or the scope, abstract sockets are reachable");
   else
-    report("unix-sockets", true, "those that were granted");
+    report("unix-sockets", true, "granted ones only");
 }
 
-/// Landlock keeps what files hold, and nothing else of them.
+/// Landlock protects the content of files, but not their metadata.
 static void report_metadata(struct surroundings around, bool hasFilter) {
   if (around.hasRoot)
     report("file-metadata", around.keepsFiles || hasFilter,
-           around.keepsFiles || hasFilter ? "of files that were not granted, not even names"
+           around.keepsFiles || hasFilter ? "other files are invisible, even their names"
                                           : "permissions of granted files can be changed");
   else
     report("file-metadata", false,
-           hasFilter ? "names, sizes and times of other files can be seen, not changed"
-                     : "permissions of the other files of this user can be changed");
+           hasFilter ? "other files' names, sizes and times are visible, not writable"
+                     : "permissions of this user's other files can be changed");
 }
 
 static void report_watches(struct surroundings around, bool hasFilter) {
   if (!around.keepsFiles && hasFilter) report("inotify", true, "none");
-  else if (around.limitsWatches) report("inotify", true, "32 instances, less than its user has");
-  else report("inotify", false, "it can take all instances that its user may have");
+  else if (around.limitsWatches) report("inotify", true, "32 instances, below the user's limit");
+  else report("inotify", false, "it can use up the user's limit of instances");
 }
 
-/// The order matters: what makes namespaces needs rights that are then given up, and the filter of
-/// system calls forbids what the measures before it are made of.
+/// The order matters: namespaces need rights that are dropped later, and the system call filter
+/// forbids calls that earlier measures make.
 static void confine(const struct request *request) {
   report_result("core-dumps", forbid_core_dumps(), "none are written");
-  report_result("limits", limit_resources(), "fewer descriptors and signals than its user has");
-  // While control groups are in sight.
+  report_result("limits", limit_resources(), "fewer descriptors and signals than the user's limit");
+  // While control groups are visible.
   bool isInGroup = request->memoryGroup != NULL && enter_group(request->memoryGroup) == 0;
   set_environment(request, isInGroup);
-  report("environment", true, "listed variables alone");
+  report("environment", true, "listed variables only");
   if (request->memoryBytes != 0) {
-    report("memory", true, "watched by its host and by itself");
+    report("memory", true, "watched by its host and itself");
     report("children-memory", isInGroup,
-           isInGroup ? "counts too, and the kernel keeps all together below a limit"
-                     : "no control group can be made: what they take does not count");
+           isInGroup ? "counted, and the kernel limits the total"
+                     : "no control group can be created: not counted");
   }
   struct surroundings around = enter_private_root(request);
   report_result("capabilities", drop_capabilities(), "none");
   int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
-  report_result("no-new-privileges", error, "no program it starts gets more rights");
+  report_result("no-new-privileges", error, "programs that it starts get no more rights");
   bool hasScope = restrict_files(request);
   bool hasFilter = filter_system_calls(request->sockets, around.keepsFiles);
   report_metadata(around, hasFilter);
@@ -103,12 +103,12 @@ int main(int count, char **arguments) {
   }
   keep_descriptors(request.descriptorCount, &reportDescriptor);
   report_to(reportDescriptor);
-  report("descriptors", true, "listed ones alone");
+  report("descriptors", true, "listed ones only");
   if (request.sockets != SOCKETS_ANY) confine(&request);
-  // Last, because a change of rights would undo it.
+  // Last, because a change of credentials would undo it.
   if (request.parent != 0)
-    report_result("dies-with-host", die_with_parent(request.parent), "killed at its end");
-  report("start", true, "confined as said");
+    report_result("dies-with-host", die_with_parent(request.parent), "killed when its host ends");
+  report("start", true, "confined as reported");
   execv(arguments[3], arguments + 3);
   report_result("start", errno, "");
   return STATUS_REFUSED;
