@@ -110,7 +110,7 @@ import Testing
   func jsonIsRefusedWhereTheOutputHasAFormOfItsOwn(_ arguments: [String]) throws {
     let result = try framebus("", arguments + ["--json"])
     #expect(result.status == .exited(2))
-    #expect(result.errors.hasPrefix("error: --json is not for this"), "\(result.errors)")
+    #expect(result.errors.hasPrefix("error: --json does not apply"), "\(result.errors)")
   }
 
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))

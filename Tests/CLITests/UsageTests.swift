@@ -55,6 +55,6 @@ import Testing
     #expect(refused.errors.contains("does not hold the role viewer in the group a.b, only"))
     let wrong = try run("framebus", arguments + place + ["--role", "No Role"])
     #expect(wrong.status == .exited(2))
-    #expect(wrong.errors.hasPrefix("error: “No Role” is no role; roles are words like"))
+    #expect(wrong.errors.hasPrefix("error: “No Role” is not a role; roles are words like"))
   }
 }

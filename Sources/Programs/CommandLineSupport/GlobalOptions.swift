@@ -2,67 +2,67 @@ import AppGroup
 import ArgumentParser
 import Platform
 
-/// The options that every verb and every role program takes.
+/// The options of every verb and role program.
 public struct GlobalOptions: ParsableArguments {
   @Option(
     name: .customLong("group"),
     help: ArgumentHelp(
-      "The group (default: $FRAMEBUS_GROUP, then \(GroupID.local)).", valueName: "id"))
+      "Group ID (default: $FRAMEBUS_GROUP, then \(GroupID.local)).", valueName: "id"))
   public var groupText: String?
 
   @Option(
     name: .customLong("root"),
     help: ArgumentHelp(
-      "Keep groups in DIR/state and DIR/run (default: $FRAMEBUS_HOME, then the usual places).",
+      "Keep groups in DIR/state and DIR/run (default: $FRAMEBUS_HOME, then the system's).",
       valueName: "dir"))
   public var rootText: String?
 
   @Option(
     name: .customLong("role"),
-    help: ArgumentHelp("The role to take; each verb has its own default.", valueName: "role"))
+    help: ArgumentHelp("Role to take; each verb has its own default.", valueName: "role"))
   public var roleText: String?
 
-  @Flag(help: "Write JSON.")
+  @Flag(help: "Print JSON.")
   public var json = false
 
-  @Flag(name: .shortAndLong, help: "Say nothing but data and errors.")
+  @Flag(name: .shortAndLong, help: "Print only data and errors.")
   public var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Say more.")
+  @Flag(name: .shortAndLong, help: "Print more detail.")
   public var verbose = false
 
   public init() {}
 
   public func validate() throws {
-    if rootText == "" { throw ValidationError("--root: name a directory, or leave it out") }
+    if rootText == "" { throw ValidationError("--root: name a directory, or omit the option") }
   }
 
-  /// For a verb whose output has a form of its own.
+  /// For verbs with an output format of their own.
   package func refuseJSON(_ why: String) throws {
-    if json { throw ValidationError("--json is not for this: \(why); leave it out") }
+    if json { throw ValidationError("--json does not apply: \(why); omit it") }
   }
 
-  /// Tells what was done: people a line, a program an object such as `{"removed": NAME}`.
+  /// Reports a result: a line for people, or with `--json` an object such as `{"removed": NAME}`.
   package func tell(_ line: String, asJSON record: some Encodable) throws {
     if json { try terminal.printJSON(record) } else { terminal.say(line) }
   }
 
   public var terminal: Terminal { Terminal(isQuiet: quiet, isVerbose: verbose) }
 
-  /// The directory of `--root` or `$FRAMEBUS_HOME`; nil for the usual places.
+  /// The directory of `--root` or `$FRAMEBUS_HOME`; nil for the system's directories.
   public var root: String? { rootText ?? environmentValue(GroupVariables.home) }
 
-  /// The group of `--group`, `$FRAMEBUS_GROUP`, or the local one.
+  /// The group of `--group` or `$FRAMEBUS_GROUP`, or else the local one.
   public func groupID() throws(UsageError) -> GroupID {
     guard let text = groupText ?? environmentValue(GroupVariables.group) else { return .local }
     do { return try GroupID(text) } catch { throw UsageError("\(error)") }
   }
 
-  /// The role of `--role`, else the verb's own.
+  /// The role of `--role`, or else the verb's default.
   public func role(default role: Role) throws(UsageError) -> Role { try chosenRole() ?? role }
 
-  /// The role of `--role`, else the verb's own if this user may be that, else the first that the
-  /// user may be.
+  /// The role of `--role`, or else the preferred one if this user may take it, or else the user's
+  /// first role.
   package func role(
     in group: AppGroup, preferring role: Role = .host
   ) throws(UsageError) -> Role {
@@ -74,10 +74,10 @@ public struct GlobalOptions: ParsableArguments {
     try roleText.map(parsedRole)
   }
 
-  /// Opens the chosen group as a member, who may take the role of `--role` if that is given.
-  /// - Parameter creatingLocal: makes the local group if it does not exist yet, so that a first
-  ///   `framebus capture` or `upload` just works. A group of any other name must exist, and so must
-  ///   the local one for a verb that only looks.
+  /// Opens the chosen group as a member, and checks that this user may take the role of `--role`.
+  /// - Parameter creatingLocal: whether to create the local group if it does not exist, so that a
+  ///   first `framebus capture` or `upload` works. False for verbs that only read. A group of any
+  ///   other name must exist.
   public func openGroup(creatingLocal: Bool = false) throws -> AppGroup {
     let id = try groupID()
     let role = try chosenRole()
@@ -95,7 +95,7 @@ public struct GlobalOptions: ParsableArguments {
     }
   }
 
-  /// Two first commands may start at once: the one that comes second opens what the first made.
+  /// Two first commands may start at once: the second opens the group that the first created.
   private func createOrOpen(_ id: GroupID) throws(GroupError) -> AppGroup {
     do {
       return try AppGroup.create(id, root: root)
@@ -106,10 +106,11 @@ public struct GlobalOptions: ParsableArguments {
   }
 }
 
-/// A role of the command line.
+/// Parses a role argument.
 package func parsedRole(_ text: String) throws(UsageError) -> Role {
   guard let role = Role(rawValue: text) else {
-    throw UsageError("“\(text.plain)” is no role; roles are words like host, capture or extension")
+    throw UsageError(
+      "“\(text.plain)” is not a role; roles are words like host, capture or extension")
   }
   return role
 }

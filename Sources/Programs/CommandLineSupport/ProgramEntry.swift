@@ -2,31 +2,31 @@ import ArgumentParser
 import Confinement
 import Platform
 
-// What all programs of this package share: global options, the rules of output, and how errors
-// become exit statuses. This module refuses to know any verb.
+// Common to all programs of this package: global options, output rules, and exit statuses. This
+// module refuses to know any verb.
 
-/// What `--version` prints.
+/// The version that `--version` prints.
 public let programVersion = "0.1.0"
 
-/// A command line that asks for something impossible: exit status 2.
+/// An invalid command line: exit status 2.
 public struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
   public let description: String
   public init(_ description: String) { self.description = description }
 }
 
-/// Thrown by a verb after it stopped cleanly because of Ctrl-C: exit status 130.
+/// Thrown by a verb that Ctrl-C has stopped cleanly: exit status 130.
 public struct Interrupted: Error, Hashable, Sendable {
   public init() {}
 }
 
-/// Thrown by a verb that has already said what went wrong: exit status 1, nothing more printed.
+/// Thrown by a verb that has already printed its error: exit status 1, without further output.
 public struct AlreadyReported: Error, Hashable, Sendable {
   public init() {}
 }
 
-/// Parses the command line, runs the command, and ends the process: 0 done, 1 failed, 2 usage,
-/// 130 stopped by Ctrl-C. Any other error is printed by its description, as one line that begins
-/// with `error:`. That nobody reads standard output any more is none: whoever did has seen enough.
+/// Parses the command line, runs the command, and exits: 0 done, 1 failed, 2 usage, 130 stopped by
+/// Ctrl-C. Prints any other error's description as one line that begins with `error:`. A closed
+/// standard output is not an error.
 public func runProgram(_ program: any ParsableCommand.Type) -> Never {
   let status = run(program)
   ProductLog.end(status: status)
@@ -36,13 +36,15 @@ public func runProgram(_ program: any ParsableCommand.Type) -> Never {
 private func run(_ program: any ParsableCommand.Type) -> Int32 {
   do {
     Signal.ignoreFailedWrites()
-    // First of all, so that nothing is opened as standard output.
+    // First, so that no file is opened as a standard stream.
     try occupyStandardDescriptors()
     try ConfinedProcess.keepOwnMeasures()
     ChangeWatch.onShortage { Terminal().warn($0) }
     let words = ownCommandLine()
-    // A missing command line must not look like an empty one.
-    if words.isEmpty { throw UsageError("the command line is missing; start this by a shell") }
+    // A missing command line differs from an empty one.
+    if words.isEmpty {
+      throw UsageError("the command line is missing; start this program from a shell")
+    }
     var command = try program.parseAsRoot(hoistedGlobalOptions(words.dropFirst()))
     try command.run()
     return 0
@@ -60,7 +62,7 @@ private func run(_ program: any ParsableCommand.Type) -> Int32 {
   }
 }
 
-/// Prints an error that is argument-parser's own (help, version and usage among them) or a verb's.
+/// Prints an error of the argument parser (help, version and usage among them) or of a verb.
 private func report(_ error: any Error, of program: any ParsableCommand.Type) -> Int32 {
   let status = program.exitCode(for: error)
   if status == .success {
@@ -83,7 +85,7 @@ private func report(_ error: any Error, of program: any ParsableCommand.Type) ->
   return status.rawValue
 }
 
-/// Moves global options that stand before the verb behind it, where each verb takes them:
+/// Moves global options before the verb to the end, because each verb parses them itself:
 /// `framebus --root DIR group list` means `framebus group list --root DIR`.
 func hoistedGlobalOptions(_ arguments: some Sequence<String>) -> [String] {
   var options: [String] = []
@@ -101,7 +103,7 @@ func hoistedGlobalOptions(_ arguments: some Sequence<String>) -> [String] {
       break
     }
   }
-  // Options without a verb stay where they are, for the parser to complain about.
+  // Options without a verb stay, and the parser reports them.
   if rest.isEmpty { return options }
   let end = rest.firstIndex(of: "--") ?? rest.endIndex
   return rest[..<end] + options + rest[end...]
