@@ -51,7 +51,7 @@ struct InstallScriptTests {
   }
 
   @Test(arguments: ["umask 0", "umask 077"])
-  func everyUserCanReadAndNoneCanWriteWhatIsInstalled(_ before: String) throws {
+  func installedFilesAreReadableAndNotWritableByUsers(_ before: String) throws {
     try install(prefix, before: before).requireSuccess()
     let modes = try shell("find 'a prefix' -printf '%m %y %u\\n' | sort -u")
     #expect(modes == "644 f root\n755 d root\n755 f root\n")
@@ -60,7 +60,7 @@ struct InstallScriptTests {
     #expect(try shell("find 'a prefix' -not -type d") == "")
   }
 
-  @Test func aDirectoryToInstallIntoMayHaveSpacesAndMustBeAbsolute() throws {
+  @Test func installDirectoryMayHaveSpacesAndMustBeAbsolute() throws {
     let place = root.file("dest dir")
     try install("/usr", before: "export DESTDIR='\(place)'").requireSuccess()
     #expect(try shell("ls 'dest dir/usr/bin' | head -n 1") == "framebus\n")
@@ -82,7 +82,7 @@ struct InstallScriptTests {
   }
 
   @Test(arguments: ["bin", "share", "share/framebus", "share/man/man1"])
-  func anotherUsersDirectoryIsNotInstalledInto(_ directory: String) throws {
+  func installingIntoAnotherUsersDirectoryIsRefused(_ directory: String) throws {
     let user = try TestUser()
     _ = try shell(
       "mkdir -p 'a prefix/\(directory)'; chown \(user.name) 'a prefix/\(directory)'")
@@ -106,7 +106,7 @@ struct InstallScriptTests {
   }
 
   /// What runs is said by the planted program itself.
-  @Test func rootRunsNoProgramOfADirectoryOfOthers() throws {
+  @Test func rootRunsNoProgramsFromOthersDirectories() throws {
     let user = try TestUser()
     let lines = #"""
       mkdir planted; for name in swift dirname git tar install mktemp realpath stat find sort; do
@@ -124,7 +124,7 @@ struct InstallScriptTests {
     "chown USER .", "chown USER Package.swift", "chown -R USER .build-install",
     "chmod 777 .build-install", "chmod 666 Package.swift", "chgrp USER . && chmod g+w .",
   ])
-  func rootBuildsNothingThatOthersCouldChange(_ change: String) throws {
+  func rootRefusesToBuildWhatOthersCanChange(_ change: String) throws {
     let user = try TestUser()
     let mine = change.replacingOccurrences(of: "USER", with: user.name)
     _ = try shell("cd 'check out'; mkdir -p .build-install; touch Package.swift; \(mine)")
@@ -135,7 +135,7 @@ struct InstallScriptTests {
     #expect(try !shell("ls").contains("ran\n"))
   }
 
-  @Test func whatAFailureLeavesCanBeRemoved() throws {
+  @Test func remainsOfAFailedInstallationCanBeRemoved() throws {
     _ = try shell("mkdir -p 'a prefix/share/man/man1/framebus.1.gz/in-the-way'")
     #expect(try install(prefix).status != .exited(0))
     #expect(try install("--remove", prefix).status == .exited(1))

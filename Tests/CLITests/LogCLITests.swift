@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func aLineIsShownAsTextAndAsJSON() throws {
+  @Test func lineIsShownAsTextAndAsJSON() throws {
     try framebus(
       "log", "append", "it is cold", "--level", "warning", "--label", "weather", "--metadata",
       "degrees=-3"
@@ -54,7 +54,7 @@ import Testing
     #expect(abs(date.timeIntervalSinceNow) < 3600)
   }
 
-  @Test func whatALineHoldsNeverReachesATerminalRaw() throws {
+  @Test func lineContentNeverReachesATerminalUnescaped() throws {
     try framebus("log", "append", "a\nb\u{1b}[2Jc\u{202e}d\u{7}", "--label", "x\ny")
       .requireSuccess()
     let output = try framebus("log").output
@@ -83,7 +83,7 @@ import Testing
     #expect(try chosen("--since", "2099-01-01T00:00:00Z") == [])
   }
 
-  @Test func whoFollowsSeesWhatComesAndEndsByCtrlC() throws {
+  @Test func followShowsNewLinesAndEndsOnCtrlC() throws {
     try framebus("log", "append", "before").requireSuccess()
     let follow = try RunningProgram("framebus", arguments(["log", "--follow"]))
     try follow.waitForOutput("before\n")
@@ -95,7 +95,7 @@ import Testing
     #expect(messages == ["before", "line 1", "line 2", "line 3"])
   }
 
-  @Test func theLastWordsOfAProcessAreFound() throws {
+  @Test func lastWordsOfAProcessAreShown() throws {
     let append = try RunningProgram("framebus", arguments(["log", "append", "farewell"]))
     try append.finish().requireSuccess()
     try framebus("log", "append", "another").requireSuccess()
@@ -106,7 +106,7 @@ import Testing
     #expect(none.errors.contains("error: the log has no line of process 4294967295"))
   }
 
-  @Test func anExportIsACopyAndAMoveTakesAway() throws {
+  @Test func exportCopiesAndMoveRemovesFiles() throws {
     let folder = root.file("mine")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     func copies() throws -> [[[String: Any]]] {

@@ -27,7 +27,7 @@ struct LogUsersTests {
     try user.run("framebus", ["--root", root.path, "--group", "a.b"] + arguments)
   }
 
-  @Test func theHostReadsTheExtensionsLogAndTheOtherWayRound() throws {
+  @Test func hostAndExtensionReadEachOthersLogs() throws {
     try framebus(as: extensionUser, "log", "append", "from the extension").requireSuccess()
     try framebus("log", "append", "from the host").requireSuccess()
     for output in [
@@ -40,7 +40,7 @@ struct LogUsersTests {
     }
   }
 
-  @Test func whoIsNoMemberNeitherReadsNorWrites() throws {
+  @Test func nonMemberNeitherReadsNorWrites() throws {
     for arguments in [["log"], ["log", "append", "x"]] {
       let result = try stranger.run(
         "framebus", ["--root", root.path, "--group", "a.b"] + arguments)
@@ -52,7 +52,7 @@ struct LogUsersTests {
     #expect(try !stranger.run("ls", [logs]).status.isSuccess)
   }
 
-  @Test func aRoleThatAUserMayNotHaveIsRefusedAndWhereClaimedMarked() throws {
+  @Test func forbiddenRoleIsRefusedAndAClaimedOneIsMarked() throws {
     let refused = try framebus(as: extensionUser, "log", "append", "x", "--role", "host")
     #expect(refused.status == .exited(1))
     #expect(refused.errors.contains("does not hold the role host"))
@@ -70,7 +70,7 @@ struct LogUsersTests {
     #expect(lines.count { $0.contains(" host?[") } == 1)
   }
 
-  @Test func aMemberCannotRemoveAnothersFile() throws {
+  @Test func memberCannotRemoveAnothersFile() throws {
     try framebus("log", "append", "x").requireSuccess()
     let logs = root.path + "/state/a.b/logs"
     let name = try #require(try FileManager.default.contentsOfDirectory(atPath: logs).first)

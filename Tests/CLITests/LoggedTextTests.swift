@@ -16,7 +16,7 @@ import Testing
     ("rtmp:rtmp://h/app/TOKEN", "rtmp:rtmp://h/…"), ("other:TOKEN", "other:…"),
     ("gst:rtspsrc user-pw=TOKEN ! decodebin", "gst:rtspsrc …"), ("gst:  (TOKEN", "gst: …"),
   ])
-  func anAddressKeepsWhatIsNoSecret(_ text: String, _ expected: String) {
+  func addressKeepsOnlyItsHost(_ text: String, _ expected: String) {
     #expect(LoggedText.address(text) == expected)
   }
 
@@ -28,11 +28,11 @@ import Testing
     ),
     ("x://a b@c", "x://a b@c"), ("", ""),
   ])
-  func aMessageKeepsNoUserOfAnAddress(_ text: String, _ expected: String) {
+  func messageLosesTheUserOfAnAddress(_ text: String, _ expected: String) {
     #expect(LoggedText.masked(text) == expected)
   }
 
-  @Test func aSecretIsKnownInEachWayInWhichALibraryMayWriteIt() {
+  @Test func secretIsRecognizedInEachFormThatALibraryMayPrint() {
     #expect(LoggedText.spellings(of: "plain-7") == ["plain-7"])
     #expect(
       LoggedText.spellings(of: "a b%:é") == ["a b%:é", "a%20b%25%3A%C3%A9", "a\\ b\\%:\\303\\251"])
@@ -45,7 +45,7 @@ import Testing
     ("POST /live/TOKEN HTTP/1.1", "POST … HTTP/1.1"), ("HTTP/2 201 ", "HTTP/2 201 "),
     ("TOKEN TOKEN", ""),
   ])
-  func aHeaderKeepsNothingThatAuthenticates(_ line: String, _ expected: String) {
+  func headerLosesItsAuthentication(_ line: String, _ expected: String) {
     #expect(LoggedText.header(line) == expected)
   }
 
@@ -53,7 +53,7 @@ import Testing
     "h2h3 [authorization: Bearer TOKEN]", "[HTTP/2] [1] [Authorization: Bearer TOKEN]",
     "[HTTP/2] [1] [:path: /live/TOKEN]", "[a: b] [COOKIE: TOKEN]", "Proxy-Authorization: TOKEN",
   ])
-  func aLibrarysOwnTextWithAHeaderThatAuthenticatesIsLeftOut(_ text: String) {
+  func libraryTextWithAnAuthenticatingHeaderIsLeftOut(_ text: String) {
     #expect(LoggedText.repeatsHeader(text))
   }
 
@@ -61,11 +61,11 @@ import Testing
     "", "Trying [::1]:8443...", "[HTTP/2] [1] [:method: POST]", "h2h3 [user-agent: framebus]",
     "Server auth using Bearer with user ''", "Connected to localhost (127.0.0.1) port 80",
   ])
-  func aLibrarysOwnTextWithoutOneIsKept(_ text: String) {
+  func libraryTextWithoutAnAuthenticatingHeaderIsKept(_ text: String) {
     #expect(!LoggedText.repeatsHeader(text))
   }
 
-  @Test func dropsAreNewsAtOnceAndThenOnceAMinute() {
+  @Test func dropsAreReportedAtOnceAndThenOnceAMinute() {
     var news = DropNews()
     #expect(news.take(0, nowNs: 0) == nil)
     #expect(news.take(3, nowNs: 1) == 3)

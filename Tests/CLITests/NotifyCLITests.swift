@@ -34,7 +34,7 @@ import Testing
     try JSONSerialization.jsonObject(with: Data(result.output.utf8))
   }
 
-  @Test func aPostIsWatchedWithWhoPostedIt() throws {
+  @Test func watchShowsAPostAndItsPoster() throws {
     let watch = try watch("go", "--count", "2", "--json")
     let first = try RunningProgram(
       "framebus", ["--root", root.path, "--group", "a.b", "notify", "post", "go"])
@@ -57,7 +57,7 @@ import Testing
     #expect(deliveries[1]["state"] as? Int == 16)
   }
 
-  @Test func aThousandPostsAreAllCountedHoweverTheyAreDelivered() throws {
+  @Test func aThousandPostsAreAllCounted() throws {
     let watch = try watch("go", "--timeout", "30", "--json")
     try framebus("notify", "post", "go", "--repeat", "1000").requireSuccess()
     try watch.waitForOutput("\"generation\":1000,")
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func aWatchEndsByCountTimeAndInterrupt() throws {
+  @Test func watchEndsByCountTimeoutAndInterrupt() throws {
     let byCount = try watch("go", "--count", "1")
     try framebus("notify", "post", "go").requireSuccess()
     let counted = try byCount.finish()
@@ -83,7 +83,7 @@ import Testing
     #expect(try watch("go").end(with: SIGINT).status == .exited(130))
   }
 
-  @Test func aCheckTellsWhetherThereWasAPost() throws {
+  @Test func checkReportsWhetherThereWasAPost() throws {
     let never = try framebus("notify", "check", "go")
     #expect(never.status == .exited(1))
     #expect(never.output == "0\n")
@@ -97,7 +97,7 @@ import Testing
     #expect(try framebus("notify", "check", "go", "--since", "9").status == .exited(0))
   }
 
-  @Test func aStateIsSetAndReadAndTellsNobody() throws {
+  @Test func stateIsSetAndReadWithoutNotification() throws {
     #expect(try framebus("notify", "state", "go").output == "0\n")
     try framebus("notify", "set-state", "go", "18446744073709551615").requireSuccess()
     #expect(
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func aListTellsCountsLastPosterAndObservers() throws {
+  @Test func listShowsCountsLastPosterAndObservers() throws {
     let empty = try framebus("notify", "list")
     #expect(empty.output == "")
     #expect(empty.errors == "no notification; `framebus notify post NAME` posts one\n")
@@ -132,7 +132,7 @@ import Testing
     #expect(dump.contains("last post   never\nobserver    pid \(watch.processID), uid"))
   }
 
-  @Test func namesThatSteerTerminalsAreShownPlain() throws {
+  @Test func controlCharactersInNamesAreEscaped() throws {
     let name = "a\u{1b}[2J\r\nforged\u{202e}\u{9b}31m"
     let watch = try watch(name, "--count", "1")
     try framebus("notify", "post", name).requireSuccess()
@@ -148,7 +148,7 @@ import Testing
     #expect(outputs[1].output.contains("a\\u{1b}[2J\\u{d}\\u{a}forged\\u{202e}"))
   }
 
-  @Test func wrongUseIsToldApartFromRefusals() throws {
+  @Test func usageErrorsAreDistinguishedFromRefusals() throws {
     let long = String(repeating: "x", count: 513)
     #expect(try framebus("notify", "post", long).status == .exited(2))
     #expect(try framebus("notify", "post", "go", "--repeat", "0").status == .exited(2))
@@ -164,7 +164,7 @@ import Testing
         """)
   }
 
-  @Test func theManifestsPolicyHoldsAndARefusalIsNoted() throws {
+  @Test func manifestPolicyIsEnforcedAndRefusalsAreAudited() throws {
     let manifest = root.path + "/state/a.b/manifest.toml"
     var text = try String(contentsOfFile: manifest, encoding: .utf8)
     text += "\n[notifications.host]\npost = [\"go.\"]\nset = []\n"

@@ -25,7 +25,7 @@ import Testing
     ["group", "list", "--json"], ["doctor"], ["notify", "state", "x.y"],
     ["semaphore", "create", "gate"],
   ])
-  func aFullDiskIsAnErrorWithStatus1(_ arguments: [String]) throws {
+  func fullDiskIsAnErrorWithStatus1(_ arguments: [String]) throws {
     let result = try framebus(">/dev/full", arguments)
     #expect(result.status == .exited(1))
     #expect(
@@ -50,14 +50,14 @@ import Testing
     ["--help"], ["group", "show"], ["group", "list", "--json"], ["log", "--json"],
     ["top", "--count", "1", "--interval", "0.1"],
   ])
-  func whoeverReadsMayStopReading(_ arguments: [String]) throws {
+  func closedStandardOutputIsNotAnError(_ arguments: [String]) throws {
     try framebus("", ["log", "append", "a line"]).requireSuccess()
     let result = try unread(arguments).finish()
     #expect(result.status == .exited(0))
     #expect(result.errors == "")
   }
 
-  @Test func aWatchEndsOnceNobodyReadsIt() throws {
+  @Test func watchEndsWhenItsOutputIsClosed() throws {
     let watch = try unread(["notify", "watch", "x.y"])
     try watch.waitForErrors("watching x.y\n")
     try framebus("", ["notify", "post", "x.y"]).requireSuccess()
@@ -82,7 +82,8 @@ import Testing
     (["credential", "import", "/etc/passwd"], "is not what `framebus credential export` wrote"),
     (["group", "remove", "c.d"], "there is no group c.d; list groups with `framebus group list`"),
   ])
-  func whatCannotBeOpenedIsNamedWithWhatToDo(_ arguments: [String], _ wanted: String) throws {
+  func errorNamesTheFileThatCannotBeOpenedAndARemedy(_ arguments: [String], _ wanted: String) throws
+  {
     try framebus("", ["semaphore", "create", "gate"]).requireSuccess()
     let result = try framebus("", arguments)
     #expect(result.status == .exited(1))
@@ -96,7 +97,7 @@ import Testing
     ("credential rotate s a", "rotated", "s/a"), ("credential remove s a", "removed", "s/a"),
     ("extension register --builtin null", "registered", "framebus.upload"),
   ])
-  func whatWasDoneIsAnObjectWithJSON(_ line: String, _ key: String, _ value: String) throws {
+  func resultIsAnObjectWithJSON(_ line: String, _ key: String, _ value: String) throws {
     try framebus("", ["defaults", "write", "s", "k", "v"]).requireSuccess()
     let secret = root.file("secret")
     try Data("secret".utf8).write(to: URL(fileURLWithPath: secret))
@@ -107,14 +108,14 @@ import Testing
   }
 
   @Test(arguments: [["play", "x"], ["credential", "get", "s", "a"]])
-  func jsonIsRefusedWhereTheOutputHasAFormOfItsOwn(_ arguments: [String]) throws {
+  func jsonIsRefusedForVerbsWithAnOutputFormatOfTheirOwn(_ arguments: [String]) throws {
     let result = try framebus("", arguments + ["--json"])
     #expect(result.status == .exited(2))
     #expect(result.errors.hasPrefix("error: --json does not apply"), "\(result.errors)")
   }
 
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
-  func aFullDiskIsNamedByWhoeverMeetsIt() throws {
+  func errorNamesAFullDisk() throws {
     let place = root.file("small")
     let program = try pathOfProgram("framebus")
     let script = """
@@ -133,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func nothingIsWrittenIntoAFileThatCouldHaveTakenAClosedStreamsPlace() throws {
+  @Test func closedStandardStreamsAreNotReplacedByOpenedFiles() throws {
     let created = try framebus(">&-", ["semaphore", "create", "gate"])
     #expect(created.status == .exited(1))
     #expect(created.errors == "error: write standard output: Bad file descriptor\n")

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func aPipeThatNobodyWritesIsLeftByCtrlC() throws {
+  @Test func ctrlCEndsTheWaitForAPipesWriter() throws {
     let program = try start(["defaults", "import", "s", pipe])
     try withWatchdog {
       try waitUntilOpen(program)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func aPipeIsReadOnceSomebodyWritesIt() throws {
+  @Test func pipeIsReadOnceItHasAWriter() throws {
     let program = try start(["defaults", "import", "s", pipe])
     try withWatchdog {
       try waitUntilOpen(program)

@@ -30,7 +30,7 @@ import Testing
   // MARK: /proc
 
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
-  func aSecretIsKeptWithoutProc() throws {
+  func secretIsStoredWithoutProc() throws {
     let result = try shell(
       "mount -t tmpfs none /proc || exit 77; printf secret | bus credential set a b",
       in: Self.ownMounts)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
-  func aVerbOfAnotherProgramIsFoundWithoutProc() throws {
+  func roleProgramIsFoundWithoutProc() throws {
     let result = try shell(
       "mount -t tmpfs none /proc || exit 77; bus capture nonsense", in: Self.ownMounts)
     #expect(result.status == .exited(2), "\(result.errors)")
@@ -71,7 +71,7 @@ import Testing
     "credential list", "log append hello", "log", "defaults write s k v", "semaphore create g",
     "capture test --frames 2 --size 32x32", "extension register --builtin null",
   ])
-  func aFileOverTheLimitIsAnError(_ verb: String) throws {
+  func fileOverTheSizeLimitIsAnError(_ verb: String) throws {
     try shell("printf secret | bus credential set a b; bus log append first").requireSuccess()
     for limit in 0...1 {
       let file = root.file("output-\(limit)")
@@ -120,7 +120,7 @@ import Testing
   /// Only the directory's `fsync(2)`, the last, fails: the new values are there for every reader.
   @Test(
     .enabled(if: programInPath(named: "strace") != nil, "strace is missing: apt install strace"))
-  func changeThatOnlyFailsToBeSyncedIsNotToldAsUndone() throws {
+  func changeThatFailsOnlyToSyncIsNotReportedAsUndone() throws {
     // More than a journal may have, so that a new file takes the place of the old one.
     let text = String(repeating: "x", count: 3 << 20)
     let file = root.file("settings.json")

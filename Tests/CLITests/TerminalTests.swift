@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func noVerbLetsForeignTextSteerTheTerminal() throws {
+  @Test func verbsEscapeUntrustedTextOnATerminal() throws {
     let attack = Self.attack
     try framebus("defaults", "write", "s", "key", attack).requireSuccess()
     try framebus("log", "append", attack, "--label", attack, "--metadata", "k=\(attack)")
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func dataStaysAsItIsWhereNoTerminalShowsIt() throws {
+  @Test func dataIsUnchangedOutsideATerminal() throws {
     let attack = Self.attack + "\nline\ttab"
     try framebus("defaults", "write", "s", "key", attack).requireSuccess()
     #expect(try framebus("defaults", "read", "s", "key").output == attack + "\n")

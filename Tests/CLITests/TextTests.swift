@@ -9,7 +9,7 @@ import Testing
       (0, 1, "0.0"), (0.04, 1, "0.0"), (0.05, 1, "0.1"), (-1.25, 2, "-1.25"), (59.94, 0, "60"),
       (9e15, 1, "9000000000000000.0"),
     ] as [(Double, Int, String)])
-  func aNumberHasExactlySoManyPlaces(number: Double, places: Int, text: String) {
+  func numberHasExactlyTheRequestedPlaces(number: Double, places: Int, text: String) {
     #expect(number.text(places: places) == text)
   }
 
@@ -19,7 +19,7 @@ import Testing
       (Double.greatestFiniteMagnitude, "1.7976931348623157e+308"), (.infinity, "inf"),
       (.nan, "nan"),
     ] as [(Double, String)])
-  func whatHasTooManyDigitsIsWrittenAllTheSame(number: Double, text: String) {
+  func numbersWithTooManyDigitsAreWritten(number: Double, text: String) {
     #expect(number.text(places: 1) == text)
   }
 }

@@ -9,7 +9,7 @@ import Testing
     ["capture", "window:one"], ["upload", "foo:bar"], ["upload", "file:x.avi"], ["upload", ":"],
     ["upload", "null:x"], ["upload", "null", "--bitrate", "0"], ["snapshot", "s", "x.jpg"],
   ])
-  func wrongWordsHaveStatus2(_ arguments: [String]) throws {
+  func invalidArgumentsHaveStatus2(_ arguments: [String]) throws {
     let root = try TemporaryRoot()
     let result = try run("framebus", arguments + ["--root", root.file("none")])
     #expect(result.status == .exited(2))
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [["streams"], ["group", "list"], ["capture", "test"], ["upload", "null"]])
-  func anEmptyRootIsAUsageError(_ arguments: [String]) throws {
+  func emptyRootIsAUsageError(_ arguments: [String]) throws {
     let result = try run("framebus", arguments + ["--root", ""])
     #expect(result.status == .exited(2))
     #expect(result.errors.hasPrefix("error: --root: name a directory"))
@@ -31,7 +31,7 @@ import Testing
     ["semaphore", "remove", "gate"], ["notify", "list"], ["notify", "dump"],
     ["notify", "check", "change"], ["notify", "state", "change"],
   ])
-  func whatOnlyLooksMakesNoGroup(_ arguments: [String]) throws {
+  func readingVerbsCreateNoGroup(_ arguments: [String]) throws {
     let root = try TemporaryRoot()
     let result = try run(
       "framebus", arguments + ["--root", root.path], environment: ["FRAMEBUS_GROUP": nil],
@@ -46,7 +46,7 @@ import Testing
     ["streams"], ["top", "--count", "1"], ["semaphore", "list"], ["notify", "list"],
     ["capture", "test"], ["upload", "null"], ["record", "screen", "/dev/null"], ["play", "screen"],
   ])
-  func aRoleIsTakenOnlyByWhoMayTakeIt(_ arguments: [String]) throws {
+  func roleIsTakenOnlyByPermittedUsers(_ arguments: [String]) throws {
     let root = try TemporaryRoot()
     let place = ["--root", root.path, "--group", "a.b"]
     try run("framebus", ["group", "create", "a.b", "--root", root.path]).requireSuccess()

@@ -33,7 +33,7 @@ struct WatchShortageTests {
 
   private static let note = "changes are looked for once a second;"
 
-  @Test func changesAreSeenThoughAnotherProcessTookEveryInotifyInstance() throws {
+  @Test func changesAreSeenWithoutInotifyInstances() throws {
     try withWatchdog {
       let thief = try thief()
       let watch = try user.start("framebus", ["defaults", "watch", "s", "--count", "2"] + place)
@@ -57,7 +57,7 @@ struct WatchShortageTests {
     }
   }
 
-  @Test func aBroadcastRunsThoughAnotherProcessTookEveryInotifyInstance() throws {
+  @Test func broadcastRunsWithoutInotifyInstances() throws {
     try withWatchdog {
       let thief = try thief()
       try framebus("extension", "register", "--builtin", "null").requireSuccess()
@@ -93,13 +93,13 @@ struct WatchShortageTests {
 
   /// A user namespace has limits of its own, which nobody else sees.
   @Test(arguments: ["max_inotify_watches", "max_inotify_instances"])
-  func changesAreSeenWhereTheLimitIsZero(_ limit: String) throws {
+  func changesAreSeenWithAnInotifyLimitOfZero(_ limit: String) throws {
     let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" \"$@\""
     try watchAfter("unshare", ["--user", "--map-root-user", "sh", "-c", script])
   }
 
   @Test(arguments: ["instances", "watches"])
-  func changesAreSeenWhereAFilterForbidsWatches(_ forbidden: String) throws {
+  func changesAreSeenWhereAFilterForbidsInotify(_ forbidden: String) throws {
     try watchAfter("python3", [tool("forbid_calls.py"), forbidden])
   }
 }

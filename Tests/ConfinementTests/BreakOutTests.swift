@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: ["capture", "extension"])
-  func noRoleReadsTheHostsFilesOrTheGroupsKeys(role: String) throws {
+  func rolesCannotReadTheHostsFilesOrTheGroupsKeys(role: String) throws {
     let world = try ConfinedWorld()
     let store = world.group.containerPath + "/credentials"
     try FileManager.default.createDirectory(
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// Of the machine's files, what names and certificates are looked up in.
-  @Test func theExtensionFindsAddressesAndTrustsWhomTheMachineTrusts() throws {
+  @Test func extensionResolvesNamesAndTrustsTheMachinesCertificates() throws {
     let world = try ConfinedWorld()
     let attempts = [
       "read=/etc/hosts", "read=/etc/nsswitch.conf", "read=/etc/ssl/certs/ca-certificates.crt",
@@ -55,7 +55,7 @@ import Testing
     #expect(look.output.contains("127.0.0.1") || look.output.contains("::1"), "\(look.output)")
   }
 
-  @Test func theCaptureOpensNoSocketToTheNetworkNotEvenByARing() throws {
+  @Test func captureCannotOpenNetworkSocketsEvenByIOURing() throws {
     let world = try ConfinedWorld()
     // 2 and 10: the Internet; 16: the kernel. The last is 2 for the kernel, and not for a filter
     // that compares carelessly.
@@ -66,7 +66,7 @@ import Testing
     #expect(try world.attempt(as: "capture", ["pair=2"]).attempts == ["pair=2": "EACCES"])
   }
 
-  @Test func theExtensionHasTheInternetAndNoOtherFamilyOfSockets() throws {
+  @Test func extensionCanOpenOnlyInternetSockets() throws {
     let world = try ConfinedWorld()
     try expectConfined("extension", ["socket=17", "ring"], in: world)
     let outcome = try world.attempt(
@@ -75,7 +75,7 @@ import Testing
     #expect(outcome.failed == ["socket=38", "socket=40"], "\(outcome)")
   }
 
-  @Test func theExtensionReachesNeitherTheDisplayNorTheSessionBus() throws {
+  @Test func extensionReachesNeitherDisplayNorSessionBus() throws {
     let world = try ConfinedWorld()
     let screen = try VirtualScreen()
     let display = "/tmp/.X11-unix/X" + screen.display.dropFirst()
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: ["capture", "extension"])
-  func noRoleReachesIntoAnotherProcessConfinedOrNot(role: String) throws {
+  func rolesCannotAccessOtherProcesses(role: String) throws {
     let world = try ConfinedWorld()
     let sibling = try world.start(role, ["/usr/bin/sleep", "1000"])
     try sibling.waitForOutput("role ")
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: ["capture", "extension"])
-  func noRoleMakesNamespacesOrReachesKeysAndWhatOutlivesIt(role: String) throws {
+  func rolesCannotCreateNamespacesOrUseKeyringsOrSystemVObjects(role: String) throws {
     let world = try ConfinedWorld()
     try expectConfined(
       role, ["namespace", "clone", "keys", "shared", "semaphore", "queue"], in: world)
@@ -122,13 +122,13 @@ import Testing
   }
 
   @Test(arguments: ["x32", "interrupt"])
-  func aCallByAnotherTableOfNumbersEndsTheRole(way: String) throws {
+  func callOfAnotherArchitectureKillsTheRole(way: String) throws {
     let world = try ConfinedWorld()
     let outcome = try world.attempt(as: "capture", [way])
     #expect(outcome.ending == "was ended by signal \(SIGSYS)", "\(outcome)")
   }
 
-  @Test func aRoleHasTheListedDescriptorsVariablesAndRightsAndNoOthers() throws {
+  @Test func roleHasOnlyListedDescriptorsVariablesAndRights() throws {
     let world = try ConfinedWorld()
     let pipe = try OneWayPipe()
     let environment = ["SECRET_OF_THE_HOST": "x", "FRAMEBUS_GROUP": "a.b"]
@@ -142,7 +142,7 @@ import Testing
     #expect(!confined.own.contains { $0.contains("SECRET") })
   }
 
-  @Test func aRoleThatTakesMoreThanItsBudgetIsEndedAndTheHostSaysWhy() throws {
+  @Test func roleOverItsMemoryBudgetIsEndedAndTheHostSaysWhy() throws {
     let world = try ConfinedWorld()
     let outcome = try world.attempt(as: "extension", ["allocate=400"], ["memory=60"])
     #expect(outcome.ending.contains("exceeded its memory budget of 60 MiB"), "\(outcome)")
@@ -151,7 +151,7 @@ import Testing
   /// The child takes more than the budget and less than the kernel's own limit, so that nothing but
   /// the host's look at the group ends it.
   @Test(.enabled(if: MemoryGroup.canBeMade, "needs memory cgroups"))
-  func whatARolesChildTakesCountsInItsBudget() throws {
+  func childrensMemoryCountsInTheBudget() throws {
     try withWatchdog {
       let world = try ConfinedWorld()
       let outcome = try world.attempt(as: "extension", ["child-allocate=68"], ["memory=60"])

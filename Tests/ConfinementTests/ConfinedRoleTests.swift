@@ -33,7 +33,7 @@ import Testing
 
   /// Without namespaces there is no private root, and no role changes permissions.
   @Test(arguments: [nil, "namespaces"])
-  func framesGoFromAConfinedCaptureToAConfinedUpload(lacking: String?) throws {
+  func framesReachAConfinedUploadFromAConfinedCapture(lacking: String?) throws {
     let world = try ConfinedWorld()
     let capture = try start(
       "capture", ["framebus-capture", "test", "--size", "320x240", "--fps", "30"], in: world,
@@ -46,7 +46,7 @@ import Testing
   }
 
   #if Media
-    @Test func aConfinedCaptureOfAScreenIsEncodedIntoAFileByAConfinedUpload() throws {
+    @Test func confinedUploadEncodesAConfinedScreenCapture() throws {
       let world = try ConfinedWorld()
       let screen = try VirtualScreen()
       let folder = try TemporaryRoot()
@@ -73,7 +73,7 @@ import Testing
   #endif
 
   @Test(arguments: ["capture", "extension"], [nil, "namespaces"])
-  func theGroupsFacilitiesWorkInAConfinedRole(role: String, lacking: String?) throws {
+  func groupFacilitiesWorkInAConfinedRole(role: String, lacking: String?) throws {
     let world = try ConfinedWorld()
     func finish(_ command: [String]) throws {
       _ = try self.finish(role, command, in: world, forbidding: lacking)
@@ -94,7 +94,7 @@ import Testing
     #expect(try framebus("log", in: world).contains("here I am"))
   }
 
-  @Test func aCredentialThatIsHandedOverOpensThoughTheStoreIsOutOfSight() throws {
+  @Test func handedOverCredentialOpensWithoutAccessToTheStore() throws {
     let world = try ConfinedWorld()
     let pipe = try OneWayPipe()
     try writeFully(Array("token-1".utf8), to: pipe.writeEnd.number)
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
-  func anotherProcessOfTheUserCannotReadAConfinedRolesMemory() throws {
+  func otherProcessesOfTheUserCannotReadAConfinedRolesMemory() throws {
     let world = try ConfinedWorld()
     let user = try TestUser()
     _ = try framebus("group", "grant", "capture", "--uid", "\(user.uid)", in: world)

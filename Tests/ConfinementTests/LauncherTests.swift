@@ -15,7 +15,7 @@ import Testing
     return try Launcher().start(options, confinement: confinement)
   }
 
-  @Test func endingsAreToldApart() throws {
+  @Test func endingsAreDistinguished() throws {
     #expect(try start("/usr/bin/true", []).wait() == .finished)
     #expect(try start("/bin/sh", ["-c", "exit 7"]).wait() == .failed(status: 7))
     let role = try start("/usr/bin/sleep", ["1000"])
@@ -24,7 +24,7 @@ import Testing
     #expect(role.ending == .killed(signal: SIGTERM))
   }
 
-  @Test func aRoleLeadsItsOwnGroupAndOneThatHeedsNothingIsKilledWithAllItStarted() throws {
+  @Test func roleThatIgnoresSIGTERMIsKilledWithItsProcessGroup() throws {
     let pipe = try OneWayPipe()
     var options = LaunchOptions("/bin/sh", ["-c", "trap '' TERM; sleep 1000 & echo $!; wait"])
     options.output = .descriptor(pipe.writeEnd.number)
@@ -41,13 +41,13 @@ import Testing
     #expect(isGone)
   }
 
-  @Test func aProgramThatIsNotThereIsAnErrorThatNamesIt() throws {
+  @Test func missingProgramIsAnErrorThatNamesIt() throws {
     let error = #expect(throws: LaunchError.self) { try start("/nonexistent/role", []) }
     #expect(error == .noProgram("/nonexistent/role"))
     #expect(error?.description.contains("/nonexistent/role") == true)
   }
 
-  @Test func aRoleDiesWithItsHostUnlessItShallOutliveIt() throws {
+  @Test func roleDiesWithItsHostUnlessItOutlivesIt() throws {
     for (bond, survives) in [("dies", false), ("outlives", true)] {
       let host = try RunningProgram("RoleHost", ["bond=\(bond)", "--", "/usr/bin/sleep", "1000"])
       let role = try processNamed(by: host)
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func aHostThatEndsInOrderCanLeaveItsRoleRunning() throws {
+  @Test func hostThatExitsInOrderCanLeaveItsRoleRunning() throws {
     let host = try RunningProgram(
       "RoleHost", ["bond=outlives", "end=return", "--", "/usr/bin/sleep", "1000"])
     let role = try processNamed(by: host)
@@ -81,7 +81,7 @@ import Testing
     return try #require(Int32(line?.dropFirst("role ".count) ?? ""))
   }
 
-  @Test func manyThatEndedLeaveNoZombies() throws {
+  @Test func endedRolesLeaveNoZombies() throws {
     let processes = try (0..<20).map { _ in
       let role = try start("/usr/bin/true", [])
       #expect(role.wait() == .finished)
@@ -90,7 +90,7 @@ import Testing
     for process in processes { #expect(kill(process, 0) == -1 && errno == ESRCH) }
   }
 
-  @Test func whatNoLineCanCarryIsRefused() throws {
+  @Test func controlCharactersInARequestAreRefused() throws {
     var confinement = Confinement()
     confinement.grants = [.init(.write, "/tmp/a\nrun /")]
     #expect(throws: LaunchError.unsayable("write /tmp/a\nrun /")) {
@@ -100,7 +100,7 @@ import Testing
     #expect(throws: LaunchError.self) { try start("/usr/bin/true", [], confinement) }
   }
 
-  @Test func aRelativePathAndTooManyPathsAreRefusedByNameAndNumber() throws {
+  @Test func relativePathAndTooManyPathsAreRefusedByNameAndNumber() throws {
     var confinement = Confinement()
     confinement.grants = [.init(.read, "cookie")]
     #expect(throws: LaunchError.notAbsolute("cookie")) {

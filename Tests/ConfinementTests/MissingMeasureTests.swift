@@ -8,7 +8,7 @@ import Testing
 @Suite struct MissingMeasureTests {
   /// Or with namespaces in which nothing can be mounted, as some distributions have them.
   @Test(arguments: ["namespaces", "roots"])
-  func withoutAPrivateRootLandlockStillKeepsTheFiles(lacking: String) throws {
+  func landlockProtectsFilesWithoutAPrivateRoot(lacking: String) throws {
     let world = try ConfinedWorld()
     let outcome = try world.attempt(
       as: "capture", ["read=\(world.secret)", "socket=2"], forbidding: lacking)
@@ -19,7 +19,7 @@ import Testing
     #expect(outcome.ending == "finished")
   }
 
-  @Test func withoutLandlockThePrivateRootStillKeepsTheFiles() throws {
+  @Test func privateRootProtectsFilesWithoutLandlock() throws {
     let world = try ConfinedWorld()
     let outcome = try world.attempt(
       as: "extension", ["read=\(world.secret)", "socket=2"], forbidding: "landlock")
@@ -30,7 +30,7 @@ import Testing
     #expect(outcome.ending == "finished")
   }
 
-  @Test func withoutLandlockAPrivateNetworkStillKeepsAbstractSockets() throws {
+  @Test func privateNetworkHidesAbstractSocketsWithoutLandlock() throws {
     let world = try ConfinedWorld()
     let screen = try VirtualScreen()
     let attempt = "abstract=/tmp/.X11-unix/X\(screen.display.dropFirst())"
@@ -41,7 +41,7 @@ import Testing
     #expect(upload.succeeded == [attempt], "\(upload)")
   }
 
-  @Test func withoutFiltersThePrivateNetworkAndLandlockStillStand() throws {
+  @Test func privateNetworkAndLandlockWorkWithoutFilters() throws {
     let world = try ConfinedWorld()
     let outcome = try world.attempt(
       as: "capture", ["read=\(world.secret)", "port=9", "socket=2"], forbidding: "filters")
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "only root can hide a file system"))
-  func withoutControlGroupsTheBudgetIsOfTheRoleAloneAndTheReportSaysSo() throws {
+  func withoutControlGroupsTheBudgetExcludesChildrenAndTheReportSaysSo() throws {
     let world = try ConfinedWorld()
     let host = try RunningProgram(
       withoutControlGroups: "RoleHost",
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
-  func aUserWithoutRightsConfinesTheRolesOfItsOwnGroupByAllMeasures() throws {
+  func unprivilegedUserConfinesRolesOfItsOwnGroupByAllMeasures() throws {
     let world = try ConfinedWorld()
     let user = try TestUser()
     let own = try TemporaryRoot()
@@ -86,7 +86,7 @@ import Testing
 
   /// Root needs none for a private root, but for limits that count its role alone.
   @Test(.enabled(if: TestUser.canBeCreated, "only root has a private root by itself"))
-  func withoutUserNamespacesARoleOfRootCanTakeAllInotifyInstancesAndTheReportSaysSo() throws {
+  func withoutUserNamespacesTheReportSaysThatInotifyIsUnlimitedForRoot() throws {
     let world = try ConfinedWorld()
     let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\""
     let host = try RunningProgram(
@@ -100,7 +100,7 @@ import Testing
 
   /// In a user namespace it could not tell the group's other users apart.
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
-  func aUserWithoutRightsHasNoPrivateRootInAGroupOfSeveral() throws {
+  func unprivilegedUserHasNoPrivateRootInAGroupOfSeveralUsers() throws {
     let world = try ConfinedWorld()
     let user = try TestUser()
     try output(

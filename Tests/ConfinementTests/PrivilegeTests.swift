@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: ["capture", "extension"])
-  func noRoleLeavesAFileThatGivesItsUsersRightsToWhoeverRunsIt(role: String) throws {
+  func rolesCannotCreateSetUserIDFiles(role: String) throws {
     let world = try ConfinedWorld()
     let calls = [
       "chmod", "fchmod", "fchmodat", "fchmodat2", "open", "openat", "openat2", "creat", "tmpfile",
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "only root may set capabilities of files"))
-  func noRoleGivesAFileACapabilityOrASecondName() throws {
+  func rolesCannotSetFileCapabilitiesOrCreateLinks() throws {
     let world = try ConfinedWorld()
     let streams = world.group.streamsPath
     let manifest = world.group.containerPath + "/manifest.toml"
@@ -50,7 +50,7 @@ import Testing
   @Test(
     .enabled(if: TestUser.canBeCreated, "users can only be created by root"),
     arguments: ["capture", "extension"])
-  func noRoleSlowsAnotherProcess(role: String) throws {
+  func rolesCannotSlowOtherProcesses(role: String) throws {
     let world = try ConfinedWorld()
     let user = try TestUser()
     try grant(role, to: user, in: world)
@@ -83,7 +83,7 @@ import Testing
   @Test(
     .enabled(if: TestUser.canBeCreated, "users can only be created by root"),
     arguments: ["capture", "extension"])
-  func withoutAPrivateRootARoleChangesNoFileOfItsUser(role: String) throws {
+  func roleWithoutPrivateRootCannotChangeItsUsersFiles(role: String) throws {
     let world = try ConfinedWorld()
     let user = try TestUser()
     try grant(role, to: user, in: world)
@@ -113,14 +113,14 @@ import Testing
   }
 
   /// By the limits of a user namespace, which a role has of its own, whoever its user is.
-  @Test func aRoleLeavesItsUserInotifyInstances() throws {
+  @Test func roleLeavesItsUserInotifyInstances() throws {
     let world = try ConfinedWorld()
     try expectConfined("capture", ["watches=100"], in: world)
     #expect(try world.attempt(as: "capture", ["watches=10"]).failed.isEmpty)
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
-  func aRoleOfAUserWithoutRightsLeavesItInotifyInstances() throws {
+  func roleOfUnprivilegedUserLeavesItInotifyInstances() throws {
     let world = try ConfinedWorld()
     let user = try TestUser()
     let own = try TemporaryRoot()
@@ -137,7 +137,7 @@ import Testing
   @Test(
     .enabled(if: TestUser.canBeCreated, "users can only be created by root"),
     arguments: ["none", "capture", "extension"])
-  func aRoleLeavesItsUserDescriptorsToPassAndSignalsToQueue(role: String) throws {
+  func roleLeavesItsUserDescriptorsToPassAndSignalsToQueue(role: String) throws {
     let world = try ConfinedWorld()
     let user = try TestUser()
     if role != "none" { try grant(role, to: user, in: world) }

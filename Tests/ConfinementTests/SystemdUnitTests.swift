@@ -51,7 +51,7 @@ struct SystemdUnitTests {
   }
 
   @Test(arguments: [false, true])
-  func aRoleHasAGroupBelowItsHostsUnitAndEndsWithTheUnit(isOfAUser: Bool) throws {
+  func roleHasAGroupBelowItsHostsUnitAndEndsWithIt(isOfAUser: Bool) throws {
     let user = isOfAUser ? try TestUser() : nil
     let unit = try unit(isDelegated: true, as: user, "/usr/bin/sleep", "1000")
     #expect(unit.program.output.text.contains("measure children-memory on "))
@@ -60,7 +60,7 @@ struct SystemdUnitTests {
     try expectEnd(of: role) { try unit.stop() }
   }
 
-  @Test func aRoleDoesNotLeaveAUnitThatMayMakeNoGroups() throws {
+  @Test func roleStaysInAUnitThatMayNotCreateGroups() throws {
     let unit = try unit(isDelegated: false, "/usr/bin/sleep", "1000")
     #expect(unit.program.output.text.contains("measure children-memory off "))
     let role = try role(of: unit)
@@ -69,7 +69,7 @@ struct SystemdUnitTests {
   }
 
   @Test(arguments: [false, true])
-  func aChildThatTakesAllMemoryEndsTheRole(isOfAUser: Bool) throws {
+  func childThatExceedsTheMemoryLimitEndsTheRole(isOfAUser: Bool) throws {
     let user = isOfAUser ? try TestUser() : nil
     let unit = try unit(
       isDelegated: true, as: user, "/bin/sh", "-c", "tail /dev/zero; sleep 1000")

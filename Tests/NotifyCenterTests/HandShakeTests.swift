@@ -9,7 +9,7 @@ import Testing
 /// having been rung for.
 @Suite(.serialized) struct HandShakeTests {
   @Test(arguments: [NotifyStep.drained, .armed])
-  func whatIsPostedAsAnObserverWakesIsToldThoughItRingsNoMore(_ step: NotifyStep) throws {
+  func postsDuringAWakeUpAreDeliveredWithoutAnotherRing(_ step: NotifyStep) throws {
     let world = try NotifyWorld()
     let poster = try world.center.poster(of: name("a"))
     let inbox = Inbox()
@@ -33,7 +33,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func whatIsPostedAsAnObservationBeginsIsToldOrWasBefore() throws {
+  @Test func postsDuringRegistrationAreDeliveredOrPrecedeIt() throws {
     let world = try NotifyWorld()
     let poster = try world.center.poster(of: name("a"))
     // So that the poster knows the seats before it is asked to look for them.

@@ -8,7 +8,7 @@ import Testing
 
 /// What becomes of letters when either side is killed (docs/design/mailbox.md, Failures).
 @Suite struct MailboxDeathTests {
-  @Test func whatASenderHandedOverArrivesAfterItsDeath() throws {
+  @Test func lettersOfADeadSenderArrive() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     let sender = try world.worker("send", "count=20")
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// Here the sender dies with an answer that it never read.
-  @Test func whatASenderHandedOverArrivesAlthoughItReadsNoAnswer() throws {
+  @Test func lettersOfASenderThatReadsNoAnswersArrive() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     let sender = try world.worker("send", "count=3")
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func theSenderOfADeadOwnerKnowsWhatIsInDoubtAndSendsItAgain() throws {
+  @Test func senderKnowsLettersInDoubtAfterOwnersDeathAndResendsThem() throws {
     let world = try MailboxWorld()
     let owner = try world.worker("own", "acknowledge=2")
     try owner.waitForOutput("owning")
@@ -69,7 +69,7 @@ import Testing
 
   /// Owners are killed at random moments. Every letter is worked on; one that is worked on twice
   /// says so; and none is acknowledged that nobody worked on.
-  @Test func noLetterIsLostHoweverOftenItsOwnerDies() throws {
+  @Test func noLetterIsLostWhenOwnersDieRepeatedly() throws {
     let world = try MailboxWorld()
     let seed = TestSeed(for: "noLetterIsLost")
     var random = seed.generator

@@ -27,7 +27,7 @@ import Testing
     MailboxPacket(.acknowledged, sender: 1, sequence: 1).bytes(),
     Array(MailboxPacket(.letter, sender: 1, sequence: 1).bytes().dropLast()),
   ])
-  func whoeverSendsGarbageIsLeftAndTheOthersAreHeard(_ garbage: [UInt8]) throws {
+  func senderOfMalformedPacketsIsDisconnectedAndOthersAreServed(_ garbage: [UInt8]) throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     let stranger = try world.stranger()
@@ -42,7 +42,7 @@ import Testing
     try waitForEnd(of: stranger)
   }
 
-  @Test func aDescriptorInALetterIsClosed() throws {
+  @Test func descriptorInALetterIsClosed() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     let stranger = try world.stranger()
@@ -58,7 +58,7 @@ import Testing
     #expect(try waitUntilReadable([readEnd.number], until: soon) == [true])
   }
 
-  @Test func whoeverFloodsIsLeftAtTheLimitAndKeepsNobodyWaiting() throws {
+  @Test func floodingSenderIsDisconnectedAtTheLimitAndDelaysNoOther() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     let flood = try world.stranger()
@@ -89,7 +89,7 @@ import Testing
     try waitForEnd(of: flood)
   }
 
-  @Test func aUserHasOnlySoManySenders() throws {
+  @Test func sendersOfOneUserAreLimited() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     var senders: [SharedSocket] = []
@@ -110,7 +110,7 @@ import Testing
     #expect(try mailbox.letter().payload.count == 1)
   }
 
-  @Test func anOwnerThatAnswersGarbageIsNotBelieved() throws {
+  @Test func malformedAnswersOfAnOwnerAreRejected() throws {
     let world = try MailboxWorld()
     let path = "\(world.group.mailboxesPath)/\(world.name).sock"
     let listener = try ListeningSocket(at: path, mode: 0o666)
@@ -125,7 +125,7 @@ import Testing
     #expect(sender.unsettled.count == 1)
   }
 
-  @Test func thePolicyIsAskedOnBothSides() throws {
+  @Test func bothSidesCheckThePolicy() throws {
     let world = try MailboxWorld()
     let nothing = ["host", "capture", "extension"].map {
       "[notifications.\($0)]\npost = []\nobserve = [\"bo\"]\n"
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(.enabled(if: TestUser.canBeCreated, "only root can make users"))
-  func anotherUserSendsInARoleItHoldsAsFarAsThePolicyGoes() throws {
+  func otherUserMaySendAsTheRolesPolicyAllows() throws {
     let world = try MailboxWorld()
     let user = try TestUser()
     let viewer = try #require(Role(rawValue: "viewer"))
@@ -172,7 +172,7 @@ import Testing
 
   /// Everybody who may own a mailbox may make files there, of any name.
   @Test(arguments: ["mkdir PATH.sock", "mkdir PATH.sock.new", "touch PATH.lock"])
-  func whoeverLiesInTheWayIsNamed(_ command: String) throws {
+  func errorNamesFileAndUserThatBlockTheMailbox(_ command: String) throws {
     guard TestUser.canBeCreated else { return }
     let squatter = try TestUser()
     let world = try MailboxWorld()
@@ -191,7 +191,7 @@ import Testing
 
   /// Whoever may make files there could lead letters to another mailbox of the owner's user.
   @Test(arguments: ["ln -s PATH.other PATH.sock", "mkfifo PATH.sock", "mkdir PATH.sock"])
-  func whatIsNoSocketTakesNoLetters(_ command: String) throws {
+  func senderConnectsOnlyToSockets(_ command: String) throws {
     let world = try MailboxWorld()
     let owner = try world.worker("own")
     try owner.waitForOutput("owning")
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func anOwnerWithoutDescriptorsRestsAndListensAgain() throws {
+  @Test func ownerWithoutDescriptorsPausesAndListensAgain() throws {
     let world = try MailboxWorld()
     let owner = try RunningProgram(
       "sh",

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func aLetterThatIsDroppedGoesBackToItsSender() throws {
+  @Test func droppedLetterIsReturnedToItsSender() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     var sender = try world.sender()
@@ -64,7 +64,7 @@ import Testing
     try sender.settle(until: soon)
   }
 
-  @Test func aSenderWaitsForRoomUntilItsDeadline() throws {
+  @Test func senderWaitsForRoomUntilItsDeadline() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     var sender = try world.sender()
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func aSenderWaitsForRoomForItsBytes() throws {
+  @Test func senderWaitsForRoomForItsBytes() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     var sender = try world.sender()
@@ -93,7 +93,7 @@ import Testing
     try sender.send([1], until: soon)
   }
 
-  @Test func aStopEndsEachWait() throws {
+  @Test func stopSignalEndsEachWait() throws {
     let world = try MailboxWorld()
     let stop = try StopSignal()
     stop.raise()
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func aNameHasOneOwnerAtATime() throws {
+  @Test func mailboxHasOneOwnerAtATime() throws {
     let world = try MailboxWorld()
     do {
       let mailbox = try world.own()
@@ -123,7 +123,7 @@ import Testing
     #expect(left.isEmpty)
   }
 
-  @Test func aSenderCanWaitForAnOwner() throws {
+  @Test func senderCanWaitForAnOwner() throws {
     let world = try MailboxWorld()
     let waiting = try world.worker("send", "settle=1")
     var mailbox = try world.own()
@@ -133,7 +133,7 @@ import Testing
     try waiting.waitForOutput("sent")
   }
 
-  @Test func namesAreThoseOfFiles() throws {
+  @Test func mailboxNamesAreValidFileNames() throws {
     for text in ["", "A", ".a", "a/b", "ä", String(repeating: "a", count: 49)] {
       #expect(throws: MailboxNameError.self) { try MailboxName(text) }
     }

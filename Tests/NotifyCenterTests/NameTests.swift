@@ -15,11 +15,11 @@ import Testing
     }
   }
 
-  @Test func namesOfEqualLookButOtherBytesAreOtherNames() throws {
+  @Test func namesThatLookEqualButDifferInBytesAreDifferent() throws {
     #expect(try name("caf\u{e9}") != name("cafe\u{301}"))
   }
 
-  @Test func prefixesSayWhoSharesAName() throws {
+  @Test func prefixesDetermineTheScopeOfAName() throws {
     #expect(try name("self.a").scope == .process)
     #expect(try name("framebus.stream.a").scope == .system)
     #expect(try name("user.uid.1000.a").scope == .user(1000))
@@ -28,7 +28,7 @@ import Testing
     #expect(try name("framebus").scope == .group)
   }
 
-  @Test func whatIsReservedIsRefusedWithTheNumberOfNotifyH() throws {
+  @Test func invalidNamesAreRefusedWithTheStatusOfNotifyH() throws {
     let world = try NotifyWorld()
     let another = try name("user.uid.\(currentUserID() + 1).a")
     #expect(throws: NotifyError.self) { try world.center.post("framebus.stream.a") }

@@ -9,7 +9,7 @@ import Testing
 /// Coalesced, never lost: whatever happens to posters and observers, who goes on is told of exactly
 /// as many posts as were made.
 @Suite(.serialized) struct NeverLostTests {
-  @Test func postsIntoAFullQueueAreCountedAndToldWhenItsObserverGoesOn() throws {
+  @Test func postsIntoAFullQueueAreCountedAndDeliveredLater() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a", "until=40")
     try observer.waitForOutput("ready")
@@ -20,7 +20,7 @@ import Testing
     #expect(try observer.finish().output.hasSuffix("done 40\n"))
   }
 
-  @Test func aStoppedObserverIsToldOfAllThatWasPostedMeanwhile() throws {
+  @Test func stoppedObserverReceivesAllPostsLater() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a")
     try observer.waitForOutput("ready")
@@ -35,7 +35,7 @@ import Testing
 
   /// By the kernel's count. A ring comes for nothing where its post was delivered before it came,
   /// which is seldom.
-  @Test func anObserverIsHardlyWokenMoreOftenThanItIsCalled() throws {
+  @Test func observerIsHardlyWokenMoreOftenThanItsClosureIsCalled() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a", "until=200000", "hold=1")
     try observer.waitForOutput("ready")
@@ -52,7 +52,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func nobodyIsCalledAfterItsCancelAndOthersAreToldOfAll() throws {
+  @Test func cancelledObserversAreNotCalledAndOthersReceiveAllPosts() throws {
     let world = try NotifyWorld()
     let churning = try (1...2).map { _ in try world.worker("churn", "a") }
     let steady = try world.worker("observe", "a", "until=200000")
@@ -63,7 +63,7 @@ import Testing
     for worker in churning { #expect(try !worker.end(with: 9).output.contains("called")) }
   }
 
-  @Test func observationsThatGoWhilePostsAreInFlightAreNotCalledAfterwards() throws {
+  @Test func observationsReleasedDuringPostsAreNotCalledAfterwards() throws {
     let world = try NotifyWorld()
     let poster = try world.worker("post", "a", "count=1000000000", "pauseUs=20")
     try poster.waitForOutput("ready")
@@ -102,7 +102,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func fiveHundredRegistrationsOfOneNameInOneProcessAreAllTold() throws {
+  @Test func fiveHundredObservationsOfOneNameInOneProcessAreAllCalled() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a", "registrations=500", "until=1000")
     try observer.waitForOutput("ready")
@@ -112,7 +112,7 @@ import Testing
     #expect(!result.output.contains("wrong"))
   }
 
-  @Test func aThousandObserversAreTold() throws {
+  @Test func aThousandObserversReceiveThePost() throws {
     let world = try NotifyWorld()
     let crowds = try (1...10).map { _ in try world.worker("crowd", "a", "centers=100", "until=2") }
     for crowd in crowds { try crowd.waitForOutput("ready", within: .seconds(120)) }
@@ -122,7 +122,7 @@ import Testing
     for crowd in crowds { #expect(try crowd.finish().output.hasSuffix("done\n")) }
   }
 
-  @Test func tenThousandNamesAreTold() throws {
+  @Test func tenThousandNamesAreDelivered() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("names", "a", "count=10000")
     try observer.waitForOutput("ready")
@@ -131,7 +131,7 @@ import Testing
     #expect(try world.center.list().count { $0.name.text.hasPrefix("a.") } == 10_000)
   }
 
-  @Test func moreNamesThanFitAreAnErrorAndTheOthersGoOn() throws {
+  @Test func tooManyNamesAreAnErrorAndTheOthersStillWork() throws {
     let world = try NotifyWorld()
     var error: NotifyError?
     for number in 0..<20_000 where error == nil {
@@ -146,7 +146,7 @@ import Testing
   }
 
   /// The big one: every post counts, whoever dies.
-  @Test func aMillionPostsToObserversOfWhomSomeAreKilledEndWithTheExactGeneration() throws {
+  @Test func aMillionPostsEndWithTheExactGenerationWhileObserversAreKilled() throws {
     let seed = TestSeed(for: "aMillionPostsToObserversOfWhomSomeAreKilled")
     var random = seed.generator
     let world = try NotifyWorld()

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized) struct NotifyHostileTests {
   private var ownSeats: String { "names/observers/\(currentUserID())" }
 
-  @Test func aTruncatedTableBeginsAnewAndObserversAreToldSo() throws {
+  @Test func truncatedTableRestartsAndDeliveriesSaySo() throws {
     let world = try NotifyWorld(rechecks: true)
     let inbox = Inbox()
     let observation = try world.center.observe("a", inbox)
@@ -31,7 +31,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func aTableTruncatedAgainAndAgainInTheMiddleOfUseKillsNobody() throws {
+  @Test func repeatedTruncationDuringUseKillsNoProcess() throws {
     let world = try NotifyWorld(rechecks: true)
     let inbox = Inbox()
     let attacker = try python(
@@ -59,8 +59,8 @@ import Testing
     observation.cancel()
   }
 
-  @Test func nonsenseInAllFilesNeitherCrashesNorKeepsAnyoneWaiting() throws {
-    let seed = TestSeed(for: "nonsenseInAllFilesNeitherCrashesNorKeepsAnyoneWaiting")
+  @Test func randomBytesInAllFilesNeitherCrashNorBlockAnyProcess() throws {
+    let seed = TestSeed(for: "randomBytesInAllFilesNeitherCrashNorBlockAnyProcess")
     let world = try NotifyWorld(rechecks: true)
     let inbox = Inbox()
     let observation = try world.center.observe("a", inbox)
@@ -96,7 +96,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func anObserverWhoseSocketIsUnlinkedIsFoundAgain() throws {
+  @Test func observerRebindsItsUnlinkedSocket() throws {
     let world = try NotifyWorld(rechecks: true)
     let observer = try world.worker("observe", "a")
     try observer.waitForOutput("ready")
@@ -110,7 +110,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func aFloodOfDatagramsKeepsNoPostFromItsObserver() throws {
+  @Test func postsAreDeliveredDuringAFloodOfDatagrams() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a")
     try observer.waitForOutput("ready")
@@ -131,7 +131,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func whoForgesADoorbellPassesForNobodyButItself() throws {
+  @Test func forgedDoorbellsNameNoOtherProcess() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a")
     try observer.waitForOutput("ready")
@@ -159,7 +159,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func furtherNamesOfATablesFilesKeepNobodyOut() throws {
+  @Test func linksToATablesFilesBlockNoProcess() throws {
     let world = try NotifyWorld()
     // A member who may write a file may link it where that member may make entries.
     for file in ["rows", "epoch"] {
@@ -169,7 +169,7 @@ import Testing
     #expect(try world.newCenter().post("a") == 1)
   }
 
-  @Test func observersThatAreKnownAreRungHoweverManyEntriesLieBesideTheirs() throws {
+  @Test func knownObserversAreRungAmongManyOtherEntries() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a")
     try observer.waitForOutput("ready")
@@ -186,7 +186,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func aTableThatIsTruncatedUnderALimitOfFileSizesIsAnErrorAndKillsNobody() throws {
+  @Test func truncatedTableUnderAFileSizeLimitIsAnError() throws {
     let world = try NotifyWorld()
     try output(of: "truncate", ["--size=0", world.path("names/rows")])
     let worker = try pathOfProgram("NotifyWorker")
@@ -207,7 +207,7 @@ import Testing
     "cp -r DIR/OWN DIR/4242; truncate -s 4096 DIR/4242/seats",
     "for i in $(seq 1000); do mkdir DIR/$i; done",
   ])
-  func whatIsNoDirectoryOfSeatsIsPassedOver(_ command: String) throws {
+  func invalidRegistrationDirectoriesAreSkipped(_ command: String) throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a")
     try observer.waitForOutput("ready")

@@ -8,7 +8,7 @@ import Testing
 /// observes is told of all that count, and whoever comes next finds nothing in its way.
 @Suite(.serialized) struct NotifyKillTests {
   @Test(arguments: [NotifyStep.rowTaken, .rowNamed, .nameTold, .counted, .rung])
-  func aPosterKilledAt(_ step: NotifyStep) throws {
+  func posterKilledAt(_ step: NotifyStep) throws {
     let world = try NotifyWorld(rechecks: true)
     // One that waits for the row, and one that keeps the wake thread out of it.
     let observer = try world.worker("observe", "a.other")
@@ -34,14 +34,14 @@ import Testing
     NotifyStep.directoryMade, .directoryNamed, .seatLocked, .socketBound, .seatTaken, .epochRaised,
     .marked,
   ])
-  func anObserverKilledAsItComesAt(_ step: NotifyStep) throws {
+  func observerKilledDuringRegistrationAt(_ step: NotifyStep) throws {
     let world = try NotifyWorld()
     try expectKilled(world.worker("observe", "a", "killAt=\(step.rawValue)"), at: step)
     try expectAllWell(world)
   }
 
   @Test(arguments: [NotifyStep.drained, .armed])
-  func anObserverKilledAsItWakesAt(_ step: NotifyStep) throws {
+  func observerKilledDuringWakeUpAt(_ step: NotifyStep) throws {
     let world = try NotifyWorld()
     let victim = try world.worker("observe", "a", "killAt=\(step.rawValue)")
     try victim.waitForOutput("ready")
@@ -50,7 +50,7 @@ import Testing
     try expectAllWell(world)
   }
 
-  @Test func anObserverKilledAsItLeaves() throws {
+  @Test func observerKilledDuringItsEnd() throws {
     for step in [NotifyStep.unmarked, .socketRemoved] {
       let world = try NotifyWorld()
       let victim = try world.worker("crowd", "a", "centers=1", "killAt=\(step.rawValue)")
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func whoComesToADeadObserversSeatIsToldOfItsOwnNamesAlone() throws {
+  @Test func successorOfADeadObserverReceivesOnlyItsOwnNames() throws {
     let world = try NotifyWorld()
     let victim = try world.worker("observe", "a")
     try victim.waitForOutput("ready")

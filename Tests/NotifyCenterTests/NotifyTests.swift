@@ -7,7 +7,7 @@ import Testing
 
 /// What posting and observing promise, in one process and in several.
 @Suite(.serialized) struct NotifyTests {
-  @Test func aPostReachesAClosureInAnotherProcess() throws {
+  @Test func postReachesAClosureInAnotherProcess() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a.b")
     try observer.waitForOutput("ready")
@@ -18,14 +18,14 @@ import Testing
     try observer.waitForOutput("delivery 2 of 1")
   }
 
-  @Test func postingWithNoObserverSucceedsAndIsCounted() throws {
+  @Test func postingWithoutObserversSucceedsAndIsCounted() throws {
     let world = try NotifyWorld()
     for count in 1...3 { #expect(try world.center.post("a") == UInt64(count)) }
     #expect(try world.newCenter().generation(of: name("a")) == 3)
     #expect(try world.newCenter().generation(of: name("b")) == 0)
   }
 
-  @Test func whoRegistersBetweenTwoPostsIsToldOfTheSecondAlone() throws {
+  @Test func observerRegisteredBetweenTwoPostsReceivesOnlyTheSecond() throws {
     let world = try NotifyWorld()
     let inbox = Inbox()
     try world.center.post("a")
@@ -36,7 +36,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func stateIsSetAndReadByAllAndTellsNobody() throws {
+  @Test func settingStateNotifiesNoObserver() throws {
     let world = try NotifyWorld()
     let inbox = Inbox()
     let observation = try world.center.observe("a", inbox)
@@ -50,7 +50,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func theFirstCheckIsTrueAndLaterOnesAfterPostsAlone() throws {
+  @Test func firstCheckIsTrueAndLaterOnesOnlyAfterPosts() throws {
     let world = try NotifyWorld()
     let observation = try world.center.observeByCheck(name("a"))
     #expect(observation.check())
@@ -62,7 +62,7 @@ import Testing
     #expect(try observation.take() == nil)
   }
 
-  @Test func aDescriptorIsReadableFromAPostUntilItIsTaken() throws {
+  @Test func descriptorIsReadableFromPostUntilTake() throws {
     let world = try NotifyWorld()
     let observation = try world.center.observeByDescriptor(name("a"))
     let descriptor = try #require(observation.descriptor)
@@ -77,7 +77,7 @@ import Testing
     _ = try poster.finish()
   }
 
-  @Test func aSequenceEndsWithItsCancellationAndCoalescesMeanwhile() throws {
+  @Test func sequenceCoalescesPostsAndEndsOnCancellation() throws {
     let world = try NotifyWorld()
     let deliveries = try world.center.deliveries(of: name("a"))
     for _ in 1...4 { try world.center.post("a") }
@@ -95,7 +95,7 @@ import Testing
     #expect(seen.deliveries.last?.generation == 5)
   }
 
-  @Test func aSequenceEndsWithItsTask() throws {
+  @Test func sequenceEndsWithItsTask() throws {
     let world = try NotifyWorld()
     let deliveries = try world.center.deliveries(of: name("a"))
     let isOver = PrivateFutexWord()
@@ -108,7 +108,7 @@ import Testing
     withExtendedLifetime(deliveries) {}
   }
 
-  @Test func suspensionsNestAndWhatCameMeanwhileIsDeliveredAsOne() throws {
+  @Test func suspensionsNestAndCoalescePosts() throws {
     let world = try NotifyWorld()
     let inbox = Inbox()
     let observation = try world.center.observe("a", inbox)
@@ -127,7 +127,7 @@ import Testing
     #expect(throws: NotifyError.self) { try observation.suspend() }
   }
 
-  @Test func whatWasPostedBeforeASuspensionAndNotTakenIsToldAfterIt() throws {
+  @Test func untakenPostsBeforeASuspensionAreDeliveredAfterIt() throws {
     let world = try NotifyWorld()
     let observation = try world.center.observeByDescriptor(name("a"))
     let descriptor = try #require(observation.descriptor)
@@ -141,7 +141,7 @@ import Testing
     #expect(try observation.take()?.coalesced == 1)
   }
 
-  @Test func anObservationEndsWithItsLastReferenceAndKeepsNothing() throws {
+  @Test func observationEndsWithItsLastReference() throws {
     let world = try NotifyWorld()
     final class Witness: Sendable {}
     let inbox = Inbox()
@@ -164,7 +164,7 @@ import Testing
     #expect(inbox.posts == 1)
   }
 
-  @Test func aCenterGoesWhileItsObservationsGoOn() throws {
+  @Test func observationsOutliveTheirCenter() throws {
     let world = try NotifyWorld()
     let inbox = Inbox()
     weak var gone: NotifyCenter?
@@ -180,7 +180,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func everyObserverIsRemovedAtOnce() throws {
+  @Test func removeEveryObserverCancelsAllObservations() throws {
     let world = try NotifyWorld()
     let inbox = Inbox()
     let center = try world.newCenter()
@@ -194,7 +194,7 @@ import Testing
     withExtendedLifetime(observations) {}
   }
 
-  @Test func aClosureMayBeAllThatKeepsItsOwnObservation() throws {
+  @Test func closureMayHoldTheOnlyReferenceToItsObservation() throws {
     let world = try NotifyWorld()
     let center = try world.newCenter()
     final class Keeper: Sendable { let observation = Mutex<Observation?>(nil) }
@@ -210,7 +210,7 @@ import Testing
     #expect(kept == nil)
   }
 
-  @Test func namesOfTheProcessStayInIt() throws {
+  @Test func processNamesStayInTheProcess() throws {
     let world = try NotifyWorld()
     let inbox = Inbox()
     let observation = try world.newCenter().observe("self.a", inbox)
@@ -222,7 +222,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func aListTellsCountsPostersAndObservers() throws {
+  @Test func listShowsCountsPostersAndObservers() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "b")
     try observer.waitForOutput("ready")

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func postsCrossFromUserToUserWithTheirVerifiedNumbers() throws {
+  @Test func postsReachOtherUsersWithVerifiedCredentials() throws {
     if skipped() { return }
     let users = try Users()
     let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
@@ -46,7 +46,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func aRoleThatMayNotPublishObservesFramebusNamesAndPostsNone() throws {
+  @Test func roleThatMayNotPublishObservesButDoesNotPostFramebusNames() throws {
     if skipped() { return }
     let users = try Users()
     let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
@@ -62,7 +62,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func thePolicysPrefixesHaveFilesOfTheirOwnAndTheKernelSeesToIt() throws {
+  @Test func kernelEnforcesThePolicysPrefixes() throws {
     if skipped() { return }
     let users = try Users()
     let (world, viewer) = (users.world, users.viewer)
@@ -105,7 +105,7 @@ import Testing
       try world.worker(as: users.capturer, "post", "other").finish().output.contains("posted 2"))
   }
 
-  @Test func whoMayNotPostRingsNobodyAndStillSeesWhoObserves() throws {
+  @Test func memberThatMayNotPostCannotRingButListsObservers() throws {
     if skipped() { return }
     let users = try Users()
     let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
@@ -121,7 +121,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func aUsersOwnNamesAreReachedByNobodyElse() throws {
+  @Test func userNamesAreUnreachableForOtherUsers() throws {
     if skipped() { return }
     let users = try Users()
     let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
@@ -138,7 +138,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func aMemberCannotSpoilAnothersSeatsOrTheTables() throws {
+  @Test func memberCannotDamageOthersRegistrationsOrTables() throws {
     if skipped() { return }
     let users = try Users()
     let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
@@ -159,7 +159,7 @@ import Testing
     try observer.end(with: 9)
   }
 
-  @Test func aTakenNameOfADirectoryKeepsNobodyOut() throws {
+  @Test func takenDirectoryNameBlocksNoUser() throws {
     if skipped() { return }
     let users = try Users()
     let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func whoIsNoMemberReachesNothing() throws {
+  @Test func nonMemberReachesNothing() throws {
     if skipped() { return }
     let world = try NotifyWorld(mode: 0o755)
     let stranger = try TestUser()

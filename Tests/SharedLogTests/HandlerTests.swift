@@ -10,7 +10,7 @@ import Testing
 
   init() throws { world = try LogWorld() }
 
-  @Test func aLoggersLinesHaveItsLabelLevelMetadataAndPlace() throws {
+  @Test func loggerLinesHaveLabelLevelMetadataAndSource() throws {
     let log = try world.log()
     var logger = Logger(label: "app") { SharedLogHandler(label: $0, log: log) }
     logger[metadataKey: "who"] = "logger"
@@ -28,7 +28,7 @@ import Testing
     #expect(record.source == "SharedLogTests/HandlerTests.swift:\(line)")
   }
 
-  @Test func aLoggerThatIsCopiedSharesNeitherLevelNorMetadata() throws {
+  @Test func copiedLoggerHasItsOwnLevelAndMetadata() throws {
     let log = try world.log { $0.minimumLevel = .notice }
     let first = Logger(label: "a") { SharedLogHandler(label: $0, log: log) }
     #expect(first.logLevel == .notice)
@@ -43,7 +43,7 @@ import Testing
     #expect(try world.read().lines.map(\.metadata) == [[], [LogField("k", "v")]])
   }
 
-  @Test func whatAProviderSaysIsThereAndASecretIsPrivate() throws {
+  @Test func providerMetadataIsLoggedAndSecretsArePrivate() throws {
     let log = try world.log()
     let provider = Logger.MetadataProvider { ["from": "provider"] }
     let logger = Logger(label: "a") {

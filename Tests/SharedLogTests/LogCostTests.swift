@@ -44,7 +44,7 @@ import Testing
       + name.replacing("-\(pid).", with: "-\(1_000_000_000 + number).")
   }
 
-  @Test func oneFileOfManyNamesIsNoRun() throws {
+  @Test func fileWithManyNamesIsNotARun() throws {
     let name = try writeFile("line")
     for number in 1...10 {
       try FileManager.default.linkItem(
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// Each takes a block of the disk, and stands for a line of 60,000 bytes.
-  @Test func veryManyRunsAtOnceAreReadInBoundedMemory() throws {
+  @Test func manyConcurrentRunsAreReadInBoundedMemory() throws {
     let name = try writeFile(String(repeating: "\0", count: 60_000))
     let whole = try Data(contentsOf: URL(fileURLWithPath: world.group.logsPath + "/" + name))
     let runCount = 3000
@@ -72,7 +72,7 @@ import Testing
     #expect(try peakMiB() < 150)
   }
 
-  @Test func aDeadRunsSegmentCostsWhatItHoldsNotWhatItsLengthIs() throws {
+  @Test func deadRunsSegmentCostsItsContentNotItsLength() throws {
     let worker = try world.worker("write", "count=50", "hold=1", "segmentBytes=\(1 << 30)")
     try worker.waitForOutput("done")
     try worker.end(with: SIGKILL)
@@ -80,7 +80,7 @@ import Testing
     #expect(try peakMiB() < 150)
   }
 
-  @Test func aFileThatIsAlmostAllHoleIsReadToItsLastLine() throws {
+  @Test func sparseFileIsReadToItsLastLine() throws {
     let name = try writeFile("line")
     let path = world.group.logsPath + "/" + name
     let handle = try #require(FileHandle(forUpdatingAtPath: path))
@@ -91,7 +91,7 @@ import Testing
 
   /// Heads whose marks and lengths are right, one in every 64 bytes, each with the longest record
   /// behind it, and no checksum that holds.
-  @Test func aFileOfNothingButHeadsEndsInNothing() throws {
+  @Test func fileOfRecordHeadsOnlyHasNoLines() throws {
     let name = try writeFile("line")
     let path = world.group.logsPath + "/" + name
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -117,7 +117,7 @@ import Testing
 
   /// A member that knows a process's nonce, as every reader does, can have it log a text in which a
   /// record stands at its place. One wrong bit elsewhere in that line makes it no record.
-  @Test func whatStandsInABrokenRecordsTextIsNoRecord() throws {
+  @Test func textOfBrokenRecordIsNotParsedAsRecord() throws {
     let log = try world.log()
     log.append(.info, "first")
     try log.flush()

@@ -11,7 +11,7 @@ import Testing
 
   /// The files lie on a disk without room, the segments in memory.
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
-  func aFullDiskCostsNothingWithinTheVolumeAndWhatExceedsItIsCounted() throws {
+  func fullDiskLosesNothingWithinTheVolumeAndCountsTheRest() throws {
     let place = world.root.file("place")
     let programs = try ["framebus", "LogWorker"].map(pathOfProgram)
     let script = """
@@ -43,7 +43,7 @@ import Testing
     #expect(lines.last == "0")
   }
 
-  @Test func whereRingsAreForbiddenPlainWritesSaveAndTheLogSaysSoOnce() throws {
+  @Test func plainWritesReplaceForbiddenIOURingAndTheLogSaysSoOnce() throws {
     let forbid = tool("forbid_calls.py")
     try run(
       "python3",
@@ -61,7 +61,7 @@ import Testing
     #expect(try world.segments().isEmpty)
   }
 
-  @Test func aWallClockThatIsSetReordersAndLosesNothing() throws {
+  @Test func settingTheWallClockReordersAndLosesNothing() throws {
     let source = tool("jumping_clock.c")
     let library = world.root.file("jumping_clock.so")
     try output(of: "cc", ["-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"])
@@ -81,7 +81,7 @@ import Testing
     #expect(steps.contains { $0 > 3_000_000_000_000 }, "it was set on")
   }
 
-  @Test func ofManyRunsTheNewestAreKeptWithinTheQuota() throws {
+  @Test func newestOfManyRunsAreKeptWithinTheQuota() throws {
     for number in 1...6 {
       let worker = try world.worker(
         "write", "count=2000", "rotateBytes=131072", "quotaBytes=786432", "wait=1",
@@ -103,7 +103,7 @@ import Testing
     #expect(sessions == sessions.sorted())
   }
 
-  @Test func aDirectoryThatIsRemovedUnderTheRunCostsWhatWasInIt() throws {
+  @Test func removingTheDirectoryLosesOnlyItsContent() throws {
     let log = try world.log()
     log.append(.info, "lost with it")
     try log.flush()
@@ -118,7 +118,7 @@ import Testing
     #expect(try world.messages() == ["kept", "and saved"])
   }
 
-  @Test func whatIsPrivateIsShownInTheGroupAndInNoExport() throws {
+  @Test func privateValuesAreShownInTheGroupButNotExported() throws {
     let log = try world.log()
     log.append(
       .info, "signed in",

@@ -12,7 +12,7 @@ import Testing
 
   init() throws { world = try LogWorld() }
 
-  @Test func whatALineHoldsIsReadAsItWas() throws {
+  @Test func lineContentIsReadUnchanged() throws {
     let log = try world.log()
     let messages = [
       "two\nlines", "\u{1b}[2J\u{7}", "a\0b", "", "\u{202e}right to left", "🎥 é ﬀ",
@@ -25,7 +25,7 @@ import Testing
     #expect(try world.messages() == messages)
   }
 
-  @Test func aLineThatIsTooLongIsCutAndMarked() throws {
+  @Test func tooLongLineIsTruncatedAndMarked() throws {
     let log = try world.log()
     let message = String(repeating: "é", count: 500_000)
     log.append(.info, message, metadata: [LogField("k", "v")])
@@ -43,7 +43,7 @@ import Testing
     #expect(lines[2].message == "next")
   }
 
-  @Test func aRecordInAMessageIsNoRecord() throws {
+  @Test func recordInAMessageIsNotParsedAsRecord() throws {
     let log = try world.log()
     log.append(.info, "true")
     try log.flush()
@@ -57,7 +57,7 @@ import Testing
     #expect(try world.messages().count == 3)
   }
 
-  @Test func damageAtAnyPlaceOfAFileCostsWhatItHitsAndNoMore() throws {
+  @Test func damageLosesOnlyTheLinesItHits() throws {
     let log = try world.log()
     for number in 1...100 { log.append(.info, "line \(number)") }
     try log.close()
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func aHeaderOfNonsenseIsNobodys() throws {
+  @Test func invalidHeaderMakesNoRun() throws {
     let log = try world.log()
     log.append(.info, "line")
     try log.close()
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoFileIsLeftOut() throws {
+  @Test func nonFilesAreLeftOut() throws {
     let log = try world.log()
     log.append(.info, "line")
     let logs = world.group.logsPath
@@ -118,7 +118,7 @@ import Testing
     #expect(try withWatchdog { try world.messages() } == ["line"])
   }
 
-  @Test func aSegmentThatIsTruncatedUnderItsRunHarmsNobody() throws {
+  @Test func truncatingALiveSegmentHarmsNoProcess() throws {
     let log = try world.log()
     log.append(.info, "before")
     try log.flush()
@@ -130,7 +130,7 @@ import Testing
     #expect(try world.messages() == ["before", "after"])
   }
 
-  @Test func aDeadRunsSegmentOfNonsenseEndsInNothing() throws {
+  @Test func invalidSegmentOfDeadRunHasNoLines() throws {
     let worker = try world.worker("write", "count=50", "hold=1")
     try worker.waitForOutput("done")
     try worker.end(with: SIGKILL)
@@ -146,7 +146,7 @@ import Testing
     #expect(try world.messages().last == "well")
   }
 
-  @Test func aHoleThatADeathLeftIsPassedAndCounted() throws {
+  @Test func holeLeftByAKilledWriterIsSkippedAndCounted() throws {
     let worker = try world.worker("write", "count=3", "hold=1")
     try worker.waitForOutput("done")
     // As if killed between taking a place and writing the mark.

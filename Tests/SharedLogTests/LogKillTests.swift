@@ -15,7 +15,7 @@ import Testing
     ProcessInfo.processInfo.environment["FRAMEBUS_LOG_KILLS"].flatMap { Int($0) } ?? 50
   }
 
-  @Test func theLastAcknowledgedLineOutlivesAKillAtARandomMoment() throws {
+  @Test func lastAppendedLineSurvivesAKillAtARandomMoment() throws {
     let seed = TestSeed(for: "LogKillTests")
     var random = seed.generator
     for _ in 0..<Self.kills {
@@ -39,7 +39,7 @@ import Testing
 
   /// Its segment has come round several times by then, so that its oldest line is far from the
   /// run's first.
-  @Test func whatADeadRunsSegmentHoldsIsReadAndSavedWhereItsFilesWereRemoved() throws {
+  @Test func deadRunsSegmentIsReadAndSavedAfterItsFilesWereRemoved() throws {
     let worker = try world.worker(
       "write", "count=9000", "pad=100", "segmentBytes=262144", "wait=1", "hold=1")
     try worker.waitForOutput("done\n")
@@ -57,7 +57,7 @@ import Testing
     try next.close()
   }
 
-  @Test func linesBehindALostFileOfADeadRunAreReadAndSaved() throws {
+  @Test func linesAfterALostFileOfADeadRunAreReadAndSaved() throws {
     let worker = try world.worker(
       "write", "count=9000", "pad=100", "segmentBytes=262144", "rotateBytes=1048576", "wait=1",
       "hold=1")

@@ -25,7 +25,7 @@ import Testing
     #expect(try world.messages() == (0..<60).map { "\($0)" })
   }
 
-  @Test func aReaderThatGoesOnLosesAndRepeatsNothingAcrossRotationDeathAndRestart() throws {
+  @Test func followingReaderLosesAndRepeatsNothingAcrossRotationDeathAndRestart() throws {
     let stop = try StopSignal()
     let reader = try LogReader(world.group, isFollowing: true)
     var lines: [LogRecord] = []
@@ -57,7 +57,7 @@ import Testing
     #expect(try reader.all().lines.isEmpty)
   }
 
-  @Test func aWaitEndsByItsDeadlineAndByStop() throws {
+  @Test func waitEndsAtDeadlineAndOnStop() throws {
     let stop = try StopSignal()
     let reader = try LogReader(world.group, isFollowing: true)
     #expect(try !reader.wait(stop: stop, until: .after(.milliseconds(1))))
@@ -65,7 +65,7 @@ import Testing
     #expect(try !reader.wait(stop: stop))
   }
 
-  @Test func manyProcessesAtOnceAreReadWhole() throws {
+  @Test func linesOfManyConcurrentProcessesAreAllRead() throws {
     let workers = try (0..<64).map { number in
       try world.worker("write", "count=100", "pad=\(number)", "segmentBytes=262144")
     }
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func aFilterTakesWhatAllOfItAccepts() throws {
+  @Test func filterAcceptsLinesThatMeetAllConditions() throws {
     let log = try world.log()
     log.append(.debug, "one red", label: "a", metadata: [LogField("k", "1")])
     log.append(.error, "two red", label: "b", metadata: [LogField("k", "2")])

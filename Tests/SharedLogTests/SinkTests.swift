@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func theJournalHasEachLineWithItsFields() throws {
+  @Test func journalReceivesEachLineWithItsFields() throws {
     let (path, journal) = try journal(3)
     let sink = try JournalSink(identifier: "weather", path: path)
     let log = try world.log { $0.sinks = [sink] }
@@ -90,7 +90,7 @@ import Testing
     #expect(sink.droppedCount == 0)
   }
 
-  @Test func aJournalThatIsGoneIsCountedAndOneThatIsBackIsFound() throws {
+  @Test func linesForMissingJournalAreCountedAndItsReturnIsNoticed() throws {
     let (path, first) = try journal(1)
     let sink = try JournalSink(identifier: "test", path: path)
     sink.append(LogLine(.info, "one"))
@@ -104,7 +104,7 @@ import Testing
     #expect(sink.droppedCount == 1)
   }
 
-  @Test func aFileOfJSONHasAnObjectALineWhateverTheLinesHold() throws {
+  @Test func jsonFileHasOneObjectPerLineForAnyContent() throws {
     let path = world.root.file("lines.jsonl")
     let sink = try JSONLinesSink(path: path)
     let log = try world.log { $0.sinks = [sink] }
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func aFileThatIsFullBecomesTheOldOneAndNothingIsTorn() throws {
+  @Test func fullFileIsRenamedAndNoLineIsTorn() throws {
     let path = world.root.file("lines.jsonl")
     let sink = try JSONLinesSink(path: path, limit: 10_000)
     for number in 1...100 { sink.append(LogLine(.info, "line \(number)")) }

@@ -10,7 +10,7 @@ import Testing
 
   init() throws { world = try LogWorld() }
 
-  @Test func aLineIsReadWithAllThatWasSaid() throws {
+  @Test func lineIsReadWithAllItsParts() throws {
     let log = try world.log { $0.session = "evening" }
     let before = wallNowNs()
     let line = #line + 1
@@ -42,7 +42,7 @@ import Testing
     #expect(try world.files() == ["\(log.runName).000001.log"])
   }
 
-  @Test func linesBelowTheLevelAreNotMade() throws {
+  @Test func linesBelowTheLevelAreNotFormatted() throws {
     let log = try world.log { $0.minimumLevel = .notice }
     func costly() -> String {
       Issue.record("made a message that nobody wants")
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: ["kill", "abort", "trap"])
-  func theLastLineBeforeADeathIsThere(_ by: String) throws {
+  func lastLineBeforeDeathIsReadable(_ by: String) throws {
     let result = try world.worker("die", "by=\(by)").finish()
     #expect(!result.status.isSuccess)
     #expect(try world.messages() == ["last words"])
@@ -66,7 +66,7 @@ import Testing
     #expect(try world.messages() == ["last words"])
   }
 
-  @Test func threadsThatWriteAtOnceLoseNothingAndMixNothing() throws {
+  @Test func concurrentThreadsLoseAndMixNoLines() throws {
     // So small that it is full, and some wait for places that others take.
     let worker = try world.worker(
       "threads", "threads=8", "count=5000", "wait=1", "segmentBytes=262144")
@@ -81,7 +81,7 @@ import Testing
     #expect(lines.map(\.sequence) == Array(1...40_000))
   }
 
-  @Test func whatHasNoRoomIsDroppedAndTheLogSaysHowMuch() throws {
+  @Test func linesWithoutRoomAreDroppedAndCountedInTheLog() throws {
     // Nothing can be saved: a file stands where the directory was.
     let saved = world.group.logsPath
     let log = try world.log { $0.segmentBytes = 1 << 18 }
@@ -106,7 +106,7 @@ import Testing
         })
   }
 
-  @Test func whoeverMayWaitLosesNothing() throws {
+  @Test func waitingWriterLosesNothing() throws {
     let worker = try world.worker("write", "count=30000", "segmentBytes=262144", "wait=1")
     try worker.finish().requireEnd()
     let (lines, missing) = try world.read()
@@ -114,7 +114,7 @@ import Testing
     #expect(lines.map(\.message) == (1...30_000).map { "line \($0) " })
   }
 
-  @Test func filesAreRotatedBySizeAndKeepWithinTheQuota() throws {
+  @Test func filesAreRotatedBySizeAndStayWithinTheQuota() throws {
     let worker = try world.worker(
       "write", "count=20000", "rotateBytes=131072", "quotaBytes=524288", "wait=1")
     try worker.finish().requireEnd()
@@ -133,7 +133,7 @@ import Testing
     #expect(lines.map(\.sequence) == Array(lines[0].sequence...20_000))
   }
 
-  @Test func anOldFileIsFollowedByAnother() throws {
+  @Test func oldFileIsRotated() throws {
     // Every file is too old when the next lines come.
     let log = try world.log { $0.rotateAfter = .nanoseconds(1) }
     for number in 1...3 {
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(.enabled(if: MemoryGroup.canBeMade, "no memory cgroup can be made here"))
-  func theLastLineIsThereWhenTheKernelTakesTheProcessForItsMemory() throws {
+  func lastLineSurvivesTheOutOfMemoryKiller() throws {
     let limit = try MemoryGroup(limitBytes: 64 << 20)
     let worker = try RunningProgram(
       "sh",
@@ -159,7 +159,7 @@ import Testing
     #expect(try world.messages() == ["last words"])
   }
 
-  @Test func aFlushHasLinesOnTheDiskWhileTheRunGoesOn() throws {
+  @Test func flushWritesLinesToTheDiskDuringTheRun() throws {
     let log = try world.log()
     for number in 1...100 { log.append(.debug, "line \(number)") }
     try log.flush()
@@ -168,7 +168,7 @@ import Testing
     #expect(bytes.range(of: Data("line 100".utf8)) != nil)
   }
 
-  @Test func aFileThatIsRemovedUnderTheRunIsFollowedByAnother() throws {
+  @Test func removedFileIsReplacedDuringTheRun() throws {
     let log = try world.log()
     log.append(.info, "in the first")
     try log.flush()
@@ -180,7 +180,7 @@ import Testing
     #expect(try world.files() == ["\(log.runName).000002.log"])
   }
 
-  @Test func wrongOptionsAreRefusedWithTheirRange() throws {
+  @Test func invalidOptionsAreRefusedWithTheirRange() throws {
     for change: (inout LogOptions) -> Void in [
       { $0.segmentBytes = 300_000 }, { $0.segmentBytes = 1 << 17 }, { $0.rotateBytes = 1 },
       { $0.quotaBytes = 1 }, { $0.session = "" }, { $0.session = "a\nb" },
