@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// `scripts/install` in surroundings that somebody prepared, with a toolchain that builds nothing.
+/// `scripts/install` in a hostile environment, with a toolchain that builds nothing.
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct InstallScriptTests {
   private let root: TemporaryRoot
@@ -105,7 +105,7 @@ struct InstallScriptTests {
     try requireUnharmed()
   }
 
-  /// What runs is said by the planted program itself.
+  /// The planted program reports that it runs.
   @Test func rootRunsNoProgramsFromOthersDirectories() throws {
     let user = try TestUser()
     let lines = #"""

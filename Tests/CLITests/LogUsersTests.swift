@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// The log between users: every member reads all of it, and nobody writes another's.
+/// The log between users: every member reads all of it, and writes only its own.
 @Suite(.enabled(if: TestUser.canBeCreated, "only root can make users; it needs useradd"))
 struct LogUsersTests {
   private let root: TemporaryRoot
@@ -56,7 +56,7 @@ struct LogUsersTests {
     let refused = try framebus(as: extensionUser, "log", "append", "x", "--role", "host")
     #expect(refused.status == .exited(1))
     #expect(refused.errors.contains("does not hold the role host"))
-    // A file that says so all the same, under the name of a host's run.
+    // A file that claims the role anyway, under the name of a host's run.
     try framebus("log", "append", "true").requireSuccess()
     let logs = root.path + "/state/a.b/logs"
     let name = try #require(try FileManager.default.contentsOfDirectory(atPath: logs).first)

@@ -1,7 +1,7 @@
 import CommandLineSupport
 import Testing
 
-/// Nothing secret of an address or a header is logged.
+/// Secrets in addresses and headers are not logged.
 @Suite struct LoggedTextTests {
   @Test(arguments: [
     ("test", "test"), ("screen:1", "screen:1"), ("file:/tmp/a b.mkv", "file:/tmp/a b.mkv"),

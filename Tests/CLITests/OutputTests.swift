@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// What cannot be written is a failure, whichever way it is printed.
+/// Output that cannot be written is a failure, however it is printed.
 @Suite struct OutputTests {
   private let root: TemporaryRoot
 
@@ -33,7 +33,7 @@ import Testing
         + " and try again\n")
   }
 
-  /// Starts `framebus …` with a standard output that nobody reads any more.
+  /// Starts `framebus …` with a closed standard output.
   private func unread(_ arguments: [String]) throws -> RunningProgram {
     let start = """
       import os, subprocess, sys

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Platform
 
-/// A named pipe where a file is expected: it is read once somebody writes it, and until then
-/// Ctrl-C ends the wait.
+/// A named pipe instead of a file: it is read once it has a writer, and until then Ctrl-C ends the
+/// wait.
 @Suite struct PipeTests {
   private let root: TemporaryRoot
   private let pipe: String

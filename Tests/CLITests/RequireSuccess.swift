@@ -1,7 +1,7 @@
 import TestSupport
 
 extension ProgramResult {
-  /// For steps that a test only builds on.
+  /// For steps that only prepare a test.
   @discardableResult
   func requireSuccess() throws -> ProgramResult {
     if status == .exited(0) { return self }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Platform
 
-/// What programs are started in: without /proc, with a limit on the size of files, on a file system
-/// that can only be read.
+/// Environments of programs: without /proc, with a limit on the size of files, on a read-only file
+/// system.
 @Suite struct SurroundingsTests {
   private let root: TemporaryRoot
 
@@ -14,7 +14,7 @@ import Testing
     try run("framebus", ["group", "create", "a.b", "--root", root.path]).requireSuccess()
   }
 
-  /// Runs lines of shell in which `bus` is framebus in the group.
+  /// Runs shell commands in which `bus` is framebus in the group.
   private func shell(_ lines: String, in command: [String] = []) throws -> ProgramResult {
     let program = try pathOfProgram("framebus")
     let script = """
@@ -47,7 +47,7 @@ import Testing
     ])
   func everyProgramReadsItsCommandLineWithoutProc(_ name: String) throws {
     guard let program = siblingProgram(named: name) else { return }
-    // Not what it answers without a command line.
+    // Not the output that follows from a missing command line.
     let option = name == "framebus" ? "--version" : "--help"
     let result = try run(
       "unshare",
@@ -117,11 +117,11 @@ import Testing
 
   // MARK: fsync
 
-  /// Only the directory's `fsync(2)`, the last, fails: the new values are there for every reader.
+  /// Only the last `fsync(2)`, the directory's, fails: every reader sees the new values.
   @Test(
     .enabled(if: programInPath(named: "strace") != nil, "strace is missing: apt install strace"))
   func changeThatFailsOnlyToSyncIsNotReportedAsUndone() throws {
-    // More than a journal may have, so that a new file takes the place of the old one.
+    // Larger than a journal may be, so that a new file replaces the old one.
     let text = String(repeating: "x", count: 3 << 20)
     let file = root.file("settings.json")
     try Data("{\"k\": \"\(text)\"}".utf8).write(to: URL(fileURLWithPath: file))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Platform
 
-/// What others wrote never steers the terminal of who looks at it, whichever verb shows it.
+/// Untrusted text never controls the terminal, whichever verb shows it.
 @Suite struct TerminalTests {
   private let root: TemporaryRoot
   /// Titles, a cleared screen, DEL, C1, right to left, isolates, line separators: U+001B, U+0007,
@@ -27,7 +27,7 @@ import Testing
   }
 
   /// Runs `framebus …` with a terminal as its output.
-  /// - Returns: what it wrote there, of both streams.
+  /// - Returns: its output on both streams.
   private func onTerminal(_ arguments: [String]) throws -> String {
     try run(
       "python3", [tool("on_terminal.py"), pathOfProgram("framebus")] + arguments,
@@ -40,7 +40,7 @@ import Testing
     return root.file(name)
   }
 
-  /// Expects that text holds nothing that steers a terminal.
+  /// Expects text without control characters.
   private func expectPlain(_ text: String, _ verb: [String]) {
     let lines = text.replacing("\r\n", with: "\n").replacing("\r\u{1b}[K", with: "\n")
     for scalar in lines.unicodeScalars where scalar != "\n" && scalar != "\t" {
@@ -99,7 +99,7 @@ import Testing
     verbs += y4m.map { ["capture", "y4m:" + $0] }
     for verb in verbs {
       expectPlain(try onTerminal(verb), verb)
-      // Errors are for people wherever they go.
+      // Errors are human-readable wherever they go.
       let piped = try run("framebus", verb, environment: place)
       expectPlain(piped.errors, verb)
       if verb.contains("--json") { expectPlain(piped.output, verb) }

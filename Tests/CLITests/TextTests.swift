@@ -2,7 +2,7 @@ import Testing
 
 @testable import CommandLineSupport
 
-/// Numbers as columns show them. Some come from other processes' memory: any may come.
+/// Numbers in columns. Some come from other processes' memory and can have any value.
 @Suite struct TextTests {
   @Test(
     arguments: [

@@ -1,8 +1,7 @@
 import TestSupport
 import Testing
 
-/// Wrong words are answered with status 2, in whichever program they are understood, and nothing
-/// is made.
+/// Invalid arguments end with status 2, whichever program parses them, and create nothing.
 @Suite struct UsageTests {
   @Test(arguments: [
     ["capture", "foo"], ["capture", "file:"], ["capture", "screen:"], ["capture", "test:nope"],

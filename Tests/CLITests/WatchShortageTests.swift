@@ -4,8 +4,8 @@ import Testing
 
 @testable import Platform
 
-/// Where no inotify instance or watch is left, because another process of the user took them all,
-/// or a filter forbids them: changes are still seen.
+/// Without inotify instances or watches, because another process of the user took them all or a
+/// filter forbids them, changes are still seen.
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct WatchShortageTests {
   private let root: TemporaryRoot
@@ -24,7 +24,7 @@ struct WatchShortageTests {
     try user.run("framebus", arguments + place)
   }
 
-  /// Starts a process that leaves this user no inotify instance.
+  /// Starts a process that takes all of this user's inotify instances.
   private func thief() throws -> RunningProgram {
     let thief = try user.start("HostileMember", ["watches", "-"])
     try thief.waitForOutput("ready")
@@ -75,7 +75,7 @@ struct WatchShortageTests {
     }
   }
 
-  /// Watches a setting in a group of this test's own user, by a command before `framebus`.
+  /// Watches a setting in a group of this test's user, by a command before `framebus`.
   private func watchAfter(_ command: String, _ arguments: [String]) throws {
     let root = try TemporaryRoot()
     let place = ["--root", root.path, "--group", "a.b"]
@@ -91,7 +91,7 @@ struct WatchShortageTests {
     }
   }
 
-  /// A user namespace has limits of its own, which nobody else sees.
+  /// A user namespace has its own limits, which affect no other process.
   @Test(arguments: ["max_inotify_watches", "max_inotify_instances"])
   func changesAreSeenWithAnInotifyLimitOfZero(_ limit: String) throws {
     let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" \"$@\""

@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Each attempt is made without confinement too, where it succeeds: what fails, fails by it.
+/// Each attempt succeeds without confinement, so its failure is due to confinement.
 @Suite struct BreakOutTests {
   private func expectConfined(
     _ role: String, _ attempts: [String], _ settings: [String] = [], in world: ConfinedWorld,
@@ -43,7 +43,7 @@ import Testing
     #expect(outcome.failed.isEmpty, "\(outcome)")
   }
 
-  /// Of the machine's files, what names and certificates are looked up in.
+  /// The machine's files for name resolution and certificates are readable.
   @Test func extensionResolvesNamesAndTrustsTheMachinesCertificates() throws {
     let world = try ConfinedWorld()
     let attempts = [
@@ -57,12 +57,12 @@ import Testing
 
   @Test func captureCannotOpenNetworkSocketsEvenByIOURing() throws {
     let world = try ConfinedWorld()
-    // 2 and 10: the Internet; 16: the kernel. The last is 2 for the kernel, and not for a filter
-    // that compares carelessly.
+    // 2 and 10: Internet; 16: netlink. The last is 2 for the kernel, which reads 32 bits, but not
+    // for a filter that compares 64 bits.
     try expectConfined(
       "capture", ["socket=2", "socket=10", "socket=16", "socket=0x100000002", "ring"], in: world)
     #expect(try world.attempt(as: "capture", ["socket=1", "pair=1"]).failed.isEmpty)
-    // The kernel has none of the Internet either, but would give another reason.
+    // The kernel refuses these arguments as well, but for another reason.
     #expect(try world.attempt(as: "capture", ["pair=2"]).attempts == ["pair=2": "EACCES"])
   }
 
@@ -107,7 +107,7 @@ import Testing
         ],
         in: world)
     }
-    // Last, because who traces a process that ends takes it along.
+    // Last, because a tracer that exits takes the traced process along.
     try expectConfined(role, ["trace=\(siblingID)"], in: world)
     try sibling.end(with: SIGTERM)
   }
@@ -117,7 +117,7 @@ import Testing
     let world = try ConfinedWorld()
     try expectConfined(
       role, ["namespace", "clone", "keys", "shared", "semaphore", "queue"], in: world)
-    // Older kernels have no such call, so without confinement it need not succeed.
+    // Older kernels do not have this call, so it need not succeed without confinement.
     #expect(try world.attempt(as: role, ["tree"]).attempts == ["tree": "EPERM"])
   }
 
@@ -148,8 +148,8 @@ import Testing
     #expect(outcome.ending.contains("exceeded its memory budget of 60 MiB"), "\(outcome)")
   }
 
-  /// The child takes more than the budget and less than the kernel's own limit, so that nothing but
-  /// the host's look at the group ends it.
+  /// The child takes more than the budget and less than the kernel's own limit, so only the host's
+  /// poll of the group can end it.
   @Test(.enabled(if: MemoryGroup.canBeMade, "needs memory cgroups"))
   func childrensMemoryCountsInTheBudget() throws {
     try withWatchdog {

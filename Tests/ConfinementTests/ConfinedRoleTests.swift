@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// The product's own programs, at work while they are confined.
+/// FrameBus's own programs work in a sandbox.
 @Suite struct ConfinedRoleTests {
   private func start(
     _ role: String, _ command: [String], _ settings: [String] = [], in world: ConfinedWorld,
@@ -31,7 +31,7 @@ import Testing
     try output(of: "framebus", arguments + ["--group=a.b", "--root=\(world.root.path)"])
   }
 
-  /// Without namespaces there is no private root, and no role changes permissions.
+  /// Without namespaces there is no private root, and no role may change permissions.
   @Test(arguments: [nil, "namespaces"])
   func framesReachAConfinedUploadFromAConfinedCapture(lacking: String?) throws {
     let world = try ConfinedWorld()

@@ -7,7 +7,7 @@ import TestSupport
 struct ConfinedWorld {
   let root: TemporaryRoot
   let group: AppGroup
-  /// A file of the host's, that is nobody else's business.
+  /// A private file of the host.
   let secret: String
 
   init() throws {
@@ -17,19 +17,19 @@ struct ConfinedWorld {
     try Data("host's own".utf8).write(to: URL(fileURLWithPath: secret))
   }
 
-  /// Whether Landlock has scopes here, as Linux has since 6.12.
+  /// Whether Landlock has scopes on this kernel (Linux 6.12).
   private static let hasScope: Bool = {
     let world = try? ConfinedWorld()
     return (try? world?.attempt(as: "none", ["scope"]).succeeded) == ["scope"]
   }()
 
-  /// The measures that are off for a role: those named, and what this kernel has not got.
+  /// The measures that are off for a role: those named, and those that this kernel lacks.
   static func off(for role: String, _ names: String...) -> Set<String> {
     let missing: Set = role == "capture" ? ["scope"] : ["scope", "unix-sockets"]
     return Set(names).union(hasScope ? [] : missing)
   }
 
-  /// Of some attempts, those that this kernel does not keep a role from.
+  /// The attempts that this kernel cannot prevent.
   static func possible(_ attempts: [String], for role: String) -> Set<String> {
     if hasScope { return [] }
     return Set(
@@ -38,15 +38,15 @@ struct ConfinedWorld {
       })
   }
 
-  /// What a role could do, and how it was confined.
+  /// The result of a role's attempts, and its measures.
   struct Outcome: CustomStringConvertible {
     let description: String
-    /// By attempt: `did`, or the reason why not.
+    /// By attempt: `did`, or the reason of the failure.
     var attempts: [String: String] = [:]
     /// By name: whether it is on.
     var measures: [String: Bool] = [:]
     var ending = ""
-    /// What a process said of itself that it has.
+    /// What a process reported that it has.
     var own: [String] = []
 
     init(_ result: ProgramResult) {
@@ -67,7 +67,7 @@ struct ConfinedWorld {
       }
     }
 
-    /// The attempts that came to nothing.
+    /// The attempts that failed.
     var failed: Set<String> { Set(attempts.filter { $0.value != "did" }.keys) }
     var succeeded: Set<String> { Set(attempts.filter { $0.value == "did" }.keys) }
     /// The measures that are off.
@@ -77,7 +77,7 @@ struct ConfinedWorld {
   /// Starts a host that starts a program as a role.
   /// - Parameters:
   ///   - role: `none`, `capture` or `extension`.
-  ///   - forbidding: what the kernel lacks, as forbid_calls.py names it.
+  ///   - forbidding: what the kernel lacks, in the terms of forbid_calls.py.
   func start(
     _ role: String, _ command: [String], _ settings: [String] = [], forbidding: String? = nil,
     as user: TestUser? = nil, environment: [String: String?] = [:], inherited: [Int32] = []
@@ -109,7 +109,7 @@ struct ConfinedWorld {
 }
 
 extension Substring {
-  /// What stands before and after a separator.
+  /// The parts before and after a separator.
   fileprivate func cut(_ separator: String) -> (String, String)? {
     range(of: separator).map { (String(self[..<$0.lowerBound]), String(self[$0.upperBound...])) }
   }

@@ -74,7 +74,7 @@ import Testing
     watch.send(signal: SIGKILL)
   }
 
-  /// What `RoleHost` says it started.
+  /// The process that `RoleHost` started, as it reports.
   private func processNamed(by host: RunningProgram) throws -> Int32 {
     try host.waitForOutput("role ")
     let line = host.output.text.split(separator: "\n").last { $0.hasPrefix("role ") }
@@ -106,7 +106,7 @@ import Testing
     #expect(throws: LaunchError.notAbsolute("cookie")) {
       try start("/usr/bin/true", [], confinement)
     }
-    // The program's own is one more.
+    // Plus the program's own.
     confinement.grants = (0..<512).map { .init(.read, "/\($0)") }
     #expect(throws: LaunchError.tooMany("paths", count: 513, limit: 512)) {
       try start("/usr/bin/true", [], confinement)

@@ -3,10 +3,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// Machines and users that cannot have each measure: the report says so, the role still runs, and
-/// the other measures hold.
+/// Machines and users without some measure: the report says so, the role still runs, and the other
+/// measures hold.
 @Suite struct MissingMeasureTests {
-  /// Or with namespaces in which nothing can be mounted, as some distributions have them.
+  /// Or with namespaces that allow no mounts, as on some distributions.
   @Test(arguments: ["namespaces", "roots"])
   func landlockProtectsFilesWithoutAPrivateRoot(lacking: String) throws {
     let world = try ConfinedWorld()
@@ -23,7 +23,7 @@ import Testing
     let world = try ConfinedWorld()
     let outcome = try world.attempt(
       as: "extension", ["read=\(world.secret)", "socket=2"], forbidding: "landlock")
-    // It has the host's network, whose abstract sockets the scope alone would keep from it.
+    // It has the host's network, whose abstract sockets only the scope would hide.
     #expect(outcome.off == ["files", "scope", "unix-sockets"], "\(outcome)")
     #expect(outcome.succeeded == ["socket=2"], "\(outcome)")
     #expect(outcome.description.contains("measure files off Function"))
@@ -84,7 +84,7 @@ import Testing
     #expect(ConfinedWorld.Outcome(try post.finish()).ending == "finished", "\(post.transcript)")
   }
 
-  /// Root needs none for a private root, but for limits that count its role alone.
+  /// Root needs user namespaces for the role's own limits, not for a private root.
   @Test(.enabled(if: TestUser.canBeCreated, "only root has a private root by itself"))
   func withoutUserNamespacesTheReportSaysThatInotifyIsUnlimitedForRoot() throws {
     let world = try ConfinedWorld()
@@ -98,7 +98,7 @@ import Testing
     #expect(outcome.succeeded == ["watches=100"], "\(outcome)")
   }
 
-  /// In a user namespace it could not tell the group's other users apart.
+  /// In a user namespace it could not distinguish the group's other users.
   @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
   func unprivilegedUserHasNoPrivateRootInAGroupOfSeveralUsers() throws {
     let world = try ConfinedWorld()

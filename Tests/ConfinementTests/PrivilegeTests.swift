@@ -3,8 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// What a role could leave behind, change or slow outside its own process. Each attempt succeeds
-/// without confinement.
+/// What a role could leave behind, change or slow down outside its own process. Each attempt
+/// succeeds without confinement.
 @Suite struct PrivilegeTests {
   private func expectConfined(
     _ role: String, _ attempts: [String], _ settings: [String] = [], user: TestUser? = nil,
@@ -46,7 +46,7 @@ import Testing
       ["capability=\(streams)", "link=\(manifest):\(streams)", "lease=\(manifest)"], in: world)
   }
 
-  /// Of a user without rights: the kernel itself keeps those with fewer from slowing root's.
+  /// As an unprivileged user: the kernel itself protects root's processes.
   @Test(
     .enabled(if: TestUser.canBeCreated, "users can only be created by root"),
     arguments: ["capture", "extension"])
@@ -67,7 +67,7 @@ import Testing
         "slow.setpriority-user=0", "write=/proc/\(number)/oom_score_adj",
       ], user: user, in: world)
     try victim.end(with: SIGTERM)
-    // What a role does to itself.
+    // What a role does to itself is allowed.
     let own = try world.attempt(as: role, calls.map { "slow.\($0)=0" }, user: user)
     #expect(own.failed.isEmpty, "\(own)")
   }
@@ -78,8 +78,8 @@ import Testing
       ["group", "grant", role, "--uid", "\(user.uid)", "--group=a.b", "--root=\(world.root.path)"])
   }
 
-  /// Where no private root hides the user's other files, and Landlock governs neither permissions
-  /// nor owners, times and attributes.
+  /// No private root hides the user's other files, and Landlock does not cover permissions, owners,
+  /// times and attributes.
   @Test(
     .enabled(if: TestUser.canBeCreated, "users can only be created by root"),
     arguments: ["capture", "extension"])
@@ -100,7 +100,7 @@ import Testing
     try expectConfined(
       role, calls.map { "change.\($0)=\(key)" } + ["observe=\(world.root.path)"], user: user,
       in: world)
-    // What it may read, and even what it may write, by a descriptor.
+    // By a descriptor, for files that it may read or even write.
     let readable = world.group.streamsPath + "/readable"
     try Data("x".utf8).write(to: URL(fileURLWithPath: readable))
     try output(of: "chown", ["\(user.uid):\(user.gid)", readable])
@@ -112,7 +112,7 @@ import Testing
     #expect(outcome.off.isSuperset(of: ["private-root", "file-metadata"]), "\(outcome)")
   }
 
-  /// By the limits of a user namespace, which a role has of its own, whoever its user is.
+  /// By the limits of a user namespace, which a role of any user has.
   @Test func roleLeavesItsUserInotifyInstances() throws {
     let world = try ConfinedWorld()
     try expectConfined("capture", ["watches=100"], in: world)
@@ -128,12 +128,12 @@ import Testing
     let made = try user.run("framebus", ["group", "create", "a.b", "--root=\(own.path)"])
     #expect(made.status.isSuccess, "\(made.errors)")
     try expectConfined("extension", ["watches=100"], ["root=\(own.path)"], user: user, in: world)
-    // In a group of several, it has neither a namespace nor inotify.
+    // In a group of several users, it has neither a namespace nor inotify.
     try grant("capture", to: user, in: world)
     try expectConfined("capture", ["watches=1"], user: user, in: world)
   }
 
-  /// Of root there is no such limit for descriptors.
+  /// Root has no such limit for descriptors.
   @Test(
     .enabled(if: TestUser.canBeCreated, "users can only be created by root"),
     arguments: ["none", "capture", "extension"])
@@ -148,7 +148,7 @@ import Testing
     let isLeft = "pass: did\nenqueue: did\n"
     let isTaken = "pass: ETOOMANYREFS\nenqueue: EAGAIN\n"
     #expect(other.output == (role == "none" ? isTaken : isLeft), "\(thief.transcript)")
-    // Waited for by its host: until then, its signals count.
+    // Waited for by its host, because its signals count until then.
     let line = thief.output.text.split(separator: "\n").last { $0.hasPrefix("role ") }
     kill(try #require(Int32(line?.dropFirst("role ".count) ?? "")), SIGKILL)
     try thief.finish()

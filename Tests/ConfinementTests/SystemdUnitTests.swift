@@ -3,8 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Roles with a memory budget whose host is a service of systemd's, with control groups of the
-/// kernel's second version.
+/// Roles with a memory budget whose host is a systemd service, with control groups of version 2.
 @Suite(.enabled(if: SystemdUnit.canBeMade, "systemd does not run here, as it does in scripts/vm"))
 struct SystemdUnitTests {
   private let world: ConfinedWorld
@@ -30,7 +29,7 @@ struct SystemdUnitTests {
     return unit
   }
 
-  /// The process that the host says it started.
+  /// The process that the host started, as it reports.
   private func role(of unit: SystemdUnit) throws -> Int32 {
     let line = unit.program.output.text.split(separator: "\n").last { $0.hasPrefix("role ") }
     return try #require(Int32(line?.dropFirst("role ".count) ?? ""))

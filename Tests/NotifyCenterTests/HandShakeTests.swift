@@ -5,8 +5,8 @@ import Testing
 
 @testable import NotifyCenter
 
-/// Posts at the very moments at which the hand-shake could lose one. No observer here looks without
-/// having been rung for.
+/// Posts at the moments at which the hand-shake could lose one. Observers check for posts only when
+/// rung.
 @Suite(.serialized) struct HandShakeTests {
   @Test(arguments: [NotifyStep.drained, .armed])
   func postsDuringAWakeUpAreDeliveredWithoutAnotherRing(_ step: NotifyStep) throws {
@@ -19,7 +19,7 @@ import Testing
       world.group, role: .host, isSystem: false, recheckInterval: .seconds(3600),
       onStep: { now in
         guard now == step, !hasPosted.exchange(true, ordering: .relaxed) else { return }
-        // From then on the poster takes the observer for rung, and rings no more.
+        // From here on the poster counts the observer as rung, and rings no more.
         while hasRung.load() == 0 { yieldProcessor() }
         _ = try? poster.post()
       })
@@ -36,7 +36,7 @@ import Testing
   @Test func postsDuringRegistrationAreDeliveredOrPrecedeIt() throws {
     let world = try NotifyWorld()
     let poster = try world.center.poster(of: name("a"))
-    // So that the poster knows the seats before it is asked to look for them.
+    // So that the poster knows the registrations before it scans for them.
     try poster.post()
     let inbox = Inbox()
     for step in [NotifyStep.seatTaken, .epochRaised, .marked] {
@@ -62,7 +62,7 @@ import Testing
     }
     try world.center.post("a")
     try waitUntil("the closure runs") { hasBegun.load() == 1 }
-    // Lets go of the closure while the other thread waits in `cancel`.
+    // Releases the closure while the other thread waits in `cancel`.
     try startThread(named: "release") {
       sleep(until: .after(.milliseconds(50)))
       mayEnd.store(1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotifyCenter
 
-/// What becomes of letters when either side is killed (docs/design/mailbox.md, Failures).
+/// Letters when either side is killed (docs/design/mailbox.md, Failures).
 @Suite struct MailboxDeathTests {
   @Test func lettersOfADeadSenderArrive() throws {
     let world = try MailboxWorld()
@@ -23,7 +23,7 @@ import Testing
     #expect(try mailbox.isEmpty())
   }
 
-  /// Here the sender dies with an answer that it never read.
+  /// The sender dies with an unread answer.
   @Test func lettersOfASenderThatReadsNoAnswersArrive() throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
@@ -67,8 +67,8 @@ import Testing
     try sender.settle(until: soon)
   }
 
-  /// Owners are killed at random moments. Every letter is worked on; one that is worked on twice
-  /// says so; and none is acknowledged that nobody worked on.
+  /// Owners are killed at random moments. Every letter is processed; a letter that is processed twice
+  /// is marked as repeated; and no letter is acknowledged unprocessed.
   @Test func noLetterIsLostWhenOwnersDieRepeatedly() throws {
     let world = try MailboxWorld()
     let seed = TestSeed(for: "noLetterIsLost")
@@ -101,7 +101,7 @@ import Testing
         #expect(worked.insert(number).inserted || words[2] == "repeated", "\(seed)")
       }
       for number in 1...lastNumber where !doubtful.contains(number) {
-        #expect(worked.contains(number), "letter \(number) is no work of anybody's; \(seed)")
+        #expect(worked.contains(number), "letter \(number) was processed by no owner; \(seed)")
       }
     }
     #expect(worked.count == total)

@@ -6,13 +6,13 @@ import Testing
 
 @testable import NotifyCenter
 
-/// Members that keep no rule, and users that the policy keeps out.
+/// Members that break every rule, and users that the policy excludes.
 @Suite struct MailboxHostileTests {
   private func send(_ bytes: [UInt8], over socket: borrowing MessageSocket) {
     _ = unsafe socket.send(bytes.span.bytes)
   }
 
-  /// Waits until the owner has hung up.
+  /// Waits until the owner has disconnected.
   private func waitForEnd(of socket: borrowing MessageSocket) throws {
     var inbox = MailboxInbox()
     while socket.waitUntilReadable(until: soon) {
@@ -27,12 +27,12 @@ import Testing
     MailboxPacket(.acknowledged, sender: 1, sequence: 1).bytes(),
     Array(MailboxPacket(.letter, sender: 1, sequence: 1).bytes().dropLast()),
   ])
-  func senderOfMalformedPacketsIsDisconnectedAndOthersAreServed(_ garbage: [UInt8]) throws {
+  func senderOfMalformedPacketsIsDisconnectedAndOthersAreServed(_ malformed: [UInt8]) throws {
     let world = try MailboxWorld()
     var mailbox = try world.own()
     let stranger = try world.stranger()
     var sender = try world.sender()
-    send(garbage, over: stranger)
+    send(malformed, over: stranger)
     try sender.send(.init("hello"))
     let letter = try mailbox.letter()
     #expect(letter.payload == .init("hello"))
@@ -54,7 +54,7 @@ import Testing
       readEnd = pipe.takeReadEnd()
     }
     #expect(try mailbox.isEmpty())
-    // Hung up: nobody has the end that was sent.
+    // Disconnected: no process has the end that was sent.
     #expect(try waitUntilReadable([readEnd.number], until: soon) == [true])
   }
 
@@ -71,7 +71,7 @@ import Testing
     fill(flood)
     var sender = try world.sender()
     try sender.send(.init("hello"))
-    // Letters are kept, as by a program that works on many at once.
+    // The letters are kept, as by a program that processes many at once.
     var kept: [LetterBox] = []
     repeat {
       let letter = try mailbox.letter()
@@ -84,7 +84,7 @@ import Testing
       fill(flood)
     }
     #expect(kept.count == Mailbox.maximumUnsettledCount + 1)
-    // Letters in work keep the line on which they are answered.
+    // Letters being processed keep the connection on which they are answered.
     kept = []
     try waitForEnd(of: flood)
   }
@@ -170,7 +170,7 @@ import Testing
     #expect(try output(of: "cat", [log]).hasSuffix(" role viewer refused to post “box”\n"))
   }
 
-  /// Everybody who may own a mailbox may make files there, of any name.
+  /// Every user who may own a mailbox may create files there, of any name.
   @Test(arguments: ["mkdir PATH.sock", "mkdir PATH.sock.new", "touch PATH.lock"])
   func errorNamesFileAndUserThatBlockTheMailbox(_ command: String) throws {
     guard TestUser.canBeCreated else { return }
@@ -185,11 +185,11 @@ import Testing
     } catch MailboxError.inTheWay(let found, let ownerID) {
       #expect(found.hasPrefix(path) && ownerID == squatter.uid)
     }
-    // What was made on the way is gone again.
+    // Files made on the way were removed.
     #expect(try output(of: "ls", [world.group.mailboxesPath]).split(separator: "\n").count == 1)
   }
 
-  /// Whoever may make files there could lead letters to another mailbox of the owner's user.
+  /// A user who may create files there could redirect letters to another mailbox of the owner's user.
   @Test(arguments: ["ln -s PATH.other PATH.sock", "mkfifo PATH.sock", "mkdir PATH.sock"])
   func senderConnectsOnlyToSockets(_ command: String) throws {
     let world = try MailboxWorld()
@@ -222,7 +222,7 @@ import Testing
     try waitUntil("the owner has no descriptor left") { try facts.descriptorCount >= 16 }
     let before = try facts.userTicks + facts.systemTicks
     sleep(until: .after(.seconds(1)))
-    // A spinning thread takes 100 ticks in a second, less what others take from it.
+    // A spinning thread uses 100 ticks per second, less what other threads take.
     #expect(try facts.userTicks + facts.systemTicks - before < 20)
     for socket in crowd { _ = shutdown(socket.number, Int32(SHUT_RDWR)) }
     var sender = try world.sender()
@@ -231,7 +231,7 @@ import Testing
   }
 }
 
-/// A letter that can lie in an array.
+/// A letter in a class, so that an array can hold it.
 private final class LetterBox {
   let letter: Letter
   var text: String { String(decoding: letter.payload, as: UTF8.self) }

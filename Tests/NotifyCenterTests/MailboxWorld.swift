@@ -4,7 +4,7 @@ import NotifyCenter
 import Platform
 import TestSupport
 
-/// A group in a temporary root, and short ways to use a mailbox in it.
+/// A group in a temporary root, and helpers to use a mailbox in it.
 struct MailboxWorld {
   let root: TemporaryRoot
   let group: AppGroup
@@ -24,7 +24,7 @@ struct MailboxWorld {
     try MailboxSender(to: name, in: group, as: .host)
   }
 
-  /// What a `MailboxWorker` needs: which end it is, and in which role.
+  /// Arguments of a `MailboxWorker`: which end it is, and in which role.
   func arguments(_ end: String, as role: String = "host") -> [String] {
     [end, root.path, Self.groupName, name.text, role]
   }
@@ -33,12 +33,12 @@ struct MailboxWorld {
     try RunningProgram("MailboxWorker", arguments(end) + settings)
   }
 
-  /// A peer that keeps no rule: a bare connection to the owner.
+  /// A peer that ignores the protocol: a bare connection to the owner.
   func stranger() throws -> MessageSocket {
     try MessageSocket.connect(to: "\(group.mailboxesPath)/\(name).sock")
   }
 
-  /// Replaces what the manifest says about notifications, and leaves its permissions.
+  /// Replaces the manifest's policy of notifications, and leaves permissions unchanged.
   func write(policy: String) throws {
     let path = group.containerPath + "/manifest.toml"
     let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -51,13 +51,13 @@ struct MailboxWorld {
 var soon: Deadline { .after(.seconds(60)) }
 
 extension Mailbox {
-  /// The next letter, which must come.
+  /// The next letter, which must arrive.
   mutating func letter() throws -> Letter {
     guard let letter = try receive(until: soon) else { throw HarnessError("no letter came") }
     return letter
   }
 
-  /// Whether there is no letter now. One that is there goes back.
+  /// Whether there is no letter now. A letter that is there is returned.
   mutating func isEmpty() throws -> Bool {
     if let letter = try receiveNow() {
       _ = letter.sequence

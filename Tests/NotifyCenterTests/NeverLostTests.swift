@@ -6,15 +6,15 @@ import Testing
 
 @testable import NotifyCenter
 
-/// Coalesced, never lost: whatever happens to posters and observers, who goes on is told of exactly
-/// as many posts as were made.
+/// Coalesced, never lost: whatever happens to other posters and observers, a living observer receives
+/// exactly the number of posts that were made.
 @Suite(.serialized) struct NeverLostTests {
   @Test func postsIntoAFullQueueAreCountedAndDeliveredLater() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a", "until=40")
     try observer.waitForOutput("ready")
     observer.process.send(signal: Signal.stop)
-    // Each process rings once, and a queue takes 11.
+    // Each process rings once, and a queue has 11 datagrams.
     for _ in 1...40 { _ = try world.worker("post", "a").finish() }
     observer.process.send(signal: Signal.continue)
     #expect(try observer.finish().output.hasSuffix("done 40\n"))
@@ -33,8 +33,8 @@ import Testing
     #expect(!observer.output.text.contains("wrong"))
   }
 
-  /// By the kernel's count. A ring comes for nothing where its post was delivered before it came,
-  /// which is seldom.
+  /// By the kernel's count. A ring is superfluous if its post was delivered before it arrived, which
+  /// is rare.
   @Test func observerIsHardlyWokenMoreOftenThanItsClosureIsCalled() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a", "until=200000", "hold=1")
@@ -47,7 +47,7 @@ import Testing
     let deliveries = try #require(line?.split(separator: " ").last.flatMap { Int($0) })
     let thread = try #require(
       try ProcessFacts(observer.processID).threads.first { try $0.name == "framebus-notify" })
-    // Asleep after the last as before the first.
+    // Asleep after the last post as before the first.
     #expect(try thread.sleepCount <= deliveries + deliveries / 5 + 10)
     try observer.end(with: 9)
   }
@@ -145,7 +145,7 @@ import Testing
     #expect(try world.center.post("a.0") == 2)
   }
 
-  /// The big one: every post counts, whoever dies.
+  /// The main test: every post counts, whichever processes die.
   @Test func aMillionPostsEndWithTheExactGenerationWhileObserversAreKilled() throws {
     let seed = TestSeed(for: "aMillionPostsToObserversOfWhomSomeAreKilled")
     var random = seed.generator
@@ -173,7 +173,7 @@ import Testing
       }
     }
     for poster in posters { #expect(try poster.finish().output.contains("posted")) }
-    // All of them first: what one that is stopped holds, others may wait for.
+    // All of them first, because a stopped one may hold what others wait for.
     for observer in observers { observer.process.send(signal: Signal.continue) }
     for observer in observers {
       let result = try observer.finish()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import NotifyCenter
 
-/// What a member who may write the files can do with them, and what it cannot: crash another
-/// member, keep it waiting, or have it lose a post for good.
+/// A member that may write the files cannot crash another member, block it, or make it lose a post
+/// for good.
 @Suite(.serialized) struct NotifyHostileTests {
   private var ownSeats: String { "names/observers/\(currentUserID())" }
 
@@ -146,7 +146,7 @@ import Testing
         + "print('forged', flush=True)\n")
     try forger.waitForOutput("forged")
     _ = try forger.finish()
-    // Nothing was posted: nothing is delivered.
+    // Nothing was posted, so nothing is delivered.
     try world.center.post("a")
     try observer.waitForOutput("delivery 2 of 1")
     let lines = observer.output.text.split(separator: "\n").filter { $0.hasPrefix("delivery") }
@@ -161,7 +161,7 @@ import Testing
 
   @Test func linksToATablesFilesBlockNoProcess() throws {
     let world = try NotifyWorld()
-    // A member who may write a file may link it where that member may make entries.
+    // A member that may write a file may link it where it may create entries.
     for file in ["rows", "epoch"] {
       try FileManager.default.linkItem(
         atPath: world.path("names/\(file)"), toPath: world.path("names/observers/\(file)"))
@@ -178,7 +178,7 @@ import Testing
     let flooder = try python(
       "for i in range(20_000): os.symlink('x', '\(world.path("names/observers"))/x%d' % i)\n")
     #expect(try flooder.finish().status.isSuccess)
-    // Who posts looks at the directories again.
+    // The poster scans the directories again.
     try output(
       of: "sh", ["-c", "printf '\\377\\377' | dd of=\(world.path("names/epoch")) conv=notrunc"])
     try world.center.post("a")
@@ -197,7 +197,7 @@ import Testing
     #expect(try world.center.post("a") == 1)
   }
 
-  // Each lies among the directories of those who observe.
+  // Each is created among the observers' directories.
   @Test(arguments: [
     "mkfifo DIR/4242", "ln -s /dev/zero DIR/4242", "touch DIR/4242", "mkdir DIR/4242",
     "mkdir DIR/4242; mkfifo DIR/4242/seats", "mkdir DIR/4242; ln -s /dev/zero DIR/4242/seats",

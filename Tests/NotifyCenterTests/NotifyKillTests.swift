@@ -4,13 +4,13 @@ import Testing
 
 @testable import NotifyCenter
 
-/// SIGKILL at every numbered step (docs/design/notifications.md): a post counts or it does not, who
-/// observes is told of all that count, and whoever comes next finds nothing in its way.
+/// SIGKILL at every numbered step (docs/design/notifications.md): a post counts or it does not,
+/// observers receive all that count, and a dead process blocks no successor.
 @Suite(.serialized) struct NotifyKillTests {
   @Test(arguments: [NotifyStep.rowTaken, .rowNamed, .nameTold, .counted, .rung])
   func posterKilledAt(_ step: NotifyStep) throws {
     let world = try NotifyWorld(rechecks: true)
-    // One that waits for the row, and one that keeps the wake thread out of it.
+    // One waits for the row, and one keeps the wake thread out of it.
     let observer = try world.worker("observe", "a.other")
     try observer.waitForOutput("ready")
     let inbox = Inbox()
@@ -19,7 +19,7 @@ import Testing
     try expectKilled(world.worker("post", "a", "killAt=\(step.rawValue)"), at: step)
     let counted: UInt64 = isFirst ? 0 : 1
     #expect(try world.center.generation(of: name("a")) == counted)
-    // Nobody rang after `counted`: the observer looks by itself.
+    // No process rang after `counted`: the observer polls.
     if !isFirst { try inbox.wait(forPosts: counted) }
     let after = try before ?? world.newCenter().observe("a", inbox)
     #expect(try world.center.post("a") == counted + 1)
@@ -76,14 +76,14 @@ import Testing
     try successor.end(with: 9)
   }
 
-  // MARK: What must be true afterwards
+  // MARK: Expected state afterwards
 
   private func expectKilled(_ victim: RunningProgram, at step: NotifyStep) throws {
     try victim.waitForOutput("killed at \(step)")
     #expect(try victim.finish().status == .killed(signal: 9))
   }
 
-  /// Whoever comes next observes, and is told of each post.
+  /// A successor can observe, and receives each post.
   private func expectAllWell(_ world: NotifyWorld) throws {
     let observer = try world.worker("observe", "a")
     try observer.waitForOutput("ready")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotifyCenter
 
-/// What posting and observing promise, in one process and in several.
+/// Posting and observing, in one process and in several.
 @Suite(.serialized) struct NotifyTests {
   @Test func postReachesAClosureInAnotherProcess() throws {
     let world = try NotifyWorld()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotifyCenter
 
-/// What the kernel keeps users from doing. Only root can create users; else these tests say so.
+/// Permissions between users, which the kernel enforces. Only root can create users.
 @Suite(.serialized) struct NotifyUsersTests {
   private func skipped() -> Bool {
     if TestUser.canBeCreated { return false }
@@ -14,7 +14,7 @@ import Testing
     return true
   }
 
-  /// A group with two more users: one may publish, the other holds a role that may not.
+  /// A group with two more users: one may publish, the other has a role that may not.
   private struct Users {
     let world: NotifyWorld
     let capturer: TestUser
@@ -52,7 +52,7 @@ import Testing
     let (world, viewer, capturer) = (users.world, users.viewer, users.capturer)
     let refused = try world.worker(as: viewer, "post", "framebus.stream.a", "system=1").finish()
     #expect(refused.output.contains("may not post"))
-    // It has no row yet: the viewer cannot add one.
+    // The name has no row yet, and the viewer cannot add one.
     let observer = try world.worker(as: viewer, "observe", "framebus.stream.a")
     try observer.waitForOutput("ready")
     _ = try world.worker(as: capturer, "post", "framebus.stream.a", "system=1").finish()
@@ -90,7 +90,7 @@ import Testing
     #expect(try world.worker(as: viewer, "post", "news.a").finish().output.contains("may not post"))
     #expect(try world.worker(as: viewer, "observe", "other").finish().output.contains("may not"))
 
-    // And whoever goes around the library meets the kernel.
+    // A program that bypasses the library is refused by the kernel.
     func may(_ command: String) throws -> Bool {
       try viewer.run("sh", ["-c", command]).status.isSuccess
     }
@@ -153,7 +153,7 @@ import Testing
     ] {
       #expect(try !capturer.run("sh", ["-c", attack]).status.isSuccess, "\(attack)")
     }
-    // What the name of its directory is does not matter.
+    // The name of the user's directory does not matter.
     try world.center.post("a")
     try observer.waitForOutput("delivery 1 of 1")
     try observer.end(with: 9)

@@ -4,7 +4,7 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// A group in a temporary root, and short ways to use notifications in it.
+/// A group in a temporary root, and helpers to use notifications in it.
 struct NotifyWorld {
   let root: TemporaryRoot
   let group: AppGroup
@@ -15,8 +15,8 @@ struct NotifyWorld {
 
   /// - Parameters:
   ///   - mode: 0o755 for a root that other users must reach.
-  ///   - rechecks: whether observers look once a second without having been rung for. Mostly they
-  ///     must not: a test passes because of the hand-shake, or not at all.
+  ///   - rechecks: whether observers poll once a second without a ring. Usually false, so that a
+  ///     test can pass only because of the hand-shake.
   init(mode: Int = 0o700, rechecks: Bool = false) throws {
     recheckMs = rechecks ? 1000 : 3_600_000
     root = try TemporaryRoot(mode: mode)
@@ -59,7 +59,7 @@ final class Inbox: Sendable {
   func add(_ delivery: Delivery) { all.withLock { $0.append(delivery) } }
 
   var deliveries: [Delivery] { all.withLock { $0 } }
-  /// The posts that were told of, however they were coalesced.
+  /// The total number of posts delivered.
   var posts: UInt64 { deliveries.reduce(0) { $0 + $1.coalesced } }
 
   func wait(forPosts count: UInt64) throws {

@@ -4,7 +4,7 @@ import SharedLogHandler
 import TestSupport
 import Testing
 
-/// What is logged by swift-log's Logger stands in the group's log.
+/// Lines of swift-log's Logger reach the group's log.
 @Suite struct HandlerTests {
   private let world: LogWorld
 

@@ -2,13 +2,13 @@ import Foundation
 import LogSinks
 import TestSupport
 
-/// Reads from systemd's own journal what was written under one name (`journalctl(1)`).
+/// Reads the entries of one identifier from systemd's journal (`journalctl(1)`).
 struct JournalReader {
   static var isHere: Bool { FileManager.default.fileExists(atPath: JournalSink.usualPath) }
 
   let identifier = "framebus-test-\(UInt64.random(in: 0...UInt64.max))"
 
-  /// All entries, with their fields of text.
+  /// All entries, with their text fields.
   func entries() throws -> [[String: String]] {
     try output(of: "journalctl", ["--sync"])
     let lines = try output(

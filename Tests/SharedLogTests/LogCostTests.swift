@@ -5,14 +5,14 @@ import SharedLog
 import TestSupport
 import Testing
 
-/// What a member can make reading the log cost: memory that does not grow with names, holes or
-/// lengths that nothing stands behind. The figures are the kernel's, of `framebus log`.
+/// The cost of reading a hostile member's log: memory does not grow with names, holes or claimed
+/// lengths. The figures are the kernel's, for `framebus log`.
 @Suite struct LogCostTests {
   private let world: LogWorld
 
   init() throws { world = try LogWorld() }
 
-  /// The most memory in MiB that `framebus log` takes to read all lines. It shows none.
+  /// Peak memory in MiB of `framebus log` reading all lines; it shows none.
   private func peakMiB() throws -> Int {
     let script = """
       import resource, subprocess, sys
@@ -29,7 +29,7 @@ import Testing
     return try #require(peak, "\(result.output)\(result.errors)")
   }
 
-  /// A whole file of a run that has ended, and its name.
+  /// A complete file of an ended run, and its name.
   private func writeFile(_ message: String) throws -> String {
     let log = try world.log()
     log.append(.info, message)
@@ -55,7 +55,7 @@ import Testing
     #expect(try world.messages() == ["line"])
   }
 
-  /// Each takes a block of the disk, and stands for a line of 60,000 bytes.
+  /// Each takes a block of the disk, and contains a line of 60,000 bytes.
   @Test func manyConcurrentRunsAreReadInBoundedMemory() throws {
     let name = try writeFile(String(repeating: "\0", count: 60_000))
     let whole = try Data(contentsOf: URL(fileURLWithPath: world.group.logsPath + "/" + name))
@@ -68,7 +68,7 @@ import Testing
       try handle.close()
     }
     #expect(try world.read().lines.count == runCount)
-    // The texts alone have 170 MiB.
+    // The texts alone are 170 MiB.
     #expect(try peakMiB() < 150)
   }
 
@@ -89,8 +89,8 @@ import Testing
     #expect(try withWatchdog { try world.messages() } == ["line"])
   }
 
-  /// Heads whose marks and lengths are right, one in every 64 bytes, each with the longest record
-  /// behind it, and no checksum that holds.
+  /// Heads with valid marks and lengths, one in every 64 bytes, each claiming the longest record, with
+  /// a wrong checksum.
   @Test func fileOfRecordHeadsOnlyHasNoLines() throws {
     let name = try writeFile("line")
     let path = world.group.logsPath + "/" + name
@@ -107,7 +107,7 @@ import Testing
     }
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     #expect(try withWatchdog { try world.messages() } == [])
-    // Behind a broken record's end a whole one is found.
+    // A whole record follows the end of a broken one.
     let end = header + Int(LG_RECORD_LIMIT)
     var mended = Array(bytes.prefix(end)) + whole[header...]
     mended.set(nonce ^ UInt64(LG_RECORD_LIMIT), at: end)
@@ -115,8 +115,8 @@ import Testing
     #expect(try world.messages() == ["line"])
   }
 
-  /// A member that knows a process's nonce, as every reader does, can have it log a text in which a
-  /// record stands at its place. One wrong bit elsewhere in that line makes it no record.
+  /// A member that knows a process's nonce, as every reader does, can make it log a text that contains
+  /// a record at the right position. One wrong bit elsewhere in that line makes both invalid.
   @Test func textOfBrokenRecordIsNotParsedAsRecord() throws {
     let log = try world.log()
     log.append(.info, "first")

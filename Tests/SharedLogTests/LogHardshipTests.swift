@@ -3,13 +3,13 @@ import SharedLog
 import TestSupport
 import Testing
 
-/// What no process means: a full disk, a system call that is forbidden, a clock that is set.
+/// Adverse conditions: a full disk, a forbidden system call, a clock that is set.
 @Suite struct LogHardshipTests {
   private let world: LogWorld
 
   init() throws { world = try LogWorld() }
 
-  /// The files lie on a disk without room, the segments in memory.
+  /// The files are on a full disk, the segments in memory.
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
   func fullDiskLosesNothingWithinTheVolumeAndCountsTheRest() throws {
     let place = world.root.file("place")
@@ -36,7 +36,7 @@ import Testing
     try #require(lines.count >= 8, "\(result.output)\(result.errors)")
     #expect(Array(lines[..<4]) == ["status 1", "1", "500", "status 1"])
     let kept = try #require(Int(lines[4]))
-    // The lines that were dropped last, nobody can know of but by what the log says itself.
+    // Only the log's own message reports lines that were dropped last.
     #expect(kept > 1000 && kept < 5500, "\(result.output)")
     #expect(lines[lines.count - 3] == "status 0")
     #expect(Int(lines[lines.count - 2]) == kept + 1)
@@ -98,7 +98,7 @@ import Testing
     let last = lines.filter { $0.run.session == "run-6" }
     #expect(last.map(\.sequence) == Array(1...2000))
     #expect(!lines.contains { $0.run.session == "run-1" })
-    // Nothing from the middle: what is kept are the newest lines of all.
+    // The newest lines of all are kept, without gaps.
     let sessions = lines.map(\.run.session)
     #expect(sessions == sessions.sorted())
   }
@@ -110,7 +110,7 @@ import Testing
     try FileManager.default.removeItem(atPath: world.group.logsPath)
     log.append(.info, "kept")
     #expect(throws: LogError.self) { try log.flush(until: .after(.milliseconds(1))) }
-    // Its owner makes it again.
+    // Its owner creates it again.
     try run("framebus", ["group", "show", LogWorld.groupName, "--root", world.root.path])
       .requireSuccess()
     log.append(.info, "and saved")

@@ -5,8 +5,7 @@ import SharedLog
 import TestSupport
 import Testing
 
-/// Whatever lies in a log's directories, and whatever a line holds, reading ends with lines that
-/// were written.
+/// Whatever a log's directories and lines contain, reading ends with lines that were written.
 @Suite struct LogHostileTests {
   private let world: LogWorld
 
@@ -78,7 +77,7 @@ import Testing
       let messages = lines.map(\.message)
       #expect(messages.count >= 97, "\(seed.replay)")
       #expect(messages == expected.filter(Set(messages).contains), "\(seed.replay)")
-      // What is missing at the end, nobody can know of.
+      // Readers cannot detect lines missing at the end.
       let last = lines.last.map { Int($0.sequence) } ?? 0
       #expect(Int(missing) == last - messages.count, "\(seed.replay)")
     }
@@ -149,7 +148,7 @@ import Testing
   @Test func holeLeftByAKilledWriterIsSkippedAndCounted() throws {
     let worker = try world.worker("write", "count=3", "hold=1")
     try worker.waitForOutput("done")
-    // As if killed between taking a place and writing the mark.
+    // As if killed between reserving space and writing the mark.
     worker.process.send(signal: SIGSTOP)
     let name = try #require(try world.segments().first)
     let path = world.group.logSegmentsPath + "/" + name

@@ -4,13 +4,13 @@ import SharedLog
 import TestSupport
 import Testing
 
-/// A process that is killed at a random moment loses no line that it had finished.
+/// A process that is killed at a random moment loses no line whose call returned.
 @Suite struct LogKillTests {
   private let world: LogWorld
 
   init() throws { world = try LogWorld() }
 
-  /// So often; `FRAMEBUS_LOG_KILLS` asks for more (scripts/soak).
+  /// Number of kills; `FRAMEBUS_LOG_KILLS` sets more (scripts/soak).
   private static var kills: Int {
     ProcessInfo.processInfo.environment["FRAMEBUS_LOG_KILLS"].flatMap { Int($0) } ?? 50
   }
@@ -25,7 +25,7 @@ import Testing
       try worker.waitForOutput("wrote \(target)\n")
       let result = try worker.end(with: SIGKILL)
       let said = result.output.split(separator: "\n").last { $0.hasPrefix("wrote ") }
-      // The last one may be cut short by the kill: it is written in one piece, or not at all.
+      // The kill may have prevented the last report, which is written whole or not at all.
       let acknowledged = try #require(said.flatMap { UInt64($0.dropFirst(6)) })
       let (lines, missing) = try world.read()
       let own = lines.filter { $0.run.pid == UInt32(worker.processID) }
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Its segment has come round several times by then, so that its oldest line is far from the
+  /// The segment has wrapped around several times by then, so that its oldest line is far from the
   /// run's first.
   @Test func deadRunsSegmentIsReadAndSavedAfterItsFilesWereRemoved() throws {
     let worker = try world.worker(

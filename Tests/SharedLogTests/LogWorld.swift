@@ -4,7 +4,7 @@ import Platform
 import SharedLog
 import TestSupport
 
-/// A group in a temporary root, and short ways to use its log.
+/// A group in a temporary root, and helpers to use its log.
 struct LogWorld {
   let root: TemporaryRoot
   let group: AppGroup
@@ -33,7 +33,7 @@ struct LogWorld {
     try run("framebus", ["--root", root.path, "--group", Self.groupName] + arguments)
   }
 
-  /// All lines there are now, and how many are missing.
+  /// All present lines, and the number of missing ones.
   func read() throws -> (lines: [LogRecord], missing: UInt64) { try LogReader(group).all() }
 
   func messages() throws -> [String] { try read().lines.map(\.message) }

@@ -4,7 +4,7 @@ import SharedLog
 import TestSupport
 import Testing
 
-/// Lines go to a journal and to a file of JSON besides, and nothing in them passes for another.
+/// Lines also go to a journal and to a JSON file, where their content cannot forge fields or lines.
 @Suite struct SinkTests {
   private let world: LogWorld
 
@@ -15,7 +15,7 @@ import Testing
     let isSealed: Bool
   }
 
-  /// A journal that takes so many lines, at a place of its own.
+  /// A journal at its own path that receives a number of lines.
   private func journal(_ count: Int) throws -> (path: String, program: RunningProgram) {
     let path = world.root.file("journal")
     let program = try RunningProgram("python3", [Self.reader, path, "\(count)"])
@@ -63,7 +63,7 @@ import Testing
     #expect(entries[2].fields["MESSAGE"] == long)
     #expect(entries[2].isSealed && !entries[0].isSealed)
     #expect(sink.droppedCount == 0)
-    // The group's own log is as it always is.
+    // The group's own log is unaffected.
     #expect(try world.messages().count == 3)
   }
 

@@ -4,7 +4,7 @@ import SharedLog
 import TestSupport
 import Testing
 
-/// What is appended is read, whoever appended it and however it ended.
+/// Appended lines are read, whichever process appended them and however it ended.
 @Suite struct WritingTests {
   private let world: LogWorld
 
@@ -18,7 +18,7 @@ import Testing
       .warning, "it is cold", label: "weather",
       metadata: [LogField("degrees", "-3"), LogField("where", "home", isPrivate: true)])
     let after = wallNowNs()
-    // At once: nothing was saved, nobody waited.
+    // At once: the line is not saved yet, and the test has not waited.
     let record = try #require(try world.read().lines.first)
     #expect(record.message == "it is cold")
     #expect(record.level == .warning)
@@ -34,7 +34,7 @@ import Testing
     #expect(record.run.isRoleHeld)
     #expect(record.run.session == "evening")
     #expect(!record.isCut)
-    // The wall clock is followed within a millisecond.
+    // Changes of the wall clock show within a millisecond.
     #expect(record.wallNs >= before - 2_000_000 && record.wallNs <= after + 2_000_000)
     try log.close()
     #expect(try world.read().lines == [record])
@@ -58,7 +58,7 @@ import Testing
     let result = try world.worker("die", "by=\(by)").finish()
     #expect(!result.status.isSuccess)
     #expect(try world.messages() == ["last words"])
-    // The next run saves it, and clears up.
+    // The next run saves the line, and removes the segment.
     let log = try world.log()
     #expect(try world.messages() == ["last words"])
     try log.close()
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func concurrentThreadsLoseAndMixNoLines() throws {
-    // So small that it is full, and some wait for places that others take.
+    // So small that it fills up, and some threads wait for space that others take.
     let worker = try world.worker(
       "threads", "threads=8", "count=5000", "wait=1", "segmentBytes=262144")
     try worker.finish().requireEnd()
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func linesWithoutRoomAreDroppedAndCountedInTheLog() throws {
-    // Nothing can be saved: a file stands where the directory was.
+    // Lines cannot be saved: a file replaces the directory.
     let saved = world.group.logsPath
     let log = try world.log { $0.segmentBytes = 1 << 18 }
     try FileManager.default.moveItem(atPath: saved, toPath: saved + ".away")
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func oldFileIsRotated() throws {
-    // Every file is too old when the next lines come.
+    // Every file is too old when the next lines arrive.
     let log = try world.log { $0.rotateAfter = .nanoseconds(1) }
     for number in 1...3 {
       log.append(.info, "line \(number)")
@@ -192,7 +192,7 @@ import Testing
 }
 
 extension ProgramResult {
-  /// A worker that did all it was asked to.
+  /// A worker that finished its task.
   func requireEnd() throws {
     guard status.isSuccess, output.hasSuffix("closed\n") else {
       throw HarnessError("\(status)\n\(output)\n\(errors)")

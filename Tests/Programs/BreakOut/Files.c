@@ -26,10 +26,10 @@ enum {
   SYS_FILE_SETATTR = 469,
 };
 
-/// With a mode that has bits for the file's type too, as mknod(2) takes it.
+/// With a mode that includes the file type, as mknod(2) takes it.
 static int make_file(const char *call, const char *path, mode_t mode) {
   int flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC;
-  // Not by the C library, which may make another call of it.
+  // Not by the C library, which may make another call.
   if (strcmp(call, "open") == 0) {
 #ifdef SYS_open
     return (int)syscall(SYS_open, path, flags, mode);
@@ -82,14 +82,14 @@ int set_identity(const char *call, const char *directory) {
     struct stat status;
     int found = strcmp(call, "tmpfile") == 0 ? fstat(file, &status) : stat(path, &status);
     if (file > 2) close(file);
-    // One of them is enough.
+    // One is enough.
     if (error == 0) return found == 0 && (status.st_mode & modes[i]) != 0 ? 0 : EINVAL;
     if (i == 2) return error;
   }
   return EINVAL;
 }
 
-/// By a descriptor of a file or directory that it may read.
+/// By a descriptor of a readable file or directory.
 static int change_open(const char *call, const char *path) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return -1;
@@ -145,7 +145,7 @@ int change_metadata(const char *call, const char *path) {
   return result_of(change_open(call, path));
 }
 
-/// Takes so many inotify instances.
+/// Takes a number of inotify instances.
 static int watch(const char *count) {
   int wanted = atoi(count), taken = 0;
   int numbers[1024];
@@ -156,7 +156,7 @@ static int watch(const char *count) {
   return error;
 }
 
-/// Sees what happens in a directory.
+/// Watches events in a directory.
 static int observe(const char *path) {
   int number = inotify_init1(IN_CLOEXEC);
   if (number < 0) return errno;
@@ -165,7 +165,7 @@ static int observe(const char *path) {
   return error;
 }
 
-/// Has whoever opens the file for writing wait.
+/// Takes a lease, which blocks processes that open the file for writing.
 static int lease(const char *path) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return errno;
@@ -174,7 +174,7 @@ static int lease(const char *path) {
   return error;
 }
 
-/// A second name for a file, in a directory: `FILE:DIRECTORY`.
+/// A second name of a file, in a directory: `FILE:DIRECTORY`.
 static int link_into(const char *words) {
   char from[4096], to[4200];
   snprintf(from, sizeof from, "%s", words);
@@ -187,7 +187,7 @@ static int link_into(const char *words) {
   return error;
 }
 
-/// Gives a new file of a directory a capability, which whoever runs it gets.
+/// Gives a new file in a directory a capability, for every process that runs it.
 static int give_capability(const char *directory) {
   char path[4096];
   snprintf(path, sizeof path, "%s/capable", directory);

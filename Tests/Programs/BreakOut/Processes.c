@@ -57,7 +57,7 @@ int slow_process(const char *call, pid_t process) {
   return EINVAL;
 }
 
-/// Sends descriptors that nobody receives: one, or as many as its user may have on their way.
+/// Sends descriptors that no process receives: one, or the user's maximum.
 static int send_descriptors(bool isFilling) {
   enum { EACH = 100, MESSAGES = 40 };
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -86,7 +86,7 @@ static int send_descriptors(bool isFilling) {
   return 0;
 }
 
-/// Queues signals that nobody takes: one, or as many as its user may have.
+/// Queues signals that no process takes: one, or the user's maximum.
 static int queue_signals(bool isFilling) {
   sigset_t blocked;
   sigemptyset(&blocked);

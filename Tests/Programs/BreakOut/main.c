@@ -1,5 +1,5 @@
-// A program that tries to do what a role may not, and says of each attempt how it ended: `did`, or
-// the kernel's reason. It knows nothing of how it was confined.
+// A program that tries what a role may not do, and reports the result of each attempt: `did`, or
+// the kernel's reason. It does not know how it is confined.
 //
 //   BreakOut ATTEMPT[=ARGUMENT]...
 #define _GNU_SOURCE
@@ -96,7 +96,7 @@ static int set_up_ring(void) {
 }
 
 static int read_memory(pid_t process) {
-  // Any address tells: without the right to look, none is asked for.
+  // Any address will do: without the permission, the kernel does not read it.
   char byte;
   struct iovec here = {&byte, 1}, there = {(void *)8, 1};
   long count = syscall(SYS_process_vm_readv, process, &here, 1, &there, 1, 0);
@@ -114,7 +114,7 @@ static int trace(pid_t process) {
   return 0;
 }
 
-/// Asks for another process's limits: who may, may set them too.
+/// Reads another process's limits: the permission to read them includes setting them.
 static int limit(pid_t process) {
   struct rlimit files;
   return result_of(prlimit(process, RLIMIT_NOFILE, NULL, &files));
@@ -145,7 +145,7 @@ static int share_memory(void) {
   return result_of(number);
 }
 
-/// For one that is not there: who may ask is told so.
+/// Uses a missing semaphore: only a permitted caller learns that it is missing.
 static int wait_for_semaphore(void) {
   struct sembuf operation = {0};
   struct timespec atOnce = {0};
@@ -163,8 +163,7 @@ static int open_queue(void) {
   return 0;
 }
 
-/// Takes so many MiB, slowly enough that a watch can look.
-/// Confines nobody: whether the kernel can keep signals and abstract sockets (Linux 6.12).
+/// Confines nothing: tests whether the kernel has scopes for signals and sockets (Linux 6.12).
 static int make_scope(void) {
   uint64_t attributes[] = {0, 0, 3};
   long number = syscall(SYS_LANDLOCK_CREATE_RULESET, attributes, sizeof attributes, 0);
@@ -172,11 +171,12 @@ static int make_scope(void) {
   return result_of(number);
 }
 
+/// Takes an amount of memory in MiB, slowly enough for a watch to notice.
 static int take_memory(const char *count) {
   for (int i = atoi(count); i > 0; i--) {
     char *taken = malloc(1 << 20);
     if (taken == NULL) return ENOMEM;
-    // Not memset: what is never read is left out by the optimiser.
+    // Not memset, which the optimiser removes if the memory is never read.
     explicit_bzero(taken, 1 << 20);
     usleep(1000);
   }
@@ -184,7 +184,7 @@ static int take_memory(const char *count) {
   return 0;
 }
 
-/// The same, but a child takes it, and this process next to nothing.
+/// The same, but a child takes the memory.
 static int have_child_take_memory(const char *count) {
   pid_t child = fork();
   if (child < 0) return errno;
@@ -214,7 +214,7 @@ static int call_by_interrupt(void) {
 #endif
 }
 
-/// Says whatever a process has that it might have been left without.
+/// Reports what a process has that it might have lost.
 static int show_own(void) {
   for (int number = 3; number < 256; number++)
     if (fcntl(number, F_GETFD) >= 0) printf("descriptor %d\n", number);
@@ -248,7 +248,7 @@ static int attempt(const char *what, const char *argument) {
   if (strcmp(what, "clone") == 0) return clone_namespace();
   if (strcmp(what, "keys") == 0)
     return result_of(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, -4, 0, 0, 0));
-  // Younger than libseccomp 2.5.4.
+  // Newer than libseccomp 2.5.4.
   if (strcmp(what, "tree") == 0)
     return result_of(syscall(SYS_OPEN_TREE_ATTR, -1, "", 0, NULL, (size_t)0));
   if (strcmp(what, "shared") == 0) return share_memory();

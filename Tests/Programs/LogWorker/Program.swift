@@ -4,7 +4,7 @@ import SharedLog
 import WorkerSupport
 
 /// A member of a group that logs, and that a test can kill: `LogWorker WORK ROOT GROUP key=value…`.
-/// It says on standard output what it does, a line at a time.
+/// It reports on standard output, line by line.
 @main
 struct Program {
   static func main() { runWorker(run) }
@@ -32,8 +32,8 @@ struct Program {
   }
 }
 
-/// Writes `count` lines, and says after each `sayEvery` how many. Settings: `pad` bytes, `hold` (1:
-/// stays), `close` (0: ends without).
+/// Writes `count` lines, and reports the number after each `sayEvery`. Settings: `pad` bytes, `hold`
+/// (1: stay), `close` (0: exit without closing).
 private func write(_ log: SharedLog, _ settings: Settings) throws {
   say("run \(log.runName)")
   let padding = String(repeating: "x", count: settings.number("pad", 0))
@@ -64,8 +64,8 @@ private func threads(_ log: SharedLog, _ settings: Settings) throws {
   say("closed")
 }
 
-/// Writes a line and dies `by` kill, abort or trap with no step in between, or by taking memory
-/// until the kernel kills it.
+/// Writes a line and dies `by` kill, abort or trap at once, or by taking memory until the kernel
+/// kills it.
 private func die(_ log: SharedLog, _ settings: Settings) {
   log.append(.error, "last words")
   switch settings.text("by", "kill") {

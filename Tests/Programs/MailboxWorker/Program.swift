@@ -4,7 +4,7 @@ import Platform
 import WorkerSupport
 
 /// One end of a mailbox, which a test can kill: `MailboxWorker own|send ROOT GROUP NAME ROLE
-/// key=value…`. It says on standard output what it does, a line at a time.
+/// key=value…`. It reports on standard output, line by line.
 @main
 struct Program {
   static func main() { runWorker(run) }
@@ -29,14 +29,14 @@ struct Program {
   }
 }
 
-/// Acknowledges letters and says which. Settings: `acknowledge` (how many; the rest it keeps).
+/// Acknowledges letters and reports them. Settings: `acknowledge` (how many; the rest it keeps).
 private func own(_ opened: consuming Mailbox, _ settings: Settings) throws {
   var mailbox = opened
   say("owning")
   for _ in 0..<settings.number("acknowledge", .max) {
     guard let letter = try mailbox.receive() else { return }
     let text = "\(letter.sequence) \(letter.isRepeated ? "repeated" : "new")"
-    // Said first: what was said is what an owner that is killed may have worked on.
+    // Reported first, because a killed owner may have processed what it reported.
     say(
       "letter \(text) of \(letter.sender.pid): \(String(decoding: letter.payload, as: UTF8.self))")
     letter.acknowledge()

@@ -5,10 +5,10 @@ import Synchronization
 import WorkerSupport
 
 /// A member of a group that a test can kill: `NotifyWorker WORK ROOT GROUP NAME key=value…`. It
-/// says on standard output what it does, a line at a time.
+/// reports on standard output, line by line.
 ///
-/// `killAt=STEP` has it killed by SIGKILL at a step, `nth=N` at the N-th time it gets there.
-/// `recheckMs` is how often observers look without having been rung for.
+/// `killAt=STEP` kills it by SIGKILL at a step, `nth=N` at the N-th time it reaches the step.
+/// `recheckMs` is how often observers poll without a ring.
 @main
 struct Program {
   static func main() { runWorker(run) }
@@ -41,7 +41,7 @@ struct Program {
   }
 }
 
-/// Settings: `count`, `pauseUs` and `pauseEvery` so many posts, `hold` (1: stay when done).
+/// Settings: `count`, `pauseUs` after each `pauseEvery` posts, `hold` (1: stay when done).
 private func post(_ center: NotifyCenter, _ name: NotificationName, _ settings: Settings) throws {
   let poster = try center.poster(of: name)
   let pause = settings.number("pauseUs", 0)
@@ -56,8 +56,8 @@ private func post(_ center: NotifyCenter, _ name: NotificationName, _ settings: 
   if settings.number("hold", 0) == 1 { sleep(until: .never) }
 }
 
-/// Prints each delivery, or with `until` only the end, when that generation was delivered, and how
-/// many deliveries it took.
+/// Prints each delivery; with `until` only the end, when that generation was delivered, and the
+/// number of deliveries.
 /// Settings: `until`, `registrations` (of the one name), `hold` (1: stay when done).
 private func observe(
   _ center: NotifyCenter, _ name: NotificationName, _ settings: Settings
@@ -73,7 +73,7 @@ private func observe(
     observations.append(
       try center.observe(name) { delivery in
         let isExact = sum.withLock { sum in
-          // What one is told adds up: nothing twice, nothing left out.
+          // Deliveries add up: no post is repeated or left out.
           let before = sum ?? delivery.generation &- delivery.coalesced
           sum = delivery.generation
           return delivery.isReset || before &+ delivery.coalesced == delivery.generation
@@ -87,14 +87,14 @@ private func observe(
           reached.add()
         }
       })
-    // Who begins when all was posted is told of nothing.
+    // An observer that begins after all posts receives none.
     if until != 0, try center.generation(of: name) >= until, hasReached.raise() { reached.add() }
   }
   say("ready")
   if until == 0 { sleep(until: .never) }
   reached.wait(for: count)
   withExtendedLifetime(observations) {}
-  // Relaxed: as said above.
+  // Relaxed: as above.
   say("deliveries \(deliveries.load(ordering: .relaxed))")
   say("done \(try center.generation(of: name))")
   if settings.number("hold", 0) == 1 { sleep(until: .never) }
@@ -103,7 +103,7 @@ private func observe(
 private final class Flag: Sendable {
   private let isRaised = Atomic<Bool>(false)
 
-  /// - Returns: whether it was not raised before.
+  /// - Returns: whether this call raised it.
   func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
@@ -115,7 +115,7 @@ private func line(_ delivery: Delivery) -> String {
     + reset
 }
 
-/// As many centers, each an observer of its own. Settings: `centers`, `until`.
+/// Many centers, each an observer of its own. Settings: `centers`, `until`.
 private func crowd(_ group: AppGroup, _ name: NotificationName, _ settings: Settings) throws {
   let until = UInt64(settings.number("until", 1))
   let reached = Tally()
@@ -135,7 +135,7 @@ private func crowd(_ group: AppGroup, _ name: NotificationName, _ settings: Sett
   withExtendedLifetime(kept) {}
 }
 
-/// Observes NAME.0, NAME.1 … and says when all have been posted. Settings: `count`.
+/// Observes NAME.0, NAME.1 … and reports when all have been posted. Settings: `count`.
 private func manyNames(
   _ center: NotifyCenter, _ name: NotificationName, _ settings: Settings
 ) throws {
@@ -172,7 +172,7 @@ private func echo(_ center: NotifyCenter, _ name: NotificationName, _ settings: 
   say("done")
 }
 
-/// Observes and lets go without end.
+/// Observes and cancels without end.
 private func churn(_ center: NotifyCenter, _ name: NotificationName) throws {
   say("ready")
   while true {
@@ -188,7 +188,7 @@ private func churn(_ center: NotifyCenter, _ name: NotificationName) throws {
   }
 }
 
-/// Says the state, or sets it. Settings: `set`.
+/// Prints the state, or sets it. Settings: `set`.
 private func state(_ center: NotifyCenter, _ name: NotificationName, _ settings: Settings) throws {
   let value = settings.number("set", -1)
   if value >= 0 { try center.setState(UInt64(value), of: name) }
@@ -196,6 +196,6 @@ private func state(_ center: NotifyCenter, _ name: NotificationName, _ settings:
 }
 
 extension Settings {
-  /// Observers wait for their doorbell alone, unless the test wants otherwise.
+  /// Observers wait only for their doorbell, unless the test sets `recheckMs`.
   fileprivate var recheckInterval: Duration { .milliseconds(number("recheckMs", 3_600_000)) }
 }
