@@ -1,5 +1,6 @@
-/* The doorbell hand-shake of notifications (NameWord.post, Doorbells.ring and current, SeatsView,
-   Seat.take and silence, TableObserver.hear and look): one observer, a process with MATES threads
+/* The doorbell hand-shake of notifications (NameWord.post, Doorbells.ring and current,
+   RegistrationsView, Registration.take and drainAndArm, TableObserver.register and checkForPosts): one
+   observer, a process with MATES threads
    that post, who share what they know of the observer, and with OTHER a process of one thread. Each
    thread posts a name of its own; the generations are the truth, the datagrams only wake.
 
