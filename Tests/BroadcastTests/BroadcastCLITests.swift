@@ -102,7 +102,7 @@ import Testing
       "framebus",
       ["--root", root.path, "--group", "a.b", "broadcast", "start", "framebus.upload"] + options)
     #expect(result.status == .exited(2))
-    let reasons = ["is no frame rate", "is no size", "there is no source"]
+    let reasons = ["is not a frame rate", "is not a size", "there is no source"]
     #expect(reasons.contains { result.errors.contains($0) }, "\(result.errors)")
     #expect(try phase() == "idle")
   }

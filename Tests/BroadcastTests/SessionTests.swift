@@ -238,7 +238,7 @@ import Testing
       guard case .failed(let failure)? = try scene.controller.waitForEnding(of: session) else {
         throw HarnessError("the broadcast does not fail: \(scene.events.all)")
       }
-      #expect(failure.reason.contains("is no frame rate"), "\(failure)")
+      #expect(failure.reason.contains("is not a frame rate"), "\(failure)")
       #expect(!failure.reason.contains("--help"), "\(failure)")
     }
   }

@@ -1,6 +1,6 @@
 import FrameBus
 
-/// Why a text is no frame rate or no size.
+/// Why a frame rate or a size cannot be parsed.
 public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertible {
   case badRate(String)
   case badSize(String)
@@ -8,15 +8,15 @@ public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertib
   public var description: String {
     switch self {
     case .badRate(let text):
-      "“\(text)” is no frame rate: give frames a second from 1 to 240, such as 30 or 30000/1001"
+      "“\(text)” is not a frame rate: give 1 to 240 frames per second, such as 30 or 30000/1001"
     case .badSize(let text):
-      "“\(text)” is no size: give WIDTHxHEIGHT in pixels, from 1x1 to 16384x16384, "
-        + "such as 1280x720, with +X+Y after it for a region of a screen"
+      "“\(text)” is not a size: give WIDTHxHEIGHT in pixels, from 1x1 to 16384x16384, "
+        + "such as 1280x720, followed by +X+Y for a region of a screen"
     }
   }
 }
 
-/// Reads `30` or `30000/1001`.
+/// Parses `30` or `30000/1001`.
 public func parseFrameRate(_ text: String) throws(CaptureOptionError) -> FrameRate {
   let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
   guard (1...2).contains(parts.count), let numerator = parts[0],
@@ -27,7 +27,7 @@ public func parseFrameRate(_ text: String) throws(CaptureOptionError) -> FrameRa
   return FrameRate(numerator, denominator)
 }
 
-/// Reads `WIDTHxHEIGHT` or `WIDTHxHEIGHT+X+Y`.
+/// Parses `WIDTHxHEIGHT` or `WIDTHxHEIGHT+X+Y`.
 public func parseSize(_ text: String) throws(CaptureOptionError) -> PixelRect {
   let parts = text.split(separator: "+", omittingEmptySubsequences: false)
   let size = parts[0].split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }

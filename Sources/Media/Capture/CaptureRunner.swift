@@ -1,13 +1,13 @@
 import FrameBus
 import Platform
 
-/// Runs a source to its end, reporting its figures now and then.
+/// Runs a source to its end and reports its figures periodically.
 public struct CaptureRunner: Sendable {
   public let session: CaptureSession
 
   public init(_ session: CaptureSession) { self.session = session }
 
-  /// Blocks until the source ended, a limit was reached or the session's stop was raised.
+  /// Blocks until the source ends, a limit is reached or the session's stop signal is raised.
   /// - Parameter onProgress: called every `interval`, on another thread.
   /// - Returns: the final figures.
   public func run<Source: FrameSource>(

@@ -4,9 +4,9 @@ import FrontApplication
 import Platform
 import Synchronization
 
-/// What one run of a source was asked for, and what it has done so far.
+/// The settings of one run of a source, and its figures so far.
 ///
-/// The source reports to it from its own thread; anyone may read the figures.
+/// The source updates it from its own thread; any thread may read the figures.
 public final class CaptureSession: Sendable {
   public let group: AppGroup
   public let stream: StreamName
@@ -16,11 +16,11 @@ public final class CaptureSession: Sendable {
   public let deadline: Deadline
   /// The number of frames after which the run ends by itself; nil for no limit.
   public let frameLimit: UInt64?
-  /// Who is told when the stream comes up, changes and goes.
+  /// Called when the stream starts, changes or ends.
   public let streamChanged: (@Sendable (StreamChange) -> Void)?
-  /// Who is told when sound is switched off, or on again.
+  /// Called when sound is switched off or on.
   public let soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)?
-  /// Who is told when another application comes to the front; it must not block.
+  /// Called when another application becomes the front application; must not block.
   package let frontChanged: (@Sendable (ApplicationID?) -> Void)?
   public let startedAtNs = monotonicNowNs()
 
@@ -48,19 +48,20 @@ public final class CaptureSession: Sendable {
     deadline = duration.map(Deadline.after) ?? .never
   }
 
-  /// Whether the source shall end now: stopped, out of time, or the last frame is out.
+  /// Whether the source must end now: stopped, past its deadline, or at its frame limit.
   public var isOver: Bool {
     stop.isRaised || deadline.isPast || frameLimit.map { publishedCount >= $0 } ?? false
   }
 
-  /// Whose sound is published, which says by which switch it is turned off: whose it was said to
-  /// be, else whose the source knows it to be, else whose its stream's name says.
+  /// The kind of sound that is published, which decides the switch that turns it off: the kind
+  /// given to the session, else the one that the source knows, else the one that the stream's
+  /// name implies.
   package func soundKind(knownAs known: FrameFormat.Kind? = nil) -> FrameFormat.Kind {
     let isNamedMicrophone = stream.text == SoundDevice.microphone.usualStream
     return saidSoundKind ?? known ?? (isNamedMicrophone ? .micAudio : .appAudio)
   }
 
-  /// What subscribers are told when the source ends without an error.
+  /// The reason that subscribers receive when the source ends without an error.
   public var finishReason: FinishReason { stop.isRaised ? .stopped : .ended }
 
   public var publishedCount: UInt64 { published.load(ordering: .relaxed) }
@@ -76,19 +77,19 @@ public final class CaptureSession: Sendable {
       subscribers: subscribers.load(ordering: .relaxed))
   }
 
-  /// Counts one published frame. `isCopy`: it did not arrive in a slot, but was copied there.
+  /// Counts one published frame. `isCopy`: it was copied into its slot.
   package func countFrame(isCopy: Bool = false) {
     published.wrappingAdd(1, ordering: .relaxed)
     if isCopy { copied.wrappingAdd(1, ordering: .relaxed) }
   }
-  /// Counts a moment at which the source looked and there was nothing new to publish.
+  /// Counts a poll of the source that found nothing new to publish.
   package func countUnchanged() { unchanged.wrappingAdd(1, ordering: .relaxed) }
   package func countMissedDeadlines(_ count: UInt64) {
     missedDeadlines.wrappingAdd(count, ordering: .relaxed)
   }
   package func noteSubscribers(_ count: Int) { subscribers.store(count, ordering: .relaxed) }
 
-  /// Lets a source publish, and finishes the publisher however that ends.
+  /// Runs a source's publishing loop, and finishes the publisher whether or not it throws.
   package func drive<Failure: Error>(
     _ publisher: consuming Publisher, _ body: (inout Publisher) throws(Failure) -> Void
   ) throws(Failure) {
@@ -104,7 +105,7 @@ public final class CaptureSession: Sendable {
     publisher.finish(finishReason)
   }
 
-  /// Waits until somebody subscribes. False: the run is over.
+  /// Waits for a subscriber. Returns false if the run is over.
   package func waitForSubscriber(of publisher: borrowing Publisher) -> Bool {
     if publisher.subscriberCount == 0 { noteSubscribers(0) }
     let isSubscribed = publisher.waitForSubscriber(until: deadline, stop: stop)
@@ -117,15 +118,15 @@ public final class CaptureSession: Sendable {
 public struct CaptureFigures: Hashable, Sendable {
   public var frames: UInt64
   public var elapsedNs: UInt64
-  /// Moments at which a frame was due, but the source was still busy with an earlier one.
+  /// Times at which a frame was due while the source was still busy with an earlier one.
   public var missedDeadlines: UInt64
-  /// Moments at which a frame was due, but nothing had changed.
+  /// Times at which a frame was due but nothing had changed.
   public var unchanged: UInt64
   /// Frames that had to be copied into their slot.
   public var copied: UInt64
   public var subscribers: Int
 
-  /// Frames a second over the whole run, or since earlier figures of the same run.
+  /// Frames per second over the whole run, or since earlier figures of the same run.
   public func framesPerSecond(since earlier: CaptureFigures? = nil) -> Double {
     let elapsed = elapsedNs - (earlier?.elapsedNs ?? 0)
     guard elapsed > 0 else { return 0 }

@@ -1,6 +1,6 @@
 import FrameBus
 
-/// Rectangles and small text, drawn into 32-bit pixels. Everything outside is clipped away.
+/// Draws rectangles and small text into 32-bit pixels, clipped to the canvas.
 struct PixelCanvas: ~Copyable, ~Escapable {
   let width: Int
   let height: Int
@@ -13,7 +13,7 @@ struct PixelCanvas: ~Copyable, ~Escapable {
   init(_ bytes: inout MutableRawSpan, width: Int, height: Int, strideBytes: Int) {
     precondition(
       strideBytes >= width * 4 && strideBytes % 4 == 0 && bytes.byteCount >= strideBytes * height,
-      "\(bytes.byteCount) bytes are no canvas of \(width)x\(height)")
+      "\(bytes.byteCount) bytes are too few for a canvas of \(width)x\(height)")
     self.width = width
     self.height = height
     rowPixels = strideBytes / 4
@@ -34,7 +34,7 @@ struct PixelCanvas: ~Copyable, ~Escapable {
     }
   }
 
-  /// Draws digits and a few signs, 5 × 7 cells of `cell` pixels each.
+  /// Draws digits and a few signs in 5 × 7 cells of `cell` pixels each.
   @_lifetime(self: copy self)
   mutating func draw(_ text: String, x: Int, y: Int, cell: Int, color: UInt32) {
     for (index, character) in text.enumerated() {

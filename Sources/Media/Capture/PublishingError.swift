@@ -6,7 +6,7 @@ public enum PublishingError: Error, CustomStringConvertible {
   case publisher(PublisherError)
   case loan(LoanError)
   case format(FrameFormatError)
-  /// Whether the group has switched sound off cannot be known.
+  /// The group's sound switch cannot be read.
   case settings(DefaultsError)
 
   public var description: String {

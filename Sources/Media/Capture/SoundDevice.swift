@@ -1,10 +1,10 @@
-/// Where a sound server gets sound from.
+/// A sound server's device.
 public enum SoundDevice: Hashable, Sendable {
-  /// What the machine plays: the sound of its applications.
+  /// The monitor of the output: the sound of this machine's applications.
   case monitor
-  /// The server's usual source.
+  /// The server's default source.
   case microphone
-  /// A source by the server's own name.
+  /// A source, by the server's name for it.
   case named(String)
 
   /// - Parameter text: `monitor`, `mic` or a name; nil for `monitor`.
@@ -16,6 +16,6 @@ public enum SoundDevice: Hashable, Sendable {
     }
   }
 
-  /// The stream that is published if none is named.
+  /// The stream that is published if the user names none.
   var usualStream: String { self == .microphone ? "audio.mic" : "audio.app" }
 }

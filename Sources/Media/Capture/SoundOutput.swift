@@ -3,10 +3,10 @@ import Platform
 import SharedDefaults
 import Sound
 
-/// Publishes chunks of sound as frames of ten milliseconds: 16 bits, stereo, 48,000 a second.
+/// Publishes chunks of sound as frames of ten milliseconds: 16 bits, stereo, 48,000 Hz.
 ///
-/// Silence that goes on is held back, and so is what the group has switched off: of that nothing
-/// reaches memory that anybody else can read.
+/// Continued silence is not published, nor is sound that the group has switched off: none of that
+/// sound reaches memory that another process can read.
 package struct SoundOutput {
   private let kind: FrameFormat.Kind
   private var gate: SilenceGate
@@ -38,14 +38,14 @@ package struct SoundOutput {
     }
   }
 
-  /// Makes the publisher of a stream of sound.
-  /// - Parameter change: options that are not the usual ones.
+  /// Creates the publisher of a sound stream.
+  /// - Parameter change: changes the default options.
   package func publisher(
     of stream: StreamName, in session: CaptureSession,
     options change: (inout PublisherOptions) -> Void = { _ in }
   ) throws(PublishingError) -> Publisher {
     var options = PublisherOptions()
-    // A subscriber may be two thirds of a second late and miss nothing.
+    // A subscriber may be two thirds of a second late without losing a frame.
     options.ringDepth = 64
     options.streamChanged = session.streamChanged
     change(&options)
@@ -57,18 +57,18 @@ package struct SoundOutput {
     }
   }
 
-  /// Whether there is nothing to capture: it is switched off, and has been faded out.
+  /// Whether there is nothing to capture: sound is switched off and has been faded out.
   package var isOff: Bool { !switched.isOn && fader.isSilent }
 
-  /// Blocks the thread while it is switched off.
-  /// - Returns: false: the run is over.
+  /// Blocks the thread while sound is switched off.
+  /// - Returns: false if the run is over.
   package mutating func waitUntilOn(in session: CaptureSession) -> Bool {
     let isOn = switched.waitUntilOn(stop: session.stop, until: session.deadline)
     tell(switched.isOn, session)
     return isOn && !session.isOver
   }
 
-  /// Publishes a chunk, unless it is switched off or silence has gone on for too long.
+  /// Publishes a chunk, unless sound is switched off or silence has lasted too long.
   package mutating func publish(
     _ chunk: SoundChunk, ptsNs: Int64, with publisher: inout Publisher, in session: CaptureSession
   ) throws(PublishingError) {
@@ -98,7 +98,7 @@ package struct SoundOutput {
     }
   }
 
-  /// Says once that it is off, and each change after that.
+  /// Reports once that sound is off, and every later change.
   private mutating func tell(_ isOn: Bool, _ session: CaptureSession) {
     guard isOn != isToldOn else { return }
     if isToldOn != nil || !isOn { session.soundSwitched?(kind, isOn) }
@@ -107,8 +107,8 @@ package struct SoundOutput {
 }
 
 extension SoundOutput {
-  /// Publishes a chunk that was read from a file, once every subscriber that must miss nothing has
-  /// room for it. What is switched off is silence: a file's sound has no gaps.
+  /// Publishes a chunk that was read from a file, once every lossless subscriber has room for it.
+  /// Sound that is switched off becomes silence: a file's sound has no gaps.
   package mutating func publishRead(
     _ chunk: SoundChunk, ptsNs: Int64, with publisher: inout Publisher, in session: CaptureSession
   ) throws(PublishingError) {
@@ -122,7 +122,7 @@ extension SoundOutput {
       throw .loan(error)
     }
     fill(&loan, fader.fade(chunk, isOn: isOn) ?? .silence, ptsNs: ptsNs)
-    // Nobody captured it: its time is the file's.
+    // It was not captured: its time is the file's.
     loan.metadata.capturedAtNs = 0
     _ = loan.publish()
   }

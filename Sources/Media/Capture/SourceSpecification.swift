@@ -1,24 +1,24 @@
 import Sound
 
-/// What to capture, as the command line names it: `screen:1`, `file:talk.mkv`, `y4m:-`.
+/// A source as the command line names it: `screen:1`, `file:talk.mkv`, `y4m:-`.
 public enum SourceSpecification: Hashable, Sendable {
-  /// An X11 screen; nil: the display that `DISPLAY` names.
+  /// An X11 screen; nil for the display that `DISPLAY` names.
   case screen(display: String?)
   /// A window of the display that `DISPLAY` names, by its X id.
   case window(UInt32)
   case test(TestPatternStyle)
   /// Any file or address that GStreamer can decode.
   case file(path: String)
-  /// Uncompressed video (YUV4MPEG2); nil: from standard input.
+  /// Uncompressed video (YUV4MPEG2); nil for standard input.
   case y4m(path: String?)
   /// A test tone.
   case tone(Tone)
-  /// What a PulseAudio or PipeWire server hears.
+  /// A device of a PulseAudio or PipeWire server.
   case pulse(SoundDevice)
   /// A GStreamer pipeline without its sink.
   case pipeline(String)
 
-  /// The sources that exist, as help and errors list them.
+  /// The available sources, as help and errors list them.
   public static let summary =
     "screen[:DISPLAY], window:ID, test[:PATTERN], file:PATH, y4m:PATH, y4m:- (standard input), "
     + "gst:PIPELINE, and of sound pulse[:monitor|mic|DEVICE], tone[:HZ], beep[:HZ]"
@@ -67,7 +67,7 @@ public enum SourceSpecification: Hashable, Sendable {
     }
   }
 
-  /// Whether the program with GStreamer must run it.
+  /// Whether the capture program with GStreamer must run the source.
   public var needsGStreamer: Bool {
     switch self {
     case .file, .pipeline, .pulse: true
@@ -75,7 +75,7 @@ public enum SourceSpecification: Hashable, Sendable {
     }
   }
 
-  /// The stream that is published if none is named.
+  /// The stream that is published if the user names none.
   public var usualStream: String {
     switch self {
     case .screen, .window, .test, .file, .y4m, .pipeline: "screen"
@@ -93,7 +93,7 @@ public enum SourceSpecification: Hashable, Sendable {
     return Tone(hertz: hertz, rhythm: rhythm)
   }
 
-  /// `0x2a00007`, as `xwininfo` shows it, or the same in decimal digits.
+  /// Parses `0x2a00007`, as `xwininfo` shows it, or the same number in decimal digits.
   private static func windowID(_ text: String) -> UInt32? {
     let id = text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
     return id == 0 ? nil : id
@@ -105,7 +105,7 @@ public enum SourceSpecification: Hashable, Sendable {
   }
 }
 
-/// Why a text names no source.
+/// Why a text does not name a source.
 public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknown(String)
   case unknownPattern(String)
@@ -124,10 +124,10 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
     case .missingArgument(let kind, let example):
       "the source “\(kind)” needs \(example)"
     case .badFrequency(let text):
-      "“\(text)” is no frequency; give \(Int(Tone.frequencies.lowerBound)) to "
+      "“\(text)” is not a frequency; give \(Int(Tone.frequencies.lowerBound)) to "
         + "\(Int(Tone.frequencies.upperBound)) Hz, such as tone:1000"
     case .badWindow(let text):
-      "“\(text)” is no window's id; give the one that `xwininfo` shows for a click, such as "
+      "“\(text)” is not a window ID; click on a window after `xwininfo` to see its ID, such as "
         + "window:0x2a00007"
     case .notYetBuilt(let kind):
       "this version has no source “\(kind)”; sources are \(SourceSpecification.summary)"

@@ -1,6 +1,6 @@
 import FrameBus
 
-/// What the test pattern shows behind its mark.
+/// The background of the test pattern.
 public enum TestPatternStyle: String, Hashable, Sendable, CaseIterable {
   /// Colour bars with a moving white line.
   case bars
@@ -8,12 +8,12 @@ public enum TestPatternStyle: String, Hashable, Sendable, CaseIterable {
   case gradient
   /// Noise, which no encoder can compress: the worst case.
   case noise
-  /// Black, and white for the first tenth of each second of the monotonic clock, when `beep` is
-  /// heard: to measure how far pictures and sound are apart.
+  /// Black, and white for the first tenth of each second of the monotonic clock, while `beep`
+  /// sounds: used to measure the skew between pictures and sound.
   case flash
 }
 
-/// A moving picture that carries its frame number and time, for machines and for people.
+/// A moving picture with its frame number and time, readable by machines and by people.
 public struct TestPattern: Hashable, Sendable {
   public var style: TestPatternStyle
 

@@ -1,13 +1,13 @@
 import FrameBus
 
 /// The frame number and time code that the test pattern draws in black and white blocks, so
-/// that a program can tell, at the far end of an encoder, which frame it looks at.
+/// that a program behind an encoder and decoder can identify the frame.
 ///
 /// 80 bits in 4 rows of 20 square blocks, the most significant bit first (white = 1): the
 /// sequence number's low 32 bits, the time in milliseconds (low 32 bits), and a CRC-16/CCITT
 /// over those 8 bytes. A block's side is `min(width / 22, height / 8)` pixels; the grid begins
 /// one block from the left and top edges. Averaging the middle of each block makes it robust
-/// through lossy coding; the checksum makes a wrong reading improbable (1 in 65,536).
+/// through lossy coding; the checksum makes a misreading improbable (1 in 65,536).
 public struct TestPatternMark: Hashable, Sendable {
   public var sequence: UInt32
   public var milliseconds: UInt32
@@ -73,9 +73,9 @@ public struct TestPatternMark: Hashable, Sendable {
 }
 
 extension TestPatternMark {
-  /// Reads the mark out of a picture, given the brightness of each pixel.
+  /// Reads the mark from a picture, given the brightness of each pixel.
   /// - Parameter luma: brightness at (x, y), 0…255, of any range.
-  /// - Returns: nil if there is no mark, or none that can be read.
+  /// - Returns: nil if there is no readable mark.
   public init?(width: Int, height: Int, luma: (Int, Int) -> UInt8) {
     // An encoder crops or pads an odd size by one pixel, which may change the block's side.
     var sides: [Int] = []
@@ -97,7 +97,7 @@ extension TestPatternMark {
     return nil
   }
 
-  /// Reads the mark out of a frame of a bus, or of any pixels described like one.
+  /// Reads the mark from a frame of a stream, or from any pixels with a frame format.
   public init?(format: FrameFormat, bytes: RawSpan) {
     guard format.kind == .video, bytes.byteCount >= format.byteCount else { return nil }
     let plane = format.planes[0]
@@ -116,7 +116,7 @@ extension TestPatternMark {
     }
   }
 
-  /// A byte of the picture; black beyond its end, should the format lie.
+  /// A byte of the picture; 0 (black) beyond its end, in case the format is wrong.
   private static func byte(_ bytes: RawSpan, at offset: Int) -> UInt8 {
     // SAFETY: any byte is a valid UInt8; the load itself is bounds-checked.
     (0..<bytes.byteCount).contains(offset)

@@ -1,7 +1,7 @@
 import FrameBus
 import Platform
 
-/// Publishes a test pattern at a steady rate. Idle while nobody subscribes.
+/// Publishes a test pattern at a constant rate. Idle while there are no subscribers.
 public struct TestSource: FrameSource {
   private let pattern: TestPattern
   private let width: Int
@@ -9,7 +9,7 @@ public struct TestSource: FrameSource {
   private let rate: FrameRate
   private let orientation: Orientation
 
-  /// - Parameter orientation: what is said of the picture, which is drawn upright in any case.
+  /// - Parameter orientation: the orientation in the metadata; the picture is drawn upright.
   public init(
     _ style: TestPatternStyle = .bars, width: Int = 1280, height: Int = 720,
     rate: FrameRate = FrameRate(30, 1), orientation: Orientation = .up
@@ -60,7 +60,7 @@ public struct TestSource: FrameSource {
     }
   }
 
-  /// A flash begins with a frame that is due at that very moment.
+  /// The start of the frame grid: a flash begins exactly when a frame is due.
   private func startNs() -> UInt64 {
     let nowNs = monotonicNowNs()
     let secondNs: UInt64 = 1_000_000_000
@@ -79,10 +79,10 @@ public struct TestSource: FrameSource {
 }
 
 extension CaptureSession {
-  /// Sleeps until a moment, or until the run is over: then false.
+  /// Sleeps until a time or until the run is over. Returns false if it is over.
   package func sleep(until moment: Deadline) -> Bool {
     let end = min(moment.monotonicNs, deadline.monotonicNs)
-    // A failed poll (no memory) costs one early frame, which nobody can do anything about.
+    // A failed poll (no memory) costs one early frame; there is no remedy.
     _ = try? firstReadable(stop.descriptorNumber, until: Deadline(monotonicNs: end))
     return !isOver
   }

@@ -2,8 +2,8 @@ import FrameBus
 import Platform
 import Sound
 
-/// Publishes a test tone in real time, stamped by the monotonic clock. Idle while nobody
-/// subscribes.
+/// Publishes a test tone in real time, stamped by the monotonic clock. Idle while there are no
+/// subscribers.
 public struct ToneSource: FrameSource {
   private let tone: Tone
   private let gate: SilenceGate
@@ -29,12 +29,12 @@ public struct ToneSource: FrameSource {
       let isIdle = publisher.subscriberCount == 0
       guard session.waitForSubscriber(of: publisher) else { return }
       let nowNs = monotonicNowNs()
-      // Chunks begin at whole hundredths of a second; after an idle time, or half a second late,
-      // with the present one.
+      // Chunks begin at whole hundredths of a second. After an idle period, or when half a second
+      // late, the next chunk is the current one.
       if isIdle || nowNs > nextNs &+ 500_000_000 {
         nextNs = nowNs - nowNs % SoundChunk.durationNs
       }
-      // What is heard in a chunk is known when it is over.
+      // A chunk is published when its time is over, as captured sound is.
       let endNs = nextNs &+ SoundChunk.durationNs
       guard session.sleep(until: Deadline(monotonicNs: endNs)) else { return }
       try output.publish(

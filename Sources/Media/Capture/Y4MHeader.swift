@@ -4,16 +4,16 @@ import FrameBus
 public struct Y4MHeader: Hashable, Sendable {
   public var width: Int
   public var height: Int
-  /// 25/1 when the stream does not say.
+  /// 25/1 if the header has no rate.
   public var rate: FrameRate
   public var fourcc: FourCC
-  /// Planes without padding, as they follow each other in the stream.
+  /// Planes without padding, in the stream's order.
   public var planes: [Plane]
   public var frameBytes: Int
 
-  /// No line of a sane stream is longer; a reader gives up there.
+  /// The longest line accepted; a reader rejects the stream at a longer one.
   public static let maximumLineBytes = 4096
-  /// 16384 × 16384 pixels in three full planes would be 768 MiB; nobody pipes that.
+  /// The largest frame accepted. 16384 × 16384 pixels in three full planes would be 768 MiB.
   public static let maximumFrameBytes = 512 << 20
 
   private static let magic = "YUV4MPEG2"
@@ -86,7 +86,7 @@ public struct Y4MHeader: Hashable, Sendable {
   }
 }
 
-/// Why a line does not begin a stream that can be published.
+/// Why a first line does not begin a stream that can be published.
 public enum Y4MHeaderError: Error, Hashable, Sendable, CustomStringConvertible {
   case notY4M
   case badSize(Int, Int)
@@ -97,7 +97,7 @@ public enum Y4MHeaderError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .notY4M:
-      "this is no YUV4MPEG2 stream: it does not begin with 'YUV4MPEG2'; "
+      "this is not a YUV4MPEG2 stream: it does not begin with 'YUV4MPEG2'; "
         + "make one with `ffmpeg -i FILE -pix_fmt yuv420p -f yuv4mpegpipe -`"
     case .badSize(let width, let height):
       "the y4m header gives the size \(width)x\(height); sides from 1 to 16384 and frames up to "

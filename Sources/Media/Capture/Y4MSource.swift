@@ -1,7 +1,7 @@
 import FrameBus
 import Platform
 
-/// Publishes uncompressed video from standard input or a file, each frame read straight into
+/// Publishes uncompressed video from standard input or a file. Each frame is read straight into
 /// its slot. Loses nothing: it waits for its first subscriber, and then for the slowest one.
 public struct Y4MSource: FrameSource {
   private let path: String?
@@ -9,7 +9,7 @@ public struct Y4MSource: FrameSource {
 
   /// - Parameters:
   ///   - path: nil for standard input.
-  ///   - rate: instead of the rate in the stream's header.
+  ///   - rate: replaces the rate in the stream's header.
   public init(path: String?, rate: FrameRate? = nil) {
     self.path = path
     rateOverride = rate
@@ -37,7 +37,7 @@ public struct Y4MSource: FrameSource {
     var options = PublisherOptions()
     options.streamChanged = session.streamChanged
     options.allowsLossless = true
-    // A file waits for as long as its slowest reader gets on.
+    // A file waits for as long as its slowest subscriber makes progress.
     options.losslessStallBudget = nil
     do {
       publisher = try Publisher(
@@ -75,8 +75,8 @@ public struct Y4MSource: FrameSource {
     }
   }
 
-  /// When a frame is due. Exact, whatever the rate: rounded once for each frame, never added up. A
-  /// rate of a frame in many years comes to the end of time (the greatest PTS), and stays there.
+  /// When a frame is due. Exact at any rate: rounded once per frame, without accumulation. Times
+  /// beyond the greatest PTS, as with a rate of one frame in many years, become the greatest PTS.
   static func startNs(ofFrame index: UInt64, at rate: FrameRate) -> UInt64 {
     let end = UInt64(Int64.max)
     let tick = 1_000_000_000 * UInt64(rate.denominator)
@@ -101,12 +101,12 @@ public enum Y4MError: Error, CustomStringConvertible {
     case .header(let error): "\(error)"
     case .empty(let name): "\(name) is empty: pipe a YUV4MPEG2 stream into it"
     case .lineTooLong(let name):
-      "\(name) is no YUV4MPEG2 stream: a line is longer than \(Y4MHeader.maximumLineBytes) bytes"
+      "\(name) is not a YUV4MPEG2 stream: a line is longer than \(Y4MHeader.maximumLineBytes) bytes"
     case .badFrame(let name, let frame):
       "\(name): frame \(frame) does not begin with 'FRAME': the stream is damaged, "
         + "or its header gives a wrong size"
     case .truncated(let name, let frame):
-      "\(name) ends within frame \(frame): the stream is cut off; the frames before it are out"
+      "\(name) ends within frame \(frame): the stream is cut off; earlier frames are published"
     case .system(let error): error.explained
     case .publishing(let error): "\(error)"
     }

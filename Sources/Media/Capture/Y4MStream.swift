@@ -1,13 +1,13 @@
 import FrameBus
 import Platform
 
-/// Takes a y4m stream apart: header line, then frames. Reads no byte further than it must.
+/// Splits a y4m stream into its header line and frames. Reads no further than necessary.
 struct Y4MStream: ~Copyable {
   private let reader: ByteReader
   private let name: String
   private let stop: StopSignal
   private var framesRead: UInt64 = 0
-  /// Bytes that were read ahead while looking for the end of a line.
+  /// Bytes that were read ahead in search of the end of a line.
   private var pending: [UInt8] = []
 
   init(_ reader: consuming ByteReader, name: String, stop: StopSignal) {
@@ -16,10 +16,10 @@ struct Y4MStream: ~Copyable {
     self.stop = stop
   }
 
-  /// - Returns: nil when the run was stopped before a line arrived.
+  /// - Returns: nil if the run was stopped before a line arrived.
   mutating func readHeader() throws(Y4MError) -> Y4MHeader? {
     let line: [UInt8]?
-    // What ends before its first line does is no y4m stream at all.
+    // Input that ends before its first line ends is not a y4m stream.
     do { line = try readLine() } catch .truncated { throw .header(.notY4M) }
     guard let line else {
       if stop.isRaised { return nil }
@@ -28,7 +28,7 @@ struct Y4MStream: ~Copyable {
     do { return try Y4MHeader(line) } catch { throw .header(error) }
   }
 
-  /// Reads the next frame into a loan. False: the stream ended well, or the run was stopped.
+  /// Reads the next frame into a loan. Returns false if the stream ended or the run was stopped.
   mutating func readFrame(into loan: inout FrameLoan, byteCount: Int) throws(Y4MError) -> Bool {
     guard let line = try readLine() else { return false }
     guard line.starts(with: Array("FRAME".utf8)), line.count == 5 || line[5] == 0x20 else {
@@ -47,7 +47,7 @@ struct Y4MStream: ~Copyable {
     return true
   }
 
-  /// One read into the loan's bytes; what was read ahead comes first.
+  /// Reads once into the loan's bytes, or copies bytes that were read ahead.
   private mutating func fill(
     _ loan: inout FrameLoan, from start: Int, upTo end: Int
   ) throws(Y4MError) -> Int {
@@ -74,7 +74,7 @@ struct Y4MStream: ~Copyable {
         return line
       }
       guard pending.count < Y4MHeader.maximumLineBytes else { throw .lineTooLong(name: name) }
-      // Little is read ahead, so that little of a frame takes the way over `pending`.
+      // Reads ahead little, so that few bytes of a frame are copied through `pending`.
       let piece: [UInt8]
       do {
         piece = try reader.read(
