@@ -1,9 +1,9 @@
 import FrameBus
 import Platform
 
-/// Frames on their way to standard output, as y4m or as their bare bytes.
+/// Writes frames to standard output, as y4m or as raw bytes.
 package struct PictureOutput: Sendable {
-  /// Bytes of a recording that are in memory at a time.
+  /// The most bytes of a recorded frame that are in memory at a time.
   private static let pieceBytes = 1 << 20
 
   private let isRaw: Bool
@@ -14,7 +14,7 @@ package struct PictureOutput: Sendable {
 
   package init(isRaw: Bool) { self.isRaw = isRaw }
 
-  /// Writes one frame, after the stream's header if it is the first; upright, but for bare bytes.
+  /// Writes one frame, preceded by the stream's header if it is the first. y4m frames are upright.
   package mutating func write(
     _ format: FrameFormat, _ orientation: Orientation, _ bytes: RawSpan
   ) throws(PlayError) {
@@ -27,8 +27,8 @@ package struct PictureOutput: Sendable {
     if let writer { try write(writer.frame(bytes)) }
   }
 
-  /// Counts a frame, and writes the stream's header before the first. Before its bytes are read, so
-  /// that one which is too large takes no memory.
+  /// Counts a frame, and writes the stream's header before the first. Called before the frame's
+  /// bytes are read, so that a frame that is too large takes no memory.
   private mutating func begin(
     _ format: FrameFormat, _ orientation: Orientation
   ) throws(PlayError) {
@@ -38,7 +38,7 @@ package struct PictureOutput: Sendable {
     do throws(Y4MWriterError) {
       writer = try Y4MWriter(format, orientation: orientation)
     } catch { throw .notShowable(error) }
-    // A y4m stream has one header, and so one upright size and one layout.
+    // A y4m stream has one header, and so one size and one layout.
     if let before = self.format, header != writer?.header {
       throw .formatChanged(from: before, to: format, frame: count)
     }
@@ -57,16 +57,16 @@ package struct PictureOutput: Sendable {
   }
 }
 
-/// When frames are due, by their PTS.
+/// Computes when frames are due, from their PTS.
 package struct PlaybackClock: Sendable {
-  /// A longer pause than this, or a step back, is a cut, not a time to wait.
+  /// A longer pause, or a step back, is a cut: the next frame is due at once.
   private static let longestPauseNs: Int64 = 10_000_000_000
 
   private var before: (ptsNs: Int64, dueNs: UInt64)?
 
   package init() {}
 
-  /// - Returns: the moment at which the frame with this PTS is due; the first is due at once.
+  /// - Returns: when the frame with this PTS is due; the first is due at once.
   package mutating func due(ptsNs: Int64, nowNs: UInt64) -> Deadline {
     var dueNs = nowNs
     if let before {
@@ -80,7 +80,7 @@ package struct PlaybackClock: Sendable {
   }
 }
 
-/// Why playing ended early.
+/// Why playback ended early.
 package enum PlayError: Error, Hashable, Sendable, CustomStringConvertible {
   case notShowable(Y4MWriterError)
   case formatChanged(from: FrameFormat, to: FrameFormat, frame: Int)
@@ -124,7 +124,7 @@ extension PictureOutput {
     var bytes = [UInt8](repeating: 0, count: range.count)
     do throws(RecordingReadError) {
       var elements = bytes.mutableSpan
-      // SAFETY: bytes have no value that is not allowed, and no padding.
+      // SAFETY: bytes accept every value and have no padding.
       var span = unsafe elements.mutableBytes
       try reader.read(range, of: frame, into: &span)
     } catch { throw .reading(error) }

@@ -1,9 +1,9 @@
 import FrameBus
 
-/// Turns one plane of a picture upright, sample by sample.
+/// Rotates or mirrors one plane of a picture upright, sample by sample.
 struct PlaneTurn: Hashable, Sendable {
   let orientation: Orientation
-  /// Of the plane as it lies in memory.
+  /// Columns and rows of the plane in memory.
   let columns: Int
   let rows: Int
   let sampleBytes: Int
@@ -21,7 +21,7 @@ struct PlaneTurn: Hashable, Sendable {
     return result
   }
 
-  /// Which sample of memory stands at a place of the upright picture.
+  /// The index in memory of the sample at a position of the upright picture.
   private func index(x: Int, y: Int) -> Int {
     let (lastRow, lastColumn) = (rows - 1, columns - 1)
     let (row, column) =

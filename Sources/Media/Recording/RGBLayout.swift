@@ -1,6 +1,6 @@
 import FrameBus
 
-/// Where red, green and blue stand in a pixel of so many bytes.
+/// The byte offsets of red, green and blue in a pixel.
 struct RGBLayout: Hashable, Sendable {
   let pixelBytes: Int
   let red: Int
@@ -54,8 +54,8 @@ struct VideoComponent: Hashable, Sendable {
   @inline(__always)
   func value(at offset: Int, of pixels: RawSpan, _ layout: RGBLayout) -> UInt8 {
     // SAFETY: any byte is a sample; the load is checked against the span.
-    func sample(_ place: Int) -> Int32 {
-      unsafe Int32(pixels.unsafeLoad(fromByteOffset: offset + place, as: UInt8.self))
+    func sample(_ position: Int) -> Int32 {
+      unsafe Int32(pixels.unsafeLoad(fromByteOffset: offset + position, as: UInt8.self))
     }
     let sum =
       red &* sample(layout.red) &+ green &* sample(layout.green) &+ blue &* sample(layout.blue)

@@ -2,15 +2,15 @@ import AppGroup
 import FrameBus
 import Platform
 
-/// Writes a stream's frames into a file as they are, each straight from its slot to the disk where
-/// the kernel can do that, several at a time.
+/// Writes a stream's frames to a file unchanged, each straight from its slot to the disk where
+/// the kernel supports that, with several writes in flight.
 ///
-/// It never holds up a publisher that does not wait for it: while the disk is slow, frames are
-/// dropped, and counted. It runs on the thread that calls `run`.
+/// It delays a publisher only under lossless delivery. Otherwise, while the disk is slow, frames
+/// are dropped and counted. It runs on the thread that calls `run`.
 public struct Recorder: ~Copyable {
-  /// Writes under way; as many frames are held.
+  /// Writes in flight, and so frames held, at most.
   private static let depth = 16
-  /// How much of the file is allocated at a time.
+  /// How much of the file is allocated at a time, in bytes.
   private static let reservedBytes: UInt64 = 64 << 20
   private static let reportIntervalNs: UInt64 = 1_000_000_000
 
@@ -21,20 +21,20 @@ public struct Recorder: ~Copyable {
   private var writer: BlockWriter
   private let head: FileHead
 
-  /// Where the next frame goes, and how far the file is allocated.
+  /// The file offset of the next frame, and the end of the allocated part.
   private var position = UInt64(HeadBlock.blockBytes)
   private var reservedUpTo = UInt64(HeadBlock.blockBytes)
-  /// What is being written, by the token of its write. Each keeps its slot as it is.
+  /// Frames being written, by the token of their write. Each keeps its slot unchanged.
   private var underWay: [FrameUnderWay?]
   private var entries: [RecordingIndex.Entry] = []
-  /// Where the last of them ends.
+  /// The end of the last frame of `entries`.
   private var endOfFrames = UInt64(HeadBlock.blockBytes)
   private var figures = RecordingFigures()
   private var firstFrameNs: UInt64?
   private var reportAtNs = monotonicNowNs() + Self.reportIntervalNs
   private var end: RecordingEnd?
 
-  /// Makes the file, and attaches to the stream, waiting for its publisher.
+  /// Creates the file and attaches to the stream, waiting for its publisher.
   public init(
     _ plan: RecordingPlan, in group: AppGroup, stop: StopSignal,
     report: @escaping @Sendable (RecordingReport) -> Void = { _ in }
@@ -47,8 +47,8 @@ public struct Recorder: ~Copyable {
       id: HeadBlock.FileID(random.next(), random.next()), stream: plan.stream, wallNs: wallNowNs(),
       monotonicNs: monotonicNowNs())
     underWay = Array(repeating: nil, count: Self.depth)
-    // An existing file is replaced only when there is a stream to record, but what cannot be
-    // written is said before a long wait.
+    // An existing file is replaced only when there is a stream to record, but an unwritable path
+    // is reported before a long wait.
     do throws(SystemError) { try OutputFile(plan.path).checkWritable() } catch {
       throw .file(error)
     }
@@ -65,19 +65,19 @@ public struct Recorder: ~Copyable {
     _ plan: RecordingPlan, _ group: AppGroup, _ stop: StopSignal,
     _ report: @escaping @Sendable (RecordingReport) -> Void
   ) throws(RecordingError) -> WholeStream {
-    var wishes = WholeStream.Wishes()
-    wishes.policy = plan.policy
-    wishes.holds = depth
-    wishes.onEvent = { report(.event($0)) }
+    var options = WholeStream.Wishes()
+    options.policy = plan.policy
+    options.holds = depth
+    options.onEvent = { report(.event($0)) }
     do throws(SubscriberError) {
       do throws(SubscriberError) {
         return try WholeStream(
-          plan.stream, in: group, wishes, waitingForPublisherUntil: nil, stop: stop)
+          plan.stream, in: group, options, waitingForPublisherUntil: nil, stop: stop)
       } catch {
         guard case .noSuchStream = error else { throw error }
         report(.waitingForStream(plan.stream))
         return try WholeStream(
-          plan.stream, in: group, wishes, waitingForPublisherUntil: .never, stop: stop)
+          plan.stream, in: group, options, waitingForPublisherUntil: .never, stop: stop)
       }
     } catch { throw .cannotSubscribe(error) }
   }
@@ -94,7 +94,7 @@ public struct Recorder: ~Copyable {
   }
 
   /// Records until a limit is reached, the stream ends, or the signal is raised.
-  /// - Throws: also when the disk is full; then what was written before is complete.
+  /// - Throws: also when the disk is full; the frames written before are then complete.
   public consuming func run() throws(RecordingError) -> RecordingSummary {
     let startedAtNs = monotonicNowNs()
     var failure: RecordingError?
@@ -117,7 +117,7 @@ public struct Recorder: ~Copyable {
     do throws(ReceiveError) {
       reception = try source.next(until: nextWake, stop: stop)
     } catch {
-      // As many writes are under way as frames may be held: one has to end first.
+      // Every frame that may be held is being written: one write has to end first.
       guard case .holdsExhausted = error, writer.inFlight > 0 else { throw .cannotReceive(error) }
       return try collect(isWaiting: true)
     }
@@ -139,7 +139,7 @@ public struct Recorder: ~Copyable {
     }
     let block = frame.frame.block(of: head.id)
     do throws(SystemError) {
-      // SAFETY: `underWay` keeps the lease, and so the slot as it is, until the write has ended.
+      // SAFETY: `underWay` keeps the lease, and so the slot unchanged, until the write has ended.
       let token = try unsafe frame.lease.withUnsafeBytes { (body) throws(SystemError) in
         try unsafe writer.write(head: block, body: body, at: frame.frame.offset)
       }
@@ -149,14 +149,14 @@ public struct Recorder: ~Copyable {
     if let limit = plan.frameLimit, figures.received >= UInt64(limit) { end = .limitReached }
   }
 
-  /// Takes note of the writes that have ended, waiting for one if asked to.
+  /// Records the writes that have completed, and waits for one if requested.
   private mutating func collect(isWaiting: Bool) throws(RecordingError) {
     var isWaiting = isWaiting
     do throws(SystemError) {
       while let completion = try writer.nextCompletion(isWaiting: isWaiting) {
         isWaiting = false
         guard let written = underWay[completion.token]?.frame else { continue }
-        // The slot is the publisher's again.
+        // Releases the slot.
         underWay[completion.token] = nil
         if let error = completion.error { throw error }
         entries.append(
@@ -168,16 +168,16 @@ public struct Recorder: ~Copyable {
     } catch { throw .file(error) }
   }
 
-  /// Waits for what is under way, and writes the index. After a failure too, as far as it goes:
-  /// without an index a player looks for the frames itself.
-  /// - Returns: the first thing that failed.
+  /// Waits for the writes in flight, then writes the index. Also tries to after a failure:
+  /// without an index, a player searches the file for frames.
+  /// - Returns: the first failure.
   private mutating func finish() -> RecordingError? {
     var failure: RecordingError?
     while writer.inFlight > 0 {
       let before = writer.inFlight
       do throws(RecordingError) { try collect(isWaiting: true) } catch {
         failure = failure ?? error
-        // A ring that answers no more: what is under way stays unknown.
+        // The io_uring no longer answers: the result of the writes in flight stays unknown.
         if writer.inFlight == before { break }
       }
     }
@@ -188,7 +188,7 @@ public struct Recorder: ~Copyable {
   }
 
   private mutating func writeIndex() throws(SystemError) {
-    // From behind the last whole frame: what failed behind it, and what was allocated ahead, goes.
+    // Truncates after the last whole frame, which removes failed writes and the reserve.
     let indexOffset = endOfFrames
     try writer.file.truncate(to: indexOffset)
     let index = entries.bytes
@@ -205,7 +205,7 @@ public struct Recorder: ~Copyable {
 
   // MARK: Time
 
-  /// The next moment at which there is something to do without a frame.
+  /// The next time at which there is work to do without a frame.
   private var nextWake: Deadline { Deadline(monotonicNs: min(reportAtNs, endNs ?? .max)) }
 
   private var endNs: UInt64? {
@@ -230,7 +230,7 @@ public struct Recorder: ~Copyable {
   }
 }
 
-/// A frame that is being written: its head's contents, and its bytes kept as they are.
+/// A frame being written: the contents of its head, and the lease that keeps its bytes unchanged.
 private final class FrameUnderWay: Sendable {
   let frame: RecordedFrame
   let lease: FrameLease
@@ -244,7 +244,7 @@ private final class FrameUnderWay: Sendable {
 }
 
 extension [UInt8] {
-  /// With zeros up to a whole number of blocks.
+  /// Padded with zeros to a whole number of blocks.
   fileprivate func padded() -> [UInt8] {
     self + [UInt8](repeating: 0, count: Int(paddedByteCount(count)) - count)
   }

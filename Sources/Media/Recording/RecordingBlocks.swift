@@ -1,21 +1,20 @@
 import FrameBus
 import Platform
 
-// Recordings: a stream's frames in a file as they are, and back out of it, as y4m or as a stream.
+// Recordings: a stream's frames in a file, unchanged, and read back as y4m or as a stream.
 //
-// The module refuses to compress, to mix streams in one file, and to trust a file: whatever a
-// recording says is checked as if a stranger had written it. docs/design/recording.md has the
-// format, byte by byte.
+// The module refuses to compress, to mix streams in one file, and to trust a file: a recording
+// is checked as untrusted input. docs/design/recording.md describes the format, byte by byte.
 
-/// Blocks of a recording that say what they are: the beginning of the file, of each frame, and the
-/// end. All their numbers are little-endian.
+/// The tagged blocks of a recording: the beginning of the file, of each frame, and the end. All
+/// numbers are little-endian.
 ///
-/// They name the file they belong to and the place they stand at, so that no bytes of a frame can
-/// be taken for one, not even those of a recording that was published and recorded.
+/// Each block names its file and its offset, so that no bytes of a frame can be mistaken for one,
+/// not even those of a recording that was itself published and recorded.
 struct HeadBlock {
-  /// What its checksum is of; that stands behind it.
+  /// The bytes that the checksum covers; it follows them.
   static let byteCount = 320
-  /// A block of the file.
+  /// The size of one block of the file.
   static let blockBytes = 4096
 
   enum Kind: UInt64 {
@@ -24,7 +23,7 @@ struct HeadBlock {
     case end = 0x3144_4e45_5f52_4246  // "FBR_END1"
   }
 
-  /// Drawn anew for each recording.
+  /// Random for each recording.
   typealias FileID = SIMD2<UInt64>
 
   private(set) var bytes: [UInt8]
@@ -37,12 +36,12 @@ struct HeadBlock {
     set(offset, at: 24)
   }
 
-  /// - Returns: nil if these are not such a block, whole, of that file, and from that place.
-  /// - Parameter file: nil for any.
+  /// - Returns: nil if the bytes are not a complete block of that kind, file and offset.
+  /// - Parameter file: nil for any file.
   init?(_ kind: Kind, of file: FileID? = nil, at offset: UInt64, in block: ArraySlice<UInt8>) {
     guard block.count >= Self.byteCount + 8 else { return nil }
     bytes = Array(block.prefix(Self.byteCount + 8))
-    // The cheapest first: whoever searches a damaged file looks at each of its blocks.
+    // The cheapest checks first: a search of a damaged file examines each of its blocks.
     guard word(at: 0) == kind.rawValue, word(at: 24) == offset, file == nil || fileID == file,
       word(at: Self.byteCount) == ownChecksum
     else { return nil }
@@ -50,7 +49,7 @@ struct HeadBlock {
 
   var fileID: FileID { FileID(word(at: 8), word(at: 16)) }
 
-  /// The bytes with their checksum.
+  /// The block's bytes followed by their checksum.
   var sealed: [UInt8] {
     var copy = self
     copy.set(ownChecksum, at: Self.byteCount)
@@ -73,7 +72,7 @@ struct HeadBlock {
 }
 
 extension ArraySlice<UInt8> {
-  /// Eight bytes of it as a number, counted from the array's beginning.
+  /// Eight bytes as a number, at an offset from the array's start.
   func word(at offset: Int) -> UInt64 {
     UInt64(littleEndian: self[offset..<offset + 8])
   }
@@ -84,19 +83,19 @@ func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
   unsafe Checksum.crc32c(bytes.span.bytes)
 }
 
-/// Bytes of a payload in whole blocks.
+/// The size of a payload rounded up to whole blocks.
 func paddedByteCount(_ byteCount: Int) -> UInt64 {
   let block = UInt64(HeadBlock.blockBytes)
   return (UInt64(byteCount) + block - 1) / block * block
 }
 
-/// The beginning of a recording.
+/// The head of a recording.
 struct FileHead: Hashable, Sendable {
   static let version: UInt64 = 1
 
   let id: HeadBlock.FileID
   let stream: StreamName
-  /// When the recording began, on both clocks, so that monotonic times of its frames can be dated.
+  /// When the recording began, on both clocks, to convert the frames' monotonic times to dates.
   let wallNs: UInt64
   let monotonicNs: UInt64
 
@@ -127,13 +126,13 @@ extension FileHead {
   }
 }
 
-/// The beginning of one frame, before its bytes.
+/// The head of one frame, which precedes its bytes.
 public struct RecordedFrame: Hashable, Sendable {
-  /// Where in the file its head stands; its bytes begin a block later.
+  /// The file offset of the head; the frame's bytes begin one block later.
   let offset: UInt64
-  /// Which publisher it came from.
+  /// The generation of the publisher.
   public let generation: UInt64
-  /// Frames between the one before and this one that the recorder never saw.
+  /// Frames between the previous one and this one that the recorder did not receive.
   public let droppedBefore: UInt64
   package let record: FrameRecord
 
@@ -143,7 +142,7 @@ public struct RecordedFrame: Hashable, Sendable {
   public var byteCount: Int { record.byteCount }
 
   var bodyOffset: UInt64 { offset + UInt64(HeadBlock.blockBytes) }
-  /// Where the next one begins.
+  /// The offset of the next frame.
   var end: UInt64 { bodyOffset + paddedByteCount(byteCount) }
 
   func block(of file: HeadBlock.FileID) -> [UInt8] {
@@ -157,7 +156,7 @@ public struct RecordedFrame: Hashable, Sendable {
 }
 
 extension RecordedFrame {
-  /// - Returns: nil if no frame of that file, whole within its size, begins there.
+  /// - Returns: nil unless a frame of that file begins there and is complete.
   init?(_ bytes: ArraySlice<UInt8>, of file: HeadBlock.FileID, at offset: UInt64, fileBytes: Int) {
     guard let block = HeadBlock(.frame, of: file, at: offset, in: bytes),
       let record = FrameRecord(block.bytes[64..<64 + FrameRecord.recordBytes]),
@@ -171,12 +170,12 @@ extension RecordedFrame {
   }
 }
 
-/// The end of a recording that was finished: where its index stands.
+/// The last block of a finished recording: the position of its index.
 struct FileEnd: Hashable, Sendable {
   let offset: UInt64
   let indexOffset: UInt64
   let entryCount: UInt64
-  /// Frames that the recorder never saw.
+  /// Frames that the recorder did not receive.
   let dropped: UInt64
   let indexChecksum: UInt32
 
@@ -201,23 +200,23 @@ extension FileEnd {
   }
 }
 
-/// Why a file cannot be played.
+/// Why a recording cannot be played.
 public enum RecordingReadError: Error, Hashable, Sendable, CustomStringConvertible {
   case notRecording
   case otherVersion(UInt64)
-  /// A frame that the index names is not there, or not whole: its place in the file, from 1.
+  /// A frame of the index is missing or incomplete: its number in the file, from 1.
   case damaged(frame: Int)
   case system(SystemError)
 
   public var description: String {
     switch self {
     case .notRecording:
-      "this is no recording of FrameBus; make one with `framebus record STREAM FILE`"
+      "this is not a FrameBus recording; make one with `framebus record STREAM FILE`"
     case .otherVersion(let version):
-      "this recording has version \(version) of the format, and this program reads "
-        + "\(FileHead.version); play it with the FrameBus that made it"
+      "this recording has format version \(version), and this program reads version "
+        + "\(FileHead.version); play it with the FrameBus version that made it"
     case .damaged(let frame):
-      "frame \(frame) of the recording is damaged; play what is behind it with --from \(frame + 1)"
+      "frame \(frame) of the recording is damaged; play the rest with --from \(frame + 1)"
     case .system(let error): error.explained
     }
   }

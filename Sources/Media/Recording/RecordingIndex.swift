@@ -1,8 +1,8 @@
 import FrameBus
 import Platform
 
-/// Where the frames of a recording begin. A recording that was finished has it at its end; of one
-/// that was not, or is damaged, it is found by looking for the frames.
+/// The offsets of a recording's frames. A finished recording has the index at its end; for one
+/// that is unfinished or damaged, it is rebuilt by a search for the frames.
 public struct RecordingIndex: Hashable, Sendable {
   struct Entry: Hashable, Sendable {
     let offset: UInt64
@@ -13,15 +13,15 @@ public struct RecordingIndex: Hashable, Sendable {
 
   let head: FileHead
   let entries: [Entry]
-  /// Whether the recorder came to its end.
+  /// Whether the recorder finished the file.
   public let isFinished: Bool
-  /// Frames that the recorder never saw; nil if it never came to say.
+  /// Frames that the recorder did not receive; nil if the recording was not finished.
   public let dropped: UInt64?
 
   public var count: Int { entries.count }
   public var stream: StreamName { head.stream }
 
-  /// Parses a whole recording that lies in memory. Any bytes will do: what is no recording throws.
+  /// Parses a recording in memory. The bytes are untrusted: throws if they are not a recording.
   public init(parsing bytes: [UInt8]) throws(RecordingReadError) {
     try self.init(
       RecordingBytes(byteCount: bytes.count) { (offset, count) throws(SystemError) in
@@ -52,7 +52,7 @@ public struct RecordingIndex: Hashable, Sendable {
 }
 
 extension [RecordingIndex.Entry] {
-  /// As they stand in the file.
+  /// The index as it is stored in the file.
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count * Element.byteCount)
@@ -65,7 +65,7 @@ extension [RecordingIndex.Entry] {
   }
 }
 
-/// The bytes of a recording, wherever they lie.
+/// The bytes of a recording, in memory or in a file.
 private struct RecordingBytes {
   private static let windowBytes = 256 * HeadBlock.blockBytes
 
@@ -80,19 +80,19 @@ private struct RecordingBytes {
     self.source = source
   }
 
-  /// Reads so many bytes, or fewer where the file ends.
+  /// Reads `count` bytes, or fewer at the end of the file.
   func read(_ offset: Int, _ count: Int) throws(RecordingReadError) -> [UInt8] {
     do throws(SystemError) { return try source(offset, count) } catch { throw .system(error) }
   }
 
-  /// The last block, if it says that the recording was finished.
+  /// The last block, if the recording was finished.
   func end(of file: HeadBlock.FileID) throws(RecordingReadError) -> FileEnd? {
     let offset = byteCount - HeadBlock.blockBytes
     guard offset > 0, offset % HeadBlock.blockBytes == 0 else { return nil }
     return FileEnd(try read(offset, HeadBlock.blockBytes)[...], of: file, at: UInt64(offset))
   }
 
-  /// The index at the end; nil if it is not what its checksum says, or names what cannot be.
+  /// The index at the end; nil if its checksum is wrong or it names impossible offsets.
   func storedEntries(_ end: FileEnd) throws(RecordingReadError) -> [RecordingIndex.Entry]? {
     let size = RecordingIndex.Entry.byteCount
     guard end.indexOffset >= UInt64(HeadBlock.blockBytes), end.indexOffset <= end.offset,
@@ -115,8 +115,8 @@ private struct RecordingBytes {
     return entries
   }
 
-  /// Every whole frame of the file. Where none begins, the next block is looked at: a recorder that
-  /// was killed leaves gaps of frames that it had not written whole.
+  /// Every complete frame of the file. Where none begins, the search goes on at the next block: a
+  /// recorder that was killed leaves gaps where frames were not completely written.
   func foundEntries(of file: HeadBlock.FileID) throws(RecordingReadError) -> [RecordingIndex.Entry]
   {
     var entries: [RecordingIndex.Entry] = []
@@ -127,7 +127,7 @@ private struct RecordingBytes {
     while offset + HeadBlock.byteCount + 8 <= byteCount {
       if offset + HeadBlock.blockBytes > windowStart + window.count {
         windowStart = offset
-        // From frame to frame it is one block each; only a search reads on.
+        // From frame to frame this reads one block each; only a search reads ahead.
         window = try read(offset, isSearching ? Self.windowBytes : HeadBlock.blockBytes)
       }
       let block = window.dropFirst(offset - windowStart)

@@ -1,15 +1,15 @@
 import FrameBus
 import Platform
 
-/// What is to be recorded, where to, and until when.
+/// What to record, where, and for how long.
 public struct RecordingPlan: Sendable {
   public let stream: StreamName
-  /// An existing file is replaced.
+  /// The file's path. An existing file is replaced.
   public let path: String
-  /// Nil: lossless where the publisher grants it, else all that the ring keeps.
+  /// Nil: lossless where the publisher grants it, otherwise as many frames as the ring keeps.
   public var policy: SubscriberPolicy?
   public var frameLimit: Int?
-  /// From the first frame on.
+  /// The time to record, from the first frame on.
   public var duration: Duration?
 
   public init(stream: StreamName, path: String) {
@@ -18,21 +18,21 @@ public struct RecordingPlan: Sendable {
   }
 }
 
-/// How a recording goes.
+/// The figures of a recording so far.
 public struct RecordingFigures: Hashable, Sendable {
-  /// Frames in the file, whole.
+  /// Complete frames in the file.
   public var frames: UInt64 = 0
   /// Their bytes.
   public var byteCount: UInt64 = 0
-  /// Frames that this recording will never have.
+  /// Frames that were published and that this recording does not have.
   public var dropped: UInt64 = 0
   public var elapsedNs: UInt64 = 0
-  /// Whether frames go straight to the disk, past the page cache.
+  /// Whether frames are written directly to the disk, bypassing the page cache.
   public var isDirect = false
-  /// Why frames are written one after the other; nil if several are under way at once.
+  /// Why frames are written one at a time; nil if several writes are in flight.
   public var ringRefusal: SystemError?
 
-  /// Frames in the file or on their way there.
+  /// Frames in the file or being written.
   var received: UInt64 = 0
 
   public func bytesPerSecond(since earlier: RecordingFigures? = nil) -> Double {
@@ -49,7 +49,7 @@ public struct RecordingFigures: Hashable, Sendable {
   }
 }
 
-/// What a recorder has to say while it runs.
+/// What a recorder reports while it runs.
 public enum RecordingReport: Sendable {
   case waitingForStream(StreamName)
   case event(StreamEvent)
@@ -69,7 +69,7 @@ public struct RecordingSummary: Hashable, Sendable {
   public let end: RecordingEnd
 }
 
-/// Why a recording did not begin, or ended early.
+/// Why a recording did not begin or ended early.
 public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
   case cannotSubscribe(SubscriberError)
   case cannotReceive(ReceiveError)

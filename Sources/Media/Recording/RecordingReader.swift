@@ -1,7 +1,7 @@
 import FrameBus
 import Platform
 
-/// Reads a recording, frame by frame.
+/// Reads a recording frame by frame.
 public final class RecordingReader: Sendable {
   public let index: RecordingIndex
   private let file: ReadableFile
@@ -26,14 +26,14 @@ public final class RecordingReader: Sendable {
     return frame
   }
 
-  /// Reads a frame's bytes to the beginning of the span, which has room for them.
+  /// Reads a frame's bytes to the start of the span, which must have room for them.
   public func readBytes(
     of frame: RecordedFrame, into span: inout MutableRawSpan
   ) throws(RecordingReadError) {
     try read(0..<frame.byteCount, of: frame, into: &span)
   }
 
-  /// Reads some of a frame's bytes to the beginning of the span, which has room for them.
+  /// Reads a range of a frame's bytes to the start of the span, which must have room for them.
   func read(
     _ range: Range<Int>, of frame: RecordedFrame, into span: inout MutableRawSpan
   ) throws(RecordingReadError) {
@@ -42,7 +42,7 @@ public final class RecordingReader: Sendable {
       count = try file.read(
         range.count, into: &span, at: Int(frame.bodyOffset) + range.lowerBound)
     } catch { throw .system(error) }
-    // The file was as long as this frame when it was opened.
+    // The file contained the whole frame when it was opened.
     guard count == range.count else {
       let number = index.entries.count { $0.offset <= frame.offset }
       throw .damaged(frame: number)

@@ -2,23 +2,23 @@ import AppGroup
 import FrameBus
 import Platform
 
-/// Publishes a recording's frames anew, as they were: bytes, format and metadata. Only their
-/// numbers are new, and the time of capture, which is now: the clock of the old one may be gone.
+/// Publishes a recording's frames again with the same bytes, format and metadata. Their numbers
+/// are new, and so is the time of capture, which is now: the original clock may be gone.
 package struct Republisher: ~Copyable {
   private var publisher: Publisher
 
   /// - Parameters:
-  ///   - first: the first frame, whose format sizes the slots.
-  ///   - streamChanged: told when the stream comes up, changes and goes.
+  ///   - first: the first frame, whose format determines the slot size.
+  ///   - streamChanged: called when the stream starts, changes or ends.
   package init(
     _ stream: StreamName, in group: AppGroup, first: RecordedFrame,
     streamChanged: (@Sendable (StreamChange) -> Void)? = nil
   ) throws(PlayError) {
     var options = PublisherOptions()
     options.streamChanged = streamChanged
-    // As for any file: who subscribes losslessly is waited for.
+    // As with any file, the publisher waits for lossless subscribers.
     options.allowsLossless = true
-    // A file waits for as long as its slowest reader gets on.
+    // A file waits for as long as its slowest subscriber makes progress.
     options.losslessStallBudget = nil
     options.slotBytes = max(1, first.byteCount)
     do throws(PublisherError) {
@@ -26,13 +26,13 @@ package struct Republisher: ~Copyable {
     } catch { throw .publishing("\(error)") }
   }
 
-  /// Waits for somebody to publish for.
-  /// - Returns: false when the signal was raised first.
+  /// Waits for a subscriber.
+  /// - Returns: false if the signal was raised first.
   package func waitForSubscriber(stop: StopSignal) -> Bool {
     publisher.waitForSubscriber(until: .never, stop: stop)
   }
 
-  /// - Returns: false when the signal was raised first.
+  /// - Returns: false if the signal was raised first.
   package mutating func publish(
     _ frame: RecordedFrame, from reader: RecordingReader, stop: StopSignal
   ) throws(PlayError) -> Bool {
@@ -49,7 +49,7 @@ package struct Republisher: ~Copyable {
     loan.metadata = frame.metadata
     loan.metadata.capturedAtNs = monotonicNowNs()
     guard frame.byteCount <= loan.byteCapacity else {
-      throw .publishing("frame \(frame.sequence) is longer than its format says")
+      throw .publishing("frame \(frame.sequence) is longer than its format allows")
     }
     var bytes = loan.bytes
     do throws(RecordingReadError) {

@@ -2,22 +2,22 @@ import AppGroup
 import FrameBus
 import Platform
 
-/// A subscriber that wants all of a stream: lossless where the publisher grants it, as one that
-/// reads a file does; else in order, dropping only what has left the ring.
+/// A subscriber to all frames of a stream: lossless where the publisher grants it, as that of a
+/// file does; otherwise in order, dropping only frames that have left the ring.
 package struct WholeStream: ~Copyable {
   package private(set) var subscriber: Subscriber
   private let stream: StreamName
   private let group: AppGroup
-  private let wishes: Wishes
-  /// Of subscriptions before the present one.
+  private let requested: Wishes
+  /// Frames dropped by earlier subscriptions.
   private var earlierDrops: UInt64 = 0
-  /// Of a live stream, until its first new frame.
+  /// Set for a live stream until its first new frame.
   private var start: FreshStart?
-  /// The frame from before, while a new one may still come.
+  /// The frame that was current at attachment, held back while a new one may still arrive.
   private var putBy: FrameLease?
 
   package struct Wishes: Sendable {
-    /// Nil for the one that loses least.
+    /// Nil for the policy that loses the fewest frames.
     package var policy: SubscriberPolicy?
     package var holds = 1
     package var onEvent: (@Sendable (StreamEvent) -> Void)?
@@ -25,25 +25,25 @@ package struct WholeStream: ~Copyable {
     package init() {}
   }
 
-  /// How long a publisher that grants lossless delivery waits for us.
-  private static let patience: Duration = .seconds(10)
+  /// How long a publisher that grants lossless delivery waits for this subscriber.
+  private static let losslessDeadline: Duration = .seconds(10)
 
   package init(
-    _ stream: StreamName, in group: AppGroup, _ wishes: Wishes,
+    _ stream: StreamName, in group: AppGroup, _ requested: Wishes,
     waitingForPublisherUntil deadline: Deadline?, stop: StopSignal
   ) throws(SubscriberError) {
     self.stream = stream
     self.group = group
-    self.wishes = wishes
+    self.requested = requested
     let askedNs = monotonicNowNs()
-    let attached = try Self.attach(stream, group, wishes, until: deadline, stop)
+    let attached = try Self.attach(stream, group, requested, until: deadline, stop)
     start = attached.isLossless ? nil : FreshStart(askedNs: askedNs)
     subscriber = attached.subscriber
   }
 
   package var droppedCount: UInt64 { earlierDrops + subscriber.droppedCount }
 
-  /// - Throws: ``ReceiveError/holdsExhausted(granted:)`` among others; the rest is the end.
+  /// - Throws: ``ReceiveError/holdsExhausted(granted:)`` among others, which are final.
   package mutating func next(
     until deadline: Deadline, stop: StopSignal
   ) throws(ReceiveError) -> Reception {
@@ -61,7 +61,7 @@ package struct WholeStream: ~Copyable {
       return .frame(lease)
     case .stopped: return .stopped
     case .timedOut: return isWaiting && start.end.isPast ? takePutBy() : .timedOut
-    // What ended says so again.
+    // The subscriber reports the end again on the next call.
     case .finished: return takePutBy()
     }
   }
@@ -79,16 +79,16 @@ package struct WholeStream: ~Copyable {
       return try subscriber.next(until: deadline, stop: stop)
     } catch {
       if case .holdsExhausted = error, putBy != nil {
-        // There is a newer one.
+        // A newer frame exists.
         putBy = nil
         return .timedOut
       }
-      // A successor with a shallower ring, or one that is live after one that waited for us.
-      guard wishes.policy == nil, case .refused(_, let refusal) = error, refusal.isAboutPolicy
+      // The next publisher has a shallower ring, or is live where the previous one was lossless.
+      guard requested.policy == nil, case .refused(_, let refusal) = error, refusal.isAboutPolicy
       else { throw error }
       earlierDrops += subscriber.droppedCount
       do throws(SubscriberError) {
-        let attached = try Self.attach(stream, group, wishes, until: nil, stop)
+        let attached = try Self.attach(stream, group, requested, until: nil, stop)
         subscriber = attached.subscriber
       } catch { throw .refused(stream, refusal) }
       return .timedOut
@@ -101,13 +101,13 @@ package struct WholeStream: ~Copyable {
   }
 
   private static func attach(
-    _ stream: StreamName, _ group: AppGroup, _ wishes: Wishes, until deadline: Deadline?,
+    _ stream: StreamName, _ group: AppGroup, _ requested: Wishes, until deadline: Deadline?,
     _ stop: StopSignal
   ) throws(SubscriberError) -> Attached {
     var options = SubscriberOptions()
-    options.holds = wishes.holds
-    options.onEvent = wishes.onEvent
-    options.policy = wishes.policy ?? .lossless(deadline: patience)
+    options.holds = requested.holds
+    options.onEvent = requested.onEvent
+    options.policy = requested.policy ?? .lossless(deadline: losslessDeadline)
     while true {
       let isLossless = if case .lossless = options.policy { true } else { false }
       options.start = isLossless ? .oldest : .newest
@@ -116,7 +116,7 @@ package struct WholeStream: ~Copyable {
           stream, in: group, options: options, waitingForPublisherUntil: deadline, stop: stop)
         return Attached(subscriber: subscriber, isLossless: isLossless)
       } catch {
-        guard wishes.policy == nil, case .refused(_, let refusal) = error else { throw error }
+        guard requested.policy == nil, case .refused(_, let refusal) = error else { throw error }
         switch refusal {
         case .losslessNotOffered: options.policy = .keepLatest(Self.more)
         case .ringTooShallow(let depth): options.policy = .keepLatest(depth)
@@ -126,7 +126,7 @@ package struct WholeStream: ~Copyable {
     }
   }
 
-  /// More than any ring has: the refusal says how many this one has.
+  /// More than any ring's depth: the refusal reports the depth of this one.
   private static let more = 1025
 }
 

@@ -1,17 +1,17 @@
 import FrameBus
 
-/// How a raw picture becomes the planes Y, U and V of a y4m stream.
+/// How a raw picture is converted to the planes Y, U and V of a y4m stream.
 enum Y4MLayout: Hashable, Sendable {
-  /// Rows of the planes as they are, but for their padding; `order` names the planes as Y, U, V.
+  /// The planes' rows, without their padding; `order` lists the planes as Y, U, V.
   case planar(order: [Int], sampleBytes: Int = 1)
-  /// The second plane has pairs of chroma, `first` of which is U.
+  /// The second plane holds chroma pairs; U is at index `first` of each.
   case semiPlanar(first: Int)
-  /// Two pixels in four bytes: where the first Y, U and V stand.
+  /// Two pixels in four bytes: the offsets of the first Y, U and V.
   case packed(y: Int, u: Int, v: Int)
   case rgb(RGBLayout)
 }
 
-/// What y4m calls a sampling of chroma, and by how many columns and rows it is coarser than luma.
+/// A chroma sampling: its y4m name, and by how many columns and rows it is coarser than luma.
 struct Y4MSampling: Hashable, Sendable {
   let tag: String
   let columns: Int
@@ -28,7 +28,7 @@ struct Y4MSampling: Hashable, Sendable {
   static let s444p10 = Y4MSampling(tag: "444p10", columns: 1, rows: 1)
   static let s444p12 = Y4MSampling(tag: "444p12", columns: 1, rows: 1)
 
-  /// The one that is as fine from row to row as from column to column, and no coarser.
+  /// This sampling, with columns as fine as its rows where they are coarser.
   var squared: Y4MSampling {
     switch self {
     case .s422: .s444
@@ -39,7 +39,7 @@ struct Y4MSampling: Hashable, Sendable {
   }
 }
 
-/// A way of a pixel format to y4m.
+/// The conversion of a pixel format to y4m.
 struct Y4MWay: Hashable, Sendable {
   let layout: Y4MLayout
   let sampling: Y4MSampling

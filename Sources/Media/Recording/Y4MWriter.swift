@@ -1,21 +1,21 @@
 import FrameBus
 
-/// Turns raw pictures into a YUV4MPEG2 stream (yuv4mpeg(5) of mjpegtools). Planar YUV and grey go
-/// over as they are; semi-planar and packed YUV are laid out anew; RGB is converted to 4:4:4 by
-/// BT.601 with video levels, which is what readers of y4m take it for. Pictures come out upright,
-/// for y4m cannot say how they lie.
+/// Converts raw pictures to a YUV4MPEG2 stream (yuv4mpeg(5) of mjpegtools). Planar YUV and grey
+/// are copied; semi-planar and packed YUV are rearranged; RGB is converted to 4:4:4 by BT.601 with
+/// video levels, which y4m readers assume. Pictures are written upright, because y4m has no
+/// orientation.
 public struct Y4MWriter: Sendable {
   private let format: FrameFormat
   private let layout: Y4MLayout
-  /// Of the stream.
+  /// The sampling of the stream.
   private let sampling: Y4MSampling
   private let orientation: Orientation
-  /// Of the picture in memory.
+  /// The sampling of the picture in memory.
   private let ownSampling: Y4MSampling
 
-  /// - Parameter orientation: how the picture lies in memory.
-  /// - Throws: ``Y4MWriterError`` for what is no picture, is too large to convert, or has a layout
-  ///   that is not known.
+  /// - Parameter orientation: the picture's orientation in memory.
+  /// - Throws: ``Y4MWriterError`` if the format is not a picture, is too large to convert, or has
+  ///   an unknown layout.
   public init(
     _ format: FrameFormat, orientation: Orientation = .up
   ) throws(Y4MWriterError) {
@@ -31,13 +31,13 @@ public struct Y4MWriter: Sendable {
     layout = way.layout
     self.orientation = orientation
     ownSampling = way.sampling
-    // Columns that become rows: y4m has no chroma that is coarser from row to row alone.
+    // Columns become rows, and y4m has no chroma that is coarser between rows only.
     sampling = orientation.swapsSides ? way.sampling.squared : way.sampling
   }
 
   /// The stream's first line.
   public var header: [UInt8] {
-    // 25 frames a second where they come when something changes: a y4m stream has to say some rate.
+    // 25 frames per second for a stream of changes: a y4m header must have a rate.
     let rate =
       format.frameRate.numerator > 0
       ? "\(format.frameRate.numerator):\(format.frameRate.denominator)" : "25:1"
@@ -46,7 +46,7 @@ public struct Y4MWriter: Sendable {
   }
 
   /// One frame of the stream.
-  /// - Parameter bytes: at least the format's.
+  /// - Parameter bytes: at least the format's byte count.
   public func frame(_ bytes: RawSpan) -> [UInt8] {
     precondition(bytes.byteCount >= format.byteCount, "\(bytes.byteCount) bytes of a picture")
     var result = Array("FRAME\n".utf8)
@@ -100,7 +100,7 @@ public struct Y4MWriter: Sendable {
     result += turn.upright(plane)
   }
 
-  /// Each sample twice in its row, so that there are as many as of luma.
+  /// Repeats each sample once in its row, so that chroma has as many columns as luma.
   private static func widened(
     _ plane: [UInt8], _ columns: Int, to width: Int, _ sampleBytes: Int
   ) -> [UInt8] {
@@ -113,7 +113,7 @@ public struct Y4MWriter: Sendable {
     }
   }
 
-  /// How many samples a row of a component has, and how many rows there are.
+  /// The number of samples in a component's row, and of rows.
   private func size(of component: Int) -> (columns: Int, rows: Int) {
     guard component > 0 else { return (format.width, format.height) }
     return (
@@ -160,12 +160,12 @@ public enum Y4MWriterError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .notPicture(let format):
-      "y4m is for pictures, and this is \(format.kind): use --raw to have the bytes as they are"
+      "y4m is for pictures, and this is \(format.kind): use --raw to get the unchanged bytes"
     case .unknownLayout(let format):
-      "there is no way from “\(format.fourcc)” to y4m: use --raw to have the bytes as they are"
+      "“\(format.fourcc)” cannot be converted to y4m: use --raw to get the unchanged bytes"
     case .tooLarge(let format):
       "pictures of \(format.width)×\(format.height) pixels are too large to convert to y4m, which "
-        + "takes \(PictureLimits.any): use --raw to have the bytes as they are"
+        + "takes \(PictureLimits.any): use --raw to get the unchanged bytes"
     }
   }
 }

@@ -141,7 +141,7 @@ import Testing
       try Data(bytes).write(to: URL(fileURLWithPath: studio.file(name)))
       let result = try studio.start(["play", studio.file(name)]).finish()
       #expect(result.status == .exited(1))
-      #expect(result.errors.hasPrefix("error: this is no recording of FrameBus"))
+      #expect(result.errors.hasPrefix("error: this is not a FrameBus recording"))
     }
     let missing = try studio.start(["play", studio.file("missing")]).finish()
     #expect(missing.status == .exited(1))

@@ -56,7 +56,7 @@ import Testing
     #expect(result.status == .exited(1))
     #expect(
       result.errors.contains(
-        "error: frame 3 of the recording is damaged; play what is behind it with --from 4"))
+        "error: frame 3 of the recording is damaged; play the rest with --from 4"))
     recorder.process.end()
   }
 }
