@@ -1,16 +1,16 @@
 import FrameBus
 
-/// The policy a user names on the command line.
+/// A delivery policy as the command line names it.
 public enum DeliveryPolicy: Hashable, Sendable, CustomStringConvertible {
   case latest
   case keepLatest(Int)
-  /// Every frame; the publisher waits so long for this subscriber before it goes on without it.
+  /// Every frame; the publisher waits this long for this subscriber before it goes on without it.
   case lossless(deadlineSeconds: Double)
 
   public static let defaultLosslessSeconds = 10.0
 
   /// - Parameter text: `latest`, `keep:N` or `lossless[:SECONDS]`.
-  /// - Returns: nil if it is none of these.
+  /// - Returns: nil for any other text.
   public init?(_ text: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let argument = parts.count > 1 ? String(parts[1]) : nil
@@ -30,7 +30,7 @@ public enum DeliveryPolicy: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// As the user writes it.
+  /// The policy as the user writes it.
   public var description: String {
     switch self {
     case .latest: "latest"

@@ -1,14 +1,14 @@
 import Platform
 
-/// Why frames cannot go where the user wants them.
+/// Why frames cannot be sent to a destination.
 public enum DestinationError: Error, Hashable, Sendable {
   case malformed(String)
   case unknownDestination(String, known: [String])
   case wrongExtension(path: String, known: [String])
   case cannotWrite(SystemError)
-  /// Before anything is written.
+  /// Nothing was written.
   case tooLittleSpace(path: String, freeBytes: UInt64)
-  /// What was written so far is complete.
+  /// The data written so far is complete.
   case diskFull(path: String, freeBytes: UInt64)
   case unknownEncoder(String, known: [String])
   case unknownPreset(String, encoder: String, known: [String])
@@ -17,23 +17,23 @@ public enum DestinationError: Error, Hashable, Sendable {
   case missingElement(String, package: String)
   case unusablePixelFormat(String, known: [String])
   case unusableSize(width: Int, height: Int, known: String)
-  /// Bytes from one row to the next.
+  /// The bytes from one row to the next.
   case unusableRows(Int)
   case elementFailed(element: String, message: String, detail: String)
   case stalled(output: String)
-  /// A peer that was never reached, or not again.
+  /// The peer was never reached, or could not be reached again.
   case noPeer(output: String, reason: String)
   case connectionLost(output: String, reason: String)
   case noSound(output: String)
   case noPictures(output: String)
   case secretInAddress(String)
   case unusableSecret(String)
-  /// A peer on the network, in the words of the module that speaks with it.
+  /// A failure at a network peer, described by the module that implements the protocol.
   case peer(reason: String, isMisuse: Bool)
 }
 
 extension DestinationError {
-  /// Whether the words were wrong, and not what became of them.
+  /// Whether the command line is wrong, as opposed to a failure at run time.
   public var isMisuse: Bool {
     switch self {
     case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
@@ -53,11 +53,11 @@ extension DestinationError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .malformed(let text):
-      "“\(text)” names no destination; write SCHEME:ADDRESS, such as file:out.mkv"
+      "“\(text)” is not a destination; write SCHEME:ADDRESS, such as file:out.mkv"
     case .unknownDestination(let text, let known):
       "this build has no destination “\(text)”; it has \(known.joined(separator: ", "))"
     case .wrongExtension(let path, let known):
-      "cannot tell the container of “\(path)” by its extension; end the path in "
+      "cannot determine the container of “\(path)” from its extension; end the path in "
         + known.map { ".\($0)" }.joined(separator: " or ")
     case .cannotWrite(let error):
       "cannot write \(error.path ?? "the output"): "
@@ -68,14 +68,14 @@ extension DestinationError: CustomStringConvertible {
       "too little space for \(path) (\(freeBytes / 1024) KiB free); nothing was written: free some "
         + "space, or choose a path on another disk"
     case .diskFull(let path, let freeBytes):
-      "no space left for \(path) (\(freeBytes / 1024) KiB free); what was written is complete up "
-        + "to here: free some space, or choose a path on another disk"
+      "no space left for \(path) (\(freeBytes / 1024) KiB free); the output is complete so far: "
+        + "free some space, or choose a path on another disk"
     case .unknownEncoder(let name, let known):
       "this build has no encoder “\(name)”; it has \(known.joined(separator: ", "))"
     case .unknownPreset(let preset, let encoder, let known):
       "encoder \(encoder) has no preset “\(preset)”; it has \(known.joined(separator: ", "))"
     case .malformedBitrate(let text):
-      "“\(text)” is no bitrate; write bits per second, such as 2500k or 4M"
+      "“\(text)” is not a bitrate; write bits per second, such as 2500k or 4M"
     case .mediaLibraryFailed(let message):
       "GStreamer cannot start: \(message); run `framebus doctor`"
     case .missingElement(let element, let package):
@@ -93,21 +93,20 @@ extension DestinationError: CustomStringConvertible {
         + (detail.isEmpty ? "" : " (\(detail))")
         + "; set GST_DEBUG=3 to see what it was doing"
     case .noSound(let output):
-      "\(output) carries no sound; leave the further --stream out, or record to file:PATH.mkv"
+      "\(output) cannot carry sound; omit the other --stream options, or record to file:PATH.mkv"
     case .secretInAddress(let scheme):
-      "a secret in an address can be seen by every process; seal it by `framebus credential add`, "
+      "a secret in an address is visible to every process; store it by `framebus credential add`, "
         + "and name it: \(scheme)://HOST… --secret SERVICE/ACCOUNT"
     case .unusableSecret(let why):
-      "the credential of --secret cannot be used: \(why); replace it by `framebus credential add`"
+      "the credential of --secret cannot be used: \(why); replace it with `framebus credential add`"
     case .noPictures(let output):
-      "\(output) was begun with sound alone, and now there are pictures; name their stream first"
+      "\(output) started with sound only, and now there are pictures; name their stream first"
     case .stalled(let output):
-      "\(output) takes no more data; check the disk or the network behind it"
+      "\(output) accepts no more data; check the disk or the network behind it"
     case .noPeer(let output, let reason):
-      "nobody takes what is sent to \(output) (\(reason)); check the address and the server's own "
-        + "log"
+      "no peer accepts data for \(output) (\(reason)); check the address and the server's log"
     case .connectionLost(let output, let reason):
-      "the connection to \(output) is lost (\(reason)); check the network and the server's own log"
+      "the connection to \(output) is lost (\(reason)); check the network and the server's log"
     case .peer(let reason, _): reason
     }
   }

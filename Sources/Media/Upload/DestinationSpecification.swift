@@ -2,7 +2,7 @@
 public struct DestinationSpecification: Hashable, Sendable, CustomStringConvertible {
   /// The word before the first colon, such as `file`.
   public let scheme: String
-  /// All after the first colon, such as a path; empty if there is none.
+  /// The text after the first colon, such as a path; empty if there is no colon.
   public let address: String
 
   public init(_ text: String) throws(DestinationError) {
@@ -18,17 +18,17 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
 }
 
 extension DestinationSpecification {
-  /// The schemes of this product's destinations; a build without media has `null` alone.
+  /// The schemes of this product's destinations; a build without media has only `null`.
   package static let schemes = ["file", "png", "whip", "srt", "rtmp", "rtmps", "hls", "null"]
 }
 
-/// The destinations that a program was built with.
+/// The destinations in this build.
 public struct DestinationCatalog: Sendable {
   private let makers: [any DestinationMaker]
 
   public init(_ makers: [any DestinationMaker]) { self.makers = makers }
 
-  /// Every spelling that this build understands.
+  /// Every form of destination that this build accepts.
   public var spellings: [String] { makers.flatMap(\.spellings) }
 
   public func make(

@@ -1,9 +1,9 @@
-/// What the user asked of the encoder; each encoder has its own answer to what was left open.
+/// The user's encoder settings; each encoder has its own defaults for those left open.
 public struct EncoderSettings: Hashable, Sendable {
-  /// The encoder's name and, after a colon, its preset. Nil: the destination's first choice.
+  /// The encoder's name and, after a colon, its preset. Nil for the destination's default.
   public var name: String?
   public var preset: String?
-  /// Nil: chosen by the frames' size.
+  /// Nil to derive it from the frame size.
   public var bitsPerSecond: Int?
 
   public init() {}
@@ -29,15 +29,15 @@ public struct EncoderSettings: Hashable, Sendable {
     return Int(number * Double(factor))
   }
 
-  /// Under which names a host sets, in the group's settings, what its uploader is not told
-  /// otherwise: texts as ``init(encoder:bitrate:)`` takes them.
+  /// The keys under which a host stores default settings for its extension in the group's
+  /// settings: texts as ``init(encoder:bitrate:)`` takes them.
   package enum Keys {
     package static let encoder = "uploadEncoder"
     package static let bitrate = "uploadBitrate"
   }
 
-  /// The wanted bitrate, or one at which a screen of this size stays legible: 3 bits a second for
-  /// each pixel, 6 Mbit/s at 1080p.
+  /// The requested bitrate, or one at which a screen of this size stays legible: 3 bits per second
+  /// and pixel, 6 Mbit/s at 1080p.
   public func bitsPerSecond(width: Int, height: Int) -> Int {
     bitsPerSecond ?? max(500_000, width * height * 3)
   }

@@ -1,7 +1,7 @@
-/// Counts latencies in buckets that grow with the value, so that a quantile is exact to 3 % from
+/// Counts latencies in buckets that grow with the value, so that quantiles are accurate to 3 % from
 /// nanoseconds to hours, in constant memory.
 ///
-/// Values below 64 have a bucket each; above, every power of two is cut into 32.
+/// Values below 64 have one bucket each; above, each power of two is divided into 32 buckets.
 public struct LatencyHistogram: Sendable {
   private static let stepBits = 5
   private static let steps = 1 << stepBits
@@ -18,7 +18,7 @@ public struct LatencyHistogram: Sendable {
     largest = max(largest, valueNs)
   }
 
-  /// The smallest latency that at least this share of all does not exceed; 0 without any.
+  /// The smallest latency that at least this share of the values does not exceed; 0 if empty.
   /// - Parameter share: 0.5 for the median.
   public func quantile(_ share: Double) -> UInt64 {
     guard count > 0 else { return 0 }

@@ -2,7 +2,7 @@ import FrameBus
 import Platform
 import Sound
 
-/// Receives and counts, and encodes nothing: it shows what the bus costs by itself.
+/// Receives and counts frames without encoding them: measures the cost of the bus alone.
 public final class NullDestination: Destination {
   public let output = "null"
   public let heldFrames = 1

@@ -1,9 +1,9 @@
-/// The address of a network peer with nothing secret in it: arguments can be seen by every process
-/// of a machine, and messages by whoever reads them.
+/// The address of a network peer, without secrets: other processes can see arguments, and
+/// messages appear in logs.
 package struct PublicAddress: Hashable, Sendable {
   package let scheme: String
   package let text: String
-  /// From the first slash or question mark behind the host on; many servers find a key in it.
+  /// Starts at the first slash or question mark after the host; many servers expect a key in it.
   package let path: String
 
   /// - Parameter specification: `SCHEME://HOST…`, of which the part before the first colon is the

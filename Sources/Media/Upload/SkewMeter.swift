@@ -1,13 +1,13 @@
 import FrameBus
 import Sound
 
-/// How much later a beep is heard than its flash is seen, at the place where pictures and sound
-/// are handed to a destination. Fed by the sources `test:flash` and `beep`; other pictures and
-/// other sound make no sense of it.
+/// Measures how much later a beep is heard than its flash is seen, where pictures and sound are
+/// passed to a destination. Its input is the sources `test:flash` and `beep`; with other pictures
+/// and sound the result has no meaning.
 struct SkewMeter {
-  /// A flash and a beep that are further apart belong to different seconds.
+  /// A flash and a beep further apart than this belong to different seconds.
   private static let longestNs: Int64 = 400_000_000
-  /// A beep follows silence of so many chunks.
+  /// A beep follows at least this many chunks of silence.
   private static let silenceCount = 10
   private static let loud: Float = 0.1
 
@@ -32,7 +32,7 @@ struct SkewMeter {
     silentCount = first == nil ? silentCount + 1 : 0
   }
 
-  /// The middle one of all pairs; nil without any.
+  /// The median of all pairs; nil if there is none.
   var skewNs: Int64? {
     let skews = flashes.compactMap { flash in
       beeps.map { $0 - flash }.min { $0.magnitude < $1.magnitude }
@@ -40,7 +40,7 @@ struct SkewMeter {
     return skews.isEmpty ? nil : skews[skews.count / 2]
   }
 
-  /// Of the first plane, at 64 places; nil where the bytes are no picture.
+  /// The brightness of the first plane, sampled at 64 positions; nil if the frame is not a picture.
   private static func brightness(_ frame: borrowing FrameLease) -> Int? {
     let format = frame.format
     guard let plane = format.planes.first, format.height >= 8, plane.stride >= 8 else { return nil }

@@ -1,29 +1,29 @@
 import FrameBus
 import Sound
 
-/// The sound of one upload: its streams, each placed beside the pictures, mixed, and given out in
-/// chunks without a gap.
+/// The sound of one upload: its streams, each aligned with the pictures, mixed, and output in
+/// chunks without gaps.
 ///
-/// A pure calculation: it reads no stream and waits for nothing; time is what the caller passes in.
-/// Where it is asked for a timeline, that is of the pictures; nil where there are none to come, and
-/// sound has a time of its own.
+/// A pure calculation: it reads no stream and never waits; the caller passes in the time. A
+/// `timeline` parameter is that of the pictures; it is nil if no pictures are expected, and sound
+/// then has its own timeline.
 package struct SoundTrack {
-  /// A live stream of sound that says nothing for so long has fallen silent.
+  /// A live stream of sound that delivers nothing for this long is treated as silent.
   package static let livePatienceNs: UInt64 = 300_000_000
-  /// Silence stays so far behind the pictures, so that sound that is on its way finds its place.
+  /// Silence is inserted only this far behind the pictures, so that sound in transit still fits.
   private static let silenceMarginNs: Int64 = 300_000_000
-  /// Sound runs ahead of the pictures at most so far.
+  /// The most that sound runs ahead of the pictures.
   private static let leadNs: UInt64 = 1_000_000_000
-  /// So many frames of sound wait for the first picture, and so many samples in all.
+  /// The most frames of sound, and samples in total, that wait for the first picture.
   private static let earlyCount = 400
   private static let earlySampleCount = 20 * SoundChunk.sampleRate
 
-  /// One stream of sound, by a number of the caller's.
+  /// One stream of sound, by a number that the caller assigns.
   private struct Stream {
     var converter = SoundConverter()
-    /// From its first sound on.
+    /// Set from its first sound on.
     var source: SoundMixer.Source?
-    /// Added to its time stamps, as long as both publishers live.
+    /// The offset to its time stamps, valid as long as both publishers live.
     var place: Place?
   }
 
@@ -33,7 +33,7 @@ package struct SoundTrack {
     var picturesGeneration: UInt64?
   }
 
-  /// Sound of which the place is not known before the first picture.
+  /// Sound that arrived before the first picture, so that its position is not known yet.
   private struct Sound {
     var number: Int
     var patienceNs: UInt64
@@ -49,20 +49,20 @@ package struct SoundTrack {
 
   package init() {}
 
-  /// How much sound waits to be given out.
+  /// The duration of the buffered sound.
   package var bufferedNs: UInt64 { mixer.bufferedNs }
-  /// Where the next chunk begins.
+  /// The position of the next chunk.
   package var positionNs: UInt64 { mixer.positionNs }
-  /// Sample frames that came too late for their place.
+  /// Sample frames that arrived too late to be mixed in.
   package var lostCount: Int { mixer.lostCount }
 
   // MARK: In
 
   /// Takes one frame's sound.
   /// - Parameters:
-  ///   - number: of its stream.
-  ///   - patienceNs: for so long after it, chunks wait for more of the same stream.
-  /// - Throws: where its format cannot be used; the stream is then left out.
+  ///   - number: the number of its stream.
+  ///   - patienceNs: how long chunks wait for more sound of the same stream.
+  /// - Throws: if its format cannot be used; the stream is then left out.
   package mutating func take(
     _ frame: borrowing FrameLease, of number: Int, patienceNs: UInt64, beside timeline: Timeline?,
     nowNs: UInt64
@@ -81,23 +81,23 @@ package struct SoundTrack {
     }
   }
 
-  /// Sound of a stream that may lose nothing is on its way: chunks wait for it from now on,
-  /// although pictures come first.
+  /// Announces sound of a lossless stream: from now on chunks wait for it, although pictures arrive
+  /// first.
   package mutating func expect(_ number: Int, patienceNs: UInt64, nowNs: UInt64) {
     if streams[number]?.source != nil { return }
     streams[number, default: Stream()].source = mixer.addSource(
       patienceNs: patienceNs, nowNs: nowNs)
   }
 
-  /// Nothing more comes of a stream, and nothing waits for it.
+  /// Ends a stream: chunks no longer wait for it.
   package mutating func end(_ number: Int) {
     if let source = streams[number]?.source { mixer.removeSource(source) }
     streams[number]?.source = nil
     streams[number]?.place = nil
   }
 
-  /// Puts sound into its place.
-  /// - Returns: false if that is not known yet.
+  /// Adds sound at its position.
+  /// - Returns: false if the position is not known yet.
   private mutating func add(_ sound: Sound, beside timeline: Timeline?, _ nowNs: UInt64) -> Bool {
     guard let place = place(of: sound, beside: timeline) else { return false }
     streams[sound.number]?.place = place
@@ -126,14 +126,14 @@ package struct SoundTrack {
     if let timeline {
       return timeline.soundOffsetNs(ptsNs: sound.ptsNs, capturedAtNs: sound.capturedAtNs)
     }
-    // Sound alone begins with its first sample; what else is heard has the same clock.
+    // Sound alone starts at its first sample; all streams then share one clock.
     return streams.values.lazy.compactMap(\.place?.offsetNs).first ?? (0 &- sound.ptsNs)
   }
 
   // MARK: Out
 
   /// The next chunk, if it is complete and not too far ahead of the pictures.
-  /// - Parameter fillsGaps: whether there is silence beside pictures that no stream has sound for.
+  /// - Parameter fillsGaps: whether to fill with silence where no stream has sound.
   package mutating func next(
     beside timeline: Timeline?, fillsGaps: Bool, nowNs: UInt64
   ) -> PlacedChunk? {
@@ -146,14 +146,14 @@ package struct SoundTrack {
       nowNs: nowNs, silentUntilNs: fillsGaps ? picturesNs &- Self.silenceMarginNs : .min)
   }
 
-  /// When nothing follows: the rest, chunk by chunk, up to the end of the pictures.
+  /// After the last input: the remaining sound, chunk by chunk, up to the end of the pictures.
   package mutating func drain(beside timeline: Timeline?) -> PlacedChunk? {
     let hasPictures = timeline?.generation != nil
     let endNs = hasPictures ? UInt64(clamping: timeline?.lastNs ?? 0) : UInt64.max
     return mixer.positionNs < endNs ? mixer.drain() : nil
   }
 
-  /// Places what came before the first picture.
+  /// Adds the sound that arrived before the first picture.
   private mutating func settle(beside timeline: Timeline?, _ nowNs: UInt64) {
     let waiting = early
     early = []

@@ -1,12 +1,12 @@
 import FrameBus
 
-/// The newest picture of a screen, to be sent again while the screen stands still: then nothing is
-/// published, and a player shall not wait a whole second.
+/// The newest picture, sent again while the screen does not change: nothing is published then, and
+/// a player must not wait a whole second.
 package struct StillPicture {
-  /// After so long without a new picture.
+  /// The time without a new picture after which it is sent again.
   private static let afterNs: UInt64 = 700_000_000
-  /// At first stamped so much earlier, because a new frame captured before now may still be on its
-  /// way and must come after it.
+  /// The first repetition is stamped this much earlier, because a frame captured before now may
+  /// still be in transit and must follow it.
   private static let marginNs: Int64 = 200_000_000
 
   package private(set) var frame: HeldFrame?
@@ -15,21 +15,21 @@ package struct StillPicture {
 
   package init() {}
 
-  /// A new picture was sent.
-  /// - Parameter frame: nil where it is not to be sent again.
+  /// Records that a new picture was sent.
+  /// - Parameter frame: nil if it must not be sent again.
   package mutating func sent(_ frame: HeldFrame?, nowNs: UInt64) {
     self.frame = frame
     sentNs = nowNs
     isAgain = false
   }
 
-  /// Lets the picture go.
+  /// Releases the picture.
   package mutating func release() { frame = nil }
 
-  /// When it is to be sent again; nil without one.
+  /// When to send it again; nil without a picture.
   package var dueNs: UInt64? { frame == nil ? nil : sentNs &+ Self.afterNs }
 
-  /// Places it once more.
+  /// Adds the picture to the timeline once more.
   /// - Returns: its time stamp.
   package mutating func sentAgain(on timeline: inout Timeline, nowNs: UInt64) -> UInt64 {
     let elapsedNs = Int64(clamping: nowNs &- sentNs)

@@ -2,7 +2,7 @@ import FrameBus
 import Platform
 import Synchronization
 
-/// Waits for a stream on a thread of its own, while an upload goes on without it.
+/// Waits for a stream on its own thread while an upload runs without it.
 final class StreamSearch: Sendable {
   enum Outcome: ~Copyable, Sendable {
     case found(UploadRunner.Attachment)
@@ -29,9 +29,9 @@ final class StreamSearch: Sendable {
     }
   }
 
-  /// - Returns: nil while it goes on.
+  /// - Returns: nil while the search is running.
   func take() -> Outcome? { outcome.withLock { $0.take() } }
 
-  /// Ends it, if it still goes on. What it finds from now on is given back.
+  /// Ends the search. A stream found from now on is released.
   func end() { stop.raise() }
 }

@@ -2,7 +2,7 @@ import AppGroup
 import FrameBus
 import Platform
 
-/// How to subscribe to one stream: by the first policy that its publisher grants.
+/// Subscribes to one stream, by the first policy that its publisher grants.
 struct Subscription: Sendable {
   let stream: StreamName
   let group: AppGroup
@@ -35,7 +35,7 @@ struct Subscription: Sendable {
   ) throws(SubscriberError) -> UploadRunner.Attachment {
     var options = SubscriberOptions()
     options.policy = policy.subscriberPolicy
-    // A lossless reader wants the beginning; the others what is shown now.
+    // A lossless subscriber starts at the beginning; others start at the current frame.
     options.start = policy.isLossless ? .oldest : .newest
     let askedNs = monotonicNowNs()
     options.holds = holds
@@ -45,7 +45,7 @@ struct Subscription: Sendable {
       case .publisherGone: report(.publisherGone)
       case .publisherBack: report(.publisherBack)
       case .losslessEnded: report(.losslessEnded)
-      // Nothing that a person would act on: frames come again by themselves.
+      // These need no action by the user: frames resume without one.
       case .evicted, .paused, .resumed: break
       }
     }

@@ -1,15 +1,15 @@
-/// Turns the time stamps of a stream, over all its publishers, into those of one recording:
-/// the first frame is at 0, and they strictly rise.
+/// Maps the time stamps of a stream, across its publishers, to those of one recording: the first
+/// frame is at 0, and time stamps strictly increase.
 ///
-/// Within one publisher's life the differences are exactly those of its own time stamps. A
-/// restarted publisher may count from anywhere, so its first frame is placed by the moment of its
-/// capture; so is one whose time stamp cannot belong to the clock of those before.
+/// During one publisher's life the differences are exactly those of its own time stamps. A
+/// restarted publisher may count from any value, so its first frame is placed by its time of
+/// capture; so is a frame whose time stamp cannot belong to the clock of the previous frames.
 package struct Timeline {
-  /// Containers count in milliseconds; two frames closer than that would share a time stamp.
+  /// Containers count in milliseconds; two frames closer together would share a time stamp.
   static let minimumStepNs: Int64 = 1_000_000
-  /// No sound is captured so long before or after its picture: its time stamps are another clock's.
+  /// Sound further from its picture than this has time stamps of another clock.
   private static let otherClockNs: UInt64 = 10_000_000_000
-  /// No pause between two pictures that were not captured, but read, is longer.
+  /// The longest plausible pause between two pictures that were read, not captured.
   private static let longestPauseNs: Int64 = 3_600_000_000_000
 
   private struct Placed {
@@ -22,14 +22,14 @@ package struct Timeline {
 
   /// The newest frame that came from the stream.
   private var newest: Placed?
-  /// The newest time stamp given out, also to a repeated frame.
+  /// The newest time stamp assigned, including those of repeated frames.
   package private(set) var lastNs: Int64 = -1
   /// The publisher of the newest picture.
   package var generation: UInt64? { newest?.generation }
 
   package init() {}
 
-  /// The place of a new frame.
+  /// Assigns a time stamp to a new frame.
   package mutating func place(
     ptsNs: Int64, capturedAtNs: UInt64, generation: UInt64
   ) -> UInt64 {
@@ -49,8 +49,8 @@ package struct Timeline {
     return UInt64(clamping: placedNs)
   }
 
-  /// Whether a place is far from where the moment of its capture puts the frame, or, where that is
-  /// not known, further ahead than any pause.
+  /// Whether a time stamp is far from the one that the time of capture implies or, if that is not
+  /// known, further ahead than the longest pause.
   private func jumps(from newest: Placed, to wantedNs: Int64, capturedAtNs: UInt64) -> Bool {
     let (stepNs, isOverflown) = wantedNs.subtractingReportingOverflow(newest.ptsNs)
     if isOverflown { return true }
@@ -65,8 +65,8 @@ package struct Timeline {
     return isOverflown ? .max : sumNs
   }
 
-  /// What turns a sound's time stamp into a place, beside the newest picture: what the pictures'
-  /// own need, if both have one clock. Else the two meet where they were captured at one moment.
+  /// The offset from a sound's time stamp to the timeline: that of the newest picture, if both use
+  /// one clock; otherwise the offset that aligns the two by their times of capture.
   /// - Returns: nil before the first picture.
   func soundOffsetNs(ptsNs: Int64, capturedAtNs: UInt64) -> Int64? {
     guard let newest else { return nil }
@@ -79,7 +79,7 @@ package struct Timeline {
     return isOneClock ? newest.offsetNs : meetingNs
   }
 
-  /// The place of the newest frame, sent again so long after the last one.
+  /// Assigns a time stamp to the newest frame, repeated this long after the previous one.
   mutating func placeRepeated(afterNs: Int64) -> UInt64 {
     lastNs = later(by: max(afterNs, Self.minimumStepNs))
     return UInt64(clamping: lastNs)

@@ -22,8 +22,8 @@ extension UploadError: CustomStringConvertible {
     case .cannotWait(let error):
       "cannot wait for several streams: \(error); see `ulimit -n`"
     case .twoPictures(let first, let second):
-      "“\(first)” and “\(second)” both carry pictures, and an upload has one picture; name the "
-        + "stream of pictures first and then streams of sound"
+      "“\(first)” and “\(second)” both carry pictures, and an upload takes one stream of pictures; "
+        + "name it first and then the streams of sound"
     }
   }
 }

@@ -1,26 +1,26 @@
 import FrameBus
 import Sound
 
-/// One stream of an upload, and how it is read now.
+/// One stream of an upload, and how it is currently read.
 struct UploadInput {
-  /// Told by the format of its first frame.
+  /// Determined by the format of the first frame.
   enum Kind { case unknown, pictures, sound }
 
   let stream: StreamName
   var kind = Kind.unknown
-  /// Nil while there is no publisher to read from.
+  /// Nil while there is no subscription.
   var member: SubscriberSet.Member?
   var search: StreamSearch?
   var policy = DeliveryPolicy.latest
-  /// Of subscriptions before the present one.
+  /// Frames dropped by earlier subscriptions.
   private var dropsBefore: UInt64 = 0
 
-  /// Of a live stream, until its first new picture.
+  /// Set for a live stream until its first new picture.
   var start: FreshStart?
-  /// The picture from before, while a new one may still come.
+  /// The picture that was current at attachment, held back while a new one may still arrive.
   private(set) var putBy: HeldFrame?
 
-  /// Why its sound cannot be used.
+  /// Why the stream's sound cannot be used.
   var refusal: SoundConverter.Refusal?
 
   init(_ stream: StreamName) { self.stream = stream }
@@ -33,20 +33,21 @@ struct UploadInput {
     return dropsBefore + set.droppedCount(of: member)
   }
 
-  /// - Returns: whether the picture is to be put by, and was.
-  mutating func putsBy(_ frame: HeldFrame) -> Bool {
+  /// Holds a picture back if it is older than the subscription.
+  /// - Returns: whether it was held back.
+  mutating func holdsBack(_ frame: HeldFrame) -> Bool {
     if start?.putsBy(frame.lease) != true { start = nil }
     putBy = start == nil ? nil : frame
     return putBy != nil
   }
 
-  /// Takes what was put by; a new picture is waited for no longer.
+  /// Takes the picture that was held back; a new one is no longer waited for.
   mutating func takePutBy() -> HeldFrame? {
     start = nil
     return putBy.take()
   }
 
-  /// Gives its subscription up.
+  /// Ends the subscription.
   mutating func leave(_ set: inout SubscriberSet) {
     dropsBefore = drops(in: set)
     if let member { _ = set.remove(member) }

@@ -3,86 +3,86 @@ import Sound
 
 /// What to upload, and when to stop.
 public struct UploadPlan: Sendable {
-  /// The stream of pictures, or of sound alone; then those of sound, which are mixed. A further
-  /// stream may come late, go and come back: meanwhile there is silence.
+  /// The stream of pictures, or of sound alone, followed by streams of sound, which are mixed. The
+  /// streams after the first may start late, end and return; their sound is silent meanwhile.
   public var streams: [StreamName]
-  /// Nil: every frame where the publisher grants lossless delivery, as for a file; otherwise the
+  /// Nil: every frame if the publisher grants lossless delivery, as for a file; otherwise the
   /// newest, as for a screen.
   public var policy: DeliveryPolicy?
-  /// Stops after so many frames; repeated ones are not counted.
+  /// The number of frames after which to stop; repeated frames do not count.
   public var frameLimit: Int?
-  /// Stops so long after the first frame.
+  /// The time after the first frame at which to stop.
   public var duration: Duration?
   /// Waits for a stream that does not exist yet, instead of failing.
   public var waitsForStream = true
-  /// Fails if no frame arrives within that time of attaching.
+  /// Fails if no frame arrives within this time after attaching.
   public var firstFrameWithin: Duration?
-  /// Looks for the flashes of `test:flash` and listens for beeps, and tells how far they are apart.
+  /// Measures the skew between the flashes of `test:flash` and the beeps of `beep`.
   public var measuresSkew = false
-  /// Between two progress reports.
+  /// The time between two progress reports.
   public var progressInterval: Duration = .seconds(1)
 
   public init(stream: StreamName, sound: [StreamName] = []) { streams = [stream] + sound }
 
-  /// The one that the upload is about: it starts with this, and ends with it.
+  /// The first stream: the upload starts and ends with it.
   public var stream: StreamName { streams[0] }
 }
 
 /// Why an upload ended.
 public enum UploadEnd: Hashable, Sendable {
-  /// The number of frames or the time that the plan allows is reached.
+  /// The plan's limit on frames or on time was reached.
   case limitReached
   case stopped
   case publisherFinished
   case publisherFailed
 }
 
-/// What a run tells whoever watches it.
+/// An event of a running upload.
 public enum UploadReport: Sendable {
   case waitingForStream(StreamName)
   case attached(StreamName, DeliveryPolicy)
   case publisherGone
   case publisherBack
-  /// The publisher's patience is used up: from here on the newest frames are read.
+  /// The publisher no longer waits for this subscriber: from now on the newest frames are read.
   case losslessEnded
-  /// The first format, and every other one that follows.
+  /// The first format, and each later change.
   case format(FrameFormat)
-  /// A stream of sound whose format cannot be used is left out.
+  /// A stream of sound is left out because its format cannot be used.
   case soundRefused(StreamName, SoundConverter.Refusal)
   case progress(UploadProgress)
 }
 
-/// A moment of a running upload; rates are those since the report before.
+/// The figures of a running upload; rates are those since the previous report.
 public struct UploadProgress: Hashable, Sendable {
   public var frames = 0
   public var repeatedFrames = 0
   public var framesPerSecond = 0.0
   public var bitsPerSecond = 0.0
   public var drops: UInt64 = 0
-  /// From the moment of capture to the moment of receipt, over the whole run.
+  /// From capture to receipt, over the whole run.
   public var latencyP50Ns: UInt64 = 0
   public var latencyP99Ns: UInt64 = 0
   public var byteCount: UInt64 = 0
-  /// Nil where no stream of sound is asked for.
+  /// Nil if no stream of sound was requested.
   public var sound: SoundFigures?
 }
 
-/// What became of the sound of an upload.
+/// The figures of an upload's sound.
 public struct SoundFigures: Hashable, Sendable {
-  /// Ten milliseconds each.
+  /// The number of chunks, of ten milliseconds each.
   public var chunks = 0
-  /// Frames of the streams that were published and never received.
+  /// Frames that were published and never received.
   public var drops: UInt64 = 0
-  /// Sample frames that came too late for their place.
+  /// Sample frames that arrived too late to be mixed in.
   public var lateSampleFrames = 0
-  /// How much later beeps are heard than their flashes are seen; nil if that is not measured, or
+  /// How much later beeps are heard than their flashes are seen; nil if this is not measured or
   /// there was no pair.
   public var skewNs: Int64?
 
   public init() {}
 }
 
-/// A finished upload; rates are those of the whole run, or 0 if it was too short to have any.
+/// A finished upload; rates are those of the whole run, or 0 if it was too short to measure them.
 public struct UploadSummary: Hashable, Sendable {
   public var progress: UploadProgress
   public var output: String

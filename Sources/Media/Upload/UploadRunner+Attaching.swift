@@ -2,20 +2,20 @@ import FrameBus
 import Platform
 
 extension UploadRunner {
-  /// A subscription, and what it was granted.
+  /// A subscription, and the policy that it was granted.
   struct Attachment: ~Copyable, Sendable {
     var subscriber: Subscriber
     let policy: DeliveryPolicy
-    /// Nil for a lossless one.
+    /// Nil for a lossless subscription.
     let start: FreshStart?
   }
 
-  /// How many frames of sound may wait while something else is dealt with: at 10 ms each, half a
-  /// second. Fewer where the publisher keeps fewer.
+  /// The number of sound frames that may wait in the ring: half a second at 10 ms each. Fewer if
+  /// the publisher's ring is shallower.
   private static let liveSound = DeliveryPolicy.keepLatest(50)
 
   /// Subscribes, and waits for the stream if it does not exist yet.
-  /// - Returns: nil when the signal was raised first.
+  /// - Returns: nil if the signal was raised first.
   func attach(_ stream: StreamName, holds: Int) throws(UploadError) -> Attachment? {
     var deadline: Deadline?
     while true {
@@ -34,7 +34,7 @@ extension UploadRunner {
     }
   }
 
-  /// Subscribes to a stream of sound if it exists, and else looks for it beside the upload.
+  /// Subscribes to a stream of sound if it exists; otherwise searches for it during the upload.
   func attachOrSearch(_ index: Int, _ set: inout SubscriberSet) throws(UploadError) {
     let stream = inputs[index].stream
     let subscription = subscription(of: stream, live: Self.liveSound)
@@ -70,7 +70,7 @@ extension UploadRunner {
     }
   }
 
-  /// Takes in what was found since the last look.
+  /// Adds the streams that were found since the last call.
   func admitFound(_ set: inout SubscriberSet) throws(UploadError) {
     for index in inputs.indices {
       guard let search = inputs[index].search, let outcome = search.take() else { continue }
@@ -82,8 +82,8 @@ extension UploadRunner {
     }
   }
 
-  /// A file has its sound published before its pictures, and begins with the first who wants these:
-  /// so what is there now is not left to be found at any time.
+  /// A file's sound is published before its pictures, and starts with the first subscriber to the
+  /// pictures: so streams that exist now are attached now, not when the search finds them.
   func attachSoundBesidePictures(_ set: inout SubscriberSet) throws(UploadError) {
     try admitFound(&set)
     for index in inputs.indices where inputs[index].search != nil {
@@ -99,7 +99,7 @@ extension UploadRunner {
     }
   }
 
-  /// Gives a subscription up for one with another policy.
+  /// Replaces a subscription by one with another policy.
   func attachAnew(_ index: Int, _ set: inout SubscriberSet) throws(UploadError) {
     inputs[index].leave(&set)
     track.end(index)
@@ -115,8 +115,8 @@ extension UploadRunner {
     for input in inputs { input.search?.end() }
   }
 
-  /// Without a policy of the user's: every frame if the publisher waits for its subscribers, as a
-  /// file's does; else what suits the kind, as of a screen or of a microphone.
+  /// Without a policy chosen by the user: every frame if the publisher is lossless, as a file is;
+  /// otherwise the policy for live streams, such as a screen or a microphone.
   private func subscription(of stream: StreamName, live: DeliveryPolicy) -> Subscription {
     let lossless = DeliveryPolicy.lossless(deadlineSeconds: DeliveryPolicy.defaultLosslessSeconds)
     return Subscription(

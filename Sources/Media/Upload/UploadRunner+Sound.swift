@@ -3,25 +3,25 @@ import Platform
 import Sound
 
 extension UploadRunner {
-  /// Where nothing may be missing, sound is waited for as long as the publisher waits for us.
-  private static let losslessPatienceNs: UInt64 = 10_000_000_000
-  /// Sound that runs further ahead of the pictures waits on the bus.
+  /// For lossless streams, sound is waited for as long as the publisher waits for subscribers.
+  private static let losslessTimeoutNs: UInt64 = 10_000_000_000
+  /// Sound that is further ahead of the pictures than this stays in the ring.
   private static let bufferNs: UInt64 = 2_000_000_000
-  /// So much is sent at a time: in between, a signal to stop is heard.
+  /// The most chunks sent at a time, before the stop signal is checked again.
   private static let chunksAtATime = 200
 
   var expectsSound: Bool { plan.streams.count > 1 }
 
-  /// Whether there are pictures, or may be: the first stream is taken to have them until it shows
-  /// that it has sound.
+  /// Whether there are or may be pictures: the first stream is assumed to have pictures until its
+  /// first frame is sound.
   private var expectsPictures: Bool {
     inputs[0].kind == .unknown || inputs.contains(where: \.isPictures)
   }
 
-  /// The time that sound is placed in; nil where there is sound alone.
+  /// The timeline that sound is aligned with; nil if there is sound alone.
   private var picturesTimeline: Timeline? { expectsPictures ? timeline : nil }
 
-  /// Lets streams wait on the bus that there is no room for.
+  /// Lets streams that there is no room for wait in the ring.
   func rest(_ set: inout SubscriberSet, pictures isPictureResting: Bool) {
     let isSoundResting = expectsPictures && track.bufferedNs > Self.bufferNs
     for input in inputs {
@@ -33,7 +33,7 @@ extension UploadRunner {
   // MARK: Taking sound
 
   func expectSound(_ index: Int) {
-    track.expect(index, patienceNs: Self.losslessPatienceNs, nowNs: monotonicNowNs())
+    track.expect(index, patienceNs: Self.losslessTimeoutNs, nowNs: monotonicNowNs())
   }
 
   func takeSound(
@@ -44,20 +44,20 @@ extension UploadRunner {
       guard destination.takesSound else {
         throw .destination(.noSound(output: destination.output))
       }
-      // It was taken for pictures, of which the newest is enough.
+      // The stream was assumed to have pictures, of which only the newest matters.
       if plan.policy == nil, inputs[index].policy == .latest {
         return try attachAnew(index, &set)
       }
     }
-    let patienceNs =
-      inputs[index].isLossless ? Self.losslessPatienceNs : SoundTrack.livePatienceNs
+    let timeoutNs =
+      inputs[index].isLossless ? Self.losslessTimeoutNs : SoundTrack.livePatienceNs
     do throws(SoundConverter.Refusal) {
       try track.take(
-        frame.lease, of: index, patienceNs: patienceNs, beside: picturesTimeline,
+        frame.lease, of: index, patienceNs: timeoutNs, beside: picturesTimeline,
         nowNs: monotonicNowNs())
       inputs[index].refusal = nil
     } catch {
-      // Said once.
+      // Reported once.
       if inputs[index].refusal != error { report(.soundRefused(inputs[index].stream, error)) }
       inputs[index].refusal = error
     }
@@ -65,7 +65,7 @@ extension UploadRunner {
 
   // MARK: Sending sound
 
-  /// Gives the destination what is complete.
+  /// Sends the completed chunks to the destination.
   func sendSound() throws(UploadError) {
     for _ in 0..<Self.chunksAtATime {
       guard
@@ -76,12 +76,12 @@ extension UploadRunner {
     }
   }
 
-  /// When silence is due, should nothing else happen before.
+  /// When silence is due, if nothing else happens before.
   var soundWakeNs: UInt64? {
     expectsSound ? monotonicNowNs() &+ SoundTrack.livePatienceNs / 3 : nil
   }
 
-  /// What still belongs to the pictures, when they have ended.
+  /// Sends the sound that belongs to the pictures, after these have ended.
   func sendLastSound(_ set: inout SubscriberSet) throws(UploadError) {
     let ending = end
     if ending != .stopped { try receiveLastSound(&set) }
@@ -90,7 +90,7 @@ extension UploadRunner {
     while let placed = track.drain(beside: picturesTimeline) { try send(placed) }
   }
 
-  /// From a file, all that its end is ahead of; else what is there.
+  /// Receives the sound up to the pictures' end from lossless streams, and what others have now.
   private func receiveLastSound(_ set: inout SubscriberSet) throws(UploadError) {
     end = nil
     for input in inputs {
@@ -102,8 +102,8 @@ extension UploadRunner {
     }
     while end == nil {
       let isWhole = track.positionNs >= UInt64(clamping: timeline.lastNs)
-      let patience = isAwaited && !isWhole ? Deadline.after(.seconds(2)) : .now
-      guard try receive(&set, until: patience) || (isAwaited && !patience.isPast) else { return }
+      let timeout = isAwaited && !isWhole ? Deadline.after(.seconds(2)) : .now
+      guard try receive(&set, until: timeout) || (isAwaited && !timeout.isPast) else { return }
       try sendSound()
     }
   }

@@ -5,12 +5,12 @@ import Sound
 
 /// Subscribes to a stream of pictures and to streams of sound, and feeds them to a destination
 /// until the plan is fulfilled, the pictures' publisher finishes, or the signal is raised. It runs
-/// on the thread that calls `run`. An upload of sound alone is one whose first stream is of sound.
+/// on the thread that calls `run`. If the first stream is of sound, the upload has sound alone.
 ///
-/// A publisher that dies is waited for: when it is back, at whatever resolution, frames go on to
+/// If a publisher dies, the runner waits for the next one: its frames, at any resolution, go to
 /// the same destination.
 public final class UploadRunner {
-  /// While there is no room for a picture, sound is looked for as often.
+  /// How often sound is polled while there is no room for a picture.
   private static let soundInterval = Duration.milliseconds(5)
 
   let plan: UploadPlan
@@ -45,12 +45,12 @@ public final class UploadRunner {
     progressNs = Self.nanoseconds(plan.progressInterval)
   }
 
-  /// Runs to the end, and closes the destination: complete, or after an error as it is.
+  /// Runs to the end and closes the destination: complete, or after an error as it is.
   public func run() throws(UploadError) -> UploadSummary {
     try prepare()
     defer { endSearches() }
     var set = try subscriberSet()
-    // Those of sound first: who publishes a file begins with the first who wants its pictures.
+    // Sound first: the publisher of a file starts with the first subscriber to its pictures.
     for index in inputs.indices.dropFirst() { try attachOrSearch(index, &set) }
     guard let attachment = try attach(plan.stream, holds: destination.heldFrames + 1) else {
       return summary(set, end: .stopped)
@@ -106,14 +106,14 @@ public final class UploadRunner {
       output: destination.output, end: end)
   }
 
-  // MARK: One frame after the other
+  // MARK: Frames
 
   private func pump(_ set: inout SubscriberSet) throws(UploadError) -> UploadEnd {
     attachedNs = monotonicNowNs()
     reportAtNs = attachedNs &+ progressNs
     while end == nil {
       try admitFound(&set)
-      // Room first, frame then: what is received is the newest at the moment it can be used.
+      // Waits for room before it receives: the frame is then the newest when it can be used.
       if try hasRoom() {
         rest(&set, pictures: false)
         _ = try receive(&set, until: nextWake)
@@ -134,7 +134,7 @@ public final class UploadRunner {
     return end
   }
 
-  /// Of the pictures, or of the sound where there are none.
+  /// Drops of the pictures, or of the sound if there are no pictures.
   private func drops(_ set: borrowing SubscriberSet) -> UInt64 { inputs[0].drops(in: set) }
 
   private func hasRoom() throws(UploadError) -> Bool {
@@ -146,7 +146,7 @@ public final class UploadRunner {
     }
   }
 
-  /// - Returns: whether there was a frame.
+  /// - Returns: whether a frame was received.
   func receive(
     _ set: inout SubscriberSet, until deadline: Deadline
   ) throws(UploadError) -> Bool {
@@ -169,20 +169,20 @@ public final class UploadRunner {
     return false
   }
 
-  /// Goes on after an error that has a way out.
+  /// Continues after an error that has a remedy.
   private func recover(
     from failure: SubscriberSet.MemberError, _ set: inout SubscriberSet
   ) throws(UploadError) {
     guard let index = inputs.firstIndex(where: { $0.member == failure.member }) else { return }
     switch failure.error {
     case .holdsExhausted:
-      // Fewer holds than wished were granted: the frame kept for a still screen goes first, with
-      // one put by, for there is a newer one; and the destination releases the others soon.
+      // Fewer holds were granted than requested: the frame kept for a still screen goes first, with
+      // one held back, because a newer one exists; the destination releases the others soon.
       still.release()
       _ = inputs[index].takePutBy()
       sleep(until: .after(.milliseconds(1)))
     case .refused(_, .losslessNotOffered) where plan.policy == nil:
-      // A live source took over from one that waited for us.
+      // A live publisher replaced a lossless one.
       try attachAnew(index, &set)
     default: throw .cannotReceive(failure.error)
     }
@@ -198,13 +198,13 @@ public final class UploadRunner {
       throw .twoPictures(inputs[other].stream, inputs[index].stream)
     } else {
       inputs[index].kind = .pictures
-      if inputs[index].putsBy(frame) { return }
+      if inputs[index].holdsBack(frame) { return }
       try send(frame, frame.lease.metadata, isRepeatable: !inputs[index].isLossless)
     }
   }
 
-  /// Sends the picture that was put by, if there is one: it still is what the stream shows, so its
-  /// time is now.
+  /// Sends the picture that was held back, if any. The stream still shows it, so its time is
+  /// now.
   private func sendPutBy() throws(UploadError) {
     guard let index = inputs.firstIndex(where: { $0.putBy != nil }), try hasRoomNow(),
       let frame = inputs[index].takePutBy()
@@ -230,7 +230,7 @@ public final class UploadRunner {
       generation: frame.lease.generation)
     skew?.see(frame.lease, atNs: ptsNs)
     try accept(frame, ptsNs: ptsNs)
-    // A lossless stream is a file's: it has its own time, in which nothing is missing.
+    // A lossless stream is that of a file, whose own time stamps have no gaps.
     still.sent(isRepeatable && destination.wantsRepeatedFrames ? frame : nil, nowNs: nowNs)
     statistics.lostFrames = destination.lostFrames
     let limit = min(plan.frameLimit ?? .max, destination.frameLimit ?? .max)
@@ -245,7 +245,7 @@ public final class UploadRunner {
     }
   }
 
-  // MARK: A screen that stands still
+  // MARK: Still screens
 
   private func repeatIfStill() throws(UploadError) {
     let nowNs = monotonicNowNs()
@@ -266,7 +266,7 @@ public final class UploadRunner {
 
   // MARK: Time
 
-  /// The next moment at which there is something to do without a frame.
+  /// The next time at which there is work to do without a frame.
   private var nextWake: Deadline {
     var wakeNs = reportAtNs
     if let dueNs = still.dueNs { wakeNs = min(wakeNs, dueNs) }
@@ -288,11 +288,11 @@ public final class UploadRunner {
     let nowNs = monotonicNowNs()
     if stop.isRaised { end = .stopped }
     if let endNs, nowNs >= endNs { end = .limitReached }
-    if let patience = plan.firstFrameWithin, statistics.frames == 0, end == nil,
+    if let timeout = plan.firstFrameWithin, statistics.frames == 0, end == nil,
       inputs[0].putBy == nil,
-      nowNs >= attachedNs &+ Self.nanoseconds(patience)
+      nowNs >= attachedNs &+ Self.nanoseconds(timeout)
     {
-      throw .noFrame(plan.stream, seconds: patience.components.seconds)
+      throw .noFrame(plan.stream, seconds: timeout.components.seconds)
     }
   }
 
@@ -309,7 +309,7 @@ public final class UploadRunner {
   }
 
   private static func nanoseconds(_ duration: Duration) -> UInt64 {
-    // Far enough for ever, and small enough to be added to any time.
+    // Effectively unlimited, and small enough to be added to any time.
     min(duration.clampedNanoseconds, .max / 4)
   }
 }

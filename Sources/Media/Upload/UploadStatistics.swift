@@ -1,19 +1,19 @@
 import Platform
 
-/// Counts what a run does, and turns the counts into rates.
+/// Counts the frames of a run, and derives rates from the counts.
 package struct UploadStatistics {
-  /// What came in less time says nothing of a rate.
+  /// A shorter time gives no meaningful rate.
   private static let leastSeconds = 1.0
 
   package private(set) var frames = 0
-  /// Those of them that the destination lost: drops, and no frames that were sent.
+  /// Those that the destination lost: they count as drops, not as sent frames.
   package var lostFrames = 0
   private(set) var repeatedFrames = 0
   private(set) var soundChunks = 0
   private var latency = LatencyHistogram()
   private(set) var firstArrivalNs: UInt64?
   private var newestArrivalNs: UInt64 = 0
-  /// What the last report saw.
+  /// The state at the last report.
   private var reportedAtNs = monotonicNowNs()
   private var reportedFrames = 0
   private var reportedBytes: UInt64 = 0
@@ -26,7 +26,7 @@ package struct UploadStatistics {
     frames += 1
     if firstArrivalNs == nil { firstArrivalNs = nowNs }
     newestArrivalNs = nowNs
-    // A time stamp from the future is somebody else's clock; it says nothing about us.
+    // A time stamp from the future belongs to another clock and gives no latency.
     if capturedAtNs > 0, capturedAtNs <= nowNs { latency.record(nowNs - capturedAtNs) }
   }
 
@@ -47,7 +47,7 @@ package struct UploadStatistics {
     return result
   }
 
-  /// Rates from the first frame to the newest; 0 where these are too close.
+  /// Rates from the first frame to the newest; 0 if these are too close.
   package func summary(drops: UInt64, sound: SoundFigures?, byteCount: UInt64) -> UploadProgress {
     var result = totals(drops: drops, sound: sound, byteCount: byteCount)
     let seconds = Double(newestArrivalNs &- (firstArrivalNs ?? newestArrivalNs)) / 1e9

@@ -178,7 +178,7 @@ private let oddSize = "crop=321:243:0:0:exact=1"
       ("file:" + root.file("sound.wav"), "no video track"),
       ("gst:nosuchelement", "no element “nosuchelement”"),
       ("gst:fakesrc ! ! x", "does not understand the pipeline"),
-      ("y4m:" + root.file("note.txt"), "no YUV4MPEG2 stream"),
+      ("y4m:" + root.file("note.txt"), "not a YUV4MPEG2 stream"),
       ("y4m:" + root.file("none.y4m"), "No such file"),
     ] {
       let result = try capture(source).finish()

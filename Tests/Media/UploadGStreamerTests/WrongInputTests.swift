@@ -31,7 +31,7 @@
 
     @Test func anAddressWithoutAHostIsRefused() throws {
       for destination in ["srt:x", "srt://", "rtmp:x", "rtmp:///live", "hls:"] {
-        try expectFailure(destination, status: 2, mentioning: "names no destination")
+        try expectFailure(destination, status: 2, mentioning: "is not a destination")
       }
     }
 

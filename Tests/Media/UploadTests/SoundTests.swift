@@ -154,7 +154,7 @@ import Testing
   @Test func aDestinationWithoutSoundIsAnErrorBeforeAnythingIsOpened() throws {
     destination.takesSound = false
     let error = #expect(throws: UploadError.self) { try run("screen", "audio.app") }
-    #expect(error?.description.contains("carries no sound") == true)
+    #expect(error?.description.contains("cannot carry sound") == true)
   }
 
   @Test func twoStreamsOfPicturesAreAnError() throws {
