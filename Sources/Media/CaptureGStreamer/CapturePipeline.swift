@@ -2,17 +2,17 @@
   import CGStreamer
   import CGStreamerSystem
 
-  /// A pipeline that ends in one of our sinks, or in several. Its threads end with the last one.
+  /// A pipeline that ends in one or several of our sinks. Its threads end with the last reference.
   @safe final class CapturePipeline: @unchecked Sendable {
-    // because GStreamer has locks of its own for all that is called here
+    // because GStreamer locks internally in every function called here
 
     /// SAFETY: lives until deinit, which alone frees it.
     @unsafe let element: UnsafeMutablePointer<GstElement>
-    /// What messages call it.
+    /// The pipeline's name in messages.
     let name: String
 
     /// - Parameters:
-    ///   - description: as `gst-launch-1.0` takes it.
+    ///   - description: in the syntax of `gst-launch-1.0`.
     ///   - texts: properties to set, as (element, property, value).
     init(
       _ description: String, texts: [(String, String, String)] = [], name: String
@@ -42,10 +42,10 @@
       throw .failed(name: name, element: "the pipeline", reason: "it does not start")
     }
 
-    /// Ends its threads, once every sink lets go those that wait for it. Idempotent.
+    /// Ends its threads; threads that wait in a sink end once that sink is flushed. Idempotent.
     func stop() { unsafe fb_pipeline_stop(element) }
 
-    /// Throws what it reported, if it did.
+    /// Throws the failure that the pipeline has reported, if any.
     func throwFailure(framesOut: UInt64) throws(PipelineError) {
       var failure = unsafe fb_pipeline_take_failure(element)
       defer { unsafe fb_pipeline_failure_clear(&failure) }
@@ -57,16 +57,16 @@
     /// Readable when `throwFailure` may throw.
     var descriptorNumber: Int32 { unsafe fb_pipeline_descriptor(element) }
 
-    /// Whether its threads have ended, with or without a word.
+    /// Whether its threads have ended, with or without a message.
     var isIdle: Bool { unsafe fb_pipeline_is_idle(element) }
 
-    /// How long the file says it is; nil if it does not say.
+    /// The duration in the file's header; nil if there is none.
     var durationNs: UInt64? {
       let durationNs = unsafe fb_pipeline_duration_ns(element)
       return durationNs == .max ? nil : durationNs
     }
 
-    /// Whether anything leads into the part of that name.
+    /// Whether any element is linked to the part with that name.
     func isConnected(_ part: String) -> Bool { unsafe fb_pipeline_is_connected(element, part) }
   }
 #endif

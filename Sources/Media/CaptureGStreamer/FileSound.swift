@@ -5,25 +5,25 @@
   import Sound
   import Synchronization
 
-  /// The sound of a file, published beside its pictures by a thread of its own: each may have to
-  /// wait for its subscribers while the other goes on.
+  /// The sound of a file, published by its own thread: pictures and sound may each have to wait for
+  /// their subscribers while the other continues.
   ///
-  /// It keeps the file's time stamps, as the pictures do, runs ahead of them by half a second at
-  /// most, and ends with them.
+  /// It keeps the file's time stamps, as the pictures do, runs at most half a second ahead of them,
+  /// and ends with them.
   final class FileSound: @unchecked Sendable {
-    // because its thread alone uses `sink` once it runs, and all else has locks of its own
+    // because once its thread runs, only that thread uses `sink`, and everything else has locks
 
-    /// How far it runs ahead, and how often it looks whether it may go on.
+    /// How far it runs ahead, and how often it checks whether it may continue.
     private static let leadNs: Int64 = 500_000_000
     private static let lookInterval = Duration.milliseconds(20)
-    /// Two and a half seconds: who attaches late, but before the pictures are far, misses nothing.
+    /// Two and a half seconds: a subscriber that attaches soon after the start misses nothing.
     private static let ringDepth = 256
 
     private var sink: SoundSink
-    /// Its own, beside that of the pictures: `stop` is raised when they have ended.
+    /// Separate from the pictures' session: `stop` is raised when the pictures have ended.
     private let session: CaptureSession
     private let refused: @Sendable (String) -> Void
-    /// Of the newest picture; where the pictures end.
+    /// The time stamp of the newest picture, and that of the pictures' end.
     private let picturesNs = Atomic<Int64>(.min)
     private let endNs = Atomic<Int64>(.max)
     private let isPublished: StopSignal
@@ -33,7 +33,7 @@
 
     /// - Parameters:
     ///   - session: names the stream to publish.
-    ///   - refused: told why the file's sound is left out, on the thread.
+    ///   - refused: called on the thread with the reason if the file's sound is left out.
     init(
       _ sink: consuming SoundSink, in session: CaptureSession,
       refused: @escaping @Sendable (String) -> Void
@@ -50,9 +50,9 @@
       }
     }
 
-    // MARK: For the thread of the pictures
+    // MARK: Called by the pictures' thread
 
-    /// Makes the stream known, and returns when it is: whoever finds the pictures finds it too.
+    /// Publishes the stream, and returns once it exists: it is there before the pictures are.
     func start() throws(PipelineError) {
       do throws(SystemError) {
         try startThread(named: "file sound") { [self] in
@@ -67,14 +67,14 @@
       wait(for: isPublished)
     }
 
-    /// Somebody wants the pictures.
+    /// Starts publishing: the pictures have a subscriber.
     func begin() { hasBegun.raise() }
 
     // Relaxed: a number by itself, which orders nothing.
     func notePicture(atNs ptsNs: Int64) { picturesNs.store(ptsNs, ordering: .relaxed) }
 
-    /// No picture follows. Returns when the sound of their time is published, or their own session
-    /// is over.
+    /// Announces the end of the pictures. Returns when the sound up to there is published, or the
+    /// pictures' session is over.
     func finish(atNs ptsNs: Int64, of pictures: CaptureSession) {
       // Relaxed: a number by itself.
       endNs.store(ptsNs, ordering: .relaxed)
@@ -84,10 +84,10 @@
       end()
     }
 
-    /// Ends it at once.
+    /// Ends the sound at once.
     func end() {
       session.stop.raise()
-      // The thread has the sink for as long as it runs, and flushes it when it ends.
+      // The thread owns the sink while it runs, and flushes it when it ends.
       if isStarted { wait(for: hasEnded) } else { sink.flush() }
     }
 
@@ -98,7 +98,7 @@
     // MARK: The thread
 
     private func run() {
-      // Whatever becomes of it, the pictures do not wait for its part of the pipeline.
+      // In any case, the pictures must not wait for the sound's part of the pipeline.
       defer { sink.flush() }
       do throws(PublishingError) {
         var output = try SoundOutput(
@@ -147,7 +147,7 @@
       }
     }
 
-    /// - Returns: false where no picture is so late.
+    /// - Returns: false if the sound begins after the last picture.
     private func waitForPictures(atNs ptsNs: Int64) -> Bool {
       while !session.isOver {
         // Relaxed: numbers by themselves.

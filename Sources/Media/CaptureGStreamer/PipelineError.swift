@@ -26,26 +26,27 @@
         "GStreamer does not start: \(reason); check it with `gst-inspect-1.0 --version`"
       case .missingElement(let element):
         "GStreamer has no element “\(element)”: install "
-          + "`\(Self.package(of: element))` and look with `gst-inspect-1.0 \(element)`"
+          + "`\(Self.package(of: element))` and check with `gst-inspect-1.0 \(element)`"
       case .badDescription(let reason):
         "GStreamer does not understand the pipeline: \(reason); try it with "
           + "`gst-launch-1.0 PIPELINE ! fakesink`"
       case .unreadable(let error): "cannot read the file: \(error)"
       case .notMedia(let name):
-        "\(name) is no video: GStreamer does not know this kind of file; look with `file \(name)`"
+        "\(name) is not a video: GStreamer does not know this file type; check with `file \(name)`"
       case .noVideo(let name):
-        "\(name) has no video track; look with `gst-discoverer-1.0 \(name)`"
+        "\(name) has no video track; check with `gst-discoverer-1.0 \(name)`"
       case .missingDecoder(let what, let name):
         "no installed GStreamer element decodes \(what) in \(name): install gstreamer1.0-libav "
           + "or gstreamer1.0-plugins-bad"
       case .damaged(let name, let element, let reason):
-        "\(name) is damaged or cut off: \(element) says “\(reason)”; the frames before that are out"
+        "\(name) is damaged or cut off: \(element) reports “\(reason)”; "
+          + "earlier frames are published"
       case .endedSilently(let name):
-        "\(name) is damaged or cut off: GStreamer stopped reading it and says nothing; the frames "
-          + "before that are out"
+        "\(name) is damaged or cut off: GStreamer stopped reading it without an error; "
+          + "earlier frames are published"
       case .cutOff(let name, let endNs, let durationNs):
         "\(name) is cut off: its video ends at \(endNs / 1_000_000) ms of "
-          + "\(durationNs / 1_000_000); the frames before that are out"
+          + "\(durationNs / 1_000_000); earlier frames are published"
       case .failed(let name, let element, let reason):
         "\(name): \(element) failed: \(reason); run with GST_DEBUG=3 to see more"
       case .unsupportedFormat(let what): what
@@ -54,7 +55,7 @@
       }
     }
 
-    /// The Debian package that holds an element; a guess for those that are not named here.
+    /// The Debian package of an element; a guess for elements that are not listed here.
     private static func package(of element: String) -> String {
       switch element {
       case "filesrc", "fakesink", "capsfilter", "queue", "identity", "typefind":
@@ -68,7 +69,7 @@
   }
 
   extension PipelineError {
-    /// What a failure that GStreamer reported means. Frees nothing.
+    /// Classifies a failure that GStreamer reported. Frees nothing.
     /// - Parameter name: the file or pipeline, as the user named it.
     init(_ failure: fb_pipeline_failure, in name: String, framesOut: UInt64) {
       // SAFETY: the strings live until the failure is cleared, after this.
@@ -83,7 +84,7 @@
         self = .missingDecoder(what: missing, name: name)
         return
       }
-      // Every track was decoded, and none of them fits a video element.
+      // Every track was decoded, and none can be linked to a video element.
       if framesOut == 0, details.contains("not-linked") {
         self = .noVideo(name: name)
         return

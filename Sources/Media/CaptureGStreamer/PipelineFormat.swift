@@ -3,7 +3,7 @@
   import CGStreamerSystem
   import FrameBus
 
-  /// The pixel formats that a pipeline may end in, by GStreamer's names and the bus's codes.
+  /// The pixel formats that a pipeline may end in, with their FourCC.
   enum PipelineFormat {
     private static let known: [(name: String, format: GstVideoFormat, fourcc: FourCC)] = [
       ("I420", GST_VIDEO_FORMAT_I420, .yuv420),
@@ -18,12 +18,12 @@
       ("RGBx", GST_VIDEO_FORMAT_RGBx, .xbgr8888),
     ]
 
-    /// What the pipeline converts to, if its frames are in none of these already.
+    /// The formats that the pipeline converts to, if its frames have another one.
     static var caps: String {
       "video/x-raw,format={" + known.map(\.name).joined(separator: ",") + "}"
     }
 
-    /// The bus's description of a layout.
+    /// The frame format of a layout.
     static func format(
       of layout: fb_sink_layout, rate: FrameRate?
     ) throws(PipelineError) -> FrameFormat {

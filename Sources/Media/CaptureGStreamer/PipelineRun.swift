@@ -4,7 +4,7 @@
   import FrameBus
   import Platform
 
-  /// One run of a pipeline: takes formats and frames off its sink and publishes them.
+  /// One run of a pipeline: receives formats and frames from its sink and publishes them.
   struct PipelineRun: ~Copyable {
     private var sink: SlotSink
     private let name: String
@@ -12,12 +12,12 @@
     private let rate: FrameRate?
     private let session: CaptureSession
     private let sound: FileSound?
-    /// The layout that the publisher announced last.
+    /// The layout that the publisher last announced.
     private var layout = fb_sink_layout()
-    /// Added to the pipeline's time stamps; unknown before the first frame.
+    /// The offset to the pipeline's time stamps; unknown before the first frame.
     private var ptsOffsetNs: Int64?
     private var lastPtsNs = Int64.min
-    /// Until when the newest frame is shown.
+    /// The end of the newest frame's display time.
     private var endNs = Int64.min
 
     init(
@@ -34,12 +34,12 @@
 
     func start() throws(PipelineError) { try sink.play() }
     mutating func stop() {
-      // Its thread lets the pipeline's go, which may wait for it.
+      // The pipeline's thread may wait for the sound's thread, which releases it here.
       sound?.end()
       sink.stop()
     }
 
-    /// Waits until the pipeline says what it decodes. Nil: the run is over.
+    /// Waits until the pipeline announces its format. Returns nil if the run is over.
     mutating func firstFormat() throws(PipelineError) -> FrameFormat? {
       guard let item = try next() else { return nil }
       guard item.kind == .format else { throw .noVideo(name: name) }
@@ -71,8 +71,8 @@
       }
     }
 
-    /// Some containers end without a word where they were cut off. The header knows better: a
-    /// picture that ends more than a tenth, and a second, too early was cut.
+    /// Some containers end without an error where they were cut off. The header has the duration:
+    /// a video that ends early by more than a tenth of it and more than a second was cut off.
     private func checkWholeness() throws(PipelineError) {
       guard !isLive, let durationNs = sink.durationNs else { return }
       let endNs = UInt64(max(0, lastPtsNs))
@@ -87,7 +87,7 @@
         until: session.deadline, stop: session.stop, framesOut: session.publishedCount)
     }
 
-    /// Remembers a layout and describes it.
+    /// Stores a layout and returns its frame format.
     private mutating func adopt(_ layout: fb_sink_layout) throws(PipelineError) -> FrameFormat {
       self.layout = layout
       return try PipelineFormat.format(of: layout, rate: rate)
@@ -102,7 +102,7 @@
       return (padded * scale / 16 + 4095) / 4096 * 4096
     }
 
-    /// Offers a slot for each that was published or withdrawn.
+    /// Offers a new slot for each one that was published or withdrawn.
     private mutating func refill(_ publisher: inout Publisher) throws(PipelineError) {
       for slot in sink.vacantSlots() {
         guard let loan = try loan(from: &publisher) else { return }
@@ -110,7 +110,7 @@
       }
     }
 
-    /// Waits for a lossless subscriber that lags. Nil: the run is over.
+    /// Waits for a lossless subscriber that lags. Returns nil if the run is over.
     private func loan(from publisher: inout Publisher) throws(PipelineError) -> FrameLoan? {
       do {
         return try publisher.loan(waitingUntil: session.deadline, stop: session.stop)
@@ -120,8 +120,8 @@
       }
     }
 
-    /// Publishes a frame where it lies, or copies it if the pipeline still uses its memory or
-    /// decoded it elsewhere.
+    /// Publishes a frame in place, or copies it if the pipeline still uses its memory or decoded it
+    /// elsewhere.
     private mutating func publish(
       _ item: borrowing SinkItem, with publisher: inout Publisher
     ) throws(PipelineError) {
@@ -133,7 +133,7 @@
             throw .publishing(.publisher(error))
           }
         }
-        // It was loaned before the pipeline decided what to write into it.
+        // The slot was loaned before the pipeline chose the format.
         loan.format = publisher.format
         finish(loan, item, isCopy: false)
       } else {
@@ -160,8 +160,8 @@
       session.countFrame(isCopy: isCopy)
     }
 
-    /// The file's own time stamp; for a live pipeline, moved to the monotonic clock. A frame
-    /// without one follows its predecessor by a nanosecond, so that time never stands still.
+    /// The file's own time stamp; for a live pipeline, shifted to the monotonic clock. A frame
+    /// without one is stamped a nanosecond after the previous frame, so that no time repeats.
     private mutating func ptsNs(of ptsNs: UInt64?, nowNs: UInt64) -> Int64 {
       guard let ptsNs, ptsNs <= UInt64(Int64.max) / 2 else {
         lastPtsNs = lastPtsNs == .min ? 0 : lastPtsNs + 1
@@ -175,7 +175,7 @@
   }
 
   extension fb_sink_layout {
-    /// Whether the planes lie at the same places.
+    /// Whether the planes have the same offsets and strides.
     fileprivate func hasSamePlanes(as other: fb_sink_layout) -> Bool {
       offset == other.offset && stride == other.stride && byteCount == other.byteCount
     }

@@ -6,9 +6,9 @@
 
   /// Publishes the frames of a video file, or of a GStreamer pipeline.
   ///
-  /// A file loses nothing: it waits for the first subscriber of its pictures, then goes as fast as
+  /// A file loses nothing: it waits for the first subscriber to its pictures, then runs as fast as
   /// the slowest lossless one, and keeps the file's own time stamps, as its sound does
-  /// (`FileSound`). A pipeline runs by the clock, and its frames are stamped as if the first were
+  /// (`FileSound`). A pipeline runs in real time, and its frames are stamped as if the first were
   /// captured on arrival.
   public struct PipelineSource: FrameSource {
     private let description: String
@@ -18,14 +18,14 @@
     private let rate: FrameRate?
     private var sound: SoundPart?
 
-    /// Where a file's sound goes.
+    /// The target of a file's sound.
     public struct SoundPart: Sendable {
       let session: CaptureSession
       let refused: @Sendable (String) -> Void
 
       /// - Parameters:
-      ///   - session: names its stream; its `stop` is no other's.
-      ///   - refused: told why the sound is left out, on another thread.
+      ///   - session: names the stream; its `stop` must not be shared with another session.
+      ///   - refused: called on another thread with the reason if the sound is left out.
       public init(_ session: CaptureSession, refused: @escaping @Sendable (String) -> Void) {
         self.session = session
         self.refused = refused
@@ -33,16 +33,16 @@
     }
 
     /// - Parameters:
-    ///   - rate: frames are dropped or repeated to make it steady; nil leaves them.
-    ///   - sound: nil leaves the sound out.
+    ///   - rate: drops or repeats frames to make the rate constant; nil keeps the file's rate.
+    ///   - sound: nil to leave the sound out.
     public init(file path: String, rate: FrameRate? = nil, sound: SoundPart? = nil) {
       name = path
       file = path
       isLive = false
       self.rate = rate
       self.sound = sound
-      // Both are linked when they appear. Sound without a link is decoded no further than its first
-      // buffer.
+      // Both branches are linked when their tracks appear. Sound that is not linked is decoded only
+      // up to its first buffer.
       let heard =
         " decoder. ! audioconvert name=heard ! \(SoundFormat.caps),layout=interleaved ! "
         + "fakesink name=sound sync=false async=false"
@@ -51,7 +51,7 @@
         + (sound == nil ? "" : heard)
     }
 
-    /// - Parameter pipeline: elements without a sink, as `gst-launch-1.0` takes them.
+    /// - Parameter pipeline: elements without a sink, in the syntax of `gst-launch-1.0`.
     public init(pipeline: String, rate: FrameRate? = nil) {
       name = "the pipeline"
       file = nil
@@ -85,16 +85,16 @@
       defer { run.stop() }
       try run.start()
       guard let format = try run.firstFormat() else { return }
-      // Each of a file's parts is known once one of them is.
+      // All parts of a file are known as soon as one is.
       if let sound, pipeline.isConnected("heard") { try sound.start() }
       var options = PublisherOptions()
       options.streamChanged = session.streamChanged
       options.slotBytes = PipelineRun.slotBytes(for: format)
       options.maxLoans = SlotSink.slotCount + 1
-      // A lossless subscriber may be as far behind as the loans that are out, and two frames more.
+      // A lossless subscriber may lag by as many frames as loans are out, plus two.
       options.ringDepth = options.maxLoans + 2
       options.allowsLossless = !isLive
-      // A file waits for as long as its slowest reader gets on.
+      // A file waits for as long as its slowest subscriber makes progress.
       options.losslessStallBudget = nil
       let publisher: Publisher
       do {
@@ -102,7 +102,7 @@
           session.stream, in: session.group, format: format, options: options)
       } catch { throw .publishing(.publisher(error)) }
       try session.drive(publisher) { (publisher) throws(PipelineError) in
-        // The pipeline's threads end, and their loans go back, before the publisher finishes.
+        // The pipeline's threads end and their loans return before the publisher finishes.
         defer { run.stop() }
         try run.publishAll(with: &publisher)
       }

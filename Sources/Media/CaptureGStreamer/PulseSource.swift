@@ -4,10 +4,10 @@
   import Platform
   import Sound
 
-  /// Publishes what a PulseAudio server, or PipeWire in its place, plays or records.
+  /// Publishes the output or a source of a PulseAudio server, or of PipeWire in its place.
   ///
-  /// The device is open only while somebody subscribes and it is switched on. Its thread hands
-  /// sound over without ever waiting; conversion, silence and publishing are this thread's.
+  /// The device is open only while there are subscribers and sound is switched on. The device's
+  /// thread passes sound on without blocking; conversion, silence and publishing happen here.
   public struct PulseSource: FrameSource {
     /// How long the device stays open after the last subscriber has left.
     private static let lingerNs: UInt64 = 2_000_000_000
@@ -15,7 +15,7 @@
 
     private let device: SoundDevice
     private let gate: SilenceGate
-    /// Told the device's format before the first sound.
+    /// Called with the device's format before the first sound.
     private let onFormat: @Sendable (AudioFormat) -> Void
     private var isFormatTold = false
 
@@ -46,7 +46,7 @@
       }
     }
 
-    /// Opens the device until nobody listens any more, or it is switched off.
+    /// Opens the device until there are no subscribers, or sound is switched off.
     private mutating func publish(
       _ output: inout SoundOutput, with publisher: inout Publisher, in session: CaptureSession
     ) throws(PipelineError) {
@@ -93,7 +93,7 @@
       }
     }
 
-    /// As the server calls it.
+    /// The server's name for the device.
     private var serverName: String {
       switch device {
       case .monitor: "@DEFAULT_MONITOR@"

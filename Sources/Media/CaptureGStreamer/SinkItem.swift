@@ -3,7 +3,7 @@
   import CGStreamerSystem
   import FrameBus
 
-  /// What came off a slot sink's queue. A frame goes back to the pipeline when the item goes.
+  /// An item from a slot sink's queue. Its frame returns to the pipeline with the item's end.
   @safe struct SinkItem: ~Copyable {
     enum Kind { case format, frame, end }
 
@@ -27,14 +27,14 @@
       unsafe fb_sink_item_release(&item)
     }
 
-    /// Where the frame's planes lie, counted from the start of its slot; or those to expect.
+    /// The frame's planes, as offsets from the start of its slot; or those to expect.
     var layout: fb_sink_layout { unsafe item.layout }
-    /// The slot that only this item holds, to be published in place; nil: copy the frame.
+    /// The slot to publish in place, which only this item holds; nil if the frame must be copied.
     var slot: Int? { unsafe item.slot >= 0 ? Int(unsafe item.slot) : nil }
     var ptsNs: UInt64? { unsafe item.ptsNs == .max ? nil : item.ptsNs }
     var durationNs: UInt64? { unsafe item.durationNs == .max ? nil : item.durationNs }
 
-    /// Copies the frame into a loan, in a layout that the publisher announced.
+    /// Copies the frame into a loan, in the layout that the publisher announced.
     func copy(to loan: inout FrameLoan, as layout: fb_sink_layout) -> Bool {
       var item = unsafe item
       var layout = layout

@@ -4,25 +4,25 @@
   import FrameBus
   import Platform
 
-  /// The end of a running pipeline, and the slots it was offered (CSlotSink.h). Confined to one
-  /// thread; stops the pipeline's threads when it goes, and only then gives the slots back.
+  /// The sink of a running pipeline, and the slots offered to it (CSlotSink.h). Confined to one
+  /// thread; when destroyed, it stops the pipeline's threads and only then returns the slots.
   @safe struct SlotSink: ~Copyable {
     private let pipeline: CapturePipeline
     /// SAFETY: lives until deinit, which alone frees it.
     @unsafe private let sink: OpaquePointer
     private var loans: [OfferedLoan]
-    /// Other sources may wait for the world in threads that nobody sees.
+    /// Whether the source is a file. The threads of others may wait for events that cannot be seen.
     private let isFile: Bool
 
     /// A loan that the pipeline may be writing into.
     private final class OfferedLoan { var loan: FrameLoan? }
 
-    /// How many slots are offered: two wait in the queue, one arrives, one is being decoded
-    /// into, and one is on its way back.
+    /// The number of slots offered: two wait in the queue, one is arriving, one is being decoded
+    /// into, and one is being returned.
     static let slotCount = 5
 
     /// - Parameters:
-    ///   - pipeline: one that does not run yet, with an element called `sink`.
+    ///   - pipeline: not running yet, with an element called `sink`.
     ///   - isFile: whether it ends by itself.
     init(_ pipeline: CapturePipeline, isFile: Bool) throws(PipelineError) {
       guard let sink = unsafe fb_slot_sink_new(pipeline.element, "sink") else {
@@ -34,10 +34,10 @@
       loans = (0..<Self.slotCount).map { _ in OfferedLoan() }
     }
 
-    /// How long the file says it is; nil if it does not say.
+    /// The duration in the file's header; nil if there is none.
     var durationNs: UInt64? { pipeline.durationNs }
 
-    /// Ends the pipeline's threads; then no slot is written any more, and the loans go back.
+    /// Ends the pipeline's threads, after which no slot is written, and returns the loans.
     mutating func stop() {
       unsafe fb_slot_sink_flush(sink)
       pipeline.stop()
@@ -53,7 +53,7 @@
     func play() throws(PipelineError) { try pipeline.play() }
 
     /// Waits for the next format, frame, or the end.
-    /// - Returns: nothing when the deadline passed, or `stop` was raised.
+    /// - Returns: nil if the deadline passed or `stop` was raised.
     func next(
       until deadline: Deadline, stop: StopSignal, framesOut: UInt64
     ) throws(PipelineError) -> SinkItem? {
@@ -61,7 +61,7 @@
       while true {
         if let item = unsafe SinkItem(fb_slot_sink_next(sink)) { return item }
         try pipeline.throwFailure(framesOut: framesOut)
-        // Looked at last: whatever came of the pipeline's threads came before.
+        // Checked last: everything that the pipeline's threads reported came before.
         if wasIdle { throw .endedSilently(name: pipeline.name) }
         let ready: Int?
         do {
@@ -75,8 +75,8 @@
       }
     }
 
-    /// How often to look whether the pipeline's threads have ended without a word: decodebin loses
-    /// the error of a demultiplexer that fails while it is being connected.
+    /// How often to check whether the pipeline's threads have ended without a message: decodebin
+    /// loses the error of a demultiplexer that fails while it is being linked.
     private static let idleInterval: Duration = .seconds(1)
 
     func acceptFormat() { unsafe fb_slot_sink_accept_format(sink) }
@@ -93,7 +93,7 @@
       loans[slot].loan = consume loan
     }
 
-    /// Takes the loan of a frame that lies in a slot, to publish it.
+    /// Takes the loan of a frame in a slot, to publish it.
     mutating func takeLoan(of slot: Int) -> FrameLoan {
       guard let loan = loans[slot].loan.take() else {
         preconditionFailure("slot \(slot) was never offered")
@@ -101,12 +101,12 @@
       return loan
     }
 
-    /// Asks for all slots back, because they became too small.
+    /// Requests all slots back, because they are too small now.
     mutating func withdrawAll() {
       for slot in loans.indices { unsafe fb_slot_sink_withdraw(sink, Int32(slot)) }
     }
 
-    /// The slots that nothing is offered in. Loans that were withdrawn go back to the bus here.
+    /// The slots without an offer. Loans that were withdrawn return to the publisher here.
     mutating func vacantSlots() -> [Int] {
       loans.indices.filter { slot in
         guard unsafe fb_slot_sink_is_vacant(sink, Int32(slot)) else { return false }

@@ -6,10 +6,10 @@
   import Platform
   import Sound
 
-  /// The end of a running pipeline of sound, and the ring that its thread puts pieces into
-  /// (CSoundSink.h). Confined to one thread; ends the pipeline's threads when it goes.
+  /// The sink of a running sound pipeline, and the ring that its thread puts pieces into
+  /// (CSoundSink.h). Confined to one thread; ends the pipeline's threads when destroyed.
   @safe struct SoundSink: ~Copyable {
-    /// What waiting came to.
+    /// The result of a wait.
     enum Item {
       case sound([Float], ptsNs: Int64)
       /// The stream's format, before its first sound and whenever it changes.
@@ -28,9 +28,9 @@
     private var format: FrameFormat?
 
     /// - Parameters:
-    ///   - pipeline: one that does not run yet, with an element of that name.
-    ///   - isLive: stamped by the monotonic clock, left out where there is no room, and the
-    ///     pipeline's only sink, which tells its failures. Else the pipeline waits.
+    ///   - pipeline: not running yet, with an element of that name.
+    ///   - isLive: sound is stamped by the monotonic clock and dropped if the ring is full; this is
+    ///     the pipeline's only sink, and reports its failures. Otherwise the pipeline waits.
     init(_ pipeline: CapturePipeline, element: String, isLive: Bool) throws(PipelineError) {
       // SAFETY: the string is read during the call; what comes back is checked.
       guard let sink = unsafe fb_sound_sink_new(pipeline.element, element, isLive),
@@ -48,18 +48,18 @@
       unsafe fb_sound_sink_free(sink)
     }
 
-    /// The pipeline waits for it no more, and what it sends is lost.
+    /// From now on the pipeline does not wait for this sink, and its sound is dropped.
     func flush() { unsafe fb_sound_sink_flush(sink) }
 
     func play() throws(PipelineError) { try pipeline.play() }
 
-    /// Pieces that the ring had no room for.
+    /// Pieces dropped because the ring was full.
     var lostCount: UInt64 { unsafe fb_sound_ring_lost(ring) }
 
     /// Waits for sound until the deadline, or until `stop` is raised.
     mutating func next(until deadline: Deadline, stop: StopSignal) throws(PipelineError) -> Item {
       unsafe fb_sound_ring_lower(ring)
-      // Asked before looking: what came before the end lies in the ring.
+      // Read before the ring: everything before the end is then in the ring.
       let hasEnded = unsafe fb_sound_sink_has_ended(sink)
       if let item = try look() { return item }
       if isLive { try pipeline.throwFailure(framesOut: 0) }
@@ -113,7 +113,7 @@
     }
   }
 
-  /// The sample formats that a pipeline may end in, by GStreamer's names and ours.
+  /// The sample formats that a pipeline may end in, by GStreamer's names and by ours.
   enum SoundFormat {
     static let known: [(name: String, format: GstAudioFormat, samples: SampleFormat)] = [
       ("S16LE", GST_AUDIO_FORMAT_S16LE, .s16le), ("S16BE", GST_AUDIO_FORMAT_S16BE, .s16be),

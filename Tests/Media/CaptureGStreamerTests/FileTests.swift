@@ -173,8 +173,8 @@ private let oddSize = "crop=321:243:0:0:exact=1"
     for (source, message) in [
       ("file:" + root.file("none.mp4"), "No such file"),
       ("file:" + root.path, "is a directory"),
-      ("file:" + root.file("note.txt"), "is no video"),
-      ("file:" + root.file("empty.mkv"), "is no video"),
+      ("file:" + root.file("note.txt"), "is not a video"),
+      ("file:" + root.file("empty.mkv"), "is not a video"),
       ("file:" + root.file("sound.wav"), "no video track"),
       ("gst:nosuchelement", "no element “nosuchelement”"),
       ("gst:fakesrc ! ! x", "does not understand the pipeline"),
