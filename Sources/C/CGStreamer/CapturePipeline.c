@@ -38,7 +38,7 @@ struct fb_pipeline_failure fb_pipeline_take_failure(GstElement *pipeline) {
   GstBus *bus = gst_element_get_bus(pipeline);
   GstMessageType types = GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT;
   GstMessage *message;
-  // The message about a missing decoder comes before the error that it leads to.
+  // The message about a missing decoder precedes the error that it causes.
   while (!failure.isFailure && (message = gst_bus_pop(bus)) != NULL) {
     fb_log_message(message);
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
@@ -65,7 +65,7 @@ void fb_pipeline_failure_clear(struct fb_pipeline_failure *failure) {
   *failure = (struct fb_pipeline_failure){.isFailure = false};
 }
 
-// A task that waits, as for room in a queue, is a started one.
+// A task that waits, for example for room in a queue, is in the started state.
 static void look_for_started_task(const GValue *item, gpointer isStarted) {
   GstPad *pad = g_value_get_object(item);
   GST_OBJECT_LOCK(pad);

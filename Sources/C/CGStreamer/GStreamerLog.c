@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static _Atomic(fb_gstreamer_line) taker;
-// To put an object of a line into words, GStreamer may log: about that, nothing is logged.
+// Formatting an object in a line may itself log: lines logged meanwhile are ignored.
 static _Thread_local bool isTaking;
 
 static fb_gstreamer_level level_of(GstDebugLevel level) {
@@ -34,9 +34,9 @@ static void take_line(GstDebugCategory *category, GstDebugLevel level, const gch
 
 void fb_gstreamer_log(fb_gstreamer_line function, fb_gstreamer_level level) {
   atomic_store(&taker, function);
-  const char *wish = getenv("GST_DEBUG");
-  bool is_wished = wish != NULL && wish[0] != '\0';
-  if (!is_wished) {
+  const char *requested = getenv("GST_DEBUG");
+  bool is_requested = requested != NULL && requested[0] != '\0';
+  if (!is_requested) {
     gst_debug_set_active(TRUE);
     gst_debug_set_default_threshold((GstDebugLevel)level);
     gst_debug_remove_log_function(gst_debug_log_default);

@@ -2,6 +2,6 @@
 #if __has_include(<gst/gst.h>)
 #include <gst/gst.h>
 
-// Logs what an element tells its application: a warning or an information, whoever else reads it.
+// Logs an element's message to its application: a warning or information.
 void fb_log_message(GstMessage *message);
 #endif

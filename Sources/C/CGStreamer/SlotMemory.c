@@ -3,7 +3,7 @@
 #if __has_include(<gst/gst.h>)
 
 enum slot_state {
-  SLOT_VACANT,     // not offered, or published: the pipeline has no part in it
+  SLOT_VACANT,     // not offered, or published: the pipeline does not use it
   SLOT_FREE,       // offered, waiting for an element to allocate it
   SLOT_BUSY,       // an element's memory
   SLOT_WITHDRAWN,  // an element's memory that will be vacant when it is freed
@@ -38,8 +38,8 @@ static const char MEMORY_TYPE[] = "FrameBusSlot";
 GType fb_slot_allocator_get_type(void);
 G_DEFINE_TYPE(FbSlotAllocator, fb_slot_allocator, GST_TYPE_ALLOCATOR)
 
-// A slot if one is free and large enough, ordinary memory otherwise: an element that keeps many
-// frames (a decoder's references) must never wait for the publisher, which may wait for it.
+// Returns a slot if one is free and large enough, otherwise ordinary memory: an element that keeps
+// many frames (a decoder's references) must never wait for the publisher, which may wait for it.
 static GstMemory *allocate(GstAllocator *allocator, gsize size, GstAllocationParams *parameters) {
   FbSlotAllocator *self = (FbSlotAllocator *)allocator;
   gsize needed = parameters->prefix + size + parameters->padding;
@@ -64,7 +64,7 @@ static GstMemory *allocate(GstAllocator *allocator, gsize size, GstAllocationPar
 static void release(GstAllocator *allocator, GstMemory *memory) {
   FbSlotAllocator *self = (FbSlotAllocator *)allocator;
   FbSlotMemory *own = (FbSlotMemory *)memory;
-  // A share only names a part of its parent, which it keeps alive.
+  // A shared memory object names only a part of its parent, which it keeps alive.
   if (memory->parent == NULL && own->slot >= 0) {
     g_mutex_lock(&self->lock);
     struct slot *slot = &self->slots[own->slot];
@@ -170,7 +170,7 @@ int32_t fb_slot_memory_claim(struct fb_slot_memory *memory, GstBuffer *buffer, s
   if (own->slot >= 0 && self->slots[own->slot].state == SLOT_BUSY) {
     slot = own->slot;
     self->slots[slot].state = SLOT_VACANT;
-    // Freeing the memory must not touch the slot any more: it may be offered again by then.
+    // Freeing the memory must not access the slot: it may be offered again by then.
     own->slot = -1;
     *skip = held->offset;
   }

@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Two frames wait at most: enough to keep decoder and publisher busy at the same time.
+// At most two frames wait: enough to keep decoder and publisher busy at the same time.
 enum { QUEUE_FRAMES = 2, QUEUE_ITEMS = QUEUE_FRAMES + 2 };
 
 struct fb_slot_sink {
@@ -50,7 +50,7 @@ static struct fb_sink_layout layout_of(const GstVideoInfo *info, const GstVideoM
   return layout;
 }
 
-// Adds to the queue, waiting while it is full. With the lock held. False when flushing.
+// Adds to the queue, waiting while it is full. Called with the lock held. False when flushing.
 static bool enqueue(struct fb_slot_sink *sink, struct fb_sink_item item) {
   unsigned limit = item.kind == FB_SINK_FRAME ? QUEUE_FRAMES : QUEUE_ITEMS;
   while (!sink->isFlushing && sink->count >= limit) g_cond_wait(&sink->changed, &sink->lock);
@@ -62,7 +62,7 @@ static bool enqueue(struct fb_slot_sink *sink, struct fb_sink_item item) {
   return true;
 }
 
-// A new format: the frames that follow wait until the publishing thread has slots for it.
+// Announces a new format: later frames wait until the publishing thread has slots for it.
 static void announce_format(struct fb_slot_sink *sink, GstCaps *caps) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, caps)) return;
@@ -92,7 +92,7 @@ static GstPadProbeReturn take_buffer(struct fb_slot_sink *sink, GstBuffer *buffe
   struct fb_sink_item item = {
       .kind = FB_SINK_FRAME,
       .slot = -1,
-      // Without what the container cuts off or moves (edit lists): 0 is the first picture shown.
+      // Stream time excludes parts that edit lists cut off or move: 0 is the first picture shown.
       .ptsNs = gst_segment_to_stream_time(&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
       .durationNs = GST_BUFFER_DURATION(buffer),
       .buffer = buffer,
@@ -103,7 +103,7 @@ static GstPadProbeReturn take_buffer(struct fb_slot_sink *sink, GstBuffer *buffe
   return GST_PAD_PROBE_HANDLED;
 }
 
-// Offers a pool over the slots to whatever element makes the frames.
+// Offers a pool over the slots to the element that produces the frames.
 static GstPadProbeReturn answer_allocation(struct fb_slot_sink *sink, GstQuery *query) {
   GstCaps *caps = NULL;
   gst_query_parse_allocation(query, &caps, NULL);
@@ -163,7 +163,7 @@ static gboolean has_video(GstElement *element, GstPad *pad, gpointer isFound) {
   return TRUE;
 }
 
-// All that a file has is known. Where that is sound alone, no frame will ever come.
+// All tracks of the file are known. If none is video, no frame will ever arrive.
 static void end_without_video(GstElement *decoder, gpointer data) {
   bool isFound = false;
   gst_element_foreach_src_pad(decoder, has_video, &isFound);
@@ -250,8 +250,8 @@ void fb_slot_sink_accept_format(struct fb_slot_sink *sink) {
 
 void fb_sink_item_release(struct fb_sink_item *item) {
   if (item->buffer == NULL) return;
-  // A pool must not hand this buffer out again: its memory now belongs to the bus. Taking the
-  // memory out tells it so (GST_BUFFER_FLAG_TAG_MEMORY).
+  // A pool must not reuse this buffer: its memory now belongs to the publisher. Removing the
+  // memory marks the buffer accordingly (GST_BUFFER_FLAG_TAG_MEMORY).
   if (item->slot >= 0) gst_buffer_remove_all_memory(item->buffer);
   gst_buffer_unref(item->buffer);
   item->buffer = NULL;

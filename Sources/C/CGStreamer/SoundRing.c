@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 struct fb_sound_ring {
-  /// Bytes ever put; written by the filling thread alone.
+  /// Total bytes put; written only by the filling thread.
   _Alignas(64) atomic_size_t filled;
   atomic_uint_least64_t lost;
-  /// Bytes ever taken; written by the emptying thread alone.
+  /// Total bytes taken; written only by the emptying thread.
   _Alignas(64) atomic_size_t emptied;
   size_t capacity;
   int event;
@@ -27,7 +27,7 @@ struct fb_sound_ring *fb_sound_ring_new(size_t capacity) {
     fb_sound_ring_free(ring);
     return NULL;
   }
-  // Touched now, so that no page fault meets the filling thread later.
+  // Touched now, so that the filling thread has no page fault later.
   memset(ring->bytes, 0, capacity);
   return ring;
 }
@@ -42,7 +42,7 @@ int fb_sound_ring_descriptor(struct fb_sound_ring *ring) { return ring->event; }
 
 void fb_sound_ring_raise(struct fb_sound_ring *ring) {
   uint64_t one = 1;
-  // A counter that is full is raised already.
+  // A failed write means that the counter is at its maximum: the descriptor is readable already.
   if (write(ring->event, &one, sizeof one) < 0) return;
 }
 
@@ -74,7 +74,7 @@ bool fb_sound_ring_put(struct fb_sound_ring *ring, struct fb_sound_piece piece,
   if (ring->capacity - (filled - emptied) < sizeof piece + piece.byteCount) return false;
   copy_in(ring, filled, &piece, sizeof piece);
   copy_in(ring, filled + sizeof piece, bytes, piece.byteCount);
-  // SYNC sound/fill: pairs with the acquire in peek. Who sees the count sees the bytes.
+  // SYNC sound/fill: pairs with the acquire in peek. A thread that sees the count sees the bytes.
   atomic_store_explicit(&ring->filled, filled + sizeof piece + piece.byteCount,
                         memory_order_release);
   fb_sound_ring_raise(ring);

@@ -9,7 +9,7 @@ struct fb_sound_sink {
   GstPad *pad;
   bool isLive;
   atomic_bool isFlushing, hasEnded;
-  /// Of a file: which part of its sound is heard, and when. The pipeline's thread alone looks.
+  /// For a file: the audible part of its sound and its time. Only the pipeline's thread reads it.
   GstSegment segment;
   GstAudioInfo info;
   /// Written before the first piece that names them, which the ring orders.
@@ -17,7 +17,7 @@ struct fb_sound_sink {
   uint32_t formatCount;
 };
 
-/// A second of 8 channels of 32 bits, and some.
+/// More than one second of 8 channels of 32 bits.
 enum { RING_BYTES = 1 << 21 };
 
 static void note_format(struct fb_sound_sink *sink, GstCaps *caps) {
@@ -37,9 +37,9 @@ static void note_format(struct fb_sound_sink *sink, GstCaps *caps) {
       .isInterleaved = info.layout == GST_AUDIO_LAYOUT_INTERLEAVED};
 }
 
-/// The moment of a piece's first sample. Of a live one that is its running time on the pipeline's
-/// clock, which is the monotonic one; without a time stamp it has just ended. Of a file's it is the
-/// time since the file's beginning.
+/// The time of a piece's first sample. For live sound, the running time on the pipeline's clock,
+/// which is the monotonic one; a piece without a time stamp is assumed to have just ended. For a
+/// file, the time since the file's beginning.
 static int64_t pts_of(struct fb_sound_sink *sink, GstBuffer *buffer) {
   GstClockTime pts = GST_BUFFER_PTS(buffer);
   if (!sink->isLive)
@@ -65,7 +65,7 @@ static void put(struct fb_sound_sink *sink, GstBuffer *buffer) {
   gst_buffer_unmap(buffer, &map);
 }
 
-/// Puts what the container does not cut off, such as the beginning of an AAC encoder's windows.
+/// Puts the part that the container does not cut off, as it does an AAC encoder's priming samples.
 static void put_heard(struct fb_sound_sink *sink, GstBuffer *buffer) {
   if (sink->formatCount == 0 || !GST_BUFFER_PTS_IS_VALID(buffer)) return;
   GstBuffer *heard = gst_audio_buffer_clip(gst_buffer_ref(buffer), &sink->segment,

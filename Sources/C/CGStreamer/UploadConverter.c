@@ -1,6 +1,6 @@
-// The element `framebusconvert`: 32-bit RGB to I420 by libyuv, straight from the frame it is given.
-// At 1080p it takes 0.3 ms where videoconvert takes 4.5 (docs/decisions/0005-libyuv.md). Everything
-// else passes through untouched, so that a stream may change its pixel format while it runs.
+// The element `framebusconvert`: converts 32-bit RGB to I420 with libyuv, straight from the input
+// frame. At 1080p it takes 0.3 ms where videoconvert takes 4.5 (docs/decisions/0005-libyuv.md).
+// Other formats pass through unchanged, so that a stream may change its pixel format at run time.
 #include "CUploadPipeline.h"
 
 #if __has_include(<gst/gst.h>)
@@ -26,7 +26,7 @@ static bool is_rgb(const char *format) {
          strcmp(format, "RGBx") == 0 || strcmp(format, "RGBA") == 0;
 }
 
-/// Adds to `result` the structures of the other pad's caps that fit this one of this pad's.
+/// Appends to `result` the structures of the other pad's caps that match this structure.
 static void append_counterparts(GstCaps *result, const GstStructure *structure,
                                 GstPadDirection direction) {
   const char *format = gst_structure_get_string(structure, "format");

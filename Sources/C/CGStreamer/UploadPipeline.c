@@ -14,10 +14,10 @@ struct upload_pipeline {
   GstElement *bin;
   GstElement *source;
   GstElement *last;
-  /// Where sound comes in; NULL without.
+  /// The input of the sound branch; NULL if there is none.
   GstElement *soundSource;
   GstElement *muxer;
-  /// Of the frame that was turned upright last; only the streaming thread looks.
+  /// The orientation of the last frame turned upright; only the streaming thread accesses it.
   guint64 orientation;
   /// The end of the pictures' branch while that of sound is built.
   GstElement *end;
@@ -29,8 +29,8 @@ struct upload_pipeline {
   atomic_uintptr_t entryAddress;
 };
 
-/// Arenas of malloc(3). Each keeps what was freed in it, and threads get arenas of their own, up to
-/// 8 a core: pipelines whose threads come and go would take more memory from time to time.
+/// The number of malloc(3) arenas. Each keeps the memory freed in it, and threads get arenas of
+/// their own, up to 8 per core: pipelines whose threads start and end would use ever more memory.
 enum { ARENAS = 2 };
 
 bool upload_start(char *message, size_t capacity) {
@@ -88,12 +88,12 @@ static GstBusSyncReply handle_message(GstBus *bus, GstMessage *message, gpointer
     g_free(detail);
   }
   fb_log_message(message);
-  // No main loop reads the bus: keeping messages would only pile them up.
+  // No main loop reads the bus: kept messages would only accumulate.
   gst_message_unref(message);
   return GST_BUS_DROP;
 }
 
-/// Frames carry their own time stamps; the caller counts what is queued, so nothing blocks here.
+/// Frames have their own time stamps; the caller counts queued frames, so nothing blocks here.
 static GstElement *make_source(guint64 maximumBuffers) {
   GstElement *source = gst_element_factory_make("appsrc", NULL);
   if (source == NULL) return NULL;
@@ -128,7 +128,7 @@ bool upload_pipeline_append(upload_pipeline *pipeline, const char *factory) {
 
 void upload_pipeline_mark_muxer(upload_pipeline *pipeline) { pipeline->muxer = pipeline->last; }
 
-/// What turns a picture of each orientation of EXIF upright.
+/// The video-direction that turns a picture of each EXIF orientation upright.
 static const GstVideoOrientationMethod turns[] = {
     [1] = GST_VIDEO_ORIENTATION_IDENTITY, [2] = GST_VIDEO_ORIENTATION_HORIZ,
     [3] = GST_VIDEO_ORIENTATION_180,      [4] = GST_VIDEO_ORIENTATION_VERT,
@@ -136,8 +136,8 @@ static const GstVideoOrientationMethod turns[] = {
     [7] = GST_VIDEO_ORIENTATION_UR_LL,    [8] = GST_VIDEO_ORIENTATION_90L,
 };
 
-/// Sets the turn on the streaming thread, before the frame enters the element: so it changes with
-/// exactly the frame that brings another orientation, which converters carry in the offset.
+/// Sets the direction on the streaming thread, before the frame enters the element: it changes with
+/// exactly the frame that has another orientation, which converters pass on in the buffer's offset.
 static GstPadProbeReturn choose_turn(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
   upload_pipeline *pipeline = data;
   guint64 orientation = GST_BUFFER_OFFSET(GST_PAD_PROBE_INFO_BUFFER(info));
@@ -148,7 +148,7 @@ static GstPadProbeReturn choose_turn(GstPad *pad, GstPadProbeInfo *info, gpointe
   return GST_PAD_PROBE_OK;
 }
 
-/// videoflip copies upright pictures until it has turned one (1.22), unless it is told not to.
+/// Sets passthrough: otherwise videoflip (1.22) copies upright pictures until the first turn.
 void upload_pipeline_turn_upright(upload_pipeline *pipeline) {
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(pipeline->last), TRUE);
   GstPad *pad = GST_PAD(pipeline->last->sinkpads->data);
@@ -218,7 +218,7 @@ bool upload_pipeline_set_caps(upload_pipeline *pipeline, const char *caps) {
   return set_caps(pipeline->source, caps);
 }
 
-/// The second source, or the only one where there is sound alone.
+/// The second source, or the only source if there is sound alone.
 static GstElement *sound_source(upload_pipeline *pipeline) {
   return pipeline->soundSource ? pipeline->soundSource : pipeline->source;
 }
@@ -227,7 +227,7 @@ bool upload_pipeline_set_sound_caps(upload_pipeline *pipeline, const char *caps)
   return set_caps(sound_source(pipeline), caps);
 }
 
-/// The first buffer has been dealt with. A sink that failed has said so before; one that was
+/// The first buffer has been processed. A sink that failed has reported that before; one that was
 /// stopped meanwhile took nothing.
 static GstPadProbeReturn first_is_done(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
   (void)pad;
@@ -238,7 +238,7 @@ static GstPadProbeReturn first_is_done(GstPad *pad, GstPadProbeInfo *info, gpoin
 static GstPadProbeReturn offer_first(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
   (void)info;
   report(data, UPLOAD_OFFERED);
-  // The pad before is busy with this buffer, and idle once the last element has come back from it.
+  // The pad before is busy with this buffer, and idle once the last element has returned from it.
   GstPad *end = gst_pad_get_peer(pad);
   if (end == NULL) return GST_PAD_PROBE_REMOVE;
   gst_pad_add_probe(end, GST_PAD_PROBE_TYPE_IDLE, first_is_done, data, NULL);
@@ -280,7 +280,7 @@ bool upload_pipeline_play(upload_pipeline *pipeline) {
   if (end == NULL) return false;
   if (!pipeline->isObserved) {
     pipeline->isObserved = true;
-    // Not at the input, for hlssink's sees a list of buffers, and then each of them.
+    // Not at the input: hlssink's input sees a list of buffers, and then each buffer of the list.
     gst_pad_add_probe(end, written, count_bytes, pipeline, NULL);
     gst_pad_add_probe(input, written, offer_first, pipeline, NULL);
     gst_pad_add_probe(start, GST_PAD_PROBE_TYPE_BUFFER, note_address, pipeline, NULL);
@@ -290,7 +290,7 @@ bool upload_pipeline_play(upload_pipeline *pipeline) {
 }
 
 bool upload_pipeline_push(upload_pipeline *pipeline, const struct upload_frame *frame) {
-  // READONLY: an element that wants to write must copy. The subscriber's mapping enforces it.
+  // READONLY: an element that writes must copy. The subscriber's mapping enforces it.
   GstBuffer *buffer = gst_buffer_new_wrapped_full(
       GST_MEMORY_FLAG_READONLY, (gpointer)frame->bytes, frame->byteCount, 0, frame->byteCount,
       frame->context, frame->release);
@@ -344,6 +344,6 @@ void upload_pipeline_destroy(upload_pipeline *pipeline) {
 }
 
 #else
-// Without the package trait Media this file is empty but for what ISO C asks for.
+// Without the package trait Media this file has only the declaration that ISO C requires.
 typedef int upload_pipeline_is_absent;
 #endif

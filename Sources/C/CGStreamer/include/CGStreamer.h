@@ -1,4 +1,4 @@
-// Glue that C must do for Swift: GObject casts, varargs and the slot allocator.
+// The parts of the GStreamer API that need C: GObject casts, varargs and the slot allocator.
 //
 // Without the package trait Media the GStreamer headers are not on the search path, and this
 // header and its sources are empty.

@@ -1,8 +1,8 @@
-// What GStreamer has to say: the lines of its debug log, and the messages of its elements.
+// GStreamer's output: the lines of its debug log, and the messages of its elements.
 #pragma once
 #include <stdbool.h>
 
-/// GStreamer's own levels (GstDebugLevel), those that are worth a line in a log.
+/// The levels of GStreamer (GstDebugLevel) that are useful in a log.
 typedef enum {
   FB_GSTREAMER_ERROR = 1,
   FB_GSTREAMER_WARNING = 2,
@@ -15,7 +15,7 @@ typedef enum {
 typedef void (*fb_gstreamer_line)(fb_gstreamer_level level, const char *category, const char *text,
                                   const char *source, int line);
 
-/// Has every line up to a level given to a function, from here on, instead of to standard error.
-/// Where GST_DEBUG is set, its levels hold, and standard error has its lines as well. Call it once;
-/// GStreamer need not have started.
+/// From now on passes every line up to a level to a function instead of standard error. If
+/// GST_DEBUG is set, its levels apply, and standard error receives its lines too. Call it once;
+/// GStreamer need not have been initialised.
 void fb_gstreamer_log(fb_gstreamer_line function, fb_gstreamer_level level);

@@ -1,7 +1,7 @@
-// A chain of GStreamer elements behind one appsrc, fed with memory that stays where it is.
+// A chain of GStreamer elements behind one appsrc, fed without copying the frames' memory.
 //
-// Nothing here knows a destination or an encoder: Swift names the elements and their properties.
-// Calls on one pipeline come from one thread at a time; the two callbacks come from GStreamer's.
+// No destination and no encoder is known here: Swift names the elements and their properties.
+// Calls on one pipeline come from one thread at a time; the two callbacks run on GStreamer's.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,11 +9,11 @@
 
 enum { UPLOAD_MAXIMUM_PLANES = 4 };
 
-/// gst_init_check: false, with GStreamer's own words in `message`, if it cannot start.
+/// gst_init_check: false, with GStreamer's own text in `message`, if it cannot start.
 bool upload_start(char *message, size_t capacity);
-/// Makes the element `framebusconvert` known to this process (UploadConverter.c).
+/// Registers the element `framebusconvert` in this process (UploadConverter.c).
 bool upload_register_converter(void);
-/// Whether the registry has a factory of this name.
+/// Whether the registry has a loadable factory of this name.
 bool upload_has_element(const char *factory);
 
 typedef enum {
@@ -21,55 +21,55 @@ typedef enum {
   UPLOAD_FAILED,
   UPLOAD_NO_SPACE,
   UPLOAD_CANNOT_OPEN,
-  /// The last element was handed its first buffer.
+  /// The last element received its first buffer.
   UPLOAD_OFFERED,
-  /// It took that buffer: a network sink does not before its connection stands.
+  /// It processed that buffer: a network sink does so only once its connection is established.
   UPLOAD_TAKEN
 } upload_event_kind;
 
-/// What the pipeline reports of itself; the strings are valid during the call.
+/// An event of a pipeline; the strings are valid during the call.
 struct upload_event {
   upload_event_kind kind;
   const char *element;
   const char *message;
   const char *detail;
 };
-/// Called on a GStreamer thread, before the failing element's thread goes on.
+/// Called on a GStreamer thread, before the failing element's thread continues.
 typedef void (*upload_event_handler)(void *context, const struct upload_event *event);
 
 typedef struct upload_pipeline upload_pipeline;
 
 /// A pipeline that holds only its appsrc. NULL if there is no appsrc.
 upload_pipeline *upload_pipeline_create(upload_event_handler handler, void *context);
-/// Appends an element and links it to the last. False: no such element, or the two do not fit.
+/// Appends an element and links it to the last. False: no such element, or they cannot be linked.
 bool upload_pipeline_append(upload_pipeline *pipeline, const char *factory);
-/// The element appended last is where further branches end.
+/// Marks the element appended last as the one that further branches are linked to.
 void upload_pipeline_mark_muxer(upload_pipeline *pipeline);
-/// The element appended last, a videoflip, turns each frame as its own orientation says.
+/// Makes the element appended last, a videoflip, turn each frame by the frame's orientation.
 void upload_pipeline_turn_upright(upload_pipeline *pipeline);
-/// Begins the branch of sound, with an appsrc of its own: what is appended next follows it.
+/// Begins the sound branch, with its own appsrc: the elements appended next belong to it.
 bool upload_pipeline_begin_sound(upload_pipeline *pipeline);
-/// Leads the branch of sound into the muxer's pad of that name. False: they do not fit.
+/// Links the sound branch to the muxer's pad of that name. False: they cannot be linked.
 bool upload_pipeline_join_sound(upload_pipeline *pipeline, const char *pad);
-/// Sets a property of the element appended last from its text. False: it has no such property.
+/// Sets a property of the element appended last from a text. False: it has no such property.
 bool upload_pipeline_set(upload_pipeline *pipeline, const char *property, const char *value);
-/// The same for that element's input pad.
+/// As `upload_pipeline_set`, for that element's input pad.
 bool upload_pipeline_set_on_pad(upload_pipeline *pipeline, const char *property,
                                 const char *value);
 /// Sets a property of the first element made by that factory, also while the pipeline runs. False:
 /// there is no such element, or it has no such property.
 bool upload_pipeline_set_of(upload_pipeline *pipeline, const char *factory, const char *property,
                             const char *value);
-/// The element appended last, for those who must do with it what no property can.
+/// The element appended last, for uses that a property does not cover.
 struct _GstElement *upload_pipeline_last_element(upload_pipeline *pipeline);
 /// The caps of the frames that follow. False: `caps` is not valid.
 bool upload_pipeline_set_caps(upload_pipeline *pipeline, const char *caps);
-/// The same for the branch of sound, or for the only one where there is sound alone.
+/// As `upload_pipeline_set_caps`, for the sound branch, or for the only branch of sound alone.
 bool upload_pipeline_set_sound_caps(upload_pipeline *pipeline, const char *caps);
-/// Starts the streaming threads. False: an element refused; the handler has been told why.
+/// Starts the streaming threads. False: an element failed; the handler was called with the reason.
 bool upload_pipeline_play(upload_pipeline *pipeline);
 
-/// One frame in somebody else's memory, which must stay valid and unchanged until `release`.
+/// One frame in the caller's memory, which must stay valid and unchanged until `release`.
 struct upload_frame {
   const void *bytes;
   size_t byteCount;
@@ -79,29 +79,29 @@ struct upload_frame {
   /// GStreamer's name of the pixel format, such as "BGRx".
   const char *format;
   uint32_t width, height;
-  /// How the picture lies in memory: 1 to 8, as in EXIF.
+  /// The picture's orientation in memory: 1 to 8, as in EXIF.
   uint32_t orientation;
   uint32_t planeCount;
   size_t offsets[UPLOAD_MAXIMUM_PLANES];
   int32_t strides[UPLOAD_MAXIMUM_PLANES];
-  /// Called once with `context`, on any thread, when no element needs the frame any more.
+  /// Called once with `context`, on any thread, when no element needs the frame any longer.
   void (*release)(void *context);
   void *context;
 };
-/// Queues a frame without copying it. Takes over the duty to call `release` in every case.
+/// Queues a frame without copying it. Becomes responsible for calling `release` in every case.
 /// False: the pipeline no longer takes frames.
 bool upload_pipeline_push(upload_pipeline *pipeline, const struct upload_frame *frame);
-/// Queues a copy of raw sound. False: the pipeline no longer takes any.
+/// Queues a copy of raw sound. False: the pipeline no longer takes sound.
 bool upload_pipeline_push_sound(upload_pipeline *pipeline, const void *bytes, size_t byteCount,
                                 uint64_t ptsNs, uint64_t durationNs);
-/// No frame follows; UPLOAD_ENDED is reported when the last element has dealt with all of them.
+/// Ends the input; UPLOAD_ENDED is reported when the last element has processed all frames.
 void upload_pipeline_end(upload_pipeline *pipeline);
 
 /// Bytes that have reached the last element.
 uint64_t upload_pipeline_bytes_written(upload_pipeline *pipeline);
-/// Buffers, or lists of them, that have reached it: all but the newest have been dealt with.
+/// Buffers, or lists of buffers, that have reached it: all but the newest have been processed.
 uint64_t upload_pipeline_buffers_written(upload_pipeline *pipeline);
-/// Where the frame that entered the first element after appsrc last lies in memory, or 0.
+/// The address of the frame that last entered the first element after appsrc, or 0.
 uintptr_t upload_pipeline_entry_address(upload_pipeline *pipeline);
 
 /// Stops the threads, waits for them, and releases all frames still held.
