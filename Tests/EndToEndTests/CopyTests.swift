@@ -7,7 +7,7 @@ import Testing
 /// memmove, and the kernel's counts of what was read and written.
 @Suite(.serialized) struct CopyTests {
   @Test(arguments: [["null"], ["file", "mkv"]])
-  func noFrameIsCopiedBetweenTheGrabAndTheFirstConvertingElement(_ kind: [String]) throws {
+  func noFrameIsCopiedBetweenGrabAndFirstConvertingElement(_ kind: [String]) throws {
     let counter = try CopyCounter()
     let screen = try VirtualScreen(width: 1280, height: 720)
     let witness = try Witness(on: screen)
@@ -46,7 +46,7 @@ import Testing
     withExtendedLifetime(witness) {}
   }
 
-  @Test func theCounterCountsACopyThatIsMade() throws {
+  @Test func copyCounterDetectsACopy() throws {
     let counter = try CopyCounter()
     let screen = try VirtualScreen(width: 640, height: 360)
     let witness = try Witness(on: screen)

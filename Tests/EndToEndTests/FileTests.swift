@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct FileTests {
-  @Test func aVideoFileComesOutWithEveryFrame() throws {
+  @Test func videoFileIsUploadedWithEveryFrame() throws {
     let scene = try Scene()
     let source = scene.file("source.mkv")
     try output(

@@ -5,7 +5,7 @@ import Testing
 
 /// Every process of the main job killed with SIGKILL while it works.
 @Suite(.serialized) struct KillTests {
-  @Test func theUploaderOutlivesItsCaptureAndGoesOnWithItsSuccessor() throws {
+  @Test func uploaderSurvivesItsCaptureAndContinuesWithTheNext() throws {
     let scene = try Scene()
     let before = try sharedMemoryEntries()
     let path = scene.file("out.mkv")
@@ -27,7 +27,7 @@ import Testing
     try waitUntilNothingIsLeft(since: before)
   }
 
-  @Test func captureIdlesAndIsWholeAfterItsUploaderWasKilled() throws {
+  @Test func captureIdlesAfterItsUploaderIsKilledAndServesTheNext() throws {
     let scene = try Scene()
     let before = try sharedMemoryEntries()
     let capture = try scene.start("capture", "test", "--size=640x360", "--fps=60")
@@ -58,7 +58,7 @@ import Testing
     try waitUntilNothingIsLeft(since: before)
   }
 
-  @Test func nothingIsLeftWhenAllAreKilledAtOnce() throws {
+  @Test func nothingIsLeftBehindWhenAllProcessesAreKilled() throws {
     let scene = try Scene()
     let before = try sharedMemoryEntries()
     for _ in 1...3 {

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func itTellsTheStoryOfACaptureAndAnUpload() throws {
+  @Test func logRecordsCaptureAndUpload() throws {
     let capture = try scene.start("capture", "test", "--stream", "s", "--frames", "30")
     let movie = scene.file("out.mkv")
     let upload = try scene.start("upload", "file:\(movie)", "--stream", "s")
@@ -59,7 +59,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: segments).isEmpty)
   }
 
-  @Test func aKilledCaptureLeavesItsLastWords() throws {
+  @Test func killedCaptureLeavesItsLastLines() throws {
     let capture = try scene.start("capture", "test", "--stream", "s")
     try waitUntil("the capture logs") { try log().contains { $0.message == "stream up" } }
     try capture.end(with: SIGKILL)
@@ -67,7 +67,7 @@ import Testing
     #expect(words.contains("stream up") && !words.contains("ended"))
   }
 
-  @Test func whatGoesWrongIsInTheLogAsTheUserIsToldIt() throws {
+  @Test func errorsAreLoggedAsShownToTheUser() throws {
     let capture = try scene.start("capture", "test", "--stream", "s")
     _ = try scene.waitForStream("it is up") { _ in true }
     let result = try scene.run("upload", "file:\(scene.file("none/out.mkv"))", "--stream", "s")
@@ -79,7 +79,7 @@ import Testing
     #expect(errors.last?.message == "ended" && errors.last?.metadata["status"] == "1")
   }
 
-  @Test func whatGStreamerSaysIsInTheLogAndNotOnTheTerminal() throws {
+  @Test func gstreamerMessagesAreLoggedAndNotPrinted() throws {
     let upload = try scene.start("upload", "null", "--stream", "s")
     let capture = try scene.start(
       ["capture", "gst:videotestsrc num-buffers=3 ! identity error-after=2", "--stream", "s"],
@@ -97,7 +97,7 @@ import Testing
 
   /// For the programs in one mount namespace, the directory of segments is read-only.
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
-  func aLogThatCannotBeWrittenStopsNobodyAndIsToldOfOnce() throws {
+  func unwritableLogStopsNoProgramAndIsReportedOnce() throws {
     let segments = scene.root.path + "/run/group.local.framebus/logs"
     let program = try pathOfProgram("framebus")
     let script = """
@@ -115,7 +115,7 @@ import Testing
     #expect(try log().isEmpty)
   }
 
-  @Test func aProcessLogsToWhereTheEnvironmentWantsItBesides() throws {
+  @Test func processAlsoLogsToTheSinkOfItsEnvironment() throws {
     let socket = scene.file("journal")
     let journal = try RunningProgram("python3", [tool("journal.py"), socket, "2"])
     try journal.waitForOutput("ready")

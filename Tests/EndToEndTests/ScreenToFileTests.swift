@@ -7,7 +7,7 @@ import Testing
 /// independent programs look at the file.
 @Suite(.serialized) struct ScreenToFileTests {
   @Test(arguments: ["mkv", "mp4"])
-  func whatWasOnTheScreenIsInTheFile(container: String) throws {
+  func screenContentIsInTheFile(container: String) throws {
     let screen = try VirtualScreen(width: 640, height: 360)
     let witness = try Witness(on: screen)
     let scene = try Scene()
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func aStillScreenIsRecordedAsAnIndependentGrabSeesIt() throws {
+  @Test func stillScreenIsRecordedAsAnIndependentGrabShowsIt() throws {
     let screen = try VirtualScreen(width: 640, height: 360)
     let witness = try Witness(on: screen, interval: 0.02, count: 10)
     try witness.program.waitForOutput("still")
@@ -70,7 +70,7 @@ import Testing
     #expect(Double(difference) / Double(truth.count) < 4)
   }
 
-  @Test func aSnapshotShowsTheScreenOfNowThoughNobodyLookedForAWhile() throws {
+  @Test func snapshotShowsTheCurrentScreenAfterAnIdlePeriod() throws {
     let screen = try VirtualScreen(width: 320, height: 180)
     let scene = try Scene()
     let capture = try scene.start("capture", "screen\(screen.display)", "--no-cursor")
@@ -86,7 +86,7 @@ import Testing
     _ = try capture.end(with: SIGTERM)
   }
 
-  @Test func timesInTheFileAreCapturesOwn() throws {
+  @Test func timeStampsInTheFileAreThoseOfCapture() throws {
     let scene = try Scene()
     let screen = try VirtualScreen(width: 640, height: 360)
     let witness = try Witness(on: screen)

@@ -30,12 +30,12 @@ import Testing
   ]
 
   @Test(arguments: failures.indices)
-  func whatFailsIsAnsweredByOneClearLine(_ index: Int) throws {
+  func failureIsReportedInOneClearLine(_ index: Int) throws {
     try expect(Self.failures[index].arguments, status: 1, says: Self.failures[index].says)
   }
 
   @Test(arguments: misuses.indices)
-  func whatIsMisusedIsAnsweredByOneClearLine(_ index: Int) throws {
+  func misuseIsReportedInOneClearLine(_ index: Int) throws {
     try expect(Self.misuses[index].arguments, status: 2, says: Self.misuses[index].says)
   }
 
@@ -53,7 +53,7 @@ import Testing
     #expect(try scene.stream() == nil)
   }
 
-  @Test func aSecondPublisherIsToldWhoIsFirst() throws {
+  @Test func secondPublisherLearnsTheFirst() throws {
     let scene = try Scene()
     let first = try scene.start("capture", "test")
     _ = try scene.waitForStream("the first is there") { _ in true }
@@ -63,7 +63,7 @@ import Testing
     #expect(try scene.stream()?.publisher.pid == first.processID)
   }
 
-  @Test func aMissingElementIsNamedWithItsPackage() throws {
+  @Test func missingElementIsNamedWithItsPackage() throws {
     let scene = try Scene()
     let capture = try scene.start("capture", "test")
     let empty = scene.file("no-plugins")

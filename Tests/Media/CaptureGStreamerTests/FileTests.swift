@@ -104,7 +104,7 @@ private let oddSize = "crop=321:243:0:0:exact=1"
     ["lossless.mkv", "-vf", oddSize, "-c:v", "ffv1", "-pix_fmt", "yuv420p"],
     ["jpeg.mkv", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-vf", oddSize],
   ])
-  func everyFrameOfAFileArrivesWithItsPixelsAndItsTime(file: [String]) throws {
+  func everyFrameOfAFileArrivesWithItsPixelsAndTime(file: [String]) throws {
     try withWatchdog {
       let path = try makeFile(file[0], Array(file.dropFirst()))
       let program = try capture("file:" + path, "--json")
@@ -128,7 +128,7 @@ private let oddSize = "crop=321:243:0:0:exact=1"
     }
   }
 
-  @Test func framesThatThePipelineStillHoldsAreCopiedAndNeverPublishedTwice() throws {
+  @Test func framesHeldByThePipelineAreCopiedAndNeverPublishedTwice() throws {
     try withWatchdog {
       let path = try makeFile("jpeg.mkv", ["-c:v", "mjpeg", "-pix_fmt", "yuvj420p"])
       // At three times the rate, each picture is repeated: the same memory comes three times.
@@ -164,7 +164,7 @@ private let oddSize = "crop=321:243:0:0:exact=1"
     }
   }
 
-  @Test func whatIsNoVideoIsSaidInOneLine() throws {
+  @Test func unusableVideoIsReportedInOneLine() throws {
     try Data("hello".utf8).write(to: URL(fileURLWithPath: root.file("note.txt")))
     try Data().write(to: URL(fileURLWithPath: root.file("empty.mkv")))
     try output(
@@ -191,7 +191,7 @@ private let oddSize = "crop=321:243:0:0:exact=1"
   }
 
   @Test(arguments: ["mp4", "mkv"])
-  func aFileThatWasCutOffIsAnErrorAfterItsLastFrame(container: String) throws {
+  func truncatedFileIsAnErrorAfterItsLastFrame(container: String) throws {
     try withWatchdog {
       let path = try makeFile("whole." + container, ["-c:v", "mjpeg", "-pix_fmt", "yuvj420p"])
       let bytes = try Data(contentsOf: URL(fileURLWithPath: path))

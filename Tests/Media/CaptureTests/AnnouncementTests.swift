@@ -23,7 +23,7 @@ import Testing
     return try #require((object?["state"] as? NSNumber)?.uint64Value)
   }
 
-  @Test func aStreamThatComesAndGoesIsPosted() throws {
+  @Test func streamStartAndEndArePosted() throws {
     let watch = try start("notify", "watch", "framebus.stream.s", "--count", "2", "--json")
     try watch.waitForErrors("watching")
     let capture = try start("capture", "test", "--stream", "s", "--size", "320x240")

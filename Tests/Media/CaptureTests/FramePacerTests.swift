@@ -16,7 +16,7 @@ import Testing
     #expect(pacer.missedCount == 0)
   }
 
-  @Test func beingLateByLessThanAnIntervalSkipsNothing() {
+  @Test func delayBelowAnIntervalSkipsNothing() {
     var pacer = FramePacer(rate: FrameRate(10), startNs: 0)
     pacer.advance(nowNs: 199_999_999)
     #expect(pacer.deadlineNs == 100_000_000)
@@ -33,14 +33,14 @@ import Testing
     #expect(pacer.missedCount == 4)
   }
 
-  @Test func anIdleTimeIsNoMiss() {
+  @Test func idlePeriodMissesNoDeadline() {
     var pacer = FramePacer(rate: FrameRate(10), startNs: 0)
     pacer.restart(atNs: 9_000_000_000)
     #expect(pacer.deadlineNs == 9_000_000_000)
     #expect(pacer.missedCount == 0)
   }
 
-  @Test func whateverTheDelaysTheNextDeadlineIsNeverAWholeIntervalLate() {
+  @Test func nextDeadlineIsNeverAWholeIntervalLate() {
     let seed = TestSeed(for: "FramePacerTests")
     var random = seed.generator
     for rate in [FrameRate(1), FrameRate(24000, 1001), FrameRate(60), FrameRate(240)] {

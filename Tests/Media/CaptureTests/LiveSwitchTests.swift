@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["app", "mic"])
-  func soundIsGoneWithTheNextChunkAndComesBackInTheSameStream(kind: String) throws {
+  func switchedOffSoundEndsWithTheNextChunkAndResumesInTheSameStream(kind: String) throws {
     try withWatchdog {
       let capture = try RunningProgram(
         "framebus", ["capture", "tone:440", "--stream", "audio.\(kind)", "--root", root.path])
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func theStateIsShownAndBothSidesAreSwitchedAlone() throws {
+  @Test func stateIsShownAndBothSwitchesAreIndependent() throws {
     try switchSound("--mic", "off")
     let shown = try run("framebus", ["broadcast", "sound", "--root", root.path])
     #expect(shown.output == "app  on\nmic  off\n")

@@ -15,12 +15,12 @@ import Testing
     ("y4m:a.y4m", .y4m(path: "a.y4m")),
     ("gst:videotestsrc ! queue", .pipeline("videotestsrc ! queue")),
   ])
-  func sourcesAreRead(text: String, expected: SourceSpecification) throws {
+  func sourcesAreParsed(text: String, expected: SourceSpecification) throws {
     #expect(try SourceSpecification(text) == expected)
   }
 
   @Test(arguments: ["", "scren", "file", "file:", "y4m", "screen:", "test:x", "gst: ", "camera:0"])
-  func aBadSourceIsRefusedAndTheMessageNamesWhatExists(text: String) {
+  func unknownSourceIsRefusedWithAListOfSources(text: String) {
     let error = #expect(throws: SourceSpecificationError.self) {
       try SourceSpecification(text)
     }
@@ -29,7 +29,7 @@ import Testing
     if case .unknown = error { #expect(message.contains("screen[:DISPLAY]")) }
   }
 
-  @Test func ratesAndSizesAreRead() throws {
+  @Test func ratesAndSizesAreParsed() throws {
     #expect(try parseFrameRate("60") == FrameRate(60))
     #expect(try parseFrameRate("30000/1001") == FrameRate(30000, 1001))
     #expect(try parseSize("640x480") == PixelRect(x: 0, y: 0, width: 640, height: 480))

@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: TestPatternStyle.allCases, [(640, 480), (1280, 720), (333, 217), (1920, 1080)])
-  func theMarkIsReadBackFromEveryStyleAndSize(
+  func markIsReadBackFromEveryStyleAndSize(
     style: TestPatternStyle, size: (Int, Int)
   ) throws {
     for sequence in [UInt64(1), 77, 0xFFFF_FFFF, 0x1_0000_0002] {
@@ -40,17 +40,17 @@ import Testing
     }
   }
 
-  @Test func aPictureTooSmallForAMarkIsDrawnWithoutOne() throws {
+  @Test func pictureTooSmallForAMarkIsDrawnWithoutOne() throws {
     let (format, bytes) = try frame(.bars, width: 16, height: 9, sequence: 3, milliseconds: 4)
     #expect(read(bytes, format) == nil)
   }
 
-  @Test func aPictureWithoutAMarkHasNone() {
+  @Test func pictureWithoutAMarkHasNone() {
     #expect(TestPatternMark(width: 640, height: 480) { _, _ in 0 } == nil)
     #expect(TestPatternMark(width: 640, height: 480) { x, y in UInt8((x ^ y) & 255) } == nil)
   }
 
-  @Test func everyFlippedBlockIsNoticed() {
+  @Test func flippedBlockIsDetected() {
     let mark = TestPatternMark(sequence: 0x1234_5678, milliseconds: 0x9ABC_DEF0)
     for index in mark.bits.indices {
       var bits = mark.bits
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [(640, 480), (641, 483), (1280, 720)])
-  func theMarkSurvivesH264AtALowBitRate(size: (Int, Int)) throws {
+  func markSurvivesH264AtALowBitRate(size: (Int, Int)) throws {
     let root = try TemporaryRoot()
     let count = 10
     var raw = Data()

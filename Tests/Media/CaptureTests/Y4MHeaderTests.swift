@@ -8,7 +8,7 @@ import Testing
   private func header(_ text: String) throws -> Y4MHeader { try Y4MHeader(Array(text.utf8)) }
 
   /// A header may give a frame in ten years.
-  @Test func framesOfTheSlowestRatesAreDueAtTheEndOfTimeAtMost() {
+  @Test func framesOfTheSlowestRatesAreDueAtTheGreatestPTSAtMost() {
     let slowest = FrameRate(1, 1_000_000_000)
     #expect(Y4MSource.startNs(ofFrame: 9, at: slowest) == 9_000_000_000_000_000_000)
     for index in [10, 30, 1 << 40] as [UInt64] {
@@ -17,7 +17,7 @@ import Testing
     #expect(Y4MSource.startNs(ofFrame: 30, at: FrameRate(30_000, 1001)) == 1_001_000_000)
   }
 
-  @Test func aFullHeaderIsRead() throws {
+  @Test func fullHeaderIsParsed() throws {
     let header = try header("YUV4MPEG2 W321 H241 F30000:1001 Ip A1:1 C420mpeg2 XYSCSS=420MPEG2")
     #expect(header.width == 321 && header.height == 241)
     #expect(header.rate == FrameRate(30000, 1001))
@@ -30,13 +30,13 @@ import Testing
     ("C420jpeg", FourCC.yuv420, 24), ("C420paldv", .yuv420, 24), ("", .yuv420, 24),
     ("C422", .yuv422, 32), ("C444", .yuv444, 48), ("Cmono", .r8, 16),
   ])
-  func theCommonChromaFormatsAreKnown(chroma: String, fourcc: FourCC, bytes: Int) throws {
+  func commonChromaFormatsAreKnown(chroma: String, fourcc: FourCC, bytes: Int) throws {
     let header = try header("YUV4MPEG2 W4 H4 F25:1 \(chroma)")
     #expect(header.fourcc == fourcc)
     #expect(header.frameBytes == bytes)
   }
 
-  @Test func whatCannotBePublishedIsNamed() {
+  @Test func unpublishableHeadersAreRefusedByName() {
     #expect(throws: Y4MHeaderError.notY4M) { try header("RIFF....") }
     #expect(throws: Y4MHeaderError.notY4M) { try header("") }
     #expect(throws: Y4MHeaderError.interlaced("t")) { try header("YUV4MPEG2 W4 H4 It") }

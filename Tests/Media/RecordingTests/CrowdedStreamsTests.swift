@@ -85,7 +85,7 @@ import Testing
   }
 
   /// One's own sockets are asked in turn: each look begins where the last one ended.
-  @Test func aStreamBehindTooManySocketsIsFoundByALaterLook() throws {
+  @Test func streamBehindTooManySocketsIsFoundByALaterPoll() throws {
     let studio = try Studio()
     let worker = try studio.worker()
     let peer = try hostilePeer(
@@ -96,7 +96,7 @@ import Testing
     withExtendedLifetime((worker, peer)) {}
   }
 
-  @Test func publishersThatAnswerBadlyHideNoStream() throws {
+  @Test func misbehavingPublishersHideNoStream() throws {
     let studio = try Studio()
     let worker = try studio.worker()
     let subscriber = try RunningProgram(

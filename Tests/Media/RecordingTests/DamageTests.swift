@@ -42,7 +42,7 @@ import Testing
     func loan() -> FrameLoan? { try? publisher.loan(waitingUntil: .never) }
   }
 
-  @Test func everyCutOfARecordingHasTheWholeFramesBeforeTheCut() throws {
+  @Test func truncatedRecordingKeepsTheCompleteFramesBeforeTheCut() throws {
     let bytes = try Self.recording()
     let whole = try RecordingIndex(parsing: bytes)
     #expect(whole.isFinished)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func everyFlippedBitIsNoticedOrDoesNotMatter() throws {
+  @Test func flippedBitIsDetectedOrHarmless() throws {
     let bytes = try Self.recording()
     let whole = try RecordingIndex(parsing: bytes)
     // The heads of the file and of the first frame, the index, and the end.
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func garbageNeverCrashesAndNeverYieldsAFrameThatIsNotThere() throws {
+  @Test func malformedDataYieldsNoFrameThatWasNotRecorded() throws {
     let seed = TestSeed(for: #function)
     var generator = seed.generator
     let bytes = try Self.recording()
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func anIndexThatLiesIsNotBelieved() throws {
+  @Test func falseIndexIsNotTrusted() throws {
     let bytes = try Self.recording()
     let head = try FileHead(bytes[...])
     let entries = try RecordingIndex(parsing: bytes).entries
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoRecordingIsRefusedWithAReason() throws {
+  @Test func nonRecordingIsRefusedWithAReason() throws {
     let studio = try Studio()
     for (name, bytes) in [("empty", []), ("text", Array("hello".utf8))] as [(String, [UInt8])] {
       try Data(bytes).write(to: URL(fileURLWithPath: studio.file(name)))
@@ -148,7 +148,7 @@ import Testing
     #expect(missing.errors.contains("No such file"))
   }
 
-  @Test func aRecordingOfAnotherVersionSaysWhich() throws {
+  @Test func recordingOfAnotherVersionIsRefusedWithItsVersion() throws {
     let bytes = try Self.recording()
     var head = try #require(HeadBlock(.file, at: 0, in: bytes[...]))
     head.set(2 | 4096 << 32, at: 32)

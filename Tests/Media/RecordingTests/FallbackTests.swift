@@ -13,7 +13,7 @@ import Testing
     ("ring", "io_uring is unavailable (Operation not permitted)"),
     ("direct", "the file system does not support direct writes"),
   ])
-  func whatIsRefusedIsSaidOnceAndDoneOtherwise(refusal: String, words: String) throws {
+  func refusedFeatureIsReportedOnceAndReplaced(refusal: String, words: String) throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "frames=200", "depth=4", "wait=1", "intervalUs=0")
     let recorder = try RunningProgram(
@@ -36,7 +36,7 @@ import Testing
     #expect(numbers == (1...200).map { UInt64($0) })
   }
 
-  @Test func aFullDiskEndsTheRecordingWithEveryFrameBeforeComplete() throws {
+  @Test func fullDiskEndsTheRecordingWithCompleteFrames() throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "depth=4", "wait=1", "intervalUs=0", "stallMs=100")
     let framebus = try pathOfProgram("framebus")
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["/dev/null", "/nowhere/a.rec", "/proc/a.rec"])
-  func whatIsNoFileIsRefused(path: String) throws {
+  func pathThatIsNotAFileIsRefused(path: String) throws {
     let studio = try Studio()
     let worker = try studio.worker()
     let result = try studio.start(["record", "screen", path]).finish()

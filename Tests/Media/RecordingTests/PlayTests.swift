@@ -19,20 +19,20 @@ import Testing
     try worker.finish()
   }
 
-  @Test func itEndsWithTheRecordingHoweverManyFramesAreAskedFor() throws {
+  @Test func playbackEndsWithTheRecordingWhateverTheCount() throws {
     let rest = try studio.run("play", "--raw", recording, "--from", "2", "--frames", "\(Int.max)")
     #expect(rest.output.bytes.count == 4 * Self.frameBytes)
     let two = try studio.run("play", "--raw", recording, "--from", "4", "--frames", "2")
     #expect(two.output.bytes.count == 2 * Self.frameBytes)
   }
 
-  @Test func beginningBehindTheLastFrameIsAUsageError() throws {
+  @Test func startAfterTheLastFrameIsAUsageError() throws {
     let result = try studio.start(["play", recording, "--from", "6"]).finish()
     #expect(result.status == .exited(2))
     #expect(result.errors.hasSuffix("a.rec has 5 frames; use --from 1 to 5\n"))
   }
 
-  @Test func aFrameThatIsCutOffMeanwhileIsNamedByItsPlaceWhateverItsNumber() throws {
+  @Test func frameTruncatedDuringPlaybackIsNamedByItsPosition() throws {
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: recording)))
     let index = try RecordingIndex(parsing: bytes)
     for (number, entry) in index.entries.enumerated() {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct RecordBenchTests {
-  @Test func theRecorderIsMeasuredBesidePlainDirectWrites() throws {
+  @Test func recorderIsMeasuredAgainstPlainDirectWrites() throws {
     let result = try run(
       "framebus", ["bench", "record", "--rounds", "1", "--seconds", "1", "--json"])
     #expect(result.status == .exited(0), "\(result.errors)")

@@ -10,7 +10,7 @@ import Testing
 @Suite struct RecordTests {
   private static let frameBytes = 320 * 200 * 4
 
-  @Test func everyFrameOfAWaitingPublisherIsRecorded() throws {
+  @Test func everyFrameOfALosslessPublisherIsRecorded() throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "frames=300", "intervalUs=0", "wait=1", "depth=4")
     let figures = try studio.recordedFigures(
@@ -32,7 +32,7 @@ import Testing
     try expectNumbers(Array(1...300), in: try play(studio, "a.rec"))
   }
 
-  @Test func twoRecordingsIntoOneFileAreOneAndARefusal() throws {
+  @Test func secondRecordingIntoTheSameFileIsRefused() throws {
     let studio = try Studio()
     let worker = try studio.worker()
     let path = studio.file("a.rec")
@@ -47,7 +47,7 @@ import Testing
     #expect(index.isFinished && index.count > 100)
   }
 
-  @Test func aFrameFromBeforeTheRecordingIsLeftOutIfANewerOneComes() throws {
+  @Test func frameFromBeforeTheRecordingIsLeftOutIfANewerOneArrives() throws {
     let studio = try Studio()
     let format = try FrameFormat.video(.xrgb8888, width: 64, height: 48)
     var publisher = try Publisher(StreamName("screen"), in: studio.group, format: format)
@@ -61,7 +61,7 @@ import Testing
     #expect(try reader.index.count == 1 && reader.frame(1).sequence.rawValue == 2)
   }
 
-  @Test func aKilledRecorderLeavesEveryFrameItHadWritten() throws {
+  @Test func killedRecorderLeavesEveryWrittenFrame() throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "intervalUs=300", "depth=8", "wait=1")
     let recorder = try studio.start(["record", "screen", studio.file("a.rec")])
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 0)] as [(Int32, Int32)])
-  func aStoppedRecorderFinishesItsFile(signal: Int32, status: Int32) throws {
+  func stoppedRecorderFinishesItsFile(signal: Int32, status: Int32) throws {
     let studio = try Studio()
     let worker = try studio.worker()
     let recorder = try studio.start(["record", "screen", studio.file("a.rec")])
@@ -96,7 +96,7 @@ import Testing
     #expect(index.count > 100)
   }
 
-  @Test func framesThatWereMissedAreCounted() throws {
+  @Test func missedFramesAreCounted() throws {
     let studio = try Studio()
     let worker = try studio.worker()
     let recorder = try studio.start(["record", "screen", studio.file("a.rec"), "--json"])
@@ -126,7 +126,7 @@ import Testing
       figures.frames + figures.drops == Int(frames[frames.count - 1].sequence.rawValue - first) + 1)
   }
 
-  @Test func aChangeOfFormatIsRecordedAndPlaysFromBehindIt() throws {
+  @Test func formatChangeIsRecordedAndPlaysFromAfterIt() throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "frames=50", "grow=31", "wait=1")
     try studio.run("record", "screen", studio.file("a.rec"))
@@ -142,7 +142,7 @@ import Testing
     #expect(pictures.header.hasPrefix("YUV4MPEG2 W640 H200 "))
   }
 
-  @Test func aRestartedPublisherGoesIntoTheSameFile() throws {
+  @Test func restartedPublisherIsRecordedIntoTheSameFile() throws {
     let studio = try Studio()
     let first = try studio.worker()
     let recorder = try studio.start(["record", "screen", studio.file("a.rec")])
@@ -159,7 +159,7 @@ import Testing
     #expect(frames.last?.sequence.rawValue == 500)
   }
 
-  @Test func framesThatContainARecordingAreNotTakenForItsFrames() throws {
+  @Test func framesThatContainARecordingAreNotMistakenForItsFrames() throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "frames=20", "wait=1")
     try studio.run("record", "screen", studio.file("inner.rec"))

@@ -64,7 +64,7 @@ import Testing
     withExtendedLifetime((fast, slow)) {}
   }
 
-  @Test func noStreamIsNoError() throws {
+  @Test func noStreamsIsNotAnError() throws {
     let studio = try Studio()
     #expect(try looks(studio, "--count", "1").map(\.streams.count) == [0])
     let result = try studio.start(["top", "--count", "1", "--interval", "0.1"]).finish()
@@ -97,7 +97,7 @@ import Testing
     #expect(try top.end(with: SIGINT).status == .exited(130))
   }
 
-  @Test func aTerminalIsRedrawnWithinItsWidthAndWithoutColourIfWished() throws {
+  @Test func terminalIsRedrawnWithinItsWidthAndWithoutColourOnRequest() throws {
     let studio = try Studio()
     let worker = try studio.worker(stream: "screen")
     let framebus = try pathOfProgram("framebus")
@@ -123,7 +123,7 @@ import Testing
     #expect(lines.allSatisfy { $0.count <= 24 }, "\(lines)")
   }
 
-  @Test func oneStreamCanBeWatchedAlone() throws {
+  @Test func oneStreamCanBeShownAlone() throws {
     let studio = try Studio()
     let workers = try ["one", "two"].map { try studio.worker(stream: $0) }
     #expect(try looks(studio, "two", "--count", "1").last?.streams.map(\.name) == ["two"])
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--json"]])
-  func aStreamThatIsNotThereIsAnError(arguments: [String]) throws {
+  func unknownStreamIsAnError(arguments: [String]) throws {
     let studio = try Studio()
     let result = try studio.start(["top", "nosuch", "--count", "1"] + arguments).finish()
     #expect(result.status == .exited(1))

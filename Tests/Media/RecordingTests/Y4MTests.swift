@@ -27,7 +27,7 @@ import Testing
     ("yuv420p", "320x240"), ("yuv420p", "321x241"), ("yuv422p", "65x33"), ("yuv444p", "64x64"),
     ("gray", "33x7"),
   ])
-  func whatWentInComesOutByteForByte(pixels: String, size: String) throws {
+  func framesArePlayedByteForByte(pixels: String, size: String) throws {
     let studio = try Studio()
     let original = try y4m(studio, pixels, size)
     let capture = try studio.start(["capture", "y4m:\(studio.file("in.y4m"))", "--stream", "film"])
@@ -72,7 +72,7 @@ import Testing
     #expect(difference ?? .max <= 1)
   }
 
-  @Test func everyFrameCarriesItsOwnNumber() throws {
+  @Test func everyFrameKeepsItsNumber() throws {
     let studio = try Studio()
     let capture = try studio.start(["capture", "test", "--size", "320x240", "--fps", "200"])
     try studio.run("record", "screen", studio.file("a.rec"), "--frames", "60")
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func layoutsThatAreNotPlanarAreLaidOutAnew() throws {
+  @Test func nonPlanarLayoutsAreRearranged() throws {
     func planes(_ fourcc: FourCC, _ bytes: [UInt8]) throws -> [UInt8] {
       let format = try FrameFormat.video(fourcc, width: 4, height: 2)
       let padded = bytes + [UInt8](repeating: 0, count: max(0, format.byteCount - bytes.count))
@@ -105,7 +105,7 @@ import Testing
     #expect(try planes(.uyvy, uyvy) == luma + [10, 11, 12, 13, 20, 21, 22, 23])
   }
 
-  @Test func aRecordingIsPublishedAgainAsItWas() throws {
+  @Test func recordingIsPublishedAgainUnchanged() throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "frames=40", "grow=21", "wait=1")
     try studio.run("record", "screen", studio.file("a.rec"))
@@ -128,7 +128,7 @@ import Testing
     #expect(raws[0] == raws[1])
   }
 
-  @Test func aSteppingClockFollowsTheTimeStamps() {
+  @Test func playbackClockFollowsTheTimeStamps() {
     var clock = PlaybackClock()
     #expect(clock.due(ptsNs: 500, nowNs: 1000) == Deadline(monotonicNs: 1000))
     #expect(clock.due(ptsNs: 700, nowNs: 1050) == Deadline(monotonicNs: 1200))
@@ -138,7 +138,7 @@ import Testing
     #expect(clock.due(ptsNs: .min, nowNs: 1500) == Deadline(monotonicNs: 1500))
   }
 
-  @Test func soundIsRecordedAndPlaysAsBytesAlone() throws {
+  @Test func soundIsRecordedAndPlaysOnlyAsBytes() throws {
     let studio = try Studio()
     let sound = try AudioFormat(.s16le, sampleRate: 48_000, channelCount: 2)
     let format = try FrameFormat(
@@ -179,7 +179,7 @@ import Testing
     #expect(result.errors.hasPrefix("error: "))
   }
 
-  @Test func aStreamThatIsNotThereIsNotWaitedFor() throws {
+  @Test func playDoesNotWaitForAnUnknownStream() throws {
     let studio = try Studio()
     let result = try studio.start(["play", "nothing"]).finish()
     #expect(result.status == .exited(1))
@@ -197,7 +197,7 @@ import Testing
     throw HarnessError("stream \(stream) never came")
   }
 
-  @Test func picturesAboveTheHighestLevelOfH264AreNotConverted() throws {
+  @Test func picturesAboveTheHighestH264LevelAreNotConverted() throws {
     let format = try FrameFormat.video(.r8, width: 8192, height: 4368)
     #expect(throws: Y4MWriterError.tooLarge(format)) { try Y4MWriter(format) }
     #expect("\(Y4MWriterError.tooLarge(format))".contains("8192×4368"))
@@ -206,7 +206,7 @@ import Testing
   /// A picture of 6 × 4 whose upper left corner, once upright, is 200.
   @Test(
     arguments: [FourCC.yuv420, .yuv422, .nv12, .yuyv, .yuv444, .r8, .s210], Orientation.allCases)
-  func picturesComeOutUpright(fourcc: FourCC, orientation: Orientation) throws {
+  func picturesAreWrittenUpright(fourcc: FourCC, orientation: Orientation) throws {
     let format = try FrameFormat.video(
       fourcc, width: orientation.swapsSides ? 4 : 6, height: orientation.swapsSides ? 6 : 4)
     let sampleBytes = fourcc == .s210 ? 2 : 1

@@ -4,7 +4,7 @@ import Testing
 @testable import Upload
 
 @Suite struct LatencyHistogramTests {
-  @Test func anEmptyHistogramAnswersZero() {
+  @Test func emptyHistogramReturnsZero() {
     #expect(LatencyHistogram().quantile(0.5) == 0)
   }
 

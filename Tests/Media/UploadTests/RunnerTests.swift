@@ -47,7 +47,7 @@ import Testing
     try publisher.finish()
   }
 
-  @Test func aLiveStreamIsReadNewestOnlyWithoutAskingForMore() throws {
+  @Test func liveStreamIsReadNewestFirstByDefault() throws {
     let publisher = try publish("live", "XR24:64x48:50:2000")
     let policies = Collected<DeliveryPolicy>()
     let summary = try run(
@@ -58,7 +58,7 @@ import Testing
     try publisher.finish()
   }
 
-  @Test func aStreamThatDoesNotExistYetIsWaitedForAndSaidSo() throws {
+  @Test func missingStreamIsWaitedForAndReported() throws {
     let waiting = try StopSignal()
     let started = Collected<RunningProgram>()
     let summary = try run(
@@ -73,14 +73,14 @@ import Testing
     try started.all.first?.finish()
   }
 
-  @Test func aMissingStreamIsAnErrorWhenNobodyWantsToWait() throws {
+  @Test func missingStreamIsAnErrorWithoutWaiting() throws {
     let error = #expect(throws: UploadError.self) {
       try run(NullDestination(), plan: { $0.waitsForStream = false })
     }
     #expect(error?.description.contains("nobody publishes stream “screen”") == true)
   }
 
-  @Test func theLimitsOfFramesAndTimeEndTheRun() throws {
+  @Test func limitsOfFramesAndTimeEndTheRun() throws {
     let publisher = try publish("still", "XR24:64x48:20:1000")
     #expect(try run(NullDestination(), plan: { $0.frameLimit = 3 }).progress.frames == 3)
     let summary = try run(NullDestination(), plan: { $0.duration = .milliseconds(50) })
@@ -88,7 +88,7 @@ import Testing
     try publisher.end(with: 15)
   }
 
-  @Test func framesThatWentNowhereAreDropsAndNoFrames() throws {
+  @Test func lostFramesCountAsDrops() throws {
     let publisher = try publish("lossless", "XR24:64x48:50:1000")
     let destination = RecordingDestination()
     destination.losesFirst = 2
@@ -98,7 +98,7 @@ import Testing
     try publisher.end(with: 15)
   }
 
-  @Test func theStopSignalEndsARunThatWaitsForFrames() throws {
+  @Test func stopSignalEndsARunThatWaitsForFrames() throws {
     let publisher = try publish("still", "XR24:64x48:1:1000")
     let stop = try StopSignal()
     let summary = try run(
@@ -107,7 +107,7 @@ import Testing
     try publisher.end(with: 15)
   }
 
-  @Test func aKilledPublisherIsWaitedForAndItsSuccessorReadAtAnotherResolution() throws {
+  @Test func killedPublisherIsWaitedForAndTheNextIsReadAtAnotherResolution() throws {
     let first = try publish("still", "XR24:64x48:10:1000")
     let second = Collected<RunningProgram>()
     let widths = Collected<Int>()
@@ -138,7 +138,7 @@ import Testing
     return Mutex(publisher)
   }
 
-  @Test func aPictureFromBeforeTheUploadGivesWayToANewOne() throws {
+  @Test func pictureFromBeforeTheUploadIsReplacedByANewOne() throws {
     let publisher = try publisherOfAnOldFrame()
     let destination = RecordingDestination()
     // In order, so that the old one comes first.
@@ -156,7 +156,7 @@ import Testing
     #expect(summary.progress.frames == 1)
   }
 
-  @Test func aStillThatNobodyPublishesAgainIsTakenAsOfNow() throws {
+  @Test func stillThatIsNotPublishedAgainIsStampedNow() throws {
     let publisher = try publisherOfAnOldFrame()
     let destination = RecordingDestination()
     let stop = try StopSignal()
@@ -167,7 +167,7 @@ import Testing
     withExtendedLifetime(publisher) {}
   }
 
-  @Test func whatCameInAnInstantHasNoRate() {
+  @Test func shortRunHasNoRate() {
     var statistics = UploadStatistics()
     statistics.countFrame(capturedAtNs: 0, nowNs: 1_000_000)
     statistics.countFrame(capturedAtNs: 0, nowNs: 4_000_000)
@@ -176,7 +176,7 @@ import Testing
     #expect(statistics.summary(drops: 0, sound: nil, byteCount: 9).framesPerSecond == 1)
   }
 
-  @Test func aStillScreenIsSentAgainWithRisingTimeStamps() throws {
+  @Test func stillScreenIsSentAgainWithIncreasingTimeStamps() throws {
     let publisher = try publish("still", "XR24:64x48:1:1000")
     let destination = RecordingDestination()
     let stop = try StopSignal()
@@ -192,7 +192,7 @@ import Testing
     try publisher.end(with: 15)
   }
 
-  @Test func aDestinationThatFailsIsAbandonedAndReleasesEveryFrame() throws {
+  @Test func failedDestinationIsAbandonedAndReleasesEveryFrame() throws {
     let publisher = try publish("still", "XR24:64x48:10:1000")
     let destination = RecordingDestination()
     destination.failsAfter = 1

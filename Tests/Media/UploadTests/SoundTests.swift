@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func soundComesWithThePicturesAndWithoutAGap() throws {
+  @Test func soundArrivesWithThePicturesAndWithoutGaps() throws {
     let pictures = try publish("screen", "still", "XR24:64x48:50:20000")
     let sound = try publish("audio.app", "live", "PCM:48000x2:500:10000")
     stopAfterHearing(20)
@@ -89,7 +89,7 @@ import Testing
     try sound.end(with: 15)
   }
 
-  @Test func aStreamOfSoundThatNeverComesIsSilence() throws {
+  @Test func missingSoundStreamIsSilent() throws {
     let pictures = try publish("screen", "live", "XR24:64x48:60:20000")
     let summary = try run("screen", "audio.app")
     #expect(summary.end == .publisherFinished)
@@ -98,7 +98,7 @@ import Testing
     try pictures.finish()
   }
 
-  @Test func aStreamOfSoundThatComesLateIsHeardFromThenOn() throws {
+  @Test func lateSoundStreamIsMixedFromItsStart() throws {
     let pictures = try publish("screen", "still", "XR24:64x48:1:20000")
     let late = Collected<RunningProgram>()
     stopAfterHearing(5)
@@ -116,7 +116,7 @@ import Testing
     try pictures.end(with: 15)
   }
 
-  @Test func aStreamOfSoundThatEndsIsHeardAgainWhenItComesBack() throws {
+  @Test func endedSoundStreamIsMixedAgainWhenItReturns() throws {
     let pictures = try publish("screen", "still", "XR24:64x48:1:20000")
     let first = try publish("audio.app", "live", "PCM:48000x2:10:10000")
     let second = Collected<RunningProgram>()
@@ -141,7 +141,7 @@ import Testing
     try pictures.end(with: 15)
   }
 
-  @Test func soundAloneIsAnUploadToo() throws {
+  @Test func soundAloneCanBeUploaded() throws {
     let sound = try publish("audio.app", "live", "PCM:48000x2:100:10000")
     let summary = try run("audio.app")
     #expect(summary.end == .publisherFinished)
@@ -151,7 +151,7 @@ import Testing
     try sound.finish()
   }
 
-  @Test func aDestinationWithoutSoundIsAnErrorBeforeAnythingIsOpened() throws {
+  @Test func destinationWithoutSoundFailsBeforeAnythingIsOpened() throws {
     destination.takesSound = false
     let error = #expect(throws: UploadError.self) { try run("screen", "audio.app") }
     #expect(error?.description.contains("cannot carry sound") == true)

@@ -3,7 +3,7 @@ import Testing
 @testable import Upload
 
 @Suite struct SpecificationTests {
-  @Test func aDestinationIsSplitAtItsFirstColon() throws {
+  @Test func destinationIsSplitAtItsFirstColon() throws {
     let file = try DestinationSpecification("file:/a:b.mkv")
     #expect(file.scheme == "file" && file.address == "/a:b.mkv")
     #expect(try DestinationSpecification("null").address == "")
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func anUnknownDestinationIsAnErrorThatListsTheKnownOnes() throws {
+  @Test func unknownDestinationIsRefusedWithAListOfKnownOnes() throws {
     let catalog = DestinationCatalog([NullDestinationMaker()])
     let error = #expect(throws: DestinationError.self) {
       try catalog.make("whip:https://example.org/whip")
@@ -22,7 +22,7 @@ import Testing
     #expect(try catalog.make("null").output == "null")
   }
 
-  @Test func aPolicyIsReadAsTheUserWritesIt() {
+  @Test func policyIsParsedAsTheUserWritesIt() {
     #expect(DeliveryPolicy("latest") == .latest)
     #expect(DeliveryPolicy("keep:3") == .keepLatest(3))
     #expect(DeliveryPolicy("lossless") == .lossless(deadlineSeconds: 10))
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func aBitrateIsReadWithItsUnit() throws {
+  @Test func bitrateIsParsedWithItsUnit() throws {
     #expect(try EncoderSettings(encoder: nil, bitrate: "2500k").bitsPerSecond == 2_500_000)
     #expect(try EncoderSettings(encoder: nil, bitrate: "1.5M").bitsPerSecond == 1_500_000)
     #expect(try EncoderSettings(encoder: nil, bitrate: "64000").bitsPerSecond == 64_000)

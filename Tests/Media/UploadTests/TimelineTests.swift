@@ -3,7 +3,7 @@ import Testing
 @testable import Upload
 
 @Suite struct TimelineTests {
-  @Test func aTimeStampOfAnotherClockIsPlacedByTheMomentOfItsCapture() {
+  @Test func timeStampOfAnotherClockIsPlacedByItsTimeOfCapture() {
     var timeline = Timeline()
     let second: UInt64 = 1_000_000_000
     #expect(timeline.place(ptsNs: 5, capturedAtNs: second, generation: 1) == 0)
@@ -16,7 +16,7 @@ import Testing
       timeline.place(ptsNs: 0, capturedAtNs: 3 * second, generation: 1) == 2 * second + 1_000_000)
   }
 
-  @Test func whatWasReadMayPauseButNotForEver() {
+  @Test func pausesOfFilesAreLimited() {
     var timeline = Timeline()
     #expect(timeline.place(ptsNs: 0, capturedAtNs: 0, generation: 1) == 0)
     let hour: Int64 = 3_600_000_000_000
@@ -27,7 +27,7 @@ import Testing
 
   private let second: Int64 = 1_000_000_000
 
-  @Test func theFirstFrameIsAtZeroAndDifferencesStayExact() {
+  @Test func firstFrameIsAtZeroAndDifferencesAreExact() {
     var timeline = Timeline()
     let stamps: [Int64] = [5_000_000_007, 5_016_666_673, 5_033_333_340, 5_133_333_340]
     let placed = stamps.map {
@@ -36,7 +36,7 @@ import Testing
     #expect(placed == stamps.map { UInt64($0 - stamps[0]) })
   }
 
-  @Test func aFrameNeverComesBeforeTheOneBefore() {
+  @Test func timeStampsNeverGoBack() {
     var timeline = Timeline()
     _ = timeline.place(ptsNs: 100, capturedAtNs: 100, generation: 1)
     #expect(timeline.place(ptsNs: 50, capturedAtNs: 50, generation: 1) == 1_000_000)
@@ -44,7 +44,7 @@ import Testing
     #expect(timeline.place(ptsNs: 100 + second, capturedAtNs: 0, generation: 1) == UInt64(second))
   }
 
-  @Test func aRestartedPublisherGoesOnByTheTimeOfCapture() {
+  @Test func restartedPublisherIsPlacedByTimeOfCapture() {
     var timeline = Timeline()
     _ = timeline.place(ptsNs: 7, capturedAtNs: 1_000, generation: 1)
     // Its own time stamps begin anew; 3 s have passed.
@@ -55,7 +55,7 @@ import Testing
       timeline.place(ptsNs: second, capturedAtNs: 0, generation: 2) == UInt64(4 * second))
   }
 
-  @Test func aRepeatedFrameMovesTheEndAndNothingElse() {
+  @Test func repeatedFrameMovesOnlyTheEnd() {
     var timeline = Timeline()
     _ = timeline.place(ptsNs: 0, capturedAtNs: 0, generation: 1)
     #expect(timeline.placeRepeated(afterNs: second / 2) == UInt64(second / 2))
