@@ -2,18 +2,18 @@
   import CXCB
   import FrameBus
 
-  /// What is never to be seen in a frame: windows that a user names, and those that say it of
-  /// themselves by the property `_FRAMEBUS_PROTECTED`.
+  /// The windows that no frame may show: those that a user names, and those that request it by the
+  /// property `_FRAMEBUS_PROTECTED`.
   public struct ProtectionRule: Hashable, Sendable {
-    /// Names of programs, as `xprop WM_CLASS` shows them: either of the two.
+    /// Names of programs: either of the two that `xprop WM_CLASS` shows.
     public var programs: Set<String> = []
     /// Windows by their X id.
     public var windows: Set<UInt32> = []
 
     public init() {}
 
-    /// Reads a window's id (`0x2a00007`), the name of a program, or `marked` for no more than the
-    /// windows that say it of themselves.
+    /// Parses a window's ID (`0x2a00007`), the name of a program, or `marked` for only the windows
+    /// that have the property.
     public mutating func add(_ text: String) {
       if text == Self.markedAlone { return }
       if text.hasPrefix("0x"), let id = UInt32(text.dropFirst(2), radix: 16) {
@@ -27,7 +27,7 @@
     static let property = "_FRAMEBUS_PROTECTED"
   }
 
-  /// Where the windows lie that must not be seen.
+  /// The areas of the windows that must not be seen.
   ///
   /// The server tells of every change that could move one, and what it tells of before it answers
   /// to a grab happened before that grab. So a grab is clean of them if nothing was told between
@@ -57,7 +57,7 @@
     /// All of each window, also what others cover: what lies in front may be shaped or translucent.
     private(set) var areas: [PixelRect] = []
 
-    /// A server has no more clients' resources than that in practice.
+    /// The most windows that are searched. In practice no server has more client resources.
     private static let maximumWindowCount = 1 << 17
     /// Windows whose questions are under way at once.
     private static let batch = 128

@@ -32,40 +32,38 @@
           + "name one, as in `framebus capture screen:0`, or start one with `Xvfb :99`"
       case .unreachable(let display):
         "cannot connect to the X display \(display): no server answers there, or it refuses this "
-          + "user; look with `xdpyinfo -display \(display)` (and at XAUTHORITY)"
+          + "user; check `xdpyinfo -display \(display)` and XAUTHORITY"
       case .silent(let display):
         "the X server of \(display) does not answer: it is stopped, another program has grabbed "
-          + "it, or it is no X server; try `xdpyinfo -display \(display)`"
+          + "it, or it is not an X server; try `xdpyinfo -display \(display)`"
       case .badDisplayName(let display):
-        "“\(display)” is no display name: use screen:0, or screen:HOST:0 for a remote one"
+        "“\(display)” is not a display name: use screen:0, or screen:HOST:0 for a remote one"
       case .noSuchScreen(let display):
-        "the X display \(display) has no screen with this number: try it without the part after "
-          + "the dot"
+        "the X display \(display) has no screen with this number: omit the part after the dot"
       case .wayland(let display):
         "the X server of \(display) belongs to a Wayland session, and a grab of it would be black; "
           + "capture a PipeWire node of the desktop's portal instead (`framebus capture "
-          + "'gst:pipewiresrc path=NODE'`), or grab what there is with --force"
+          + "'gst:pipewiresrc path=NODE'`), or capture anyway with --force"
       case .missingExtension(let name, let display):
         "the X server of \(display) has no \(name) extension (version 1.2 for MIT-SHM); a remote "
           + "display cannot share memory: capture on that machine, or use --backend socket"
       case .cannotShareMemory(let display, let code):
-        "the X server of \(display) cannot map our memory (X error \(code)): it runs on another "
+        "the X server of \(display) cannot map shared memory (X error \(code)): it runs on another "
           + "machine or in another container; use --backend socket"
       case .unsupportedDepth(let depth, let display):
-        "the screen \(display) has \(depth) bits a pixel; 24 are needed: start the server with "
+        "the screen \(display) has \(depth) bits per pixel; 24 are needed: start the server with "
           + "depth 24, as in `Xvfb :99 -screen 0 1280x720x24`"
       case .unsupportedPixels(let display):
         "the screen \(display) stores pixels in an unusual order; only 32-bit little-endian RGB "
           + "can be captured: start the server with depth 24"
       case .noSuchWindow(let id, let display):
-        "the X display \(display) has no window 0x\(String(id, radix: 16)): click on the one you "
-          + "mean after `xwininfo -display \(display)`, which says its id"
+        "the X display \(display) has no window 0x\(String(id, radix: 16)): run "
+          + "`xwininfo -display \(display)` and click on a window to see its ID"
       case .windowWithoutPicture(let id, let display):
         "the window 0x\(String(id, radix: 16)) of the X display \(display) only takes input and "
-          + "shows nothing: click on the one you mean after `xwininfo -display \(display)`, which "
-          + "says its id"
+          + "shows nothing: run `xwininfo -display \(display)` and click on a window to see its ID"
       case .regionOutside(let region, let picture):
-        "the region \(region) does not lie on the picture of \(picture): choose a smaller --size"
+        "the region \(region) is outside the picture of \(picture): choose a --size inside it"
       case .poolTooLarge(let byteCount):
         "the pool of \(byteCount >> 20) MiB is larger than the 4 GiB that an X server can address: "
           + "capture a smaller region with --size"
@@ -75,11 +73,11 @@
         "the X server refused \(request) (X error \(code)): "
           + "another program may have changed the screen; start again"
       case .malformed(let request):
-        "the X server's answer to \(request) is malformed: it is broken, or no X server; check the "
-          + "display's name"
+        "the X server's answer to \(request) is malformed: it is broken or not an X server; check "
+          + "the display name"
       case .tooManyWindows(let display):
-        "the X display \(display) has too many windows, or they are nested too deep, to find those "
-          + "that must not be seen: close the program that makes them, then capture again"
+        "the X display \(display) has too many windows, or they are nested too deeply, to find the "
+          + "protected ones: close the program that creates them, then capture again"
       case .system(let error): "\(error)"
       case .publishing(let error): "\(error)"
       }

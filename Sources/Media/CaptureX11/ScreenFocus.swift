@@ -69,8 +69,8 @@
       tell(application)
     }
 
-    /// Asks to be told of changes of the window in front, and no more of the one before, unless it
-    /// is watched for its protection too: a client has one wish for each window.
+    /// Selects events of the window in front, and no longer of the previous one, unless that window
+    /// is watched for its protection too: a client has one event mask per window.
     private mutating func follow(_ window: XWindow?, besides protection: borrowing ProtectedWindows)
     {
       let next = window == target.window ? nil : window

@@ -4,37 +4,37 @@
   import Platform
   import Synchronization
 
-  /// What part of which screen or window to capture, and how.
+  /// The screen or window to capture, the region, and the method.
   public struct ScreenOptions: Hashable, Sendable {
-    /// nil: the display that `DISPLAY` names.
+    /// Nil for the display that `DISPLAY` names.
     public var display: String?
-    /// A window to capture alone, by its X id; nil: all that the screen shows.
+    /// The X ID of a window to capture alone; nil for the whole screen.
     public var window: UInt32?
-    /// The highest rate; an unchanged screen publishes nothing.
+    /// The maximum rate; an unchanged screen publishes nothing.
     public var rate = FrameRate(30, 1)
-    /// nil: all of it. The part of a region that lies outside is cut off.
+    /// Nil for the whole picture. A region is clipped to the picture.
     public var region: PixelRect?
     public var backend = ScreenBackend.shm
     public var drawsCursor = true
-    /// What no frame shows; nil: nothing is kept from being seen. With a rule the pixels pass
-    /// through memory that no subscriber can read, whatever the backend.
+    /// The windows that no frame shows; nil to show all. With a rule, the pixels pass through
+    /// memory that no subscriber can read, whatever the backend.
     public var protection: ProtectionRule?
-    /// How the picture lies, for those who show it.
+    /// The picture's orientation in the metadata.
     public var orientation = Orientation.up
-    /// Capture an X server that belongs to a Wayland session all the same.
+    /// Whether to capture an X server that belongs to a Wayland session.
     public var allowsWayland = false
 
     public init() {}
   }
 
-  /// Publishes the screen of an X11 display, or one of its windows. While nobody subscribes it does
-  /// nothing at all.
+  /// Publishes the screen of an X11 display, or one of its windows. Idle while there are no
+  /// subscribers.
   public struct ScreenSource: FrameSource {
     private var options: ScreenOptions
 
     public init(_ options: ScreenOptions = ScreenOptions()) {
       self.options = options
-      // Subscribers map the pool: nothing may lie there even for a moment that they must not see.
+      // Subscribers map the pool, so pixels that they must not see may never be in it.
       if options.protection != nil, options.backend == .shm { self.options.backend = .isolated }
     }
 

@@ -3,15 +3,15 @@
   import FrameBus
   import Platform
 
-  /// A window of somebody else's, which may go at any time: what is asked of one that is gone is
-  /// answered with nil.
+  /// A window of another client, which may be destroyed at any time: requests to a window that is
+  /// gone return nil.
   struct XWindow: Hashable {
     let id: xcb_window_t
 
     init(_ id: xcb_window_t) { self.id = id }
 
-    /// Asks the server to tell of changes of the window, its children and its properties, or of
-    /// none. Always of all three: a client has one wish for each window, and several here watch.
+    /// Selects events about changes of the window, its children and its properties, or none.
+    /// Always all three: a client has one event mask per window, which several objects share.
     func watch(_ isWanted: Bool = true, by connection: XConnection) {
       let all = [
         XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY, XCB_EVENT_MASK_STRUCTURE_NOTIFY,

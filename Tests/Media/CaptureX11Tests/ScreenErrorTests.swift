@@ -52,7 +52,7 @@ import Testing
   @Test(arguments: [8, 16])
   func aScreenOfFewColoursIsRefused(depth: Int) throws {
     let world = try ScreenWorld(depth: depth)
-    #expect(try failure(of: world.capture()).contains("has \(depth) bits a pixel"))
+    #expect(try failure(of: world.capture()).contains("has \(depth) bits per pixel"))
   }
 
   @Test func withoutSharedMemoryTheSocketIsNamedAndWorks() throws {
@@ -69,7 +69,7 @@ import Testing
 
   @Test func aRegionOutsideTheScreenIsRefused() throws {
     let world = try ScreenWorld()
-    #expect(try failure(of: world.capture("--size", "10x10+320+0")).contains("does not lie on"))
+    #expect(try failure(of: world.capture("--size", "10x10+320+0")).contains("is outside the picture"))
   }
 
   @Test func aServerThatDiesEndsTheCaptureAndItsSubscribersSeeTheFailure() throws {
