@@ -44,7 +44,7 @@ import Testing
     func end() throws { try capture.end(with: SIGTERM) }
   }
 
-  @Test func whatComesToTheFrontIsToldAndForgottenAtTheEnd() throws {
+  @Test func frontApplicationIsReportedAndClearedAtTheEnd() throws {
     try withWatchdog {
       let scene = try Scene()
       try scene.wait(for: nil)
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func theNameOfADesktopEntryIsBetterThanThatOfAKindOfWindows() throws {
+  @Test func desktopEntryNameIsPreferredToWindowClass() throws {
     try withWatchdog {
       let scene = try Scene()
       let window = try scene.show("one")
@@ -86,7 +86,7 @@ import Testing
     "hex:6100611b5b324a00", "hex:fffe00fffe00", "hex:" + String(repeating: "61", count: 300) + "00",
     "hex:00",
   ])
-  func whatAWindowSaysOfItselfIsBelievedNoFurtherThanItCanBeShown(name: String) throws {
+  func unshowableWindowNamesAreIgnored(name: String) throws {
     try withWatchdog {
       let scene = try Scene()
       let honest = try scene.show("honest")
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func whatMustNotBeSeenIsNotNamedEither() throws {
+  @Test func protectedWindowIsNotNamed() throws {
     try withWatchdog {
       let scene = try Scene("--protect", "secret")
       let open = try scene.show("open")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func aMarkAndANameAreNoticedWhileTheWindowIsInFront() throws {
+  @Test func markAndNameAreUpdatedWhileTheWindowIsInFront() throws {
     try withWatchdog {
       let scene = try Scene("--protect", "marked")
       let window = try scene.show("one")
@@ -129,7 +129,7 @@ import Testing
 
   /// Also of one that was in front before, with and without the protection's own watch.
   @Test(arguments: [[], ["--protect", "marked"]])
-  func aNameThatAWindowTakesLateIsTold(options: [String]) throws {
+  func lateNameOfAWindowIsReported(options: [String]) throws {
     try withWatchdog {
       let scene = try Scene(options)
       let one = try scene.show("one")
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func aCaptureThatIsRefusedLeavesTheNameOfTheOneThatRuns() throws {
+  @Test func refusedCaptureKeepsTheNameOfTheRunningOne() throws {
     try withWatchdog {
       let scene = try Scene()
       let window = try scene.show("one")
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func aNameIsWhatCanBeShown() {
+  @Test func applicationNameIsShowableText() {
     for text in ["a", "org.gnome.gedit", "Ümläut 1", String(repeating: "a", count: 255)] {
       #expect(ApplicationID(text)?.text == text)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ProtectionTests {
   @Test(arguments: [["--backend", "shm"], ["--backend", "socket"]])
-  func aProtectedWindowIsBlackWhereverItGoes(backend: [String]) throws {
+  func protectedWindowIsBlackAtEveryPosition(backend: [String]) throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func windowsSayItOfThemselvesAndMayTakeItBack() throws {
+  @Test func windowPropertyProtectsAndUnprotects() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// The name of the window in front is watched on the same connection.
-  @Test func aWindowThatIsNoLongerInFrontIsStillProtected() throws {
+  @Test func windowThatLeavesTheFrontStaysProtected() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let desktop = try Desktop(on: world.screen)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func aWindowIsNamedByItsIdAndOthersAreSeen() throws {
+  @Test func windowIsProtectedByIDAndOthersAreVisible() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
@@ -87,7 +87,7 @@ import Testing
   }
 
   /// What lies in the pool can be read by subscribers at any time, also what is being written.
-  @Test func nothingThatMustNotBeSeenReachesThePoolEvenForAMoment() throws {
+  @Test func protectedPixelsNeverReachThePool() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")

@@ -6,7 +6,7 @@ import Testing
 /// A monitor that is turned by RANDR while its screen is captured.
 @Suite(.enabled(if: MachineScreen.isFree, "it takes the machine's screen, as in scripts/vm"))
 struct RotationTests {
-  @Test func aTurnedScreenGoesOnUprightInItsNewSize() throws {
+  @Test func turnedScreenContinuesUprightAtItsNewSize() throws {
     try withWatchdog(after: .seconds(600)) {
       let files = try TemporaryRoot()
       let world = try ScreenWorld(MachineScreen.start(in: files))

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func anUnchangedScreenPublishesNothingAndAChangeIsPublishedWithItsPlace() throws {
+  @Test func unchangedScreenPublishesNothingAndAChangeHasItsRegion() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func aNewcomerGetsAFrameAlthoughNothingChanges() throws {
+  @Test func newSubscriberReceivesAFrameWithoutAChange() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let capture = try world.capture()
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func whileNobodySubscribesNoProcessorTimeIsUsed() throws {
+  @Test func idleCaptureUsesNoProcessorTime() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let clock = try world.screen.show("xclock", ["-update", "1"])
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func theCursorIsDrawnWhereItIsAndFollowed() throws {
+  @Test func cursorIsDrawnAtItsPositionAndFollowed() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#305070")
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func aRegionOfTheScreenIsCaptured() throws {
+  @Test func regionOfTheScreenIsCaptured() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let logo = try world.screen.show("xlogo", ["-geometry", "60x40+100+80", "-bg", "#c08040"])
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func aNewResolutionGoesOnWithoutReconnecting() throws {
+  @Test func newResolutionContinuesWithoutReconnecting() throws {
     try withWatchdog {
       let world = try ScreenWorld(width: 640, height: 480)
       let capture = try world.capture()
@@ -162,7 +162,7 @@ import Testing
   }
 
   /// A screen of one colour has frames of one colour, whatever its size was a moment ago.
-  @Test func whileTheScreenChangesItsSizeEveryFrameIsWhole() throws {
+  @Test func everyFrameIsCompleteWhileTheScreenIsResized() throws {
     try withWatchdog {
       let world = try ScreenWorld(width: 640, height: 480)
       try world.paint("#112233")
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func aScreenThatIsOffIsAPauseUntilItIsOnAgain() throws {
+  @Test func screenThatIsOffPausesTheStream() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let capture = try world.capture()
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func aNewSizeOfTheScreenIsPosted() throws {
+  @Test func newScreenSizeIsPosted() throws {
     let world = try ScreenWorld(width: 640, height: 480)
     let watch = try RunningProgram(
       "framebus",

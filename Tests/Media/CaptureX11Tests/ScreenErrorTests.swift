@@ -15,14 +15,14 @@ import Testing
     return String(lines.first ?? "")
   }
 
-  @Test func anUnreachableDisplayIsNamed() throws {
+  @Test func unreachableDisplayIsNamed() throws {
     let root = try TemporaryRoot()
     let line = try failure(
       of: RunningProgram("framebus-capture", ["screen:4094", "--root", root.path]))
     #expect(line.contains("cannot connect to the X display :4094"))
   }
 
-  @Test func withoutADisplayTheErrorSaysHowToNameOne() throws {
+  @Test func missingDisplayErrorSaysHowToNameOne() throws {
     let root = try TemporaryRoot()
     let line = try failure(
       of: RunningProgram(
@@ -30,7 +30,7 @@ import Testing
     #expect(line.contains("DISPLAY is not set"))
   }
 
-  @Test func theXServerOfAWaylandSessionIsRefusedWithTheAlternative() throws {
+  @Test func xServerOfAWaylandSessionIsRefusedWithTheAlternative() throws {
     let root = try TemporaryRoot()
     // A real compositor and its real X server; the environment says nothing of either.
     let compositor = try RunningProgram(
@@ -50,12 +50,12 @@ import Testing
   }
 
   @Test(arguments: [8, 16])
-  func aScreenOfFewColoursIsRefused(depth: Int) throws {
+  func screenOfFewColoursIsRefused(depth: Int) throws {
     let world = try ScreenWorld(depth: depth)
     #expect(try failure(of: world.capture()).contains("has \(depth) bits per pixel"))
   }
 
-  @Test func withoutSharedMemoryTheSocketIsNamedAndWorks() throws {
+  @Test func missingSharedMemoryErrorNamesTheSocketBackend() throws {
     try withWatchdog {
       let world = try ScreenWorld(options: ["-extension", "MIT-SHM"])
       let line = try failure(of: world.capture())
@@ -67,12 +67,12 @@ import Testing
     }
   }
 
-  @Test func aRegionOutsideTheScreenIsRefused() throws {
+  @Test func regionOutsideTheScreenIsRefused() throws {
     let world = try ScreenWorld()
     #expect(try failure(of: world.capture("--size", "10x10+320+0")).contains("is outside the picture"))
   }
 
-  @Test func aServerThatDiesEndsTheCaptureAndItsSubscribersSeeTheFailure() throws {
+  @Test func deadServerEndsTheCaptureAndSubscribersSeeTheFailure() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let capture = try world.capture("--quiet")
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func aSecondPublisherOfTheStreamIsRefused() throws {
+  @Test func secondPublisherOfTheStreamIsRefused() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let capture = try world.capture()

@@ -10,7 +10,7 @@ import Testing
   private static let cover: UInt32 = 0x112233
 
   @Test(arguments: [["--backend", "shm"], ["--backend", "socket"], ["--isolate"]])
-  func aWindowIsSeenAloneAlsoWhereOthersCoverIt(backend: [String]) throws {
+  func windowIsCapturedAloneWhereOthersCoverIt(backend: [String]) throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func aWindowThatGetsAnotherSizeGoesOnWithWholePictures() throws {
+  @Test func resizedWindowContinuesWithCompletePictures() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Anybody may change it, at any time.
-  @Test func aBorderThatComesAndGoesEndsNothing() throws {
+  @Test func changingBorderDoesNotEndTheCapture() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func aWindowUnderAWindowManagerIsTheSame() throws {
+  @Test func windowUnderAWindowManagerIsCapturedUnchanged() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let desktop = try Desktop(on: world.screen)
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func aWindowThatIsHiddenIsAPauseAndOneThatIsShownAgainGoesOn() throws {
+  @Test func hiddenWindowPausesAndShownWindowContinues() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func aWindowThatIsClosedIsTheEndAndNoFailure() throws {
+  @Test func closedWindowEndsTheStreamWithoutFailure() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: ["one", "marked"])
-  func aProtectedWindowIsBlackAlsoWhenItIsCapturedAlone(rule: String) throws {
+  func protectedWindowIsBlackWhenCapturedAlone(rule: String) throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func aProtectedWindowThatMerelyLiesOverItHidesNothingOfIt() throws {
+  @Test func protectedWindowInFrontHidesNothingOfAnother() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func aWindowThatOnlyTakesInputIsRefused() throws {
+  @Test func inputOnlyWindowIsRefused() throws {
     let world = try ScreenWorld()
     let id = try world.makeInputWindow()
     let result = try run(
@@ -158,7 +158,7 @@ import Testing
     #expect(result.errors.contains("the window \(id) of") && result.errors.contains("only takes"))
   }
 
-  @Test func aWindowThatIsNotThereIsNamedInTheError() throws {
+  @Test func missingWindowIsNamedInTheError() throws {
     let world = try ScreenWorld()
     let result = try run(
       "framebus-capture",
