@@ -3,8 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Zero copies, by the word of others: a preloaded library that counts what goes through memcpy and
-/// memmove, and the kernel's counts of what was read and written.
+/// Zero copies, as measured from outside: by a preloaded library that counts calls of memcpy and
+/// memmove, and by the kernel's counts of bytes read and written.
 @Suite(.serialized) struct CopyTests {
   @Test(arguments: [["null"], ["file", "mkv"]])
   func noFrameIsCopiedBetweenGrabAndFirstConvertingElement(_ kind: [String]) throws {
@@ -18,7 +18,7 @@ import Testing
     let destination = kind == ["null"] ? "null" : "file:\(scene.file("out.mkv"))"
     let upload = try scene.start(
       ["upload", destination, "--frames=60", "--json"], environment: counter.environment)
-    // Their exec keeps the process; what they read before the first frame is the linker's work.
+    // Their exec keeps the process ID; the bytes read before the first frame are the linker's work.
     _ = try scene.waitForStream("frames flow") { $0.subscribers.contains { $0.received >= 10 } }
     let captureFacts = ProcessFacts(capture.processID)
     let uploadFacts = ProcessFacts(upload.processID)
@@ -51,7 +51,7 @@ import Testing
     let screen = try VirtualScreen(width: 640, height: 360)
     let witness = try Witness(on: screen)
     let scene = try Scene()
-    // The isolated back end grabs into memory of its own and copies once, as it says.
+    // The isolated backend grabs into private memory and copies once, as documented.
     let capture = try scene.start(
       "capture", "screen\(screen.display)", "--isolate", "--no-cursor", "--frames=5",
       environment: counter.environment)
@@ -90,7 +90,7 @@ struct CopyCounter {
 
   func counts(of processID: Int32) throws -> Counts {
     let data = try Data(contentsOf: URL(fileURLWithPath: "\(record).\(processID)"))
-    // SAFETY: the file is a page, as the library made it.
+    // SAFETY: the file is one page, as the library created it.
     let words = unsafe data.prefix(24).withUnsafeBytes { bytes in
       (0..<3).map { unsafe bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
     }

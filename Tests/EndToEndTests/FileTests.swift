@@ -17,7 +17,7 @@ import Testing
     let truth = try Recording(source)
     #expect(truth.frameCount == 180)
     let copy = scene.file("copy.mkv")
-    // The uploader first: it waits for the stream, and the file for it.
+    // The uploader starts first: it waits for the stream, and the file waits for it.
     let upload = try scene.start("upload", "file:\(copy)", "--json")
     let capture = try scene.run("capture", "file:\(source)")
     #expect(capture.status == .exited(0), "\(capture.errors)")
@@ -31,7 +31,7 @@ import Testing
     for (original, copied) in zip(truth.times, recording.times) {
       #expect(abs((original - truth.times[0]) - copied) < 0.0011)
     }
-    // Each frame is the one it should be: its own original is the nearest of its neighbours.
+    // Each frame is the expected one: its own original is closer than the neighbouring ones.
     for index in stride(from: 5, to: 175, by: 10) {
       let distances = (index - 2...index + 2).map { candidate in
         distance(recording.picture(index), truth.picture(candidate), truth.width)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// Mean difference over the columns and rows that both have.
+  /// The mean difference over the columns and rows that both have.
   private func distance(
     _ small: ArraySlice<UInt8>, _ large: ArraySlice<UInt8>, _ largeWidth: Int
   ) -> Double {

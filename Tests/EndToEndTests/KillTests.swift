@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Every process of the main job killed with SIGKILL while it works.
+/// Kills every process of the main job with SIGKILL while it works.
 @Suite(.serialized) struct KillTests {
   @Test func uploaderSurvivesItsCaptureAndContinuesWithTheNext() throws {
     let scene = try Scene()
@@ -38,7 +38,7 @@ import Testing
         row.subscribers.contains { $0.pid == upload.processID && $0.received >= 90 }
       }
       _ = try upload.end(with: SIGKILL)
-      // Idle: nobody to publish for.
+      // Idle: there is no subscriber.
       var cursor: UInt64 = 0
       _ = try scene.waitForStream("the dead uploader is forgotten, and capture idles") { row in
         defer { cursor = row.cursor }

@@ -3,8 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// The group's log tells what the product's own processes did, and what the libraries said that
-/// they use.
+/// The group's log records the actions of the product's processes, and the messages of the
+/// libraries that they use.
 @Suite struct ProductLogTests {
   private let scene: Scene
 
@@ -54,7 +54,7 @@ import Testing
     let end = try #require(uploaded.first { $0.message == "upload ended" })
     #expect(end.metadata["end"] == "publisherFinished")
     #expect(Int(end.metadata["frames"] ?? "").map { (1...30).contains($0) } == true)
-    // What ended in order left nothing behind.
+    // Programs that ended normally left nothing behind.
     let segments = scene.root.path + "/run/group.local.framebus/logs"
     #expect(try FileManager.default.contentsOfDirectory(atPath: segments).isEmpty)
   }

@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import TestSupport
 
-/// A group in a temporary root, and the programs of this package run in it as a user would.
+/// A group in a temporary root, in which this package's programs run as a user would run them.
 final class Scene: Sendable {
   let root: TemporaryRoot
 
@@ -36,7 +36,7 @@ final class Scene: Sendable {
     try start(arguments, environment: environment).finish()
   }
 
-  /// What `framebus streams --json` says of the one stream there is.
+  /// The only stream in the output of `framebus streams --json`.
   func stream() throws -> StreamRow? {
     let result = try run("streams", "--json")
     guard result.status.isSuccess else { throw HarnessError(result.errors) }

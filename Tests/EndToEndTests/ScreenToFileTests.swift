@@ -3,8 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// The main job on a real screen: an independent program draws, we capture and record, and
-/// independent programs look at the file.
+/// The main job on a real screen: an independent program draws, FrameBus captures and records, and
+/// independent programs check the file.
 @Suite(.serialized) struct ScreenToFileTests {
   @Test(arguments: ["mkv", "mp4"])
   func screenContentIsInTheFile(container: String) throws {
@@ -13,7 +13,7 @@ import Testing
     let scene = try Scene()
     let capture = try scene.start("capture", "screen\(screen.display)", "--fps=25", "--verbose")
     let path = scene.file("out.\(container)")
-    // A second reader keeps its own account of every frame that capture published.
+    // A second subscriber records every frame that capture published.
     let log = try scene.start("upload", "null", "--policy=keep:2")
     let upload = try scene.run("upload", "file:\(path)", "--frames=100", "--json")
     #expect(upload.status == .exited(0), "\(upload.errors)")
@@ -33,7 +33,7 @@ import Testing
     let seen = numbers.compactMap { $0 }
     #expect(seen == seen.sorted())
     #expect(Set(seen).count >= 90, "the screen changed 20 times a second: \(seen)")
-    // Two frames are as far apart in the file as their contents were on the screen, within the
+    // Two frames are as far apart in the file as their contents were on the screen, up to the
     // pauses of drawing and grabbing.
     for index in seen.indices.dropFirst() where seen[index] > seen[0] {
       let drawn = Double(drawnAtNs[seen[index] - 1] - drawnAtNs[seen[0] - 1]) / 1e9
@@ -62,7 +62,7 @@ import Testing
     #expect(try grab.finish().status == .exited(0))
     let truth = grab.output.bytes
     let recording = try Recording(path)
-    // One frame a second at least, though nothing changed.
+    // At least one frame a second, although nothing changed.
     #expect(recording.frameCount >= 3)
     let last = recording.picture(recording.frameCount - 1)
     #expect(truth.count == last.count)
@@ -92,7 +92,7 @@ import Testing
     let witness = try Witness(on: screen)
     let capture = try scene.start("capture", "screen\(screen.display)", "--fps=25")
     _ = try scene.waitForStream("capture is there") { _ in true }
-    // A reader that writes down the PTS of every frame it sees.
+    // A subscriber that records the PTS of every frame it receives.
     let clerk = try RunningProgram(
       "BusWorker",
       ["subscribe", scene.root.path, "group.local.framebus", "screen", "policy=keep:2", "log=1"])
@@ -105,8 +105,8 @@ import Testing
       line.hasPrefix("pts ") ? Int64(line.dropFirst(4)) : nil
     }
     let milliseconds = try Recording(path).times.map { Int64(($0 * 1000).rounded()) }
-    // The file begins at 0 with some frame of capture's; from there on each of its frames is one
-    // of capture's, to the millisecond that Matroska can say, unless it is a repeated one.
+    // The file begins at 0 with one of capture's frames; every later frame is one of capture's, to
+    // the millisecond precision of Matroska, unless it is a repeated one.
     let matches = captured.indices.map { first in
       let relative = Set(captured[first...].map { ($0 - captured[first] + 500_000) / 1_000_000 })
       return milliseconds.count { time in

@@ -2,8 +2,8 @@ import Foundation
 import Platform
 import TestSupport
 
-/// The independent program that draws numbers on a screen (Tests/Tools/draw_numbers.py), and what
-/// it said.
+/// The independent program that draws numbers on a screen (Tests/Tools/draw_numbers.py), and its
+/// output.
 final class Witness: Sendable {
   static let block = 32
   let program: RunningProgram
@@ -14,7 +14,7 @@ final class Witness: Sendable {
     try program.waitForOutput("\n")
   }
 
-  /// When each number had been drawn, `CLOCK_MONOTONIC`, from the number 1.
+  /// The time at which each number had been drawn, `CLOCK_MONOTONIC`, from the number 1.
   var drawnAtNs: [Int64] {
     program.output.text.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")
@@ -22,7 +22,7 @@ final class Witness: Sendable {
     }
   }
 
-  /// The number drawn in a grey picture, or nil if what is there is none.
+  /// The number drawn in a grey picture, or nil if there is no valid number.
   static func number(in luma: ArraySlice<UInt8>, width: Int) -> Int? {
     let bits = (0..<20).map { index in
       luma[luma.startIndex + block / 2 * width + index * block + block / 2] > 127
@@ -33,13 +33,13 @@ final class Witness: Sendable {
   }
 }
 
-/// A recorded file, as ffmpeg's own tools see it.
+/// A recorded file, as ffmpeg's own tools read it.
 struct Recording {
   let width: Int
   let height: Int
   /// Presentation times in seconds, in file order.
   let times: [Double]
-  /// One grey picture after the other.
+  /// Grey pictures, one after another.
   let luma: [UInt8]
 
   init(_ path: String) throws {

@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import Testing
 
-/// Wrong input: one clear line, status 1 or, for wrong words, 2, and nothing left behind.
+/// Wrong input: one clear line, status 1 or, for misuse, 2, and nothing left behind.
 @Suite(.serialized) struct WrongInputTests {
-  /// What is asked, and words that the answer must have: what happened, and what to do.
+  /// The arguments, and words that the error must contain: what happened, and what to do.
   static let failures: [(arguments: [String], says: [String])] = [
     (
       ["streams", "--group=org.example.unknown"], ["org.example.unknown", "framebus group create"]

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Draws rising numbers on an X screen, as blocks that survive compression, and says when.
+"""Draws increasing numbers on an X screen, as blocks that survive compression, and logs the times.
 
 An independent witness for the tests: it shares no code with FrameBus. Each number fills a strip of
 20 blocks at the top of the screen: a white one, 16 bits from the highest, their parity, a black and
-a white one; below it a coloured box moves. One line a number goes to standard output:
+a white one; below it a coloured box moves. It prints one line per number:
 NUMBER MONOTONIC_NS, written after the X server has drawn it.
 
 usage: draw_numbers.py INTERVAL_SECONDS COUNT (after COUNT numbers the picture stands still)

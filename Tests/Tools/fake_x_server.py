@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Speaks just enough X11 for a capture to connect, and lies in one way.
+"""A minimal X11 server for a capture, with one kind of malformed answer.
 
 usage: fake_x_server.py LIE
 It prints the name of its display, on a port of 127.0.0.1. With the lie `none` it is a server whose
@@ -63,7 +63,7 @@ def answer(major, minor, data):
         count = 65535 if lie.startswith("children") else 0
         body = struct.pack("<IIH", ROOT, parent, count).ljust(24, b"\0")
         if lie == "children-endless":
-            # Each window has as many others in it as an answer can name.
+            # Each window has the maximum number of children that an answer can name.
             body += struct.pack("<65535I", *range(parents * 65536, parents * 65536 + 65535))
         return 0, body
     if major == 20:
@@ -152,7 +152,7 @@ def serve(client):
             while True:
                 for _ in range(32):
                     client.sendall(event(sequence) * 4096)
-                # So many events, 131072, are out.
+                # 131072 events have been sent.
                 print(".", end="", flush=True)
         if lie == "mute" or (lie == "mute-late" and late):
             stay(client)

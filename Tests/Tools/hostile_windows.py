@@ -1,19 +1,19 @@
 #!/usr/bin/python3
-"""Windows that make it hard for who watches them, for HostileClientTests.
+"""Windows that are hard to track, for HostileClientTests.
 
 usage: hostile_windows.py ROLE [ARGUMENT…]; the display is $DISPLAY
-Magenta windows may be seen until they are marked, cyan ones never: they are marked before they are
+Magenta windows may be seen until they are marked; cyan ones never: they are marked before they are
 shown.
-  race SECONDS   shows windows, marks them, and does all to them that can be done to a window.
+  race SECONDS   shows windows, marks them, and changes them in every possible way.
                  Prints for each two moments of the monotonic clock in nanoseconds, between which
                  no picture may show it.
-  many COUNT     makes so many windows, says "ready", and goes on when a line comes in
-  deep LEVELS    nests so many windows, the innermost cyan, says "ready", and waits for a line
-  unrest         moves one window on and on, and says "ready" when it began
-  resize WINDOW SECONDS   gives a window another size on and on, and 90x70 in the end
-  screen SECONDS          the same for the screen, and 90x70 in the end
-  saver SECONDS           the screen saver goes on and off
-  cursor SIDE SECONDS     cursors of that many pixels a side, one after another
+  many COUNT     makes COUNT windows, prints "ready", and continues after a line of input
+  deep LEVELS    nests LEVELS windows, the innermost cyan, prints "ready", and waits for a line
+  unrest         moves one window continuously, and prints "ready" when it has begun
+  resize WINDOW SECONDS   resizes a window continuously, and to 90x70 at the end
+  screen SECONDS          resizes the screen continuously, and to 90x70 at the end
+  saver SECONDS           turns the screen saver on and off
+  cursor SIDE SECONDS     sets cursors of SIDE x SIDE pixels, one after another
   properties     gives windows properties of every type, format and size, and says "done"
 """
 import random
@@ -26,7 +26,7 @@ MAGENTA, CYAN, PLAIN = 0xFF00FF, 0x00FFFF, 0x445566
 screen = display.Display()
 root = screen.screen().root
 MARK = screen.intern_atom("_FRAMEBUS_PROTECTED")
-# What windows do is chosen by chance, the same in every run.
+# The changes are random, and the same in every run.
 chance = random.Random(1)
 
 
@@ -52,7 +52,7 @@ def until_line():
 
 
 def disturb(one, frames):
-    """One thing that can be done to a window."""
+    """One random change of a window."""
     verb = chance.randrange(9)
     x, y = chance.randrange(-20, 300), chance.randrange(-20, 200)
     if verb == 0:
@@ -212,10 +212,10 @@ def properties():
                 on.change_property(screen.intern_atom(name), kind, format, value)
                 root.change_property(active, Xatom.WINDOW, 32, [on.id])
             screen.sync()
-    # Each belongs to the other, as no honest windows do.
+    # Each is transient for the other, which well-behaved windows never are.
     one.change_property(Xatom.WM_TRANSIENT_FOR, Xatom.WINDOW, 32, [other.id])
     other.change_property(Xatom.WM_TRANSIENT_FOR, Xatom.WINDOW, 32, [one.id])
-    # In front is what is none, what takes input alone, and what has just gone.
+    # The active window is not a window, then an input-only one, then one just destroyed.
     silent = root.create_window(0, 0, 9, 9, 0, 0, X.InputOnly, X.CopyFromParent)
     for identifier in [0, 1, root.id, silent.id, 0xFFFFFFFF]:
         root.change_property(active, Xatom.WINDOW, 32, [identifier])
@@ -239,6 +239,6 @@ roles = {
     "race": race, "many": many, "deep": deep, "unrest": unrest, "resize": resize,
     "screen": resize_screen, "saver": saver, "cursor": cursor, "properties": properties,
 }
-# What goes wrong with a window that is gone is expected.
+# Errors about destroyed windows are expected.
 screen.set_error_handler(lambda *_: None)
 roles[sys.argv[1]](*sys.argv[2:])

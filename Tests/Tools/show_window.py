@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Shows a window of one colour and does to it what it is told, one command a line.
+"""Shows a window of one colour and executes commands on it, one per line.
 
 usage: show_window.py CLASS COLOUR WxH+X+Y, as in: show_window.py magenta ff00ff 60x40+20+30
 commands: move X Y | resize W H | hide | show | mark | unmark | name CLASS | property NAME HEX | quit
 A class may be bytes in hexadecimal digits, as in hex:c3bc00.
-After each it answers with a line, once the X server has done it. The first line is the window's id.
+After each it prints a line, once the X server has done it. The first line is the window's ID.
 """
 import re
 import sys

@@ -14,7 +14,7 @@ struct upload_pipeline {
   GstElement *bin;
   GstElement *source;
   GstElement *last;
-  /// The input of the sound branch; NULL if there is none.
+  /// The input of the sound branch; NULL without sound.
   GstElement *soundSource;
   GstElement *muxer;
   /// The orientation of the last frame turned upright; only the streaming thread accesses it.

@@ -60,7 +60,7 @@
     /// Whether its threads have ended, with or without a message.
     var isIdle: Bool { unsafe fb_pipeline_is_idle(element) }
 
-    /// The duration in the file's header; nil if there is none.
+    /// The duration in the file's header; nil if unknown.
     var durationNs: UInt64? {
       let durationNs = unsafe fb_pipeline_duration_ns(element)
       return durationNs == .max ? nil : durationNs

@@ -34,7 +34,7 @@
       loans = (0..<Self.slotCount).map { _ in OfferedLoan() }
     }
 
-    /// The duration in the file's header; nil if there is none.
+    /// The duration in the file's header; nil if unknown.
     var durationNs: UInt64? { pipeline.durationNs }
 
     /// Ends the pipeline's threads, after which no slot is written, and returns the loans.

@@ -32,7 +32,7 @@ struct SkewMeter {
     silentCount = first == nil ? silentCount + 1 : 0
   }
 
-  /// The median of all pairs; nil if there is none.
+  /// The median of all pairs; nil without a pair.
   var skewNs: Int64? {
     let skews = flashes.compactMap { flash in
       beeps.map { $0 - flash }.min { $0.magnitude < $1.magnitude }

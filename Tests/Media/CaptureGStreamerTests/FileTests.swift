@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What one video frame of a file is: when it is shown, and its brightness, row by row.
+/// One video frame of a file: its time, and its brightness, row by row.
 private struct FileFrame: Equatable {
   let ptsNs: Int64
   let luma: [UInt8]
@@ -67,7 +67,7 @@ private let oddSize = "crop=321:243:0:0:exact=1"
     }
   }
 
-  /// The same by ffmpeg and ffprobe.
+  /// The same frames according to ffmpeg and ffprobe.
   private func expected(
     _ path: String, width: Int, height: Int, pixels: String = "yuv420p"
   ) throws -> [FileFrame] {
@@ -114,7 +114,7 @@ private let oddSize = "crop=321:243:0:0:exact=1"
       let isPadded = file[0].hasPrefix("h264")
       let expected = try expected(
         path, width: isPadded ? 322 : 321, height: isPadded ? 244 : 243,
-        // The decoder leaves the full range of a JPEG as it is.
+        // The decoder keeps the full range of a JPEG.
         pixels: file[0] == "jpeg.mkv" ? "yuvj420p" : "yuv420p")
       #expect(frames.count == expected.count && frames.count == 60)
       let wrong = zip(frames, expected).enumerated().filter { _, pair in
@@ -131,7 +131,7 @@ private let oddSize = "crop=321:243:0:0:exact=1"
   @Test func framesHeldByThePipelineAreCopiedAndNeverPublishedTwice() throws {
     try withWatchdog {
       let path = try makeFile("jpeg.mkv", ["-c:v", "mjpeg", "-pix_fmt", "yuvj420p"])
-      // At three times the rate, each picture is repeated: the same memory comes three times.
+      // At three times the rate, each picture is repeated: the same memory arrives three times.
       let program = try capture("file:" + path, "--fps", "90", "--json")
       let frames = try receiveAll()
       _ = try program.finish()

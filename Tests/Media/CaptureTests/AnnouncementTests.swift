@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What becomes of a stream is posted as `framebus.stream.NAME`.
+/// The state of a stream is posted as `framebus.stream.NAME`.
 @Suite struct AnnouncementTests {
   private let root: TemporaryRoot
 

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// The switch of a group's sound, heeded by a capture that runs.
+/// The switch of a group's sound, applied by a running capture.
 @Suite struct LiveSwitchTests {
   private let root: TemporaryRoot
   private let group: AppGroup
@@ -51,10 +51,10 @@ import Testing
         waitingForPublisherUntil: .after(.seconds(60)))
       for _ in 0..<10 { _ = try next(&subscriber) }
       try switchSound("--\(kind)", "off")
-      // A capture that this machine lets wait hears of it later: the last chunk fades after that.
+      // A busy machine may delay the capture: the last chunk then fades later.
       try capture.waitForErrors("its sound is switched off: `framebus broadcast sound")
       let offNs = Int64(monotonicNowNs())
-      // Said again, which changes nothing and lasts for chunks.
+      // Switched off again, which changes nothing and lasts for chunks.
       try switchSound("--\(kind)", "off")
       let onNs = Int64(monotonicNowNs())
       try switchSound("--\(kind)", "on")
@@ -62,7 +62,7 @@ import Testing
       while pieces.last.map({ $0.ptsNs < onNs }) ?? true { pieces.append(try next(&subscriber)) }
       let before = pieces.dropLast()
       #expect(before.allSatisfy { $0.ptsNs <= offNs })
-      // Whatever comes at both ends of the gap, it begins and ends without a step.
+      // Whatever the sound at both ends of the gap, the gap begins and ends without a step.
       #expect(before.last?.last == 0)
       #expect(abs(Int(pieces.last?.first ?? .max)) < 10)
       try capture.waitForErrors("its sound is switched on")

@@ -6,7 +6,7 @@ import Testing
 @testable import Capture
 
 @Suite struct TestPatternTests {
-  /// One drawn frame, and how it lies in memory.
+  /// One drawn frame, and its format.
   private func frame(
     _ style: TestPatternStyle, width: Int, height: Int, sequence: UInt64, milliseconds: UInt64
   ) throws -> (format: FrameFormat, bytes: [UInt8]) {
@@ -73,7 +73,7 @@ import Testing
         ).bytes)
     }
     try raw.write(to: URL(fileURLWithPath: root.file("in.raw")))
-    // An odd size is cropped to even, as the uploader does.
+    // An odd size is cropped to an even one, as the uploader does.
     let (width, height) = (size.0 & ~1, size.1 & ~1)
     try output(
       of: "ffmpeg",

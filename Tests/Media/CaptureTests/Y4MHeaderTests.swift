@@ -7,7 +7,7 @@ import Testing
 @Suite struct Y4MHeaderTests {
   private func header(_ text: String) throws -> Y4MHeader { try Y4MHeader(Array(text.utf8)) }
 
-  /// A header may give a frame in ten years.
+  /// A header may give a rate of one frame in ten years.
   @Test func framesOfTheSlowestRatesAreDueAtTheGreatestPTSAtMost() {
     let slowest = FrameRate(1, 1_000_000_000)
     #expect(Y4MSource.startNs(ofFrame: 9, at: slowest) == 9_000_000_000_000_000_000)

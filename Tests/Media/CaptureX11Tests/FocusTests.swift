@@ -5,9 +5,9 @@ import Platform
 import TestSupport
 import Testing
 
-/// A real window manager says which window is in front; the capture tells whose it is.
+/// A real window manager reports the active window; the capture reports its application.
 @Suite struct FocusTests {
-  /// A capture with somebody who watches.
+  /// A capture with an observer of the front application.
   private final class Scene {
     let world: ScreenWorld
     let desktop: Desktop
@@ -25,14 +25,14 @@ import Testing
       front = try FrontApplication(of: world.stream, in: world.group)
     }
 
-    /// A window manager that has just begun does not switch to new windows by itself.
+    /// A window manager that has just started does not activate new windows by itself.
     func show(_ name: String) throws -> ShownWindow {
       let window = try ShownWindow(name, "60x40+20+30", on: world.screen)
       try desktop.bringToFront(window)
       return window
     }
 
-    /// Waits until the application in front is called so; nil: no name is told.
+    /// Waits until the front application has this name; nil: until no name is reported.
     func wait(for name: String?) throws {
       try waitUntil("\(name ?? "nobody") is in front, not \(front.current?.text ?? "nobody")") {
         front.current?.text == name
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// Control characters, what is no UTF-8, what is too long, and nothing at all.
+  /// Control characters, invalid UTF-8, a name that is too long, and an empty one.
   @Test(arguments: [
     "hex:6100611b5b324a00", "hex:fffe00fffe00", "hex:" + String(repeating: "61", count: 300) + "00",
     "hex:00",
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  /// Also of one that was in front before, with and without the protection's own watch.
+  /// Also for a window that was in front before, with and without the protection's own watch.
   @Test(arguments: [[], ["--protect", "marked"]])
   func lateNameOfAWindowIsReported(options: [String]) throws {
     try withWatchdog {

@@ -23,7 +23,7 @@ import Testing
       try window.tell("hide")
       try window.tell("move 200 100")
       try window.tell("show")
-      // Every frame that was published, not only those that there was time to look at.
+      // Every frame that was published, including those that were not checked in time.
       _ = try subscriber.take {
         #expect($0.magentaCount == 0)
         return $0.pixel(210, 110) == 0 && $0.pixel(10, 10) == 0x112233
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// The name of the window in front is watched on the same connection.
+  /// The name of the front window is watched on the same connection.
   @Test func windowThatLeavesTheFrontStaysProtected() throws {
     try withWatchdog {
       let world = try ScreenWorld()
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// What lies in the pool can be read by subscribers at any time, also what is being written.
+  /// Subscribers can read the pool at any time, even while the server writes into it.
   @Test func protectedPixelsNeverReachThePool() throws {
     try withWatchdog {
       let world = try ScreenWorld()
@@ -97,7 +97,7 @@ import Testing
       _ = try subscriber.take { $0.pixel(50, 50) == 0 }
       let facts = ProcessFacts(capture.processID)
       let isPool = { (line: String) in line.contains("framebus-pool") }
-      // The background is there, so that this looks at the right place.
+      // The background is there, which shows that this reads the right memory.
       #expect(try facts.memoryHolds(Data([0x33, 0x22, 0x11]), where: isPool))
       for step in 0..<10 {
         try window.tell("move \(20 + step) 30")

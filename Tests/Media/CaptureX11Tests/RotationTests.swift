@@ -3,7 +3,7 @@ import FrameBus
 import TestSupport
 import Testing
 
-/// A monitor that is turned by RANDR while its screen is captured.
+/// A monitor that RANDR rotates while its screen is captured.
 @Suite(.enabled(if: MachineScreen.isFree, "it takes the machine's screen, as in scripts/vm"))
 struct RotationTests {
   @Test func turnedScreenContinuesUprightAtItsNewSize() throws {
@@ -20,7 +20,7 @@ struct RotationTests {
         ("left", 600, 800), ("inverted", 800, 600), ("right", 600, 800), ("normal", 800, 600),
       ] {
         try MachineScreen.turn(world.screen, "--rotate", turn)
-        // A turn shows nothing new to who looks at the root window; this does.
+        // A rotation changes nothing in the root window's picture; this does.
         let color: UInt32 = turn == "left" || turn == "right" ? 0x445566 : 0x112233
         try world.paint("#" + String(color, radix: 16))
         let frame = try subscriber.take {

@@ -12,7 +12,7 @@ import Testing
       let logo = try world.screen.show("xlogo", ["-geometry", "200x150+40+30", "-bg", "#c08040"])
       let capture = try world.capture("--no-cursor", backend[0], backend.dropFirst().first ?? "-q")
       var subscriber = try world.subscriber()
-      // The logo is there once its window's colour is.
+      // The logo is drawn once its window has its colour.
       let frame = try subscriber.take { $0.bytes.contains(0xC0) && $0.pixel(45, 35) == 0xC08040 }
       #expect(frame.width == 321 && frame.height == 243)
       let grab = try world.independentGrab(width: 321, height: 243)
@@ -31,7 +31,7 @@ import Testing
       var subscriber = try world.subscriber()
       let first = try subscriber.take { $0.pixel(10, 10) == 0x112233 }
       #expect(first.damage.isFull)
-      // Twenty-five chances to publish the same again, after what was under way.
+      // Time for 25 more frames, after those in transit.
       while try subscriber.take(within: .milliseconds(500)) != nil {}
       #expect(try subscriber.take(within: .milliseconds(500)) == nil)
       let logo = try world.screen.show("xlogo", ["-geometry", "60x40+100+80", "-bg", "#c08040"])
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// Windows come, move, change their looks and go while the pointer moves over them.
+  /// Windows appear, move, change and disappear while the pointer moves over them.
   @Test(arguments: [["--backend", "shm"], ["--backend", "socket"]])
   func aPictureRedrawnOnlyWhereDamagedIsTheWholePicture(backend: [String]) throws {
     try withWatchdog {
@@ -94,7 +94,7 @@ import Testing
         var subscriber = try world.subscriber()
         #expect(try subscriber.take() != nil)
       }
-      // The publisher has noticed when it says so.
+      // The publisher has noticed once it reports this.
       try capture.waitForErrors("waiting for a subscriber")
       let facts = ProcessFacts(capture.processID)
       let before = try facts.userTicks + facts.systemTicks
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  /// A screen of one colour has frames of one colour, whatever its size was a moment ago.
+  /// A screen of one colour has frames of one colour, whatever its previous size was.
   @Test func everyFrameIsCompleteWhileTheScreenIsResized() throws {
     try withWatchdog {
       let world = try ScreenWorld(width: 640, height: 480)
@@ -205,8 +205,8 @@ import Testing
       ])
     try watch.waitForErrors("watching")
     let capture = try world.capture()
-    // Each is waited for, as two posts before one look would be one delivery. And somebody has to
-    // want pictures.
+    // Each size is waited for: two posts before one poll would be one delivery. Pictures need a
+    // subscriber.
     try watch.waitForOutput("\(state(640, 480))")
     var subscriber = try world.subscriber()
     _ = try subscriber.take()
@@ -218,7 +218,7 @@ import Testing
     #expect(watch.output.text.split(separator: "\n").count == 3)
   }
 
-  /// What the notification of a stream of that size says.
+  /// The notification's state for a stream of that size.
   private func state(_ width: UInt64, _ height: UInt64) -> UInt64 {
     1 | width << 32 | height << 48
   }

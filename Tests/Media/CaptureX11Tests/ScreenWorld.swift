@@ -5,7 +5,7 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// An X server of its own, a group, and the program that captures the one into the other.
+/// An X server of its own, a group, and the program that captures the screen into the group.
 struct ScreenWorld {
   let root: TemporaryRoot
   let group: AppGroup
@@ -30,7 +30,7 @@ struct ScreenWorld {
     try capture(arguments, window: nil, environment: environment)
   }
 
-  /// Starts it on a window; nil: on the whole screen.
+  /// Starts it on a window; nil for the whole screen.
   func capture(
     _ arguments: [String], window: ShownWindow?, environment: [String: String?] = [:]
   ) throws -> RunningProgram {
@@ -51,7 +51,7 @@ struct ScreenWorld {
       stream, in: group, options: options, waitingForPublisherUntil: .after(.seconds(30)))
   }
 
-  /// What an independent program sees on the screen: rows of B, G, R, x.
+  /// The screen as an independent program captures it: rows of B, G, R, x.
   func independentGrab(width: Int, height: Int) throws -> [UInt8] {
     let path = root.file("grab.raw")
     try output(
@@ -69,8 +69,8 @@ struct ScreenWorld {
     try output(of: "xsetroot", ["-display", screen.display, "-solid", color])
   }
 
-  /// Gives the screen a new size by RANDR. Without a monitor (CRTC) any size up to the first fits;
-  /// xrandr(1) cannot do it, for want of a physical size.
+  /// Resizes the screen by RANDR. Without a monitor (CRTC) any size up to the first is possible;
+  /// xrandr(1) cannot do it, because the screen has no physical size.
   func resize(width: Int, height: Int) throws {
     let script = """
       from Xlib import display
@@ -85,7 +85,7 @@ struct ScreenWorld {
     try output(of: "/usr/bin/python3", ["-c", script])
   }
 
-  /// Gives a window a wide border and takes it again, many times.
+  /// Gives a window a wide border and removes it, many times.
   func changeBorders(of window: ShownWindow) throws {
     let script = """
       from Xlib import display
@@ -98,8 +98,8 @@ struct ScreenWorld {
     try output(of: "/usr/bin/python3", ["-c", script])
   }
 
-  /// Makes a window that only takes input, and stays.
-  /// - Returns: its id.
+  /// Creates an input-only window.
+  /// - Returns: its ID.
   func makeInputWindow() throws -> String {
     let script = """
       from Xlib import X, display
@@ -124,7 +124,7 @@ struct ScreenWorld {
   }
 }
 
-/// A frame, taken out of its lease.
+/// A frame, copied from its lease.
 struct TakenFrame {
   let width: Int
   let height: Int
@@ -141,7 +141,7 @@ struct TakenFrame {
     bytes = unsafe lease.withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// Takes over what lies in a region, from a picture of the same size.
+  /// Copies a region from a picture of the same size.
   mutating func redraw(_ region: DamageRegion, from other: TakenFrame) {
     let everything = PixelRect(x: 0, y: 0, width: width, height: height)
     for rect in region.isFull ? [everything] : region.rects {
@@ -156,7 +156,7 @@ struct TakenFrame {
   /// The pixel as 0xRRGGBB.
   func pixel(_ x: Int, _ y: Int) -> UInt32 { rgb(bytes, (y * width + x) * 4) }
 
-  /// The places where the colours differ from another picture of the same size.
+  /// The positions where the colours differ from another picture of the same size.
   func differences(from other: [UInt8]) -> [(x: Int, y: Int)] {
     (0..<width * height).filter { rgb(bytes, $0 * 4) != rgb(other, $0 * 4) }
       .map { ($0 % width, $0 / width) }
@@ -179,7 +179,7 @@ private func rgb(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
 }
 
 extension Subscriber {
-  /// The next frame; nil when none came in time or the stream ended.
+  /// The next frame; nil if none arrived in time or the stream ended.
   mutating func take(within limit: Duration = .seconds(30)) throws -> TakenFrame? {
     switch try next(until: .after(limit)) {
     case .frame(let lease): TakenFrame(lease)
@@ -187,7 +187,7 @@ extension Subscriber {
     }
   }
 
-  /// How the stream ends, whatever comes before.
+  /// How the stream ends, after any remaining frames.
   mutating func end() throws -> FinishReason {
     while true {
       switch try next(until: .after(.seconds(60))) {
@@ -198,7 +198,7 @@ extension Subscriber {
     }
   }
 
-  /// Frames until one fits; the watchdog is the deadline.
+  /// Receives frames until one matches; the watchdog is the deadline.
   mutating func take(where isWanted: (TakenFrame) -> Bool) throws -> TakenFrame {
     let deadline = Deadline.after(.seconds(60))
     while !deadline.isPast {
@@ -209,14 +209,14 @@ extension Subscriber {
   }
 }
 
-/// What a subscriber was told besides frames.
+/// A subscriber's events.
 final class StreamEvents: Sendable {
   private let list = Mutex<[StreamEvent]>([])
 
   func add(_ event: StreamEvent) { list.withLock { $0.append(event) } }
   var all: [StreamEvent] { list.withLock { $0 } }
 
-  /// Events are told by the thread that receives, so it has to.
+  /// Events are reported on the receiving thread, so this has to receive.
   func wait(for event: StreamEvent, _ receive: (Duration) throws -> Void) throws {
     let deadline = Deadline.after(.seconds(60))
     while !all.contains(event) {

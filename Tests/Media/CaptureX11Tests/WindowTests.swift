@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `framebus capture window:ID`: one window, whatever lies over it.
+/// `framebus capture window:ID`: one window, whatever covers it.
 @Suite struct WindowTests {
   private static let cover: UInt32 = 0x112233
 
@@ -23,7 +23,7 @@ import Testing
       #expect(!grab.contains(0xFF))
       var newcomer = try world.subscriber(start: .next)
       #expect(try newcomer.take()?.magentaCount == 60 * 40)
-      // It lies partly outside of the screen, and in front again.
+      // It is partly outside the screen, and in front again.
       try window.tell("move -20 230")
       var last = try world.subscriber(start: .next)
       #expect(try last.take()?.magentaCount == 60 * 40)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Anybody may change it, at any time.
+  /// Any client may change it, at any time.
   @Test func changingBorderDoesNotEndTheCapture() throws {
     try withWatchdog {
       let world = try ScreenWorld()

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// `framebus streams` and `framebus top` where members put sockets that are not streams.
+/// `framebus streams` and `framebus top` with sockets of members that are not streams.
 @Suite(.serialized) struct CrowdedStreamsTests {
   private struct Named: Decodable {
     let name: String
@@ -36,7 +36,7 @@ import Testing
       try worker.waitForOutput("publishing")
     }
 
-    /// Starts `framebus`, which may open so many descriptors and raise that to so many.
+    /// Starts `framebus` with a soft and a hard limit on descriptors.
     func start(soft: Int, hard: Int, _ arguments: String...) throws -> RunningProgram {
       let limits = "ulimit -Sn \(soft); ulimit -Hn \(hard); exec \"$@\""
       return try RunningProgram(
@@ -84,7 +84,7 @@ import Testing
     withExtendedLifetime(peer) {}
   }
 
-  /// One's own sockets are asked in turn: each look begins where the last one ended.
+  /// The user's own sockets are queried in turn: each poll begins where the last one ended.
   @Test func streamBehindTooManySocketsIsFoundByALaterPoll() throws {
     let studio = try Studio()
     let worker = try studio.worker()

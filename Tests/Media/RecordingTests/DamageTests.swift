@@ -7,7 +7,7 @@ import Testing
 
 @testable import Recording
 
-/// Recordings that were damaged, or never were any.
+/// Damaged recordings, and files that are not recordings.
 @Suite struct DamageTests {
   /// A recording of five frames of several sizes.
   private static func recording() throws -> [UInt8] {
@@ -77,7 +77,7 @@ import Testing
           continue
         }
         let found = try RecordingIndex(parsing: damaged)
-        // The index stands for itself; a damaged frame is noticed when it is read.
+        // The index has its own checksum; a damaged frame is detected when it is read.
         #expect(found.entries == whole.entries, "offset \(offset)")
       }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Recording
 
-/// Recording where the machine refuses what makes it fast, or runs out of room.
+/// Recording where fast writing is unavailable, or the disk is full.
 @Suite struct FallbackTests {
   private static let frameBytes = 320 * 200 * 4
 
@@ -40,7 +40,7 @@ import Testing
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "depth=4", "wait=1", "intervalUs=0", "stallMs=100")
     let framebus = try pathOfProgram("framebus")
-    // A file system of 8 MiB, in a namespace of its own.
+    // A file system of 8 MiB, in its own namespace.
     let small = studio.file("small")
     let script = """
       mkdir \(small) && mount -t tmpfs -o size=8m tmpfs \(small) || exit 77

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Recording
 
-/// Playing a part of a recording, and one that is cut short meanwhile.
+/// Playing a part of a recording, and one that is truncated meanwhile.
 @Suite struct PlayTests {
   private static let frameBytes = 320 * 200 * 4
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Recording
 
-/// `framebus record` and what `framebus play` makes of it, with numbered frames.
+/// `framebus record` and `framebus play` with numbered frames.
 @Suite struct RecordTests {
   private static let frameBytes = 320 * 200 * 4
 
@@ -65,7 +65,7 @@ import Testing
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "intervalUs=300", "depth=8", "wait=1")
     let recorder = try studio.start(["record", "screen", studio.file("a.rec")])
-    // A second's progress says how many frames were in the file at least.
+    // The progress after a second reports a minimum number of frames in the file.
     try recorder.waitForErrors(" fps, ")
     try recorder.end(with: SIGKILL)
     try worker.end(with: SIGKILL)
@@ -79,7 +79,7 @@ import Testing
     #expect(player.errors.text.contains("the recording is incomplete: it has \(index.count) whole"))
     let numbers = index.entries.map { Int($0.sequence) }
     try expectNumbers(numbers, in: player.output.bytes)
-    // Frames end in any order, but no more are missing than were under way.
+    // Writes end in any order, but no more frames are missing than were in flight.
     #expect((numbers.last ?? 0) - numbers.count < 16)
   }
 
@@ -109,7 +109,7 @@ import Testing
       return now >= before + 500
     }
     recorder.process.send(signal: SIGCONT)
-    // What it missed is counted with the next frame that it receives.
+    // Missed frames are counted with the next frame that it receives.
     try waitUntil("it has received one more") {
       try listStreams(in: studio.group).first?.subscribers.first?.position ?? 0 > now
     }
@@ -188,7 +188,7 @@ import Testing
     var outer = [UInt8](try Data(contentsOf: URL(fileURLWithPath: studio.file("outer.rec"))))
     let whole = try RecordingIndex(parsing: outer)
     #expect(whole.count == 5)
-    // Without the first head its bytes are searched through.
+    // Without the first head its bytes are searched.
     outer[4096] ^= 1
     outer.removeLast(4096)
     #expect(try RecordingIndex(parsing: outer).entries == Array(whole.entries.dropFirst()))

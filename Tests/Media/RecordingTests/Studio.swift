@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import Recording
 
-/// A group in a temporary root, with the programs of this package run in it as a user would.
+/// A group in a temporary root, in which this package's programs run as a user would run them.
 struct Studio {
   let root: TemporaryRoot
   let group: AppGroup
@@ -28,7 +28,7 @@ struct Studio {
     return try RunningProgram("framebus", arguments, environment: changed)
   }
 
-  /// Runs `framebus …` to its end, which must be a good one.
+  /// Runs `framebus …` to its end, which must be successful.
   @discardableResult
   func run(_ arguments: String...) throws -> RunningProgram {
     let program = try start(arguments)
@@ -47,7 +47,7 @@ struct Studio {
     return worker
   }
 
-  /// What `framebus record … --json` ends with.
+  /// The final output of `framebus record … --json`.
   func recordedFigures(_ program: RunningProgram) throws -> RecordedFigures {
     try JSONDecoder().decode(RecordedFigures.self, from: Data(program.output.text.utf8))
   }
@@ -62,7 +62,7 @@ struct RecordedFigures: Decodable {
   let end: String
 }
 
-/// A y4m stream taken apart, by means of its own.
+/// A y4m stream parsed by code of its own.
 struct Y4M {
   let header: String
   let frames: [ArraySlice<UInt8>]
@@ -83,7 +83,7 @@ struct Y4M {
   }
 }
 
-/// The number of which every word of a frame of a `BusWorker` consists, or nil if it is torn.
+/// The number that every word of a `BusWorker` frame holds, or nil if the frame is torn.
 func number(of frame: ArraySlice<UInt8>) -> UInt64? {
   let first = frame.prefix(8)
   for start in stride(from: frame.startIndex, to: frame.endIndex - 7, by: 8) {

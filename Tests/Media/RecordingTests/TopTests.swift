@@ -51,7 +51,7 @@ import Testing
     #expect(stream.state == "live")
     #expect(stream.publisher.pid == worker.processID)
     #expect(stream.fps > 1)
-    // A rate times the size of a frame, both rounded.
+    // A rate multiplied by the size of a frame, both rounded.
     #expect(abs(stream.bytes_per_second - stream.fps * 320 * 200 * 4) < 320 * 200 * 4)
     #expect(stream.subscribers.map(\.pid) == [fast.processID, slow.processID])
     #expect(stream.subscribers.map(\.policy) == ["latest", "keepLatest"])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Recording
 
-/// `framebus play`, judged by what went in and by ffmpeg.
+/// `framebus play`, compared with its input and with ffmpeg.
 @Suite struct Y4MTests {
   private func y4m(_ studio: Studio, _ pixels: String, _ size: String) throws -> [UInt8] {
     try output(
@@ -18,7 +18,7 @@ import Testing
     return [UInt8](try Data(contentsOf: URL(fileURLWithPath: studio.file("in.y4m"))))
   }
 
-  /// What follows the first line.
+  /// The bytes after the first line.
   private func frames(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
     bytes[(bytes.firstIndex(of: 10) ?? 0)...]
   }
@@ -36,7 +36,7 @@ import Testing
     try capture.finish()
     let player = try studio.run("play", studio.file("a.rec"))
     #expect(frames(player.output.bytes) == frames(original))
-    // From the stream itself too, which waits for its first subscriber.
+    // Also directly from the stream, which waits for its first subscriber.
     let again = try studio.start(["capture", "y4m:\(studio.file("in.y4m"))", "--stream", "film"])
     let live = try playWhenThere("film", studio)
     #expect(try again.finish().status == .exited(0))
@@ -223,7 +223,7 @@ import Testing
     #expect(String(decoding: writer.header, as: UTF8.self).hasPrefix("YUV4MPEG2 W6 H4 "))
     #expect(frame.first == 200)
     #expect(frame.count { $0 == 200 } == 1)
-    // What the header promises is what comes.
+    // The header's size is that of the picture.
     let facts = String(decoding: writer.header, as: UTF8.self)
     let chroma = facts.contains("C444") ? 48 : facts.contains("C422") ? 24 : 12
     #expect(frame.count == (fourcc == .r8 ? 24 : (24 + chroma) * sampleBytes))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Upload
 
-/// The runner against a real publisher in another process.
+/// The runner with a real publisher in another process.
 @Suite struct RunnerTests {
   private let root: TemporaryRoot
   private let group: AppGroup
@@ -128,7 +128,7 @@ import Testing
     try second.all.first?.finish()
   }
 
-  /// A publisher in this process, with one frame that nobody has read.
+  /// A publisher in this process, with one frame that has not been read.
   private func publisherOfAnOldFrame() throws -> Mutex<Publisher> {
     var options = PublisherOptions()
     options.ringDepth = 4
@@ -141,7 +141,7 @@ import Testing
   @Test func pictureFromBeforeTheUploadIsReplacedByANewOne() throws {
     let publisher = try publisherOfAnOldFrame()
     let destination = RecordingDestination()
-    // In order, so that the old one comes first.
+    // In this order, so that the old one arrives first.
     let summary = try run(
       destination,
       report: { report in
@@ -211,7 +211,7 @@ final class Collected<Value: Sendable>: Sendable {
   func append(_ value: Value) { values.withLock { $0.append(value) } }
 }
 
-/// Notes what it is given.
+/// Records the frames and chunks that it receives.
 final class RecordingDestination: Destination {
   let output = "test"
   let heldFrames = 1
@@ -228,7 +228,7 @@ final class RecordingDestination: Destination {
   var takesSound = false
   private(set) var isSoundExpected = false
   private(set) var sounds: [PlacedChunk] = []
-  /// Called with each chunk and how many pictures came before it.
+  /// Called with each chunk and the number of pictures before it.
   var onSound: ((PlacedChunk, Int) -> Void)?
 
   func expectSound() { isSoundExpected = true }

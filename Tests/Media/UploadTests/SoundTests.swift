@@ -7,7 +7,7 @@ import Testing
 
 @testable import Upload
 
-/// Pictures and sound of real publishers in other processes.
+/// Pictures and sound from real publishers in other processes.
 @Suite struct SoundTests {
   private let root: TemporaryRoot
   private let group: AppGroup
@@ -53,7 +53,7 @@ import Testing
 
   private var heardCount: Int { destination.sounds.count { !$0.chunk.isSilent } }
 
-  /// Ends the run with so many chunks that are not silent.
+  /// Ends the run after `count` chunks that are not silent.
   private func stopAfterHearing(_ count: Int) {
     let (stop, destination) = (stop, destination)
     destination.onSound = { [unowned destination] _, _ in
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func everySampleOfALosslessStreamArrives() throws {
-    // 441 frames of 44,100 a second are 10 ms; what follows the last picture is not waited for.
+    // 441 sample frames at 44,100 Hz are 10 ms; sound after the last picture is not waited for.
     let sound = try publish("audio.app", "lossless", "PCM:44100x1:300:10000")
     let pictures = try publish("screen", "lossless", "XR24:64x48:200:10000")
     try waitUntil("both publish") { try listStreams(in: group).count == 2 }
@@ -83,7 +83,7 @@ import Testing
     #expect(summary.end == .publisherFinished && summary.progress.frames == 200)
     #expect(summary.progress.sound?.drops == 0)
     expectNoGaps()
-    // Up to the last picture at least, which is at 1.99 s, and nothing is missing there.
+    // Complete at least up to the last picture, which is at 1.99 s.
     #expect(heardCount >= 199 && heardCount == destination.sounds.count)
     try pictures.finish()
     try sound.end(with: 15)

@@ -8,7 +8,7 @@ import Testing
     let second: UInt64 = 1_000_000_000
     #expect(timeline.place(ptsNs: 5, capturedAtNs: second, generation: 1) == 0)
     #expect(timeline.place(ptsNs: .max, capturedAtNs: 2 * second, generation: 1) == second)
-    // From there on its own differences count again.
+    // From there on its own differences apply again.
     #expect(
       timeline.place(ptsNs: .max - 1, capturedAtNs: 2 * second, generation: 1)
         == second + 1_000_000)
@@ -40,14 +40,14 @@ import Testing
     var timeline = Timeline()
     _ = timeline.place(ptsNs: 100, capturedAtNs: 100, generation: 1)
     #expect(timeline.place(ptsNs: 50, capturedAtNs: 50, generation: 1) == 1_000_000)
-    // Once the stream's own time has passed that point, it counts again.
+    // Once the stream's own time has passed that point, it applies again.
     #expect(timeline.place(ptsNs: 100 + second, capturedAtNs: 0, generation: 1) == UInt64(second))
   }
 
   @Test func restartedPublisherIsPlacedByTimeOfCapture() {
     var timeline = Timeline()
     _ = timeline.place(ptsNs: 7, capturedAtNs: 1_000, generation: 1)
-    // Its own time stamps begin anew; 3 s have passed.
+    // Its own time stamps restart; 3 s have passed.
     let capturedAtNs = UInt64(1_000 + 3 * second)
     #expect(
       timeline.place(ptsNs: 0, capturedAtNs: capturedAtNs, generation: 2) == UInt64(3 * second))
@@ -60,7 +60,7 @@ import Testing
     _ = timeline.place(ptsNs: 0, capturedAtNs: 0, generation: 1)
     #expect(timeline.placeRepeated(afterNs: second / 2) == UInt64(second / 2))
     #expect(timeline.place(ptsNs: second, capturedAtNs: 0, generation: 1) == UInt64(second))
-    // A frame that was overtaken by a repeated one comes right behind it.
+    // A frame that was overtaken by a repeated one follows it directly.
     #expect(timeline.placeRepeated(afterNs: second) == UInt64(2 * second))
     let late = timeline.place(ptsNs: second + second / 2, capturedAtNs: 0, generation: 1)
     #expect(late == UInt64(2 * second + Timeline.minimumStepNs))

@@ -1,6 +1,6 @@
-// A thread that captures sound, for strace: it passes pieces to the ring, first while another
+// A thread that captures sound, run under strace: it puts pieces into the ring, first while another
 // thread takes them, then while none does. Between "begin" and "end", which it writes to standard
-// output, it does nothing but put pieces into the ring.
+// output, it only puts pieces into the ring.
 #include <CSoundRing.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,19 +3,20 @@ import Foundation
 import FrameBus
 import Platform
 
-// A publisher whose frames a test knows beforehand:
+// A publisher whose frames a test can predict:
 //
 //   UploadTestPublisher ROOT STREAM live|lossless|still SEGMENT…
 //
-// A segment is FOURCC:WxH:COUNT:INTERVAL, the interval in microseconds: so many frames, stamped
-// and (when live) published so far apart. Frame n is a flat grey of level 16 + 8 · (n mod 24). The
-// format NOIS is noise, in XR24, that no encoder can make small. The format PCM is sound, of
+// A segment is FOURCC:WxH:COUNT:INTERVAL, the interval in microseconds: COUNT frames, stamped and
+// (when live) published at that interval. Frame n is a flat grey of level 16 + 8 · (n mod 24). The
+// format NOIS is noise, in XR24, which no encoder can compress. The format PCM is sound, with
 // RATExCHANNELS instead of WxH: 16 bits, every sample 0.5, each frame as long as the interval;
 // TONE is the same with a tone of 440 Hz. MARK1 to MARK8 are grey in XR24, of that orientation and
-// of WxH once upright, with a white block where the upright picture's upper left corner is. HOLE is
-// XR24 whose bytes are never written; WIDE is the same with the longest stride there can be, FAST
-// with the highest frame rate. The frame's time stamp is written to standard output as one line.
-// `still` waits for a signal after the last segment, and does not publish meanwhile, as a screen
+// of WxH once upright, with a white block in the upright picture's upper left corner. HOLE is XR24
+// whose bytes are never written; WIDE is the same with the longest possible stride, FAST with the
+// highest frame rate. Each frame's time stamp is printed on a line.
+// `still` waits for a signal after the last segment without publishing, like a screen that does
+// not change.
 // does that stands still.
 
 @main struct Program {
@@ -35,7 +36,7 @@ import Platform
     let isLossless = arguments[3] == "lossless"
     let segments = try arguments[4...].map(Segment.init)
     var options = PublisherOptions()
-    // What is allocated at once is slots of the ring.
+    // Slots of the ring are what is allocated at once.
     let isUntouched = segments.contains(where: \.isUntouched)
     options.ringDepth = isUntouched ? 2 : segments[0].format.kind == .video ? 4 : 64
     options.allowsLossless = isLossless
@@ -45,7 +46,7 @@ import Platform
       throw WrongArguments()
     }
     var number = 0
-    // What is lossless is a file, which has a time of its own.
+    // A lossless stream is that of a file, which has its own time.
     var ptsNs = isLossless ? 0 : Int64(monotonicNowNs())
     for segment in segments {
       if segment.format != publisher.format { try publisher.setFormat(segment.format) }
@@ -73,7 +74,7 @@ import Platform
     do {
       return try AppGroup.create(.local, root: root)
     } catch  where error.kind == .exists {
-      // Another program was first.
+      // Another program has created it first.
       return try AppGroup.open(.local, root: root)
     }
   }
@@ -85,14 +86,14 @@ import Platform
     for index in 0..<segment.format.byteCount / 2 {
       let time = Double(number * frameCount + index / segment.channelCount)
       let value = 16_384 * sin(2 * .pi * 440 * time / Double(segment.sampleRate))
-      // SAFETY: so many samples of two bytes fit into the format's size, which the slot holds.
+      // SAFETY: these samples of two bytes fit into the format's size, which the slot holds.
       unsafe bytes.storeBytes(
         of: Int16(value), toUncheckedByteOffset: 2 * index, as: Int16.self)
     }
   }
 
-  /// By the words of EXIF: which side of the upright picture the first row and column are, for
-  /// orientations 1 to 8, says whether its upper left corner is in the last row or column.
+  /// In the terms of EXIF, orientations 1 to 8 name the sides of the upright picture that the first
+  /// row and column are: so they decide whether its upper left corner is in the last row or column.
   private static func fillWithMark(_ loan: inout FrameLoan, _ segment: Segment) {
     let number = segment.orientation.rawValue
     let (isLastRow, isLastColumn) = ([3, 4, 6, 7].contains(number), [2, 3, 7, 8].contains(number))
@@ -112,7 +113,7 @@ import Platform
     }
   }
 
-  /// Grey in every format of one byte a sample: in RGB, and in YUV with neutral chroma.
+  /// Grey in every format of one byte per sample: in RGB, and in YUV with neutral chroma.
   private static func fill(_ loan: inout FrameLoan, _ segment: Segment, _ number: Int) {
     let (format, isNoisy) = (segment.format, segment.isNoisy)
     if segment.isUntouched { return }
@@ -195,8 +196,8 @@ struct Segment {
 }
 
 extension FrameFormat {
-  /// The rows of one plane as far apart as a format can say: a picture of one row needs no more
-  /// bytes for it.
+  /// The format with the rows of one plane as far apart as possible: a picture of one row needs no
+  /// more bytes for it.
   fileprivate func withLongestStride() throws -> FrameFormat {
     let plane = Plane(offset: 0, stride: Int(UInt32.max))
     return try FrameFormat(
