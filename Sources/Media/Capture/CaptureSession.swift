@@ -10,7 +10,7 @@ import Synchronization
 public final class CaptureSession: Sendable {
   public let group: AppGroup
   public let stream: StreamName
-  private let saidSoundKind: FrameFormat.Kind?
+  private let givenSoundKind: FrameFormat.Kind?
   public let stop: StopSignal
   /// The moment at which the run ends by itself.
   public let deadline: Deadline
@@ -39,7 +39,7 @@ public final class CaptureSession: Sendable {
   ) {
     self.group = group
     self.stream = stream
-    saidSoundKind = soundKind
+    givenSoundKind = soundKind
     self.stop = stop
     self.frameLimit = frameLimit
     self.streamChanged = streamChanged
@@ -58,7 +58,7 @@ public final class CaptureSession: Sendable {
   /// name implies.
   package func soundKind(knownAs known: FrameFormat.Kind? = nil) -> FrameFormat.Kind {
     let isNamedMicrophone = stream.text == SoundDevice.microphone.usualStream
-    return saidSoundKind ?? known ?? (isNamedMicrophone ? .micAudio : .appAudio)
+    return givenSoundKind ?? known ?? (isNamedMicrophone ? .micAudio : .appAudio)
   }
 
   /// The reason that subscribers receive when the source ends without an error.

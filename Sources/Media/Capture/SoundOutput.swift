@@ -12,7 +12,7 @@ package struct SoundOutput {
   private var gate: SilenceGate
   private let switched: SwitchedSound
   private var fader = SoundFader()
-  private var isToldOn: Bool?
+  private var reportedState: Bool?
 
   /// - Parameter kind: `appAudio` or `micAudio`.
   package init(
@@ -25,7 +25,7 @@ package struct SoundOutput {
     } catch {
       throw .settings(error)
     }
-    tell(switched.isOn, session)
+    report(switched.isOn, session)
   }
 
   static func format(_ kind: FrameFormat.Kind) throws(PublishingError) -> FrameFormat {
@@ -64,7 +64,7 @@ package struct SoundOutput {
   /// - Returns: false if the run is over.
   package mutating func waitUntilOn(in session: CaptureSession) -> Bool {
     let isOn = switched.waitUntilOn(stop: session.stop, until: session.deadline)
-    tell(switched.isOn, session)
+    report(switched.isOn, session)
     return isOn && !session.isOver
   }
 
@@ -73,7 +73,7 @@ package struct SoundOutput {
     _ chunk: SoundChunk, ptsNs: Int64, with publisher: inout Publisher, in session: CaptureSession
   ) throws(PublishingError) {
     let isOn = switched.isOn
-    tell(isOn, session)
+    report(isOn, session)
     guard let chunk = fader.fade(chunk, isOn: isOn), gate.passes(isSilent: chunk.isSilent) else {
       return session.countUnchanged()
     }
@@ -99,10 +99,10 @@ package struct SoundOutput {
   }
 
   /// Reports once that sound is off, and every later change.
-  private mutating func tell(_ isOn: Bool, _ session: CaptureSession) {
-    guard isOn != isToldOn else { return }
-    if isToldOn != nil || !isOn { session.soundSwitched?(kind, isOn) }
-    isToldOn = isOn
+  private mutating func report(_ isOn: Bool, _ session: CaptureSession) {
+    guard isOn != reportedState else { return }
+    if reportedState != nil || !isOn { session.soundSwitched?(kind, isOn) }
+    reportedState = isOn
   }
 }
 
@@ -113,7 +113,7 @@ extension SoundOutput {
     _ chunk: SoundChunk, ptsNs: Int64, with publisher: inout Publisher, in session: CaptureSession
   ) throws(PublishingError) {
     let isOn = switched.isOn
-    tell(isOn, session)
+    report(isOn, session)
     var loan: FrameLoan
     do {
       loan = try publisher.loan(waitingUntil: session.deadline, stop: session.stop)

@@ -62,7 +62,7 @@ public enum SourceSpecification: Hashable, Sendable {
         throw .missingArgument("gst", "a pipeline such as 'gst:videotestsrc'")
       }
       self = .pipeline(argument)
-    case "camera", "pipewire": throw .notYetBuilt(kind)
+    case "camera", "pipewire": throw .notBuilt(kind)
     default: throw .unknown(text)
     }
   }
@@ -112,7 +112,7 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   case missingArgument(String, String)
   case badFrequency(String)
   case badWindow(String)
-  case notYetBuilt(String)
+  case notBuilt(String)
 
   public var description: String {
     switch self {
@@ -129,7 +129,7 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
     case .badWindow(let text):
       "“\(text)” is not a window ID; click on a window after `xwininfo` to see its ID, such as "
         + "window:0x2a00007"
-    case .notYetBuilt(let kind):
+    case .notBuilt(let kind):
       "this version has no source “\(kind)”; sources are \(SourceSpecification.summary)"
     }
   }

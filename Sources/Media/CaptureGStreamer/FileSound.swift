@@ -15,7 +15,7 @@
 
     /// How far it runs ahead, and how often it checks whether it may continue.
     private static let leadNs: Int64 = 500_000_000
-    private static let lookInterval = Duration.milliseconds(20)
+    private static let pollInterval = Duration.milliseconds(20)
     /// Two and a half seconds: a subscriber that attaches soon after the start misses nothing.
     private static let ringDepth = 256
 
@@ -140,7 +140,7 @@
 
     private func next() -> SoundSink.Item {
       do throws(PipelineError) {
-        return try sink.next(until: .after(Self.lookInterval), stop: session.stop)
+        return try sink.next(until: .after(Self.pollInterval), stop: session.stop)
       } catch {
         refused("\(error)")
         return .ended
@@ -154,7 +154,7 @@
         if ptsNs >= endNs.load(ordering: .relaxed) { return false }
         if ptsNs &- Self.leadNs <= picturesNs.load(ordering: .relaxed) { return true }
         if endNs.load(ordering: .relaxed) != .max { return true }
-        guard session.sleep(until: .after(Self.lookInterval)) else { return false }
+        guard session.sleep(until: .after(Self.pollInterval)) else { return false }
       }
       return false
     }

@@ -11,13 +11,13 @@
   public struct PulseSource: FrameSource {
     /// How long the device stays open after the last subscriber has left.
     private static let lingerNs: UInt64 = 2_000_000_000
-    private static let lookInterval = Duration.milliseconds(100)
+    private static let pollInterval = Duration.milliseconds(100)
 
     private let device: SoundDevice
     private let gate: SilenceGate
     /// Called with the device's format before the first sound.
     private let onFormat: @Sendable (AudioFormat) -> Void
-    private var isFormatTold = false
+    private var isFormatReported = false
 
     public init(
       _ device: SoundDevice, gate: SilenceGate = SilenceGate(),
@@ -62,9 +62,9 @@
         if publisher.subscriberCount > 0 { heardByNs = monotonicNowNs() }
         guard monotonicNowNs() < heardByNs &+ Self.lingerNs else { break }
         session.noteSubscribers(publisher.subscriberCount)
-        let deadline = min(session.deadline, .after(Self.lookInterval))
+        let deadline = min(session.deadline, .after(Self.pollInterval))
         switch try sink.next(until: deadline, stop: session.stop) {
-        case .format(let format): tell(format)
+        case .format(let format): report(format)
         case .sound(let samples, let ptsNs): rechunker.add(samples, ptsNs: ptsNs)
         case .ended: throw .endedSilently(name: "pulse:\(deviceName)")
         case .nothing: continue
@@ -80,9 +80,9 @@
       session.countMissedDeadlines(sink.lostCount)
     }
 
-    private mutating func tell(_ format: AudioFormat) {
-      if !isFormatTold { onFormat(format) }
-      isFormatTold = true
+    private mutating func report(_ format: AudioFormat) {
+      if !isFormatReported { onFormat(format) }
+      isFormatReported = true
     }
 
     private var deviceName: String {

@@ -61,7 +61,7 @@
       unsafe fb_sound_ring_lower(ring)
       // Read before the ring: everything before the end is then in the ring.
       let hasEnded = unsafe fb_sound_sink_has_ended(sink)
-      if let item = try look() { return item }
+      if let item = try poll() { return item }
       if isLive { try pipeline.throwFailure(framesOut: 0) }
       if hasEnded { return .ended }
       do throws(SystemError) {
@@ -71,10 +71,10 @@
       } catch {
         throw .system(error)
       }
-      return try look() ?? .nothing
+      return try poll() ?? .nothing
     }
 
-    private mutating func look() throws(PipelineError) -> Item? {
+    private mutating func poll() throws(PipelineError) -> Item? {
       var piece = fb_sound_piece()
       guard unsafe fb_sound_ring_peek(ring, &piece) else { return nil }
       if piece.format != formatNumber {

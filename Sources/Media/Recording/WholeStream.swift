@@ -14,7 +14,7 @@ package struct WholeStream: ~Copyable {
   /// Set for a live stream until its first new frame.
   private var start: FreshStart?
   /// The frame that was current at attachment, held back while a new one may still arrive.
-  private var putBy: FrameLease?
+  private var heldBack: FrameLease?
 
   package struct Wishes: Sendable {
     /// Nil for the policy that loses the fewest frames.
@@ -48,27 +48,27 @@ package struct WholeStream: ~Copyable {
     until deadline: Deadline, stop: StopSignal
   ) throws(ReceiveError) -> Reception {
     guard let start else { return try receive(until: deadline, stop) }
-    let isWaiting = putBy != nil
+    let isWaiting = heldBack != nil
     let reception = try receive(until: isWaiting ? min(deadline, start.end) : deadline, stop)
     switch consume reception {
     case .frame(let lease):
       if start.putsBy(lease) {
-        putBy = consume lease
+        heldBack = consume lease
         return .timedOut
       }
       self.start = nil
-      putBy = nil
+      heldBack = nil
       return .frame(lease)
     case .stopped: return .stopped
-    case .timedOut: return isWaiting && start.end.isPast ? takePutBy() : .timedOut
+    case .timedOut: return isWaiting && start.end.isPast ? takeHeldBack() : .timedOut
     // The subscriber reports the end again on the next call.
-    case .finished: return takePutBy()
+    case .finished: return takeHeldBack()
     }
   }
 
-  private mutating func takePutBy() -> Reception {
+  private mutating func takeHeldBack() -> Reception {
     start = nil
-    guard let lease = putBy.take() else { return .timedOut }
+    guard let lease = heldBack.take() else { return .timedOut }
     return .frame(lease)
   }
 
@@ -78,9 +78,9 @@ package struct WholeStream: ~Copyable {
     do throws(ReceiveError) {
       return try subscriber.next(until: deadline, stop: stop)
     } catch {
-      if case .holdsExhausted = error, putBy != nil {
+      if case .holdsExhausted = error, heldBack != nil {
         // A newer frame exists.
-        putBy = nil
+        heldBack = nil
         return .timedOut
       }
       // The next publisher has a shallower ring, or is live where the previous one was lossless.

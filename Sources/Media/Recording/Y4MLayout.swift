@@ -40,7 +40,7 @@ struct Y4MSampling: Hashable, Sendable {
 }
 
 /// The conversion of a pixel format to y4m.
-struct Y4MWay: Hashable, Sendable {
+struct Y4MConversion: Hashable, Sendable {
   let layout: Y4MLayout
   let sampling: Y4MSampling
 

@@ -26,13 +26,13 @@ public struct Y4MWriter: Sendable {
     guard PictureLimits.any.contain(width: format.width, height: format.height) else {
       throw .tooLarge(format)
     }
-    guard let way = Y4MWay(format.fourcc) else { throw .unknownLayout(format) }
+    guard let conversion = Y4MConversion(format.fourcc) else { throw .unknownLayout(format) }
     self.format = format
-    layout = way.layout
+    layout = conversion.layout
     self.orientation = orientation
-    ownSampling = way.sampling
+    ownSampling = conversion.sampling
     // Columns become rows, and y4m has no chroma that is coarser between rows only.
-    sampling = orientation.swapsSides ? way.sampling.squared : way.sampling
+    sampling = orientation.swapsSides ? conversion.sampling.squared : conversion.sampling
   }
 
   /// The stream's first line.

@@ -18,7 +18,7 @@ struct UploadInput {
   /// Set for a live stream until its first new picture.
   var start: FreshStart?
   /// The picture that was current at attachment, held back while a new one may still arrive.
-  private(set) var putBy: HeldFrame?
+  private(set) var heldBack: HeldFrame?
 
   /// Why the stream's sound cannot be used.
   var refusal: SoundConverter.Refusal?
@@ -37,14 +37,14 @@ struct UploadInput {
   /// - Returns: whether it was held back.
   mutating func holdsBack(_ frame: HeldFrame) -> Bool {
     if start?.putsBy(frame.lease) != true { start = nil }
-    putBy = start == nil ? nil : frame
-    return putBy != nil
+    heldBack = start == nil ? nil : frame
+    return heldBack != nil
   }
 
   /// Takes the picture that was held back; a new one is no longer waited for.
-  mutating func takePutBy() -> HeldFrame? {
+  mutating func takeHeldBack() -> HeldFrame? {
     start = nil
-    return putBy.take()
+    return heldBack.take()
   }
 
   /// Ends the subscription.

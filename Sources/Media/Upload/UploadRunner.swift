@@ -121,8 +121,8 @@ public final class UploadRunner {
         rest(&set, pictures: true)
         while end == nil, try receive(&set, until: .now) {}
       }
-      if inputs.contains(where: { $0.putBy != nil && $0.start?.end.isPast == true }) {
-        try sendPutBy()
+      if inputs.contains(where: { $0.heldBack != nil && $0.start?.end.isPast == true }) {
+        try sendHeldBack()
       }
       try sendSound()
       if end == nil { try repeatIfStill() }
@@ -130,7 +130,7 @@ public final class UploadRunner {
       try checkLimits()
     }
     let end = self.end ?? .stopped
-    if end == .publisherFinished || end == .publisherFailed { try sendPutBy() }
+    if end == .publisherFinished || end == .publisherFailed { try sendHeldBack() }
     return end
   }
 
@@ -179,7 +179,7 @@ public final class UploadRunner {
       // Fewer holds were granted than requested: the frame kept for a still screen goes first, with
       // one held back, because a newer one exists; the destination releases the others soon.
       still.release()
-      _ = inputs[index].takePutBy()
+      _ = inputs[index].takeHeldBack()
       sleep(until: .after(.milliseconds(1)))
     case .refused(_, .losslessNotOffered) where plan.policy == nil:
       // A live publisher replaced a lossless one.
@@ -205,9 +205,9 @@ public final class UploadRunner {
 
   /// Sends the picture that was held back, if any. The stream still shows it, so its time is
   /// now.
-  private func sendPutBy() throws(UploadError) {
-    guard let index = inputs.firstIndex(where: { $0.putBy != nil }), try hasRoomNow(),
-      let frame = inputs[index].takePutBy()
+  private func sendHeldBack() throws(UploadError) {
+    guard let index = inputs.firstIndex(where: { $0.heldBack != nil }), try hasRoomNow(),
+      let frame = inputs[index].takeHeldBack()
     else { return }
     var metadata = frame.lease.metadata
     let ageNs = monotonicNowNs() &- metadata.capturedAtNs
@@ -272,7 +272,7 @@ public final class UploadRunner {
     if let dueNs = still.dueNs { wakeNs = min(wakeNs, dueNs) }
     if let endNs { wakeNs = min(wakeNs, endNs) }
     if let soundWakeNs { wakeNs = min(wakeNs, soundWakeNs) }
-    for input in inputs where input.putBy != nil {
+    for input in inputs where input.heldBack != nil {
       wakeNs = min(wakeNs, input.start?.end.monotonicNs ?? wakeNs)
     }
     return Deadline(monotonicNs: wakeNs)
@@ -289,7 +289,7 @@ public final class UploadRunner {
     if stop.isRaised { end = .stopped }
     if let endNs, nowNs >= endNs { end = .limitReached }
     if let timeout = plan.firstFrameWithin, statistics.frames == 0, end == nil,
-      inputs[0].putBy == nil,
+      inputs[0].heldBack == nil,
       nowNs >= attachedNs &+ Self.nanoseconds(timeout)
     {
       throw .noFrame(plan.stream, seconds: timeout.components.seconds)
