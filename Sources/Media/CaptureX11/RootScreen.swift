@@ -3,7 +3,7 @@
   import FrameBus
   import Platform
 
-  /// The root window that is captured, its size, and what its server can do.
+  /// The root window that is captured, its size, and its server's extensions.
   final class RootScreen: Sendable {
     let connection: XConnection
     let root: xcb_window_t
@@ -12,12 +12,12 @@
     let resizeEvent: UInt8?
     let saverEvent: UInt8?
 
-    /// Of red, green and blue in a pixel of 32 bits.
+    /// The masks of red, green and blue in a 32-bit pixel.
     static let colorMasks: [UInt32] = [0xFF0000, 0xFF00, 0xFF]
 
     /// - Parameters:
     ///   - needsSharedMemory: whether the server must have MIT-SHM with descriptors.
-    ///   - deadline: when the server is given up.
+    ///   - deadline: when to stop waiting for the server.
     init(
       display: String?, allowsWayland: Bool, needsSharedMemory: Bool, until deadline: Deadline
     ) throws(ScreenError) {
@@ -40,7 +40,7 @@
       guard let fixes = try connection.firstEvent(of: "XFIXES") else {
         throw .missingExtension("XFIXES", display: name)
       }
-      // No server has events beyond 127, but one may say so.
+      // No server has event numbers above 127, but a malformed answer may.
       damageEvent = damage &+ UInt8(XCB_DAMAGE_NOTIFY)
       cursorEvent = fixes &+ UInt8(XCB_XFIXES_CURSOR_NOTIFY)
       resizeEvent = try connection.firstEvent(of: "RANDR")
@@ -48,7 +48,7 @@
       try negotiate()
     }
 
-    /// Each extension answers requests only after it was asked for its version.
+    /// Each extension answers requests only after its version was queried.
     private func negotiate() throws(ScreenError) {
       // SAFETY: the connection is open.
       let pointer = unsafe connection.pointer
@@ -69,7 +69,7 @@
       connection.flush()
     }
 
-    /// Whether the screen saver is on: the screen is off, or locked by it.
+    /// Whether the screen saver is on: the screen is off or locked.
     func isSaverOn() throws(ScreenError) -> Bool {
       if saverEvent == nil { return false }
       let cookie = unsafe xcb_screensaver_query_info(connection.pointer, root)

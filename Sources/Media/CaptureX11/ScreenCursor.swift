@@ -14,7 +14,7 @@
     /// Premultiplied ARGB, row by row.
     private var pixels: [UInt32] = []
     private var isStale = true
-    /// Where the cursor is in the newest published frame.
+    /// The cursor's position in the newest published frame.
     private(set) var position = PointerPosition.elsewhere
 
     init(over target: CaptureTarget) {
@@ -22,7 +22,7 @@
       screen = target.screen
     }
 
-    /// Asks for events when the cursor changes its looks, or asks for no more.
+    /// Selects events about changes of the cursor's image, or no events.
     func watch(_ isWanted: Bool) {
       let mask = isWanted ? XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR.rawValue : 0
       // SAFETY: the connection is open as long as `screen` lives.
@@ -30,10 +30,10 @@
       screen.connection.flush()
     }
 
-    /// The cursor looks different now: fetch it before the next drawing.
+    /// Marks the cursor's image as changed: it is fetched before the next drawing.
     mutating func looksChanged() { isStale = true }
 
-    /// Looks where the cursor is. True: it must be drawn anew, or elsewhere.
+    /// Queries the cursor's position. Returns true if it must be redrawn or has moved.
     mutating func moveIfNeeded() throws(ScreenError) -> Bool {
       let now = try target.window.pointerPosition(screen.connection) ?? .elsewhere
       if now == position, !isStale { return false }
@@ -44,8 +44,8 @@
     /// The rectangle of the screen that the cursor covers in the newest drawing.
     private(set) var drawnBounds = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
-    /// Fetches the cursor's looks if they changed.
-    /// - Returns: whether they did.
+    /// Fetches the cursor's image if it has changed.
+    /// - Returns: whether it has changed.
     mutating func refresh() throws(ScreenError) -> Bool {
       guard isStale else { return false }
       let pointer = unsafe screen.connection.pointer
@@ -97,7 +97,7 @@
     }
   }
 
-  /// Where the pointer is, from the upper left corner of a window.
+  /// The pointer's position, relative to the upper left corner of a window.
   struct PointerPosition: Equatable {
     var x: Int
     var y: Int

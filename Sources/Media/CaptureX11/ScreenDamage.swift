@@ -3,7 +3,7 @@
   import FrameBus
   import Platform
 
-  /// What changed of the target since it was last asked (DAMAGE extension).
+  /// The changes of the target since the last query (DAMAGE extension).
   ///
   /// The server keeps the changed region and sends one event when it stops being empty; taking the
   /// region empties it. A change after that makes a new event, so none is lost.
@@ -24,7 +24,7 @@
       connection.flush()
     }
 
-    /// Asks for the changed region and empties it. The server works in order: a grab that is sent
+    /// Requests the changed region and empties it. The server works in order: a grab that is sent
     /// after this contains every change in it.
     func take() -> Pending {
       // SAFETY: the connection is open as long as self lives.

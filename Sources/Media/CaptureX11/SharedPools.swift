@@ -4,7 +4,7 @@
   import Platform
   import Synchronization
 
-  /// The memory that the server may write into: each pool of the publisher, by generation.
+  /// The memory that the server may write to: each pool of the publisher, by generation.
   ///
   /// Shared with the publisher's `poolWillSeal`, which attaches.
   final class SharedPools: Sendable {
@@ -25,8 +25,8 @@
       segments.withLock { $0[pool.generation] = segment }
     }
 
-    /// The segment to draw on. The publisher draws on one pool at a time, the newest that it has
-    /// taken: what came before is only read from then on.
+    /// The segment to write to. The publisher writes to one pool at a time, the newest that it has
+    /// taken: earlier pools are only read from then on.
     func segment(of generation: UInt32) -> xcb_shm_seg_t? {
       segments.withLock { segments in
         for (former, segment) in segments where former < generation {
@@ -39,7 +39,7 @@
     }
   }
 
-  /// Gives the server a descriptor to map, and waits for its answer.
+  /// Passes a descriptor to the server to map, and waits for the answer.
   func attachSegment(
     _ connection: XConnection, to descriptor: consuming Descriptor
   ) throws(ScreenError) -> xcb_shm_seg_t {
@@ -79,7 +79,7 @@
       do { return try call() } catch { throw .system(error) }
     }
 
-    /// Makes rectangles of what the server wrote black.
+    /// Fills rectangles of the server's picture with black.
     func blank(_ rects: [PixelRect], stride: Int) {
       // SAFETY: the mapping lives as long as this value, and is this process's and the server's.
       let pixels = unsafe UnsafeMutableRawBufferPointer(
@@ -87,7 +87,7 @@
       unsafe pixels.blank(rects, stride: stride)
     }
 
-    /// Copies what the server wrote into a slot.
+    /// Copies the server's picture into a slot.
     func copy(to loan: inout FrameLoan) {
       // SAFETY: the mapping lives as long as this value.
       let pixels = unsafe UnsafeRawBufferPointer(start: mapping.base, count: mapping.byteCount)
