@@ -22,7 +22,7 @@ struct Program {
         case 1: Program.takeCandidates(text)
         case 2: Program.readLinks(text)
         case 3: Program.resolve(text)
-        default: Program.hear(received)
+        default: Program.receive(received)
         }
         return 0
       })
@@ -67,10 +67,10 @@ struct Program {
     }
   }
 
-  private static func hear(_ packet: [UInt8]) {
+  private static func receive(_ packet: [UInt8]) {
     let reports = ReceiverReports()
-    reports.hear(packet)
-    reports.hear(packet)
+    reports.receive(packet)
+    reports.receive(packet)
     if let share = reports.take()?.lostShare { precondition((0...1).contains(share)) }
   }
 }

@@ -86,7 +86,7 @@ class Odd(http.server.BaseHTTPRequestHandler):
         elif kind == "short":
             self.answer(201, dict(CREATED, **{"Content-Length": "5000"}), SDP)
             self.close_connection = True
-        elif kind == "garbage":
+        elif kind == "malformed":
             self.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n")
             self.close_connection = True
         elif kind == "echo":

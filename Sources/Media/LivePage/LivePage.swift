@@ -2,7 +2,7 @@
 // (WHEP, draft-ietf-wish-whep).
 //
 // It owns the token, the page and the rules of who may ask for what. It refuses to know media: a
-// `ViewerDesk` answers the offers.
+// `ViewerService` answers the offers.
 
 #if Media
   import Platform
@@ -19,12 +19,12 @@
     ///   - hasSound: whether the page asks for sound.
     ///   - figures: how the streams do now, as one line of JSON; asked each second by each page.
     public init(
-      at address: ListenAddress, title: String, hasSound: Bool, desk: any ViewerDesk,
+      at address: ListenAddress, title: String, hasSound: Bool, service: any ViewerService,
       figures: @escaping @Sendable () -> String
     ) throws(LivePageError) {
       let token = PageToken()
       let routes = PageRoutes(
-        token: token, text: PageText(title: title, hasSound: hasSound), desk: desk,
+        token: token, text: PageText(title: title, hasSound: hasSound), service: service,
         figures: figures)
       do throws(SystemError) {
         server = try PageServer(address) { routes.answer($0) }

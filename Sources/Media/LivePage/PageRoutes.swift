@@ -13,7 +13,7 @@
   struct PageRoutes: Sendable {
     let token: PageToken
     let text: PageText
-    let desk: any ViewerDesk
+    let service: any ViewerService
     /// The figures of this moment, as one line of JSON.
     let figures: @Sendable () -> String
 
@@ -99,7 +99,7 @@
       let offer = try body(request, of: Self.offerType)
       let viewer: AdmittedViewer
       do throws(ViewerRefusal) {
-        viewer = try desk.admit(offer, at: request.localAddress)
+        viewer = try service.admit(offer, at: request.localAddress)
       } catch {
         throw PageRefusal(error.status, "\(error)")
       }
@@ -120,7 +120,7 @@
       guard let fragment = CandidateFragment(text) else {
         throw PageRefusal(400, "this is no fragment of a session description (RFC 8840)")
       }
-      switch desk.add(fragment, to: name) {
+      switch service.add(fragment, to: name) {
       case .taken: return PageAnswer(204)
       case .unknownViewer: throw PageRefusal.noViewer
       case .tooMany: throw PageRefusal(429, "a viewer has no use for so many candidates")
@@ -129,7 +129,7 @@
     }
 
     private func remove(_ name: String) throws(PageRefusal) -> PageAnswer {
-      guard desk.remove(name) else { throw PageRefusal.noViewer }
+      guard service.remove(name) else { throw PageRefusal.noViewer }
       return PageAnswer(200)
     }
 

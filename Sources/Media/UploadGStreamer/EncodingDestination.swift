@@ -4,11 +4,11 @@
   import Sound
   import Upload
 
-  /// Encodes a stream into a container. The first frame decides the size of the picture; frames of
-  /// another size are scaled to fit into it, with black borders, because few players follow a
-  /// picture that changes its size within a file.
+  /// Encodes a stream into a container. The first frame sets the picture size; frames of another
+  /// size are scaled to fit, with black borders, because few players support a change of size
+  /// within a file.
   public final class EncodingDestination: Destination {
-    /// Two frames in the pipeline: one that the converter reads, and the next.
+    /// Two frames: one that the converter reads, and the next.
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
     public let takesSound = true
@@ -39,13 +39,14 @@
     public var output: String { outlet.output }
     public var byteCount: UInt64 { recording?.pipeline.bytesWritten ?? 0 }
 
-    /// Whether its output has taken anything, as a peer has whose connection stands.
+    /// Whether the output has accepted any data. For a peer, this means that it is connected.
     var hasBegun: Bool { recording?.pipeline.state.firstBuffer == .taken }
 
-    /// Whether its output has taken more than the headers, as a peer that is reached does.
+    /// Whether the output has accepted more than the headers. For a peer, this means that it
+    /// accepts media.
     var hasDelivered: Bool { (recording?.pipeline.buffersWritten ?? 0) > 8 }
 
-    /// Where the newest frame lay when it entered GStreamer; 0 before the first.
+    /// The address of the newest frame when it entered GStreamer; 0 before the first.
     package var entryAddress: UInt { recording?.pipeline.entryAddress ?? 0 }
 
     public func expectSound() { isSoundExpected = true }
@@ -65,7 +66,7 @@
     }
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
-      // The operator ?? would lose the type of what is thrown.
+      // The operator ?? would lose the type of the error.
       let recording =
         if let started = self.recording { started } else {
           try start(frame.lease)
@@ -83,11 +84,11 @@
       try recording.pipeline.push(
         frame, geometry: picture.geometry, ptsNs: ptsNs,
         durationNs: shownNs > 0 ? shownNs : picture.format.assumedFrameNs)
-      // While there is room for it.
+      // Checked while there is still space to end the file.
       try ending { () throws(DestinationError) in try outlet.check() }
     }
 
-    /// Gives the output its proper end should that fail.
+    /// Runs `body`, and finishes the output if it throws.
     private func ending<Value>(
       _ body: () throws(DestinationError) -> Value
     ) throws(DestinationError) -> Value {
@@ -102,7 +103,7 @@
         if let started = self.recording { started } else {
           try startSoundAlone()
         }
-      let delayNs = outlet.soundEncoder.unsaidDelayNs
+      let delayNs = outlet.soundEncoder.unreportedDelayNs
       if ptsNs >= delayNs { try recording.pipeline.push(sound, ptsNs: ptsNs - delayNs) }
     }
 
@@ -111,7 +112,7 @@
       let geometry = try FrameGeometry(evenPartOf: format, within: encoder.limits)
       let size = geometry.upright(frame.metadata.orientation)
       let chain = chain(width: size.width, height: size.height, rate: format.plannedRate)
-      let sound = isSoundExpected ? outlet.soundEncoder.elements + [.waitForTheOther] : []
+      let sound = isSoundExpected ? outlet.soundEncoder.elements + [.waitForOtherTrack] : []
       let pipeline = try Pipeline(chain, sound: sound, output: output)
       try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
       return try start(
@@ -128,18 +129,18 @@
     }
 
     private func start(_ recording: Recording) throws(DestinationError) -> Recording {
-      // Known from here on, so that `abandon` removes what a failing start leaves.
+      // Set before the start, so that `abandon` cleans up after a failed start.
       self.recording = recording
       try outlet.open()
       try recording.pipeline.play()
       return recording
     }
 
-    /// Everything behind appsrc.
+    /// All elements after appsrc.
     private func chain(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
       ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
         + encoder.elements(width: width, height: height, rate: rate)
-        + (isSoundExpected ? [.waitForTheOther] : []) + outlet.elements
+        + (isSoundExpected ? [.waitForOtherTrack] : []) + outlet.elements
     }
 
     public func finish() throws(DestinationError) {

@@ -1,7 +1,7 @@
 #if Media
   import Upload
 
-  /// A kind of file that plays up to its last bytes when its writer is killed.
+  /// A container format that stays playable up to its last bytes if the writer is killed.
   enum FileContainer: String, CaseIterable {
     case matroska = "mkv"
     case mp4
@@ -14,7 +14,7 @@
       self = container
     }
 
-    /// What players expect in it.
+    /// The sound format that players expect in this container.
     var soundEncoder: SoundEncoder {
       switch self {
       case .matroska: .opus
@@ -25,14 +25,14 @@
     var muxer: ElementDescription {
       switch self {
       case .matroska:
-        // Blocks go out as they come, in clusters of yet unknown length; a complete end adds the
+        // Blocks are written at once, in clusters of unknown length; a regular end adds the
         // duration and an index.
         ElementDescription(
           factory: "matroskamux", package: "gstreamer1.0-plugins-good",
           properties: [.init("writing-app", "FrameBus")], soundPad: "audio_%u")
       case .mp4:
-        // A fragment every half second; a complete end turns them into one plain index. The time
-        // base holds the frame times of film and video alike.
+        // A fragment every half second; a regular end replaces them by one index. The time scale
+        // represents the frame times of both film and video exactly.
         ElementDescription(
           factory: "mp4mux", package: "gstreamer1.0-plugins-good",
           properties: [

@@ -2,14 +2,14 @@
   import Platform
   import Upload
 
-  /// A file, in a container that its extension names.
+  /// A file, whose extension names the container.
   final class FileOutlet: Outlet {
     let output: String
     private let file: OutputFile
     private let container: FileContainer
     private let space: SpaceWatch
     private var existedBefore = false
-    /// Kept until the upload is over.
+    /// Held until the upload has ended.
     private var lock: Descriptor?
 
     init(path: String, encoder: EncoderSettings) throws(DestinationError) {
@@ -38,7 +38,7 @@
       if space.isDue { try space.check() }
     }
 
-    /// A file without a frame in it helps nobody; one that was there before is the user's.
+    /// Removes a file without frames, unless it existed before and so belongs to the user.
     func removeEmpty() {
       if lock != nil, !existedBefore { try? file.remove() }
     }

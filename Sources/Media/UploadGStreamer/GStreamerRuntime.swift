@@ -1,18 +1,18 @@
 #if Media
   // The module UploadGStreamer: destinations that encode with GStreamer.
   //
-  // It owns pipelines, encoders and containers. It refuses to subscribe, and to copy a frame: an
-  // element reads the slot that the publisher filled.
+  // It owns pipelines, encoders and containers. It refuses to subscribe to streams and to copy
+  // frames: an element reads the slot that the publisher filled.
 
   import CGStreamer
   import Upload
 
-  /// Has GStreamer's registry of its plugins brought up to date, where this process may write it.
-  public func lookForPlugins() throws(DestinationError) { try GStreamerRuntime.start() }
+  /// Updates GStreamer's plugin registry, if this process may write it.
+  public func updatePluginRegistry() throws(DestinationError) { try GStreamerRuntime.start() }
 
-  /// What GStreamer must have before a pipeline is built.
+  /// Starts GStreamer and checks for the elements of a pipeline.
   enum GStreamerRuntime {
-    /// Starts GStreamer, once, and looks for every element of a chain.
+    /// Starts GStreamer, once, and checks that every element of a chain is installed.
     static func require(_ elements: [ElementDescription]) throws(DestinationError) {
       try start()
       for element in elements {
@@ -26,14 +26,14 @@
     static func start() throws(DestinationError) {
       try initialise()
       guard upload_register_converter() else {
-        throw .mediaLibraryFailed("it does not accept the element framebusconvert")
+        throw .mediaLibraryFailed("it does not register the element framebusconvert")
       }
     }
 
     private static func initialise() throws(DestinationError) {
       let message = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) {
         buffer -> String? in
-        // SAFETY: the buffer is as long as the call is told; on failure it holds a C string.
+        // SAFETY: the call gets the buffer's length; on failure the buffer holds a C string.
         guard let start = buffer.baseAddress else { return nil }
         return unsafe upload_start(start, buffer.count) ? nil : unsafe String(cString: start)
       }
@@ -41,7 +41,7 @@
     }
   }
 
-  /// An element of a pipeline, and where Debian has it.
+  /// An element of a pipeline, and its Debian package.
   struct ElementDescription {
     var factory: String
     /// The Debian package to install if the element is missing.
@@ -49,7 +49,7 @@
     var properties: [Property] = []
     /// Properties of the element's input pad.
     var padProperties: [Property] = []
-    /// Where sound enters an element that takes it beside pictures.
+    /// The sound pad of an element that takes both pictures and sound.
     var soundPad: String?
 
     /// A property and its value as text, such as `speed-preset` and `ultrafast`.
@@ -64,28 +64,28 @@
     }
   }
 
-  /// The elements that several chains need.
+  /// Elements of several chains.
   extension ElementDescription {
     static let source = ElementDescription(
       factory: "appsrc", package: "gstreamer1.0-plugins-base")
-    /// RGB as screens deliver it to I420; see UploadConverter.c. Part of this program.
+    /// Converts the RGB formats of screens to I420; see UploadConverter.c. Part of this program.
     static let convertFast = ElementDescription(
       factory: "framebusconvert", package: "framebus")
     static let convert = ElementDescription(
       factory: "videoconvert", package: "gstreamer1.0-plugins-base")
 
-    /// Turns each frame by its own orientation; one that lies upright passes untouched.
+    /// Turns each frame upright by its orientation; upright frames pass unchanged.
     static let turnUpright = ElementDescription(
       factory: "videoflip", package: "gstreamer1.0-plugins-good")
 
-    /// Frames of any format, size and orientation turned into those of one, upright: the beginning
-    /// of every chain that encodes. The conversion comes first, because what it reads is the slot:
-    /// behind it, only memory of GStreamer's own waits in the queue.
+    /// Converts frames of any format, size and orientation to upright frames of one format and
+    /// size: the beginning of every encoding chain. The format conversion is first because it reads
+    /// the slot: after it, only GStreamer's own memory waits in the queue.
     static func scaled(to formatName: String, width: Int, height: Int) -> [ElementDescription] {
       let format = "video/x-raw,format=\(formatName)"
       return [
         .convertFast,
-        // For the pixel formats that the fast one passes through.
+        // For the pixel formats that framebusconvert passes through.
         .convert,
         .onlyCaps(format),
         .turnUpright,
@@ -104,8 +104,8 @@
       ]
     }
 
-    /// Room for encoded pictures that wait for the sound of their time, and the other way round.
-    static let waitForTheOther = ElementDescription(
+    /// Queues encoded pictures that wait for sound of the same time, and vice versa.
+    static let waitForOtherTrack = ElementDescription(
       factory: "queue", package: "libgstreamer1.0-0",
       properties: [
         Property("max-size-buffers", "0"), Property("max-size-bytes", "0"),
@@ -120,7 +120,7 @@
     static func writeFile(_ path: String) -> ElementDescription {
       ElementDescription(
         factory: "filesink", package: "libgstreamer1.0-0",
-        // What an element has written must be in the file when the process is killed.
+        // Written data must be in the file even if the process is killed.
         properties: [Property("location", path), Property("buffer-mode", "unbuffered")])
     }
   }

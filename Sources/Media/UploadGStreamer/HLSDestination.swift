@@ -2,12 +2,12 @@
   import Platform
   import Upload
 
-  /// A directory that a web server shows: the newest seconds as files, and a playlist of them.
+  /// A directory for a web server: the newest seconds as segment files, and their playlist.
   final class HLSOutlet: Outlet {
     private static let segmentSeconds = 2
     /// A player begins three segments before the end (RFC 8216, 6.3.3).
     private static let playlistLength = 5
-    /// A player that is late still finds what the playlist before named.
+    /// A late player still finds the segments of the previous playlist.
     private static let fileCount = 10
 
     let output: String
@@ -15,8 +15,8 @@
     private let directory: String
     private let playlist: OutputFile
     private let space: SpaceWatch
-    /// Locked while an upload has the directory, and left there: hlssink puts a new file in its
-    /// playlist's place each time, so a lock on that would keep nobody out.
+    /// Locked while an upload uses the directory, and not removed afterwards. The playlist itself
+    /// cannot be the lock, because hlssink replaces the file at each update.
     private let lockFile: OutputFile
     private var lock: Descriptor?
 
@@ -46,7 +46,7 @@
     func prepare() throws(DestinationError) {
       do throws(SystemError) {
         try playlist.checkWritable()
-        // Where there is none, trying to make one could take it from who makes it just then.
+        // A missing lock file is not created here, since another upload may be creating it.
         if lockFile.exists { try lockFile.checkWritable() }
       } catch {
         throw .cannotWrite(named(error))
@@ -68,7 +68,7 @@
       if lock != nil { try? lockFile.remove() }
     }
 
-    /// Who has the directory writes its playlist: that is the file a user knows.
+    /// Names the playlist instead of the lock file, because users know the playlist.
     private func named(_ error: SystemError) -> SystemError {
       error.isBusy ? .busy(path: output) : error
     }

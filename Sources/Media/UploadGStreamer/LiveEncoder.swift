@@ -2,29 +2,29 @@
   import FrameBus
   import Upload
 
-  /// An encoder for a peer that watches while it happens: no frame waits for another, key frames
-  /// come when asked for, and the bitrate changes while it runs.
+  /// An encoder for live peers: no frame waits for another, key frames are made on request, and the
+  /// bitrate changes at run time.
   protocol LiveEncoder: Sendable {
     /// The element that encodes.
     var factory: String { get }
-    /// What it must be fed: GStreamer's name of a pixel format.
+    /// GStreamer's name of the pixel format that it encodes.
     var inputFormatName: String { get }
-    /// The pictures that it takes.
+    /// The picture sizes that it supports.
     var limits: PictureLimits { get }
-    /// The codec, as RTP names it.
+    /// RTP's name of the codec.
     var codec: String { get }
-    /// What it makes, as each packer takes it.
+    /// The caps of its output, which is the payloader's input.
     var unitCaps: String { get }
     /// The elements from raw video of that format to encoded video.
     func encoding(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
-    /// The element that makes packets of RTP of it.
+    /// The payloader: the element that makes RTP packets.
     var packer: ElementDescription { get }
     /// The property that changes the bitrate.
     func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property
   }
 
   extension LiveEncoder {
-    /// The elements from raw video to packets of RTP.
+    /// The elements from raw video to RTP packets.
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
       encoding(width: width, height: height, rate: rate) + [
         packer, .onlyCaps("application/x-rtp,media=video,encoding-name=\(codec),payload=96"),
@@ -47,9 +47,9 @@
     }
   }
 
-  /// What a decoder of H.264 must be able to do.
+  /// An H.264 profile: the features that a decoder must support.
   public enum H264Profile: String, CaseIterable, Sendable {
-    /// What every browser decodes.
+    /// Every browser decodes it.
     case baseline
     /// Fewer bits for the same picture.
     case high
@@ -57,10 +57,10 @@
     var capsName: String { self == .baseline ? "constrained-baseline" : "high" }
   }
 
-  /// A peer asks for a key frame when it needs one; so often one comes anyway, for those that
-  /// cannot ask, such as a recorder behind the peer.
+  /// The interval of unrequested key frames. They serve receivers that cannot request one, such as
+  /// a recorder behind the peer.
   private let keyFrameSeconds = 4
-  /// What is planned with when the stream does not say how many frames it has a second.
+  /// The frame rate to plan with if the stream's is unknown.
   private let assumedRate = 30
 
   extension FrameRate {
@@ -70,7 +70,7 @@
     }
   }
 
-  /// H.264 by x264, in packetisation mode 1 (RFC 6184).
+  /// H.264 by x264, in packetization mode 1 (RFC 6184).
   struct LiveH264: LiveEncoder {
     static let name = X264Encoder.name
     let factory = "x264enc"
@@ -108,7 +108,7 @@
     var packer: ElementDescription {
       ElementDescription(
         factory: "rtph264pay", package: "gstreamer1.0-plugins-good",
-        // Parameter sets before each key frame: a peer that lost the first can still begin.
+        // Parameter sets precede each key frame, so that a peer that lost the first can begin.
         properties: [.init("config-interval", "-1"), .init("aggregate-mode", "zero-latency")])
     }
 

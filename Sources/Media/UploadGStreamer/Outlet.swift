@@ -1,27 +1,27 @@
 #if Media
   import Upload
 
-  /// What encoded pictures and sound end in: a container, and the place that it is written to.
-  /// `EncodingDestination` knows only this, so that a further one joins by one conformance.
+  /// The output of encoded pictures and sound: a container, and the file or peer that receives it.
+  /// `EncodingDestination` depends only on this protocol; a new output needs one conformance.
   protocol Outlet: AnyObject {
-    /// What messages call it: a path or an address, without anything secret.
+    /// Its name in messages: a path or an address, without secrets.
     var output: String { get }
-    /// The encoder of sound that the container is used with.
+    /// The sound encoder for the container.
     var soundEncoder: SoundEncoder { get }
-    /// From H.264 in access units to the last element; one of them has a `soundPad`.
+    /// The elements that take H.264 access units; one of them has a `soundPad`.
     var elements: [ElementDescription] { get }
-    /// The same for sound alone.
+    /// The elements for sound without pictures.
     var elementsForSoundAlone: [ElementDescription] { get }
 
-    /// Fails early on what cannot work. Leaves nothing behind.
+    /// Checks that the output can work. Leaves nothing behind.
     func prepare() throws(DestinationError)
-    /// Called right before the first byte: keeps the place for this upload alone.
+    /// Called right before the first byte: reserves the output for this upload.
     func open() throws(DestinationError)
-    /// Called with every frame: whether there is still room for what comes.
+    /// Called with every frame: throws if there is too little space left.
     func check() throws(DestinationError)
-    /// What the other side said, without what it was told in confidence.
-    func blanked(_ message: String) -> String
-    /// Removes an output that nothing was written to.
+    /// A message from the peer without the secrets that were sent to it.
+    func redacted(_ message: String) -> String
+    /// Removes an output without content.
     func removeEmpty()
   }
 
@@ -29,7 +29,7 @@
     var elementsForSoundAlone: [ElementDescription] { elements }
     func open() throws(DestinationError) {}
     func check() throws(DestinationError) {}
-    func blanked(_ message: String) -> String { message }
+    func redacted(_ message: String) -> String { message }
     func removeEmpty() {}
   }
 #endif

@@ -4,13 +4,13 @@
   import Sound
   import Upload
 
-  /// A peer on the network that takes a container, and may go away and come back. Each connection
-  /// is an `EncodingDestination` of its own, which begins with a key frame and at time 0.
+  /// A peer on the network that receives a container, and may disconnect and come back. Each
+  /// connection has its own `EncodingDestination`, which begins with a key frame and at time 0.
   ///
-  /// One frame or two begin a connection. Until it stands, and while there is none, no other frame
-  /// is taken, so the newest ones replace each other on the bus.
+  /// One or two frames begin a connection. No other frame is accepted before it is established, so
+  /// meanwhile newer frames replace older ones on the bus.
   final class PeerDestination: Destination {
-    /// Told, on the thread that uploads, of a loss and of the time until the next attempt.
+    /// Called on the uploading thread with a loss and the time until the next attempt.
     typealias Report = @Sendable (DestinationError, Duration) -> Void
 
     let heldFrames = 2
@@ -25,14 +25,14 @@
     private var connection: Connection?
     private var bytesBefore: UInt64 = 0
     private var newest: SequenceNumber?
-    /// Of this connection, without repeated ones.
+    /// Frames of this connection, without repeated ones.
     private var frameCount = 0
     private(set) var lostFrames = 0
-    private var reattempts = Reattempts(for: .seconds(120))
+    private var retries = RetrySchedule(for: .seconds(120))
 
     private struct Connection {
       let destination: EncodingDestination
-      /// Of its first frame.
+      /// The timestamp of its first frame.
       let startNs: UInt64
     }
 
@@ -42,14 +42,14 @@
       self.outlet = outlet
       self.encoder = encoder
       self.report = report
-      // Finds what is wrong with the settings, as each connection would.
+      // Reports wrong settings now instead of at the first connection.
       _ = try EncodingDestination(outlet, encoder: encoder)
     }
 
     var output: String { outlet.output }
     var byteCount: UInt64 { bytesBefore + bytesTaken }
 
-    /// By this connection: while it does not stand, what waits for it went nowhere.
+    /// Bytes sent by this connection. Bytes queued before it is established do not count.
     private var bytesTaken: UInt64 {
       guard let destination = connection?.destination, destination.hasBegun else { return 0 }
       return destination.byteCount
@@ -70,7 +70,7 @@
     func waitForRoom(
       until deadline: Deadline, stop: StopSignal?
     ) throws(DestinationError) -> Bool {
-      guard let connection else { return reattempts.wait(until: deadline, stop: stop) }
+      guard let connection else { return retries.wait(until: deadline, stop: stop) }
       do throws(DestinationError) {
         return try connection.destination.waitForRoom(until: deadline, stop: stop)
       } catch {
@@ -89,15 +89,15 @@
     }
 
     func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
-      // A connection begins with a picture, if there are any.
-      if connection == nil && (hasPictures || !reattempts.next.isPast) { return }
+      // If there are pictures, a connection begins with one.
+      if connection == nil && (hasPictures || !retries.next.isPast) { return }
       if let connection, ptsNs < connection.startNs { return }
       try attempt(from: ptsNs) { (destination, ptsNs) throws(DestinationError) in
         try destination.accept(sound, ptsNs: ptsNs)
       }
     }
 
-    /// Sends over the connection, or over one that begins here.
+    /// Sends over the connection, or begins a new one.
     private func attempt(
       from ptsNs: UInt64,
       _ send: (EncodingDestination, UInt64) throws(DestinationError) -> Void
@@ -117,30 +117,30 @@
     // MARK: The end of a connection
 
     private func recover(from error: DestinationError) throws(DestinationError) {
-      let error = blanked(error)
+      let error = redacted(error)
       let hadWorked = connection?.destination.hasDelivered ?? false
       if connection?.destination.hasBegun != true { lostFrames += frameCount }
       frameCount = 0
       abandon()
       guard case .elementFailed(let element, let message, let detail) = error else { throw error }
-      guard let pause = reattempts.fail(hadWorked: hadWorked) else {
+      guard let pause = retries.fail(hadWorked: hadWorked) else {
         throw element == outlet.elements.last?.factory
           ? .noPeer(output: output, reason: detail.isEmpty ? message : detail) : error
       }
       report(.connectionLost(output: output, reason: message), pause)
     }
 
-    private func blanked(_ error: DestinationError) -> DestinationError {
+    private func redacted(_ error: DestinationError) -> DestinationError {
       guard case .elementFailed(let element, let message, let detail) = error else { return error }
       return .elementFailed(
-        element: element, message: outlet.blanked(message), detail: outlet.blanked(detail))
+        element: element, message: outlet.redacted(message), detail: outlet.redacted(detail))
     }
 
     func finish() throws(DestinationError) {
       do throws(DestinationError) {
         try connection?.destination.finish()
       } catch {
-        throw blanked(error)
+        throw redacted(error)
       }
     }
 

@@ -5,14 +5,14 @@
   import Sound
   import Upload
 
-  /// A running chain of elements behind an appsrc. Frames go in without being copied; each is
-  /// released on a GStreamer thread when the last element has let go of it.
+  /// A running chain of elements after an appsrc. Frames are not copied; each is released on a
+  /// GStreamer thread when the last element has released it.
   ///
-  /// Confined to one thread; only `state` is shared with GStreamer's. Safe to use, because the
-  /// handle is nil once what it stands for is gone.
+  /// Confined to one thread; only `state` is shared with GStreamer's threads. Safe to use, because
+  /// the handle is nil once the pipeline is destroyed.
   @safe final class Pipeline {
-    /// How long the elements may take to deal with what is queued when the end is near.
-    private static let patience = Duration.seconds(10)
+    /// How long the elements may take to process queued frames at the end.
+    private static let endTimeout = Duration.seconds(10)
 
     let state = PipelineState()
     private let output: String
@@ -20,8 +20,8 @@
     private var bytesAtStop: UInt64 = 0
     private var addressAtStop: UInt = 0
 
-    /// - Parameter output: what error messages call the place written to.
-    /// - Parameter sound: a second branch, which leads into the element with a `soundPad`.
+    /// - Parameter output: the name of the output in error messages.
+    /// - Parameter sound: a second branch, which ends at the element with a `soundPad`.
     init(
       _ elements: [ElementDescription], sound: [ElementDescription] = [], output: String
     ) throws(DestinationError) {
@@ -45,7 +45,7 @@
       // SAFETY: the pipeline exists until `stop`; the strings live during the calls.
       guard unsafe upload_pipeline_append(handle, element.factory) else {
         throw .elementFailed(
-          element: element.factory, message: "it does not fit behind the element before it",
+          element: element.factory, message: "it cannot be linked to the element before it",
           detail: "")
       }
       if element.soundPad != nil { unsafe upload_pipeline_mark_muxer(handle) }
@@ -75,20 +75,21 @@
       for element in sound { try append(element) }
       guard unsafe upload_pipeline_join_sound(handle, pad) else {
         throw .elementFailed(
-          element: sound.last?.factory ?? "appsrc", message: "the container takes no such sound",
+          element: sound.last?.factory ?? "appsrc",
+          message: "the container does not accept this sound",
           detail: "")
       }
       try setSoundCaps()
     }
 
-    /// Says what `push(_:ptsNs:)` brings.
+    /// Sets the format of the sound that `push(_:ptsNs:)` sends.
     func setSoundCaps() throws(DestinationError) {
       let caps =
         "audio/x-raw,format=F32LE,layout=interleaved,rate=\(SoundChunk.sampleRate),"
         + "channels=\(SoundChunk.channelCount)"
       // SAFETY: the pipeline exists until `stop`; the string lives during the call.
       guard unsafe upload_pipeline_set_sound_caps(handle, caps) else {
-        throw .elementFailed(element: "appsrc", message: "\(caps) is no description", detail: "")
+        throw .elementFailed(element: "appsrc", message: "\(caps) is not a format", detail: "")
       }
     }
 
@@ -103,11 +104,11 @@
     func setCaps(_ caps: String) throws(DestinationError) {
       // SAFETY: the pipeline exists until `stop`; the string lives during the call.
       guard unsafe upload_pipeline_set_caps(handle, caps) else {
-        throw .elementFailed(element: "appsrc", message: "\(caps) is no description", detail: "")
+        throw .elementFailed(element: "appsrc", message: "\(caps) is not a format", detail: "")
       }
     }
 
-    /// Changes a property of a running element. Any thread may do so while the pipeline exists.
+    /// Changes a property of a running element. Any thread may call it while the pipeline exists.
     func set(_ property: ElementDescription.Property, of factory: String) {
       // SAFETY: the pipeline exists until `stop`; the strings live during the call.
       _ = unsafe upload_pipeline_set_of(handle, factory, property.name, property.value)
@@ -121,8 +122,8 @@
       }
     }
 
-    /// Waits until fewer frames than that are in the pipeline, and its output has not just begun to
-    /// take the first: what waits for a connection would be old when that stands.
+    /// Waits until the pipeline has fewer than `limit` frames, and its output is not blocked on its
+    /// first buffer: frames that wait for a connection would be old once it is established.
     func waitForRoom(
       below limit: Int, until deadline: Deadline, stop: StopSignal?
     ) throws(DestinationError) -> Bool {
@@ -133,7 +134,7 @@
       return hasRoom
     }
 
-    /// - Parameter durationNs: what a container writes for a frame that none follows.
+    /// - Parameter durationNs: the duration that a container writes for the last frame.
     func push(
       _ frame: HeldFrame, geometry: FrameGeometry, ptsNs: UInt64, durationNs: UInt64
     ) throws(DestinationError) {
@@ -157,7 +158,7 @@
       }
       guard isTaken else {
         try throwIfFailed()
-        throw .elementFailed(element: "appsrc", message: "it takes no more frames", detail: "")
+        throw .elementFailed(element: "appsrc", message: "it accepts no more frames", detail: "")
       }
     }
 
@@ -169,7 +170,7 @@
       }
       guard isTaken else {
         try throwIfFailed()
-        throw .elementFailed(element: "appsrc", message: "it takes no more sound", detail: "")
+        throw .elementFailed(element: "appsrc", message: "it accepts no more sound", detail: "")
       }
     }
 
@@ -177,7 +178,7 @@
       unsafe frame.width = UInt32(geometry.width)
       unsafe frame.height = UInt32(geometry.height)
       unsafe frame.planeCount = UInt32(geometry.planes.count)
-      // SAFETY: C arrays of 4 arrive as tuples of 4; a format has at most 4 planes.
+      // SAFETY: Swift imports C arrays of 4 as tuples of 4; a format has at most 4 planes.
       unsafe withUnsafeMutableBytes(of: &frame.offsets) { bytes in
         let offsets = unsafe bytes.bindMemory(to: Int.self)
         for (index, plane) in geometry.planes.enumerated() { unsafe offsets[index] = plane.offset }
@@ -190,11 +191,11 @@
       }
     }
 
-    /// Lets the elements deal with what is queued, and waits for the last of them.
+    /// Ends the stream, and waits until the elements have processed all queued data.
     func finish() throws(DestinationError) {
       // SAFETY: the pipeline exists until `stop`.
       unsafe upload_pipeline_end(handle)
-      let isDone = state.wait(until: .after(Self.patience), stop: nil) { $0.isEnded }
+      let isDone = state.wait(until: .after(Self.endTimeout), stop: nil) { $0.isEnded }
       try throwIfFailed()
       stop()
       if !isDone { throw .stalled(output: output) }
@@ -206,7 +207,7 @@
       bytesAtStop = bytesWritten
       addressAtStop = entryAddress
       unsafe handle = nil
-      // SAFETY: the handle is given up; nothing can use it after this call.
+      // SAFETY: the stored handle is nil, so nothing can use the pipeline after this call.
       unsafe upload_pipeline_destroy(running)
     }
 
@@ -215,13 +216,14 @@
       unsafe handle.map { unsafe upload_pipeline_bytes_written($0) } ?? bytesAtStop
     }
 
-    /// Buffers that reached the last element, one after the other, while the pipeline exists.
+    /// The number of buffers that have reached the last element; 0 after `stop`.
     var buffersWritten: UInt64 {
       // SAFETY: as above.
       unsafe handle.map { unsafe upload_pipeline_buffers_written($0) } ?? 0
     }
 
-    /// Where the newest frame lay when it entered the first element, to check that it is a slot.
+    /// The address of the newest frame when it entered the first element, to check that it is a
+    /// slot.
     var entryAddress: UInt {
       // SAFETY: as above.
       unsafe handle.map { unsafe upload_pipeline_entry_address($0) } ?? addressAtStop
@@ -238,7 +240,7 @@
     }
   }
 
-  /// A frame on its way through a pipeline.
+  /// A frame in a pipeline.
   private final class FrameEntry: Sendable {
     private let frame: HeldFrame
     let state: PipelineState
@@ -249,13 +251,13 @@
     }
   }
 
-  /// Called by GStreamer, on any of its threads, when no element needs the frame any more.
+  /// Called by GStreamer, on any of its threads, when no element needs the frame any longer.
   /// SAFETY: `context` is the `FrameEntry` that `push` retained for exactly this call.
   private func releaseUploadFrame(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     let entry = unsafe Unmanaged<FrameEntry>.fromOpaque(context)
     let state = unsafe entry.takeUnretainedValue().state
-    // The slot first: whoever sees that there is room may take another at once.
+    // The slot is released first, because a thread that sees room may take another frame at once.
     unsafe entry.release()
     state.frameReleased()
   }

@@ -3,8 +3,8 @@
   import Platform
   import Synchronization
 
-  /// What GStreamer's threads tell the thread that feeds a pipeline: frames released, the output
-  /// begun, the end reached, or an element failed.
+  /// The state that GStreamer's threads report to the thread that feeds a pipeline: released
+  /// frames, the start of the output, its end, or the failure of an element.
   final class PipelineState: Sendable {
     struct Failure: Sendable {
       enum Kind { case failed, noSpace, cannotOpen }
@@ -14,8 +14,7 @@
       var detail: String
     }
 
-    /// How far the first buffer of the output has come. A network sink does not take it before
-    /// its connection stands.
+    /// The progress of the output's first buffer. A network sink accepts it only when connected.
     enum FirstBuffer { case expected, offered, taken }
 
     private struct Values {
@@ -44,7 +43,7 @@
       change { if $0.failure == nil { $0.failure = failure } }
     }
 
-    /// Has whoever waits look again at a condition that lies elsewhere.
+    /// Makes waiting threads check their condition again, for conditions outside this object.
     func touch() { change { _ in } }
 
     private func change(_ body: (inout Values) -> Void) {
@@ -69,7 +68,7 @@
     }
   }
 
-  /// Called by CGStreamer on a thread of GStreamer's.
+  /// Called by CGStreamer on a thread of GStreamer.
   /// SAFETY: `context` is the `PipelineState` that `Pipeline` keeps alive until its pipeline is
   /// destroyed; the event's strings are valid during the call.
   func handleUploadEvent(
@@ -93,7 +92,7 @@
         detail: lastLine(unsafe String(cString: event.detail))))
   }
 
-  /// GStreamer's detail begins with its own source file and line, which helps no user.
+  /// The last line of GStreamer's detail. The first names GStreamer's own source file and line.
   private func lastLine(_ text: String) -> String {
     let lines = text.split(separator: "\n")
     return lines.count > 1 ? String(lines[lines.count - 1]) : ""

@@ -1,7 +1,7 @@
 #if Media
   import FrameBus
 
-  /// GStreamer's names of the pixel formats of a stream.
+  /// GStreamer's names of a stream's pixel formats.
   enum PixelFormat {
     private static let names: [(fourcc: FourCC, name: String)] = [
       (.xrgb8888, "BGRx"), (.argb8888, "BGRA"), (.xbgr8888, "RGBx"), (.abgr8888, "RGBA"),
@@ -18,7 +18,7 @@
   }
 
   extension ColorSpace {
-    /// GStreamer's name of it; nil leaves the choice to GStreamer.
+    /// GStreamer's name of the color space; nil leaves the choice to GStreamer.
     var colorimetry: String? {
       switch self {
       case .bt601: "bt601"

@@ -3,10 +3,10 @@
   import WHIP
 
   extension PublicAddress {
-    /// As messages show it: without what may be a key.
+    /// The address for messages, without possible keys.
     var shown: String { String(text.dropLast(path.count)) + AddressKeys.shortened(in: path) }
 
-    /// What no message may show.
+    /// Texts that no message may show.
     var keys: [String] { AddressKeys.found(in: path) }
   }
 #endif

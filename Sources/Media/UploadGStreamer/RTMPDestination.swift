@@ -1,16 +1,15 @@
 #if Media
   import Upload
 
-  /// A server that speaks RTMP, which gets a stream in the container FLV.
+  /// An RTMP server, which receives a stream in the FLV container.
   final class RTMPOutlet: Outlet {
     let output: String
     let soundEncoder = SoundEncoder.aac
     private let location: String
-    /// What no message may show.
+    /// Texts that no message may show.
     private let keys: [String]
 
-    /// - Parameter key: what most servers ask for at the end of the address, and nobody else may
-    ///   know.
+    /// - Parameter key: the secret stream key, which most servers expect at the end of the address.
     init(_ address: PublicAddress, key: String?) {
       output = address.shown
       keys = address.keys + (key.map { [$0] } ?? [])
@@ -30,8 +29,8 @@
 
     func prepare() throws(DestinationError) {}
 
-    /// Servers name the stream that they refuse, and a key is part of the name.
-    func blanked(_ message: String) -> String { message.without(keys) }
+    /// Removes the keys: servers name the stream that they refuse, and a key is part of the name.
+    func redacted(_ message: String) -> String { message.without(keys) }
   }
 
   /// `rtmp://HOST/APPLICATION/STREAM`
@@ -45,7 +44,7 @@
 
     /// - Parameters:
     ///   - isEncrypted: for `rtmps`.
-    ///   - onLoss: told of a lost connection, and of the time until the next attempt.
+    ///   - onLoss: called with the error of a lost connection and the time until the next attempt.
     public init(
       key: String? = nil, isEncrypted: Bool = false,
       onLoss: @escaping @Sendable (DestinationError, Duration) -> Void = { _, _ in }

@@ -2,7 +2,7 @@
   import Upload
   import WHIP
 
-  /// A peer that speaks SRT, which gets an MPEG transport stream.
+  /// An SRT peer, which receives an MPEG transport stream.
   final class SRTOutlet: Outlet {
     private static let passphraseLengths = 10...79
 
@@ -10,16 +10,16 @@
     let soundEncoder = SoundEncoder.aac
     private let location: String
     private let passphrase: String?
-    /// What no message may show: many servers find a key in the parameter `streamid`.
+    /// Texts that no message may show: many servers expect a key in the parameter `streamid`.
     private let keys: [String]
 
     init(_ address: PublicAddress, passphrase: String?) throws(DestinationError) {
-      // The one parameter of libsrt that is never anything but secret.
+      // The only parameter of libsrt that is always secret.
       guard !AddressKeys.decoded(address.text).lowercased().contains("passphrase") else {
         throw .secretInAddress(address.scheme)
       }
       if let passphrase, !Self.passphraseLengths.contains(passphrase.utf8.count) {
-        throw .unusableSecret("SRT takes passphrases of 10 to 79 bytes")
+        throw .unusableSecret("SRT passphrases have 10 to 79 bytes")
       }
       output = address.shown
       location = address.text
@@ -35,14 +35,14 @@
         factory: "srtsink", package: "gstreamer1.0-plugins-bad",
         properties: [
           .init("uri", location), .init("sync", "false"),
-          // A peer that is not there, or goes, is an error that is seen; see `PeerDestination`.
+          // A missing or lost peer must be an error; `PeerDestination` reconnects.
           .init("auto-reconnect", "false"),
         ] + (passphrase.map { [.init("passphrase", $0), .init("pbkeylen", "16")] } ?? []))
     }
 
     func prepare() throws(DestinationError) {}
 
-    func blanked(_ message: String) -> String { message.without(keys) }
+    func redacted(_ message: String) -> String { message.without(keys) }
   }
 
   /// `srt://HOST:PORT`
@@ -54,7 +54,8 @@
     private let passphrase: String?
     private let onLoss: @Sendable (DestinationError, Duration) -> Void
 
-    /// - Parameter onLoss: told of a lost connection, and of the time until the next attempt.
+    /// - Parameter onLoss: called with the error of a lost connection and the time until the next
+    ///   attempt.
     public init(
       passphrase: String? = nil,
       onLoss: @escaping @Sendable (DestinationError, Duration) -> Void = { _, _ in }

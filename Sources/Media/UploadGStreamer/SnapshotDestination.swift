@@ -72,7 +72,7 @@
     public func abandon() {
       guard let pipeline else { return }
       pipeline.stop()
-      // Half a picture is none.
+      // A partial picture is useless.
       if !existedBefore { try? file.remove() }
     }
   }

@@ -2,8 +2,8 @@
   import Platform
   import Upload
 
-  /// Looks at the room on a disk while a file grows, so that the file can be ended properly before
-  /// there is none left.
+  /// Monitors free disk space while a file grows, so that the file can be finished before the disk
+  /// is full.
   final class SpaceWatch {
     private static let intervalNs: UInt64 = 500_000_000
     /// Enough for a container's index, however long the recording.
@@ -13,7 +13,7 @@
     private let reserve: UInt64
     private var nextNs: UInt64 = 0
 
-    /// - Parameter bitsPerSecond: what the file grows by; two seconds of it are kept in reserve.
+    /// - Parameter bitsPerSecond: the growth of the file; two seconds of it are kept in reserve.
     init(_ file: OutputFile, bitsPerSecond: Int) {
       self.file = file
       reserve = max(Self.leastReserve, UInt64(clamping: bitsPerSecond / 8 * 2))
@@ -21,7 +21,7 @@
 
     var isDue: Bool { monotonicNowNs() >= nextNs }
 
-    /// Before the file is begun.
+    /// The check before the file is created.
     func require() throws(DestinationError) {
       do throws(DestinationError) { try check() } catch {
         throw error.beforeTheFirstByte
@@ -41,7 +41,7 @@
   }
 
   extension DestinationError {
-    /// The same where nothing was written, or nothing of it is kept.
+    /// The corresponding error for an output that was not written, or is not kept.
     var beforeTheFirstByte: DestinationError {
       guard case .diskFull(let path, let freeBytes) = self else { return self }
       return .tooLittleSpace(path: path, freeBytes: freeBytes)

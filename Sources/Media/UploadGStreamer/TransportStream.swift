@@ -1,7 +1,7 @@
 #if Media
   import Upload
 
-  /// The elements of an MPEG transport stream, which can be entered anywhere.
+  /// The elements of an MPEG transport stream, which a receiver can join at any point.
   enum TransportStream {
     static let elements = [
       // A receiver that joins needs the parameter sets with every key frame.
@@ -11,7 +11,7 @@
       muxer,
     ]
 
-    /// Seven packets of 188 bytes, as many as one datagram carries.
+    /// Seven packets of 188 bytes, which fit into one datagram.
     static let muxer = ElementDescription(
       factory: "mpegtsmux", package: "gstreamer1.0-plugins-bad",
       properties: [.init("alignment", "7")], soundPad: "sink_%d")

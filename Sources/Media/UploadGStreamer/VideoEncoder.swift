@@ -2,16 +2,16 @@
   import FrameBus
   import Upload
 
-  /// An encoder as a chain of elements. Destinations know only this, so that a further encoder
-  /// joins by one conformance and one line in `VideoEncoders`.
+  /// An encoder as a chain of elements. Destinations depend only on this protocol; a new encoder
+  /// needs one conformance and one line in `VideoEncoders`.
   protocol VideoEncoder: Sendable {
-    /// What `--encoder` calls it.
+    /// The name for `--encoder`.
     var name: String { get }
-    /// What it must be fed: GStreamer's name of a pixel format.
+    /// GStreamer's name of the pixel format that it encodes.
     var inputFormatName: String { get }
-    /// The pictures that it takes.
+    /// The picture sizes that it supports.
     var limits: PictureLimits { get }
-    /// The elements, from raw video of that format to encoded video as containers want it.
+    /// The elements, from raw video of that format to encoded video for containers.
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
   }
 

@@ -5,24 +5,24 @@
   import Upload
   import WHIP
 
-  /// What a user asks of a WHIP upload, besides where to and by which encoder.
+  /// The options of a WHIP upload besides its address and encoder.
   public struct WHIPOptions: Sendable {
     public var bearer: BearerToken?
     public var allowsPlainHTTP = false
     /// A file of certificates to trust instead of the system's.
     public var certificates: String?
     public var servers: [ICEServer] = []
-    /// Only by a relay, so that the peer learns no address of this machine.
+    /// Sends only through relays, so that the peer learns no address of this machine.
     public var usesRelaysOnly = false
     public var profile = H264Profile.baseline
-    /// The bitrate is never adapted below this.
+    /// The lower bound of the adaptive bitrate.
     public var leastBitsPerSecond = 150_000
-    public var patience = WHIPConnection.Patience()
-    /// How long to try again once a connection that worked is lost.
+    public var timeouts = WHIPConnection.Timeouts()
+    /// How long to try to reconnect after a working connection is lost.
     public var reconnectsFor: Duration = .seconds(120)
-    /// Told what happens, on any thread.
+    /// Receives events, on any thread.
     public var report: @Sendable (WHIPReport) -> Void = { _ in }
-    /// Told what libcurl says; see `CurlClient`.
+    /// Receives libcurl's debug output; see `CurlClient`.
     public var listener: (@Sendable (UInt32, String) -> Void)?
 
     public init() {}
@@ -30,17 +30,17 @@
 
   public enum WHIPReport: Sendable {
     case connection(WHIPConnection.Event)
-    /// It is lost, and tried again after that time.
+    /// The connection is lost; the next attempt begins after this time.
     case reconnecting(WHIPError, after: Duration)
   }
 
-  /// Sends a stream live, by WHIP, as one track of video and, if asked for, one of sound. Sizes are
-  /// those of the first frame, as in a file: later ones are scaled into it.
+  /// Sends a stream live by WHIP, as one track of video and, on request, one of sound. The first
+  /// frame sets the picture size, as in a file; later frames are scaled to fit.
   ///
-  /// A frame is taken only while there is room for it, so before the connection stands, and while
-  /// it is lost, the newest frames replace each other on the bus and nothing is encoded in vain.
+  /// A frame is accepted only while there is room for it. Without a connection, newer frames
+  /// replace older ones on the bus, and nothing is encoded.
   public final class WHIPDestination: Destination {
-    /// The offer waits until every track has begun: so much silence makes a packet of sound.
+    /// Chunks of silence that make one packet of sound. The offer waits until every track has one.
     private static let preludeChunks: UInt64 = 4
 
     public let heldFrames = 2
@@ -57,10 +57,10 @@
     private var hasSound = false
     private var attempt: Attempt?
     private var bytesBefore: UInt64 = 0
-    /// The newest frame that the endpoint did not take.
+    /// The newest frame that was dropped because the endpoint refuses video.
     private var refused: SequenceNumber?
     public private(set) var lostFrames = 0
-    private var reattempts: Reattempts
+    private var retries: RetrySchedule
 
     /// A pipeline, and its connection to the endpoint.
     private struct Attempt {
@@ -70,10 +70,10 @@
       let rate: FrameRate
       var format: FrameFormat
       var geometry: FrameGeometry
-      /// Of the first frame: a pipeline's own time begins there.
+      /// The timestamp of the first frame, at which the pipeline's own time begins.
       let startNs: UInt64
 
-      /// One frame begins it all, by its size; the others wait for somebody to see them.
+      /// The first frame starts the attempt, since it sets the size; the others need a connection.
       func hasRoom(below limit: Int) -> Bool {
         connection.state == .connected && pipeline.state.framesHeld < limit
       }
@@ -84,7 +84,7 @@
     ) throws(DestinationError) {
       settings = encoder
       self.options = options
-      reattempts = Reattempts(for: options.reconnectsFor)
+      retries = RetrySchedule(for: options.reconnectsFor)
       do throws(WHIPError) {
         endpoint = try WHIPEndpoint(
           address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
@@ -119,7 +119,7 @@
     public func waitForRoom(
       until deadline: Deadline, stop: StopSignal?
     ) throws(DestinationError) -> Bool {
-      guard let attempt else { return reattempts.wait(until: deadline, stop: stop) }
+      guard let attempt else { return retries.wait(until: deadline, stop: stop) }
       let state = attempt.pipeline.state
       let connection = attempt.connection
       let hasRoom = state.wait(until: deadline, stop: stop) { _ in
@@ -137,7 +137,7 @@
     }
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
-      // The operator ?? would lose the type of what is thrown.
+      // The operator ?? would lose the type of the error.
       var attempt =
         if let started = self.attempt { started } else { try start(frame.lease, ptsNs) }
       guard attempt.connection.takes(.video) else { return lose(frame) }
@@ -153,14 +153,14 @@
         durationNs: attempt.format.assumedFrameNs)
     }
 
-    /// webrtcbin 1.22 would send what the answer refuses.
+    /// Drops a frame, because webrtcbin 1.22 would send media that the answer refuses.
     private func lose(_ frame: HeldFrame) {
       if frame.lease.sequence != refused { lostFrames += 1 }
       refused = frame.lease.sequence
     }
 
     public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
-      // Before there are pictures, and while nobody listens, there is nothing to send it with.
+      // Without an attempt, which a picture begins, and without a connection, sound is dropped.
       guard let attempt, attempt.connection.state == .connected, attempt.connection.takes(.audio),
         ptsNs >= attempt.startNs + Self.preludeChunks * SoundChunk.durationNs
       else { return }
@@ -186,7 +186,7 @@
         if hasSound { try peer.addSound() }
         connection = try WHIPConnection(
           peer, to: endpoint, client: client, servers: options.servers,
-          bitrate: bitrate(geometry), patience: options.patience
+          bitrate: bitrate(geometry), timeouts: options.timeouts
         ) { event in
           report(.connection(event))
           state.touch()
@@ -199,7 +199,7 @@
       let attempt = Attempt(
         pipeline: pipeline, peer: peer, connection: connection, rate: format.plannedRate,
         format: format, geometry: geometry, startNs: ptsNs)
-      // Known from here on, so that `abandon` ends it should it not play.
+      // Set before it plays, so that `abandon` ends it if that fails.
       self.attempt = attempt
       try pipeline.play()
       if hasSound {
@@ -224,7 +224,7 @@
       return transport
     }
 
-    /// Everything between appsrc and webrtcbin; see `FileDestination` for its beginning.
+    /// The elements between appsrc and webrtcbin.
     private func chain(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
       ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
         + encoder.elements(width: width, height: height, rate: rate)
@@ -232,11 +232,12 @@
 
     // MARK: The end of an attempt
 
-    /// Tries again later, if that may help; a first attempt that fails is the user's to mend.
+    /// Schedules the next attempt if that may help. A failed first attempt is reported to the user
+    /// at once.
     private func recover(from error: WHIPError) throws(DestinationError) {
       let hadWorked = attempt?.connection.hasConnected ?? false
       close()
-      guard error.isPassing, let pause = reattempts.fail(hadWorked: hadWorked) else {
+      guard error.isTransient, let pause = retries.fail(hadWorked: hadWorked) else {
         throw .upload(error)
       }
       options.report(.reconnecting(error, after: pause))
@@ -266,14 +267,14 @@
   }
 
   extension ElementDescription {
-    /// What CWebRTC makes the track of sound of.
+    /// The elements that CWebRTC builds the sound track from.
     fileprivate static let sound = [
       ElementDescription(factory: "audioconvert", package: "gstreamer1.0-plugins-base"),
       ElementDescription(factory: "opusenc", package: "gstreamer1.0-plugins-base"),
       ElementDescription(factory: "rtpopuspay", package: "gstreamer1.0-plugins-good"),
     ]
 
-    /// Where RTP becomes a WebRTC connection.
+    /// Sends RTP over a WebRTC connection.
     fileprivate static let transport = ElementDescription(
       factory: "webrtcbin", package: "gstreamer1.0-plugins-bad",
       properties: [.init("bundle-policy", "max-bundle"), .init("latency", "0")])

@@ -6,14 +6,14 @@
   import Synchronization
   import WHIP
 
-  /// webrtcbin, at the end of a pipeline, as the engine of a WHIP upload.
+  /// The engine of a WHIP upload: webrtcbin at the end of a pipeline.
   ///
-  /// SAFETY: the handle lives from `init` to `deinit`, which comes after the pipeline has stopped;
+  /// SAFETY: the handle lives from `init` to `deinit`, which first stops the pipeline;
   /// `WHIPConnection` uses it from one thread.
   @safe final class WebRTCPeer: WebRTCEngine, @unchecked Sendable {
-    // because webrtcbin locks for itself, and the rest never changes
+    // because webrtcbin has its own lock, and the rest does not change
 
-    /// Of one relay that has many.
+    /// The number of a relay's addresses to use.
     private static let maximumAddresses = 4
 
     let events = WebRTCEvents()
@@ -26,34 +26,34 @@
 
     /// - Parameters:
     ///   - pipeline: ends in webrtcbin, and does not play yet.
-    ///   - certificates: a file of those to trust in relays instead of the system's.
+    ///   - certificates: a file of certificates to trust for relays instead of the system's.
     init(
       _ pipeline: Pipeline, encoder: any LiveEncoder, certificates: String?
     ) throws(WHIPError) {
       self.pipeline = pipeline
       self.encoder = encoder
       self.certificates = certificates
-      // SAFETY: `events` and `reports` live until after `deinit` has ended the watch.
+      // SAFETY: `events` and `reports` outlive the callbacks, which `deinit` ends.
       let made = unsafe webrtc_peer_create(
         pipeline.handle, handleWebRTCEvent, Unmanaged.passUnretained(events).toOpaque())
       guard let made = unsafe made else { throw .engineFailed("the pipeline has no webrtcbin") }
       unsafe handle = made
-      unsafe webrtc_peer_hear_rtcp(handle, hearRTCP, Unmanaged.passUnretained(reports).toOpaque())
+      unsafe webrtc_peer_hear_rtcp(handle, handleRTCP, Unmanaged.passUnretained(reports).toOpaque())
     }
 
     deinit {
-      // First the threads that raise events.
+      // The threads that raise events end first.
       pipeline.stop()
       unsafe webrtc_peer_destroy(handle)
       for tunnel in tunnels.withLock({ $0 }) { tunnel.close() }
     }
 
-    /// A track of sound besides, before the pipeline plays.
+    /// Adds a sound track. Call this before the pipeline plays.
     func addSound() throws(WHIPError) {
       try unsafe call { unsafe webrtc_peer_add_sound(handle, $0, $1) }
     }
 
-    /// Takes the next chunk of that track; any one thread may call it. Never waits.
+    /// Sends the next chunk of the sound track. Any one thread may call it. Never blocks.
     func push(_ sound: SoundChunk, ptsNs: UInt64) {
       // SAFETY: the samples are copied during the call.
       unsafe sound.samples.withUnsafeBufferPointer { samples in
@@ -92,7 +92,8 @@
       }
     }
 
-    /// Those to try: libnice 0.1.21 finds the address of a relay's name, but loses its port.
+    /// The addresses to try. Names are resolved here because libnice 0.1.21 loses the port of a
+    /// relay that has a name.
     private func addresses(
       of server: ICEServer, until deadline: Deadline, stop: StopSignal
     ) throws(HTTPError) -> ArraySlice<String> {
@@ -105,11 +106,12 @@
       guard let found else { throw .timedOut }
       if found.isEmpty { throw .unresolvable }
       if server.kind == .turn { return found.prefix(Self.maximumAddresses) }
-      // There can be one for STUN: the family that most machines behind a router have.
+      // webrtcbin takes one STUN server; most machines behind a router have IPv4.
       return (found.filter { !$0.contains(":") } + found).prefix(1)
     }
 
-    /// libnice 0.1.21 speaks TLS to no relay: it would send as plain TCP what is to be secret.
+    /// The relay behind a TLS tunnel. libnice 0.1.21 does not support TLS to relays: it would send
+    /// the secrets over plain TCP.
     private func tunnelled(
       _ server: ICEServer, until deadline: Deadline, stop: StopSignal
     ) throws(HTTPError) -> ICEServer {
@@ -125,12 +127,12 @@
         server.kind == .stun
         ? unsafe webrtc_peer_set_stun_server(handle, server.hostName, UInt32(server.port))
         : unsafe webrtc_peer_add_turn_server(handle, server.locator)
-      if !isTaken { throw .broken(reason: "webrtcbin does not take it") }
+      if !isTaken { throw .broken(reason: "webrtcbin does not accept it") }
     }
 
     func useOnly(localAddress: String) throws(WHIPError) {
       guard unsafe webrtc_peer_add_local_address(handle, localAddress) else {
-        throw .engineFailed("it does not take the address \(localAddress)")
+        throw .engineFailed("it does not accept the address \(localAddress)")
       }
     }
 
@@ -149,13 +151,13 @@
       pipeline.set(property, of: encoder.factory)
     }
 
-    /// Makes a call that explains itself when it fails.
+    /// Makes a C call that writes a message when it fails.
     @unsafe private func call(
       _ body: (UnsafeMutablePointer<CChar>, Int) -> Bool
     ) throws(WHIPError) {
       let message = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) {
         buffer -> String? in
-        // SAFETY: the buffer is as long as the call is told; on failure it holds a C string.
+        // SAFETY: the call gets the buffer's length; on failure the buffer holds a C string.
         guard let start = buffer.baseAddress else { return nil }
         unsafe start[0] = 0
         return unsafe body(start, buffer.count) ? nil : unsafe String(cString: start)
@@ -164,9 +166,9 @@
     }
   }
 
-  /// Called by CWebRTC on a thread of webrtcbin's.
-  /// SAFETY: `context` is the `WebRTCEvents` that the peer keeps until it has ended the watch; the
-  /// text is valid during the call.
+  /// Called by CWebRTC on a thread of webrtcbin.
+  /// SAFETY: `context` is the `WebRTCEvents` that the peer keeps until the callbacks have ended;
+  /// the text is valid during the call.
   private func handleWebRTCEvent(
     _ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<webrtc_event>?
   ) {
@@ -185,14 +187,14 @@
     }
   }
 
-  /// Called by CWebRTC on a thread of webrtcbin's.
-  /// SAFETY: `context` is the `ReceiverReports` that the peer keeps until it has ended the watch;
+  /// Called by CWebRTC on a thread of webrtcbin.
+  /// SAFETY: `context` is the `ReceiverReports` that the peer keeps until the callbacks have ended;
   /// the bytes are valid during the call.
-  private func hearRTCP(
+  private func handleRTCP(
     _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
   ) {
     guard let context = unsafe context, let bytes = unsafe bytes else { return }
     let reports = unsafe Unmanaged<ReceiverReports>.fromOpaque(context).takeUnretainedValue()
-    reports.hear(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
+    reports.receive(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
   }
 #endif

@@ -2,16 +2,16 @@
   import FrameBus
   import Upload
 
-  /// H.264 by x264, each frame encoded and out before the next comes in.
+  /// H.264 by x264, without delay: each frame is encoded before the next arrives.
   struct X264Encoder: VideoEncoder {
     static let name = "x264"
     static let presets = [
       "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower",
       "veryslow",
     ]
-    /// A player that joins, or seeks, waits for a key frame at most so long.
+    /// The longest wait for a key frame of a player that joins or seeks.
     private static let keyFrameSeconds = 2
-    /// What x264 plans its bits by when the stream does not say how many frames it has a second.
+    /// The frame rate with which x264 plans its bitrate if the stream's is unknown.
     private static let assumedRate = 30
 
     private let settings: EncoderSettings

@@ -1,7 +1,7 @@
-/// Keys in the path of an address, by which many servers tell their users apart: text that people
-/// and logs may see is without them. What looks like none, such as words and short numbers, stays.
+/// Keys in the path of an address, which many servers use to identify users. Texts for people and
+/// logs leave them out. Parts that do not look like keys, such as words and short numbers, stay.
 package enum AddressKeys {
-  /// A path in which only the beginning of each is left, and no query.
+  /// A path without its query, and with only the first characters of each key.
   package static func shortened(in path: String) -> String {
     let shown = path.prefix { $0 != "?" }
     let parts = shown.split(separator: "/", omittingEmptySubsequences: false).map {
@@ -10,8 +10,8 @@ package enum AddressKeys {
     return parts.joined(separator: "/") + (shown.count < path.count ? "?…" : "")
   }
 
-  /// Those of a path and its query, as they stand there and as servers and libraries read them. A
-  /// value of the query may be one as a whole, too, as a stream's name of SRT.
+  /// The keys of a path and its query, both escaped and decoded. A whole value of the query may be
+  /// a key, such as SRT's stream ID.
   package static func found(in path: String) -> [String] {
     let query = path.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }
     let values = query.split(separator: "&").compactMap { field in
@@ -19,7 +19,7 @@ package enum AddressKeys {
     }
     let decoded = values.map(Self.decoded)
     let parts = split(path, at: "/?&=#") + decoded.flatMap { split($0, at: "/=,") }
-    // The longest first, so that none is left in pieces.
+    // The longest first, so that no key remains in part.
     return Set(parts + values + decoded).filter { mayBeKey($0) }
       .sorted { ($0.count, $0) > ($1.count, $1) }
   }
@@ -32,7 +32,7 @@ package enum AddressKeys {
     part.count > 16 || part.count > 6 && part.contains(where: \.isNumber)
   }
 
-  /// A text of an address without its escapes (RFC 3986, section 2.1).
+  /// A part of an address with its percent-encoding decoded (RFC 3986, section 2.1).
   package static func decoded(_ text: String) -> String {
     var rest = Array(text.utf8)[...]
     var bytes: [UInt8] = []
@@ -52,7 +52,7 @@ package enum AddressKeys {
 }
 
 extension String {
-  /// As people and logs may see it.
+  /// The text with each secret replaced by “…”.
   package func without(_ secrets: [String]) -> String {
     secrets.filter { !$0.isEmpty }.reduce(self) { $0.replacing($1, with: "…") }
   }

@@ -1,5 +1,5 @@
-/// How long to wait before each new attempt: twice as long each time, up to a limit, and less by up
-/// to a quarter by chance, so that many uploaders do not come back in the same moment.
+/// Exponential backoff: the wait doubles with each failure up to a limit, and is reduced by a
+/// random share of up to a quarter, so that many uploaders do not reconnect at the same moment.
 public struct BackOff: Sendable {
   private let first: Duration
   private let longest: Duration
@@ -10,13 +10,13 @@ public struct BackOff: Sendable {
     self.longest = longest
   }
 
-  /// The wait after one more failure.
+  /// Counts a failure and returns the wait before the next attempt.
   public mutating func next() -> Duration {
     let doubled = min(longest, first * (1 << min(failures, 16)))
     failures += 1
     return doubled * Double.random(in: 0.75...1)
   }
 
-  /// An attempt went well.
+  /// Call this after a successful attempt.
   public mutating func reset() { failures = 0 }
 }

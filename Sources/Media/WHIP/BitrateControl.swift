@@ -1,18 +1,18 @@
-/// Chooses the encoder's bitrate by what the receiver reports as lost: the loss-based half of
+/// Adapts the encoder's bitrate to the loss that the receiver reports: the loss-based half of
 /// Google Congestion Control (draft-ietf-rmcat-gcc-02, section 6), with bounds.
 public struct BitrateControl: Hashable, Sendable {
   public let minimum: Int
   public let maximum: Int
   public private(set) var bitsPerSecond: Int
 
-  /// - Parameter maximum: the wanted bitrate, with which it begins.
+  /// - Parameter maximum: the requested bitrate, which is also the initial one.
   public init(minimum: Int, maximum: Int) {
     self.minimum = min(minimum, maximum)
     self.maximum = maximum
     bitsPerSecond = maximum
   }
 
-  /// To be called once for each report.
+  /// Call this once for each report.
   /// - Returns: whether the bitrate has changed.
   public mutating func adapt(lostShare: Double) -> Bool {
     let before = bitsPerSecond

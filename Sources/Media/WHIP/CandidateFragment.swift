@@ -1,6 +1,6 @@
-/// Candidates on their way from a viewer (RFC 8840), checked.
+/// Candidates that a viewer sent (RFC 8840), validated.
 public struct CandidateFragment: Hashable, Sendable {
-  /// A candidate, and the name of the media section that it is of.
+  /// A candidate and the name of its media section.
   public struct Candidate: Hashable, Sendable {
     public let mid: String
     /// `candidate:…`
@@ -9,13 +9,14 @@ public struct CandidateFragment: Hashable, Sendable {
 
   private static let longestCandidate = 512
 
-  /// Tells apart sessions; nil if it is left out.
+  /// Identifies the ICE session; nil if the fragment omits it.
   public private(set) var usernameFragment: String?
   public private(set) var candidates: [Candidate] = []
 
-  /// - Returns: nil if it is no fragment. A candidate that names no address is left out: to look
-  ///   up what a browser calls `….local` is not worth asking the network. So is one of TCP, by
-  ///   which a viewer would have this machine connect to wherever it likes.
+  /// Candidates without a literal address (a browser's `….local`) are skipped, because looking
+  /// them up would query the network. TCP candidates are skipped, because they would let a viewer
+  /// make this machine connect to any address.
+  /// - Returns: nil if the text is malformed.
   public init?(_ text: String) {
     var mid = ""
     for line in text.split(whereSeparator: \.isNewline) {

@@ -1,9 +1,9 @@
 import Platform
 
-/// Carries one request to a server and its answer back: libcurl does it, and tests do.
+/// Sends a request to a server and returns its response. libcurl implements it, and so do tests.
 public protocol HTTPClient: Sendable {
-  /// Sends one request; follows no redirect.
-  /// - Throws: why there is no answer. An answer of any status is none of that.
+  /// Sends one request. Does not follow redirects.
+  /// - Throws: the reason why there is no response. A response of any status is not an error.
   func send(
     _ request: HTTPRequest, until deadline: Deadline, stop: StopSignal?
   ) throws(HTTPError) -> HTTPResponse
@@ -29,7 +29,7 @@ public struct HTTPRequest: Sendable {
   public var method: HTTPMethod
   public var address: WebAddress
   public var headers: [HTTPHeader] = []
-  /// Apart from the other headers, because it is a secret.
+  /// Kept apart from the other headers because it is secret.
   public var bearer: BearerToken?
   public var body = ""
 
@@ -50,7 +50,7 @@ public struct HTTPResponse: Sendable {
     self.body = body
   }
 
-  /// The values of all headers of that name, in any case of letters.
+  /// The values of all headers with a name, compared without regard to case.
   public func values(of name: String) -> [String] {
     let wanted = name.lowercased()
     return headers.filter { $0.name.lowercased() == wanted }.map(\.value)
@@ -66,7 +66,7 @@ public struct HTTPResponse: Sendable {
   }
 }
 
-/// Why a server gave no answer.
+/// Why there is no response from a server.
 public enum HTTPError: Error, Hashable, Sendable {
   case stopped
   case timedOut
@@ -75,9 +75,9 @@ public enum HTTPError: Error, Hashable, Sendable {
   case badCertificate(reason: String)
   case unreadableCertificates(path: String)
   case answerTooLarge
-  /// A line of its header.
+  /// A line of the response's header is too long.
   case headerTooLong
-  /// TLS over UDP, by which a relay was to be reached.
+  /// The relay's address asks for TLS over UDP.
   case noDatagramTLS
   case broken(reason: String)
 }
@@ -85,22 +85,21 @@ public enum HTTPError: Error, Hashable, Sendable {
 extension HTTPError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .stopped: "it was stopped before there was an answer"
+    case .stopped: "stopped before it answered"
     case .timedOut: "no answer in time; check that the server runs and the network is not blocked"
-    case .unresolvable: "its name is not known; check the spelling and the name server"
+    case .unresolvable: "its name cannot be resolved; check the name and the DNS server"
     case .cannotConnect(let reason):
-      "nobody answers there (\(reason)); check that the server runs, and its port"
+      "cannot connect (\(reason)); check that the server is running, and its port"
     case .badCertificate(let reason):
-      "its certificate is not trusted (\(reason)); if the server is yours, name the certificate"
+      "its certificate is not trusted (\(reason)); if the server is yours, pass the certificate"
         + " that signed it with --ca FILE"
     case .unreadableCertificates(let path):
-      "\(path) holds no certificates that can be read; write them in PEM"
-    case .answerTooLarge: "it answers with more than a WHIP endpoint would; check the URL"
+      "\(path) contains no readable certificates; use the PEM format"
+    case .answerTooLarge: "its answer is larger than that of a WHIP endpoint; check the URL"
     case .headerTooLong:
-      "its answer has too long a line in its header; check the URL, and see the server's own log"
+      "its answer has a header line that is too long; check the URL, and see the server's own log"
     case .noDatagramTLS:
-      "TLS over UDP (DTLS) to a relay is not supported; name it with ?transport=tcp, or as turn:"
-        + " without TLS"
+      "TLS over UDP (DTLS) to a relay is not supported; use ?transport=tcp, or turn: without TLS"
     case .broken(let reason): "the connection failed (\(reason)); check the URL and its port"
     }
   }

@@ -1,18 +1,18 @@
-/// A server that helps two peers to find each other (RFC 7064, RFC 7065).
+/// A STUN or TURN server, which helps two peers to connect (RFC 7064, RFC 7065).
 public struct ICEServer: Hashable, Sendable {
   public enum Kind: String, Sendable { case stun, turn, turns }
 
   public private(set) var kind: Kind
   public private(set) var host: String
   public private(set) var port: Int
-  /// `udp` or `tcp`; nil leaves it open.
+  /// `udp` or `tcp`; nil if the address does not say.
   public private(set) var transport: String?
   public var username = ""
-  /// A secret; it stands in no description.
+  /// A secret; not part of `description`.
   public var password = ""
 
   /// - Parameter text: `stun:HOST[:PORT]`, `turn[s]:HOST[:PORT][?transport=udp|tcp]`.
-  /// - Returns: nil if it is none of these.
+  /// - Returns: nil for any other text.
   public init?(_ text: String) {
     guard text.utf8.count <= 512, let colon = text.firstIndex(of: ":"),
       let kind = Kind(rawValue: text[..<colon].lowercased())
@@ -33,19 +33,19 @@ public struct ICEServer: Hashable, Sendable {
 
   var isLoopback: Bool { Authority.isLoopback(host) }
 
-  /// The host without the brackets that an address of IPv6 is written in.
+  /// The host without the brackets around an IPv6 address.
   package var hostName: String {
     host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
   }
 
-  /// The same server by one of its addresses.
+  /// The same server with an address as its host.
   package func at(address: String) -> ICEServer {
     var server = self
     server.host = address.contains(":") ? "[\(address)]" : address
     return server
   }
 
-  /// The same relay by a tunnel that speaks TLS in the client's place.
+  /// The same relay, reached through a tunnel that adds TLS.
   package func behind(tunnelAt port: UInt16) -> ICEServer {
     var server = at(address: "127.0.0.1")
     server.kind = .turn
@@ -54,7 +54,7 @@ public struct ICEServer: Hashable, Sendable {
     return server
   }
 
-  /// As GStreamer takes it, the user and password escaped. A secret.
+  /// The address in GStreamer's form, with user and password escaped. A secret.
   package var locator: String {
     let user =
       kind == .stun ? "" : "\(Self.escaped(username)):\(Self.escaped(password))@"

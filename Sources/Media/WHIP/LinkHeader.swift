@@ -1,4 +1,4 @@
-/// Reads the ICE servers out of `Link` headers (RFC 8288; RFC 9725, section 4.6):
+/// Parses ICE servers from `Link` headers (RFC 8288; RFC 9725, section 4.6):
 /// `<turn:HOST?transport=udp>; rel="ice-server"; username="user"; credential="secret"`.
 package enum LinkHeader {
   package static let maximumServers = 16
@@ -27,11 +27,11 @@ package enum LinkHeader {
 
   struct Link {
     var target: String
-    /// By their names in lower case; of several of one name the first counts.
+    /// Values by lowercase name. If a name is repeated, the first value counts.
     var parameters: [String: String] = [:]
   }
 
-  /// Reads a list of links, one after the other. What cannot be read ends it.
+  /// Parses a list of links one by one. Malformed text ends the list.
   private struct Reader {
     private var rest: Substring
 

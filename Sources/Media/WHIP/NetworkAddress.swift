@@ -1,6 +1,6 @@
-/// Addresses as they are written.
+/// Network addresses in text form.
 public enum NetworkAddress {
-  /// Whether it is an address of IPv4 or IPv6, and no name that somebody else could point
+  /// Whether a text is an IPv4 or IPv6 address, not a name that another party could point
   /// elsewhere.
   public static func isLiteral(_ text: some StringProtocol) -> Bool {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)

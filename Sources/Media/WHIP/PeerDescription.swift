@@ -1,15 +1,15 @@
-/// A session description that came from a peer, as it is safe to give to an engine.
+/// A session description from a peer, made safe for an engine.
 ///
-/// It has lines of printable ASCII alone, so that nobody reads it otherwise than it is read here:
-/// neither by other ends of lines, nor by marks that join a character.
+/// Its lines are printable ASCII, so that every parser reads it as this one does: without other
+/// line ends, and without combining characters.
 public struct PeerDescription: Hashable, Sendable {
   public private(set) var lines: [String] = []
   public private(set) var candidateCount = 0
 
-  /// Leaves out the candidates that name no address (`….local`): an engine looks such a name up in
-  /// the network, with a thread that may wait for ever.
-  /// - Parameter overUDPAlone: leaves out the others, too: an engine would open connections to
-  ///   wherever they point.
+  /// Removes candidates that have a name instead of an address (`….local`), because an engine looks
+  /// up such a name on a thread that may block forever.
+  /// - Parameter overUDPAlone: also removes candidates of other transports, because an engine would
+  ///   open connections to any address that they name.
   public init(_ text: String, overUDPAlone: Bool) {
     let parts = text.utf8.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
     for part in parts {
@@ -29,8 +29,8 @@ public struct PeerDescription: Hashable, Sendable {
 
   public var text: String { lines.map { $0 + "\r\n" }.joined() }
 
-  /// Whether `candidate:…` is well formed (RFC 8839, section 5.1) and has an address that need not
-  /// be looked up. Words are those between single spaces, as engines see them.
+  /// Whether `candidate:…` is well formed (RFC 8839, section 5.1) and has a literal address. Words
+  /// are separated by single spaces, as engines expect.
   static func isUsable(_ attribute: Substring, overUDPAlone: Bool) -> Bool {
     guard attribute.hasPrefix("candidate:"),
       attribute.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
@@ -53,8 +53,8 @@ public struct PeerDescription: Hashable, Sendable {
     "a=inactive": "a=inactive",
   ]
 
-  /// Has its sections of pictures and sound receive and send nothing: who offers to send, too, as
-  /// is the case without a word on it, would be told that somebody listens.
+  /// Sets the direction of the audio and video sections to receive only. A peer that offers to
+  /// send, which is the default direction, would otherwise be told that its media are received.
   public mutating func receiveOnly() {
     var sections = sections
     let common = sections[0].lazy.compactMap { Self.received[$0] }.first ?? "a=recvonly"
@@ -68,9 +68,9 @@ public struct PeerDescription: Hashable, Sendable {
     lines = sections.flatMap { $0 }
   }
 
-  /// Leaves each section one fingerprint, by SHA-256 if it has one. A peer may name several, and
-  /// those of a section replace the session's (RFC 8122, section 5); webrtcbin refuses a
-  /// description whose first ones differ.
+  /// Keeps one fingerprint per section, a SHA-256 one if there is one. A peer may list several,
+  /// and those of a section replace the session's (RFC 8122, section 5); webrtcbin refuses a
+  /// description whose sections begin with different ones.
   public mutating func nameOneFingerprint() {
     var sections = sections
     let common = Self.fingerprint(in: sections[0])
@@ -87,11 +87,11 @@ public struct PeerDescription: Hashable, Sendable {
   private static func fingerprint(in section: [String]) -> String? {
     let named = section.filter { $0.hasPrefix(fingerprintStart) }
     let usual = named.filter { $0.lowercased().hasPrefix(fingerprintStart + "sha-256 ") }
-    // The same of several in every section, whatever their order.
+    // The smallest, so that every section gets the same one whatever their order.
     return usual.min() ?? named.min()
   }
 
-  /// The lines of the session, and then those of each medium.
+  /// The lines of the session, then those of each media section.
   private var sections: [[String]] {
     var sections: [[String]] = [[]]
     for line in lines {

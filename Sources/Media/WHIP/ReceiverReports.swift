@@ -1,22 +1,22 @@
 import Synchronization
 
-/// What a peer's RTCP says of what it receives: the report blocks of its sender and receiver
-/// reports (RFC 3550, section 6.4), added up over all the streams that it is sent.
+/// A peer's reception reports: the report blocks of its RTCP sender and receiver reports (RFC 3550,
+/// section 6.4), added up over all streams that it receives.
 ///
-/// The bytes are the peer's: what is no report is passed over, and blocks of more than
+/// The bytes are untrusted: other packets are skipped, and the blocks of more than
 /// ``maximumSources`` streams are not counted.
 public final class ReceiverReports: Sendable {
-  /// Two media, and the retransmission of each, twice over.
+  /// Two kinds of media and the retransmission of each, doubled.
   public static let maximumSources = 8
 
   private let state = Mutex(State())
 
   public init() {}
 
-  /// Takes a compound packet, decrypted, from any thread.
-  public func hear(_ packet: [UInt8]) { state.withLock { $0.hear(packet[...]) } }
+  /// Parses a decrypted compound packet. Any thread may call it.
+  public func receive(_ packet: [UInt8]) { state.withLock { $0.receive(packet[...]) } }
 
-  /// What has come since it was last asked; nil if nothing has.
+  /// The sum of the reports since the last call; nil if there was none.
   public func take() -> WebRTCReport? { state.withLock { $0.fresh.take() } }
 }
 
@@ -26,7 +26,7 @@ extension ReceiverReports {
     /// By SSRC.
     private var newest: [UInt32: Block] = [:]
 
-    mutating func hear(_ packet: ArraySlice<UInt8>) {
+    mutating func receive(_ packet: ArraySlice<UInt8>) {
       var rest = packet
       while rest.count >= Header.size {
         let header = Header(rest)
@@ -34,11 +34,11 @@ extension ReceiverReports {
         let body = rest.prefix(header.byteCount).dropFirst(Header.size)
         rest = rest.dropFirst(header.byteCount)
         guard let skipped = header.bytesBeforeBlocks else { continue }
-        hearBlocks(of: body.dropFirst(skipped), atMost: header.blockCount)
+        receiveBlocks(of: body.dropFirst(skipped), atMost: header.blockCount)
       }
     }
 
-    private mutating func hearBlocks(of bytes: ArraySlice<UInt8>, atMost count: Int) {
+    private mutating func receiveBlocks(of bytes: ArraySlice<UInt8>, atMost count: Int) {
       var rest = bytes
       for _ in 0..<count where rest.count >= Block.size {
         add(Block(rest))
@@ -51,13 +51,13 @@ extension ReceiverReports {
       guard before != nil || newest.count < maximumSources else { return }
       newest[block.source] = block
       var sum = fresh ?? WebRTCReport(packetsExpected: 0, packetsLost: 0)
-      // What came before the first block is nobody's to tell.
+      // A first block has no predecessor to compare with.
       if let before { sum.add(block, since: before) }
       fresh = sum
     }
   }
 
-  /// The first words of each packet in a compound one.
+  /// The header of each packet in a compound packet.
   private struct Header {
     static let size = 4
     let version: UInt8
@@ -73,7 +73,7 @@ extension ReceiverReports {
       byteCount = (Int(word & 0xffff) + 1) * 4
     }
 
-    /// After the header; nil in a packet that has no report blocks.
+    /// The offset of the blocks after the header; nil for a packet without report blocks.
     var bytesBeforeBlocks: Int? {
       switch type {
       case 200: 24
@@ -86,9 +86,9 @@ extension ReceiverReports {
   fileprivate struct Block {
     static let size = 24
     let source: UInt32
-    /// In all, and less if some came twice: 24 bits.
+    /// The cumulative number of lost packets, less those received twice: 24 bits, signed.
     let lost: Int32
-    /// With the count of its cycles.
+    /// The extended highest sequence number received, with its cycle count.
     let highestNumber: UInt32
 
     init(_ bytes: ArraySlice<UInt8>) {
@@ -104,7 +104,7 @@ extension WebRTCReport {
     _ block: ReceiverReports.Block, since before: ReceiverReports.Block
   ) {
     let expected = Int32(bitPattern: block.highestNumber &- before.highestNumber)
-    // A receiver that begins anew counts from its new beginning.
+    // A receiver that restarts counts from its new start.
     guard expected > 0 else { return }
     packetsExpected += UInt64(expected)
     packetsLost += Int64(block.lost) - Int64(before.lost)
@@ -112,7 +112,7 @@ extension WebRTCReport {
 }
 
 extension ArraySlice<UInt8> {
-  /// The four bytes at an offset.
+  /// The 32-bit number at an offset.
   fileprivate func bigEndian(at offset: Int) -> UInt32 {
     dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }

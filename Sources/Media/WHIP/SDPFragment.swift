@@ -1,7 +1,7 @@
-/// A candidate of ours, and the media section it belongs to.
+/// A local candidate and the media section that it belongs to.
 public struct ICECandidate: Hashable, Sendable {
   public let mediaIndex: Int
-  /// `candidate:…`, as a line of a session description has it.
+  /// `candidate:…`, as in a session description.
   public let text: String
 
   public init(mediaIndex: Int, text: String) {
@@ -10,7 +10,7 @@ public struct ICECandidate: Hashable, Sendable {
   }
 }
 
-/// Candidates on their way to the endpoint (RFC 8840, as RFC 9725 asks for it).
+/// Candidates to send to the endpoint, in the format of RFC 8840, which RFC 9725 requires.
 struct SDPFragment {
   let text: String
 
@@ -19,7 +19,7 @@ struct SDPFragment {
     let credentials = ["ice-ufrag", "ice-pwd"].compactMap { name in
       offer.value(of: name).map { "a=\(name):\($0)" }
     }
-    // In a bundle all candidates belong to its first section.
+    // In a bundle, all candidates belong to the first section.
     let sections = candidates.isEmpty ? [0] : Set(candidates.map(\.mediaIndex)).sorted()
     for section in sections where offer.media.indices.contains(section) {
       let media = offer.media[section]

@@ -1,15 +1,14 @@
-/// What a section of a session description carries.
+/// The kind of media of a section.
 public enum MediaKind: String, Hashable, Sendable {
   case audio
   case video
 }
 
-/// What this module needs to know of a session description (RFC 8866): it reads a few lines, and
-/// leaves the rest to the engine.
+/// The parts of a session description (RFC 8866) that this module needs. The engine reads the rest.
 public struct SessionDescription: Hashable, Sendable {
   /// A media section.
   public struct Media: Hashable, Sendable {
-    /// The whole line behind `m=`.
+    /// The line after `m=`.
     public var line: String
     /// The name of the section (RFC 5888).
     public var mid = ""
@@ -21,7 +20,7 @@ public struct SessionDescription: Hashable, Sendable {
     public var isAccepted: Bool {
       line.split(separator: " ").dropFirst().first.map { $0 != "0" } ?? false
     }
-    /// Whether its owner would receive something by it.
+    /// Whether its author would receive media through it.
     public var receives: Bool {
       isAccepted && !attributes.contains("sendonly") && !attributes.contains("inactive")
     }
@@ -49,7 +48,7 @@ public struct SessionDescription: Hashable, Sendable {
 
   private static let maximumMedia = 64
 
-  /// Reads what is there, and skips what it does not know.
+  /// Parses a text and skips unknown lines.
   public init(_ text: String) {
     for line in text.split(whereSeparator: \.isNewline) {
       if line.hasPrefix("m=") {
@@ -69,7 +68,7 @@ public struct SessionDescription: Hashable, Sendable {
     }
   }
 
-  /// - Returns: nil if a server's text is none at all.
+  /// - Returns: nil if a server's text is not a session description.
   init?(answer text: String) {
     guard text.drop(while: \.isWhitespace).hasPrefix("v=0") else { return nil }
     self.init(text)
@@ -78,8 +77,8 @@ public struct SessionDescription: Hashable, Sendable {
 
   var acceptsMedia: Bool { media.contains(where: \.receives) }
 
-  /// What an offer has and its receiver, whose answer this is, does not take. Sections are answered
-  /// in their order (RFC 3264, section 6).
+  /// The media of an offer that this answer refuses. An answer has the sections of its offer, in
+  /// the same order (RFC 3264, section 6).
   func refused(of offer: SessionDescription) -> [MediaKind] {
     offer.media.indices.compactMap { index in
       let isTaken = media.indices.contains(index) && media[index].receives
@@ -92,7 +91,7 @@ public struct SessionDescription: Hashable, Sendable {
     Media.value(of: name, in: attributes) ?? media.lazy.compactMap { $0.value(of: name) }.first
   }
 
-  /// The offer with another fingerprint (RFC 8122, by SHA-256) in all its sections.
+  /// The offer with another SHA-256 fingerprint (RFC 8122) in all its sections.
   public static func naming(fingerprint: String, in offer: String) -> String {
     offer.split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
       line.hasPrefix("a=fingerprint:") ? "a=fingerprint:sha-256 " + fingerprint : String(line)

@@ -1,22 +1,23 @@
 import Platform
 import Synchronization
 
-/// One attempt to send by WHIP, from the offer to the end of the session, on a thread of its own.
+/// One attempt to send by WHIP, from the offer to the end of the session, on its own thread.
 ///
-/// It brings together an engine, which knows media, and a session, which knows the endpoint. It
-/// ends by itself when something fails, and by `end`; either way the endpoint is told.
+/// It connects an engine, which handles media, to a session, which handles the endpoint. It ends
+/// when something fails or `end` is called; either way it removes the session at the endpoint.
 public final class WHIPConnection: Sendable {
-  /// Times of an attempt, for tests to shorten.
-  public struct Patience: Sendable {
-    /// For one request.
+  /// The timeouts of an attempt. Tests shorten them.
+  public struct Timeouts: Sendable {
+    /// Of one request.
     public var request: Duration = .seconds(10)
     /// From the answer to the first packet.
     public var connecting: Duration = .seconds(20)
-    /// The same once the endpoint has refused candidates, without which it may find a way.
+    /// From a refusal of candidates to the first packet: the endpoint may still connect without
+    /// them.
     public var refused: Duration = .seconds(3)
-    /// For a peer that is not heard of to come back.
+    /// From the last report or connection change of the peer until the connection counts as lost.
     public var silence: Duration = .seconds(10)
-    /// For the request that removes the session.
+    /// Of the request that removes the session.
     public var removal: Duration = .seconds(3)
 
     public init() {}
@@ -28,20 +29,20 @@ public final class WHIPConnection: Sendable {
     case ended(WHIPError)
   }
 
-  /// What became of it, and of its media, in the order in which it happens.
+  /// Events of the attempt, in the order in which they happen.
   public enum Event: Hashable, Sendable {
     case offered(WebAddress)
-    /// The endpoint takes the other medium alone.
+    /// The endpoint accepts only the other kind of media.
     case refused(MediaKind)
     /// The ICE servers that the endpoint recommends.
     case recommended([ICEServer])
-    /// An ICE server is done without.
+    /// An ICE server cannot be used and is skipped.
     case notUsed(WHIPError)
     case connected
     case bitrate(Int)
-    /// The endpoint took no further candidates; the media flow all the same.
+    /// The endpoint refused further candidates; media are sent nevertheless.
     case candidatesRefused(WHIPError)
-    /// The endpoint was not told of the end.
+    /// The session could not be removed at the endpoint.
     case notRemoved(WHIPError)
     case ended(WHIPError)
   }
@@ -52,7 +53,7 @@ public final class WHIPConnection: Sendable {
   private let endpoint: WHIPEndpoint
   private let client: any HTTPClient
   private let servers: [ICEServer]
-  private let patience: Patience
+  private let timeouts: Timeouts
   private let onEvent: @Sendable (Event) -> Void
   private let control: Mutex<BitrateControl>
   private let stop: StopSignal
@@ -62,18 +63,18 @@ public final class WHIPConnection: Sendable {
   private let refused = Mutex<[MediaKind]>([])
 
   /// - Parameters:
-  ///   - servers: to be used beside those that the endpoint recommends.
-  ///   - onEvent: called on this object's thread.
+  ///   - servers: ICE servers to use in addition to those that the endpoint recommends.
+  ///   - onEvent: called on this connection's thread.
   public init(
     _ engine: any WebRTCEngine, to endpoint: WHIPEndpoint, client: any HTTPClient,
-    servers: [ICEServer], bitrate: BitrateControl, patience: Patience = Patience(),
+    servers: [ICEServer], bitrate: BitrateControl, timeouts: Timeouts = Timeouts(),
     onEvent: @escaping @Sendable (Event) -> Void
   ) throws(SystemError) {
     self.engine = engine
     self.endpoint = endpoint
     self.client = client
     self.servers = servers
-    self.patience = patience
+    self.timeouts = timeouts
     self.onEvent = onEvent
     control = Mutex(bitrate)
     stop = try StopSignal()
@@ -83,14 +84,15 @@ public final class WHIPConnection: Sendable {
 
   public var state: State { current.withLock { $0 } }
 
-  /// Whether it ever was connected, however it ended.
+  /// Whether it was ever connected, even if it has ended.
   public var hasConnected: Bool { wasConnected.withLock { $0 } }
 
-  /// Whether the endpoint, as far as it has answered, takes media of that kind: no other may be
-  /// sent (RFC 3264, section 6).
+  /// Whether the endpoint accepts media of this kind; true until it has answered. Refused media
+  /// may not be sent (RFC 3264, section 6).
   public func takes(_ kind: MediaKind) -> Bool { !refused.withLock { $0.contains(kind) } }
 
-  /// Ends it, and waits until the endpoint was told: for a few seconds at most.
+  /// Ends the attempt. Blocks for a few seconds at most, until the session is removed at the
+  /// endpoint.
   public func end() {
     stop.raise()
     _ = try? waitUntilReadable([finished.descriptorNumber], until: .never)
@@ -103,7 +105,7 @@ public final class WHIPConnection: Sendable {
     var reason = WHIPError.stopped
     do throws(WHIPError) {
       try open(session)
-      try attend(session)
+      try sendMedia(session)
     } catch {
       reason = error
     }
@@ -113,9 +115,9 @@ public final class WHIPConnection: Sendable {
     finished.raise()
   }
 
-  /// Tells the endpoint, which may be busy for a moment, of the end.
+  /// Removes the session, and retries while the endpoint is busy.
   private func remove(_ session: WHIPSession) {
-    let deadline = Deadline.after(patience.removal)
+    let deadline = Deadline.after(timeouts.removal)
     var pause = BackOff(first: .milliseconds(200))
     while true {
       do throws(WHIPError) {
@@ -132,17 +134,17 @@ public final class WHIPConnection: Sendable {
     try waitUntilReady()
     let offer = try engine.makeOffer()
     let answer = try session.open(
-      offering: offer, until: .after(patience.request), stop: stop)
+      offering: offer, until: .after(timeouts.request), stop: stop)
     onEvent(.offered(endpoint.address))
     refused.withLock { $0 = answer.refused }
     for kind in answer.refused { onEvent(.refused(kind)) }
     if !answer.servers.isEmpty { onEvent(.recommended(answer.servers)) }
-    // Candidates are gathered only now, so that they include what these servers can see.
+    // Candidates are gathered only now, so that they include those from these servers.
     let servers = servers + answer.servers
-    // All of them have one time: an endpoint may recommend many that never answer.
-    let deadline = Deadline.after(patience.request)
+    // One deadline for all of them, because an endpoint may recommend many that never answer.
+    let deadline = Deadline.after(timeouts.request)
     for server in servers { try add(server, until: deadline) }
-    // An engine looks at the machine's addresses in the network alone.
+    // By default, engines make no candidates of loopback addresses.
     if endpoint.address.isLoopback, servers.allSatisfy(\.isLoopback) {
       try engine.useOnly(localAddress: "127.0.0.1")
     }
@@ -155,7 +157,7 @@ public final class WHIPConnection: Sendable {
     }
   }
 
-  /// One that cannot be used is done without.
+  /// Adds a server, or reports and skips one that cannot be used.
   private func add(_ server: ICEServer, until deadline: Deadline) throws(WHIPError) {
     do throws(WHIPError) {
       try engine.add(server, until: deadline, stop: stop)
@@ -166,24 +168,25 @@ public final class WHIPConnection: Sendable {
   }
 
   private func waitUntilReady() throws(WHIPError) {
-    let deadline = Deadline.after(patience.connecting)
+    let deadline = Deadline.after(timeouts.connecting)
     while true {
       let events = engine.events.next(until: deadline, stop: stop)
       if stop.isRaised { throw .stopped }
       if events.contains(.failed) || deadline.isPast {
-        throw .engineFailed("it never became ready to make an offer")
+        throw .engineFailed("it did not become ready to make an offer")
       }
       if events.contains(.ready) { return }
     }
   }
 
-  /// Sends candidates as they come, and watches over the media until it is lost or stopped.
-  private func attend(_ session: WHIPSession) throws(WHIPError) {
-    var giveUp = Deadline.after(patience.connecting)
+  /// Sends candidates as they arrive, and monitors the media until the connection is lost or
+  /// stopped.
+  private func sendMedia(_ session: WHIPSession) throws(WHIPError) {
+    var mediaDeadline = Deadline.after(timeouts.connecting)
     var nextReport = Deadline.after(Self.reportInterval)
     var refusal: WHIPError?
     while true {
-      let events = engine.events.next(until: min(giveUp, nextReport), stop: stop)
+      let events = engine.events.next(until: min(mediaDeadline, nextReport), stop: stop)
       if stop.isRaised { throw .stopped }
       for event in events {
         switch event {
@@ -191,35 +194,35 @@ public final class WHIPConnection: Sendable {
         case .candidate(let candidate): session.add(candidate)
         case .gathered: session.endCandidates()
         case .connected:
-          giveUp = .after(patience.silence)
+          mediaDeadline = .after(timeouts.silence)
           current.withLock { $0 = .connected }
           wasConnected.withLock { $0 = true }
           onEvent(.connected)
-        case .disconnected: giveUp = .after(patience.silence)
+        case .disconnected: mediaDeadline = .after(timeouts.silence)
         case .failed:
           throw isConnected
             ? .connectionLost(endpoint.address) : refusal ?? .connectionFailed(endpoint.address)
         }
       }
       if let error = sendCandidates(of: session), !stop.isRaised {
-        // The way may have been found without them.
+        // The connection may be possible without them.
         refusal = error
         if isConnected {
           onEvent(.candidatesRefused(error))
         } else {
-          giveUp = min(giveUp, .after(patience.refused))
+          mediaDeadline = min(mediaDeadline, .after(timeouts.refused))
         }
       }
       if nextReport.isPast {
         nextReport = .after(Self.reportInterval)
-        // webrtcbin notices no peer that is gone without a word: the reports end, no more.
+        // webrtcbin does not notice a peer that vanishes: its reports just stop.
         if isConnected, let report = engine.report() {
-          giveUp = .after(patience.silence)
+          mediaDeadline = .after(timeouts.silence)
           adapt(to: report)
         }
       }
-      // After the report, which may have come while a request took its time.
-      if giveUp.isPast {
+      // Checked after the report, which may have arrived during a slow request.
+      if mediaDeadline.isPast {
         throw isConnected ? .connectionLost(endpoint.address) : refusal ?? noConnection
       }
     }
@@ -227,7 +230,7 @@ public final class WHIPConnection: Sendable {
 
   private func sendCandidates(of session: WHIPSession) -> WHIPError? {
     do throws(WHIPError) {
-      try session.sendCandidates(until: .after(patience.request), stop: stop)
+      try session.sendCandidates(until: .after(timeouts.request), stop: stop)
       return nil
     } catch {
       return error
@@ -237,7 +240,7 @@ public final class WHIPConnection: Sendable {
   private var isConnected: Bool { state == .connected }
 
   private var noConnection: WHIPError {
-    .noConnection(endpoint.address, seconds: patience.connecting.components.seconds)
+    .noConnection(endpoint.address, seconds: timeouts.connecting.components.seconds)
   }
 
   private func adapt(to report: WebRTCReport) {

@@ -1,13 +1,13 @@
 import CredentialStore
 import Platform
 
-/// Where to upload to, as whom, and what is safe enough.
+/// The address of an endpoint, the bearer token for it, and whether plain HTTP is allowed.
 public struct WHIPEndpoint: Sendable {
   public let address: WebAddress
   let bearer: BearerToken?
   private let allowsPlainHTTP: Bool
 
-  /// - Parameter allowsPlainHTTP: without encryption, also beyond this machine.
+  /// - Parameter allowsPlainHTTP: allows unencrypted HTTP to other machines.
   public init(
     _ text: String, bearer: BearerToken? = nil, allowsPlainHTTP: Bool = false
   ) throws(WHIPError) {
@@ -23,13 +23,12 @@ public struct WHIPEndpoint: Sendable {
   }
 }
 
-/// The token that says who uploads (RFC 6750), in memory that nobody else sees. It has no text
-/// form.
+/// The token that authorises an upload (RFC 6750), in protected memory. It has no text form.
 public final class BearerToken: Sendable {
   private let secret: SecretBytes
 
-  /// - Returns: nil for an empty one, which means none.
-  /// - Throws: ``WHIPError/malformedBearer`` if it cannot stand in a header.
+  /// - Returns: nil for an empty secret, which means no token.
+  /// - Throws: ``WHIPError/malformedBearer`` if a header cannot carry it.
   public init?(_ secret: consuming SecretBytes) throws(WHIPError) {
     if secret.byteCount == 0 { return nil }
     let isVisible = secret.withBytes { bytes in
@@ -44,8 +43,8 @@ public final class BearerToken: Sendable {
 
   func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result { secret.withBytes(body) }
 
-  /// A text in which this token, should somebody have echoed it, cannot be read.
-  func blanked(in text: String) -> String {
+  /// A text with every occurrence of this token replaced by “…”, for texts that may echo it.
+  func redacted(in text: String) -> String {
     secret.withBytes { bytes in
       // SAFETY: each byte of the span is read as a byte.
       let token = (0..<bytes.byteCount).map {

@@ -12,29 +12,29 @@ public enum WHIPError: Error, Hashable, Sendable {
   case emptyAnswer(WebAddress)
   case noDescription(WebAddress, type: String?, excerpt: String)
   case nothingAccepted(WebAddress)
-  /// An answer that the engine does not take.
+  /// An answer that the engine does not accept.
   case unusableAnswer(WebAddress, reason: String)
   case unusableServer(ICEServer, HTTPError)
   case noConnection(WebAddress, seconds: Int64)
-  /// Before that time.
+  /// The connection failed before the timeout.
   case connectionFailed(WebAddress)
   case connectionLost(WebAddress)
   case engineFailed(String)
   case stopped
 }
 
-/// An answer that is none of those asked for.
+/// An HTTP answer whose status is not a success.
 public struct WHIPRefusal: Hashable, Sendable {
   public let method: HTTPMethod
   public let address: WebAddress
   public let status: Int
-  /// The beginning of what the server said about it.
+  /// The beginning of the response body.
   public let excerpt: String
   public let hadBearer: Bool
 }
 
 extension WHIPError {
-  /// Whether the words were wrong, and not what became of them.
+  /// Whether an argument is invalid, as opposed to a failure at run time.
   public var isMisuse: Bool {
     switch self {
     case .malformedAddress, .malformedBearer, .insecure: true
@@ -42,7 +42,7 @@ extension WHIPError {
     }
   }
 
-  /// Whether the endpoint may have time for the same request a moment later.
+  /// Whether the endpoint may accept the same request a moment later.
   var isBusy: Bool {
     switch self {
     case .unreachable(_, .broken): true
@@ -51,8 +51,8 @@ extension WHIPError {
     }
   }
 
-  /// Whether trying again, after it once worked, may help.
-  public var isPassing: Bool {
+  /// Whether a retry may help once a connection has worked.
+  public var isTransient: Bool {
     switch self {
     case .malformedAddress, .malformedBearer, .insecure, .stopped: false
     case .unreachable(_, let error):
@@ -70,49 +70,49 @@ extension WHIPError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .malformedAddress(let text):
-      "“\(text)” is no address of a WHIP endpoint; write it like whip:https://HOST/PATH, without a"
-        + " user or password"
+      "“\(text)” is not the address of a WHIP endpoint; write it as whip:https://HOST/PATH, without"
+        + " a user or password"
     case .malformedBearer:
-      "the bearer has bytes that no header can carry; seal it again, without spaces or newlines"
+      "the bearer token has bytes that an HTTP header cannot carry; seal it again, without spaces"
+        + " or newlines"
     case .insecure(let address):
-      "\(address) would be reached without encryption; use https, or allow it with --allow-http"
+      "\(address) is not encrypted; use https, or allow plain HTTP with --allow-http"
     case .unreachable(let address, let error): "\(address): \(error)"
     case .refused(let refusal): refusal.description
     case .unusableRedirect(let address, let status):
-      "\(address) redirects with status \(status), which turns an upload into a download; name the"
-        + " address that it points to, or have the server answer 307 or 308"
+      "\(address) redirects with status \(status), which turns POST into GET; use the address that"
+        + " it points to, or configure the server to answer 307 or 308"
     case .tooManyRedirects(let address, let count):
       "\(address) redirects more than \(count) times; check the server's configuration"
     case .noLocation(let address):
-      "\(address) answers 201 without a Location, so the session could never be ended; it is no"
+      "\(address) answers 201 without a Location, so the session could not be ended; it is not a"
         + " WHIP endpoint (RFC 9725), or a proxy removes the header"
     case .unusableLocation(let text):
-      "the endpoint names “\(text)” as the session's address, which is none that can be used; see"
-        + " the server's own log"
+      "the endpoint's Location, “\(text)”, is not a usable address; see the server's own log"
     case .emptyAnswer(let address):
       "\(address) answers 201 without a session description; see the server's own log"
     case .noDescription(let address, let type, let excerpt):
-      "\(address) answers with no session description"
+      "\(address) does not answer with a session description"
         + (type.map { ", but with \($0.shortened)" } ?? "") + ": “\(excerpt)”; check the URL's path"
     case .nothingAccepted(let address):
-      "\(address) accepts none of the streams; see with `framebus whip probe` which codecs it"
-        + " takes, and choose one with --encoder"
+      "\(address) accepts none of the streams; list its codecs with `framebus whip probe`, and"
+        + " choose one with --encoder"
     case .unusableAnswer(let address, let reason):
       "\(address) answers with a session description that cannot be used (\(reason.shortened)); "
         + "see the server's own log"
     case .unusableServer(let server, let error): "\(server): \(error)"
     case .noConnection(let address, let seconds):
-      "\(address) answered, but no media connection came about in \(seconds) s; check that UDP is"
-        + " not blocked, or name a relay with --turn"
+      "\(address) answered, but no media connection was established within \(seconds) s; check"
+        + " that UDP is not blocked, or name a relay with --turn"
     case .connectionFailed(let address):
-      "\(address) answered, but the media connection failed: none of its addresses could be "
-        + "reached, or it refused the encryption (DTLS); check that UDP is not blocked, name a "
-        + "relay with --turn, or see the server's own log"
+      "\(address) answered, but the media connection failed: none of its addresses is reachable, "
+        + "or it refused the DTLS handshake; check that UDP is not blocked, name a relay with "
+        + "--turn, or see the server's own log"
     case .connectionLost(let address):
-      "the media connection to \(address) is lost; check the network and the server's own log"
+      "the media connection to \(address) is lost; check the network, and the server's own log"
     case .engineFailed(let reason):
-      "the WebRTC engine failed: \(reason); set GST_DEBUG=webrtc*:5 to see what it was doing"
-    case .stopped: "stopped before the connection came about"
+      "the WebRTC engine failed: \(reason); set GST_DEBUG=webrtc*:5 to log its steps"
+    case .stopped: "stopped before the connection was established"
     }
   }
 }
@@ -125,14 +125,15 @@ extension WHIPRefusal: CustomStringConvertible {
 
   private var advice: String {
     switch status {
-    case 401 where hadBearer: "the bearer is not accepted; get a new one, and seal it"
-    case 401: "a bearer is asked for; seal one and name it with --credential SERVICE/ACCOUNT"
-    case 403: "this bearer may not publish there; check the stream's name and its rights"
+    case 401 where hadBearer: "the bearer token is not accepted; get a new one, and seal it"
+    case 401: "a bearer token is required; seal one and name it with --credential SERVICE/ACCOUNT"
+    case 403: "this bearer token may not publish there; check the stream's name and permissions"
     case 404, 410: "check the URL's path"
-    case 405: "that is no WHIP endpoint; check the URL's path"
+    case 405: "it is not a WHIP endpoint; check the URL's path"
     case 406, 422: "the offer is not accepted; try another --encoder or --profile"
-    case 409: "somebody publishes there already; stop that, or choose another path"
-    case 415: "it does not take session descriptions, so it is no WHIP endpoint; check the path"
+    case 409: "another publisher is active there; stop it, or choose another path"
+    case 415:
+      "it does not accept session descriptions, so it is not a WHIP endpoint; check the path"
     case 429, 503: "it is busy; try again later"
     case 500...: "the server failed; see its own log"
     default: "see the server's own log"

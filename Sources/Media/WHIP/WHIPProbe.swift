@@ -1,13 +1,13 @@
 import Platform
 
-/// What an endpoint makes of an offer of everything, behind which there is no media.
+/// An endpoint's answer to an offer of all known codecs. No media are sent.
 public struct WHIPProbe: Sendable {
   /// A media section of the answer.
   public struct Section: Sendable {
     public let kind: String
     public let isAccepted: Bool
     public let codecs: [String]
-    /// The header extensions (RFC 8285) that were accepted, by their URIs.
+    /// The URIs of the accepted header extensions (RFC 8285).
     public let extensions: [String]
   }
 
@@ -15,7 +15,7 @@ public struct WHIPProbe: Sendable {
   public let resource: WebAddress
   public let sections: [Section]
   public let servers: [ICEServer]
-  /// Candidates that stood in the answer.
+  /// The number of candidates in the answer.
   public let candidateCount: Int
   public let isLite: Bool
   public let hasEntityTag: Bool
@@ -23,25 +23,25 @@ public struct WHIPProbe: Sendable {
   /// Why the session could not be removed; nil if it was.
   public let removalError: WHIPError?
 
-  /// Offers, looks at the answer, and removes the session again.
+  /// Sends an offer, examines the answer, and removes the session.
   public init(
-    _ endpoint: WHIPEndpoint, client: any HTTPClient, patience: Duration = .seconds(10),
+    _ endpoint: WHIPEndpoint, client: any HTTPClient, timeout: Duration = .seconds(10),
     stop: StopSignal? = nil
   ) throws(WHIPError) {
     let session = WHIPSession(endpoint, client: client)
     let answer: WHIPAnswer
     do throws(WHIPError) {
-      answer = try session.open(offering: Self.offer(), until: .after(patience), stop: stop)
+      answer = try session.open(offering: Self.offer(), until: .after(timeout), stop: stop)
     } catch {
-      try? session.remove(until: .after(patience))
+      try? session.remove(until: .after(timeout))
       throw error
     }
     session.endCandidates()
     let patchError = Self.failure { () throws(WHIPError) in
-      try session.sendCandidates(until: .after(patience), stop: stop)
+      try session.sendCandidates(until: .after(timeout), stop: stop)
     }
     removalError = Self.failure { () throws(WHIPError) in
-      try session.remove(until: .after(patience))
+      try session.remove(until: .after(timeout))
     }
     let description = SessionDescription(answer.sdp)
     address = endpoint.address
@@ -72,17 +72,17 @@ public struct WHIPProbe: Sendable {
     }
   }
 
-  /// What the endpoint should have and has not.
+  /// What the endpoint should support and does not.
   public var lacks: [String] {
     let video = sections.filter { $0.kind == "video" }.flatMap(\.codecs)
     let audio = sections.filter { $0.kind == "audio" }.flatMap(\.codecs)
     var found: [String] = []
     if !video.contains("H264") && !video.contains("VP8") {
-      found.append("video in H264 or VP8: `framebus upload whip:` has no other")
+      found.append("video in H264 or VP8: `framebus upload whip:` has no other codec")
     }
     if !audio.contains("opus") { found.append("sound in Opus") }
     if !takesCandidates {
-      found.append("PATCH (trickle ICE): it must find us by our own packets, or by a relay")
+      found.append("PATCH (trickle ICE): it must learn our address from packets or a relay")
     }
     if takesCandidates && !hasEntityTag { found.append("ETag: ICE cannot be restarted") }
     if let removalError { found.append("DELETE: \(removalError)") }
@@ -91,7 +91,7 @@ public struct WHIPProbe: Sendable {
 }
 
 extension WHIPProbe {
-  /// An offer of all that endpoints may know, with credentials and a fingerprint made by chance.
+  /// An offer of all codecs that endpoints may support, with random credentials and fingerprint.
   private static func offer() -> String {
     var random = SystemRandomNumberGenerator()
     let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")

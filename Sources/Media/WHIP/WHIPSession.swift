@@ -1,31 +1,32 @@
-// The module WHIP: the signalling of a live upload, after RFC 9725.
+// The module WHIP: the signalling of a live upload (RFC 9725).
 //
-// It refuses to know a media library: an engine makes offers and candidates, this module brings
-// them to the endpoint. It refuses to send a bearer to any host but the one it was meant for.
+// It refuses to depend on a media library: an engine makes offers and candidates, and this module
+// sends them to the endpoint. It refuses to send a bearer token to any origin but the one that the
+// user named.
 
 import Platform
 
-/// What the endpoint answered to the offer.
+/// The endpoint's answer to the offer.
 public struct WHIPAnswer: Sendable {
   public let sdp: String
-  /// What was offered and is not taken.
+  /// Media that were offered and not accepted.
   public let refused: [MediaKind]
   /// The ICE servers that it recommends (RFC 9725, section 4.6).
   public let servers: [ICEServer]
-  /// Where the session is, from now on.
+  /// The address of the session.
   public let resource: WebAddress
-  /// Whether it tells apart the states of ICE, by entity tags.
+  /// Whether the endpoint distinguishes ICE sessions by entity tags.
   public let hasEntityTag: Bool
 }
 
-/// One session at a WHIP endpoint: opened by an offer, extended by candidates, removed at its end.
+/// One session at a WHIP endpoint: opened by an offer, extended by candidates, finally removed.
 ///
-/// Confined to one thread. Candidates may come before the endpoint has named the session's
-/// resource; they are kept until then.
+/// Confined to one thread. Candidates that arrive before the endpoint has named the session's
+/// resource are kept until then.
 public final class WHIPSession {
   static let maximumRedirects = 5
   static let maximumAnswerBytes = 256 * 1024
-  /// Longer than any of these candidates is none that we made.
+  /// More than an engine gathers.
   private static let maximumCandidates = 256
 
   private let endpoint: WHIPEndpoint
@@ -36,14 +37,14 @@ public final class WHIPSession {
   private var isGathered = false
   private var hasSentEnd = false
 
-  /// Whether the endpoint takes candidates after the offer. One that does not must be given all of
-  /// them within the next offer, or find us by our own packets.
+  /// Whether the endpoint accepts candidates after the offer. One that does not must receive all of
+  /// them in the next offer, or learn our address from our packets.
   public private(set) var takesCandidates = true
 
-  /// What the endpoint made of the offer.
+  /// The session that the endpoint created for the offer.
   private struct Resource {
     var address: WebAddress
-    /// The state of ICE that a change applies to; nil if the endpoint names none.
+    /// The ICE session that a change applies to; nil if the endpoint sends no entity tag.
     var entityTag: String?
   }
 
@@ -52,12 +53,12 @@ public final class WHIPSession {
     self.client = client
   }
 
-  /// Whether the endpoint keeps something of ours.
+  /// Whether the endpoint holds a session that is not removed yet.
   public var isOpen: Bool { resource != nil }
 
   // MARK: Opening
 
-  /// Offers, and returns the answer.
+  /// Sends the offer, and returns the answer.
   public func open(
     offering sdp: String, until deadline: Deadline, stop: StopSignal?
   ) throws(WHIPError) -> WHIPAnswer {
@@ -69,7 +70,7 @@ public final class WHIPSession {
     request.body = sdp
     let (response, address) = try followingRedirects(request, until: deadline, stop: stop)
     guard response.status == 201 else { throw refusal(.post, address, response) }
-    // Before anything is found wrong with the answer, so that the session can be removed.
+    // Set before the answer is checked, so that the session can be removed if that fails.
     let location = response.value(of: "Location")
     if let location, let found = address.resolving(location), endpoint.mayUse(found) {
       resource = Resource(address: found, entityTag: response.value(of: "ETag"))
@@ -87,7 +88,7 @@ public final class WHIPSession {
     let type = response.mediaType
     guard type == nil || type == MediaType.sdp, SessionDescription(answer: text) != nil
     else { throw .noDescription(endpoint.address, type: type, excerpt: excerpt(of: response)) }
-    // Nobody here would take what an endpoint sends.
+    // No media from the endpoint are used here.
     var answer = PeerDescription(text, overUDPAlone: false)
     answer.receiveOnly()
     answer.nameOneFingerprint()
@@ -99,7 +100,7 @@ public final class WHIPSession {
       resource: resource.address, hasEntityTag: resource.entityTag != nil)
   }
 
-  /// Sends a request on to where the endpoint points, which RFC 9725 allows for 307 and 308.
+  /// Sends a request and follows redirects, which RFC 9725 allows for 307 and 308.
   private func followingRedirects(
     _ first: HTTPRequest, until deadline: Deadline, stop: StopSignal?
   ) throws(WHIPError) -> (HTTPResponse, WebAddress) {
@@ -128,10 +129,10 @@ public final class WHIPSession {
     if waiting.count < Self.maximumCandidates { waiting.append(candidate) }
   }
 
-  /// No candidate follows.
+  /// Marks the candidates as complete.
   public func endCandidates() { isGathered = true }
 
-  /// Sends what has come since the last call, if the endpoint takes candidates.
+  /// Sends the candidates added since the last call, if the endpoint accepts candidates.
   public func sendCandidates(until deadline: Deadline, stop: StopSignal?) throws(WHIPError) {
     guard takesCandidates, let resource, let offer else { return }
     let isLast = isGathered && !hasSentEnd
@@ -142,7 +143,7 @@ public final class WHIPSession {
     request.body = SDPFragment(offer, waiting, isComplete: isGathered).text
     waiting = []
     hasSentEnd = isGathered
-    // One that does not answer, or refuses, is not asked again.
+    // An endpoint that does not answer, or refuses, gets no further candidates.
     takesCandidates = false
     let response = try send(request, until: deadline, stop: stop)
     switch response.status {
@@ -156,7 +157,7 @@ public final class WHIPSession {
 
   // MARK: The end
 
-  /// Removes the session at the endpoint. What is gone already is removed enough.
+  /// Removes the session at the endpoint. A session that no longer exists is not an error.
   public func remove(until deadline: Deadline) throws(WHIPError) {
     guard let resource else { return }
     let request = HTTPRequest(.delete, resource.address)
@@ -173,7 +174,7 @@ public final class WHIPSession {
     _ request: HTTPRequest, until deadline: Deadline, stop: StopSignal?
   ) throws(WHIPError) -> HTTPResponse {
     var request = request
-    // The bearer is for the host that the user named, whatever that host answers.
+    // The bearer token is for the origin that the user named, whatever that server answers.
     if request.address.hasSameOrigin(as: endpoint.address) { request.bearer = endpoint.bearer }
     do throws(HTTPError) {
       return try client.send(request, until: deadline, stop: stop)
@@ -191,14 +192,14 @@ public final class WHIPSession {
         excerpt: excerpt(of: response), hadBearer: endpoint.bearer != nil))
   }
 
-  /// The beginning of what the endpoint said, safe to show.
+  /// The beginning of the response body, safe to show.
   private func excerpt(of response: HTTPResponse) -> String {
     shown(String(decoding: response.body.prefix(1024), as: UTF8.self))
   }
 
-  /// A text of the endpoint's, without what was sent to it in confidence.
+  /// A text from the endpoint, without the secrets that were sent to it.
   private func shown(_ text: String) -> String {
-    endpoint.address.blanked(in: endpoint.bearer?.blanked(in: text) ?? text).shortened
+    endpoint.address.redacted(in: endpoint.bearer?.redacted(in: text) ?? text).shortened
   }
 }
 
@@ -209,7 +210,7 @@ enum MediaType {
 }
 
 extension StringProtocol {
-  /// The first words of a text of unknown origin, on one line.
+  /// The first 160 characters of an untrusted text, escaped, on one line.
   var shortened: String {
     let words = split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return words.count > 160 ? words.prefix(160).plain + "…" : words.plain

@@ -1,18 +1,18 @@
 /// The address of a web server's resource: `https://HOST[:PORT]/PATH[?QUERY]` (RFC 3986).
 ///
-/// It has visible ASCII only, so that it can neither break a line of a request nor forge one of a
-/// log. It has no user and no password: a secret in an address ends in logs.
+/// It is visible ASCII, so that it cannot inject a line into a request or a log. It has no user or
+/// password, because secrets in addresses end up in logs.
 public struct WebAddress: Hashable, Sendable {
   public let scheme: String
-  /// In lower case; an IPv6 address stands in brackets.
+  /// In lower case; an IPv6 address has brackets.
   public let host: String
   public let port: Int
-  /// From the first slash on, with the query.
+  /// Begins with the first slash and includes the query.
   public let path: String
 
   static let maximumBytes = 2048
 
-  /// - Returns: nil if the text is no address of http or https.
+  /// - Returns: nil if the text is not an HTTP or HTTPS address.
   public init?(_ text: String) {
     guard text.utf8.count <= Self.maximumBytes,
       text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }),
@@ -31,7 +31,7 @@ public struct WebAddress: Hashable, Sendable {
 
   public var isEncrypted: Bool { scheme == "https" }
 
-  /// Whether nothing sent there leaves this machine.
+  /// Whether the host is this machine.
   public var isLoopback: Bool { Authority.isLoopback(host) }
 
   func hasSameOrigin(as other: WebAddress) -> Bool {
@@ -43,10 +43,10 @@ public struct WebAddress: Hashable, Sendable {
     return "\(scheme)://\(host)" + (port == usual ? "" : ":\(port)")
   }
 
-  /// The whole address. A query may hold a key: it is for requests, not for people.
+  /// The whole address, for requests. Do not show it: the query may hold a key.
   public var text: String { origin + path }
 
-  /// What a reference found at this address points to (RFC 3986, section 5.2).
+  /// Resolves a reference relative to this address (RFC 3986, section 5.2).
   public func resolving(_ reference: String) -> WebAddress? {
     if reference.hasPrefix("//") { return WebAddress("\(scheme):\(reference)") }
     let beforeSlash = reference.prefix { !"/?#".contains($0) }
@@ -80,13 +80,12 @@ public struct WebAddress: Hashable, Sendable {
   }
 }
 
-/// The address as people may see it.
+/// The address without keys, safe to show.
 extension WebAddress: CustomStringConvertible {
   public var description: String { origin + AddressKeys.shortened(in: path) }
 
-  /// A text in which what may be a key of this address, should somebody have echoed it, cannot be
-  /// read.
-  func blanked(in text: String) -> String { text.without(AddressKeys.found(in: path)) }
+  /// A text with every possible key of this address replaced by “…”, for texts that may echo it.
+  func redacted(in text: String) -> String { text.without(AddressKeys.found(in: path)) }
 }
 
 /// `HOST[:PORT]`.

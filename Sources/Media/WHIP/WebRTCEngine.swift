@@ -1,26 +1,27 @@
 import Platform
 import Synchronization
 
-/// What sends media to a peer once the two have been introduced: webrtcbin does it, and tests do.
+/// Sends media to a peer once offer and answer are exchanged. webrtcbin implements it, and so do
+/// tests.
 ///
-/// Calls come from one thread; events may come from any.
+/// Calls come from one thread; events may come from any thread.
 public protocol WebRTCEngine: AnyObject, Sendable {
   var events: WebRTCEvents { get }
 
-  /// An offer to send, once `.ready` has come.
+  /// Makes an offer. Call this after the event `.ready`.
   func makeOffer() throws(WHIPError) -> String
-  /// To be used for finding a way to the peer, from `use(offer:)` on.
-  /// - Throws: `.unusableServer`, or what else went wrong.
+  /// Adds a server for the ICE checks that begin with `use(offer:)`.
+  /// - Throws: `.unusableServer`, or another failure.
   func add(_ server: ICEServer, until deadline: Deadline, stop: StopSignal) throws(WHIPError)
-  /// Makes candidates of this address alone, as where the peer is on this machine.
+  /// Makes candidates of this address only, as for a peer on this machine.
   func useOnly(localAddress: String) throws(WHIPError)
   /// Begins to gather candidates for this offer.
   func use(offer: String) throws(WHIPError)
   func use(answer: String) throws(WHIPError)
 
-  /// What the peer has said of what it receives since this was last asked; nil if it said nothing.
+  /// What the peer has reported since the last call; nil if there was no report.
   func report() -> WebRTCReport?
-  /// Changes what the encoder may use.
+  /// Changes the encoder's bitrate.
   func set(bitsPerSecond: Int)
 }
 
@@ -28,19 +29,19 @@ public enum WebRTCEvent: Hashable, Sendable {
   /// An offer can be made.
   case ready
   case candidate(ICECandidate)
-  /// No candidate follows.
+  /// All candidates are gathered.
   case gathered
   case connected
-  /// Nothing is heard of the peer; it may come back.
+  /// The peer does not answer; it may come back.
   case disconnected
   case failed
 }
 
-/// What a peer reports of the packets it receives.
+/// A peer's report on the packets it receives.
 public struct WebRTCReport: Hashable, Sendable {
-  /// That were sent since the report before, as far as the peer can know.
+  /// Packets sent since the previous report, as counted by the peer.
   public var packetsExpected: UInt64
-  /// Of these; negative where some came late, or twice.
+  /// Packets of these that are missing; negative if some arrived late or twice.
   public var packetsLost: Int64
 
   public init(packetsExpected: UInt64, packetsLost: Int64) {
@@ -48,14 +49,14 @@ public struct WebRTCReport: Hashable, Sendable {
     self.packetsLost = packetsLost
   }
 
-  /// 0…1; nil where no packet was expected.
+  /// The share of lost packets, 0…1; nil if none was expected.
   public var lostShare: Double? {
     guard packetsExpected > 0 else { return nil }
     return min(max(Double(packetsLost) / Double(packetsExpected), 0), 1)
   }
 }
 
-/// Events on their way from an engine's threads to the one that signals.
+/// A queue of events from an engine's threads to the signalling thread.
 public final class WebRTCEvents: Sendable {
   private let waiting = Mutex<[WebRTCEvent]>([])
   private let changes = PrivateFutexWord()
@@ -68,8 +69,8 @@ public final class WebRTCEvents: Sendable {
     changes.wakeAll()
   }
 
-  /// Takes all that have come, and waits for one if there is none.
-  /// - Returns: nothing if the deadline passed or the signal was raised first.
+  /// Takes all queued events, and blocks until there is one.
+  /// - Returns: an empty array if the deadline passed or the signal was raised first.
   func next(until deadline: Deadline, stop: StopSignal) -> [WebRTCEvent] {
     while true {
       let seen = changes.load()

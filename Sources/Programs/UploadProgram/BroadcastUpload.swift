@@ -24,7 +24,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   private var dropCount: UInt64 = 0
   private var timeline = Timeline()
   private var still = StillPicture()
-  private var looksForRoomAt = Deadline.now
+  private var nextRoomPoll = Deadline.now
   private var track = SoundTrack()
   private var takesSound = false
   private var refusal: SoundConverter.Refusal?
@@ -66,7 +66,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   }
 
   var worksAt: Deadline {
-    still.dueNs.map { max(Deadline(monotonicNs: $0), looksForRoomAt) } ?? .never
+    still.dueNs.map { max(Deadline(monotonicNs: $0), nextRoomPoll) } ?? .never
   }
 
   /// A screen that stands still brings no samples, and a machine without sound no others.
@@ -122,7 +122,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     let nowNs = monotonicNowNs()
     guard let dueNs = still.dueNs, nowNs >= dueNs, let frame = still.frame else { return }
     guard try destination.waitForRoom(until: .now, stop: nil) else {
-      return looksForRoomAt = .after(Self.roomInterval)
+      return nextRoomPoll = .after(Self.roomInterval)
     }
     try destination.accept(frame, ptsNs: still.sentAgain(on: &timeline, nowNs: nowNs))
   }

@@ -9,7 +9,7 @@ struct Plugins: ParsableCommand {
 
   func run() throws {
     #if Media
-      try lookForPlugins()
+      try updatePluginRegistry()
     #endif
   }
 }

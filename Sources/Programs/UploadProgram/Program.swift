@@ -34,7 +34,7 @@ struct Send: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   /// A stream that exists but shows nothing for so long is an error to a snapshot.
-  private static let snapshotPatience = Duration.seconds(5)
+  private static let snapshotTimeout = Duration.seconds(5)
 
   func run() throws {
     let display = ProgressDisplay(global.terminal)
@@ -70,9 +70,9 @@ struct Send: ParsableCommand {
     if isSnapshot {
       plan.policy = policy ?? .latest
       plan.waitsForStream = false
-      plan.firstFrameWithin = Self.snapshotPatience
+      plan.firstFrameWithin = Self.snapshotTimeout
       // It is over before there is any.
-      plan.progressInterval = Self.snapshotPatience * 2
+      plan.progressInterval = Self.snapshotTimeout * 2
     }
     let runner = UploadRunner(
       plan, to: destination, in: group, stop: signals.stop, report: { display.show($0) })

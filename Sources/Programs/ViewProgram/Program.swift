@@ -41,7 +41,7 @@ import UploadGStreamer
       try show.prepare()
       let page = try LivePage(
         at: address, title: streams.map(\.text).joined(separator: ", "),
-        hasSound: options.sendsSound, desk: viewers, figures: { show.figures.json })
+        hasSound: options.sendsSound, service: viewers, figures: { show.figures.json })
       try announce(page, at: address, streams)
       try show.run(until: signals.stop)
       page.stop()

@@ -9,9 +9,11 @@
   @Suite struct RouteTests {
     private let token = PageToken()
 
-    private func routes(_ desk: TestDesk = TestDesk(), title: String = "screen") -> PageRoutes {
+    private func routes(
+      _ service: TestViewerService = TestViewerService(), title: String = "screen"
+    ) -> PageRoutes {
       PageRoutes(
-        token: token, text: PageText(title: title, hasSound: true), desk: desk,
+        token: token, text: PageText(title: title, hasSound: true), service: service,
         figures: { "{}" })
     }
 
@@ -34,25 +36,25 @@
     }
 
     @Test func anOfferIsAnsweredWithTheViewersAddress() {
-      let desk = TestDesk()
-      let answer = routes(desk).answer(request("POST", "whep", "v=0"))
-      #expect(answer.status == 201 && answer.body == TestDesk.answer)
+      let service = TestViewerService()
+      let answer = routes(service).answer(request("POST", "whep", "v=0"))
+      #expect(answer.status == 201 && answer.body == TestViewerService.answer)
       #expect(header("Location", answer) == "whep/viewer1")
       #expect(header("ETag", answer) == "\"viewer1\"")
       #expect(header("Content-Type", answer) == "application/sdp")
-      #expect(desk.words == ["offer v=0 at 127.0.0.1"])
+      #expect(service.words == ["offer v=0 at 127.0.0.1"])
     }
 
     @Test func candidatesAndTheEndReachTheViewer() {
-      let desk = TestDesk()
+      let service = TestViewerService()
       let fragment =
         "a=ice-ufrag:abcd\r\na=ice-pwd:x\r\nm=video 9 RTP/AVP 0\r\na=mid:0\r\n"
         + "a=candidate:1 1 udp 2113937151 127.0.0.1 4242 typ host\r\n"
         + "a=candidate:2 1 udp 2113937151 4f3c.local 4242 typ host\r\n"
-      #expect(routes(desk).answer(request("PATCH", "whep/viewer1", fragment)).status == 204)
-      #expect(routes(desk).answer(request("DELETE", "whep/viewer1")).status == 200)
+      #expect(routes(service).answer(request("PATCH", "whep/viewer1", fragment)).status == 204)
+      #expect(routes(service).answer(request("DELETE", "whep/viewer1")).status == 200)
       // The name is not looked up.
-      #expect(desk.words == ["candidates [\"0\"]", "remove viewer1"])
+      #expect(service.words == ["candidates [\"0\"]", "remove viewer1"])
     }
 
     @Test func withoutTheTokenNothingIsToBeHad() {
@@ -70,21 +72,21 @@
     }
 
     @Test func aPageElsewhereCannotUseThisOne() {
-      let desk = TestDesk()
+      let service = TestViewerService()
       for origin in ["http://evil.example", "null", "http://127.0.0.1:9", "https://127.0.0.1:8080"]
       {
         var request = request("POST", "whep", "v=0")
         request.origin = origin
-        #expect(routes(desk).answer(request).status == 403, "\(origin)")
+        #expect(routes(service).answer(request).status == 403, "\(origin)")
       }
       // A name that was pointed at this machine (DNS rebinding).
       for host in ["evil.example:8080", "evil.example", "", "localhost.evil.example", "[evil]:80"] {
         var request = request("POST", "whep", "v=0")
         request.host = host
         request.origin = "http://" + host
-        #expect(routes(desk).answer(request).status == 403, "\(host)")
+        #expect(routes(service).answer(request).status == 403, "\(host)")
       }
-      #expect(desk.words.isEmpty)
+      #expect(service.words.isEmpty)
       for host in ["localhost:8080", "127.0.0.1", "[::1]:8080", "192.168.1.2:80"] {
         var request = request("GET", "")
         request.host = host
@@ -138,14 +140,15 @@
         (.full(8), 503), (.engineFailed("no webrtcbin"), 500),
       ])
     func theDesksRefusalsAreSaid(refusal: ViewerRefusal, status: Int) {
-      let answer = routes(TestDesk(refusal: refusal)).answer(request("POST", "whep", "v=0"))
+      let answer = routes(TestViewerService(refusal: refusal)).answer(
+        request("POST", "whep", "v=0"))
       #expect(answer.status == status && answer.body == "\(refusal)\n")
     }
 
     @Test func candidatesWithoutEndAndOfOtherSessionsAreRefused() {
       for (outcome, status) in [(CandidateOutcome.tooMany, 429), (.otherSession, 422)] {
-        let desk = TestDesk(outcome: outcome)
-        #expect(routes(desk).answer(request("PATCH", "whep/viewer1")).status == status)
+        let service = TestViewerService(outcome: outcome)
+        #expect(routes(service).answer(request("PATCH", "whep/viewer1")).status == status)
       }
     }
 

@@ -8,12 +8,12 @@
 
   /// The page over real sockets, asked by curl.
   @Suite struct ServerTests {
-    private let desk = TestDesk()
+    private let service = TestViewerService()
     private let page: LivePage
 
     init() throws {
       page = try LivePage(
-        at: .loopback, title: "screen", hasSound: false, desk: desk, figures: { "{\"n\":1}" })
+        at: .loopback, title: "screen", hasSound: false, service: service, figures: { "{\"n\":1}" })
     }
 
     /// - Returns: the status, and what was answered.
@@ -29,8 +29,8 @@
       let offer = "v=0 " + String(repeating: "x", count: 60_000)
       let (status, answer) = try ask(
         "-H", "Content-Type: application/sdp", "--data-binary", offer, path: "whep")
-      #expect(status == "201" && answer == TestDesk.answer)
-      #expect(desk.words == ["offer \(offer) at 127.0.0.1"])
+      #expect(status == "201" && answer == TestViewerService.answer)
+      #expect(service.words == ["offer \(offer) at 127.0.0.1"])
     }
 
     @Test func whatIsTooLongIsNotRead() throws {
@@ -45,7 +45,7 @@
         )
         .0 == "413")
       #expect(try ask("-H", "X: " + String(repeating: "x", count: 40_000)).0 != "200")
-      #expect(desk.words.isEmpty)
+      #expect(service.words.isEmpty)
       #expect(try ask().0 == "200")
     }
 
@@ -66,7 +66,7 @@
           "head -c 64M /dev/zero | curl -s -o /dev/null -w '%{http_code}' -T - -X POST"
             + " -H 'Expect:' -H 'Content-Type: application/sdp' \(page.url)whep",
         ])
-      #expect(endless.output == "000" && desk.words.isEmpty, "\(endless)")
+      #expect(endless.output == "000" && service.words.isEmpty, "\(endless)")
       #expect(try ask().0 == "200")
     }
 
@@ -130,7 +130,7 @@
       page.stop()
       let address = try #require(ListenAddress("[::]"))
       let wide = try LivePage(
-        at: address, title: "", hasSound: false, desk: desk, figures: { "" })
+        at: address, title: "", hasSound: false, service: service, figures: { "" })
       defer { wide.stop() }
       let asked = try run("curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", wide.url])
       #expect(asked.output == "200", "\(wide.url): \(asked)")
@@ -141,7 +141,7 @@
       let taken = String(page.url.dropFirst(7).prefix { $0 != "/" })
       let address = try #require(ListenAddress(taken))
       #expect(throws: LivePageError.self) {
-        try LivePage(at: address, title: "", hasSound: false, desk: desk, figures: { "" })
+        try LivePage(at: address, title: "", hasSound: false, service: service, figures: { "" })
       }
     }
   }

@@ -49,7 +49,7 @@ import Testing
   @Test func whatMayBeAKeyIsBlankedWhereSomebodyEchoesIt() throws {
     let address = try #require(WebAddress("https://h/whip/sk2f9a81?token=s3cret99"))
     #expect(
-      address.blanked(in: "no whip at /whip/sk2f9a81 for s3cret99") == "no whip at /whip/… for …")
+      address.redacted(in: "no whip at /whip/sk2f9a81 for s3cret99") == "no whip at /whip/… for …")
   }
 
   @Test(

@@ -39,12 +39,12 @@ private final class SilentEngine: WebRTCEngine {
   private let engine = SilentEngine()
 
   private func connect(
-    _ script: Script, servers: [ICEServer] = [], patience: WHIPConnection.Patience = .init()
+    _ script: Script, servers: [ICEServer] = [], timeouts: WHIPConnection.Timeouts = .init()
   ) throws -> (WHIPConnection, Seen) {
     let seen = Seen()
     let connection = try WHIPConnection(
       engine, to: WHIPEndpoint("http://127.0.0.1/whip"), client: script, servers: servers,
-      bitrate: BitrateControl(minimum: 100_000, maximum: 1_000_000), patience: patience,
+      bitrate: BitrateControl(minimum: 100_000, maximum: 1_000_000), timeouts: timeouts,
       onEvent: { seen.append($0) })
     return (connection, seen)
   }
@@ -80,10 +80,10 @@ private final class SilentEngine: WebRTCEngine {
 
   @Test(arguments: [[], [WebRTCEvent.disconnected]])
   func aPeerThatStaysSilentIsGivenUp(word: [WebRTCEvent]) throws {
-    var patience = WHIPConnection.Patience()
-    patience.silence = .milliseconds(50)
+    var timeouts = WHIPConnection.Timeouts()
+    timeouts.silence = .milliseconds(50)
     let script = Script(.created(), .status(204), .status(200))
-    let (connection, _) = try connect(script, patience: patience)
+    let (connection, _) = try connect(script, timeouts: timeouts)
     engine.events.append(.ready)
     try waitUntil("the candidate is sent") { script.requests.count >= 2 }
     for event in [.connected] + word { engine.events.append(event) }
@@ -95,10 +95,10 @@ private final class SilentEngine: WebRTCEngine {
   }
 
   @Test func aPeerThatReportsNoMoreIsGivenUp() throws {
-    var patience = WHIPConnection.Patience()
-    patience.silence = .milliseconds(50)
+    var timeouts = WHIPConnection.Timeouts()
+    timeouts.silence = .milliseconds(50)
     let script = Script(.created(), .status(204), .status(200))
-    let (connection, _) = try connect(script, patience: patience)
+    let (connection, _) = try connect(script, timeouts: timeouts)
     engine.events.append(.ready)
     try waitUntil("the candidate is sent") { script.requests.count >= 2 }
     engine.reported.withLock {
@@ -113,10 +113,10 @@ private final class SilentEngine: WebRTCEngine {
 
   @Test(arguments: [true, false])
   func refusedCandidatesEndOnlyAConnectionThatDoesNotComeAbout(comesAbout: Bool) throws {
-    var patience = WHIPConnection.Patience()
-    patience.refused = comesAbout ? .seconds(60) : .milliseconds(50)
+    var timeouts = WHIPConnection.Timeouts()
+    timeouts.refused = comesAbout ? .seconds(60) : .milliseconds(50)
     let script = Script(.created(), .status(409), .status(200))
-    let (connection, seen) = try connect(script, patience: patience)
+    let (connection, seen) = try connect(script, timeouts: timeouts)
     engine.events.append(.ready)
     try waitUntil("the candidate is sent") { script.requests.count >= 2 }
     if comesAbout {
@@ -161,10 +161,10 @@ private final class SilentEngine: WebRTCEngine {
   }
 
   @Test func aConnectionThatNeverComesAboutEnds() throws {
-    var patience = WHIPConnection.Patience()
-    patience.connecting = .milliseconds(300)
+    var timeouts = WHIPConnection.Timeouts()
+    timeouts.connecting = .milliseconds(300)
     let script = Script(.created(), .status(204), .status(200))
-    let (connection, _) = try connect(script, patience: patience)
+    let (connection, _) = try connect(script, timeouts: timeouts)
     engine.events.append(.ready)
     try waitUntil("it ended") { connection.state != .connecting }
     connection.end()

@@ -13,13 +13,13 @@
 
     /// What opening a session at that path fails with.
     private func failure(
-      _ path: String, bearer: BearerToken? = nil, within patience: Duration = .seconds(30),
+      _ path: String, bearer: BearerToken? = nil, within timeout: Duration = .seconds(30),
       stop: StopSignal? = nil
     ) throws -> String {
       let session = WHIPSession(
         try WHIPEndpoint(server.address(path), bearer: bearer), client: try CurlClient())
       do {
-        _ = try session.open(offering: testOffer, until: .after(patience), stop: stop)
+        _ = try session.open(offering: testOffer, until: .after(timeout), stop: stop)
       } catch {
         try session.remove(until: .after(.seconds(30)))
         return "\(error)"
@@ -33,8 +33,9 @@
         ("status/401", "status 401", "--credential"),
         ("status/403", "status 403", "may not publish"),
         ("status/404", "status 404", "URL's path"),
-        ("status/405", "status 405", "no WHIP endpoint"),
-        ("status/406", "status 406", "--encoder"), ("status/415", "status 415", "no WHIP endpoint"),
+        ("status/405", "status 405", "not a WHIP endpoint"),
+        ("status/406", "status 406", "--encoder"),
+        ("status/415", "status 415", "not a WHIP endpoint"),
         ("status/500", "status 500", "see its own log"), ("status/503", "status 503", "try again"),
         ("status/200", "status 200", "server's own log"),
         ("empty", "without a session description", "server's own log"),
@@ -43,9 +44,9 @@
         ("elsewhere", "“ftp://example.com/1”", "log"),
         ("plain", "“http://192.0.2.1/1”", "log"), ("refusing", "none of the streams", "--encoder"),
         ("loop", "more than 5 times", "configuration"), ("moved", "status 302", "307"),
-        ("huge", "more than a WHIP endpoint", "URL"), ("headers", "more than a WHIP", "URL"),
-        ("longheader", "too long a line in its header", "URL"),
-        ("short", "failed (", "port"), ("garbage", "failed (", "port"),
+        ("huge", "larger than that of a WHIP", "URL"), ("headers", "larger than that", "URL"),
+        ("longheader", "a header line that is too long", "URL"),
+        ("short", "failed (", "port"), ("malformed", "failed (", "port"),
         ("redirect/307/status/403", "status 403", "/status/403"),
         ("redirect/308/redirect/307/empty", "without a session", "log"),
       ])

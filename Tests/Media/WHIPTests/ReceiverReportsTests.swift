@@ -27,17 +27,17 @@ import WHIP
 
   @Test func nothingIsReportedBeforeAReportAndOnlyOnce() {
     #expect(reports.take() == nil)
-    reports.hear(receiverReport(block(1, lost: 3, highest: 100)))
+    reports.receive(receiverReport(block(1, lost: 3, highest: 100)))
     #expect(reports.take() == WebRTCReport(packetsExpected: 0, packetsLost: 0))
     #expect(reports.take() == nil)
   }
 
   @Test func whatIsLostIsAddedUpOverAllStreamsAndReports() throws {
-    reports.hear(
+    reports.receive(
       receiverReport(block(1, lost: 0, highest: 100), block(2, lost: 5, highest: 10)))
-    reports.hear(
+    reports.receive(
       receiverReport(block(1, lost: 2, highest: 140), block(2, lost: 10, highest: 20)))
-    reports.hear(
+    reports.receive(
       receiverReport(block(1, lost: 12, highest: 200), block(2, lost: 10, highest: 20)))
     let report = try #require(reports.take())
     #expect(report == WebRTCReport(packetsExpected: 110, packetsLost: 17))
@@ -47,7 +47,7 @@ import WHIP
   /// The last block of a report is on retransmission, which pauses when nothing is lost any more.
   @Test func aStreamThatPausesHidesNoOther() throws {
     for highest in [100, 200] as [UInt32] {
-      reports.hear(
+      reports.receive(
         receiverReport(block(1, lost: 0, highest: highest), block(2, lost: 50, highest: 90)))
     }
     #expect(try #require(reports.take()).lostShare == 0)
@@ -58,36 +58,36 @@ import WHIP
     let text = packet(type: 202, [7, 0x0103_6162, 0x6300_0000], [])
     let sender: [UInt32] = [7, 1, 2, 3, 4, 5]
     for (lost, highest) in [(0, 65_530), (1, 65_546)] as [(Int32, UInt32)] {
-      reports.hear(
+      reports.receive(
         packet(type: 200, sender, [block(1, lost: lost, highest: highest)]) + text + feedback)
       #expect(reports.take() != nil)
-      reports.hear(feedback + receiverReport(block(2, lost: 0, highest: highest)))
+      reports.receive(feedback + receiverReport(block(2, lost: 0, highest: highest)))
     }
     #expect(reports.take() == WebRTCReport(packetsExpected: 16, packetsLost: 0))
   }
 
   @Test func numbersWrapAndDuplicatesMakeUpForLosses() throws {
-    reports.hear(receiverReport(block(1, lost: -1, highest: .max - 9)))
-    reports.hear(receiverReport(block(1, lost: -4, highest: 10)))
+    reports.receive(receiverReport(block(1, lost: -1, highest: .max - 9)))
+    reports.receive(receiverReport(block(1, lost: -4, highest: 10)))
     let report = try #require(reports.take())
     #expect(report == WebRTCReport(packetsExpected: 20, packetsLost: -3))
     #expect(report.lostShare == 0)
     // One that begins anew.
-    reports.hear(receiverReport(block(1, lost: 0, highest: 3)))
-    reports.hear(receiverReport(block(1, lost: 1, highest: 7)))
+    reports.receive(receiverReport(block(1, lost: 0, highest: 3)))
+    reports.receive(receiverReport(block(1, lost: 1, highest: 7)))
     #expect(reports.take() == WebRTCReport(packetsExpected: 4, packetsLost: 1))
   }
 
   @Test func shareOfTheLostStaysAShareWhateverThePeerSays() throws {
-    reports.hear(receiverReport(block(1, lost: 0, highest: 0)))
-    reports.hear(receiverReport(block(1, lost: 0x7f_ffff, highest: 1)))
+    reports.receive(receiverReport(block(1, lost: 0, highest: 0)))
+    reports.receive(receiverReport(block(1, lost: 0x7f_ffff, highest: 1)))
     #expect(try #require(reports.take()).lostShare == 1)
   }
 
   @Test func moreStreamsThanThereAreAreNotCounted() throws {
     for round in 0...1 as ClosedRange<UInt32> {
       for source in 0..<100 as Range<UInt32> {
-        reports.hear(receiverReport(block(source, lost: 0, highest: round * 10)))
+        reports.receive(receiverReport(block(source, lost: 0, highest: round * 10)))
       }
     }
     let most = UInt64(ReceiverReports.maximumSources)
@@ -96,23 +96,23 @@ import WHIP
 
   @Test func whatIsCutOffOrGarbageIsPassedOver() {
     let whole = receiverReport(block(1, lost: 0, highest: 9), block(2, lost: 0, highest: 9))
-    for count in 0..<whole.count { reports.hear(Array(whole.prefix(count))) }
+    for count in 0..<whole.count { reports.receive(Array(whole.prefix(count))) }
     #expect(reports.take() == nil)
     // It claims more blocks than it has room for.
     var claiming = receiverReport(block(1, lost: 0, highest: 9))
     claiming[0] |= 31
-    reports.hear(claiming)
+    reports.receive(claiming)
     #expect(reports.take() == WebRTCReport(packetsExpected: 0, packetsLost: 0))
     let otherVersion = [whole[0] & 0x3f] + whole.dropFirst()
-    reports.hear(otherVersion)
+    reports.receive(otherVersion)
     #expect(reports.take() == nil)
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<100_000 {
-      var garbage = whole
+      var malformed = whole
       for _ in 0..<4 {
-        garbage[Int.random(in: 0..<whole.count, using: &generator)] = generator.next()
+        malformed[Int.random(in: 0..<whole.count, using: &generator)] = generator.next()
       }
-      reports.hear(garbage)
+      reports.receive(malformed)
     }
   }
 }

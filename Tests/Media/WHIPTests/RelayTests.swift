@@ -100,10 +100,10 @@
       arguments: [
         ("turns:localhost:PORT", "its certificate is not trusted"),
         ("turns:127.0.0.1:PORT", "its certificate is not trusted"),
-        ("turns:localhost:PORT?transport=udp", "is not supported; name it with ?transport=tcp"),
-        ("turns:localhost:1", "nobody answers there"),
+        ("turns:localhost:PORT?transport=udp", "is not supported; use ?transport=tcp"),
+        ("turns:localhost:1", "cannot connect ("),
         // No name server is asked for such a name.
-        ("turn:\(String(repeating: "a", count: 70))", "its name is not known"),
+        ("turn:\(String(repeating: "a", count: 70))", "its name cannot be resolved"),
       ])
     func aRelayThatCannotBeUsedIsSaid(address: String, reason: String) throws {
       let address = address.replacing("PORT", with: "\(front.port)")

@@ -4,7 +4,7 @@
   import Synchronization
   import WHIP
 
-  /// Somebody who watches: a connection of their own, and what is packed for them alone.
+  /// One viewer: its connection, and the payloaders for it.
   final class Viewer: Sendable {
     static let maximumCandidates = 64
     /// Receivers report every few seconds.
@@ -17,15 +17,15 @@
 
     /// SAFETY: the handle lives until `close` has taken it.
     @safe private struct Connection: @unchecked Sendable {
-      // because it is only used under the lock it lies in
+      // because it is used only under the lock that contains it
       var handle: OpaquePointer?
-      /// Of the offer, and those that came later.
+      /// Candidates of the offer and later ones.
       var candidateCount: Int
-      /// A picture is missing: those that follow are of no use before a key frame.
+      /// A picture is missing, so those that follow cannot be decoded before a key frame.
       var waitsForKeyFrame = true
     }
 
-    /// Takes the offer, and begins to look for a way to the viewer.
+    /// Accepts the offer, and begins to gather candidates.
     init(
       _ offer: ViewerOffer, at localAddress: String, encoder: any LiveEncoder, state: ViewerState
     ) throws(ViewerRefusal) {
@@ -49,7 +49,7 @@
         var options = unsafe webrtc_viewer_options()
         unsafe options.handler = handleViewerEvent
         unsafe options.keyFrameHandler = handleViewerKeyFrame
-        // SAFETY: the viewer keeps its state until the threads that use it have ended.
+        // SAFETY: the viewer keeps its state until the threads that use the state have ended.
         unsafe options.context = Unmanaged.passUnretained(state).toOpaque()
         unsafe buffer.initialize(repeating: 0)
         let made = unsafe withTracks(offer.tracks, encoder, in: &options) { options in
@@ -72,9 +72,10 @@
       return unsafe made
     }
 
-    // MARK: Its connection
+    // MARK: The connection
 
-    /// The answer, once every way to this machine is known, or after a while those that are.
+    /// Waits for the answer with all candidates. At the deadline, the answer has those known by
+    /// then.
     func answer(until deadline: Deadline, _ changes: PrivateFutexWord) -> String? {
       while !state.isGathered, !deadline.isPast {
         let seen = changes.load()
@@ -110,7 +111,7 @@
       }
     }
 
-    /// Whether it failed, never came, or says nothing to what it is sent.
+    /// Whether the viewer failed, did not connect in time, or does not report on media sent to it.
     var isOver: Bool {
       state.isOver
         || connection.withLock { connection in
@@ -119,9 +120,9 @@
         }
     }
 
-    /// Ends its threads, and waits for them.
+    /// Ends the viewer's threads, and waits for them.
     func close() {
-      // SAFETY: whoever takes the handle is the last to use it.
+      // SAFETY: only the caller that takes the handle uses it afterwards.
       let taken = connection.withLock { connection in
         defer { unsafe connection.handle = nil }
         return connection
@@ -129,9 +130,9 @@
       if let handle = unsafe taken.handle { unsafe webrtc_viewer_destroy(handle) }
     }
 
-    // MARK: What it is sent
+    // MARK: Media
 
-    /// Sends a unit, if it is of any use to the viewer; never waits.
+    /// Sends a unit that the viewer can decode. Never blocks.
     /// - Returns: false if the viewer is too slow, and needs a key frame next.
     func send(_ unit: EncodedUnit, isSound: Bool) -> Bool {
       guard state.isConnected, let track = offer.tracks.firstIndex(where: { $0.isSound == isSound })
@@ -146,7 +147,7 @@
     }
   }
 
-  /// Describes tracks to the C side, whose strings are valid during the call.
+  /// Adds tracks to the options for the C side. Their strings are valid during the call.
   @unsafe private func withTracks<Result>(
     _ tracks: [ViewerOffer.Track], _ encoder: any LiveEncoder,
     in options: inout webrtc_viewer_options, _ body: (inout webrtc_viewer_options) -> Result
@@ -161,7 +162,7 @@
       + "encoding-name=\(track.isSound ? "OPUS" : encoder.codec),"
       + "clock-rate=\(track.isSound ? 48_000 : 90_000),payload=\(track.payload),"
       + "ssrc=(uint)\(UInt32.random(in: 1...UInt32.max))"
-    // SAFETY: a C array of 2 arrives as a tuple of 2, and an offer has at most 2 tracks.
+    // SAFETY: Swift imports a C array of 2 as a tuple of 2, and an offer has at most 2 tracks.
     return unsafe packer.launchText.withCString { packer in
       unsafe units.withCString { units in
         unsafe packets.withCString { packets in
@@ -184,7 +185,7 @@
       factory: "rtpopuspay", package: "gstreamer1.0-plugins-good")
     static let opusCaps = "audio/x-opus,channel-mapping-family=0,channels=2,rate=48000"
 
-    /// As gst-launch(1) writes it.
+    /// The element in the syntax of gst-launch(1).
     fileprivate var launchText: String {
       ([factory] + properties.map { "\($0.name)=\($0.value)" }).joined(separator: " ")
     }

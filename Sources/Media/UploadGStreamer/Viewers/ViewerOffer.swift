@@ -1,29 +1,29 @@
 #if Media
   import WHIP
 
-  /// What somebody who wants to watch offers to receive, and which of it is sent.
+  /// A viewer's offer, validated, and the tracks to send to it.
   struct ViewerOffer: Sendable {
-    /// A media section that is sent, and the number by which the viewer knows the codec.
+    /// A media section to send, and the viewer's payload type for the codec.
     struct Track: Hashable, Sendable {
       var isSound: Bool
       var payload: UInt8
     }
 
-    /// As webrtcbin may have it.
+    /// The offer in a form that is safe for webrtcbin.
     let text: String
     let candidateCount: Int
     let usernameFragment: String
-    /// The names of its sections, by their places.
+    /// The names of its sections, in order.
     let mids: [String]
     private(set) var tracks: [Track] = []
 
     private static let maximumSections = 8
 
     /// - Parameters:
-    ///   - codec: of the pictures, as RTP names it.
+    ///   - codec: RTP's name of the video codec.
     ///   - hasSound: whether sound is sent, in Opus.
     init(_ text: String, codec: String, hasSound: Bool) throws(ViewerRefusal) {
-      guard text.hasPrefix("v=0") else { throw .malformed("it is no session description") }
+      guard text.hasPrefix("v=0") else { throw .malformed("it is not a session description") }
       var offered = PeerDescription(text, overUDPAlone: true)
       guard offered.candidateCount <= Viewer.maximumCandidates else {
         throw .malformed("it has \(offered.candidateCount) candidates")
@@ -43,7 +43,7 @@
       var values: [String: String] = [:]
       for name in ["ice-ufrag", "ice-pwd", "fingerprint", "setup"] {
         values[name] = description.value(of: name)
-        if (values[name] ?? "").isEmpty { throw .malformed("there is no a=\(name)") }
+        if (values[name] ?? "").isEmpty { throw .malformed("it has no a=\(name)") }
       }
       usernameFragment = values["ice-ufrag"] ?? ""
       if let section = description.media.first(where: { $0.kind == "video" && $0.receives }),
@@ -64,11 +64,11 @@
   }
 
   extension SessionDescription.Media {
-    /// The numbers that GStreamer's packers take (RFC 3551, table 5: dynamic).
+    /// The payload types that GStreamer's payloaders accept (RFC 3551, table 5: dynamic).
     private static let payloads: ClosedRange<UInt8> = 96...127
 
-    /// The number of a codec; of H.264 one whose packets may be fragments (packetization-mode 1),
-    /// of the baseline profile if that is offered.
+    /// The payload type of a codec; for H.264 one in packetization-mode 1, which allows fragments,
+    /// and of the baseline profile if that is offered.
     fileprivate func payload(of codec: String) -> UInt8? {
       let listed = line.split(separator: " ").dropFirst(3)
       let payloads = attributes.compactMap { attribute -> UInt8? in

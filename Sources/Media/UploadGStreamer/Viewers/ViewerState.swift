@@ -3,12 +3,12 @@
   import Platform
   import Synchronization
 
-  /// What webrtcbin's threads say of a viewer.
+  /// The connection state of a viewer, updated by webrtcbin's threads.
   final class ViewerState: Sendable {
     private struct Values {
       var isGathered = false
       var isConnected = false
-      /// When nothing was heard of it any more.
+      /// When the connection was lost; nil while it works.
       var lostAtNs: UInt64?
       var isEnded = false
     }
@@ -18,7 +18,7 @@
 
     private let values = Mutex(Values())
     private let admittedAtNs = monotonicNowNs()
-    /// Told of each change, on any thread.
+    /// Called after each change, on any thread.
     private let onChange: @Sendable (_ wantsKeyFrame: Bool) -> Void
 
     init(onChange: @escaping @Sendable (_ wantsKeyFrame: Bool) -> Void) {
@@ -28,7 +28,7 @@
     var isGathered: Bool { values.withLock { $0.isGathered } }
     var isConnected: Bool { values.withLock { $0.isConnected } }
 
-    /// Whether it failed, never came, or is not heard of for long.
+    /// Whether the viewer failed, did not connect in time, or has been silent for too long.
     var isOver: Bool {
       let nowNs = monotonicNowNs()
       return values.withLock {
@@ -38,7 +38,7 @@
       }
     }
 
-    func wantKeyFrame() { onChange(true) }
+    func requestKeyFrame() { onChange(true) }
 
     func take(_ kind: webrtc_event_kind) {
       values.withLock {
@@ -54,7 +54,7 @@
     }
   }
 
-  /// Called by CWebRTC on a thread of webrtcbin's.
+  /// Called by CWebRTC on a thread of webrtcbin.
   /// SAFETY: `context` is the `ViewerState` that its `Viewer` keeps until the threads have ended.
   func handleViewerEvent(
     _ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<webrtc_event>?
@@ -66,6 +66,6 @@
   /// SAFETY: as above.
   func handleViewerKeyFrame(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
-    unsafe Unmanaged<ViewerState>.fromOpaque(context).takeUnretainedValue().wantKeyFrame()
+    unsafe Unmanaged<ViewerState>.fromOpaque(context).takeUnretainedValue().requestKeyFrame()
   }
 #endif

@@ -4,10 +4,10 @@
   import Upload
   import WHIP
 
-  /// All who watch: admits them, sends each what was encoded once, and frees those that are gone.
+  /// All viewers: admits them, sends encoded units to each, and frees those that have left.
   ///
-  /// It refuses to wait for any of them: who does not keep up goes on with the next key frame.
-  public final class Viewers: ViewerDesk {
+  /// It refuses to wait for a viewer: one that is too slow resumes at the next key frame.
+  public final class Viewers: ViewerService {
     public struct Options: Sendable {
       public var encoder = EncoderSettings()
       public var sendsSound = false
@@ -16,11 +16,11 @@
       public init() {}
     }
 
-    /// What there may be of ways to this machine is known after a moment, without asking anybody.
-    private static let gathering = Duration.seconds(5)
-    private static let lookInterval = Duration.seconds(1)
-    /// A page that is loaded again leaves and comes back: media go on meanwhile.
-    private static let lingering = Duration.seconds(2)
+    /// Local candidates are gathered almost at once, since no server is asked.
+    private static let gatheringTimeout = Duration.seconds(5)
+    private static let pollInterval = Duration.seconds(1)
+    /// Media continue for this long without viewers, because a reloaded page leaves and returns.
+    private static let lingerTime = Duration.seconds(2)
 
     let encoder: any LiveEncoder
     private let options: Options
@@ -31,7 +31,7 @@
 
     private struct Room {
       var viewers: [Viewer] = []
-      /// Those that are being admitted count, too.
+      /// Viewers that are being admitted.
       var reserved = 0
       var admittedCount = 0
       var emptySinceNs: UInt64?
@@ -49,12 +49,12 @@
       try GStreamerRuntime.require([.viewerTransport, encoder.packer, .opusPacker])
     }
 
-    /// How many watch now.
+    /// The present number of viewers.
     public var count: Int { room.withLock { $0.viewers.count } }
-    /// How many there have been.
+    /// The number of viewers admitted so far.
     public var admittedCount: Int { room.withLock { $0.admittedCount } }
 
-    // MARK: Coming and going
+    // MARK: Admission
 
     public func admit(
       _ text: String, at localAddress: String
@@ -64,12 +64,12 @@
       try reserve()
       defer { room.withLock { $0.reserved -= 1 } }
       let state = ViewerState { [weak self] wantsKeyFrame in
-        if wantsKeyFrame { self?.wantKeyFrame() }
+        if wantsKeyFrame { self?.requestKeyFrame() }
         self?.touch()
       }
       let viewer = try Viewer(offer, at: localAddress, encoder: encoder, state: state)
-      guard let answer = viewer.answer(until: .after(Self.gathering), changes) else {
-        throw .engineFailed("webrtcbin has no answer")
+      guard let answer = viewer.answer(until: .after(Self.gatheringTimeout), changes) else {
+        throw .engineFailed("webrtcbin made no answer")
       }
       room.withLock {
         $0.viewers.append(viewer)
@@ -98,7 +98,7 @@
 
     public func remove(_ name: String) -> Bool { remove { $0.name == name } > 0 }
 
-    /// - Returns: how many went.
+    /// - Returns: the number of removed viewers.
     private func remove(where isGone: (Viewer) -> Bool) -> Int {
       let gone = room.withLock { room in
         let gone = room.viewers.filter(isGone)
@@ -106,7 +106,7 @@
         if room.viewers.isEmpty, !gone.isEmpty { room.emptySinceNs = monotonicNowNs() }
         return gone
       }
-      // Outside the lock: their threads end now, and may be saying something.
+      // Outside the lock, because their threads end now, and may be in a callback that takes it.
       for viewer in gone { viewer.close() }
       if !gone.isEmpty { touch() }
       return gone.count
@@ -119,25 +119,26 @@
 
     // MARK: The audience
 
-    /// Waits until somebody watches, or until nobody has for a moment; frees who is gone meanwhile.
+    /// Waits until there is a viewer, or until there has been none for a moment. Frees viewers that
+    /// have left meanwhile.
     /// - Returns: false once the viewers are closed.
     public func wait(untilWatched isWatched: Bool) -> Bool {
       while true {
         let seen = changes.load()
         _ = remove { $0.isOver }
         let (isClosed, isReached) = room.withLock { room in
-          (room.isClosed, isWatched ? !room.viewers.isEmpty : room.isDeserted(for: Self.lingering))
+          (room.isClosed, isWatched ? !room.viewers.isEmpty : room.isDeserted(for: Self.lingerTime))
         }
         if isClosed { return false }
         if isReached { return true }
         // SAFETY: no shared word is watched; the private one lives in this object.
         unsafe sleepOnFutexes(
           shared: nil, expecting: 0, privates: (changes, seen),
-          until: .after(Self.lookInterval))
+          until: .after(Self.pollInterval))
       }
     }
 
-    /// Sends everybody away, and admits nobody any more.
+    /// Removes all viewers, and admits no others.
     public func close() {
       room.withLock { $0.isClosed = true }
       _ = remove { _ in true }
@@ -146,17 +147,17 @@
 
     // MARK: Media
 
-    private func wantKeyFrame() { keyFrameWanted.store(true, ordering: .releasing) }
+    private func requestKeyFrame() { keyFrameWanted.store(true, ordering: .releasing) }
 
-    /// Whether somebody needs a key frame since this was asked last.
-    func takeKeyFrameWish() -> Bool {
+    /// Whether a viewer has requested a key frame since the last call.
+    func takeKeyFrameRequest() -> Bool {
       keyFrameWanted.exchange(false, ordering: .acquiringAndReleasing)
     }
 
-    /// Sends a unit to all who wait for it; never waits.
+    /// Sends a unit to all viewers that can use it. Never blocks.
     func send(_ unit: EncodedUnit, isSound: Bool) {
       for viewer in room.withLock({ $0.viewers }) where !viewer.send(unit, isSound: isSound) {
-        wantKeyFrame()
+        requestKeyFrame()
       }
     }
   }

@@ -5,15 +5,15 @@
   import Synchronization
   import Upload
 
-  /// Encodes a stream once for all who watch, pictures and sound. The first frame decides the size
-  /// of the picture, as in a file.
+  /// Encodes a stream's pictures and sound once for all viewers. The first frame sets the picture
+  /// size, as in a file.
   public final class ViewersDestination: Destination {
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
     public let takesSound = true
     public let output = "the live page"
 
-    /// Key frames are large: a viewer that asks for more of them is not heard.
+    /// The shortest time between requested key frames, because they are large.
     private static let keyFrameNs: UInt64 = 500_000_000
 
     private let viewers: Viewers
@@ -23,7 +23,7 @@
     private var pictures: Pictures?
     private var sound: Feed?
     private var keyFrameAtNs: UInt64 = 0
-    /// The moment of CLOCK_MONOTONIC at which the run's own time began.
+    /// The CLOCK_MONOTONIC time at which the run's own time began.
     private var originNs: UInt64?
     private let latency = LatencyMeter()
 
@@ -44,8 +44,8 @@
 
     public var byteCount: UInt64 { pictures?.feed.pipeline.bytesWritten ?? 0 }
 
-    /// From capture to encoded, of half of the frames since this was asked last; 0 without any. Any
-    /// thread may ask.
+    /// The median latency from capture to encoded of the frames since the last call; 0 without any.
+    /// Any thread may call it.
     public var takeLatencyP50Ns: @Sendable () -> UInt64 { { [latency] in latency.take() } }
 
     public func expectSound() { hasSound = true }
@@ -64,7 +64,7 @@
     }
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
-      // The operator ?? would lose the type of what is thrown.
+      // The operator ?? would lose the type of the error.
       var pictures =
         if let started = self.pictures { started } else { try start(frame, ptsNs) }
       if frame.lease.format != pictures.format {
@@ -77,7 +77,7 @@
       pictures.newest = frame.lease.sequence
       self.pictures = pictures
       if isRepeated { latency.ignore((originNs ?? 0) &+ ptsNs) }
-      wantKeyFrameIfAsked(pictures.feed)
+      requestKeyFrameIfNeeded(pictures.feed)
       try pictures.feed.pipeline.push(
         frame, geometry: pictures.geometry, ptsNs: ptsNs,
         durationNs: pictures.format.assumedFrameNs)
@@ -88,11 +88,11 @@
       try sound.pipeline.push(chunk, ptsNs: ptsNs)
     }
 
-    private func wantKeyFrameIfAsked(_ feed: Feed) {
+    private func requestKeyFrameIfNeeded(_ feed: Feed) {
       let nowNs = monotonicNowNs()
-      guard nowNs > keyFrameAtNs &+ Self.keyFrameNs, viewers.takeKeyFrameWish() else { return }
+      guard nowNs > keyFrameAtNs &+ Self.keyFrameNs, viewers.takeKeyFrameRequest() else { return }
       keyFrameAtNs = nowNs
-      feed.wantKeyFrame()
+      feed.requestKeyFrame()
     }
 
     private func start(_ frame: HeldFrame, _ ptsNs: UInt64) throws(DestinationError) -> Pictures {
@@ -127,7 +127,7 @@
       return feed
     }
 
-    /// Starts a pipeline. Pictures and sound have one time, that of the one that began first.
+    /// Starts a pipeline. Pictures and sound share the origin of the one that began first.
     private func begin(
       _ pipeline: Pipeline, at startNs: UInt64, _ handler: @escaping @Sendable (EncodedUnit) -> Void
     ) throws(DestinationError) -> Feed {
@@ -152,7 +152,7 @@
     }
   }
 
-  /// Tells how long frames take from capture to encoded.
+  /// Measures the latency of frames from capture to encoded.
   private final class LatencyMeter: Sendable {
     private struct Values {
       var histogram = LatencyHistogram()
@@ -161,7 +161,7 @@
 
     private let values = Mutex(Values())
 
-    /// A repeated frame was captured long ago: its stamp is another moment.
+    /// Excludes a repeated frame, whose timestamp is not its time of capture.
     func ignore(_ timeNs: UInt64) { values.withLock { $0.ignoredNs = timeNs } }
 
     func record(_ timeNs: UInt64) {
@@ -181,11 +181,11 @@
   }
 
   extension ElementDescription {
-    /// What is encoded, on its way to those who send it.
+    /// Passes encoded units to their handler.
     fileprivate static let end = ElementDescription(
       factory: "appsink", package: "gstreamer1.0-plugins-base")
 
-    /// Sound in packets of 20 ms, because not every receiver takes shorter ones.
+    /// Sound in packets of 20 ms, because not every receiver accepts shorter ones.
     fileprivate static let viewerSound = [
       ElementDescription(factory: "audioconvert", package: "gstreamer1.0-plugins-base"),
       ElementDescription(

@@ -2,12 +2,12 @@
   import CCurl
   import Platform
 
-  /// HTTP by libcurl: certificates verified, no redirect followed, everything bounded.
+  /// HTTP by libcurl. It verifies certificates, follows no redirects, and bounds time and sizes.
   ///
-  /// SAFETY: its handle lives from `init` to `deinit`, and is used under the rule that one thread
-  /// at a time does so, which `WHIPSession` keeps.
+  /// SAFETY: its handle lives from `init` to `deinit`, and only one thread at a time uses it, which
+  /// `WHIPSession` ensures.
   @safe public final class CurlClient: HTTPClient, @unchecked Sendable {
-    // because the one thread that signals is the only one to use it
+    // because only the signalling thread uses it
 
     private static let maximumHeaderBytes = 64 * 1024
     private static let maximumHeaders = 256
@@ -17,21 +17,22 @@
     private let listener: Listener?
 
     /// - Parameters:
-    ///   - certificates: a file of those to trust instead of the system's.
-    ///   - listener: told what libcurl says (`CURLOPT_DEBUGFUNCTION`) with its `curl_infotype`:
-    ///     its own remarks and the headers of both sides, the bearer among them.
+    ///   - certificates: a file of certificates to trust instead of the system's.
+    ///   - listener: receives libcurl's debug output (`CURLOPT_DEBUGFUNCTION`) with its
+    ///     `curl_infotype`: libcurl's messages and the headers of both sides, including the bearer
+    ///     token.
     public init(
       certificates: String? = nil, listener: (@Sendable (UInt32, String) -> Void)? = nil
     ) throws(HTTPError) {
       guard let handle = unsafe curl_client_create() else {
-        throw .broken(reason: "libcurl does not start")
+        throw .broken(reason: "libcurl cannot be initialised")
       }
       unsafe self.handle = handle
       self.certificates = certificates
       self.listener = listener.map(Listener.init)
     }
 
-    /// What the C side points to.
+    /// The context of the C callback.
     fileprivate final class Listener: Sendable {
       let hear: @Sendable (UInt32, String) -> Void
       init(_ hear: @escaping @Sendable (UInt32, String) -> Void) { self.hear = hear }
@@ -49,9 +50,9 @@
       unsafe exchange.maximumBodyBytes = WHIPSession.maximumAnswerBytes
       unsafe exchange.maximumHeaderBytes = Self.maximumHeaderBytes
       if let listener {
-        // SAFETY: this object keeps it longer than the exchange lasts.
+        // SAFETY: this object keeps the listener until the exchange has ended.
         unsafe exchange.listenerContext = Unmanaged.passUnretained(listener).toOpaque()
-        unsafe exchange.listener = hearCurl
+        unsafe exchange.listener = handleCurlText
       }
       defer { unsafe curl_exchange_clear(&exchange) }
       let outcome = unsafe run(request, &exchange)
@@ -59,7 +60,7 @@
         throw HTTPError(
           outcome, unsafe text(of: exchange.server.message), certificates: certificates)
       }
-      // SAFETY: what was answered has so many bytes, or none.
+      // SAFETY: each pointer is valid for the byte count beside it, or nil with a count of 0.
       let header = unsafe UnsafeRawBufferPointer(
         start: exchange.header, count: exchange.headerBytes)
       let answer = unsafe UnsafeRawBufferPointer(
@@ -69,7 +70,7 @@
         body: unsafe Array(answer))
     }
 
-    /// Lends everything of the request to the C side for the length of the exchange.
+    /// Lends the request to the C side during the exchange.
     private func run(_ request: HTTPRequest, _ exchange: inout curl_exchange) -> curl_outcome {
       let headers = request.headers.map { "\($0.name): \($0.value)\n" }.joined()
       return unsafe request.method.rawValue.withCString { method in
@@ -107,7 +108,7 @@
       }
     }
 
-    /// The headers of the final answer: one such as 100 Continue may stand before it.
+    /// The headers of the final response. An interim one such as 100 Continue may precede it.
     static func headers(_ bytes: [UInt8]) -> [HTTPHeader] {
       var found: [HTTPHeader] = []
       for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
@@ -122,8 +123,8 @@
 
   extension HTTPError {
     /// - Parameters:
-    ///   - reason: libcurl's own words.
-    ///   - certificates: the file of those that were to be trusted, if one was named.
+    ///   - reason: libcurl's message.
+    ///   - certificates: the file of trusted certificates, if the user named one.
     init(_ outcome: curl_outcome, _ reason: String, certificates: String?) {
       self =
         switch outcome {
@@ -140,15 +141,15 @@
     }
   }
 
-  /// A C array of characters, which arrives as a tuple.
+  /// The text in a C array of characters, which Swift imports as a tuple.
   func text<Characters>(of characters: Characters) -> String {
     // SAFETY: a tuple of characters is read as the bytes it is.
     let bytes = unsafe withUnsafeBytes(of: characters) { unsafe Array($0) }
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).shortened
   }
 
-  /// SAFETY: called during an exchange, whose client keeps the listener, with that many bytes.
-  private func hearCurl(
+  /// SAFETY: called during an exchange, whose client keeps the listener; `text` has `count` bytes.
+  private func handleCurlText(
     _ context: UnsafeMutableRawPointer?, _ kind: UInt32, _ text: UnsafePointer<CChar>?, _ count: Int
   ) {
     guard let context = unsafe context else { return }

@@ -3,10 +3,11 @@
   import Platform
   import Synchronization
 
-  /// A port of this machine whose connections libcurl carries on to a server by TLS, certificates
-  /// verified: for a library that speaks none.
+  /// A loopback port whose connections libcurl forwards to a server over TLS, with certificates
+  /// verified. It serves a library without TLS.
   ///
-  /// Whoever else on this machine connects there reaches the server too, as without the tunnel.
+  /// Any process of this machine can use the port to reach the server, as it could without the
+  /// tunnel.
   public final class TLSTunnel: Sendable {
     private static let maximumConnections = 8
     private static let connectingFor = Duration.seconds(10)
@@ -18,10 +19,10 @@
     private let stop: StopSignal
     private let connections = Mutex(0)
 
-    /// Listens once a first connection has shown that the server can be reached and trusted.
+    /// Listens once a first connection has shown that the server is reachable and trusted.
     /// - Parameters:
-    ///   - certificates: a file of those to trust instead of the system's.
-    ///   - stop: ends that wait.
+    ///   - certificates: a file of certificates to trust instead of the system's.
+    ///   - stop: ends the wait for the first connection.
     public init(
       to server: ICEServer, certificates: String?, until deadline: Deadline, stop: StopSignal
     ) throws(HTTPError) {
@@ -42,7 +43,7 @@
       }
     }
 
-    /// Ends every connection, and takes no more.
+    /// Closes every connection and stops listening.
     public func close() { stop.raise() }
 
     private func admit() {
@@ -53,7 +54,8 @@
         if number >= 0 {
           carry(Descriptor(owning: number))
         } else {
-          // Without descriptors, say: who waits stays, and would wake this thread at once.
+          // Out of descriptors, for example: the connection stays pending and would wake this
+          // thread at once.
           _ = try? waitUntilReadable([stop.descriptorNumber], until: .after(Self.pause))
         }
       }
@@ -84,13 +86,13 @@
     let certificates: String?
     let isDirect: Bool
 
-    /// Connects, and carries the bytes of that socket, if there is one, until either side closes.
+    /// Connects, and forwards the bytes of the socket, if there is one, until either side closes.
     func carry(_ local: Int32?, until deadline: Deadline, stop: StopSignal) throws(HTTPError) {
       var server = unsafe curl_server()
       unsafe server.isDirect = isDirect
       unsafe server.stopDescriptor = stop.descriptorNumber
       unsafe server.deadlineNs = deadline.monotonicNs
-      // SAFETY: the texts live until the call returns.
+      // SAFETY: the strings live until the call returns.
       let outcome = unsafe url.withCString { url in
         unsafe withOptionalCString(certificates) { certificates in
           unsafe server.url = url

@@ -4,8 +4,8 @@
 
   @testable import LivePage
 
-  /// A desk without media, which keeps what it is told.
-  final class TestDesk: ViewerDesk {
+  /// A service without media, which keeps what it is told.
+  final class TestViewerService: ViewerService {
     static let answer = "v=0\r\nthe answer\r\n"
     private let refusal: ViewerRefusal?
     private let outcome: CandidateOutcome

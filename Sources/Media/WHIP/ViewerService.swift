@@ -1,21 +1,21 @@
-/// The side of WHEP (draft-ietf-wish-whep) that has the media: it answers the offers of those who
-/// want to watch. Any thread may call it, and it may take its time.
-public protocol ViewerDesk: Sendable {
+/// The media side of WHEP (WebRTC-HTTP Egress Protocol, an IETF draft): it answers the offers of
+/// viewers. Any thread may call it; calls may block.
+public protocol ViewerService: Sendable {
   /// Answers an offer.
-  /// - Parameter localAddress: the address of this machine that the viewer reached, of which it
-  ///   may learn candidates.
+  /// - Parameter localAddress: the address of this machine that the viewer connected to; the
+  ///   answer's candidates use it.
   func admit(
     _ offer: String, at localAddress: String
   ) throws(ViewerRefusal) -> AdmittedViewer
-  /// Takes candidates of a viewer.
+  /// Adds candidates of a viewer.
   func add(_ fragment: CandidateFragment, to viewer: String) -> CandidateOutcome
   /// - Returns: false if there is no such viewer.
   func remove(_ viewer: String) -> Bool
 }
 
-/// A viewer that is sent media as soon as it can be reached.
+/// A viewer that receives media as soon as its connection is established.
 public struct AdmittedViewer: Sendable {
-  /// A name that nobody guesses, of letters and digits.
+  /// A random name of letters and digits that cannot be guessed.
   public let name: String
   public let answer: String
 
@@ -25,16 +25,16 @@ public struct AdmittedViewer: Sendable {
   }
 }
 
-/// What became of candidates.
+/// The result of adding candidates.
 public enum CandidateOutcome: Sendable {
   case taken
   case unknownViewer
   case tooMany
-  /// They are of another session than the viewer's offer, as when ICE begins anew.
+  /// They belong to a session other than the viewer's offer, as after an ICE restart.
   case otherSession
 }
 
-/// Why an offer is not answered.
+/// Why an offer is refused.
 public enum ViewerRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   case malformed(String)
   case noCommonCodec(String)
@@ -44,11 +44,11 @@ public enum ViewerRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .malformed(let what):
-      "the offer cannot be used: \(what); send what RTCPeerConnection.createOffer makes"
+      "the offer cannot be used: \(what); send one made by RTCPeerConnection.createOffer"
     case .noCommonCodec(let codecs):
-      "the offer receives nothing that is sent here: \(codecs); add a transceiver for it"
+      "the offer receives none of the codecs sent here: \(codecs); add a transceiver for one"
     case .full(let count):
-      "\(count) viewers are watching already; close one, or allow more by --viewers"
+      "\(count) viewers are watching already; close one, or allow more with --viewers"
     case .engineFailed(let reason): "WebRTC failed: \(reason)"
     }
   }

@@ -1,0 +1,44 @@
+#if Media
+  import Platform
+  import WHIP
+
+  /// The times of attempts to reconnect to a lost peer: with backoff, up to a deadline. A peer that
+  /// was never reached is not retried, because the user must correct the cause.
+  struct RetrySchedule {
+    private let limit: Duration
+    private var backOff = BackOff()
+    /// The time of the next attempt.
+    private(set) var next = Deadline.now
+    /// When to stop reconnecting; nil until the peer was reached.
+    private var retryDeadline: Deadline?
+
+    /// - Parameter limit: how long to try to reconnect after a working connection is lost.
+    init(for limit: Duration) { self.limit = limit }
+
+    /// Counts a failed attempt.
+    /// - Parameter hadWorked: whether the attempt had reached the peer.
+    /// - Returns: the time until the next attempt; nil after the deadline.
+    mutating func fail(hadWorked: Bool) -> Duration? {
+      if hadWorked {
+        backOff.reset()
+        retryDeadline = .after(limit)
+      }
+      guard let retryDeadline, !retryDeadline.isPast else { return nil }
+      let pause = backOff.next()
+      next = .after(pause)
+      return pause
+    }
+
+    /// Waits for the next attempt.
+    /// - Returns: whether it is due.
+    func wait(until deadline: Deadline, stop: StopSignal?) -> Bool {
+      let end = min(deadline, next)
+      if let stop {
+        _ = try? waitUntilReadable([stop.descriptorNumber], until: end)
+      } else {
+        sleep(until: end)
+      }
+      return next.isPast && stop?.isRaised != true
+    }
+  }
+#endif
