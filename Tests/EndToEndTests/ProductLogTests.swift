@@ -47,7 +47,7 @@ import Testing
     #expect(captured.last?.metadata == ["status": "0"])
 
     let uploaded = lines.filter { $0.pid == upload.processID && $0.label == "framebus-upload" }
-    let story = ["started", "stream attached", "frames have a format", "upload ended", "ended"]
+    let story = ["started", "stream attached", "frame format", "upload ended", "ended"]
     #expect(uploaded.map(\.message).filter(story.contains) == story)
     #expect(uploaded.allSatisfy { $0.role == "extension" })
     #expect(uploaded.first?.metadata["options"]?.hasPrefix("file:\(movie)") == true)

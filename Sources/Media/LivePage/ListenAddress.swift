@@ -1,11 +1,11 @@
 #if Media
   import WHIP
 
-  /// An address of this machine, and a port: `127.0.0.1:8080`, `[::1]:8080`, either without a port,
-  /// or a port alone.
+  /// An address of this machine and a port: `127.0.0.1:8080`, `[::1]:8080`, either without a port,
+  /// or only a port.
   public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     public let host: String
-    /// 0: any that is free.
+    /// 0 means any free port.
     public let port: UInt16
 
     public static let loopback = ListenAddress(host: "127.0.0.1", port: 0)
@@ -15,7 +15,7 @@
       self.port = port
     }
 
-    /// - Returns: nil if it is none; names are not looked up.
+    /// - Returns: nil if the text is malformed. Names are not resolved.
     public init?(_ text: String) {
       var rest = text[...]
       if rest.first == "[" {
@@ -45,7 +45,7 @@
 
     public var description: String { Self.text(host, port) }
 
-    /// As a browser on this machine names it.
+    /// The address for a browser on this machine.
     func reachable(port: UInt16) -> String {
       let isAny = ["0.0.0.0", "::"].contains(host)
       return Self.text(isAny ? Self.loopback.host : host, port)

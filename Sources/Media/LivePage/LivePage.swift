@@ -1,8 +1,8 @@
-// The module LivePage: one page on which a browser plays streams, and the signalling behind it
-// (WHEP, draft-ietf-wish-whep).
+// The module LivePage: a page on which a browser plays streams, and its signalling (WHEP, the
+// WebRTC-HTTP Egress Protocol, an IETF draft).
 //
-// It owns the token, the page and the rules of who may ask for what. It refuses to know media: a
-// `ViewerService` answers the offers.
+// It owns the token, the page and the access rules. It refuses to handle media: a `ViewerService`
+// answers the offers.
 
 #if Media
   import Platform
@@ -10,14 +10,15 @@
 
   /// Serves the page until it is stopped.
   public final class LivePage: Sendable {
-    /// Where the page is, with its token: whoever knows it may watch.
+    /// The address of the page, with its token. Anyone who knows it may watch.
     public let url: String
     private let server: PageServer
 
     /// - Parameters:
     ///   - title: the names of the streams, for the page's heading.
-    ///   - hasSound: whether the page asks for sound.
-    ///   - figures: how the streams do now, as one line of JSON; asked each second by each page.
+    ///   - hasSound: whether the page requests sound.
+    ///   - figures: the current figures of the streams, as one line of JSON. Each page requests
+    ///     them once a second.
     public init(
       at address: ListenAddress, title: String, hasSound: Bool, service: any ViewerService,
       figures: @escaping @Sendable () -> String
@@ -34,19 +35,19 @@
       url = "http://\(address.reachable(port: server.port))/\(token)/"
     }
 
-    /// Ends every connection, and waits for what is being answered.
+    /// Closes every connection, and waits for requests that are being handled.
     public func stop() { server.stop() }
   }
 
-  /// Why there is no page.
+  /// Why the page cannot be served.
   public enum LivePageError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotListen(ListenAddress, SystemError)
 
     public var description: String {
       switch self {
       case .cannotListen(let address, let error):
-        "cannot listen on \(address): \(error.reason); name an address of this machine and a free "
-          + "port, or leave --listen out"
+        "cannot listen on \(address): \(error.reason); use an address of this machine and a free "
+          + "port, or omit --listen"
       }
     }
   }

@@ -1,11 +1,11 @@
 #if Media
   import WHIP
 
-  /// What a browser may ask for, and what it is answered:
+  /// The requests of a browser and their answers:
   ///
   /// ```text
   /// GET    /TOKEN/             the page; HEAD as well
-  /// GET    /TOKEN/figures      the server's figures of this moment; HEAD as well
+  /// GET    /TOKEN/figures      the server's current figures; HEAD as well
   /// POST   /TOKEN/whep         an offer → 201, the answer, Location and ETag
   /// PATCH  /TOKEN/whep/VIEWER  candidates
   /// DELETE /TOKEN/whep/VIEWER  the end
@@ -14,7 +14,7 @@
     let token: PageToken
     let text: PageText
     let service: any ViewerService
-    /// The figures of this moment, as one line of JSON.
+    /// The current figures, as one line of JSON.
     let figures: @Sendable () -> String
 
     private static let offerType = "application/sdp"
@@ -29,8 +29,8 @@
       }
     }
 
-    /// Keeps pages of other places out. A name other than localhost could be anybody's, pointed at
-    /// this machine; a script of another page says where it comes from.
+    /// Refuses requests of other pages. A host name other than localhost may be one that another
+    /// party points at this machine (DNS rebinding); a script of another page sends its own Origin.
     private func checkOrigin(_ request: PageRequest) throws(PageRefusal) {
       var name = request.host[...]
       if let colon = name.lastIndex(of: ":"), name.last != "]" { name = name[..<colon] }
@@ -38,14 +38,14 @@
       guard host == "localhost" || NetworkAddress.isLiteral(host) else {
         throw PageRefusal(
           403,
-          "the page is known by its address alone, and not by a name; a reverse proxy sends that "
+          "the page is reached by its IP address, not by a name; a reverse proxy must send that "
             + "address as Host")
       }
       guard request.origin.isEmpty || request.origin == "http://" + request.host else {
         throw PageRefusal(
           403,
-          "other pages may not use this one; a reverse proxy for it sends http:// and that address "
-            + "as Origin")
+          "other pages may not use this one; a reverse proxy for it must send http:// and its "
+            + "address as Origin")
       }
     }
 
@@ -71,7 +71,7 @@
         try allow(["PATCH", "DELETE"], request)
         return request.method == "DELETE" ? try remove(rest[1]) : try patch(rest[1], request)
       default:
-        throw PageRefusal(404, "there is nothing here")
+        throw PageRefusal(404, "not found")
       }
     }
 
@@ -106,7 +106,7 @@
       return PageAnswer(
         201,
         [
-          // Relative, so that it holds behind a proxy as well, whatever that calls this page.
+          // Relative, so that it is also valid behind a proxy with another path.
           ("Content-Type", Self.offerType), ("Location", "whep/\(viewer.name)"),
           ("ETag", "\"\(viewer.name)\""), ("Accept-Patch", Self.candidateType),
         ], viewer.answer)
@@ -118,13 +118,14 @@
         throw PageRefusal(412, "If-Match names another session")
       }
       guard let fragment = CandidateFragment(text) else {
-        throw PageRefusal(400, "this is no fragment of a session description (RFC 8840)")
+        throw PageRefusal(400, "the body is not a fragment of a session description (RFC 8840)")
       }
       switch service.add(fragment, to: name) {
       case .taken: return PageAnswer(204)
       case .unknownViewer: throw PageRefusal.noViewer
-      case .tooMany: throw PageRefusal(429, "a viewer has no use for so many candidates")
-      case .otherSession: throw PageRefusal(422, "ICE does not begin anew here; post a new offer")
+      case .tooMany: throw PageRefusal(429, "too many candidates")
+      case .otherSession:
+        throw PageRefusal(422, "ICE cannot be restarted in this session; post a new offer")
       }
     }
 
@@ -136,8 +137,8 @@
     private func body(_ request: PageRequest, of type: String) throws(PageRefusal) -> String {
       let given = request.contentType.prefix { $0 != ";" && $0 != " " }.lowercased()
       guard given == type else { throw PageRefusal(415, "send \(type)") }
-      guard !request.isTooLarge else { throw PageRefusal(413, "send less") }
-      guard let text = request.body else { throw PageRefusal(400, "the body is no text in UTF-8") }
+      guard !request.isTooLarge else { throw PageRefusal(413, "the body is too large") }
+      guard let text = request.body else { throw PageRefusal(400, "the body is not UTF-8") }
       return text
     }
   }

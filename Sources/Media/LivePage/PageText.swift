@@ -1,5 +1,5 @@
 #if Media
-  /// The page, with what it is told filled in.
+  /// The page, with its placeholders filled in.
   struct PageText: Sendable {
     private let text: String
 
@@ -9,7 +9,7 @@
         .replacing("{{sound}}", with: hasSound ? "yes" : "no")
     }
 
-    /// The page, and a policy by which nothing but its own text runs in it.
+    /// The page, and a content security policy that allows only its own script and style.
     func make() -> (page: String, policy: String) {
       let nonce = "\(PageToken())"
       let policy =

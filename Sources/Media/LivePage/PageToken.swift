@@ -1,5 +1,5 @@
 #if Media
-  /// What proves that somebody was shown the page's address: 128 bits that nobody guesses.
+  /// The secret in the page's address, which proves that a client knows it: 128 random bits.
   struct PageToken: Sendable, CustomStringConvertible {
     private static let byteCount = 16
     let description: String
@@ -12,7 +12,7 @@
       }.joined()
     }
 
-    /// Takes as long wherever the two differ, so that nobody can find it digit by digit.
+    /// Compares in constant time, so that the token cannot be guessed digit by digit.
     func equals(_ text: some StringProtocol) -> Bool {
       let own = Array(description.utf8)
       let other = Array(text.utf8)

@@ -6,15 +6,15 @@ import SharedLog
 import Sound
 import Upload
 
-/// The uploader as an extension of a broadcast: pictures go to the destination as they come, and
-/// sound beside them.
+/// The uploader as the extension of a broadcast: it sends pictures and sound to the destination as
+/// they arrive.
 ///
-/// It refuses to wait for a destination that is full: the picture is dropped, so that the next call
-/// brings a newer one.
+/// It refuses to wait for a full destination: the picture is dropped, and the next call brings a
+/// newer one.
 final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
-  /// So much sound is sent in one call, so that a long silence holds nothing up.
+  /// The most sound to send in one call, so that filling a long gap does not delay pictures.
   private static let chunksAtATime = 200
-  /// How often to look whether a destination that was full has room for a still picture.
+  /// How often to poll a full destination for room for a still picture.
   private static let roomInterval = Duration.milliseconds(50)
 
   private let make: (SetupInfo) throws -> any Destination
@@ -29,7 +29,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   private var takesSound = false
   private var refusal: SoundConverter.Refusal?
 
-  /// - Parameter make: makes the destination, once the extension has what the host hands over.
+  /// - Parameter make: makes the destination, with the setup that the host hands over.
   init(to make: @escaping (SetupInfo) throws -> any Destination) { self.make = make }
 
   override func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {
@@ -69,7 +69,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     still.dueNs.map { max(Deadline(monotonicNs: $0), nextRoomPoll) } ?? .never
   }
 
-  /// A screen that stands still brings no samples, and a machine without sound no others.
+  /// Repeats pictures and sends sound between samples: a still screen produces no samples.
   func workWhileIdle() throws(BroadcastFailure) {
     guard let destination else { return }
     try attempt { () throws(DestinationError) in
@@ -85,10 +85,10 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     let figures = statistics.summary(
       drops: dropCount, sound: nil, byteCount: destination.byteCount)
     setup?.log.append(.notice, UploadProgress.ended, label: Self.label, metadata: figures.logged)
-    // As of one that draws a huge picture for seconds, and is stopped meanwhile.
+    // For example, if drawing a huge picture takes seconds and the broadcast is stopped meanwhile.
     if statistics.frames == 0, setup?.samples.contains(.video) == true {
       setup?.log.append(
-        .warning, "no picture came before the end: \(destination.output) has none",
+        .warning, "no picture arrived before the end: \(destination.output) has no picture",
         label: Self.label)
     }
     do throws(DestinationError) {
@@ -117,7 +117,8 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     still.sent(destination.wantsRepeatedFrames ? frame : nil, nowNs: nowNs)
   }
 
-  /// Sound goes no further than a second ahead of the pictures, also while a screen stands still.
+  /// Repeats the picture of a still screen, because sound is sent at most a second ahead of
+  /// pictures.
   private func repeatIfStill(to destination: any Destination) throws(DestinationError) {
     let nowNs = monotonicNowNs()
     guard let dueNs = still.dueNs, nowNs >= dueNs, let frame = still.frame else { return }
@@ -129,7 +130,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
 
   // MARK: Sound
 
-  /// Nil for an extension of sound alone.
+  /// Nil for an extension that receives only sound.
   private var picturesTimeline: Timeline? {
     setup?.samples.contains(.video) == true ? timeline : nil
   }
@@ -141,7 +142,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
         frame.lease, of: type == .audioMic ? 1 : 0, patienceNs: SoundTrack.livePatienceNs,
         beside: picturesTimeline, nowNs: monotonicNowNs())
     } catch {
-      // Said once.
+      // Logged once.
       if refusal != error {
         setup?.log.append(.warning, "\(type.rawValue) is left out: \(error)", label: Self.label)
       }
@@ -162,7 +163,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
 
   // MARK: Failures
 
-  /// What the destination refuses ends the broadcast.
+  /// Runs `body`. An error of the destination ends the broadcast.
   private func attempt<Value>(
     _ body: () throws(DestinationError) -> Value
   ) throws(BroadcastFailure) -> Value {
@@ -181,8 +182,8 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
 }
 
 extension SetupInfo {
-  /// Opens what was handed over, so that a credential that has expired, say, ends the broadcast
-  /// before its first picture.
+  /// Opens the credentials that were handed over, so that one that has expired, for example, ends
+  /// the broadcast before its first picture.
   fileprivate func openCredentials() throws(BroadcastFailure) {
     guard let credentials else { return }
     do throws(CredentialError) {

@@ -4,24 +4,25 @@ import CredentialStore
 import Platform
 import WHIP
 
-/// Opens the secrets that the command line names; reaches for the store only if it names one.
+/// Opens the secrets that the command line names. It opens the credential store only if needed.
 struct EndpointSecrets {
   private let access: WHIPAccessOptions
   private let global: GlobalOptions
   private let opened: CredentialStore?
 
-  /// - Parameter opened: the store, if a broadcast's host has handed it over; that is taken once.
+  /// - Parameter opened: the store that a broadcast's host has handed over, which can be taken only
+  ///   once.
   init(
     _ access: WHIPAccessOptions, _ global: GlobalOptions, opened: CredentialStore? = nil
   ) throws(SystemError) {
     self.access = access
     self.global = global
     self.opened = opened
-    // From here on nobody looks into this process.
+    // From here on, no other process can read this process's memory.
     try keepMemoryPrivate()
   }
 
-  /// The bearer of `--credential` or `--bearer-fd`; nil without either, or if it is empty.
+  /// The bearer token of `--credential` or `--bearer-fd`; nil without either, or if it is empty.
   func bearer() throws -> BearerToken? {
     if let number = access.bearerFd {
       return try BearerToken(try SecretBytes.read(from: number, called: "the bearer"))
@@ -31,7 +32,8 @@ struct EndpointSecrets {
     return try BearerToken(try store().get(name))
   }
 
-  /// A user and password, of a relay or a server; GStreamer takes them as text, and logs them.
+  /// The user and password for a relay or a server. GStreamer takes them as text and logs them, so
+  /// the password is masked in the log.
   func account(_ text: String) throws -> (user: String, password: String) {
     let name = try name(text)
     let password = try store().get(name).withBytes { bytes in

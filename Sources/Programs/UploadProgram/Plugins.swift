@@ -1,11 +1,11 @@
 import ArgumentParser
 import UploadGStreamer
 
-/// `framebus-upload plugins`, which a host runs before it starts roles that cannot do so: GStreamer
-/// writes down what it knows of its plugins whenever it starts and finds that out of date.
+/// `framebus-upload plugins`, which a host runs before it starts sandboxed roles, which cannot
+/// write the registry: GStreamer updates an outdated plugin registry when it starts.
 struct Plugins: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "plugins", abstract: "Look for GStreamer's plugins.", shouldDisplay: false)
+    commandName: "plugins", abstract: "Update GStreamer's plugin registry.", shouldDisplay: false)
 
   func run() throws {
     #if Media

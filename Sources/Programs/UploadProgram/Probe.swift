@@ -32,12 +32,12 @@ struct Probe: ParsableCommand {
         try ProbeText(result).lines.forEach(global.terminal.print)
       }
     #else
-      throw UsageError("this build has no WHIP: it was made without the package trait Media")
+      throw UsageError("this build lacks WHIP: it was built without the package trait Media")
     #endif
   }
 }
 
-/// A probe as people read it.
+/// The text output of a probe.
 private struct ProbeText {
   var lines: [String] = []
 
@@ -67,7 +67,7 @@ private struct ProbeText {
   }
 }
 
-/// A probe as programs read it.
+/// The JSON output of a probe.
 private struct ProbeRecord: Encodable {
   struct Media: Encodable {
     let kind: String

@@ -11,11 +11,11 @@ import Upload
 import UploadGStreamer
 import WHIP
 
-/// The program `framebus-upload`: one stream, one destination, in a process of its own; and the
-/// probe of a destination, which speaks with the same peers.
+/// The program `framebus-upload`: one stream and one destination in a process of its own, and the
+/// probe of WHIP endpoints.
 ///
-/// It puts the parts together, and refuses to do their work: running is Upload's, encoding
-/// UploadGStreamer's, signalling WHIP's, parsing and printing CommandLineSupport's.
+/// It connects the modules, and refuses to do their work: Upload runs the upload, UploadGStreamer
+/// encodes, WHIP signals, CommandLineSupport parses and prints.
 @main struct UploadProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-upload",
@@ -33,12 +33,12 @@ struct Send: ParsableCommand {
   @OptionGroup var upload: UploadOptions
   @OptionGroup var global: GlobalOptions
 
-  /// A stream that exists but shows nothing for so long is an error to a snapshot.
+  /// How long a snapshot waits for the first frame of an existing stream.
   private static let snapshotTimeout = Duration.seconds(5)
 
   func run() throws {
     let display = ProgressDisplay(global.terminal)
-    // The host chooses the streams, and stops it by the broadcast's end.
+    // The host chooses the streams, and ends the upload with the broadcast.
     if BroadcastExtension.isStartedByHost {
       BroadcastExtension.run(
         BroadcastUpload { setup in
@@ -47,7 +47,7 @@ struct Send: ParsableCommand {
     }
     let streams = try upload.streams()
     let policy = try policy()
-    // Before GStreamer starts threads, which must not take the signals.
+    // Before GStreamer starts threads, because these must not receive the signals.
     let signals = try SignalWatcher()
     let destination = try destination(display)
     let isSnapshot = destination.frameLimit == 1
@@ -71,7 +71,7 @@ struct Send: ParsableCommand {
       plan.policy = policy ?? .latest
       plan.waitsForStream = false
       plan.firstFrameWithin = Self.snapshotTimeout
-      // It is over before there is any.
+      // Longer than a snapshot takes, so there is no progress report.
       plan.progressInterval = Self.snapshotTimeout * 2
     }
     let runner = UploadRunner(
@@ -117,7 +117,7 @@ struct Send: ParsableCommand {
         let address = try? PublicAddress(
           named, schemes: RTMPDestinationMaker.schemes + SRTDestinationMaker.schemes)
       {
-        // GStreamer logs it whole.
+        // GStreamer logs the whole address.
         AddressKeys.found(in: address.path).forEach(ProductLog.leaveOut)
       }
       let onLoss: @Sendable (DestinationError, Duration) -> Void = { error, pause in
@@ -150,7 +150,7 @@ struct Send: ParsableCommand {
   }
 }
 
-/// The stream ended by its publisher's failure. What came before it is complete.
+/// The stream ended because its publisher failed. The output up to then is complete.
 struct PublisherFailed: Error, CustomStringConvertible {
   let stream: StreamName
 

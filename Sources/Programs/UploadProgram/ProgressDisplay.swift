@@ -6,14 +6,13 @@ import Upload
 import UploadGStreamer
 import WHIP
 
-/// Shows how an upload goes, and what came of it, on standard error; on standard output there is
-/// only what a program asked for.
+/// Shows the progress and the result of an upload on standard error. Standard output has only JSON.
 final class ProgressDisplay: Sendable {
   private let terminal: Terminal
-  /// Whether the cursor stands behind a progress line.
+  /// Whether the cursor is at the end of a progress line.
   private let isMidLine = Mutex(false)
   private let log = Mutex(UploadLog())
-  /// What the endpoint does not take, and was said.
+  /// Media that the endpoint refuses and that were reported.
   private let refused = Mutex<Set<MediaKind>>([])
 
   init(_ terminal: Terminal) { self.terminal = terminal }
@@ -31,7 +30,7 @@ final class ProgressDisplay: Sendable {
     case .publisherBack: say("the publisher is back")
     case .losslessEnded:
       end()
-      terminal.warn("too slow for every frame: the publisher goes on without waiting")
+      terminal.warn("too slow to receive every frame: the publisher no longer waits")
     case .soundRefused(let stream, let refusal): say("“\(stream)” is left out: \(refusal)")
     case .format(let format):
       detail(
@@ -45,15 +44,16 @@ final class ProgressDisplay: Sendable {
       if case .connection(.refused(let kind)) = report,
         !refused.withLock({ $0.insert(kind).inserted })
       {
-        // A connection that comes back has the same answer.
+        // Reported before: a new connection gets the same answer.
         return
       }
       ProductLog.append(report)
       switch report {
-      case .connection(.offered(let address)): detail("\(address) took the offer")
+      case .connection(.offered(let address)): detail("\(address) accepted the offer")
       case .connection(.refused(let kind)): say(kind.refusal)
       case .connection(.recommended(let servers)):
-        detail("it recommends \(servers.map(\.description).joined(separator: ", ").plain)")
+        let names = servers.map(\.description).joined(separator: ", ")
+        detail("the endpoint recommends \(names.plain)")
       case .connection(.notUsed(let error)):
         end()
         terminal.warn("going on without \(error)")
@@ -61,17 +61,17 @@ final class ProgressDisplay: Sendable {
       case .connection(.bitrate(let bitsPerSecond)):
         detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
       case .connection(.candidatesRefused(let error)):
-        detail("the endpoint takes no further candidates: \(error)")
+        detail("the endpoint accepts no further candidates: \(error)")
       case .connection(.notRemoved(let error)):
         end()
-        terminal.warn("the endpoint may keep the session until it notices: \(error)")
+        terminal.warn("the endpoint may keep the session until it times out: \(error)")
       case .connection(.ended): break
       case .reconnecting(let error, let pause): showLoss(error, next: pause)
       }
     }
   #endif
 
-  /// A connection is lost, and tried again after that time.
+  /// Shows a lost connection and the time until the next attempt.
   func showLoss(_ error: any Error, next pause: Duration) {
     let seconds = Self.tenths(
       Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
@@ -127,7 +127,7 @@ final class ProgressDisplay: Sendable {
   }
 }
 
-/// The summary as scripts read it.
+/// The summary in JSON.
 private struct SummaryRecord: Encodable {
   let frames: Int
   let repeated: Int
@@ -170,7 +170,7 @@ private struct SummaryRecord: Encodable {
   }
 }
 
-/// What became of the sound.
+/// The sound's part of the summary.
 private struct SoundRecord: Encodable {
   let chunks: Int
   let drops: UInt64

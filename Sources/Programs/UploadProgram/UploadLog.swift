@@ -6,7 +6,7 @@ import Upload
 import UploadGStreamer
 import WHIP
 
-/// What becomes of an upload, for the log.
+/// Logs the events of an upload.
 struct UploadLog {
   private var drops = DropNews()
 
@@ -21,14 +21,14 @@ struct UploadLog {
         [LogField("stream", stream.text), LogField("policy", "\(policy)")])
     case .publisherGone: ProductLog.append(.warning, "the publisher is gone")
     case .publisherBack: ProductLog.append(.info, "the publisher is back")
-    // Its user is warned, and the log with them.
+    // The warning on the terminal is logged as well.
     case .losslessEnded: break
     case .soundRefused(let stream, let refusal):
       ProductLog.append(
-        .notice, "a stream of sound is left out: \(refusal)", [LogField("stream", stream.text)])
+        .notice, "sound stream left out: \(refusal)", [LogField("stream", stream.text)])
     case .format(let format):
       ProductLog.append(
-        .info, "frames have a format",
+        .info, "frame format",
         [
           LogField("size", "\(format.width)x\(format.height)"),
           LogField("format", "\(format.fourcc)"),
@@ -43,10 +43,10 @@ struct UploadLog {
 }
 
 extension MediaKind {
-  /// What to say of an endpoint that does not take it.
+  /// The message for an endpoint that refuses this kind of media.
   var refusal: String {
-    let what = self == .audio ? "no sound: the pictures go" : "no pictures: the sound goes"
-    return "the endpoint takes \(what) there alone; see with `framebus whip probe` what it takes"
+    let what = self == .audio ? "no sound: only pictures are" : "no pictures: only sound is"
+    return "the endpoint accepts \(what) sent; see what it accepts with `framebus whip probe`"
   }
 }
 
@@ -60,8 +60,8 @@ extension MediaKind {
       case .connection(.bitrate(let bitsPerSecond)):
         append(.debug, "bitrate adapted", [LogField("bitsPerSecond", "\(bitsPerSecond)")])
       case .connection(.candidatesRefused(let error)):
-        append(.notice, "the endpoint takes no further candidates: \(error)")
-      case .connection(.ended(.stopped)): append(.info, "the connection is ended")
+        append(.notice, "the endpoint accepts no further candidates: \(error)")
+      case .connection(.ended(.stopped)): append(.info, "connection ended")
       case .reconnecting(let error, _): append(.warning, "\(error)")
       case .connection: break
       }
@@ -78,7 +78,7 @@ extension ProductLog {
 }
 
 extension UploadProgress {
-  /// What the log says when an upload has ended, with its figures.
+  /// The log message at the end of an upload.
   static let ended = "upload ended"
 
   var logged: [LogField] {

@@ -7,11 +7,11 @@
   import UploadGStreamer
   import WHIP
 
-  /// Turns the command line into what a WHIP upload needs, its secrets opened.
+  /// Turns the command line into the options of a WHIP upload, and opens its secrets.
   struct WHIPSetup {
     let options: UploadOptions
     let global: GlobalOptions
-    /// What a broadcast's host has handed over.
+    /// The store that a broadcast's host has handed over.
     var credentials: CredentialStore?
 
     func whipOptions(_ report: @escaping @Sendable (WHIPReport) -> Void) throws -> WHIPOptions {
@@ -50,7 +50,7 @@
       for text in [options.media.stun].compactMap(\.self) + options.media.turn {
         guard let server = ICEServer(text) else {
           throw UsageError(
-            "“\(text)” names no server; write it like stun:HOST, turn:HOST:3478?transport=udp"
+            "“\(text)” is not an ICE server; write it as stun:HOST, turn:HOST:3478?transport=udp"
               + " or turns:HOST")
         }
         servers.append(server)

@@ -8,9 +8,9 @@
   import Upload
   import UploadGStreamer
 
-  /// Reads the streams while somebody watches, and rests while nobody does.
+  /// Reads and encodes the streams while there are viewers, and is idle otherwise.
   final class LiveShow: Sendable {
-    /// Before the streams are tried again, of which one has ended or failed.
+    /// The wait before streams are read again after one has ended or failed.
     private static let pause = Duration.milliseconds(500)
 
     let figures: ViewFigures
@@ -19,7 +19,7 @@
     private let encoder: EncoderSettings
     private let group: AppGroup
     private let terminal: Terminal
-    /// Ends the present run.
+    /// Ends the current run.
     private let current = Mutex<StopSignal?>(nil)
     private let isMidLine = Mutex(false)
 
@@ -39,14 +39,14 @@
       ViewersDestination(viewers, encoder: encoder)
     }
 
-    /// Fails early on what cannot work.
+    /// Checks that the destination can work.
     func prepare() throws(DestinationError) {
       let destination = destination()
       if streams.count > 1 { destination.expectSound() }
       try destination.prepare()
     }
 
-    /// Goes on until the signal is raised.
+    /// Runs until the signal is raised.
     func run(until stop: StopSignal) throws {
       try startThread(named: "end") { [viewers] in
         _ = try? waitUntilReadable([stop.descriptorNumber], until: .never)
@@ -65,7 +65,7 @@
           lastError = "\(error)"
         }
         figures.rest()
-        // What an encoder took for its pictures; the next one may be long in coming.
+        // The encoder's memory, since the next viewer may come much later.
         returnFreeMemory()
         _ = try waitUntilReadable([stop.descriptorNumber], until: .after(Self.pause))
       }
@@ -85,13 +85,13 @@
         figures.take(report, takeLatencyP50Ns)
         show(report)
       }
-      ProductLog.append(.info, "somebody watches; reading the streams")
+      ProductLog.append(.info, "reading the streams for viewers")
       let summary = try runner.run()
       ProductLog.append(
-        .info, "rests", [LogField("frames", "\(summary.progress.frames)")])
+        .info, "stopped reading the streams", [LogField("frames", "\(summary.progress.frames)")])
     }
 
-    // MARK: What its user sees
+    // MARK: Output
 
     private func show(_ report: UploadReport) {
       switch report {

@@ -8,10 +8,10 @@ import Platform
 import Upload
 import UploadGStreamer
 
-/// The program `framebus-view`: streams on a page, in a process of its own.
+/// The program `framebus-view`: a live page of streams, in a process of its own.
 ///
-/// It puts the parts together, and refuses to do their work: the page and who may see it is
-/// LivePage's, encoding and sending UploadGStreamer's, reading streams Upload's.
+/// It connects the modules, and refuses to do their work: LivePage serves the page and checks
+/// access, UploadGStreamer encodes and sends, Upload reads the streams.
 @main struct ViewProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-view", abstract: "Show streams on a page that a browser plays live.")
@@ -26,7 +26,7 @@ import UploadGStreamer
       let streams = try view.streams()
       let address = try address()
       let options = try viewerOptions(soundIsNamed: streams.count > 1)
-      // Before GStreamer starts threads, which must not take the signals.
+      // Before GStreamer starts threads, because these must not receive the signals.
       let signals = try SignalWatcher()
       let group = try global.openGroup(creatingLocal: true)
       ProductLog.begin(
@@ -53,7 +53,7 @@ import UploadGStreamer
       }
       if signals.isInterrupted { throw Interrupted() }
     #else
-      throw UsageError("this build has no live page: it was made without the package trait Media")
+      throw UsageError("this build lacks the page: it was built without the package trait Media")
     #endif
   }
 }
@@ -63,7 +63,7 @@ import UploadGStreamer
     private func address() throws(UsageError) -> ListenAddress {
       guard let text = view.listen else { return .loopback }
       guard let address = ListenAddress(text) else {
-        throw UsageError("--listen \(text): write ADDRESS[:PORT], such as 127.0.0.1:8080, or PORT")
+        throw UsageError("--listen \(text): use ADDRESS[:PORT], such as 127.0.0.1:8080, or PORT")
       }
       return address
     }
@@ -89,13 +89,13 @@ import UploadGStreamer
       }
     }
 
-    /// The first line is for whoever started this: a person, or a program.
+    /// Prints the address as the first line, for a user or a program.
     private func announce(
       _ page: LivePage, at address: ListenAddress, _ streams: [StreamName]
     ) throws {
       if !address.isLoopback {
         global.terminal.warn(
-          "the page is not encrypted: whoever listens in this network can read its address")
+          "the page is not encrypted: anyone who listens on this network can read its address")
       }
       if global.json {
         try global.terminal.printJSON(
@@ -106,13 +106,13 @@ import UploadGStreamer
     }
   }
 
-  /// Where the page is, as programs read it.
+  /// The address of the page, in JSON.
   private struct ViewAnnouncement: Encodable {
     let url: String
     let streams: [String]
   }
 
-  /// What became of it, as programs read it.
+  /// The summary, in JSON.
   private struct ViewSummary: Encodable {
     let viewers: Int
     let frames: Int

@@ -4,7 +4,7 @@
   import Upload
   import UploadGStreamer
 
-  /// How the streams do now, for the page and for the terminal.
+  /// The current figures of the streams, for the page and the terminal.
   final class ViewFigures: Sendable {
     private struct Record: Encodable {
       enum State: String, Encodable { case waiting, live, gone }
@@ -12,9 +12,9 @@
       var viewers = 0
       var framesPerSecond = 0.0
       var bitsPerSecond = 0.0
-      /// From capture to encoded.
+      /// The median latency from capture to encoded.
       var latencyMs = 0.0
-      /// Frames that were published and never received, since the streams are read.
+      /// Frames published but not received since reading began.
       var drops: UInt64 = 0
     }
 
@@ -29,7 +29,7 @@
 
     init(_ viewers: Viewers) { self.viewers = viewers }
 
-    /// All frames that were shown.
+    /// The number of frames sent so far.
     var frames: Int { values.withLock { $0.framesBefore + $0.frames } }
 
     func take(_ report: UploadReport, _ takeLatencyP50Ns: () -> UInt64) {
@@ -48,7 +48,7 @@
       }
     }
 
-    /// Nothing is read now.
+    /// Resets the figures when reading stops.
     func rest() {
       values.withLock {
         $0.framesBefore += $0.frames
@@ -62,7 +62,7 @@
       record.viewers = viewers.count
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys]
-      // Numbers and words can always be encoded.
+      // Encoding numbers and words cannot fail.
       return (try? encoder.encode(record)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 

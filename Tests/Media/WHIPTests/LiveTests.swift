@@ -189,7 +189,7 @@
       try capture.end(with: SIGTERM)
     }
 
-    @Test(arguments: [("audio", "takes no sound"), ("video", "takes no pictures")])
+    @Test(arguments: [("audio", "accepts no sound"), ("video", "accepts no pictures")])
     func whatAnEndpointDoesNotTakeIsSaidOnceAndNotSent(kind: String, notice: String) throws {
       let server = try server("refuses=\(kind)")
       let capture = try capture()

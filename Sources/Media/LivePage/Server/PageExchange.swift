@@ -8,14 +8,15 @@
     var contentType = ""
     var ifMatch = ""
     var localAddress = ""
-    /// Nil if it is not in UTF-8.
+    /// Nil if it is not UTF-8.
     var body: String? = ""
     var isTooLarge = false
   }
 
-  /// What a request is answered.
+  /// The answer to a request.
   struct PageAnswer {
-    /// On every answer: nothing is kept, taken for another type, shown in a frame, or told on.
+    /// Headers of every answer: no caching, no type sniffing, no framing, no referrer, no use by
+    /// other origins.
     private static let always = [
       ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
       ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
@@ -39,11 +40,11 @@
     }
   }
 
-  /// Why a request is not granted.
+  /// Why a request is refused.
   struct PageRefusal: Error {
     let status: Int
     let why: String
-    /// The methods that would be granted.
+    /// The methods that the path allows.
     var allowed = ""
 
     init(_ status: Int, _ why: String) {
@@ -51,6 +52,6 @@
       self.why = why
     }
 
-    static let noViewer = PageRefusal(404, "there is no such viewer, or no longer")
+    static let noViewer = PageRefusal(404, "there is no such viewer")
   }
 #endif

@@ -3,14 +3,14 @@
   import Platform
   import Synchronization
 
-  /// HTTP by libmicrohttpd, everything bounded.
+  /// HTTP by libmicrohttpd, with bounds on everything.
   ///
-  /// SAFETY: the handle lives from `init` to `stop`, and the handler until then.
+  /// SAFETY: the handle lives from `init` to `stop`, and the handler lives at least as long.
   @safe final class PageServer: @unchecked Sendable {
-    // because the handle is taken under a lock, by the one who stops
+    // because a flag under a lock lets only one caller stop it
 
     private static let maximumConnections: UInt32 = 64
-    /// Leaves others room beyond loopback, where all have one address.
+    /// Leaves room for other clients. Not applied on loopback, where all have one address.
     private static let maximumConnectionsOfAddress: UInt32 = 32
     private static let idleSeconds: UInt32 = 20
     private static let maximumBodyBytes = 64 * 1024
@@ -20,7 +20,7 @@
     private let handle: OpaquePointer
     private let isStopped = Mutex(false)
 
-    /// - Parameter answer: called on any thread; may wait.
+    /// - Parameter answer: called on any thread; may block.
     init(
       _ address: ListenAddress, answer: @escaping @Sendable (PageRequest) -> PageAnswer
     ) throws(SystemError) {
@@ -49,7 +49,7 @@
 
     deinit { stop() }
 
-    /// Ends every connection, and waits for the handlers that still run.
+    /// Closes every connection, and waits for running handlers.
     func stop() {
       let isFirst = isStopped.withLock { isStopped in
         defer { isStopped = true }
@@ -59,13 +59,13 @@
     }
   }
 
-  /// What the C side points to.
+  /// The context of the C callback.
   private final class PageHandler: Sendable {
     let answer: @Sendable (PageRequest) -> PageAnswer
     init(answer: @escaping @Sendable (PageRequest) -> PageAnswer) { self.answer = answer }
   }
 
-  /// Called by CHTTPServer on a connection's thread.
+  /// Called by CHTTPServer on the thread of a connection.
   /// SAFETY: `context` is the `PageHandler` that the server keeps; the request is valid during the
   /// call, and each of its texts is a C string.
   private func handlePageRequest(
