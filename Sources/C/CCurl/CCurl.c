@@ -17,7 +17,7 @@ struct curl_client {
   CURLM *multi;
 };
 
-/// Bytes that grow up to a limit.
+/// A buffer that grows up to a limit.
 struct gathered {
   char **bytes;
   size_t *count;
@@ -66,8 +66,8 @@ curl_outcome curl_outcome_of(CURLcode code, bool isFull) {
     case CURLE_COULDNT_CONNECT: return CURL_UNREACHABLE;
     case CURLE_PEER_FAILED_VERIFICATION: return CURL_CERTIFICATE;
     case CURLE_SSL_CACERT_BADFILE: return CURL_CA_UNREADABLE;
-    // A line of the answer's header is longer than the 100 KB that libcurl keeps. Before 8.6 it has
-    // no code of its own for this.
+    // A header line of the answer exceeds libcurl's limit of 100 KB. libcurl has no error code for
+    // this before 8.6.
     case CURLE_OUT_OF_MEMORY: return CURL_HEADER_TOO_LONG;
 #if LIBCURL_VERSION_NUM >= 0x080600
     case CURLE_TOO_LARGE: return CURL_HEADER_TOO_LONG;
@@ -83,7 +83,7 @@ CURLcode curl_prepare(CURL *easy, struct curl_server *server, const char *protoc
   SET(CURLOPT_PROTOCOLS_STR, protocols);
   SET(CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700  // 7.87.0
-  // At a deadline nobody waits for the thread that still asks for an address.
+  // After the deadline, do not wait for the resolver's thread.
   SET(CURLOPT_QUICK_EXIT, 1L);
 #endif
   SET(CURLOPT_ERRORBUFFER, server->message);
@@ -131,8 +131,8 @@ static bool prepare(CURL *easy, struct curl_exchange *exchange, struct curl_slis
                     struct gathered *answer, struct gathered *header) {
   CURLcode failed = curl_prepare(easy, &exchange->server, "http,https");
   SET(CURLOPT_FOLLOWLOCATION, 0L);
-  // Its code for HTTP/2 gives the listener a request's headers, the bearer among them, as its own
-  // text; and for a handful of small requests HTTP/2 has no use.
+  // libcurl's HTTP/2 code passes request headers, including the bearer token, to the listener as
+  // its own messages; and a few small requests gain nothing from HTTP/2.
   SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
   SET(CURLOPT_CUSTOMREQUEST, exchange->method);
   SET(CURLOPT_HTTPHEADER, lines);
@@ -159,7 +159,7 @@ static bool append_line(struct curl_slist **lines, const char *line) {
   return true;
 }
 
-/// The lines of a request's header; false without memory.
+/// Makes the header lines of a request. False if out of memory.
 static bool make_lines(struct curl_slist **lines, const struct curl_exchange *exchange) {
   char *line = NULL;
   for (const char *start = exchange->headers, *end; (end = strchr(start, '\n')) != NULL;
@@ -169,7 +169,7 @@ static bool make_lines(struct curl_slist **lines, const struct curl_exchange *ex
     free(line);
     if (!isAppended) return false;
   }
-  // Else libcurl waits a second for a 100 that few servers send.
+  // Otherwise libcurl waits a second for a status 100, which few servers send.
   if (!append_line(lines, "Expect:")) return false;
   if (exchange->bearer == NULL) return true;
   int length = asprintf(&line, "Authorization: Bearer %.*s", (int)exchange->bearerBytes,
@@ -181,7 +181,7 @@ static bool make_lines(struct curl_slist **lines, const struct curl_exchange *ex
   return isAppended;
 }
 
-/// Lines may hold a secret: they are wiped before their memory goes.
+/// Wipes and frees lines, which may hold a secret.
 static void wipe(struct curl_slist *lines) {
   for (struct curl_slist *line = lines; line != NULL; line = line->next)
     explicit_bzero(line->data, strlen(line->data));
@@ -225,6 +225,6 @@ void curl_client_destroy(curl_client *client) {
 }
 
 #else
-// Without the package trait Media this file is empty but for what ISO C asks for.
+// Without the package trait Media this file has only the declaration that ISO C requires.
 typedef int curl_client_is_absent;
 #endif

@@ -1,15 +1,14 @@
-// What exchanges and tunnels have in common. Private to this module.
+// Functions shared by exchanges and tunnels. Private to this module.
 #pragma once
 #include "CCurl.h"
 
 #include <curl/curl.h>
 
-/// Has a transfer go to that server, and to no other; CURLE_OK if it will.
+/// Configures a transfer to connect to this server only. CURLE_OK on success.
 CURLcode curl_prepare(CURL *easy, struct curl_server *server, const char *protocols);
-/// Drives the one transfer of `multi`, which goes to that server, until it ends with `code`: then
-/// CURL_ANSWERED.
+/// Drives the only transfer of `multi` until it ends with `code`; then returns CURL_ANSWERED.
 curl_outcome curl_drive(CURLM *multi, const struct curl_server *server, CURLcode *code);
-/// What a transfer's end means.
+/// Translates the result of a transfer.
 curl_outcome curl_outcome_of(CURLcode code, bool isFull);
-/// Keeps libcurl's words about an end, unless there are some already.
+/// Stores libcurl's message for a result, unless there is one already.
 void curl_keep_words(struct curl_server *server, CURLcode code);

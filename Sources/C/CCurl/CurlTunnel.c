@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// Bytes on their way in one direction.
+/// Buffered bytes of one direction.
 struct flow {
   char bytes[16 * 1024];
   size_t start, end;
@@ -38,14 +38,14 @@ static progress drain(struct flow *flow, ssize_t count) {
   return errno == EAGAIN || errno == EINTR ? STUCK : CLOSED;
 }
 
-/// What libcurl says of bytes, as a socket would.
+/// Translates libcurl's result of a read or write to that of a socket.
 static ssize_t as_socket(CURLcode code, size_t count) {
   if (code == CURLE_OK) return (ssize_t)count;
   errno = code == CURLE_AGAIN ? EAGAIN : EIO;
   return -1;
 }
 
-/// Moves what can be moved out, from `local` to the server.
+/// Forwards bytes from `local` to the server without blocking.
 static progress move_out(CURL *easy, int local, struct flow *flow) {
   for (;;) {
     if (is_empty(flow)) {
@@ -60,7 +60,7 @@ static progress move_out(CURL *easy, int local, struct flow *flow) {
   }
 }
 
-/// Moves what can be moved in, until libcurl holds nothing more that it has deciphered.
+/// Forwards bytes from the server to `local`, until libcurl has no decrypted bytes left.
 static progress move_in(CURL *easy, int local, struct flow *flow) {
   for (;;) {
     if (is_empty(flow)) {
@@ -82,7 +82,7 @@ static curl_outcome carry(CURL *easy, int local, int stopDescriptor) {
   for (bool isHungUp = false;;) {
     if (move_out(easy, local, &out) == CLOSED || move_in(easy, local, &in) == CLOSED || isHungUp)
       return CURL_ANSWERED;
-    // Nothing is read that there is no room for.
+    // A side is read only if there is room for its bytes.
     struct pollfd polled[] = {
         {.fd = stopDescriptor, .events = POLLIN},
         {.fd = local,
@@ -92,7 +92,7 @@ static curl_outcome carry(CURL *easy, int local, int stopDescriptor) {
     };
     if (poll(polled, 3, -1) < 0 && errno != EINTR) return CURL_BROKEN;
     if (polled[0].revents != 0) return CURL_STOPPED;
-    // What came before is moved once more; what is stuck now stays so.
+    // Received bytes are forwarded once more; bytes that cannot be sent now are lost.
     isHungUp = ((polled[1].revents | polled[2].revents) & (POLLERR | POLLHUP)) != 0;
   }
 }

@@ -11,10 +11,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-/// What a request's head may take.
+/// The largest request head.
 enum { HEAD_BYTES = 32 * 1024 };
-/// A body of unknown length that is longer than the server takes is read to its end, for only then
-/// can it be answered; one longer than this breaks the connection.
+/// A body of unknown length that exceeds the limit is read to its end, because only then can it be
+/// answered. A body longer than this closes the connection.
 enum { SKIPPED_BYTES = 4 * 1024 * 1024 };
 
 struct http_server {
@@ -24,10 +24,10 @@ struct http_server {
   void *context;
 };
 
-/// What is kept of a request until it is whole.
+/// The body of a request that is being received.
 struct reception {
   char *body;
-  /// Also of what was too large to be kept.
+  /// Includes bytes that were too many to be kept.
   size_t bodyBytes;
 };
 
@@ -53,7 +53,7 @@ void http_exchange_add_header(http_exchange *exchange, const char *name, const c
 void http_exchange_answer(http_exchange *exchange, unsigned status, const void *body,
                           size_t bodyBytes) {
   exchange->status = status;
-  // The library copies it, and does not write where it came from.
+  // The library copies the body and does not write to the original.
   exchange->response =
       MHD_create_response_from_buffer(bodyBytes, (void *)body, MHD_RESPMEM_MUST_COPY);
 }
@@ -67,8 +67,8 @@ static enum MHD_Result look_up(void *context, enum MHD_ValueKind kind, const cha
   (void)kind;
   struct lookup *lookup = context;
   if (strcasecmp(name, lookup->name) != 0) return MHD_YES;
-  // Lines of one name are one list (RFC 9110, section 5.3): a client that sends two of those that
-  // are read here may have another reader in mind.
+  // Repeated header lines form one list (RFC 9110, section 5.3). A client that repeats a header
+  // that is read here may try to make a proxy and this server read different values.
   lookup->value = lookup->value == NULL ? value : ",";
   return MHD_YES;
 }
@@ -79,15 +79,14 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
   return lookup.value != NULL ? lookup.value : "";
 }
 
-/// Leaves paths as they came: none of the server's has an escape in it, and one that stands for 0
-/// would end a C string.
+/// Leaves paths escaped: the server's paths have no escapes, and a decoded 0 would end a C string.
 static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text) {
   (void)context;
   (void)connection;
   return strlen(text);
 }
 
-/// The address that a connection came to, without the form that IPv6 gives one of IPv4.
+/// The local address of a connection; an IPv4-mapped IPv6 address is returned as IPv4.
 static void write_local_address(struct MHD_Connection *connection, char *text, socklen_t count) {
   text[0] = 0;
   const union MHD_ConnectionInfo *info =
@@ -165,7 +164,7 @@ static enum MHD_Result receive(http_server *server, struct reception *reception,
   return MHD_YES;
 }
 
-/// Called once when the head is there, then for each part of the body, then when it is whole.
+/// Called once for the head, then for each part of the body, then when the body is complete.
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
                                   const char *path, const char *method, const char *version,
                                   const char *bytes, size_t *count, void **kept) {
@@ -219,11 +218,11 @@ http_server *http_server_start(const struct http_server_options *options) {
   server->maximumBodyBytes = options->maximumBodyBytes;
   server->handler = options->handler;
   server->context = options->context;
-  // poll(), because select() knows no descriptor over 1023.
+  // poll(), because select() does not support descriptors above 1023.
   unsigned flags =
       MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
   if (address.ss_family == AF_INET6) {
-    // Every address of this machine is of IPv4, too.
+    // The wildcard address includes IPv4.
     const struct in6_addr *long_address = &((struct sockaddr_in6 *)&address)->sin6_addr;
     flags |= IN6_IS_ADDR_UNSPECIFIED(long_address) ? MHD_USE_DUAL_STACK : MHD_USE_IPv6;
   }
@@ -255,6 +254,6 @@ void http_server_stop(http_server *server) {
 }
 
 #else
-// Without the package trait Media this file is empty but for what ISO C asks for.
+// Without the package trait Media this file has only the declaration that ISO C requires.
 typedef int http_server_is_absent;
 #endif

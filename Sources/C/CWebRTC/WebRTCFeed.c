@@ -17,11 +17,11 @@ static GstFlowReturn on_unit(GstAppSink *sink, gpointer context) {
   GstSample *sample = gst_app_sink_pull_sample(sink);
   if (sample == NULL) return GST_FLOW_EOS;
   GstBuffer *buffer = gst_sample_get_buffer(sample);
-  // An encoder may move its time stamps, and its segment by as much.
+  // An encoder may shift its timestamps, and its segment by the same amount.
   GstClockTime time = gst_segment_to_running_time(gst_sample_get_segment(sample), GST_FORMAT_TIME,
                                                   GST_BUFFER_PTS(buffer));
   if (GST_CLOCK_TIME_IS_VALID(time)) {
-    // Its memory is shared; only what is said of it is new.
+    // The copy shares the memory; only its metadata are new.
     GstBuffer *copy = gst_buffer_copy(buffer);
     GST_BUFFER_PTS(copy) = feed->originNs + time;
     GST_BUFFER_DTS(copy) = GST_CLOCK_TIME_NONE;

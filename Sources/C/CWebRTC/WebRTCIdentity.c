@@ -20,7 +20,7 @@ static bool fill(X509 *certificate, EVP_PKEY *key) {
          X509_gmtime_adj(X509_getm_notBefore(certificate), -CLOCK_SKEW_SECONDS) != NULL &&
          X509_gmtime_adj(X509_getm_notAfter(certificate), VALID_SECONDS) != NULL &&
          X509_set_pubkey(certificate, key) == 1 &&
-         // The same name for all: it must not tell apart one user from another.
+         // The same name for all users, so that it does not identify one.
          X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"WebRTC", -1,
                                     -1, 0) == 1 &&
          X509_set_issuer_name(certificate, name) == 1 &&

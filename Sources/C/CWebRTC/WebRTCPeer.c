@@ -38,7 +38,7 @@ static void on_connection(GstElement *element, GParamSpec *property, gpointer pe
   g_object_get(element, "connection-state", &state, NULL);
   switch (state) {
     case GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED:
-      // rtpbin reports no time of capture before it knows how long the senders wait: not at all.
+      // rtpbin reports no capture time until it knows the latency of the senders, which is 0.
       gst_element_send_event(element, gst_event_new_latency(0));
       tell(peer, WEBRTC_CONNECTED, 0, "");
       break;
@@ -51,8 +51,7 @@ static void on_connection(GstElement *element, GParamSpec *property, gpointer pe
   }
 }
 
-/// Whether a packet is media, and no report: RFC 5761, section 4, tells them apart as they are
-/// encrypted.
+/// Whether an encrypted packet is media, not a report (RFC 5761, section 4).
 static bool is_media(GstBuffer *buffer) {
   guint8 head[2];
   return gst_buffer_extract(buffer, 0, head, sizeof head) == sizeof head && head[0] >> 6 == 2 &&
@@ -66,8 +65,7 @@ static gboolean remove_media(GstBuffer **buffer, guint index, gpointer context) 
   return TRUE;
 }
 
-/// Leaves out what a peer sends though nobody asked it to: webrtcbin would fail for want of a place
-/// to put it.
+/// Drops unrequested media from the peer: webrtcbin would fail because it has no receiver for them.
 static GstPadProbeReturn on_packet(GstPad *pad, GstPadProbeInfo *info, gpointer context) {
   (void)pad;
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
@@ -119,16 +117,15 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
     g_object_set(element, "pem", peer->identity.pem, NULL);
     add_probe(element, "rtcp_src", on_rtcp, peer);
   }
-  // Time began with the first frame, before the pipeline: to wait for a frame's time would be to
-  // wait for as long as the pipeline took to start, with each of them.
+  // Time began with the first frame, before the pipeline started. Waiting for each frame's time
+  // would delay every frame by the pipeline's start-up time.
   if (strcmp(GST_OBJECT_NAME(factory), "clocksync") == 0)
     g_object_set(element, "sync", FALSE, NULL);
   if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0)
     add_probe(element, "src", on_packet, NULL);
 }
 
-/// Receivers bring pictures and sound together by when they were captured, not by when each of them
-/// was sent.
+/// Receivers synchronise pictures and sound by their capture times, not by their times of sending.
 static void report_capture_time(GstElement *element) {
   GstElement *rtp = gst_bin_get_by_name(GST_BIN(element), "rtpbin");
   if (rtp == NULL) return;
@@ -136,7 +133,7 @@ static void report_capture_time(GstElement *element) {
   gst_object_unref(rtp);
 }
 
-/// libnice's own, below what webrtcbin makes of it; NULL if there is another.
+/// libnice's agent inside webrtcbin's ICE object; NULL if webrtcbin uses another ICE library.
 static GObject *nice_agent(GstElement *element) {
   GObject *ice = NULL, *agent = NULL;
   g_object_get(element, "ice-agent", &ice, NULL);
@@ -146,16 +143,16 @@ static GObject *nice_agent(GstElement *element) {
   return agent;
 }
 
-/// libnice would ask every router around for a port, wait for answers, and so hold up the end of
-/// candidates; who only sends needs none.
+/// Disables UPnP: libnice would ask routers for a port mapping and wait for answers, which delays
+/// the end of candidates. A sender needs no port mapping.
 static void disable_port_mapping(GstElement *element) {
   GObject *agent = nice_agent(element);
   if (agent != NULL) g_object_set(agent, "upnp", FALSE, NULL);
   g_clear_object(&agent);
 }
 
-/// libnice warns on standard error, which is the program's own, when a relay is left without the
-/// farewell that webrtcbin gives it no time for; the relay forgets us by itself.
+/// Discards libnice's warning that a relay was not released, which would appear on the program's
+/// standard error. webrtcbin leaves no time for the release; the relay's allocation times out.
 static void ignore(const gchar *domain, GLogLevelFlags level, const gchar *text, gpointer data) {
   (void)domain;
   (void)level;
@@ -226,12 +223,12 @@ static gboolean direct(GstElement *element, GstPad *pad, gpointer context) {
   (void)context;
   GObject *transceiver = NULL;
   g_object_get(pad, "transceiver", &transceiver, NULL);
-  // What may come, because what has come is held back until there is an answer.
+  // The caps that may come, because those that have come are held back until there is an answer.
   GstCaps *caps = gst_pad_peer_query_caps(pad, NULL);
   const char *media = gst_caps_is_any(caps) || gst_caps_is_empty(caps)
                           ? NULL
                           : gst_structure_get_string(gst_caps_get_structure(caps, 0), "media");
-  // Retransmission is for video alone: Chromium takes no nack for sound.
+  // Retransmission is for video only: Chromium does not accept NACK for sound.
   if (transceiver != NULL)
     g_object_set(transceiver, "direction", GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY,
                  "do-nack", g_strcmp0(media, "video") == 0, NULL);
@@ -282,10 +279,10 @@ bool webrtc_peer_describe(webrtc_peer *peer, const char *signal, GstWebRTCSDPTyp
   if (gst_sdp_message_parse_buffer((const guint8 *)sdp, (guint)strlen(sdp), parsed) !=
       GST_SDP_OK) {
     gst_sdp_message_free(parsed);
-    snprintf(message, capacity, "it is no session description");
+    snprintf(message, capacity, "it is not a session description");
     return false;
   }
-  // Takes the message over.
+  // Takes ownership of the message.
   GstWebRTCSessionDescription *description = gst_webrtc_session_description_new(type, parsed);
   GstPromise *promise = gst_promise_new();
   g_signal_emit_by_name(peer->element, signal, description, promise);
@@ -318,6 +315,6 @@ void webrtc_peer_destroy(webrtc_peer *peer) {
 }
 
 #else
-// Without the package trait Media this file is empty but for what ISO C asks for.
+// Without the package trait Media this file has only the declaration that ISO C requires.
 typedef int webrtc_peer_is_absent;
 #endif

@@ -13,15 +13,15 @@ struct webrtc_peer {
   struct webrtc_identity identity;
   webrtc_event_handler handler;
   void *context;
-  /// NULL: nobody hears the peer's RTCP.
+  /// Receives the peer's RTCP packets, or NULL.
   webrtc_rtcp_handler rtcpHandler;
   void *rtcpContext;
 };
 
-/// Watches a webrtcbin, which shows an identity of its own. NULL: there is none.
+/// Attaches to a webrtcbin, and gives it an identity of its own. NULL: that cannot be made.
 webrtc_peer *webrtc_peer_watch(GstElement *element, webrtc_event_handler handler, void *context);
-/// Makes an "offer" or "answer"; freed by `webrtc_text_free`. NULL: the reason is in `message`.
+/// Makes an "offer" or "answer". Free it with `webrtc_text_free`. NULL: the reason is in `message`.
 char *webrtc_peer_make(webrtc_peer *peer, const char *kind, char *message, size_t capacity);
-/// Sets a description by "set-local-description" or "set-remote-description".
+/// Sets a description with the signal "set-local-description" or "set-remote-description".
 bool webrtc_peer_describe(webrtc_peer *peer, const char *signal, GstWebRTCSDPType type,
                           const char *sdp, char *message, size_t capacity);

@@ -8,11 +8,11 @@
 
 #include "WebRTCPeer.h"
 
-// Chunks wait here only while the encoder is held up; the oldest go first then.
+// Chunks wait here only while the encoder is delayed. If the queue is full, the oldest is dropped.
 #define SOURCE                                                                              \
   "appsrc name=sound format=time max-buffers=20 max-bytes=0 max-time=0 leaky-type=downstream " \
   "caps=audio/x-raw,format=F32LE,rate=48000,channels=2,layout=interleaved"
-// Packets of 20 ms, because not every receiver takes shorter ones.
+// Packets of 20 ms, because not every receiver accepts shorter ones.
 #define ENCODER                                                                        \
   "audioconvert ! opusenc audio-type=restricted-lowdelay frame-size=20 bitrate=96000 " \
   "! rtpopuspay ! capsfilter caps=application/x-rtp,media=audio,encoding-name=OPUS,payload=111"
@@ -28,7 +28,7 @@ bool webrtc_peer_add_sound(webrtc_peer *peer, char *message, size_t capacity) {
   GstObject *pipeline = gst_object_get_parent(GST_OBJECT(peer->element));
   peer->sound = gst_bin_get_by_name(GST_BIN(sound), "sound");
   bool isLinked = gst_bin_add(GST_BIN(pipeline), sound) && gst_element_link(sound, peer->element);
-  if (!isLinked) g_strlcpy(message, "webrtcbin takes no sound", capacity);
+  if (!isLinked) g_strlcpy(message, "webrtcbin does not accept sound", capacity);
   gst_object_unref(pipeline);
   return isLinked;
 }

@@ -11,7 +11,7 @@
 
 #include "WebRTCPeer.h"
 
-/// A second of pictures, or less: who is so far behind is better off with the newest.
+/// At most about a second of pictures: a viewer that lags more should skip to the newest.
 enum { WAITING_UNITS = 30 };
 
 struct webrtc_viewer {
@@ -22,7 +22,7 @@ struct webrtc_viewer {
   webrtc_event_handler handler;
   webrtc_key_frame_handler keyFrameHandler;
   void *context;
-  /// When the first unit was sent since the viewer was heard last; 0 if none was.
+  /// The time of the first unit sent since the viewer's last packet; 0 if there is no such unit.
   atomic_uint_least64_t unansweredSinceNs;
 };
 
@@ -57,12 +57,12 @@ static GstPadProbeReturn on_heard(GstPad *pad, GstPadProbeInfo *info, gpointer d
   (void)pad;
   (void)info;
   webrtc_viewer *viewer = data;
-  // Relaxed: the time alone is of interest.
+  // Relaxed: only the time itself is read, and it guards no other data.
   atomic_store_explicit(&viewer->unansweredSinceNs, 0, memory_order_relaxed);
   return GST_PAD_PROBE_OK;
 }
 
-/// Finds where what the viewer sends, such as its reports, comes in.
+/// Finds the element that receives the viewer's packets, such as its reports.
 static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer viewer) {
   (void)bin;
   (void)inner;
@@ -74,8 +74,8 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
   gst_object_unref(pad);
 }
 
-/// A peer that is killed says no farewell: libnice is to notice that it answers no more, for where
-/// there is nothing to report on.
+/// Makes libnice notice a peer that no longer answers. A killed peer sends no DTLS alert, and
+/// without media there are no reports that could stop.
 static void watch_for_silence(GstElement *element) {
   GObject *agent = NULL, *nice = NULL;
   g_object_get(element, "ice-agent", &agent, NULL);
@@ -93,7 +93,7 @@ static GstElement *make_pipeline(webrtc_viewer *viewer) {
   g_object_set(element, "latency", 0, NULL);
   viewer->pipeline = gst_pipeline_new(NULL);
   gst_bin_add(GST_BIN(viewer->pipeline), element);
-  // All pipelines have one time, CLOCK_MONOTONIC, so that units need no new stamps.
+  // All pipelines share one time base, CLOCK_MONOTONIC, so that units keep their timestamps.
   GstClock *clock = gst_system_clock_obtain();
   gst_pipeline_use_clock(GST_PIPELINE(viewer->pipeline), clock);
   gst_object_unref(clock);
@@ -105,8 +105,8 @@ static GstElement *make_pipeline(webrtc_viewer *viewer) {
   return element;
 }
 
-/// Links a branch to webrtcbin, and says that we send, and by which payload type. webrtcbin pairs
-/// the track with the section of the offer that has this type.
+/// Links a branch to webrtcbin as a send-only track with a payload type. webrtcbin pairs the track
+/// with the section of the offer that has this type.
 static bool join(webrtc_viewer *viewer, GstElement *branch, const struct webrtc_track *track) {
   GstPad *pad = gst_element_request_pad_simple(viewer->peer->element, "sink_%u");
   if (pad == NULL) return false;
@@ -118,7 +118,7 @@ static bool join(webrtc_viewer *viewer, GstElement *branch, const struct webrtc_
   gst_object_unref(pad);
   if (transceiver == NULL) return false;
   GstCaps *caps = gst_caps_from_string(track->packetCaps);
-  // Retransmission is for video alone: Chromium takes no nack for sound.
+  // Retransmission is for video only: Chromium does not accept NACK for sound.
   g_object_set(transceiver, "direction", GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY,
                "codec-preferences", caps, "do-nack", !track->isSound, NULL);
   gst_caps_unref(caps);
@@ -136,7 +136,7 @@ static bool add_track(webrtc_viewer *viewer, const struct webrtc_track *track, c
   GstElement *branch = gst_parse_bin_from_description(text, TRUE, &error);
   g_free(text);
   if (branch == NULL) {
-    snprintf(message, capacity, "%s", error != NULL ? error->message : "no packer");
+    snprintf(message, capacity, "%s", error != NULL ? error->message : "no payloader");
     g_clear_error(&error);
     return false;
   }
@@ -147,7 +147,7 @@ static bool add_track(webrtc_viewer *viewer, const struct webrtc_track *track, c
   viewer->sources[viewer->trackCount++] = source;
   bool isJoined = gst_bin_add(GST_BIN(viewer->pipeline), branch) &&
                   join(viewer, branch, track) && gst_element_sync_state_with_parent(branch);
-  if (!isJoined) snprintf(message, capacity, "webrtcbin does not take %s", track->packetCaps);
+  if (!isJoined) snprintf(message, capacity, "webrtcbin does not accept %s", track->packetCaps);
   return isJoined;
 }
 
@@ -177,7 +177,7 @@ webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options,
   if (element != NULL)
     viewer->peer = webrtc_peer_watch(element, options->handler, options->context);
   if (viewer->peer == NULL) {
-    snprintf(message, capacity, "there is no webrtcbin, or no identity for it");
+    snprintf(message, capacity, "webrtcbin is missing, or has no identity");
     webrtc_viewer_destroy(viewer);
     return NULL;
   }
@@ -187,7 +187,7 @@ webrtc_viewer *webrtc_viewer_create(const struct webrtc_viewer_options *options,
     webrtc_peer_add_local_address(viewer->peer, options->localAddress);
   gst_element_set_state(viewer->pipeline, GST_STATE_PLAYING);
   if (answer(viewer, options, message, capacity)) return viewer;
-  // The elements are there, so what does not fit them is the offer.
+  // The elements exist, so a failure is the offer's fault.
   *isOfferRefused = true;
   webrtc_viewer_destroy(viewer);
   return NULL;

@@ -1,7 +1,7 @@
-// HTTP exchanges by libcurl, bounded in time and size, and bytes carried through TLS. Swift cannot
-// call libcurl's variadic functions, and its callbacks are simplest in C.
+// HTTP exchanges by libcurl, bounded in time and size, and TLS tunnels. Swift cannot call libcurl's
+// variadic functions, and its callbacks are simplest in C.
 //
-// Nothing here knows WHIP: it follows no redirect and adds no header that it was not given.
+// Nothing here knows WHIP: it follows no redirects and adds no headers of its own.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,23 +20,22 @@ typedef enum {
   CURL_BROKEN,
 } curl_outcome;
 
-/// Told what libcurl says and what headers go either way, never the bodies. `kind` is libcurl's
-/// `curl_infotype`; the text is no string of C, and holds the bearer where it is a header that is
-/// sent.
+/// Receives libcurl's messages and the headers of both sides, never the bodies. `kind` is libcurl's
+/// `curl_infotype`; the text is not NUL-terminated, and a request header contains the bearer token.
 typedef void (*curl_listener)(void *context, unsigned kind, const char *text, size_t count);
 
-/// A server, how it is to be reached, and until when.
+/// A server, how to connect to it, and a deadline.
 struct curl_server {
   const char *url;
   /// A file of certificates to trust instead of the system's, or NULL.
   const char *certificates;
-  /// Goes to the address itself, whatever proxy the environment names.
+  /// Connects directly, even if the environment names a proxy.
   bool isDirect;
-  /// Ends what is under way when it becomes readable; -1 for none.
+  /// Stops the exchange or tunnel when it becomes readable; -1 for none.
   int stopDescriptor;
-  /// Of CLOCK_MONOTONIC: of an exchange, or of the beginning of a tunnel.
+  /// By CLOCK_MONOTONIC; for an exchange, or for connecting a tunnel.
   uint64_t deadlineNs;
-  /// libcurl's own words, unless answered.
+  /// libcurl's message, unless the outcome is CURL_ANSWERED.
   char message[256];
 };
 
@@ -45,7 +44,7 @@ struct curl_exchange {
   const char *method;
   /// Lines such as "Content-Type: application/sdp", each ended by a newline.
   const char *headers;
-  /// Secret, without a final zero; NULL for none.
+  /// Secret, not NUL-terminated; NULL for none.
   const char *bearer;
   size_t bearerBytes;
   const char *body;
@@ -60,26 +59,26 @@ struct curl_exchange {
   long status;
   char *answer;
   size_t answerBytes;
-  /// The lines of the header, as they came.
+  /// The lines of the header, as received.
   char *header;
   size_t headerBytes;
 };
 
 typedef struct curl_client curl_client;
 
-/// Keeps connections between exchanges. NULL without memory. One thread at a time may use it.
+/// Keeps connections between exchanges. NULL if out of memory. One thread at a time may use it.
 curl_client *curl_client_create(void);
 curl_outcome curl_client_run(curl_client *client, struct curl_exchange *exchange);
-/// Frees what an exchange was answered.
+/// Frees the answer of an exchange.
 void curl_exchange_clear(struct curl_exchange *exchange);
 void curl_client_destroy(curl_client *client);
 
-/// Connects by TLS, and carries bytes between the server and `local`, a connected socket that does
-/// not block, until one of the two closes: then the outcome is CURL_ANSWERED. With -1 for `local`
-/// it only connects.
+/// Connects by TLS, and forwards bytes between the server and `local`, a connected non-blocking
+/// socket, until one of the two closes: then the outcome is CURL_ANSWERED. If `local` is -1, it
+/// only connects.
 curl_outcome curl_tunnel_run(struct curl_server *server, int local);
 
-/// A socket that listens on 127.0.0.1, and its port; -1 with errno.
+/// Returns a socket that listens on 127.0.0.1, and stores its port; -1 and errno on failure.
 int curl_tunnel_listen(uint16_t *port);
-/// A connection to `listener`, which does not block; -1 with errno.
+/// Accepts a connection as a non-blocking socket; -1 and errno on failure.
 int curl_tunnel_accept(int listener);

@@ -1,14 +1,14 @@
-// An HTTP server by libmicrohttpd: requests come whole and bounded, answers go whole.
+// An HTTP server by libmicrohttpd. Requests are complete and bounded; answers are sent as a whole.
 //
-// Nothing here knows a path, a token or a media type. Every connection has a thread of its own, so
-// a handler may wait; how many there are, how long they may be silent and how much memory a head
-// may take is bounded.
+// Nothing here knows a path, a token or a media type. Every connection has its own thread, so a
+// handler may block. The number of connections, their idle time and the size of request heads are
+// bounded.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/// A request, valid during the call. Texts that the client did not send are empty.
+/// A request, valid during the call. Headers that the client did not send are empty strings.
 struct http_request {
   const char *method;
   const char *path;
@@ -16,17 +16,17 @@ struct http_request {
   const char *origin;
   const char *contentType;
   const char *ifMatch;
-  /// The address of this machine that the client reached.
+  /// The address of this machine that the client connected to.
   const char *localAddress;
   const void *body;
   size_t bodyBytes;
-  /// The body is longer than the server takes; it was not read.
+  /// The body exceeds the server's limit and was not kept.
   bool isTooLarge;
 };
 
 typedef struct http_exchange http_exchange;
 
-/// Called for each request, on its connection's thread. It adds headers and answers once.
+/// Called for each request, on the thread of its connection. It adds headers and answers once.
 typedef void (*http_handler)(void *context, const struct http_request *request,
                              http_exchange *exchange);
 
@@ -38,12 +38,12 @@ void http_exchange_answer(http_exchange *exchange, unsigned status, const void *
 typedef struct http_server http_server;
 
 struct http_server_options {
-  /// Of IPv4, or of IPv6 without brackets.
+  /// An IPv4 address, or an IPv6 address without brackets.
   const char *address;
-  /// 0: any that is free.
+  /// 0 means any free port.
   uint16_t port;
   unsigned maximumConnections;
-  /// 0: as many as there may be at all.
+  /// 0 means no limit for an address.
   unsigned maximumConnectionsOfAddress;
   unsigned idleSeconds;
   size_t maximumBodyBytes;
@@ -51,8 +51,8 @@ struct http_server_options {
   void *context;
 };
 
-/// NULL, with errno: why it does not listen.
+/// Starts a server. NULL and errno on failure.
 http_server *http_server_start(const struct http_server_options *options);
 uint16_t http_server_port(http_server *server);
-/// Closes every connection, and waits for the handlers that still run.
+/// Closes every connection, and waits for running handlers.
 void http_server_stop(http_server *server);
