@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The arguments as the kernel keeps them: Swift's entry point has no other use for them.
+// The arguments from the kernel, because Swift's entry point does not pass them on.
 static char *arguments[64];
 static int argument_count;
 
@@ -23,8 +23,8 @@ static void read_arguments(void) {
 
 #ifdef FUZZING
 
-// libFuzzer's entry for programs that have a main of their own, and what its own main, which is
-// linked and never runs, refers to.
+// libFuzzer's entry point for programs with their own main, and the function to which its own main
+// refers, which is linked but never runs.
 int LLVMFuzzerRunDriver(int *count, char ***arguments,
                         int (*one)(const uint8_t *bytes, size_t count));
 

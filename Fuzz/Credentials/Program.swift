@@ -4,8 +4,8 @@ import CredentialStore
 import FuzzSupport
 import Platform
 
-/// What lies in a store of credentials, or comes from another store, of any content: the first byte
-/// says what it is taken for.
+/// Fuzzes the files of a credential store and the exports of other stores. The first byte of an
+/// input chooses the format.
 @main
 struct Program {
   static func main() {

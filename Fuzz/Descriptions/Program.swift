@@ -3,10 +3,10 @@ import FuzzSupport
 import Platform
 import WHIP
 
-/// What peers of a live upload and of the live page say in their own words: session descriptions,
-/// candidates, headers that recommend servers, addresses, and reports of what arrived.
+/// Fuzzes the texts of peers of a live upload and of the live page: session descriptions,
+/// candidates, headers that recommend servers, addresses, and receiver reports.
 ///
-/// An input is a byte that says which of them it is, and its text.
+/// The first byte of an input chooses the kind; its text follows.
 @main
 struct Program {
   static func main() {
@@ -28,7 +28,7 @@ struct Program {
       })
   }
 
-  /// What an engine gets says the same when it is read again, and no more.
+  /// Checks that parsing an engine's text again gives the same text.
   private static func describe(_ text: String) {
     for isOverUDPAlone in [false, true] {
       var description = PeerDescription(text, overUDPAlone: isOverUDPAlone)

@@ -3,7 +3,7 @@ import FuzzSupport
 import NotifyCenter
 import Platform
 
-/// A packet of a mailbox, of any content: what is taken for one says what it said.
+/// Fuzzes a mailbox packet: an accepted packet must encode to the same header.
 @main
 struct Program {
   static func main() {

@@ -3,7 +3,7 @@ import FuzzSupport
 import Platform
 import SharedLog
 
-/// A header of a log's file and a record, of any content.
+/// Fuzzes the header of a log file and a record.
 @main
 struct Program {
   static func main() {
@@ -12,7 +12,7 @@ struct Program {
         // SAFETY: libFuzzer says how many bytes there are.
         var input = unsafe FuzzInput(bytes, count: count)
         if let record = HostileInput(input.bytes(count)).record {
-          // Each byte that is no text becomes one character of three bytes.
+          // Each byte that is not valid UTF-8 becomes one character of three bytes.
           precondition(record.message.utf8.count <= 3 * count, "a message from nowhere")
         }
         return 0

@@ -3,7 +3,7 @@ import FuzzSupport
 import Platform
 import Recording
 
-/// A recording of any content: its head, its blocks, its index and its end.
+/// Fuzzes a recording: its head, blocks, index and end.
 @main
 struct Program {
   static func main() {

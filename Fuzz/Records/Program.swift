@@ -4,7 +4,7 @@ import FrameBus
 import FuzzSupport
 import Platform
 
-/// Records that another process wrote, of any content: none may do more than be refused.
+/// Fuzzes records of other processes: a malformed one must be refused.
 @main
 struct Program {
   static func main() {

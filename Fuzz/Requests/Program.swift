@@ -4,11 +4,11 @@ import FrameBus
 import FuzzSupport
 import Platform
 
-/// What a publisher's control plane is sent, by a real socket: packets of any content with
-/// descriptors beside them, some from one who has said a proper hello before.
+/// Fuzzes a publisher's control plane through a real socket: packets of any content with
+/// descriptors, from clients that may have sent a valid hello before.
 ///
-/// An input is a byte that says whether hello comes first, and packets: two bytes of length, one of
-/// flags, the bytes.
+/// The first byte of an input says whether a hello comes first. Packets follow: two bytes of
+/// length, one of flags, the bytes.
 @main
 struct Program {
   static func main() {
@@ -24,7 +24,7 @@ struct Program {
   private static let stage = Stage()
 }
 
-private final class Stage: @unchecked Sendable {  // because one thread plays
+private final class Stage: @unchecked Sendable {  // because one thread uses it
   private let world = FuzzWorld()
   private var publisher: Publisher
   private let unwanted: MemoryFile
@@ -51,19 +51,19 @@ private final class Stage: @unchecked Sendable {  // because one thread plays
       let descriptors = Array(repeating: unwanted.descriptor.number, count: Int(flags % 4))
       _ = socket.send(bytes: input.bytes(count), descriptors: descriptors)
     }
-    // It is one byte too short for anything: the end of this conversation.
+    // One byte is too short for any packet, and marks the end of this conversation.
     while socket.send(bytes: [0]) == .wouldBlock { drain(socket) }
     drainUntilEnd(socket)
     publish()
   }
 
-  /// Reads what is there.
+  /// Reads all pending packets.
   /// - Returns: false at the end of the connection.
   @discardableResult
   private func drain(_ socket: borrowing MessageSocket) -> Bool {
     var buffer = InlineArray<4096, UInt8>(repeating: 0)
     var elements = buffer.mutableSpan
-    // SAFETY: bytes have no value that is not allowed.
+    // SAFETY: every value of a byte is valid.
     var span = unsafe elements.mutableBytes
     while true {
       do {
@@ -81,7 +81,7 @@ private final class Stage: @unchecked Sendable {  // because one thread plays
     }
   }
 
-  /// The publishing thread goes on, whatever was said.
+  /// Checks that the publishing thread continues after any input.
   private func publish() {
     do { try publisher.loan(waitingUntil: .after(.seconds(20))).publish() } catch {
       fatalError("no loan: \(error)")

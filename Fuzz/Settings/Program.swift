@@ -3,8 +3,8 @@ import FuzzSupport
 import Platform
 import SharedDefaults
 
-/// A suite of settings, of any content: what is read can be written and read again. So that more
-/// than checksums is tried, they are made right: of a snapshot, or of a record in a journal.
+/// Fuzzes a suite of settings: what is read must survive writing and reading. The checksums of a
+/// snapshot or a journal record are corrected, so that inputs get past them.
 @main
 struct Program {
   static func main() {

@@ -3,7 +3,7 @@ import FrameBus
 import Platform
 import TestSupport
 
-/// One input that the fuzzer made up, consumed from its front; behind its end it reads as zeros.
+/// One input of the fuzzer, consumed from its front. After its end it reads as zeros.
 @safe public struct FuzzInput {
   /// SAFETY: valid while the fuzzer's call lasts, which no input outlives.
   private var rest: UnsafeRawBufferPointer
@@ -33,12 +33,12 @@ import TestSupport
   /// Fills a record from the input.
   public mutating func fill<Record: BitwiseCopyable>(_ record: inout Record) {
     let taken = bytes(MemoryLayout<Record>.size)
-    // SAFETY: no more bytes than the record has, whose fields are plain numbers.
+    // SAFETY: at most the record's size is written, and its fields are plain numbers.
     unsafe withUnsafeMutableBytes(of: &record) { unsafe $0.copyBytes(from: taken) }
   }
 }
 
-/// The group that a fuzz target works in, and its one stream.
+/// The group of a fuzz target, and its only stream.
 public struct FuzzWorld: Sendable {
   private let root: TemporaryRoot
   public let group: AppGroup

@@ -4,8 +4,8 @@ import FuzzSupport
 import Platform
 import Synchronization
 
-/// A publisher of two slots of a page each, whose every word can be changed.
-final class FakePublisher: @unchecked Sendable {  // because `said` alone is shared, under its lock
+/// A publisher with two slots of a page each. Any word of its memory and messages can be changed.
+final class FakePublisher: @unchecked Sendable {  // because only `said` is shared, under its lock
   private let world = FuzzWorld()
   private let listener: ListeningSocket
   private let boardFile: MemoryFile
@@ -34,7 +34,7 @@ final class FakePublisher: @unchecked Sendable {  // because `said` alone is sha
     checkThatTheTruthIsBelieved()
   }
 
-  /// What is right at first must be received, or every input would be refused at the door.
+  /// Checks that the unchanged state is accepted; otherwise every input would be refused.
   private func checkThatTheTruthIsBelieved() {
     begin()
     do {
@@ -76,20 +76,20 @@ final class FakePublisher: @unchecked Sendable {  // because `said` alone is sha
     return try? Subscriber(world.stream, in: world.group, options: options)
   }
 
-  /// Receives what there seems to be, and reads it from end to end.
+  /// Receives a frame, if there seems to be one, and reads all of it.
   private func look(_ subscriber: inout Subscriber?) {
     for _ in 0..<4 {
       guard let lease = try? subscriber?.poll() else { return }
       let bytes = lease.bytes
       precondition(bytes.byteCount <= 8192, "a frame of \(bytes.byteCount) bytes in a small pool")
       for offset in 0..<bytes.byteCount {
-        // SAFETY: the offset lies inside the frame.
+        // SAFETY: the offset is inside the frame.
         _ = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
       }
     }
   }
 
-  // MARK: What is right at first
+  // MARK: The valid state
 
   private func begin() {
     var header = fb_board()
@@ -140,11 +140,11 @@ final class FakePublisher: @unchecked Sendable {  // because `said` alone is sha
   }
 
   private func store<Record: BitwiseCopyable>(_ record: Record, at offset: Int) {
-    // SAFETY: callers stay inside the board.
+    // SAFETY: callers pass offsets inside the board.
     unsafe board.base.storeBytes(of: record, toByteOffset: offset, as: Record.self)
   }
 
-  /// Writes a number into a message, and perhaps over its end, which makes it longer.
+  /// Writes a number into a message. A number past its end extends the message.
   private func change(_ message: inout [UInt8], at place: Int, to value: UInt64) {
     for index in 0..<8 {
       let at = place % 140 + index
@@ -153,9 +153,9 @@ final class FakePublisher: @unchecked Sendable {  // because `said` alone is sha
     }
   }
 
-  // MARK: The other end
+  // MARK: The other side
 
-  /// Answers each subscriber with what is to be said, and keeps it until the next one comes.
+  /// Sends each subscriber the prepared messages, and keeps its connection until the next one.
   private func serve() {
     var guest: MessageSocket?
     while true {

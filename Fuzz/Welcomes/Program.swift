@@ -4,11 +4,10 @@ import FrameBus
 import FuzzSupport
 import Platform
 
-/// What a subscriber is sent and shown by a publisher that may be anything: the welcome, the board,
-/// a new pool.
+/// Fuzzes what a subscriber receives from a hostile publisher: the welcome, the board, a new pool.
 ///
-/// All of it is right at first. An input is a list of changes, eleven bytes each: what to change,
-/// where, and the number to write there; or a look at the stream.
+/// Everything is valid at first. An input is a list of steps of eleven bytes: what to change,
+/// where, and the number to write; or a read of the stream.
 @main
 struct Program {
   static func main() {

@@ -1,9 +1,9 @@
-// libFuzzer, as the fuzz targets use it.
+// libFuzzer for the fuzz targets.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-// Runs `one` on inputs that libFuzzer makes up, by its own arguments, in a build with the package
-// trait Fuzzing; in any other, on each file that is named, or that lies in a directory that is.
-// Returns the program's status.
+// In a build with the package trait Fuzzing, runs `one` on libFuzzer's inputs, with libFuzzer's
+// arguments. In other builds, runs it on each file that is named or is in a named directory.
+// Returns the program's exit status.
 int fuzzer_run(int (*one)(const uint8_t *bytes, size_t count));

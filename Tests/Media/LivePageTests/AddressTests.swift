@@ -11,7 +11,7 @@
         ("8080", "127.0.0.1:8080"), ("[::1]", "[::1]"), ("[::1]:8080", "[::1]:8080"),
         ("0.0.0.0:1", "0.0.0.0:1"),
       ])
-    func addressesAreRead(text: String, meaning: String) {
+    func addressesAreParsed(text: String, meaning: String) {
       #expect(ListenAddress(text)?.description == meaning)
     }
 
@@ -21,11 +21,11 @@
         "127.0.0.1:+1", "1.2.3.4.5", "256.1.1.1", "[::1", "::1", "[localhost]:1", "-1",
         "127.0.0.1/8",
       ])
-    func namesAndNonsenseAreNone(text: String) {
+    func namesAndMalformedAddressesAreRefused(text: String) {
       #expect(ListenAddress(text) == nil)
     }
 
-    @Test func onlyAddressesThatNobodyCanPointElsewhereAreLiteral() {
+    @Test func onlyIPAddressesAreLiteral() {
       for text in ["127.0.0.1", "0.0.0.0", "::1", "fe80::1", "::ffff:1.2.3.4"] {
         #expect(NetworkAddress.isLiteral(text), "\(text)")
       }

@@ -4,30 +4,30 @@
   import TestSupport
   import Testing
 
-  /// Viewers that come and go, fall behind, or do what nobody asked them to: another WebRTC stack,
-  /// whose process a test has in its hand.
+  /// Viewers that come and go, fall behind, or send unrequested media: aiortc, in processes that
+  /// the test controls.
   @Suite(.serialized) struct CrowdTests {
     private let root: TemporaryRoot
 
     init() throws { root = try TemporaryRoot() }
 
-    // MARK: What they ask for, and send
+    // MARK: Requests and media of viewers
 
-    @Test func aViewerThatAsksForAKeyFrameByFIRGetsOne() throws {
+    @Test func keyFrameRequestedByFIRIsSent() throws {
       let view = try ViewProgram(root)
       let capture = try root.capture()
       let viewer = try Viewer(of: view, "fir=30")
       try viewer.waitForFrames(200)
       try viewer.leave()
       let keys = viewer.numbers("key ")
-      // By itself the encoder makes one in 120.
+      // Without requests, one in 120 is a key frame.
       let steps = zip(keys, keys.dropFirst()).map { $1 - $0 }
       #expect(keys.count >= 4 && steps.allSatisfy { $0 < 120 }, "\(keys)")
       try view.program.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
     }
 
-    @Test func aViewerThatSendsThoughNobodyListensIsAViewerAsOthersAre() throws {
+    @Test func viewerThatSendsMediaIsServedAsOthers() throws {
       let view = try ViewProgram(root, ["screen", "audio.app"])
       let capture = try root.capture()
       let tone = try root.framebus("capture", "tone:440")
@@ -49,7 +49,7 @@
 
     // MARK: Falling behind
 
-    @Test func aViewerThatIsStoppedCostsTheOthersNothingAndSeesAgainWhenItGoesOn() throws {
+    @Test func stoppedViewerDoesNotAffectOthersAndResumes() throws {
       let view = try ViewProgram(root)
       let capture = try root.capture()
       let (slow, quick) = (try Viewer(of: view), try Viewer(of: view))
@@ -57,17 +57,17 @@
       try quick.waitForFrames(30)
       slow.program.process.send(signal: SIGSTOP)
       let before = quick.numbers("number ").count
-      // Less than the ten seconds after which a silent viewer is gone.
+      // Less than the ten seconds after which a silent viewer is removed.
       try quick.waitForFrames(before + 150)
       let seen = slow.numbers("number ").last ?? 0
       slow.program.process.send(signal: SIGCONT)
       try slow.waitForFrames(slow.numbers("number ").count + 60)
-      try waitUntil("the present is seen") {
+      try waitUntil("the viewer has caught up") {
         (slow.numbers("number ").last ?? 0) >= seen + 150
       }
       let numbers = quick.numbers("number ").dropFirst(before)
       let steps = zip(numbers, numbers.dropFirst()).map { $1 - $0 }
-      // A second of the pattern's own time: the machine may be busy.
+      // Measured in the pattern's own time, because the machine may be busy.
       #expect(steps.allSatisfy { $0 > 0 && $0 < 30 }, "\(steps)")
       try slow.leave()
       try quick.leave()
@@ -75,10 +75,10 @@
       try capture.end(with: SIGTERM)
     }
 
-    // MARK: What they leave behind
+    // MARK: Resources
 
-    /// While nobody watches, the program has what it had after the first viewer.
-    @Test func viewersThatCameAndWentLeaveNothingBehind() throws {
+    /// Without viewers, the program uses what it used after the first viewer.
+    @Test func departedViewersLeaveNoResources() throws {
       let view = try ViewProgram(root)
       let capture = try root.capture("1280x720")
       let facts = ProcessFacts(view.program.processID)
@@ -95,12 +95,12 @@
       let (threads, descriptors) = (try facts.threadCount, try facts.descriptorCount)
       var early = try watch(times: 6)
       var late = try watch(times: 6)
-      // What malloc keeps of threads that were never there at once before does not grow again.
+      // malloc's arenas grow with the largest number of simultaneous threads, and not after that.
       for _ in 0..<2 where late >= early + early / 4 {
         (early, late) = (late, try watch(times: 6))
       }
       #expect(late < early + early / 4, "\(early) bytes, and then \(late)")
-      try waitUntil("threads and descriptors are gone") {
+      try waitUntil("threads and descriptors are freed") {
         try facts.threadCount <= threads && facts.descriptorCount <= descriptors
       }
       try view.program.end(with: SIGTERM)
@@ -112,15 +112,15 @@
         struct Subscriber: Decodable {}
         let subscribers: [Subscriber]
       }
-      try waitUntil("nobody reads") {
+      try waitUntil("reading has stopped") {
         let listed = try root.framebus("streams", "--json").finish().output
         let streams = try JSONDecoder().decode([Stream].self, from: Data(listed.utf8))
         return streams.allSatisfy(\.subscribers.isEmpty)
       }
     }
 
-    /// Each look-up would take a thread, which may never end.
-    @Test func namesThatViewersGiveAreNotLookedUp() throws {
+    /// Each look-up would use a thread, which may never end.
+    @Test func namesInCandidatesAreNotResolved() throws {
       let view = try ViewProgram(root)
       let names = (1...20).map {
         "a=candidate:\($0) 1 udp 2113937151 \(UUID()).local 9 typ host\r\n"
@@ -130,14 +130,14 @@
         viewer, "-X", "PATCH", "-H", "Content-Type: application/trickle-ice-sdpfrag",
         "--data-binary", "a=mid:0\r\n" + names)
       #expect(status == "204", "\(answer)")
-      // GLib's threads for such work, which it keeps for a while; one that ended has no name.
+      // GLib keeps its threads for such work for a while. A thread that has ended has no name.
       let threads = try ProcessFacts(view.program.processID).threads.compactMap { try? $0.name }
       #expect(!threads.contains { $0.hasPrefix("pool-") }, "\(threads)")
       try view.program.end(with: SIGTERM)
     }
   }
 
-  /// Somebody who watches by aiortc.
+  /// A viewer on aiortc.
   private final class Viewer {
     let program: RunningProgram
 
@@ -150,7 +150,7 @@
       program.output.text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(prefix) }
     }
 
-    /// The first number of each line that begins so.
+    /// The first number of each line that has a prefix.
     func numbers<Number: LosslessStringConvertible>(
       _ prefix: String, as type: Number.Type = Int.self
     ) -> [Number] {

@@ -2,14 +2,14 @@
   import Testing
   import WHIP
 
-  /// What of a peer's description an engine gets to see.
+  /// The parts of a peer's description that an engine gets.
   @Suite struct PeerDescriptionTests {
     private static let known = "candidate:1 1 udp 2113937151 127.0.0.1 4242 typ host"
     private static let overTCP =
       "candidate:2 1 TCP 2113937151 127.0.0.1 4242 typ host tcptype passive"
 
     @Test(arguments: ["\r\n", "\n", "\r"])
-    func onlyCandidatesThatNeedNoLookUpAreKept(end: String) {
+    func onlyCandidatesWithAddressesAreKept(end: String) {
       let lines = [
         "v=0", "m=video 9 UDP/TLS/RTP/SAVPF 96", "a=\(Self.known)",
         "a=candidate:3 1 udp 2113937151 4f3c.local 4242 typ host", "a=\(Self.overTCP)",
@@ -24,7 +24,7 @@
       #expect(servers.lines == [lines[0], lines[1], lines[2], lines[4], lines[5]])
     }
 
-    /// Spellings that are read as candidates by one, and not by another.
+    /// Lines that some parsers read as candidates and others do not.
     @Test(
       arguments: [
         "a= candidate:1 1 udp 1 x.local 4242 typ host",
@@ -33,7 +33,7 @@
         "a=candidate:1  1 udp x.local 127.0.0.1 4242 typ host",
         "a=candidate:1 \u{301} udp 1 x.local 127.0.0.1 4242 typ host",
         "a=candidate:1 1 udp 1 x.local 4242 typ", "a=candidate x.local",
-        // No candidates at all, at which libnice complains.
+        // Malformed candidates, on which libnice prints errors.
         "a=candidate:1 0 udp 1 127.0.0.1 4242 typ host",
         "a=candidate:1 257 udp 1 127.0.0.1 4242 typ host",
         "a=candidate:1 -1 udp 1 127.0.0.1 4242 typ host",
@@ -42,12 +42,12 @@
         "a=candidate:1 1 udp 1 127.0.0.1 99999999999999999999 typ host",
         "a=candidate:1 1 udp 1 127.0.0.1 4242 kind host",
       ])
-    func noSpellingGetsANameThrough(line: String) {
+    func noVariantOfACandidateKeepsAName(line: String) {
       let description = PeerDescription("v=0\r\n" + line, overUDPAlone: true)
       #expect(description.lines == ["v=0"] && description.candidateCount == 0)
     }
 
-    @Test func eachSectionNamesOneFingerprint() {
+    @Test func eachSectionKeepsOneFingerprint() {
       func print(_ hash: String, _ byte: String) -> String {
         "a=fingerprint:\(hash) \(byte):\(byte)"
       }
@@ -62,13 +62,13 @@
       }
       #expect(named([], [old, first], [first, old]) == [first, first])
       #expect(named([first], []) == [first] && named([old], [old]) == [old])
-      // A section's own is the one that counts.
+      // A section's own fingerprint takes precedence.
       #expect(named([old], [first], []) == [first, old])
       #expect(named([], [first, second], [second, first]) == [second, second])
       #expect(named([], [], []) == [])
     }
 
-    @Test func aViewersFragmentIsReadAsStrictly() {
+    @Test func fragmentsAreParsedAsStrictly() {
       let fragment = CandidateFragment(
         [
           "a=mid:0", "a=\(Self.known)", "a=\(Self.overTCP)",
@@ -77,7 +77,7 @@
       #expect(fragment?.candidates.map(\.text) == [Self.known])
     }
 
-    @Test func whoWatchesIsToldOfNothingThatTheySend() {
+    @Test func viewersOfferIsReducedToReceiveOnly() {
       let head = ["v=0", "s=-"]
       let picture = ["m=video 9 UDP/TLS/RTP/SAVPF 96", "a=sendrecv", "a=mid:0"]
       let sound = ["m=audio 9 UDP/TLS/RTP/SAVPF 97", "a=mid:1"]

@@ -3,7 +3,7 @@
   import Platform
   import TestSupport
 
-  /// nginx in front of a live page, which it serves by TLS at `https://127.0.0.1:PORT/live/`.
+  /// nginx in front of a live page, served by TLS at `https://127.0.0.1:PORT/live/`.
   final class ReverseProxy: Sendable {
     let program: RunningProgram
     let origin: String

@@ -5,7 +5,7 @@
 
   @testable import LivePage
 
-  /// Who may ask for what, without a server.
+  /// Access rules and answers, without a server.
   @Suite struct RouteTests {
     private let token = PageToken()
 
@@ -35,7 +35,7 @@
       answer.headers.first { $0.name == name }?.value
     }
 
-    @Test func anOfferIsAnsweredWithTheViewersAddress() {
+    @Test func offerIsAnsweredWithViewersAddress() {
       let service = TestViewerService()
       let answer = routes(service).answer(request("POST", "whep", "v=0"))
       #expect(answer.status == 201 && answer.body == TestViewerService.answer)
@@ -45,7 +45,7 @@
       #expect(service.words == ["offer v=0 at 127.0.0.1"])
     }
 
-    @Test func candidatesAndTheEndReachTheViewer() {
+    @Test func candidatesAndRemovalReachViewer() {
       let service = TestViewerService()
       let fragment =
         "a=ice-ufrag:abcd\r\na=ice-pwd:x\r\nm=video 9 RTP/AVP 0\r\na=mid:0\r\n"
@@ -53,11 +53,11 @@
         + "a=candidate:2 1 udp 2113937151 4f3c.local 4242 typ host\r\n"
       #expect(routes(service).answer(request("PATCH", "whep/viewer1", fragment)).status == 204)
       #expect(routes(service).answer(request("DELETE", "whep/viewer1")).status == 200)
-      // The name is not looked up.
+      // The name is not resolved.
       #expect(service.words == ["candidates [\"0\"]", "remove viewer1"])
     }
 
-    @Test func withoutTheTokenNothingIsToBeHad() {
+    @Test func everythingRequiresTheToken() {
       let routes = routes()
       let wrong = "\(PageToken())"
       for path in [
@@ -71,7 +71,7 @@
       #expect(PageToken().description.utf8.count == 32 && token.description != wrong)
     }
 
-    @Test func aPageElsewhereCannotUseThisOne() {
+    @Test func otherPagesAreRefused() {
       let service = TestViewerService()
       for origin in ["http://evil.example", "null", "http://127.0.0.1:9", "https://127.0.0.1:8080"]
       {
@@ -79,7 +79,7 @@
         request.origin = origin
         #expect(routes(service).answer(request).status == 403, "\(origin)")
       }
-      // A name that was pointed at this machine (DNS rebinding).
+      // A name that another party pointed at this machine (DNS rebinding).
       for host in ["evil.example:8080", "evil.example", "", "localhost.evil.example", "[evil]:80"] {
         var request = request("POST", "whep", "v=0")
         request.host = host
@@ -106,13 +106,15 @@
         ("DELETE", "whep/viewer2", 404, nil), ("DELETE", "whep/", 404, nil),
         ("PATCH", "whep/viewer2", 404, nil),
       ] as [(String, String, Int, String?)])
-    func whatIsNotThereIsSaid(method: String, path: String, status: Int, allowed: String?) {
+    func unknownPathsAndMethodsAreRefused(
+      method: String, path: String, status: Int, allowed: String?
+    ) {
       let answer = routes().answer(request(method, path))
       #expect(answer.status == status && header("Allow", answer) == allowed)
       #expect(header("Access-Control-Allow-Origin", answer) == nil)
     }
 
-    @Test func onlyWhatWHEPSendsIsTaken() {
+    @Test func onlyWHEPMediaTypesAreAccepted() {
       for (method, path) in [("POST", "whep"), ("PATCH", "whep/viewer1")] {
         for kind in ["", "text/plain", "application/json", "application/sdpx"] {
           var request = request(method, path, "v=0")
@@ -131,28 +133,28 @@
       var other = request("PATCH", "whep/viewer1")
       other.ifMatch = "\"viewer2\""
       #expect(routes().answer(other).status == 412)
-      #expect(routes().answer(request("PATCH", "whep/viewer1", "garbage")).status == 400)
+      #expect(routes().answer(request("PATCH", "whep/viewer1", "malformed")).status == 400)
     }
 
     @Test(
       arguments: [
-        (ViewerRefusal.malformed("it is none"), 400), (.noCommonCodec("H264"), 406),
+        (ViewerRefusal.malformed("it is empty"), 400), (.noCommonCodec("H264"), 406),
         (.full(8), 503), (.engineFailed("no webrtcbin"), 500),
       ])
-    func theDesksRefusalsAreSaid(refusal: ViewerRefusal, status: Int) {
+    func viewerServicesRefusalsAreReported(refusal: ViewerRefusal, status: Int) {
       let answer = routes(TestViewerService(refusal: refusal)).answer(
         request("POST", "whep", "v=0"))
       #expect(answer.status == status && answer.body == "\(refusal)\n")
     }
 
-    @Test func candidatesWithoutEndAndOfOtherSessionsAreRefused() {
+    @Test func excessCandidatesAndOtherSessionsAreRefused() {
       for (outcome, status) in [(CandidateOutcome.tooMany, 429), (.otherSession, 422)] {
         let service = TestViewerService(outcome: outcome)
         #expect(routes(service).answer(request("PATCH", "whep/viewer1")).status == status)
       }
     }
 
-    @Test func thePageRunsItsOwnTextAloneAndFetchesNothingElsewhere() throws {
+    @Test func policyAllowsOnlyThePagesOwnContent() throws {
       let routes = routes(title: "<b>\"screen\"&")
       let first = routes.answer(request("GET", ""))
       let policy = try #require(header("Content-Security-Policy", first))
@@ -165,13 +167,13 @@
       #expect(header("Referrer-Policy", first) == "no-referrer")
       #expect(header("Cache-Control", first) == "no-store")
       #expect(header("Content-Security-Policy", routes.answer(request("GET", ""))) != policy)
-      // The address without its last slash leads to the page, too.
+      // The address without its last slash redirects to the page.
       var short = request("GET", "")
       short.path = "/\(token)"
       #expect(header("Location", routes.answer(short)) == "\(token)/")
     }
 
-    @Test func figuresAreOfThisMoment() {
+    @Test func figuresAreCurrent() {
       let answer = routes().answer(request("GET", "figures"))
       #expect(answer.status == 200 && answer.body == "{}")
       #expect(header("Content-Type", answer) == "application/json")

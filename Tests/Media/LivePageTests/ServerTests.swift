@@ -6,7 +6,7 @@
 
   @testable import LivePage
 
-  /// The page over real sockets, asked by curl.
+  /// The page over real sockets, requested by curl.
   @Suite struct ServerTests {
     private let service = TestViewerService()
     private let page: LivePage
@@ -16,7 +16,7 @@
         at: .loopback, title: "screen", hasSound: false, service: service, figures: { "{\"n\":1}" })
     }
 
-    /// - Returns: the status, and what was answered.
+    /// - Returns: the status and the answer.
     private func ask(_ arguments: String..., path: String = "") throws -> (String, String) {
       let result = try run(
         "curl", ["-s", "-w", "\n%{http_code}"] + arguments + [page.url + path])
@@ -24,7 +24,7 @@
       return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
     }
 
-    @Test func offersArriveWhole() throws {
+    @Test func offersArriveComplete() throws {
       defer { page.stop() }
       let offer = "v=0 " + String(repeating: "x", count: 60_000)
       let (status, answer) = try ask(
@@ -33,12 +33,12 @@
       #expect(service.words == ["offer \(offer) at 127.0.0.1"])
     }
 
-    @Test func whatIsTooLongIsNotRead() throws {
+    @Test func oversizedBodyIsRefused() throws {
       defer { page.stop() }
       let offer = String(repeating: "x", count: 70_000)
       let sent = ["-H", "Content-Type: application/sdp", "--data-binary", offer]
       #expect(try ask(sent[0], sent[1], sent[2], sent[3], path: "whep").0 == "413")
-      // Nor is what does not say how long it is.
+      // A body without a length is refused as well.
       #expect(
         try ask(
           "-H", "Transfer-Encoding: chunked", sent[0], sent[1], sent[2], sent[3], path: "whep"
@@ -49,7 +49,7 @@
       #expect(try ask().0 == "200")
     }
 
-    @Test func aNamePointedAtThisMachineIsRefused() throws {
+    @Test func hostNamesAreRefused() throws {
       defer { page.stop() }
       #expect(try ask("-H", "Host: evil.example").0 == "403")
       #expect(try ask("-H", "Origin: http://evil.example").0 == "403")
@@ -57,7 +57,7 @@
       #expect(try ask("-X", "BREW").0 == "405")
     }
 
-    @Test func aBodyWithoutAnEndBreaksTheConnection() throws {
+    @Test func endlessBodyClosesConnection() throws {
       defer { page.stop() }
       let endless = try run(
         "bash",
@@ -70,7 +70,7 @@
       #expect(try ask().0 == "200")
     }
 
-    @Test func aHeadIsThatOfTheAnswerWithoutIt() throws {
+    @Test func headHasHeadersWithoutBody() throws {
       defer { page.stop() }
       for path in ["", "figures"] {
         let (status, head) = try ask("-I", path: path)
@@ -82,12 +82,12 @@
     }
 
     @Test(arguments: ["%00", "%00whep", "figures%00", "figures%00/x", "%2e", "%0d%0a", "whep%00x"])
-    func anEscapeNamesNothing(path: String) throws {
+    func escapedPathIsNotFound(path: String) throws {
       defer { page.stop() }
       #expect(try ask(path: path).0 == "404")
     }
 
-    @Test func twoLinesOfOneNameAreNotTaken() throws {
+    @Test func repeatedHeadersAreRefused() throws {
       defer { page.stop() }
       let host = String(page.url.dropFirst(7).prefix { $0 != "/" })
       for other in ["Host: evil.example", "host: \(host)"] {
@@ -106,13 +106,13 @@
       #expect(try ask("-H", "Origin: http://\(host)").0 == "200")
     }
 
-    @Test func figuresAreOneObject() throws {
+    @Test func figuresAreOneJSONObject() throws {
       defer { page.stop() }
       #expect(try ask(path: "figures") == ("200", "{\"n\":1}"))
     }
 
-    /// Clients that begin a request and say no more.
-    @Test func theSilentHoldNobodyUp() throws {
+    /// Clients that begin a request and then send nothing.
+    @Test func silentClientsDoNotDelayOthers() throws {
       defer { page.stop() }
       let port = try #require(page.url.split(separator: ":").last?.split(separator: "/").first)
       let silent = try (0..<20).map { _ in
@@ -124,9 +124,9 @@
       for client in silent { try client.end(with: SIGKILL) }
     }
 
-    /// The address that is announced then is one of IPv4.
+    /// The announced address is then an IPv4 address.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/net/if_inet6")))
-    func everyAddressOfIPv6IsEveryAddress() throws {
+    func ipv6WildcardIncludesIPv4() throws {
       page.stop()
       let address = try #require(ListenAddress("[::]"))
       let wide = try LivePage(
@@ -136,7 +136,7 @@
       #expect(asked.output == "200", "\(wide.url): \(asked)")
     }
 
-    @Test func anAddressThatIsTakenIsAnError() throws {
+    @Test func addressInUseIsAnError() throws {
       defer { page.stop() }
       let taken = String(page.url.dropFirst(7).prefix { $0 != "/" })
       let address = try #require(ListenAddress(taken))

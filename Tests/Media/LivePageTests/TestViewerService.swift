@@ -4,7 +4,7 @@
 
   @testable import LivePage
 
-  /// A service without media, which keeps what it is told.
+  /// A service without media that records its calls.
   final class TestViewerService: ViewerService {
     static let answer = "v=0\r\nthe answer\r\n"
     private let refusal: ViewerRefusal?

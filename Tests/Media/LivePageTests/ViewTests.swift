@@ -4,13 +4,13 @@
   import TestSupport
   import Testing
 
-  /// The whole way: the capturer's test pattern, the bus, `framebus view`, and a browser.
+  /// End to end: the capturer's test pattern, the bus, `framebus view`, and a browser.
   @Suite(.serialized) struct ViewTests {
     private let root: TemporaryRoot
 
     init() throws { root = try TemporaryRoot() }
 
-    @Test func twoViewersSeeAndHearWhatIsEncodedOnce() throws {
+    @Test func twoViewersReceiveOneEncoding() throws {
       let view = try ViewProgram(root, ["screen", "audio.app"])
       let capture = try root.capture()
       let tone = try root.framebus("capture", "tone:440")
@@ -22,7 +22,7 @@
       }
       let figures = try view.figures()
       #expect(figures.viewers == 2 && figures.state == "live")
-      // One leaves without a word, and the other does not notice.
+      // One is killed, which does not affect the other.
       try pages[0].program.end(with: SIGKILL)
       try pages[1].waitForMovingPictures()
       try waitUntil("one viewer is left") { try view.figures().viewers == 1 }
@@ -35,13 +35,13 @@
       try capture.end(with: SIGTERM)
     }
 
-    @Test func aPageWaitsForItsStreamAndFindsItAgain() throws {
+    @Test func pageWaitsForStreamAndReconnects() throws {
       let view = try ViewProgram(root)
       let page = try ChromiumPage(view.url)
       try page.wait(for: "waiting") { $0.contains { $0.state == "Waiting for the stream" } }
       let first = try root.capture()
       try page.waitForMovingPictures()
-      // It dies, and comes back with another size; then it ends, and begins anew.
+      // It dies and comes back with another size; then it ends and starts again.
       for signal in [SIGKILL, SIGTERM] {
         let capture = signal == SIGKILL ? first : try root.capture("320x240")
         if signal == SIGTERM { try page.waitForMovingPictures() }
@@ -51,16 +51,16 @@
       }
       let last = try root.capture()
       try page.waitForMovingPictures()
-      // The program that serves the page ends, and begins anew elsewhere: the page says so.
+      // The program that serves the page ends: the page shows it.
       try view.program.end(with: SIGINT)
       try page.wait(for: "an end") { $0.contains { $0.state == "No answer from framebus view" } }
       try page.program.end(with: SIGTERM)
       try last.end(with: SIGTERM)
     }
 
-    /// Another WebRTC stack, as a program would watch.
+    /// aiortc as a viewer that is not a browser.
     @Test(arguments: ["H264", "VP8"])
-    func anotherStackDecodesTheFrames(codec: String) throws {
+    func aiortcDecodesFrames(codec: String) throws {
       let view = try ViewProgram(root, codec == "VP8" ? ["--encoder=vp8"] : [])
       let capture = try root.capture()
       let viewer = try RunningProgram(
@@ -68,12 +68,12 @@
       try viewer.waitForOutput("frame 100 640x360")
       let result = try viewer.end(with: SIGTERM)
       #expect(result.output.contains("POST 201") && result.output.contains("DELETE 200"))
-      try waitUntil("nobody watches") { try view.figures().viewers == 0 }
+      try waitUntil("there are no viewers") { try view.figures().viewers == 0 }
       try view.program.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
     }
 
-    @Test func whileNobodyWatchesNothingIsRead() throws {
+    @Test func streamIsNotReadWithoutViewers() throws {
       let view = try ViewProgram(root)
       let capture = try root.capture()
       func subscribers() throws -> Int {
@@ -89,22 +89,22 @@
       try page.waitForMovingPictures()
       #expect(try subscribers() == 1)
       try page.program.end(with: SIGTERM)
-      try waitUntil("nobody reads") { try subscribers() == 0 }
+      try waitUntil("reading has stopped") { try subscribers() == 0 }
       try view.program.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
     }
 
-    @Test func aFullHouseAndNonsenseAreRefused() throws {
+    @Test func excessViewersAndMalformedOffersAreRefused() throws {
       let view = try ViewProgram(root, ["--viewers=1"])
       let sdp = ["-H", "Content-Type: application/sdp", "--data-binary"]
       for (offer, status) in [
-        ("garbage", "400"), ("", "400"), ("v=0\r\n", "400"),
+        ("malformed", "400"), ("", "400"), ("v=0\r\n", "400"),
         ("v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\n", "400"), (Self.offer("H265"), "406"),
         (Self.offer("H264").replacing("recvonly", with: "sendonly"), "406"),
         (Self.offer("H264").replacing("ice-ufrag:abcd", with: "ice-ufrag:"), "400"),
         (Self.offer("H264").replacing("setup:actpass", with: "setup:foo"), "400"),
         (Self.offer("H264", candidates: 65), "400"),
-        // A number that GStreamer packs no codec with.
+        // A payload type that GStreamer's payloaders do not accept.
         (Self.offer("H264").replacing("96", with: "72"), "406"),
       ] {
         let result = try view.ask("whep", sdp[0], sdp[1], sdp[2], offer)
@@ -114,13 +114,13 @@
       #expect(status == "201")
       let full = try view.ask("whep", sdp[0], sdp[1], sdp[2], Self.offer("H264"))
       #expect(full.status == "503" && full.answer.contains("--viewers"), "\(full)")
-      // Who never comes is not waited for: the place is free again after a while.
+      // A viewer that never connects times out, which frees its place.
       try waitUntil("the place is free") { try view.figures().viewers == 0 }
       try view.program.end(with: SIGTERM)
     }
 
-    /// As of one who has certificates of two kinds (RFC 8122).
-    @Test func anOfferWithSeveralFingerprintsIsAnswered() throws {
+    /// As of a peer with two certificates (RFC 8122).
+    @Test func offerWithSeveralFingerprintsIsAnswered() throws {
       let view = try ViewProgram(root)
       let older = "a=fingerprint:sha-1 " + Array(repeating: "AB", count: 20).joined(separator: ":")
       let offer = Self.offer("H264")
@@ -135,8 +135,8 @@
       #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
     }
 
-    /// A publisher's word decides how much memory a picture takes.
-    @Test func picturesTooLargeToEncodeTakeNoMemory() throws {
+    /// A publisher's format sets the memory that a picture needs.
+    @Test func oversizedPicturesUseNoMemory() throws {
       let view = try ViewProgram(root)
       let publisher = try RunningProgram(
         "UploadTestPublisher", [root.path, "screen", "live", "HOLE:8192x4368:3000:20000"])
@@ -147,8 +147,8 @@
       try view.program.end(with: SIGTERM)
     }
 
-    /// By TLS and below a path of its own, as nginx is set up in docs/design/live-page.md.
-    @Test func aReverseProxyServesThePageUnderAnotherAddress() throws {
+    /// By TLS and under a path of its own, with the nginx settings of docs/design/live-page.md.
+    @Test func reverseProxyServesPageAtAnotherAddress() throws {
       let view = try ViewProgram(root)
       let proxy = try ReverseProxy(of: view.url, in: root)
       func ask(_ path: String, _ arguments: String...) throws -> String {
@@ -162,7 +162,7 @@
       let viewer = try #require(offered.firstMatch(of: /(?i)location: (whep\/\w+)/)?.output.1)
       #expect(
         try ask(String(viewer), "-X", "DELETE", "-H", "Origin: \(proxy.origin)").contains("200"))
-      // Without its configuration it is told what it lacks.
+      // Without the settings, the refusal names the missing header.
       let direct = try view.ask("", "-H", "Host: live.example.com")
       #expect(direct.status == "403" && direct.answer.contains("as Host"))
       let foreign = try view.ask("", "-H", "Origin: \(proxy.origin)")
@@ -171,7 +171,7 @@
       try view.program.end(with: SIGTERM)
     }
 
-    /// An offer of somebody who never comes.
+    /// An offer of a viewer that never connects.
     static func offer(_ codec: String, candidates: Int = 0) -> String {
       [
         "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
@@ -184,7 +184,7 @@
           repeating: "a=candidate:1 1 udp 2113937151 127.0.0.1 9 typ host\r\n", count: candidates)
     }
 
-    @Test func theTokenIsNowhereButInTheAddress() throws {
+    @Test func tokenAppearsOnlyInAddress() throws {
       let view = try ViewProgram(root)
       let token = try #require(view.url.split(separator: "/").last)
       #expect(try view.ask("").status == "200")
@@ -200,9 +200,9 @@
       #expect(!(try root.framebus("log", "--level", "trace").finish().output.contains(token)))
     }
 
-    /// What sends to any WHIP endpoint sends to a browser, pictures and sound.
+    /// A WHIP upload of pictures and sound to a browser.
     @Test(arguments: [[], ["--encoder=vp8"]])
-    func aBrowserTakesAnUploadAsItIs(how: [String]) throws {
+    func browserReceivesWHIPUpload(how: [String]) throws {
       let page = try ChromiumPage(by: "whip_bridge.py")
       try page.program.waitForOutput("\n", within: .seconds(120))
       let port = page.program.output.text.split { $0 == " " || $0 == "\n" }[1]
@@ -231,13 +231,13 @@
         ["--listen=localhost"], ["--listen=127.0.0.1:99999"], ["--viewers=0"], ["--viewers=33"],
         ["--encoder=theora"], ["--bitrate=much"], ["screen", "screen"], ["a/b"],
       ])
-    func wrongWordsAreUsageErrors(arguments: [String]) throws {
+    func invalidArgumentsAreUsageErrors(arguments: [String]) throws {
       let result = try run(
         "framebus", ["view"] + arguments, environment: ["FRAMEBUS_HOME": root.path])
       #expect(result.status == .exited(2) && result.errors.hasPrefix("error: "), "\(result.errors)")
     }
 
-    @Test func anAddressOfAnotherMachineIsAnError() throws {
+    @Test func addressOfAnotherMachineIsAnError() throws {
       let result = try root.framebus("view", "--listen=192.0.2.1").finish()
       #expect(result.status == .exited(1) && result.errors.contains("192.0.2.1"))
       #expect(result.output.isEmpty)

@@ -15,7 +15,7 @@
     }
   }
 
-  /// `framebus view`, and its page as Chromium shows it.
+  /// `framebus view`, and its page in Chromium.
   final class ViewProgram {
     let program: RunningProgram
     let url: String
@@ -30,15 +30,15 @@
       url = try JSONDecoder().decode(Announcement.self, from: Data(line.utf8)).url
     }
 
-    /// The status of a request, and what was answered.
+    /// The status and the answer of a request.
     func ask(_ path: String, _ arguments: String...) throws -> (status: String, answer: String) {
       let result = try run("curl", ["-s", "-w", "\n%{http_code}"] + arguments + [url + path])
       let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
       return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
     }
 
-    /// Has an offer answered.
-    /// - Returns: the path of the viewer that it made.
+    /// Posts an offer.
+    /// - Returns: the path of the new viewer.
     func admit(_ offer: String) throws -> String {
       let (status, answer) = try ask(
         "whep", "-i", "-H", "Content-Type: application/sdp", "--data-binary", offer)
@@ -57,7 +57,7 @@
     }
   }
 
-  /// A page in Chromium, which knows nothing of this project.
+  /// A page in Chromium.
   final class ChromiumPage {
     struct Sight: Decodable {
       let width: Int
@@ -69,12 +69,12 @@
 
     let program: RunningProgram
 
-    /// - Parameter script: of Tests/Tools, which writes what it sees.
+    /// - Parameter script: a program of Tests/Tools that writes what the page shows.
     init(by script: String = "watch_page.py", _ arguments: String...) throws {
       program = try RunningProgram("/usr/bin/python3", [tool(script)] + arguments)
     }
 
-    /// All that was seen so far.
+    /// All observations so far.
     var sights: [Sight] {
       program.output.text.split(separator: "\n").compactMap {
         try? JSONDecoder().decode(Sight.self, from: Data($0.utf8))
@@ -83,7 +83,7 @@
 
     var newest: Sight? { sights.last }
 
-    /// Waits until what is seen from now on fulfils a condition.
+    /// Waits until the observations from now on fulfil a condition.
     func wait(for what: String, _ condition: ([Sight]) -> Bool) throws {
       let start = sights.count
       try waitUntil(what) { condition(Array(sights.dropFirst(start))) }

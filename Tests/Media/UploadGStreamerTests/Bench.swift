@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A group, a publisher with known frames and the uploader, as processes of their own.
+/// A group, a publisher of known frames and the uploader, each in its own process.
 final class Bench: Sendable {
   let root: TemporaryRoot
 
@@ -27,7 +27,7 @@ final class Bench: Sendable {
     try RunningProgram("framebus", ["snapshot", "screen", path, "--root", root.path]).finish()
   }
 
-  /// Publishes the segments, uploads them to their end, and returns the publisher's time stamps.
+  /// Publishes the segments, uploads them completely, and returns the publisher's timestamps.
   func record(_ path: String, _ mode: String, _ segments: String...) throws -> [Int64] {
     let uploader = try upload("file:\(path)")
     let publisher = try RunningProgram(
@@ -38,12 +38,12 @@ final class Bench: Sendable {
   }
 }
 
-/// What independent tools find in a file.
+/// The contents of a file according to independent tools.
 struct Recording {
   let path: String
   let width: Int
   let height: Int
-  /// Presentation times in nanoseconds, in the order of the packets.
+  /// Presentation times in nanoseconds, in packet order.
   let timesNs: [Int64]
   /// Mean brightness of each decoded frame, 0…255.
   let levels: [Int]
@@ -70,7 +70,7 @@ struct Recording {
     levels = try Self.levels(path)
   }
 
-  /// ffmpeg shrinks each decoded frame to one grey pixel.
+  /// ffmpeg scales each decoded frame to one grey pixel.
   private static func levels(_ path: String) throws -> [Int] {
     let program = try RunningProgram(
       "ffmpeg",

@@ -3,7 +3,7 @@
   import TestSupport
   import Testing
 
-  /// A broadcast of flashes by the built-in extension, as a user starts it: confined.
+  /// A broadcast of flashes by the built-in extension, confined as by default.
   extension SoundBench {
     @discardableResult
     func framebus(_ arguments: String...) throws -> ProgramResult {
@@ -31,7 +31,7 @@
         ] + arguments, environment: environment)
     }
 
-    /// Waits until so many more pieces of sound are in a file, which grows meanwhile.
+    /// Waits until a growing file contains `count` more packets of sound.
     func waitForSound(_ count: Int, in path: String, _ host: RunningProgram) throws {
       let before = soundPacketCount(path)
       try waitUntil("\(count) pieces after \(before) of \(path): \(host.transcript)") {

@@ -3,15 +3,14 @@
   import TestSupport
   import Testing
 
-  /// What the built-in uploader takes of memory, with sound and the pictures of a usual screen.
+  /// The memory of the built-in uploader, with sound and the pictures of a usual screen.
   @Suite struct BroadcastMemoryTests {
     private let bench: SoundBench
 
     init() throws { bench = try SoundBench() }
 
-    /// As much as an extension may have where this is kept as strictly as can be. One that had
-    /// needed more would have been ended, and started again.
-    @Test func theUploaderRecords720pWithSoundInFiftyMebibytes() throws {
+    /// The strictest limit of an extension. One that exceeds it would be stopped and restarted.
+    @Test func uploaderRecords720pWithSoundInFiftyMebibytes() throws {
       try withWatchdog {
         let path = bench.file("out.mkv")
         let manifest = bench.file("up.toml")
@@ -31,7 +30,7 @@
             "--root", bench.root.path, "broadcast", "start", "up", "--source", "test:flash",
             "--size", "1280x720", "--fps", "30", "--app-source", "beep:1000",
           ])
-        // A step at a time, as a slow machine draws slowly.
+        // In steps, because a slow machine draws slowly.
         for count in [100, 200, 300] {
           try waitUntil("there are \(count) pictures: \(host.transcript)") {
             try pictureCount(path) >= count

@@ -4,7 +4,7 @@
   import TestSupport
   import Testing
 
-  /// A broadcast with sound, by the built-in extension, as a user starts it.
+  /// A broadcast with sound by the built-in extension.
   @Suite struct BroadcastSoundTests {
     private let bench: SoundBench
 
@@ -15,7 +15,7 @@
         to: destination, ["--app-source", "tone:997", "--mic-source", "tone:2000"] + arguments)
     }
 
-    @Test func aBroadcastRecordsTheSoundOfApplicationsBesideThePictures() throws {
+    @Test func broadcastRecordsApplicationSoundWithPictures() throws {
       try withWatchdog {
         let path = bench.file("out.mkv")
         let host = try start("file:\(path)")
@@ -29,7 +29,7 @@
       }
     }
 
-    @Test func bothSidesAreSwitchedWhileItLasts() throws {
+    @Test func soundIsSwitchedDuringBroadcast() throws {
       try withWatchdog {
         let path = bench.file("out.mkv")
         let host = try start("file:\(path)")
@@ -43,7 +43,7 @@
         try bench.framebus("broadcast", "stop")
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
         let heard = try Heard(path)
-        // What is heard in each tenth of a second, without those in which it changes.
+        // The tone in each tenth of a second, except those in which it changes.
         var told: [String] = []
         var before = ""
         for tenth in 0..<Int(Double(heard.samples.count) / 4_800) {
@@ -54,13 +54,13 @@
           if now == before, told.last != now { told.append(now) }
           before = now
         }
-        // Sound takes a moment to come at first.
+        // The first sound arrives after a moment.
         if told.first == "none" { told.removeFirst() }
         #expect(told == ["app", "both", "mic", "none"])
       }
     }
 
-    @Test func aBroadcastGoesOnWithoutASoundServer() throws {
+    @Test func broadcastContinuesWithoutSoundServer() throws {
       try withWatchdog {
         let path = bench.file("out.mkv")
         let host = try bench.broadcast(

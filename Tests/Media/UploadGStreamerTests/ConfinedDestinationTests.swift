@@ -4,14 +4,14 @@
   import TestSupport
   import Testing
 
-  /// Broadcasts to destinations of every kind by an extension that can do no more than that, each
-  /// with a receiver that nobody here wrote.
+  /// Broadcasts by a confined extension to destinations of every kind, each with an independent
+  /// receiver.
   @Suite struct ConfinedDestinationTests {
     private let bench: SoundBench
 
     init() throws { bench = try SoundBench() }
 
-    /// Broadcasts flashes and beeps until the receiver has enough of them.
+    /// Broadcasts flashes and beeps until the receiver has received enough.
     private func broadcast(
       to destination: String, secret: String? = nil,
       until hasEnough: (RunningProgram) throws -> Void
@@ -27,7 +27,7 @@
     }
 
     @Test(arguments: ["mkv", "mp4"])
-    func aFileIsWrittenThatWasNotThere(container: String) throws {
+    func newFileIsWritten(container: String) throws {
       try withWatchdog {
         let name = "out.\(container)"
         try broadcast(to: "file:\(bench.file(name))") { _ in
@@ -39,7 +39,7 @@
       }
     }
 
-    @Test func aPlaylistAndItsSegmentsAreWrittenIntoAFolderThatWasNotThere() throws {
+    @Test func playlistAndSegmentsAreWrittenIntoNewDirectory() throws {
       try withWatchdog {
         let playlist = bench.file("web/index.m3u8")
         try broadcast(to: "hls:\(bench.file("web"))") { host in
@@ -54,7 +54,7 @@
       }
     }
 
-    @Test func srtReachesAnotherProgramWithAPassphraseThatWasHandedOver() throws {
+    @Test func srtUsesHandedOverPassphrase() throws {
       try withWatchdog {
         try bench.root.seal("correct-horse", "srt", "cam")
         let port = try bench.freePort()
@@ -67,8 +67,8 @@
       }
     }
 
-    /// The server's name is looked up by the confined extension.
-    @Test func rtmpReachesAServerByItsNameUnderAKeyThatWasHandedOver() throws {
+    /// The confined extension resolves the server's name.
+    @Test func rtmpUsesHostNameAndHandedOverKey() throws {
       try withWatchdog {
         try bench.root.seal("key-42", "rtmp", "cam")
         let port = try bench.freePort()

@@ -10,7 +10,7 @@
 
     init() throws { bench = try SoundBench() }
 
-    /// Flashes and beeps at each full second, for as long; or a tone.
+    /// Makes a file with flashes and beeps at each full second, or with a tone.
     private func makeFile(_ name: String, seconds: Int, sound: String) throws -> String {
       let path = bench.file(name)
       try output(
@@ -27,7 +27,7 @@
     private let beeps = "aevalsrc='if(lt(mod(t,1),0.1),0.5*sin(2*PI*1000*t),0)':s=44100"
     private let tone = "sine=frequency=997:sample_rate=44100"
 
-    /// Captures a file and uploads what comes of it, pictures and sound.
+    /// Captures a file and uploads its pictures and sound.
     private func send(_ path: String, to destination: String) throws {
       let capture = try bench.capture("file:\(path)")
       let result = try RunningProgram(
@@ -43,7 +43,7 @@
     }
 
     @Test(arguments: ["tone.mp4", "tone.mkv"])
-    func theToneOfAFileArrivesFromItsBeginningToItsEnd(name: String) throws {
+    func fileToneArrivesComplete(name: String) throws {
       try withWatchdog {
         let path = bench.file("out.mkv")
         try send(makeFile(name, seconds: 4, sound: tone), to: "file:\(path)")
@@ -58,7 +58,7 @@
     }
 
     @Test(arguments: ["beep.mp4", "beep.mkv"])
-    func flashAndBeepOfAFileStayTogether(name: String) throws {
+    func flashAndBeepOfFileStaySynchronised(name: String) throws {
       try withWatchdog {
         let path = bench.file("out.mkv")
         try send(makeFile(name, seconds: 5, sound: beeps), to: "file:\(path)")
@@ -68,7 +68,7 @@
       }
     }
 
-    @Test func soundThatSomebodyElsePublishesIsLeftOutAndThePicturesCome() throws {
+    @Test func soundStreamOfAnotherPublisherIsLeftOut() throws {
       try withWatchdog {
         let path = try makeFile("tone.mkv", seconds: 2, sound: tone)
         let other = try bench.capture("tone:440")
@@ -85,7 +85,7 @@
       }
     }
 
-    @Test func aFileOfSoundAloneIsNoVideo() throws {
+    @Test func fileWithoutVideoIsRefused() throws {
       try withWatchdog {
         let path = bench.file("tone.ogg")
         try output(of: "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", tone, "-t", "30", path])
@@ -95,7 +95,7 @@
       }
     }
 
-    @Test func aCaptureThatEndsEarlyEndsItsSoundToo() throws {
+    @Test func earlyEndOfCaptureEndsItsSound() throws {
       try withWatchdog {
         let path = try makeFile("tone.mkv", seconds: 20, sound: tone)
         let capture = try bench.capture("file:\(path)", "--frames", "15")

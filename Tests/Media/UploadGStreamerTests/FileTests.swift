@@ -12,15 +12,15 @@
     init() throws { bench = try Bench() }
 
     @Test(arguments: ["mkv", "mp4"])
-    func everyFrameOfALosslessStreamIsInTheFileAtItsTime(container: String) throws {
+    func losslessStreamIsRecordedCompletelyWithTimestamps(container: String) throws {
       let path = bench.file("out.\(container)")
       let stamps = try bench.record(
         path, "lossless", "XR24:320x240:60:33333", "XR24:320x240:40:16667")
       let recording = try Recording(path)
       #expect(recording.timesNs.count == 100 && recording.levels.count == 100)
       #expect(recording.isRising && recording.timesNs.first == 0)
-      // Matroska counts in milliseconds, our MP4 in 1/90000 s; a time is off by half of that, and
-      // ffprobe prints microseconds.
+      // The time unit of Matroska is a millisecond, of our MP4 1/90000 s. Times are rounded to it,
+      // and ffprobe prints microseconds.
       let unitNs: Int64 = container == "mkv" ? 1_000_000 : 11_112
       for (time, stamp) in zip(recording.timesNs, stamps) {
         #expect(abs(time - (stamp - stamps[0])) <= unitNs / 2 + 1000)
@@ -31,13 +31,13 @@
     }
 
     @Test(arguments: ["XR24", "XB24", "AR24", "RG24", "YU12", "NV12", "YUYV", "R8  "])
-    func everyPixelFormatArrivesAsItWas(fourcc: String) throws {
+    func everyPixelFormatIsPreserved(fourcc: String) throws {
       let path = bench.file("out.mkv")
       _ = try bench.record(path, "lossless", "\(fourcc):64x48:24:33333")
       let recording = try Recording(path)
       #expect(recording.levels.count == 24)
-      // The publisher writes the same byte in every format; in YUV it is luma, 16…235, and as
-      // such GStreamer takes a single channel too.
+      // The publisher writes the same byte in every format. In YUV it is luma, 16…235, and
+      // GStreamer treats a single channel as luma too.
       let isLuma = ["YU12", "NV12", "R8  "].contains(fourcc)
       if fourcc == "YUYV" { return }
       for (number, found) in recording.levels.enumerated() {
@@ -57,7 +57,7 @@
     }
 
     @Test(arguments: ["mkv", "mp4"])
-    func anotherResolutionMidStreamIsScaledIntoTheFirst(container: String) throws {
+    func laterResolutionIsScaledToTheFirst(container: String) throws {
       let path = bench.file("out.\(container)")
       _ = try bench.record(
         path, "lossless", "XR24:320x240:20:33333", "XR24:641x481:20:33333",
@@ -67,7 +67,7 @@
       #expect(recording.levels.count == 80 && recording.isRising)
     }
 
-    @Test func aKilledPublishersSuccessorGoesOnInTheSameFile() throws {
+    @Test func restartedPublisherContinuesInSameFile() throws {
       let path = bench.file("out.mkv")
       let uploader = try bench.upload("file:\(path)", "--frames", "60")
       let first = try bench.publish("still", "XR24:320x240:30:20000")
@@ -85,7 +85,7 @@
     }
 
     @Test(arguments: ["mkv", "mp4"])
-    func aKilledUploaderLeavesAFileThatPlays(container: String) throws {
+    func killedUploaderLeavesPlayableFile(container: String) throws {
       let path = bench.file("out.\(container)")
       let uploader = try bench.upload("file:\(path)")
       let publisher = try bench.publish("live", "XR24:320x240:2000:20000")
@@ -94,15 +94,15 @@
           $0.split(separator: "\n").count >= 150
         })
       try uploader.end(with: SIGKILL)
-      // 150 frames are 3 s, of which the last fragment of half a second may be missing; a busy
-      // machine may have dropped others.
+      // 150 frames last 3 s. The last fragment of half a second may be missing, and a busy machine
+      // may have dropped frames.
       let recording = try Recording(path)
       #expect(recording.levels.count >= 20 && recording.isRising)
       try publisher.end(with: SIGTERM)
     }
 
     @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(0))])
-    func aSignalFinishesTheFile(signal: Int32, status: Int32) throws {
+    func signalFinishesFile(signal: Int32, status: Int32) throws {
       let path = bench.file("out.mp4")
       let uploader = try bench.upload("file:\(path)")
       let publisher = try bench.publish("live", "XR24:320x240:2000:20000")
@@ -118,7 +118,7 @@
       try publisher.end(with: SIGTERM)
     }
 
-    @Test func aStillScreenIsShownAtLeastOnceASecond() throws {
+    @Test func stillPictureIsRepeatedEverySecond() throws {
       let path = bench.file("out.mkv")
       let uploader = try bench.upload("file:\(path)", "--duration", "2.5")
       let publisher = try bench.publish("still", "XR24:320x240:3:20000")
@@ -128,13 +128,13 @@
       #expect(try Summary(result.output).repeated >= 2)
       #expect(recording.isRising)
       for (earlier, later) in zip(recording.timesNs, recording.timesNs.dropFirst()) {
-        // One a second is promised; half a second more is for a machine that stalls.
+        // The guarantee is one a second; half a second more allows for a stalled machine.
         #expect(later - earlier <= 1_500_000_000)
       }
       try publisher.end(with: SIGTERM)
     }
 
-    @Test func aSecondUploadIntoTheSameFileIsRefusedAndTheFirstIsWhole() throws {
+    @Test func secondUploadIntoSameFileIsRefused() throws {
       let path = bench.file("out.mkv")
       let first = try bench.upload("file:\(path)")
       let publisher = try bench.publish("live", "XR24:320x240:2000:20000")
@@ -151,7 +151,7 @@
       try publisher.end(with: SIGTERM)
     }
 
-    @Test func aStreamThatNeverComesLeavesNoFile() throws {
+    @Test func missingStreamLeavesNoFile() throws {
       let path = bench.file("out.mkv")
       let uploader = try bench.upload("file:\(path)")
       try uploader.waitForErrors("waiting for stream")
@@ -159,7 +159,7 @@
       #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func aSnapshotIsTheWholeNewestFrame() throws {
+    @Test func snapshotIsTheWholeNewestFrame() throws {
       let publisher = try bench.publish("still", "XR24:321x241:7:1000")
       let waiting = try bench.upload("null", "--frames", "1")
       try waiting.finish()
@@ -172,13 +172,13 @@
       let picture = try Recording(path)
       #expect(picture.width == 321 && picture.height == 241)
       #expect(picture.levels.count == 1)
-      // ffmpeg goes by way of YUV.
+      // ffmpeg converts by way of YUV.
       #expect(abs((picture.levels.first ?? 0) - level(6)) <= 4)
       try publisher.end(with: SIGTERM)
     }
   }
 
-  /// The object that the uploader writes at its end.
+  /// The JSON object that the uploader writes at its end.
   struct Summary: Decodable {
     let frames: Int
     let repeated: Int

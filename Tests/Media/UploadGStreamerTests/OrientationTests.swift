@@ -4,14 +4,14 @@
   import TestSupport
   import Testing
 
-  /// Pictures that lie in memory in each of EXIF's ways, and how they stand at the receiver.
+  /// Pictures of every EXIF orientation, which must be upright at the receiver.
   @Suite struct OrientationTests {
     private let bench: Bench
 
     init() throws { bench = try Bench() }
 
     @Test(arguments: 1...8)
-    func aPictureStandsUprightInAFileHoweverItLaysInMemory(orientation: Int) throws {
+    func pictureIsUprightInFile(orientation: Int) throws {
       let path = bench.file("out.mkv")
       _ = try bench.record(path, "lossless", "MARK\(orientation):96x64:10:33333")
       let pictures = try Pictures(path)
@@ -19,7 +19,7 @@
       #expect(pictures.markedCorners == Array(repeating: [.upperLeft], count: 10))
     }
 
-    @Test func theOrientationChangesWithExactlyTheFrameThatSaysSo() throws {
+    @Test func orientationChangesWithItsFrame() throws {
       let path = bench.file("out.mkv")
       let segments = [1, 3, 2, 4, 6, 8, 5, 7, 1].map { "MARK\($0):96x64:7:33333" }
       let uploader = try bench.upload("file:\(path)")
@@ -34,9 +34,9 @@
       #expect(pictures.markedCorners == Array(repeating: [.upperLeft], count: 63))
     }
 
-    /// As videoflip itself says.
+    /// According to videoflip's own log.
     @Test(arguments: [(orientation: 1, turns: false), (orientation: 3, turns: true)])
-    func onlyWhatIsNotUprightIsWrittenAgain(orientation: Int, turns: Bool) throws {
+    func onlyRotatedPicturesAreCopied(orientation: Int, turns: Bool) throws {
       let uploader = try bench.upload(
         "file:\(bench.file("out.mkv"))",
         environment: ["GST_DEBUG": "videoflip:6", "GST_DEBUG_NO_COLOR": "1"])
@@ -49,7 +49,7 @@
     }
 
     @Test(arguments: [3, 6])
-    func aSnapshotStandsUpright(orientation: Int) throws {
+    func snapshotIsUpright(orientation: Int) throws {
       let path = bench.file("out.png")
       let publisher = try bench.publish("still", "MARK\(orientation):96x64:1:33333")
       try waitUntil("there is a stream: \(publisher.errors.text)") {
@@ -62,7 +62,7 @@
     }
   }
 
-  /// Decoded frames as ffmpeg sees them, in grey.
+  /// Frames decoded by ffmpeg, in grey.
   private struct Pictures {
     enum Corner: CaseIterable { case upperLeft, upperRight, lowerLeft, lowerRight }
 
@@ -91,7 +91,7 @@
       bytes = program.output.bytes
     }
 
-    /// Of each frame, the corners that are white.
+    /// The white corners of each frame.
     var markedCorners: [[Corner]] {
       (0..<bytes.count / (width * height)).map { frame in
         Corner.allCases.filter { corner in

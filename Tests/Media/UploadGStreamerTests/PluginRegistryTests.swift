@@ -4,13 +4,13 @@
   import TestSupport
   import Testing
 
-  /// What GStreamer knows of its plugins: a host makes it, and confined roles read it.
+  /// GStreamer's plugin registry: a host makes it, and confined roles read it.
   @Suite struct PluginRegistryTests {
     private let bench: SoundBench
 
     init() throws { bench = try SoundBench() }
 
-    /// What GStreamer says of it in the extension, whose standard error goes into the log.
+    /// GStreamer's messages on the registry in the extension, whose standard error is logged.
     private func record(_ name: String, _ environment: [String: String?]) throws -> String {
       var environment = environment
       environment["GST_DEBUG"] = "GST_REGISTRY:4"
@@ -24,7 +24,7 @@
       return try bench.framebus("log", "--role", "host").output
     }
 
-    @Test func aHostWhoseUserNeverRanGStreamerMakesItForItsConfinedRoles() throws {
+    @Test func hostMakesPluginRegistryForConfinedRoles() throws {
       try withWatchdog {
         let cache = bench.file("cache")
         let environment: [String: String?] = ["XDG_CACHE_HOME": cache, "GST_REGISTRY": nil]
@@ -34,7 +34,7 @@
         #expect(!log.contains("is stale") && !log.contains("cache changed"), "\(log)")
         let made = try facts(of: folder)
         #expect(made.count == 1, "\(made)")
-        // The second finds it, and no role has touched it.
+        // The second broadcast finds the registry unchanged by roles.
         let both = try record("second.mkv", environment)
         #expect(both.count(of: "loaded \(folder)/") > log.count(of: "loaded \(folder)/"))
         #expect(!both.contains("is stale") && !both.contains("cache changed"), "\(both)")
@@ -42,8 +42,8 @@
       }
     }
 
-    /// Seen from a private root, what plugins say of devices differs, and so seems out of date.
-    @Test func noCaptureOfSoundLooksThroughAllPluginsInAnySession() throws {
+    /// In a private root, devices differ from those in the registry, which then seems outdated.
+    @Test func soundCaptureNeverRescansPlugins() throws {
       try withWatchdog {
         let cache = bench.file("cache")
         let environment: [String: String?] = [
@@ -54,7 +54,7 @@
           let path = bench.file("\(session).mkv")
           let host = try bench.broadcast(
             to: "file:\(path)", ["--app-source", "pulse:monitor"], environment: environment)
-          // Its GStreamer has started before it finds no server, once in each session.
+          // GStreamer starts once in each session, before the server is found missing.
           let end = "pulse:monitor: "
           let before = try log().count(of: end)
           try waitUntil("the capture looks for its server: \(host.transcript)") {
@@ -71,7 +71,7 @@
 
     private func log() throws -> String { try bench.framebus("log").output }
 
-    @Test func whereItCannotBeMadeTheLogSaysSoAndTheBroadcastGoesOn() throws {
+    @Test func broadcastContinuesWithoutPluginRegistry() throws {
       try withWatchdog {
         let registry = "/proc/none/registry"
         let log = try record("out.mkv", ["GST_REGISTRY": registry])
@@ -79,7 +79,7 @@
       }
     }
 
-    /// Of each file its name, number and time of change.
+    /// The name, inode and modification time of each file.
     private func facts(of folder: String) throws -> [String] {
       let manager = FileManager.default
       return try manager.contentsOfDirectory(atPath: folder).sorted().map { name in
@@ -90,7 +90,7 @@
   }
 
   extension String {
-    /// How often it has another.
+    /// The number of occurrences of another string.
     fileprivate func count(of text: String) -> Int { components(separatedBy: text).count - 1 }
   }
 #endif

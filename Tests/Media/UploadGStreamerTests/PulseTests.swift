@@ -4,7 +4,7 @@
   import TestSupport
   import Testing
 
-  /// What a sound server plays, captured; each test has a server of its own, without a sound card.
+  /// Captures what a sound server plays. Each test has its own server, without a sound card.
   @Suite struct PulseTests {
     private let bench: SoundBench
     private let server: RunningProgram
@@ -27,8 +27,8 @@
       try waitUntil("a sound server") { FileManager.default.fileExists(atPath: socket) }
     }
 
-    @Test func whatTheMachinePlaysIsHeardAtTheReceiver() throws {
-      // 997 Hz at 44,100 a second: server, capture and receiver convert, and it stays the same.
+    @Test func playedSoundIsReceived() throws {
+      // 997 Hz at 44,100 Hz: server, capture and receiver convert the rate; the pitch must stay.
       let player = try RunningProgram(
         "sh",
         [
@@ -55,9 +55,8 @@
       server.process.end(with: 15)
     }
 
-    /// Whatever call of the kernel a thread of GStreamer's makes while our code is on its stack, is
-    /// ours.
-    @Test func theThreadThatHearsTheServerMakesNoCallOfOursThatCouldBlock() throws {
+    /// A system call of a GStreamer thread is ours if our code is on the stack.
+    @Test func soundServerThreadMakesNoBlockingCall() throws {
       try withWatchdog {
         let capture = try RunningProgram(
           "framebus", ["capture", "pulse:monitor", "--root", bench.root.path],
@@ -69,7 +68,7 @@
         let tracer = try RunningProgram(
           "strace", ["-ff", "-k", "-o", trace] + threads.flatMap { ["-p", $0] })
         let traces = threads.map { "\(trace).\($0)" }
-        // Each call costs the tracer a walk over the stack.
+        // For each call, the tracer unwinds the stack.
         try waitUntil("ten pieces are handed over: \(tracer.transcript)") {
           try traces.flatMap(Self.ownCalls).count >= 10
         }
@@ -78,7 +77,7 @@
         let event = /write\((\d+), "\\1\\0\\0\\0\\0\\0\\0\\0", 8\) += 8/
         let numbers = Set(calls.compactMap { try? event.wholeMatch(in: $0).map { "\($0.1)" } })
         #expect(calls.allSatisfy { (try? event.wholeMatch(in: $0)) != nil })
-        // One event, which does not block.
+        // One eventfd, which does not block.
         let number = try #require(numbers.count == 1 ? numbers.first : nil)
         let process = "/proc/\(capture.processID)"
         let target = try FileManager.default.destinationOfSymbolicLink(
@@ -105,7 +104,7 @@
       return found
     }
 
-    /// The calls of a trace that were made by code of this product; stacks follow their call.
+    /// The calls of a trace that this product's code made. Each call precedes its stack.
     private static func ownCalls(_ path: String) throws -> [String] {
       guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
       var calls: [String] = []
@@ -123,7 +122,7 @@
       return calls
     }
 
-    @Test func aConfinedBroadcastHearsWhatTheMachinePlays() throws {
+    @Test func confinedBroadcastCapturesPlayedSound() throws {
       try withWatchdog {
         let player = try RunningProgram(
           "sh",
@@ -151,7 +150,7 @@
             "broadcast", "start", "up", "--confine", "--source", "test:flash", "--size", "320x240",
             "--root", bench.root.path,
           ], environment: environment)
-        try waitUntil("the tone is heard: \(host.transcript)") {
+        try waitUntil("the tone is received: \(host.transcript)") {
           (try? Heard(path).hertz) != nil
         }
         try host.end(with: 15)
@@ -161,7 +160,7 @@
       }
     }
 
-    @Test func aServerThatIsNotThereIsAnErrorThatNamesIt() throws {
+    @Test func missingSoundServerIsNamedInError() throws {
       server.process.end(with: 15)
       let capture = try RunningProgram(
         "framebus", ["capture", "pulse:mic", "--root", bench.root.path],
@@ -175,9 +174,9 @@
     }
   }
 
-  /// The thread that hears sound must never wait for anything of ours.
+  /// The thread that receives sound must never wait for this product's other threads.
   @Suite struct HandOverTests {
-    @Test func theThreadThatHearsMakesNoCallThatCouldBlock() throws {
+    @Test func soundThreadMakesNoBlockingCall() throws {
       let root = try TemporaryRoot()
       let trace = root.file("trace")
       let program = try pathOfProgram("SoundThread")
@@ -188,7 +187,7 @@
       let thread = begin.prefix { $0 != " " } + " "
       let calls = lines.filter { $0.hasPrefix(thread) }
         .drop { !$0.contains("\"begin") }.dropFirst().prefix { !$0.contains("\"end") }
-      // Each is a write of eight bytes to an event that does not block.
+      // Each is a write of eight bytes to a non-blocking eventfd.
       #expect(calls.count > 100)
       let others = calls.filter { !$0.contains("write(") || !$0.contains(", 8") }
         .filter { !$0.contains("resumed>") }

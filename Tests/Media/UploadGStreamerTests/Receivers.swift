@@ -4,9 +4,9 @@
   import TestSupport
   import Testing
 
-  // Receivers that nobody here wrote, and what they must have got.
+  // Independent receivers, and checks of what they received.
   extension SoundBench {
-    /// A port that was free a moment ago, of datagrams and of connections.
+    /// A port that was free a moment ago, for UDP and TCP.
     func freePort() throws -> Int {
       let text = try output(
         of: "python3",
@@ -17,7 +17,7 @@
       return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    /// Takes one sender's stream into a file of the group's folder.
+    /// Records one sender's stream to a file in the group's directory.
     func receiveSRT(
       _ port: Int, _ name: String, passphrase: String? = nil
     ) throws -> RunningProgram {
@@ -33,7 +33,7 @@
       return receiver
     }
 
-    /// Records each stream as KEY.flv, in a folder of its own or the group's.
+    /// Records each stream as KEY.flv, in a directory of its own or the group's.
     func nginx(
       _ port: Int, records suffix: String = "", in folder: String? = nil, rule: String = ""
     ) throws -> RunningProgram {
@@ -53,7 +53,7 @@
       return server
     }
 
-    /// Waits until somebody listens.
+    /// Waits until a socket listens on the port.
     private func waitForSocket(_ port: Int, _ kind: String) throws {
       let hex = String(format: ":%04X ", port)
       try waitUntil("a socket at \(kind) port \(port)") {

@@ -4,20 +4,20 @@
   import TestSupport
   import Testing
 
-  /// A publisher chooses the size of its pictures, and the uploader pays for it in memory: one that
-  /// is too large is refused before.
+  /// A publisher chooses the size of its pictures, which sets the uploader's memory: a size that is
+  /// too large is refused before memory is allocated.
   @Suite struct SizeTests {
     private let bench: Bench
 
     init() throws { bench = try Bench() }
 
-    /// Has the most memory of a program and its children, in kibibytes, follow what it says.
+    /// Appends the peak memory of a program and its children, in KiB, to its output.
     private static let measuring =
       "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:]); "
       + "print('peak', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr); "
       + "sys.exit(status)"
 
-    @Test func noDestinationTakesPicturesAboveTheHighestLevelOfH264() throws {
+    @Test func picturesAboveH264LimitsAreRefused() throws {
       let publisher = try bench.publish("live", "HOLE:8192x4368:3000:20000")
       for destination in [
         "file:\(bench.file("out.mkv"))", "hls:\(bench.root.path)", "png:\(bench.file("out.png"))",
@@ -43,7 +43,7 @@
     }
 
     @Test(arguments: ["mkv", "mp4"])
-    func aFileEndsProperlyWhenItsPicturesBecomeTooLarge(container: String) throws {
+    func fileIsFinishedWhenPicturesBecomeTooLarge(container: String) throws {
       let path = bench.file("out.\(container)")
       let uploader = try bench.upload("file:\(path)")
       let publisher = try bench.publish("live", "XR24:320x240:20:20000", "HOLE:8192x4368:20:20000")
@@ -58,7 +58,7 @@
       try publisher.end(with: SIGTERM)
     }
 
-    /// More than GStreamer can say, or x264 plan with.
+    /// Rates that GStreamer cannot express, or x264 cannot plan with.
     @Test func anyFrameRateIsRecorded() throws {
       let path = bench.file("out.mkv")
       let uploader = try bench.upload("file:\(path)")
@@ -70,7 +70,7 @@
       try publisher.finish()
     }
 
-    @Test func aSnapshotTakesWhateverGStreamerConvertsAndSaysWhatThatIs() throws {
+    @Test func snapshotAcceptsAllSizesThatGStreamerConverts() throws {
       for (format, size) in [("XR24:32767x1", "32767,1"), ("XR24:1x32767", "1,32767")] {
         let publisher = try bench.publish("live", "\(format):3000:20000")
         let path = bench.file("now.png")
@@ -84,7 +84,7 @@
       }
       for (format, reason) in [
         ("XR24:65535x1", "frames of 65535×1 pixels cannot be encoded; publish sides of 1 to 32767"),
-        // Of one row, which needs no more bytes for it.
+        // The picture has one row, so the stride needs no more bytes.
         ("WIDE:64x1", "frames whose rows are 4294967295 bytes apart cannot be encoded"),
       ] {
         let publisher = try bench.publish("live", "\(format):3000:20000")

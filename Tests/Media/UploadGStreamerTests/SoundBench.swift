@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A tone and pictures of one clock, uploaded, and what an independent decoder hears and sees.
+/// A tone and pictures of one clock, uploaded, and decoded by an independent program.
 final class SoundBench: Sendable {
   let root: TemporaryRoot
 
@@ -27,7 +27,7 @@ final class SoundBench: Sendable {
     ).finish()
   }
 
-  /// Sends so many seconds of flashes and beeps.
+  /// Sends flashes and beeps for a number of seconds.
   func sendFlashesAndBeeps(
     to destination: String, seconds: Double, _ arguments: String...
   ) throws {
@@ -41,11 +41,11 @@ final class SoundBench: Sendable {
   }
 }
 
-/// What ffmpeg makes of a recording with sound.
+/// A recording with sound, decoded by ffmpeg.
 struct Heard {
   static let rate = 48_000.0
   let codecs: [String]
-  /// One channel, from the file's first moment on.
+  /// One channel, from the beginning of the file.
   let samples: [Float]
   /// When the picture turns white, in seconds.
   let flashes: [Double]
@@ -54,7 +54,7 @@ struct Heard {
     codecs = try output(
       of: "ffprobe", ["-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", path]
     ).split { $0 == "\n" || $0 == "," }.map(String.init)
-    // A transport stream begins at any time: Matroska brings both tracks to the same 0.
+    // A transport stream begins at any time; in Matroska, both tracks begin at 0.
     let plain = path + ".plain.mkv"
     _ = try output(of: "ffmpeg", ["-v", "error", "-y", "-i", path, "-c", "copy", plain])
     samples = try Self.samples(plain)
@@ -91,7 +91,7 @@ struct Heard {
     }
   }
 
-  /// When a beep begins that follows a tenth of a second of silence.
+  /// The start times of beeps that follow a tenth of a second of silence.
   var beeps: [Double] {
     var last = -1.0
     return samples.indices.compactMap { index in
@@ -102,7 +102,7 @@ struct Heard {
     }
   }
 
-  /// How loud a tone of that frequency is within a stretch of time: its amplitude (Goertzel).
+  /// The amplitude of a tone of a frequency within a period (Goertzel).
   func level(_ hertz: Double, from: Double, to: Double) -> Double {
     let part = samples.dropFirst(Int(from * Self.rate)).prefix(Int((to - from) * Self.rate))
     let factor = 2 * cos(2 * Double.pi * hertz / Self.rate)
@@ -112,14 +112,14 @@ struct Heard {
     return part.isEmpty ? 0 : 2 * max(0, power).squareRoot() / Double(part.count)
   }
 
-  /// How much later the beep is heard than its flash is seen, in seconds. A busy machine draws a
-  /// flash late, and never a beep: the pair that is closest says how far the clocks are apart.
+  /// The delay of a beep after its flash, in seconds. A busy machine may draw a flash late, but
+  /// never a beep, so the closest pair gives the difference of the clocks.
   var skew: Double? {
     let pairs = flashes.flatMap { flash in beeps.map { $0 - flash } }
     return pairs.min { abs($0) < abs($1) }
   }
 
-  /// The frequency within the longest stretch of sound, by its rising zero crossings.
+  /// The frequency of the longest period of sound, by its rising zero crossings.
   var hertz: Double? {
     var best: Range<Int> = 0..<0
     var start = 0
@@ -132,7 +132,7 @@ struct Heard {
     var first: Double?
     var last = 0.0
     var count = 0
-    // Where an encoder begins and ends, it rings.
+    // An encoder rings at its beginning and end.
     for index in best.dropFirst(2_400).dropLast(2_400) {
       let (before, after) = (samples[index], samples[index + 1])
       guard before < 0, after >= 0 else { continue }

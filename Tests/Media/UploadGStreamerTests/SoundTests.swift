@@ -4,14 +4,14 @@
   import TestSupport
   import Testing
 
-  /// Sound through the real programs to independent receivers.
+  /// Sound from the real programs to independent receivers.
   @Suite struct SoundTests {
     private let bench: SoundBench
 
     init() throws { bench = try SoundBench() }
 
     @Test(arguments: [("mkv", "opus"), ("mp4", "aac")])
-    func aFileHasBothTracksAndTheToneThatWasPublished(container: String, codec: String) throws {
+    func fileHasBothTracksAndTheTone(container: String, codec: String) throws {
       let path = bench.file("out.\(container)")
       let pictures = try bench.capture("test:bars", "--size", "320x240")
       let sound = try bench.capture("tone:997")
@@ -29,7 +29,7 @@
     }
 
     @Test(arguments: ["mkv", "mp4"])
-    func flashAndBeepAreSeenAndHeardTogether(container: String) throws {
+    func flashAndBeepStaySynchronised(container: String) throws {
       let path = bench.file("out.\(container)")
       try bench.sendFlashesAndBeeps(to: "file:\(path)", seconds: 5)
       let skew = try #require(try Heard(path).skew)
@@ -37,7 +37,7 @@
     }
 
     @Test(arguments: ["mkv", "mp4"])
-    func soundAloneMakesAFileOfItsOwn(container: String) throws {
+    func soundWithoutPicturesMakesAFile(container: String) throws {
       let path = bench.file("out.\(container)")
       let sound = try bench.capture("tone:440")
       let result = try RunningProgram(
@@ -54,7 +54,7 @@
       try sound.end(with: 15)
     }
 
-    @Test func aStreamOfSoundThatNeverComesLeavesThePicturesComplete() throws {
+    @Test func missingSoundStreamLeavesPicturesComplete() throws {
       let path = bench.file("out.mkv")
       let pictures = try bench.capture("test:bars", "--size", "320x240")
       let result = try bench.upload("file:\(path)", seconds: 2)

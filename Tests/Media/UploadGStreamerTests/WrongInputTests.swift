@@ -5,8 +5,8 @@
   import TestSupport
   import Testing
 
-  /// Whatever cannot work says why in one line, with status 1 or, for wrong words, 2, and leaves
-  /// nothing behind.
+  /// An upload that cannot work prints the reason on one line, exits with status 1, or 2 for
+  /// invalid arguments, and leaves no files.
   @Suite struct WrongInputTests {
     private let bench: Bench
 
@@ -23,19 +23,19 @@
       #expect(result.errors.split(separator: "\n").count == 1, sourceLocation: sourceLocation)
     }
 
-    @Test func destinationsThatThisBuildLacksAreNamedWithThoseItHas() throws {
+    @Test func unknownDestinationErrorListsKnownOnes() throws {
       for destination in ["ftp:x", "webrtc:x"] {
         try expectFailure(destination, status: 2, mentioning: "file:PATH.mkv, file:PATH.mp4")
       }
     }
 
-    @Test func anAddressWithoutAHostIsRefused() throws {
+    @Test func addressWithoutHostIsRefused() throws {
       for destination in ["srt:x", "srt://", "rtmp:x", "rtmp:///live", "hls:"] {
         try expectFailure(destination, status: 2, mentioning: "is not a destination")
       }
     }
 
-    @Test func aPathThatCannotBeWrittenIsRefusedBeforeAnyFrame() throws {
+    @Test func unwritablePathIsRefusedBeforeAnyFrame() throws {
       try expectFailure("file:\(bench.file("missing/out.mkv"))", mentioning: "No such file")
       try FileManager.default.createDirectory(
         atPath: bench.file("folder.mkv"), withIntermediateDirectories: false)
@@ -46,7 +46,7 @@
     }
 
     @Test(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
-    func aDirectoryOfSomebodyElsesIsRefused() throws {
+    func directoryOfAnotherUserIsRefused() throws {
       let user = try TestUser()
       let folder = try TemporaryRoot(mode: 0o755)
       let own = try TemporaryRoot()
@@ -58,7 +58,7 @@
       #expect(result.errors.contains("Permission denied"), "\(result.errors)")
     }
 
-    @Test func aSnapshotMakesNoGroup() throws {
+    @Test func snapshotCreatesNoGroup() throws {
       let root = try TemporaryRoot()
       let result = try run(
         "framebus-upload", ["png:\(root.file("now.png"))", "--root", root.path],
@@ -68,7 +68,7 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: root.path) == [])
     }
 
-    @Test func anExistingFileSurvivesAFailureBeforeTheFirstFrame() throws {
+    @Test func existingFileSurvivesFailureBeforeFirstFrame() throws {
       let path = bench.file("out.mkv")
       try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
       let uploader = try bench.upload("file:\(path)")
@@ -83,7 +83,7 @@
         ("matroskamux", "libgstmatroska.so", "gstreamer1.0-plugins-good"),
         ("videoconvert", "libgstvideoconvertscale.so", "gstreamer1.0-plugins-base"),
       ])
-    func aMissingElementIsNamedWithItsPackage(
+    func missingElementIsNamedWithItsPackage(
       element: String, library: String, package: String
     ) throws {
       let plugins = try pluginFolder(without: library)
@@ -96,7 +96,7 @@
       #expect(!FileManager.default.fileExists(atPath: bench.file("out.mkv")))
     }
 
-    /// A folder with links to the installed plugins that a recording needs, but for one.
+    /// A directory with links to the installed plugins that a recording needs, except one.
     private func pluginFolder(without library: String) throws -> String {
       let folder = bench.file("plugins")
       try FileManager.default.createDirectory(
@@ -117,7 +117,7 @@
     @Test(
       .enabled(if: SmallDisk.isPossible, "only root can mount a small disk"),
       arguments: ["mkv", "mp4"])
-    func aFullDiskEndsTheRecordingInTimeAndTheFilePlays(container: String) throws {
+    func fullDiskEndsRecordingWithPlayableFile(container: String) throws {
       let disk = try SmallDisk(mebibytes: 4)
       let path = disk.path + "/out.\(container)"
       let uploader = try bench.upload("file:\(path)", "--bitrate", "8M")
@@ -132,14 +132,14 @@
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
-    func aDiskThatIsFullFromTheStartIsRefusedAndNothingIsLeft() throws {
+    func initiallyFullDiskIsRefused() throws {
       let disk = try SmallDisk(mebibytes: 1)
       try expectFailure("file:\(disk.path)/out.mkv", mentioning: "too little space")
       #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
     }
   }
 
-  /// A file system in memory of a few mebibytes, mounted for one test.
+  /// A tmpfs of a few mebibytes, mounted for one test.
   final class SmallDisk: Sendable {
     private let root: TemporaryRoot
     var path: String { root.path }

@@ -8,11 +8,11 @@
   import Upload
   import UploadGStreamer
 
-  /// What GStreamer reads is the publisher's slot, mapped read-only, and no more slots are held
-  /// than the subscriber asked for.
+  /// GStreamer reads the publisher's slot, mapped read-only, and pins no more slots than the
+  /// subscriber requested.
   @Suite struct ZeroCopyTests {
     @Test(arguments: ["XR24:640x480", "YU12:640x480", "XR24:641x481"])
-    func theFrameThatEntersGStreamerLiesInTheMappedPool(shape: String) throws {
+    func frameEntersGStreamerInMappedPool(shape: String) throws {
       let bench = try Bench()
       let group = try AppGroup.create(.local, root: bench.root.path)
       let publisher = try bench.publish("live", "\(shape):60:10000")
@@ -30,7 +30,7 @@
       try publisher.finish()
     }
 
-    @Test func noMoreSlotsAreHeldThanTheDestinationSays() throws {
+    @Test func heldSlotsStayWithinDestinationsLimit() throws {
       let bench = try Bench()
       let uploader = try bench.upload("file:\(bench.file("out.mkv"))")
       let publisher = try bench.publish("lossless", "XR24:640x360:200:16667")
@@ -53,7 +53,7 @@
     }
   }
 
-  /// A file, watched: where frames lie in memory, and what GStreamer saw.
+  /// A file destination that records the addresses of frames, before and in GStreamer.
   private final class WatchedDestination: Destination {
     private let file: EncodingDestination
     private(set) var slots: Set<UInt> = []
@@ -77,7 +77,7 @@
     }
 
     func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
-      // SAFETY: the address is only compared, never followed.
+      // SAFETY: the address is only compared, never dereferenced.
       let address = unsafe frame.lease.withUnsafeBytes { bytes in
         unsafe bytes.baseAddress.map { UInt(bitPattern: $0) } ?? 0
       }
@@ -90,7 +90,7 @@
     func finish() throws(DestinationError) { try file.finish() }
     func abandon() { file.abandon() }
 
-    /// The line of /proc/self/maps that the address lies in.
+    /// The line of /proc/self/maps that contains the address.
     private func mapping(at address: UInt) -> String? {
       (try? ProcessFacts.own.mappings)?.first { line in
         let bounds = line.prefix { $0 != " " }.split(separator: "-")

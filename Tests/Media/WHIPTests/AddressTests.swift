@@ -3,8 +3,8 @@ import Testing
 @testable import WHIP
 
 @Suite struct AddressTests {
-  @Test func referencesAreResolvedAsRFC3986Says() throws {
-    // Section 5.4, without what has no meaning for a session.
+  @Test func referencesResolvePerRFC3986() throws {
+    // Section 5.4, without references that have no meaning for a session.
     let base = try #require(WebAddress("http://a/b/c/d?q"))
     for (reference, wanted) in [
       ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d?y"),
@@ -26,9 +26,9 @@ import Testing
       "https://h/x\r\nX: y", "https://h/\u{e9}", "https://[::1/",
       "https://h/" + String(repeating: "x", count: 2048),
     ])
-  func whatIsNoAddressIsRefused(text: String) { #expect(WebAddress(text) == nil) }
+  func malformedAddressIsRefused(text: String) { #expect(WebAddress(text) == nil) }
 
-  @Test func anAddressIsShownWithoutItsQuery() throws {
+  @Test func descriptionOmitsQuery() throws {
     let address = try #require(WebAddress("HTTPS://Live.Example.com:443/a/B?key=s3cret#x"))
     #expect(address.text == "https://live.example.com/a/B?key=s3cret")
     #expect("\(address)" == "https://live.example.com/a/B?…")
@@ -41,12 +41,12 @@ import Testing
       ("/0123456789abcdef/webRTC/publish", "/012…/webRTC/publish"),
       ("/live/averylongwordthatmaybeakey", "/live/ave…"), ("/a%20b/x-1234567", "/a%20b/x-1…"),
     ])
-  func whatMayBeAKeyInThePathIsShortened(path: String, shown: String) throws {
+  func possibleKeyInPathIsShortened(path: String, shown: String) throws {
     let address = try #require(WebAddress("https://h\(path)"))
     #expect("\(address)" == "https://h\(shown)")
   }
 
-  @Test func whatMayBeAKeyIsBlankedWhereSomebodyEchoesIt() throws {
+  @Test func echoedKeyIsRedacted() throws {
     let address = try #require(WebAddress("https://h/whip/sk2f9a81?token=s3cret99"))
     #expect(
       address.redacted(in: "no whip at /whip/sk2f9a81 for s3cret99") == "no whip at /whip/… for …")
@@ -60,14 +60,14 @@ import Testing
         ["%23!::r=live%2Fcam,s=k1234567", "#!::r=live/cam,s=k1234567", "k1234567"]
       ),
     ])
-  func aKeyIsFoundAsItStandsInTheAddressAndAsItIsRead(path: String, keys: [String]) {
+  func keysAreFoundEscapedAndDecoded(path: String, keys: [String]) {
     let found = AddressKeys.found(in: path)
     #expect(Set(found).isSuperset(of: keys), "\(found)")
     #expect(found.isEmpty == keys.isEmpty)
     #expect(found.map(\.count) == found.map(\.count).sorted(by: >))
   }
 
-  @Test func plainHTTPGoesNoFurtherThanThisMachine() throws {
+  @Test func plainHTTPIsAllowedOnlyToThisMachine() throws {
     for near in [
       "http://127.0.0.1:80/x", "http://localhost/x", "http://[::1]:8080/", "http://127.1.2.3/",
     ] {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func serversAreReadFromLinks() {
+  @Test func serversAreParsedFromLinkHeaders() {
     let servers = LinkHeader.servers(in: [
       #"<stun:stun.example.net>; rel="ice-server""#,
       #"<turn:turn.example.net?transport=udp>; rel="ice-server"; username="us\"er,;"; "#
@@ -107,20 +107,20 @@ import Testing
       ";;;,,,", #"<stun:a>;rel"#, #"<turn:a:99999>; rel="ice-server""#,
       #"<turn:a?transport=sctp>; rel="ice-server""#, #"<stun:a b>; rel="ice-server""#,
     ])
-  func aLinkThatCannotBeReadIsSkipped(header: String) {
-    // An open quotation ends with the header; nothing else may come of these.
+  func malformedLinkIsSkipped(header: String) {
+    // An unterminated quotation ends with the header; the other headers have no links.
     #expect(LinkHeader.servers(in: [header]).count <= 1)
     let good = #"<stun:good.example.net>; rel="ice-server""#
     #expect(LinkHeader.servers(in: [header, good]).last?.host == "good.example.net")
   }
 
-  @Test func noMoreThanSixteenServersAreTaken() {
+  @Test func atMostSixteenServersAreUsed() {
     let one = #"<stun:a>; rel="ice-server""#
     let many = Array(repeating: one, count: 50).joined(separator: ", ")
     #expect(LinkHeader.servers(in: [many, many]).count == 16)
   }
 
-  @Test func aFragmentNamesItsSectionAndCredentials() {
+  @Test func fragmentHasItsSectionAndCredentials() {
     let offer = SessionDescription(
       "v=0\r\na=group:BUNDLE 0 1\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\n"
         + "a=ice-ufrag:EsAw\r\na=ice-pwd:P2uYro\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:1\r\n")
@@ -134,7 +134,7 @@ import Testing
     #expect(SDPFragment(offer, [], isComplete: true).text.hasSuffix("a=end-of-candidates\r\n"))
   }
 
-  @Test func theBitrateFollowsLossWithinItsBounds() {
+  @Test func bitrateFollowsLossWithinBounds() {
     var control = BitrateControl(minimum: 200_000, maximum: 2_000_000)
     #expect(control.adapt(lostShare: 0) == false)
     #expect(control.adapt(lostShare: 0.05) == false)
@@ -146,7 +146,7 @@ import Testing
     #expect(control.bitsPerSecond == 2_000_000)
   }
 
-  @Test func theWaitDoublesUpToItsLimit() {
+  @Test func backoffDoublesUpToItsLimit() {
     var backOff = BackOff(first: .seconds(1), longest: .seconds(8))
     for wanted in [1.0, 2, 4, 8, 8, 8] {
       let wait = backOff.next()

@@ -4,8 +4,8 @@
   import TestSupport
   import Testing
 
-  /// Broadcasts with sound by an extension that can do no more than that, to a WebRTC stack that
-  /// knows nothing of this project.
+  /// Broadcasts with sound by a confined extension, to a WebRTC stack that is independent of this
+  /// project.
   @Suite struct ConfinedTests {
     private let root: TemporaryRoot
 
@@ -15,7 +15,7 @@
       try run("framebus", ["--root", root.path] + arguments)
     }
 
-    /// Broadcasts until the server has decoded pictures in their order and heard the tone.
+    /// Broadcasts until the server has decoded pictures in order and received the tone.
     private func broadcast(_ identifier: String, to server: WebServer) throws {
       let host = try RunningProgram(
         "framebus",
@@ -35,8 +35,8 @@
       #expect(zip(server.frameNumbers, server.frameNumbers.dropFirst()).allSatisfy { $0 <= $1 })
     }
 
-    /// The server answers nobody without it.
-    @Test func theBuiltInUploaderReachesAServerWithABearerThatWasHandedOver() throws {
+    /// The server refuses requests without the bearer token.
+    @Test func builtInUploaderSendsHandedOverBearer() throws {
       try withWatchdog {
         try root.seal("s3cret-token", "live.example.com", "studio")
         let server = try WebServer("whip_server.py", ["0", "token=s3cret-token"])
@@ -48,7 +48,7 @@
       }
     }
 
-    @Test func aCertificateThatTheManifestLetsItReadIsTrusted() throws {
+    @Test func certificateFileAllowedByManifestIsTrusted() throws {
       try withWatchdog {
         let folder = try TemporaryRoot()
         let own = try TestCertificate(for: "localhost", in: folder)

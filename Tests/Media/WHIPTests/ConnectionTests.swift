@@ -5,7 +5,7 @@ import Testing
 
 @testable import WHIP
 
-/// An engine without media: it notes what it is told, and its events come from the test.
+/// An engine without media: it records its calls, and the test sends its events.
 private final class SilentEngine: WebRTCEngine {
   let events = WebRTCEvents()
   private let notes = Mutex<[String]>([])
@@ -49,7 +49,7 @@ private final class SilentEngine: WebRTCEngine {
     return (connection, seen)
   }
 
-  @Test func theOfferComesFirstAndCandidatesAfterTheServersAreKnown() throws {
+  @Test func candidatesFollowOfferOnceServersAreKnown() throws {
     let link = #"<stun:127.0.0.1:5>; rel="ice-server""#
     let script = Script(.created(links: [link]), .status(204), .status(204), .status(200))
     let (connection, seen) = try connect(script)
@@ -64,7 +64,7 @@ private final class SilentEngine: WebRTCEngine {
     #expect(seen.all.last == .ended(.stopped))
   }
 
-  @Test func aLostConnectionIsRemovedAtTheEndpoint() throws {
+  @Test func lostConnectionIsRemovedAtEndpoint() throws {
     let script = Script(.created(), .status(204), .status(200))
     let (connection, _) = try connect(script)
     engine.events.append(.ready)
@@ -79,7 +79,7 @@ private final class SilentEngine: WebRTCEngine {
   }
 
   @Test(arguments: [[], [WebRTCEvent.disconnected]])
-  func aPeerThatStaysSilentIsGivenUp(word: [WebRTCEvent]) throws {
+  func silentPeerTimesOut(word: [WebRTCEvent]) throws {
     var timeouts = WHIPConnection.Timeouts()
     timeouts.silence = .milliseconds(50)
     let script = Script(.created(), .status(204), .status(200))
@@ -94,7 +94,7 @@ private final class SilentEngine: WebRTCEngine {
     #expect(script.requests.last?.method == .delete)
   }
 
-  @Test func aPeerThatReportsNoMoreIsGivenUp() throws {
+  @Test func peerWithoutReportsTimesOut() throws {
     var timeouts = WHIPConnection.Timeouts()
     timeouts.silence = .milliseconds(50)
     let script = Script(.created(), .status(204), .status(200))
@@ -112,7 +112,7 @@ private final class SilentEngine: WebRTCEngine {
   }
 
   @Test(arguments: [true, false])
-  func refusedCandidatesEndOnlyAConnectionThatDoesNotComeAbout(comesAbout: Bool) throws {
+  func refusedCandidatesEndOnlyAnUnconnectedAttempt(comesAbout: Bool) throws {
     var timeouts = WHIPConnection.Timeouts()
     timeouts.refused = comesAbout ? .seconds(60) : .milliseconds(50)
     let script = Script(.created(), .status(409), .status(200))
@@ -122,7 +122,7 @@ private final class SilentEngine: WebRTCEngine {
     if comesAbout {
       engine.events.append(.connected)
       try waitUntil("it is connected") { connection.state == .connected }
-      // Nothing more is asked of an endpoint that refuses.
+      // An endpoint that refuses candidates gets no further ones.
       engine.events.append(.candidate(candidate(2)))
       engine.events.append(.failed)
     }
@@ -134,7 +134,7 @@ private final class SilentEngine: WebRTCEngine {
     #expect("\(error)".contains(comesAbout ? "is lost" : "status 409"), "\(error)")
   }
 
-  @Test func candidatesRefusedWhileTheMediaFlowAreToldAndNoMore() throws {
+  @Test func candidatesRefusedWhileConnectedAreOnlyReported() throws {
     let script = Script(.created(), .status(204), .status(404), .status(200))
     let (connection, seen) = try connect(script)
     engine.events.append(.ready)
@@ -150,7 +150,7 @@ private final class SilentEngine: WebRTCEngine {
     #expect(connection.state == .ended(.stopped))
   }
 
-  @Test func anEndpointThatIsBusyIsToldOfTheEndOnceMore() throws {
+  @Test func removalIsRetriedAtBusyEndpoint() throws {
     let script = Script(.created(), .status(204), .status(503), .status(200))
     let (connection, seen) = try connect(script)
     engine.events.append(.ready)
@@ -160,7 +160,7 @@ private final class SilentEngine: WebRTCEngine {
     #expect(!seen.all.contains { if case .notRemoved = $0 { true } else { false } })
   }
 
-  @Test func aConnectionThatNeverComesAboutEnds() throws {
+  @Test func attemptWithoutConnectionTimesOut() throws {
     var timeouts = WHIPConnection.Timeouts()
     timeouts.connecting = .milliseconds(300)
     let script = Script(.created(), .status(204), .status(200))
@@ -175,8 +175,8 @@ private final class SilentEngine: WebRTCEngine {
     #expect(script.requests.last?.method == .delete)
   }
 
-  /// The time in which it might have come about has nothing to do with it.
-  @Test func aConnectionThatFailsAtOnceIsNotSaidToHaveTakenItsTime() throws {
+  /// The error does not mention the timeout.
+  @Test func immediateFailureIsNotReportedAsTimeout() throws {
     let script = Script(.created(), .status(204), .status(200))
     let (connection, _) = try connect(script)
     engine.events.append(.ready)
@@ -189,7 +189,7 @@ private final class SilentEngine: WebRTCEngine {
     #expect(!"\(connection.state)".contains("20 s"))
   }
 
-  @Test func anAnswerThatTheEngineRefusesIsTheEndpointsFault() throws {
+  @Test func answerRefusedByEngineIsReportedAsUnusable() throws {
     engine.refusesAnswer.withLock { $0 = true }
     let script = Script(.created(), .status(200))
     let (connection, _) = try connect(script)
@@ -202,8 +202,8 @@ private final class SilentEngine: WebRTCEngine {
     #expect(script.requests.last?.method == .delete)
   }
 
-  /// Each of them might take its time, one after the other.
-  @Test func allServersThatAnEndpointRecommendsHaveOneDeadline() throws {
+  /// Otherwise the delays of slow servers would add up.
+  @Test func recommendedServersShareOneDeadline() throws {
     let link = Array(repeating: #"<turns:127.0.0.1:5>; rel="ice-server""#, count: 16)
     let script = Script(.created(links: link), .status(204), .status(200))
     let (connection, _) = try connect(script)
@@ -214,7 +214,7 @@ private final class SilentEngine: WebRTCEngine {
     #expect(deadlines.count == 16 && Set(deadlines).count == 1)
   }
 
-  @Test func theReceiversReportsChangeTheBitrate() throws {
+  @Test func receiverReportsChangeBitrate() throws {
     let script = Script(.created(), .status(204), .status(200))
     let (connection, _) = try connect(script)
     engine.events.append(.ready)

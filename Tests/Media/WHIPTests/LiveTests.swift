@@ -4,8 +4,8 @@
   import TestSupport
   import Testing
 
-  /// The whole way: the capturer's test pattern, the bus, the uploader, and a WebRTC stack that
-  /// knows nothing of this project and reads the numbers drawn in the frames it decodes.
+  /// End to end: the capturer's test pattern, the bus, the uploader, and an independent WebRTC
+  /// stack that reads the numbers drawn in the frames it decodes.
   @Suite(.serialized) struct LiveTests {
     private let root: TemporaryRoot
 
@@ -30,21 +30,21 @@
       try WebServer("whip_server.py", ["0"] + settings)
     }
 
-    /// Whether they rise; a screen that stood still for long may show a number again.
+    /// Whether the numbers rise; a still screen may show a number again.
     private func rises(_ numbers: [Int]) -> Bool {
       zip(numbers, numbers.dropFirst()).allSatisfy { $0 <= $1 }
         && Set(numbers).count > numbers.count * 9 / 10
     }
 
     @Test(arguments: [["H264"], ["VP8", "--encoder=vp8"], ["H264", "--profile=high"]])
-    func anotherStackDecodesThreeHundredFramesInTheirOrder(how: [String]) throws {
+    func aiortcDecodesThreeHundredFramesInOrder(how: [String]) throws {
       let server = try server("codec=\(how[0])")
       let capture = try capture()
       let upload = try RunningProgram(
         "framebus", ["upload", "whip:\(server.address("whip"))", "--json"] + how.dropFirst(),
         environment: environment)
       try server.waitForFrames(300)
-      // SIGTERM asks for a clean end, and the endpoint is told.
+      // SIGTERM requests a clean end, which removes the session at the endpoint.
       let result = try upload.end(with: SIGTERM)
       #expect(result.status == .exited(0), "\(result.errors)")
       try capture.end(with: SIGTERM)
@@ -60,7 +60,7 @@
       #expect(feedback == ["offer a=rtcp-fb:96 nack", "offer a=rtcp-fb:96 nack pli"])
     }
 
-    @Test func theBearerComesFromTheCredentialStoreOrADescriptorAndIsNowhereElse() throws {
+    @Test func bearerFromStoreOrDescriptorAppearsNowhereElse() throws {
       let token = "s3cret-\(UInt64.random(in: 0...UInt64.max))"
       let server = try server("token=\(token)")
       try root.seal(token, "live.example.com", "studio")
@@ -77,8 +77,8 @@
       #expect(result.status == .exited(0) && !(result.errors + result.output).contains(token))
       try capture.end(with: SIGTERM)
       let log = try start("log", "--level", "debug", "--grep", "Connected to").finish().output
-      #expect(log.contains("127.0.0.1"), "libcurl is not heard in the log")
-      // No file of the group has it in the open.
+      #expect(log.contains("127.0.0.1"), "the log has no lines of libcurl")
+      // No file of the group contains it in plain text.
       #expect(try run("grep", ["-rq", token, root.path]).status == .exited(1))
       let refused = try start("upload", "whip:\(server.address("whip"))", "--frames", "5")
       let second = try self.capture()
@@ -87,7 +87,7 @@
       try second.end(with: SIGTERM)
     }
 
-    @Test func aServerThatDiesAndComesBackIsFoundAgain() throws {
+    @Test func uploadReconnectsToRestartedServer() throws {
       let first = try server()
       let capture = try capture()
       let upload = try start("upload", "whip:\(first.address("whip"))")
@@ -102,12 +102,12 @@
       let result = try upload.end(with: SIGINT)
       #expect(result.status == .exited(130), "\(result.errors)")
       try again.program.waitForOutput("DELETE 200")
-      // The capturer never noticed.
+      // The capturer was not affected.
       try capture.end(with: SIGTERM)
       #expect(!capture.errors.text.contains("error"))
     }
 
-    @Test func anEndpointThatFailsAtFirstIsAnErrorAndNoHang() throws {
+    @Test func failedFirstAttemptIsAnError() throws {
       let odd = try WebServer("odd_web_server.py")
       let capture = try capture()
       for (path, what) in [("status/406", "status 406"), ("html", "text/html")] {
@@ -124,14 +124,14 @@
         ["whip:https://h/x", "--turn=http://h"], ["whip:https://h/x", "--bearer-fd=-1"],
         ["whip:https://h/x", "--credential=none"],
       ])
-    func wrongWordsAreUsageErrors(arguments: [String]) throws {
+    func invalidArgumentsAreUsageErrors(arguments: [String]) throws {
       let result = try run(
         "framebus", ["upload"] + arguments,
         environment: environment)
       #expect(result.status == .exited(2) && result.errors.hasPrefix("error: "), "\(result.errors)")
     }
 
-    @Test func aProbeTellsWhatAnEndpointSupports() throws {
+    @Test func probeShowsEndpointSupport() throws {
       let server = try server("codec=VP8")
       let result = try start("whip", "probe", server.address("whip"), "--json").finish()
       #expect(result.status == .exited(0), "\(result.errors)")
@@ -148,7 +148,7 @@
 
   extension LiveTests {
     @Test(arguments: ["pli", "fir"])
-    func aReceiverThatAsksForAKeyFrameGetsOne(how: String) throws {
+    func requestedKeyFrameIsSent(how: String) throws {
       let server = try server("\(how)=30")
       let capture = try capture()
       let upload = try start("upload", "whip:\(server.address("whip"))")
@@ -156,12 +156,12 @@
       try upload.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
       let keys = server.lines("key ").compactMap { Int($0.dropFirst(4)) }
-      // By itself the encoder makes one in 120; the first is from before the connection was there.
+      // Without requests, one in 120 is one; the first was made before the connection.
       let steps = zip(keys.dropFirst(), keys.dropFirst(2)).map { $1 - $0 }
       #expect(keys.count >= 4 && steps.allSatisfy { $0 < 120 }, "\(keys)")
     }
 
-    @Test func whatAnEndpointSendsThoughNobodyAskedIsLeftOut() throws {
+    @Test func unrequestedMediaFromEndpointAreDropped() throws {
       let server = try server("sends=yes")
       let capture = try capture()
       let tone = try start("capture", "tone:440")
@@ -180,7 +180,7 @@
     }
 
     @Test(arguments: ["sendonly", "inactive"])
-    func anAnswerThatTakesNothingIsAnErrorAtOnce(direction: String) throws {
+    func answerWithoutAcceptedMediaIsAnError(direction: String) throws {
       let server = try server("answers=\(direction)")
       let capture = try capture()
       let result = try start("upload", "whip:\(server.address("whip"))").finish()
@@ -190,7 +190,7 @@
     }
 
     @Test(arguments: [("audio", "accepts no sound"), ("video", "accepts no pictures")])
-    func whatAnEndpointDoesNotTakeIsSaidOnceAndNotSent(kind: String, notice: String) throws {
+    func refusedMediaAreReportedOnceAndNotSent(kind: String, notice: String) throws {
       let server = try server("refuses=\(kind)")
       let capture = try capture()
       let tone = try start("capture", "tone:440")
@@ -201,7 +201,7 @@
         #expect(server.lines("sound ").isEmpty)
       } else {
         try server.waitForPitch(440)
-        // The offer began with one frame.
+        // One frame began the offer.
         #expect(server.frameNumbers.count <= 1)
       }
       let result = try upload.end(with: SIGTERM)
@@ -212,7 +212,7 @@
       try capture.end(with: SIGTERM)
     }
 
-    @Test func noSecretIsInTheLogWhateverItIsAskedFor() throws {
+    @Test func verboseLogHasNoSecrets() throws {
       let key = "sk-51f00d77"
       let relay = try Relay()
       try root.seal(Relay.password, "turn.example.com", Relay.user)
@@ -235,14 +235,14 @@
       #expect(failed.errors.contains("status 404") && !failed.errors.contains(key))
       #expect(result.status == .exited(0))
       let log = try start("log", "--level", "trace").finish().output
-      #expect(log.contains("turn://…@127.0.0.1"), "GStreamer is not heard")
+      #expect(log.contains("turn://…@127.0.0.1"), "the log has no lines of GStreamer")
       for secret in [Relay.password, "pa%3Ass%2Fword-77", key] {
         #expect(!log.contains(secret))
         #expect(try run("grep", ["-rq", secret, root.path]).status == .exited(1))
       }
     }
 
-    @Test func aToneIsHeardBesideThePictures() throws {
+    @Test func toneIsReceivedWithPictures() throws {
       let server = try WebServer("whip_server.py", ["0"])
       let capture = try capture()
       let tone = try RunningProgram(
@@ -254,7 +254,7 @@
           "audio.app",
         ], environment: environment)
       try server.waitForFrames(100)
-      // The pitch of a second in which no chunk was late, as on a busy machine some are.
+      // The pitch of a second without late chunks; a busy machine delays some.
       try server.waitForPitch(440)
       let result = try upload.end(with: SIGTERM)
       #expect(result.status == .exited(0), "\(result.errors)")

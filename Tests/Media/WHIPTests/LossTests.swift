@@ -4,7 +4,7 @@
   import TestSupport
   import Testing
 
-  /// Uploads over a network that loses datagrams, and all it carries for a while.
+  /// Uploads over a network that loses some datagrams, or all for a while.
   @Suite(.serialized, .enabled(if: getuid() == 0, "only root can make networks"))
   struct LossTests {
     private let root: TemporaryRoot
@@ -30,7 +30,7 @@
           + ["--root", root.path])
     }
 
-    @Test func threeOfAHundredPacketsLostFreezeNoPictureForASecond() throws {
+    @Test func threePercentLossNeverFreezesPictureForASecond() throws {
       let server = try WebServer("whip_server.py", ["0"], in: network)
       try network.loseDatagrams(0.03)
       let capture = try capture()
@@ -38,15 +38,15 @@
       try server.waitForFrames(600)
       try upload.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
-      // The first frames are from before the connection was there.
+      // The first frames precede the connection.
       let numbers = server.frameNumbers.dropFirst(10)
       let steps = zip(numbers, numbers.dropFirst()).map { $1 - $0 }
-      // A second of the pattern's own time: the machine may be busy.
+      // Measured in the pattern's own time, because the machine may be busy.
       #expect(steps.allSatisfy { $0 > 0 && $0 < 30 }, "\(steps.filter { $0 > 1 })")
-      #expect(!server.lines("rtx").isEmpty, "nothing was sent once more")
+      #expect(!server.lines("rtx").isEmpty, "nothing was retransmitted")
     }
 
-    @Test func theBitrateFallsWithTheReceiversReportsAndIsWhatItWasWhenTheyAreGoodAgain() throws {
+    @Test func bitrateFallsWithLossAndRecovers() throws {
       let server = try WebServer("whip_server.py", ["0"], in: network)
       let capture = try capture()
       let upload = try upload(to: server)
@@ -58,19 +58,19 @@
         }
       }
       try network.loseDatagrams(0.4)
-      // 640 · 360 · 3 bits a second at first.
+      // Initially 640 · 360 · 3 bits a second.
       let wanted = 691
       func now() -> String { "\(upload.transcript)\n\(server.program.transcript)" }
       try waitUntil("the bitrate is halved: \(now())") { (rates().last ?? wanted) < wanted / 2 }
       try network.loseDatagrams(0)
-      // By then nothing has been sent once more for some time: there is no report on that.
-      try waitUntil("the bitrate is what it was: \(now())") { rates().last == wanted }
+      // By then there have been no retransmissions, and so no reports on them, for some time.
+      try waitUntil("the bitrate has recovered: \(now())") { rates().last == wanted }
       #expect(server.lines("POST") == ["POST 201"], "\(now())")
       #expect(try upload.end(with: SIGTERM).status == .exited(0))
       try capture.end(with: SIGTERM)
     }
 
-    @Test func aNetworkThatGoesAndComesBackIsUsedAgain() throws {
+    @Test func uploadSurvivesNetworkOutage() throws {
       let server = try WebServer("whip_server.py", ["0"], in: network)
       let capture = try capture()
       let upload = try upload(to: server)
@@ -85,7 +85,7 @@
       try capture.end(with: SIGTERM)
     }
 
-    @Test func janusTakesTheSameUpload() throws {
+    @Test func janusAcceptsUpload() throws {
       let folder = root.file("janus")
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       for (name, text) in [

@@ -3,10 +3,10 @@
   import Platform
   import TestSupport
 
-  /// A network of its own (`ip-netns(8)`), joined to the machine's by a cable that a test can
-  /// damage.
+  /// A network namespace (`ip-netns(8)`), connected to the machine's by a link that a test can
+  /// disturb.
   final class NetworkNamespace: Sendable {
-    /// The address at its end of the cable.
+    /// The address at the namespace's end of the link.
     let address: String
     private let name: String
     private let cable: String
@@ -15,7 +15,7 @@
       let number = UInt32.random(in: 0...0xFF_FFFF)
       name = "framebus-\(String(number, radix: 16))"
       cable = "fb\(String(number, radix: 16))"
-      // Of four addresses two are for hosts.
+      // Two of four addresses are for hosts.
       let network = "10.\(64 + number >> 16 & 63).\(number >> 8 & 255)"
       let first = number & 0xFC
       address = "\(network).\(first + 2)"
@@ -34,20 +34,20 @@
       }
     }
 
-    /// The words before a program that is to run within.
+    /// The command prefix that runs a program in the namespace.
     var prefix: [String] { ["netns", "exec", name] }
 
     func start(_ program: String, _ arguments: [String]) throws -> RunningProgram {
       try RunningProgram("ip", prefix + [program] + arguments)
     }
 
-    /// From here on this share of all datagrams is lost, in both directions.
+    /// Drops this share of all datagrams from now on, in both directions.
     func loseDatagrams(_ share: Double) throws {
       let chance = ["-m", "statistic", "--mode", "random", "--probability", "\(share)"]
       try drop(share > 0 ? ["-p", "udp"] + chance : nil)
     }
 
-    /// From here on nothing comes through, and nobody is told.
+    /// Silently drops all packets from now on.
     func cut() throws { try drop([]) }
 
     func mend() throws { try drop(nil) }

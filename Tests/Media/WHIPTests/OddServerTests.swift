@@ -5,13 +5,13 @@
 
   @testable import WHIP
 
-  /// libcurl and the session against a real server that answers in every way but the right one.
+  /// libcurl and the session against a real server that gives wrong answers.
   @Suite struct OddServerTests {
     private let server: WebServer
 
     init() throws { server = try WebServer("odd_web_server.py") }
 
-    /// What opening a session at that path fails with.
+    /// The error of opening a session at a path.
     private func failure(
       _ path: String, bearer: BearerToken? = nil, within timeout: Duration = .seconds(30),
       stop: StopSignal? = nil
@@ -50,39 +50,41 @@
         ("redirect/307/status/403", "status 403", "/status/403"),
         ("redirect/308/redirect/307/empty", "without a session", "log"),
       ])
-    func eachWrongAnswerIsToldWithWhatToDo(path: String, what: String, advice: String) throws {
+    func wrongAnswerIsReportedWithAdvice(path: String, what: String, advice: String) throws {
       let said = try failure(path)
       #expect(said.contains(what) && said.contains(advice), "\(path): \(said)")
       #expect(!said.contains("\u{1b}") && !said.contains("\n"), "\(said)")
     }
 
-    @Test func whatTheServerSaysIsQuotedOnOneLine() throws {
+    @Test func serverTextIsQuotedOnOneLine() throws {
       let said = try failure("status/403")
       #expect(said.contains(#"“status 403\u{1b}[31m said the server”"#), "\(said)")
     }
 
-    @Test func aServerThatDoesNotAnswerIsGivenUp() throws {
+    @Test func unresponsiveServerTimesOut() throws {
       for path in ["slow", "trickling"] {
         let said = try failure(path, within: .milliseconds(700))
         #expect(said.contains("no answer in time"), "\(path): \(said)")
       }
     }
 
-    @Test func aSignalEndsARequestAtOnce() throws {
+    @Test func signalEndsRequest() throws {
       let stop = try StopSignal()
       try startThread(named: "stopper") { [server] in
-        try? waitUntil("it was asked") { !server.lines("POST /slow").isEmpty }
+        try? waitUntil("the request arrived") { !server.lines("POST /slow").isEmpty }
         stop.raise()
       }
       let said = try withWatchdog { try failure("slow", within: .seconds(300), stop: stop) }
       #expect(said.contains("stopped"), "\(said)")
     }
 
-    @Test func aPortWithoutAServerAndANameWithoutAnAddressAreToldApart() throws {
+    @Test func closedPortAndUnknownNameHaveDistinctErrors() throws {
       let closed = server.address("x")
       try server.program.end(with: 9)
       let client = try CurlClient()
-      for (address, what) in [(closed, "nobody answers"), ("https://no.invalid/", "not known")] {
+      for (address, what) in [
+        (closed, "cannot connect"), ("https://no.invalid/", "cannot be resolved"),
+      ] {
         let session = WHIPSession(try WHIPEndpoint(address), client: client)
         do {
           _ = try session.open(offering: testOffer, until: .after(.seconds(60)), stop: nil)
@@ -93,10 +95,10 @@
       }
     }
 
-    @Test func theBearerGoesToItsOwnHostAloneAndIntoNoMessage() throws {
+    @Test func bearerIsSentOnlyToItsOriginAndNeverShown() throws {
       let other = try WebServer("odd_web_server.py")
       #expect(try failure("away/\(other.port)", bearer: bearer("s3cret-token")) == "nothing")
-      try waitUntil("both told of it") {
+      try waitUntil("both servers logged it") {
         !server.lines("POST").isEmpty && !other.lines("POST").isEmpty
       }
       #expect(server.lines("POST") == ["POST /away/\(other.port) bearer=yes"])
@@ -105,7 +107,7 @@
       #expect(said.contains("“no: Bearer …”") && !said.contains("s3cret"), "\(said)")
     }
 
-    @Test func aCertificateMustBeTrustedAndOfThatName() throws {
+    @Test func certificateMustBeTrustedAndMatchHost() throws {
       let root = try TemporaryRoot()
       let good = try TestCertificate(for: "localhost", in: root)
       let other = try TestCertificate(for: "other.example.com", in: root)
@@ -129,7 +131,7 @@
       #expect(try result(good, trusting: root.file("none")).contains("PEM"))
     }
 
-    @Test func aHundredSessionsLeaveNoDescriptorBehind() throws {
+    @Test func hundredSessionsLeakNoDescriptors() throws {
       let client = try CurlClient()
       func open() throws {
         let session = WHIPSession(try WHIPEndpoint(server.address("good")), client: client)
@@ -139,13 +141,13 @@
       for _ in 0..<100 { try open() }
       try waitUntil("the server told of all of them") { server.lines("DELETE").count == 100 }
       #expect(server.lines("POST").count == 100)
-      // One client keeps one connection, which the server's own threads count.
+      // One client keeps one connection.
       let sockets = try openSockets(of: server.program.processID)
       #expect(sockets <= 4, "\(sockets) sockets")
     }
   }
 
-  /// The sockets of a process, its listening one among them.
+  /// The number of sockets of a process, including its listening one.
   private func openSockets(of process: Int32) throws -> Int {
     try output(of: "ls", ["-l", "/proc/\(process)/fd"]).split(separator: "\n")
       .count { $0.contains("socket:") }

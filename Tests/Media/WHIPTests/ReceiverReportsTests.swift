@@ -1,7 +1,7 @@
 import Testing
 import WHIP
 
-/// Reports of a peer, in bytes as RFC 3550 draws them.
+/// Reports of a peer, in the byte format of RFC 3550.
 @Suite struct ReceiverReportsTests {
   private let reports = ReceiverReports()
 
@@ -11,7 +11,7 @@ import WHIP
     words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }
   }
 
-  /// A block on a stream: source, what was lost in all, the highest number; then jitter and times.
+  /// A block on a stream: source, cumulative loss, highest number, then jitter and times.
   private func block(_ source: UInt32, lost: Int32, highest: UInt32) -> [UInt8] {
     let share: UInt32 = 99 << 24
     return bytes(source, share | UInt32(bitPattern: lost) & 0xff_ffff, highest, 1, 2, 3)
@@ -25,14 +25,14 @@ import WHIP
 
   private func receiverReport(_ blocks: [UInt8]...) -> [UInt8] { packet(type: 201, [7], blocks) }
 
-  @Test func nothingIsReportedBeforeAReportAndOnlyOnce() {
+  @Test func eachReportIsTakenOnce() {
     #expect(reports.take() == nil)
     reports.receive(receiverReport(block(1, lost: 3, highest: 100)))
     #expect(reports.take() == WebRTCReport(packetsExpected: 0, packetsLost: 0))
     #expect(reports.take() == nil)
   }
 
-  @Test func whatIsLostIsAddedUpOverAllStreamsAndReports() throws {
+  @Test func lossIsSummedOverStreamsAndReports() throws {
     reports.receive(
       receiverReport(block(1, lost: 0, highest: 100), block(2, lost: 5, highest: 10)))
     reports.receive(
@@ -44,8 +44,8 @@ import WHIP
     #expect(report.lostShare == 17.0 / 110)
   }
 
-  /// The last block of a report is on retransmission, which pauses when nothing is lost any more.
-  @Test func aStreamThatPausesHidesNoOther() throws {
+  /// The last block of a report is on retransmission, which pauses when losses end.
+  @Test func pausedStreamDoesNotHideOthers() throws {
     for highest in [100, 200] as [UInt32] {
       reports.receive(
         receiverReport(block(1, lost: 0, highest: highest), block(2, lost: 50, highest: 90)))
@@ -53,7 +53,7 @@ import WHIP
     #expect(try #require(reports.take()).lostShare == 0)
   }
 
-  @Test func senderReportsAndCompoundPacketsAreRead() throws {
+  @Test func senderReportsAndCompoundPacketsAreParsed() throws {
     let feedback = packet(type: 205, [7, 1, 0x0001_0000], [])
     let text = packet(type: 202, [7, 0x0103_6162, 0x6300_0000], [])
     let sender: [UInt32] = [7, 1, 2, 3, 4, 5]
@@ -66,25 +66,25 @@ import WHIP
     #expect(reports.take() == WebRTCReport(packetsExpected: 16, packetsLost: 0))
   }
 
-  @Test func numbersWrapAndDuplicatesMakeUpForLosses() throws {
+  @Test func sequenceNumbersWrapAndDuplicatesOffsetLosses() throws {
     reports.receive(receiverReport(block(1, lost: -1, highest: .max - 9)))
     reports.receive(receiverReport(block(1, lost: -4, highest: 10)))
     let report = try #require(reports.take())
     #expect(report == WebRTCReport(packetsExpected: 20, packetsLost: -3))
     #expect(report.lostShare == 0)
-    // One that begins anew.
+    // A receiver that restarts.
     reports.receive(receiverReport(block(1, lost: 0, highest: 3)))
     reports.receive(receiverReport(block(1, lost: 1, highest: 7)))
     #expect(reports.take() == WebRTCReport(packetsExpected: 4, packetsLost: 1))
   }
 
-  @Test func shareOfTheLostStaysAShareWhateverThePeerSays() throws {
+  @Test func lostShareStaysInRange() throws {
     reports.receive(receiverReport(block(1, lost: 0, highest: 0)))
     reports.receive(receiverReport(block(1, lost: 0x7f_ffff, highest: 1)))
     #expect(try #require(reports.take()).lostShare == 1)
   }
 
-  @Test func moreStreamsThanThereAreAreNotCounted() throws {
+  @Test func excessStreamsAreNotCounted() throws {
     for round in 0...1 as ClosedRange<UInt32> {
       for source in 0..<100 as Range<UInt32> {
         reports.receive(receiverReport(block(source, lost: 0, highest: round * 10)))
@@ -94,11 +94,11 @@ import WHIP
     #expect(reports.take() == WebRTCReport(packetsExpected: most * 10, packetsLost: 0))
   }
 
-  @Test func whatIsCutOffOrGarbageIsPassedOver() {
+  @Test func truncatedOrMalformedReportsAreSkipped() {
     let whole = receiverReport(block(1, lost: 0, highest: 9), block(2, lost: 0, highest: 9))
     for count in 0..<whole.count { reports.receive(Array(whole.prefix(count))) }
     #expect(reports.take() == nil)
-    // It claims more blocks than it has room for.
+    // It claims more blocks than it contains.
     var claiming = receiverReport(block(1, lost: 0, highest: 9))
     claiming[0] |= 31
     reports.receive(claiming)

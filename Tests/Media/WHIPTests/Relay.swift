@@ -2,7 +2,7 @@
   import Platform
   import TestSupport
 
-  /// coturn, on a port of this machine alone, for UDP and TCP.
+  /// coturn, on a loopback port, for UDP and TCP.
   final class Relay: Sendable {
     static let user = "studio"
     static let password = "pa:ss/word-77"
@@ -29,7 +29,7 @@
     }
   }
 
-  /// A way by which a relay can be reached.
+  /// A transport to a relay.
   enum RelayWay: CaseIterable {
     case udp, tcp, udpByName, tcpByName, tls
 

@@ -4,8 +4,8 @@
   import TestSupport
   import Testing
 
-  /// Uploads that find their way by others: whose media go by a relay alone (coturn, and for TLS a
-  /// server of its own before it, which takes nothing else), or who learn their address by STUN.
+  /// Uploads through other servers: media go only through a relay (coturn, with a TLS server in
+  /// front of it), or the uploader learns its address by STUN.
   @Suite(.serialized) struct RelayTests {
     private let root: TemporaryRoot
     private let relay: Relay
@@ -47,7 +47,7 @@
     }
 
     @Test(arguments: ["127.0.0.1", "localhost"])
-    func theEndpointLearnsTheAddressThatSTUNTells(host: String) throws {
+    func endpointLearnsSTUNAddress(host: String) throws {
       let stun = try WebServer("stun_server.py", ["0", "203.0.113.7"])
       let server = try WebServer("whip_server.py", ["0"])
       let capture = try capture()
@@ -69,7 +69,7 @@
     }
 
     @Test(arguments: RelayWay.allCases)
-    func mediaFlowByTheRelayThatTheEndpointNames(way: RelayWay) throws {
+    func mediaFlowThroughRecommendedRelay(way: RelayWay) throws {
       let server = try server(recommending: way.address(of: relay, tlsPort: front.port))
       let capture = try capture()
       let upload = try upload(to: server, "--ca", certificate.certificate)
@@ -81,7 +81,7 @@
       #expect(front.lines("tls").isEmpty == (way != .tls))
     }
 
-    @Test func mediaFlowByTheRelayThatTheUserNames() throws {
+    @Test func mediaFlowThroughRelayNamedByUser() throws {
       try root.seal(Relay.password, "turn.example.com", Relay.user)
       let server = try WebServer("whip_server.py", ["0"])
       let capture = try capture()
@@ -95,21 +95,21 @@
       expectOnlyRelayed(server)
     }
 
-    /// An upload that may use a relay alone, and has none.
+    /// An upload that may use only a relay, and has none that works.
     @Test(
       arguments: [
         ("turns:localhost:PORT", "its certificate is not trusted"),
         ("turns:127.0.0.1:PORT", "its certificate is not trusted"),
         ("turns:localhost:PORT?transport=udp", "is not supported; use ?transport=tcp"),
         ("turns:localhost:1", "cannot connect ("),
-        // No name server is asked for such a name.
+        // The name is too long for a DNS query.
         ("turn:\(String(repeating: "a", count: 70))", "its name cannot be resolved"),
       ])
-    func aRelayThatCannotBeUsedIsSaid(address: String, reason: String) throws {
+    func unusableRelayIsReported(address: String, reason: String) throws {
       let address = address.replacing("PORT", with: "\(front.port)")
       let server = try server(recommending: address)
       let capture = try capture()
-      // The certificate is good, but for another name.
+      // The certificate is valid, but for another name.
       let upload =
         address.contains("127.0.0.1")
         ? try upload(to: server, "--ca", certificate.certificate) : try upload(to: server)

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import WHIP
 
-/// A client that answers from a list and remembers what it was asked.
+/// A client that answers from a list and records the requests.
 final class Script: HTTPClient {
   private let answers: Mutex<[HTTPResponse]>
   private let asked = Mutex<[HTTPRequest]>([])

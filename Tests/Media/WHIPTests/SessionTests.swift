@@ -15,7 +15,7 @@ import Testing
     try session.open(offering: testOffer, until: .never, stop: nil)
   }
 
-  @Test func candidatesWaitUntilTheResourceIsKnownAndThenGoTogether() throws {
+  @Test func earlyCandidatesAreSentTogetherOnceResourceIsKnown() throws {
     let script = Script(.created(), .status(204), .status(204), .status(200))
     let session = try session(script)
     session.add(candidate(1))
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [405, 415, 422, 501])
-  func anEndpointWithoutTrickleIsAskedOnce(status: Int) throws {
+  func endpointWithoutTrickleGetsOnePatch(status: Int) throws {
     let script = Script(.created(), .status(status))
     let session = try session(script)
     _ = try open(session)
@@ -55,7 +55,7 @@ import Testing
     #expect(!session.takesCandidates && script.requests.count == 2)
   }
 
-  @Test func aNewEntityTagIsUsedFromThenOn() throws {
+  @Test func newEntityTagReplacesOldOne() throws {
     let script = Script(
       .created(tag: "\"a\""), .status(204, HTTPHeader("ETag", "\"b\"")), .status(204))
     let session = try session(script)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [307, 308])
-  func aRedirectTakesTheOfferAlongAndTheBearerToTheSameHostOnly(status: Int) throws {
+  func redirectCarriesOfferButBearerOnlyToSameOrigin(status: Int) throws {
     let script = Script(
       .status(status, HTTPHeader("Location", "/other")),
       .status(status, HTTPHeader("Location", "https://cdn.example.net/whip")),
@@ -84,14 +84,14 @@ import Testing
     #expect(requests[4].address.text == "https://cdn.example.net/session/7")
   }
 
-  @Test func anotherPortOrSchemeIsAnotherHost() throws {
+  @Test func anotherPortOrSchemeIsAnotherOrigin() throws {
     let script = Script(
       .status(307, HTTPHeader("Location", "https://live.example.com:8443/whip")), .created())
     _ = try open(try session(script))
     #expect(script.requests.map { $0.bearer != nil } == [true, false])
   }
 
-  @Test func encryptionIsNeverGivenUp() throws {
+  @Test func redirectToPlainHTTPIsRefused() throws {
     let script = Script(.status(307, HTTPHeader("Location", "http://127.0.0.1/whip")))
     let session = try session(script)
     #expect(throws: WHIPError.insecure(try #require(WebAddress("http://127.0.0.1/whip")))) {
@@ -100,7 +100,7 @@ import Testing
     #expect(script.requests.count == 1)
   }
 
-  @Test func anAnswerThatCannotBeUsedStillHasItsSessionRemoved() throws {
+  @Test func sessionOfUnusableAnswerIsRemoved() throws {
     var answer = HTTPResponse.created()
     answer.body = Array("<html>".utf8)
     let script = Script(answer, .status(200))
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: ["m=video 0 UDP/TLS/RTP/SAVPF 96", "a=sendonly", "a=inactive"])
-  func anAnswerThatTakesNothingIsRefused(line: String) throws {
+  func answerWithoutAcceptedMediaIsRefused(line: String) throws {
     var answer = HTTPResponse.created()
     let head = line.hasPrefix("m=") ? Array("v=0\r\n".utf8) : answer.body
     answer.body = head + Array("\(line)\r\n".utf8)
@@ -129,7 +129,7 @@ import Testing
       (["m=video 9", "a=sendonly", "m=audio 9", "a=recvonly"], [.video]),
       (["m=video 0", "m=audio 9", "a=recvonly"], [.video]), (["m=video 9"], [.audio]),
     ] as [([String], [MediaKind])])
-  func whatAnAnswerDoesNotTakeIsTold(lines: [String], refused: [MediaKind]) throws {
+  func refusedMediaOfAnswerAreReported(lines: [String], refused: [MediaKind]) throws {
     var answer = HTTPResponse.created()
     answer.body = Array((["v=0"] + lines).map { $0 + "\r\n" }.joined().utf8)
     let offer = "v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n"
@@ -137,7 +137,7 @@ import Testing
     #expect(try session.open(offering: offer, until: .never, stop: nil).refused == refused)
   }
 
-  @Test func nobodyIsToldOfWhatAnEndpointWouldSend() throws {
+  @Test func answerIsReducedToReceiveOnly() throws {
     var answer = HTTPResponse.created()
     answer.body += Array("a=sendrecv\r\n".utf8)
     let lines = try open(try session(Script(answer))).sdp.split(separator: "\r\n")
@@ -145,22 +145,22 @@ import Testing
   }
 
   @Test(arguments: [404, 410])
-  func whatIsGoneIsRemoved(status: Int) throws {
+  func removalOfMissingSessionSucceeds(status: Int) throws {
     let session = try session(Script(.created(), .status(status)))
     _ = try open(session)
     try session.remove(until: .never)
   }
 
-  @Test func serversInTheAnswerAreHandedOn() throws {
+  @Test func serversOfAnswerAreReturned() throws {
     let link = #"<turn:t.example.net>; rel="ice-server"; username="u"; credential="p""#
     let answer = try open(try session(Script(.created(links: [link]))))
     #expect(answer.servers.map(\.locator) == ["turn://u:p@t.example.net:3478"])
   }
 
   @Test(arguments: ["a b", "a\nX: y", "a\r", "\u{e9}", "a\0"])
-  func aBearerThatWouldForgeAHeaderIsRefused(text: String) {
+  func bearerThatWouldForgeAHeaderIsRefused(text: String) {
     #expect(throws: WHIPError.malformedBearer) { _ = try bearer(text) }
   }
 
-  @Test func anEmptyBearerIsNone() throws { #expect(try bearer("") == nil) }
+  @Test func emptyBearerMeansNoToken() throws { #expect(try bearer("") == nil) }
 }

@@ -3,8 +3,8 @@
   import Platform
   import TestSupport
 
-  /// One of the servers in Tests/Tools, on a port of its own choice: of this machine, or of a
-  /// network of its own.
+  /// One of the servers in Tests/Tools, on a port that it chooses, on this machine or in a network
+  /// namespace.
   final class WebServer: Sendable {
     let program: RunningProgram
     let port: Int
@@ -36,12 +36,12 @@
       "\(scheme)://\(host ?? network?.address ?? "127.0.0.1"):\(port)/\(path)"
     }
 
-    /// The lines it wrote that begin so.
+    /// The lines of its output that have a prefix.
     func lines(_ prefix: String) -> [String] {
       Self.lines(prefix, in: program.output.text).map(String.init)
     }
 
-    /// What follows the last line's end is a line that is still being written.
+    /// Text after the last newline is an incomplete line.
     private static func lines(_ prefix: String, in text: String) -> [Substring] {
       text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         .filter { $0.hasPrefix(prefix) }
@@ -56,7 +56,7 @@
       }
     }
 
-    /// Waits for a second of sound of a pitch, within 1 Hz.
+    /// Waits for a second of sound with a pitch, within 1 Hz.
     func waitForPitch(_ hertz: Double) throws {
       try wait(for: "\(hertz) Hz") { text in
         Self.numbers("sound ", in: text).contains { abs($0 - hertz) < 1 }
@@ -69,7 +69,7 @@
       }
     }
 
-    /// The first number of each line that begins so.
+    /// The first number of each line that has a prefix.
     private static func numbers<Number: LosslessStringConvertible>(
       _ prefix: String, in text: String, as type: Number.Type = Number.self
     ) -> [Number] {
