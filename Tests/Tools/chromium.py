@@ -1,4 +1,4 @@
-"""Debian's Chromium without a screen, driven by its DevTools protocol."""
+"""Headless Chromium from Debian, controlled by the DevTools protocol."""
 import asyncio
 import base64
 import ctypes
@@ -24,7 +24,7 @@ def end_with_parent():
 
 
 class Browser:
-    """One Chromium with one page. Use it by `async with`."""
+    """One Chromium with one page. Use it with `async with`."""
 
     async def __aenter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
@@ -102,8 +102,8 @@ class Browser:
         pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))
 
 
-# What a page's first video shows and lets hear: its size, a sum of its pixels, and the loudest
-# sample of its sound. The analyser is made once, when there is sound.
+# Observations of a page's first video: its size, a sum of its pixels, and the loudest sample of its
+# sound. The analyser is created once, when there is sound.
 SEEN = """(() => {
   const video = document.querySelector("video");
   const seen = { width: video.videoWidth, height: video.videoHeight, pixels: 0, level: 0 };

@@ -1,4 +1,4 @@
-"""Feedback of RTCP that aiortc itself never sends."""
+"""RTCP feedback that aiortc does not send."""
 import asyncio
 import struct
 
@@ -6,8 +6,8 @@ from aiortc.rtp import RtcpPsfbPacket
 
 
 async def send_fir(receiver, source, number):
-    """Asks a source for a key frame by FIR (RFC 5104, section 4.3.1): of the two sources that a
-    packet of feedback names, its media's is always 0; who is meant follows."""
+    """Requests a key frame from a source by FIR (RFC 5104, section 4.3.1). The packet's media
+    source is always 0; the requested source is in its FCI entry."""
     packet = RtcpPsfbPacket(
         fmt=4, ssrc=receiver._RTCRtpReceiver__rtcp_ssrc, media_ssrc=0,
         fci=struct.pack("!LB3x", source, number % 256))
@@ -15,9 +15,9 @@ async def send_fir(receiver, source, number):
 
 
 async def ask_again(receiver):
-    """Asks for the packets that are missing, by NACK (RFC 4585, section 6.2.1), every 50 ms until
-    they are here, as browsers do. aiortc itself asks when it misses a packet more, so that a lost
-    retransmission may keep it waiting for more than a second."""
+    """Requests missing packets by NACK (RFC 4585, section 6.2.1) every 50 ms until they arrive,
+    as browsers do. aiortc itself requests only when another packet is missing, so that a lost
+    retransmission may delay it for more than a second."""
     while True:
         await asyncio.sleep(0.05)
         missing = receiver._RTCRtpReceiver__nack_generator.missing

@@ -1,9 +1,9 @@
-"""WHIP in front of Janus, whose video room takes the upload and forwards it as plain RTP, which is
-decoded here by GStreamer.
+"""WHIP in front of Janus, whose video room receives the upload and forwards it as plain RTP, which
+GStreamer decodes here.
 
   janus_whip.py JANUS address=ADDRESS
 
-JANUS: its HTTP API, `http://HOST:PORT/janus`. ADDRESS: where to listen, on a port of its choice.
+JANUS: its HTTP API, `http://HOST:PORT/janus`. ADDRESS: where to listen; the program chooses the port.
 It writes `listening PORT`, the requests (`POST 201`), and the numbers that the test pattern draws
 (`frame 17 640x360`).
 """
@@ -30,7 +30,7 @@ def say(*words):
 
 
 class Handle:
-    """A session of Janus's, with one handle of its video room."""
+    """A Janus session with one handle of its video room."""
 
     async def call(self, path, **message):
         message["transaction"] = uuid.uuid4().hex
@@ -44,11 +44,11 @@ class Handle:
         self.path = f"{self.session}/{attached['data']['id']}"
 
     async def ask(self, **body):
-        """A request that is answered at once."""
+        """Sends a request that is answered at once."""
         return await self.call(self.path, janus="message", body=body)
 
     async def event(self, wanted):
-        """The next event in which that field stands."""
+        """The next event with a field."""
         while True:
             async with janus.get(API + self.session) as answer:
                 event = await answer.json()
@@ -66,7 +66,7 @@ class Handle:
         return event["jsep"]["sdp"]
 
     async def keep(self):
-        """Janus forgets a session that nobody asks for."""
+        """Polls the session, because Janus drops sessions that are not polled."""
         while True:
             event = await self.event("janus")
             say("janus", event["janus"])
@@ -84,7 +84,7 @@ class Handle:
             request="rtp_forward", room=ROOM, publisher_id=self.publisher, host="127.0.0.1",
             streams=[{"mid": self.mid, "host": "127.0.0.1", "port": port, "pt": 96}])
         say("forwarded", "error" not in answer["plugindata"]["data"])
-        # Who comes in the middle needs a key frame, once it listens.
+        # A receiver that joins later needs a key frame as soon as it listens.
         while not decoded.is_set():
             await self.ask(request="configure", keyframe=True)
             await asyncio.sleep(0.5)
@@ -92,7 +92,7 @@ class Handle:
 
 def decode(port):
     command = (
-        # Should this program be killed, it ends as well.
+        # The child ends as well if this program is killed.
         f"timeout 300 gst-launch-1.0 -q udpsrc address=127.0.0.1 port={port} "
         "caps=application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,payload=96 "
         "! rtpjitterbuffer ! rtph264depay ! avdec_h264 ! videoconvert ! y4menc "

@@ -1,8 +1,8 @@
-"""A web server that answers a WHIP client in every way but the right one; the path says how.
+"""A web server that gives a WHIP client wrong answers. The path selects the answer.
 
   odd_web_server.py [CERTIFICATE KEY]
 
-It listens on a port of 127.0.0.1 that it writes to standard output, then one line a request:
+It listens on a port of 127.0.0.1, which it writes to standard output, then one line per request:
 `POST /status/403 bearer=yes`.
 """
 import http.server

@@ -1,5 +1,5 @@
-"""A STUN server before which stands a router that is not there: everybody who asks is told that their
-packets come from one public address. libnice asks as of old (RFC 3489), without a magic cookie.
+"""A STUN server that simulates a router: it answers every request with the same public address.
+libnice uses the old protocol (RFC 3489), without a magic cookie.
 
   stun_server.py PORT ADDRESS
 
@@ -15,7 +15,7 @@ server.bind(("127.0.0.1", int(sys.argv[1])))
 print("listening", server.getsockname()[1], flush=True)
 while True:
     request, sender = server.recvfrom(2048)
-    # A binding request, with the number that the answer repeats.
+    # A binding request, whose transaction ID the answer repeats.
     if len(request) >= 20 and request[:2] == b"\x00\x01":
         mapped = struct.pack("!HHBBH", 0x0001, 8, 0, 1, sender[1]) + public
         server.sendto(struct.pack("!HH", 0x0101, len(mapped)) + request[4:20] + mapped, sender)

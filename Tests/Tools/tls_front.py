@@ -1,8 +1,8 @@
-"""Takes TLS alone, and carries what comes within it to a port of this machine.
+"""Accepts only TLS, and forwards the decrypted bytes to a port of this machine.
 
   tls_front.py PORT CERT,KEY TARGET
 
-Writes `listening PORT`, then `tls` for each connection that was made as it should be.
+Writes `listening PORT`, then `tls` for each successful handshake.
 """
 import asyncio
 import ssl

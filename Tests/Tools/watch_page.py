@@ -1,8 +1,8 @@
-"""Opens a page in Chromium and writes what is seen of it, as a line of JSON a few times a second.
+"""Opens a page in Chromium and writes its state as a line of JSON a few times a second.
 
   watch_page.py ADDRESS [PICTURE]
 
-The first line is `chromium PID`. SIGUSR1 has it write the page to the file PICTURE.
+The first line is `chromium PID`. SIGUSR1 makes it write a screenshot to the file PICTURE.
 """
 import asyncio
 import json
@@ -11,7 +11,7 @@ import sys
 
 from chromium import SEEN, Browser
 
-# The words of the live page beside what its video shows.
+# The texts of the live page besides its video.
 WORDS = """Object.fromEntries(["state", "advice", "fps", "bitrate", "latency", "drops"].map(
   (id) => [id, document.getElementById(id)?.textContent ?? ""]))"""
 

@@ -1,16 +1,16 @@
-"""Watches by WHEP with aiortc, which knows nothing of FrameBus.
+"""Watches by WHEP with aiortc, which is independent of FrameBus.
 
   whep_viewer.py URL [key=value…]
 
-It writes one line for each thing that happens: `POST 201`, the direction that each section of the
-answer has (`answer a=sendonly`), `frame COUNT WxH`, the number that the test pattern drew
-(`number 17`), the pitch of each second of sound (`sound 440.00`), how many packets it sent itself
+It writes one line per event: `POST 201`, the direction of each section of the answer
+(`answer a=sendonly`), `frame COUNT WxH`, the number that the test pattern drew
+(`number 17`), the pitch of each second of sound (`sound 440.00`), the number of packets it sent
 (`sent 0`), `DELETE 200`. Keys:
 
-  codec=NAME      accepts this codec alone
-  media=KIND      asks for `audio` instead of `video`: one kind, for aiortc does not bundle
-  sends=yes       offers to send as well, and does so whatever the answer says
-  fir=N           asks for a key frame by FIR after every N frames; `key COUNT` says which are some
+  codec=NAME      accepts only this codec
+  media=KIND      requests `audio` instead of `video`; one kind, because aiortc does not bundle
+  sends=yes       offers to send as well, and sends even if the answer refuses
+  fir=N           requests a key frame by FIR after every N frames; `key COUNT` reports key frames
 """
 import asyncio
 import signal
@@ -64,7 +64,7 @@ async def consume(receiver, track):
 
 
 def offer(peer):
-    """Adds what is to be watched."""
+    """Adds the transceiver for the requested media."""
     if "sends" in settings:
         peer.addTrack(AudioStreamTrack() if kind == "audio" else VideoStreamTrack())
         transceiver = peer.getTransceivers()[0]
@@ -77,7 +77,7 @@ def offer(peer):
 
 
 def take(answer):
-    """What aiortc gets to see of an answer."""
+    """The answer as aiortc gets it."""
     for line in answer.splitlines():
         if line in ("a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"):
             say("answer", line)

@@ -2,8 +2,8 @@
 
   whip_bridge.py [PORT]
 
-The first line is `listening PORT`; then one for each request (`POST 201`), and, as a line of JSON a
-few times a second, what the page sees (chromium.SEEN) and its `state`.
+The first line is `listening PORT`. Then follow one line per request (`POST 201`), and a few times a
+second a line of JSON with the page's observations (chromium.SEEN) and its `state`.
 """
 import asyncio
 import json

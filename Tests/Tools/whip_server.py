@@ -1,17 +1,17 @@
-"""A WHIP endpoint on aiortc and aiohttp, which know nothing of FrameBus: it decodes what it gets.
+"""A WHIP endpoint on aiortc and aiohttp, independent of FrameBus, that decodes what it receives.
 
   whip_server.py PORT [key=value…]
 
-It writes one line for each thing that happens: `listening`, the requests (`POST 201`), the frame
+It writes one line per event: `listening`, the requests (`POST 201`), the frame
 numbers that the test pattern draws (`frame 17`), the pitch of each second of sound
 (`sound 440.00`), how a session ends. Keys:
 
-  token=T         asks for this bearer
+  token=T         requires this bearer token
   links=FILE      sends the lines of this file as Link headers
   patch=no        answers 405 to PATCH
-  codec=NAME      accepts this codec alone
-  path=PATH       is found there instead of at whip
-  tls=CERT,KEY    speaks TLS
+  codec=NAME      accepts only this codec
+  path=PATH       is served there instead of at whip
+  tls=CERT,KEY    uses TLS
   address=A       listens there instead of on loopback
   answers=D       has this direction in its answer, such as inactive
   refuses=KIND    answers that it takes no audio, or no video
@@ -65,7 +65,7 @@ aiortc.rtcrtpreceiver.unwrap_rtx = unwrap_and_say
 
 
 async def watch(receiver, frame, number, count):
-    """Says whether it is a key frame, and asks for one if it is time."""
+    """Reports whether this is a key frame, and requests one if it is due."""
     if frame.key_frame:
         say("key", number)
     for source in receiver.getSynchronizationSources():
