@@ -49,7 +49,8 @@ class Browser:
     async def __aexit__(self, *_):
         self.reader.cancel()
         await self.session.close()
-        if self.process.returncode is None:
+        has_ended = self.process.returncode is not None
+        if not has_ended:
             self.process.kill()
         await self.process.wait()
         self.folder.cleanup()

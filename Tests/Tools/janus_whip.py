@@ -3,7 +3,7 @@ GStreamer decodes here.
 
   janus_whip.py JANUS address=ADDRESS
 
-JANUS: its HTTP API, `http://HOST:PORT/janus`. ADDRESS: where to listen; the program chooses the port.
+JANUS: its HTTP API, `http://HOST:PORT/janus`. ADDRESS: where to listen, on any free port.
 It writes `listening PORT`, the requests (`POST 201`), and the numbers that the test pattern draws
 (`frame 17 640x360`).
 """

@@ -12,13 +12,13 @@ def checksum(value):
 
 
 def mark(frame):
-    """The number that the test pattern drew into a PyAV frame; None without a valid one."""
+    """The number that the test pattern drew into a frame of PyAV's; None if there is none."""
     plane = frame.planes[0]
     return mark_of(memoryview(plane), plane.line_size, frame.width, frame.height)
 
 
 def mark_of(luma, stride, width, height):
-    """The same for any picture whose first bytes are its luma plane, row by row."""
+    """The same of any picture whose first bytes are its brightness, row by row."""
     side = min(width // (COLUMNS + 2), height // (ROWS + 4))
     bits = 0
     for index in range(ROWS * COLUMNS):

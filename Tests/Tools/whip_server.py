@@ -166,7 +166,7 @@ async def post(request):
 
 async def patch(request):
     connection = sessions.get(request.match_info["name"])
-    if is_refused(request) or connection is None:
+    if is_refused(request) or not connection:
         say("PATCH refused")
         return web.Response(status=404)
     if settings.get("patch") == "no":
@@ -193,7 +193,7 @@ async def patch(request):
 
 async def delete(request):
     connection = sessions.pop(request.match_info["name"], None)
-    if is_refused(request) or connection is None:
+    if is_refused(request) or not connection:
         say("DELETE refused")
         return web.Response(status=404)
     for report in (await connection.getStats()).values():
