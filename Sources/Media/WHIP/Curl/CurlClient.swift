@@ -34,8 +34,8 @@
 
     /// The context of the C callback.
     fileprivate final class Listener: Sendable {
-      let hear: @Sendable (UInt32, String) -> Void
-      init(_ hear: @escaping @Sendable (UInt32, String) -> Void) { self.hear = hear }
+      let receive: @Sendable (UInt32, String) -> Void
+      init(_ receive: @escaping @Sendable (UInt32, String) -> Void) { self.receive = receive }
     }
 
     deinit { unsafe curl_client_destroy(handle) }
@@ -155,6 +155,6 @@
     guard let context = unsafe context else { return }
     let listener = unsafe Unmanaged<CurlClient.Listener>.fromOpaque(context).takeUnretainedValue()
     let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
-    listener.hear(kind, unsafe String(decoding: bytes, as: UTF8.self))
+    listener.receive(kind, unsafe String(decoding: bytes, as: UTF8.self))
   }
 #endif
