@@ -3,18 +3,18 @@
   import Synchronization
 #endif
 
-/// The moments at which a process of the bus may die and the others must go on: one after every
-/// store that others see, named for what has just been done.
+/// Points at which a process of the bus may die while the others must continue: one after every
+/// store that other processes see, named after that store.
 ///
-/// In a build with the package trait `CrashPoints` the variable `FRAMEBUS_CRASH=POINT:PASS` has a
-/// process killed by SIGKILL as it passes a point for that time; tests go through all of them.
-/// `FRAMEBUS_DAWDLE=POINT` has it dawdle there now and then, so that what is rare happens. In every
-/// other build a point is no code at all.
+/// In a build with the package trait `CrashPoints`, `FRAMEBUS_CRASH=POINT:PASS` kills the process by
+/// SIGKILL when it passes a point for the PASS-th time; tests use all points.
+/// `FRAMEBUS_DAWDLE=POINT` makes it pause there now and then, to provoke rare interleavings. In
+/// other builds a point compiles to nothing.
 package enum CrashPoint: String, CaseIterable, Sendable {
-  // A record is copied word by word; this is between any two of them.
+  // Between any two words of a record, which is copied word by word.
   case recordWord
 
-  // The publisher's beginning.
+  // The publisher's start.
   case headerWritten, poolMade, poolShown, stateLive
   case lockTaken, socketBound
   // Its formats.
@@ -24,27 +24,27 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   case cursorMoved, wakeBumped, wakeUpCounted, sleepersWoken, bellsRung, abandonCounted
   // Waiting for lossless subscribers.
   case waitShown, waitEnded, losslessEndShown, losslessEndCounted
-  // Its control plane: who comes, who goes, and what they are sent.
+  // Its control plane: arrivals, departures, and messages.
   case pageSent, positionPreset, placeShown, placeListed, welcomeSent, placeSeated
   case poolSent, retentionShown, rejectionCounted, placeLeft, placeFreed
   case evictionShown, placeEvicted, evictionCounted
-  // Whether it is live, paused or at its end.
+  // The stream state.
   case reasonWritten, stateShown
 
   // The subscriber's arrival.
   case helloSent, pageMapped, welcomed, seated, waitKindShown, policyShown
   // Pin and release.
   case holdTaken, holdWithdrawn, released
-  // What it tells of itself.
+  // Its progress and statistics.
   case advanced, receivedShown, droppedShown, dropsShown, progressBumped, publisherWoken
   case latencyCounted
   case utilizationShown, rateNumeratorShown, rateDenominatorShown
   case waitingShown, sleepEnded
-  // New memory, and a publisher that went.
+  // New pools, and the publisher's death.
   case poolMapped, poolAcknowledged, detached
 }
 
-/// Passes a point: dies there if that is what this process was started for.
+/// Passes a point, and dies there if the environment requests it.
 @inline(__always)
 func crashPoint(_ point: CrashPoint) {
   #if CrashPoints
@@ -62,7 +62,7 @@ package var crashPointsAreCompiled: Bool {
 }
 
 #if CrashPoints
-  /// What the environment asks of this process: where to die, and where to dawdle.
+  /// The environment's instructions for this process: where to die, and where to pause.
   package final class CrashPlan: Sendable {
     package static let own = CrashPlan()
 
@@ -76,7 +76,7 @@ package var crashPointsAreCompiled: Bool {
       let parts = text.split(separator: ":")
       target = parts.first.flatMap { CrashPoint(rawValue: String($0)) }
       lastPass = parts.last.flatMap { Int($0) } ?? 1
-      precondition(text.isEmpty || target != nil, "FRAMEBUS_CRASH names no point: \(text)")
+      precondition(text.isEmpty || target != nil, "FRAMEBUS_CRASH has an unknown point: \(text)")
       dawdling = environmentValue("FRAMEBUS_DAWDLE").flatMap { CrashPoint(rawValue: $0) }
     }
 
@@ -89,7 +89,7 @@ package var crashPointsAreCompiled: Bool {
       if point == dawdling, passes.isMultiple(of: 16) { sleep(until: .after(.milliseconds(2))) }
     }
 
-    /// How often each point was passed so far.
+    /// How often each point has been passed.
     package var passes: [CrashPoint: Int] { counts.withLock { $0 } }
   }
 #endif

@@ -1,14 +1,14 @@
 /// The sizes of pictures that a consumer converts or encodes.
 ///
-/// The bus itself carries any picture, in the publisher's memory. A consumer takes memory of its
-/// own in proportion to a size that another process chooses, so each of them asks here first.
+/// The bus itself carries pictures of any size, in the publisher's memory. A consumer allocates its
+/// own memory in proportion to a size that another process chooses, so it checks these limits first.
 package struct PictureLimits: Hashable, Sendable {
-  /// The most macroblocks (16×16 pixels) of one picture: those of level 6.2, the highest of H.264
+  /// The most macroblocks (16×16 pixels) of one picture: the limit of level 6.2, H.264's highest
   /// (ITU-T H.264, table A-1), such as 8192×4352 pixels.
   private static let maximumMacroblocks = 139_264
   private static let macroblockSide = 16
 
-  /// Of width and height alike, in pixels.
+  /// For width and height, in pixels.
   package let sides: ClosedRange<Int>
 
   package init(sides: ClosedRange<Int>) { self.sides = sides }

@@ -1,6 +1,6 @@
 #if ThreadSanitizer
   import Platform
 
-  /// In place of the one that ThreadSanitizer does not see.
+  /// Replaces Synchronization's `Mutex`, which ThreadSanitizer does not see.
   typealias Mutex<Value: ~Copyable> = VisibleMutex<Value>
 #endif

@@ -1,35 +1,35 @@
 import CFrameLayout
 import Platform
 
-/// One peer's connection to a publisher, from its arrival to its end. The loop thread's alone.
+/// One peer's connection to a publisher. Used by the loop's thread alone.
 final class Connection: @unchecked Sendable {  // because only the loop's thread touches it
   let socket: MessageSocket
   let peer: PeerCredentials
   let helloDeadline: Deadline
 
-  /// What it asked for, and the memory that it was given to write.
+  /// The peer's request, and the memory that it was given to write.
   var request: SubscriberRequest?
-  /// The place it was offered, and how many holds with it.
+  /// The offered seat, and the number of holds with it.
   var place: Int?
   var holds = 0
-  /// Whether it has mapped that memory.
+  /// Whether the peer has mapped that memory.
   var hasMapped = false
-  /// Whether it has answered that offer: until then nobody may be there to read.
+  /// Whether the peer has answered the offer; until then it may have died.
   var isSeated = false
-  /// What wakes it, hung at its place.
+  /// The peer's bell, registered in `Bells` at its seat.
   var bell: SharedDescriptor?
-  /// Pools still to be sent, and sent but not yet mapped by the peer.
+  /// Pools to be sent, and pools sent but not yet mapped by the peer.
   var owedPools: [Pool] = []
   var unacknowledgedPools = 0
   var acknowledgedPools = 0
-  /// Whether it is evicted soon, unless it acknowledges a pool.
+  /// Whether the peer will be evicted unless it acknowledges a pool.
   var isOnNotice = false
   var isEvicted = false
-  /// Whether a later attempt to send owed pools is on its way.
+  /// Whether another attempt to send owed pools is scheduled.
   var isToBeFlushed = false
 
   private let loop: EventLoop
-  /// Readable when the peer's process has ended, even if a child of it keeps the socket open.
+  /// Readable when the peer's process has ended, even if a child process keeps the socket open.
   private let process: SharedDescriptor?
   private var socketToken: EventLoop.Token?
   private var processToken: EventLoop.Token?
@@ -64,7 +64,7 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
     } catch { return false }
   }
 
-  /// Asks to be called when the peer has made room in its socket.
+  /// Starts or stops watching for room in the peer's socket.
   func watchForRoom(_ wanted: Bool) {
     guard wanted != watchesRoom, let socketToken else { return }
     watchesRoom = wanted
@@ -77,7 +77,7 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   }
 }
 
-/// What a subscriber asked for in its hello, and the memory that it alone is to write.
+/// A subscriber's hello, and the memory that only this subscriber writes.
 final class SubscriberRequest: Sendable {
   let hello: fb_hello
   let page: MemoryFile
@@ -94,8 +94,8 @@ final class SubscriberRequest: Sendable {
     [page.descriptor.number] + (semaphore.map { [$0.number] } ?? [])
   }
 
-  /// Once the subscriber has mapped it: whoever can punch holes into what the publisher reads for
-  /// each frame makes each publish fault.
+  /// Seals the memory once the subscriber has mapped it: a process that can punch holes into memory
+  /// that the publisher reads for each frame makes each publish fault.
   func seal() throws(SystemError) {
     try page.add([.futureWrites, .seals])
     try semaphore?.seal()

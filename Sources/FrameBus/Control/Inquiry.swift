@@ -2,7 +2,7 @@ import AppGroup
 import CFrameLayout
 import Platform
 
-/// One publisher's answers to a look, from the connection to the last of them. Never blocks.
+/// A status query to one publisher, from the connection to the last answer. Never blocks.
 final class Inquiry {
   enum Outcome { case asked(Inquiry), doorIsFull, gone }
 
@@ -11,11 +11,11 @@ final class Inquiry {
   private let socket: MessageSocket
   private var status: fb_status?
   private var details: [fb_subscriber_details] = []
-  /// The subscribers still to ask about, the next one last.
+  /// Subscribers not queried yet, the next one last.
   private var unasked: [UInt32] = []
 
-  /// Connects and asks.
-  /// - Throws: that this process has no descriptor left for it.
+  /// Connects and sends the first query.
+  /// - Throws: if this process has no descriptor left.
   static func begin(
     _ stream: StreamName, in group: AppGroup
   ) throws(SystemError) -> Outcome {
@@ -28,7 +28,7 @@ final class Inquiry {
       switch error {
       case .system(let error) where error.isExhaustion: throw error
       case .noAnswer: return .doorIsFull
-      // Nobody publishes the stream, or nobody whom the group admits, or not over such a socket.
+      // No publisher, a publisher that is not a member of the group, or another kind of socket.
       default: return .gone
       }
     }
@@ -44,24 +44,24 @@ final class Inquiry {
 
   var number: Int32 { socket.descriptor.number }
 
-  /// What is known until now.
+  /// The result so far.
   var report: StreamReport {
     guard let status else { return .silent(stream, publisherPID: publisherPID) }
     return .answered(StreamStatus(stream, status, details))
   }
 
-  /// Whether it has answered nothing yet.
+  /// Whether the publisher has not answered yet.
   var isSilent: Bool { status == nil }
 
   enum Progress {
     case goesOn
-    /// There is nothing more to learn.
+    /// All answers have arrived.
     case ended
-    /// The publisher ended the connection and said nothing.
+    /// The publisher closed the connection without an answer.
     case gone
   }
 
-  /// Takes one answer and asks what comes next. An answer that is malformed is as good as none.
+  /// Takes one answer and sends the next query. A malformed answer counts as none.
   func advance() -> Progress {
     let answer: Message?
     do throws(SystemError) { answer = try Message(from: socket) } catch {
@@ -80,7 +80,7 @@ final class Inquiry {
         let found = answer.record(
           fb_subscriber_details(), kind: Int(FB_MESSAGE_SUBSCRIBER_STATUS))
       else { return .ended }
-      // One that has left meanwhile has no place.
+      // A subscriber that has left meanwhile has no seat.
       if found.subscriber.id == id, found.subscriber.place != UInt32(FB_PLACE_FREE) {
         details.append(found)
       }

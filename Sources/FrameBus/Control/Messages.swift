@@ -1,9 +1,9 @@
 import CFrameLayout
 import Platform
 
-// The control messages of the rendezvous (docs/design/frame-ring.md): fixed-size records, each one
-// packet. A record that came from a peer is a copy; its header is checked here, its fields where
-// they are used.
+// The control messages of the rendezvous (docs/design/frame-ring.md): fixed-size records, each in
+// one packet. A record from a peer is a copy; its header is checked here, its fields where they are
+// used.
 
 extension fb_message_header {
   init(_ kind: Int) {
@@ -17,7 +17,7 @@ extension fb_short_message {
   }
 }
 
-/// `FRMBUS01`. A macro with a suffix does not reach Swift.
+/// `FRMBUS01`. Swift does not import C macros with a suffix.
 let FB_MAGIC_WORD: UInt64 = 0x3130_5355_424d_5246
 
 extension MessageSocket {
@@ -32,7 +32,7 @@ extension MessageSocket {
   }
 }
 
-/// One received message: its bytes, copied out of the socket.
+/// One received message: a copy of its bytes.
 struct Message: ~Copyable {
   /// Room for the largest message of the protocol.
   private typealias Buffer = InlineArray<4096, UInt8>
@@ -42,11 +42,11 @@ struct Message: ~Copyable {
   let isTruncated: Bool
   private var received: MessageSocket.Received
 
-  /// - Returns: nil when nothing has arrived.
+  /// - Returns: nil if no message has arrived.
   init?(from socket: borrowing MessageSocket) throws(SystemError) {
     var buffer = Buffer(repeating: 0)
     var elements = buffer.mutableSpan
-    // SAFETY: bytes have no value that is not allowed.
+    // SAFETY: every bit pattern is a valid byte.
     var span = unsafe elements.mutableBytes
     guard let received = try socket.receive(into: &span) else { return nil }
     byteCount = received.byteCount
@@ -55,11 +55,11 @@ struct Message: ~Copyable {
     self.received = received
   }
 
-  /// An empty message is also what the end of a connection looks like.
+  /// Whether the message is empty, which is also how the end of a connection reads.
   var isEmpty: Bool { byteCount == 0 }
   var descriptorCount: Int { received.descriptors.count }
 
-  /// The header, if the message has one and is of this protocol.
+  /// The header, if the message has a valid one.
   var header: fb_message_header? {
     guard byteCount >= MemoryLayout<fb_message_header>.size else { return nil }
     let header = load(fb_message_header())

@@ -2,8 +2,8 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// A subscriber's end of the control connection: the pools that come over it, and the publisher's
-/// death. The loop's thread works it; the subscriber asks what came of it.
+/// A subscriber's end of the control connection: receives pools and notices the publisher's death.
+/// The loop's thread runs it; the subscriber reads the results.
 final class PublisherLine: Sendable {
   private let pools: Mutex<[PoolView]>
   private let newest: Atomic<UInt32>
@@ -27,15 +27,15 @@ final class PublisherLine: Sendable {
     process = socket.messages.peerProcess()
   }
 
-  /// Takes the place: only now does the publisher count this subscriber, and may begin to publish
+  /// Takes the seat: only now does the publisher count this subscriber, and may begin to publish
   /// for it.
-  /// - Returns: false if the publisher has gone, or has given the place up.
+  /// - Returns: false if the publisher has died, or has withdrawn the seat.
   func takePlace() -> Bool {
     socket.messages.send(fb_short_message(Int(FB_MESSAGE_SEATED))) == .sent
   }
 
-  /// Begins to listen for messages and for the publisher's death. The loop keeps the line until its
-  /// end.
+  /// Begins to listen for messages and for the publisher's death. The loop retains this object
+  /// until `end`.
   func watch() throws(SystemError) {
     let handler: EventLoop.Handler = { [self] events in handle(events) }
     let socketToken = try loop.add(socket.number, .readable, handler)
@@ -48,12 +48,12 @@ final class PublisherLine: Sendable {
   // MARK: The loop thread
 
   private func handle(_ events: EventLoop.Events) {
-    // After a hang-up this is the last look: a pool may lie behind all the bells that fit into the
-    // socket. Bounded even then, should another process still hold the publisher's end and talk.
+    // After a hang-up this is the last read: a pool may be queued behind a socketful of other
+    // messages. Bounded even then, because another process may still hold the publisher's end.
     for _ in 0..<(events.isHangUp ? 4096 : 16) {
       let message: Message?
-      // A publisher that died before it read all we said is an error first (ECONNRESET), and what
-      // it said before comes after that.
+      // If the publisher died before it read all our messages, the first read fails (ECONNRESET),
+      // and its own messages follow.
       do { message = try Message(from: socket.messages) } catch { continue }
       guard let message else { break }
       guard accept(message) else {
@@ -65,7 +65,7 @@ final class PublisherLine: Sendable {
     doorbell.ring()
   }
 
-  /// - Returns: false if the publisher broke the protocol, or ended the connection.
+  /// - Returns: false if the publisher violated the protocol or closed the connection.
   private func accept(_ message: consuming Message) -> Bool {
     guard !message.isTruncated, let header = message.header else { return false }
     switch Int(header.kind) {
@@ -74,7 +74,7 @@ final class PublisherLine: Sendable {
       guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
         let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
       else { return false }
-      // Two are enough: the one before may still be in the ring, older ones cannot.
+      // Two are enough: frames in the ring use at most the two newest pools.
       pools.withLock { $0 = $0.suffix(1) + [pool] }
       // Relaxed: only decides how early an old pool is unmapped.
       newest.store(pool.generation, ordering: .relaxed)
@@ -87,11 +87,10 @@ final class PublisherLine: Sendable {
     }
   }
 
-  /// Called when the bell's ringer is gone, which the publisher alone can be.
+  /// Called when the bell's other end is closed, which only the publisher holds.
   func endWithBell() { loop.enqueue { [self] in handle(.hangUp) } }
 
-  /// Stops listening. After the publisher's death the socket stays readable for ever, and nothing
-  /// more is to be learned from it.
+  /// Stops listening. After the publisher's death the socket would stay readable forever.
   func end() {
     let tokens = registration.withLock { registration in
       defer { registration = Registration() }
@@ -104,14 +103,14 @@ final class PublisherLine: Sendable {
 
   // MARK: The subscriber
 
-  /// Whether the publisher has gone, one way or another.
+  /// Whether the publisher has exited or died.
   var isGone: Bool { gone.load(ordering: .acquiring) }
 
   func pool(_ generation: UInt32) -> PoolView? {
     pools.withLock { pools in pools.first { $0.generation == generation } }
   }
 
-  /// Whether a pool of this generation is still to come.
+  /// Whether a pool of this generation has yet to arrive.
   func awaitsPool(_ generation: UInt32) -> Bool {
     pools.withLock { pools in pools.allSatisfy { $0.generation < generation } }
   }

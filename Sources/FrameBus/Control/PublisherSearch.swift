@@ -3,59 +3,59 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// The search for a stream's publisher: looks for it, says hello, takes its answer. A step at a
-/// time and never blocking, so that whoever receives can do so without a publisher too; the
-/// doorbell rings when there is a step to take.
+/// The search for a stream's publisher: connects, sends a hello, receives the answer. It advances
+/// in steps and never blocks, so that receiving does not block without a publisher. The doorbell
+/// rings when the next step is possible.
 struct PublisherSearch: ~Copyable, Sendable {
-  /// How often a publisher is looked for that announced itself in no way we can see.
+  /// How often to look for a publisher whose start cannot be observed.
   static let retryInterval: Duration = .milliseconds(500)
-  /// A publisher's control plane answers within microseconds; one that takes longer is stopped.
-  private static let patience: Duration = .seconds(10)
+  /// A publisher's control plane answers within microseconds, unless it is stopped.
+  private static let timeout: Duration = .seconds(10)
 
   private let rendezvous: Rendezvous
   private let doorbell: Doorbell
-  /// Rings when something appears in the streams' directory. A user may have few of these
-  /// (inotify(7)), so none is kept for longer than the search.
+  /// Rings when an entry appears in the streams' directory. Watches per user are limited
+  /// (inotify(7)), so it is kept only during the search.
   private var watch: DirectoryWatch?
   private var listens = false
   private var request: Request?
-  /// What the answer to the request's hello brought.
+  /// The memory received in answer to the hello.
   private var memory: OwnMemory?
-  /// Looking costs system calls: it waits until the bell has rung, or for a while.
-  private var bellOfLastLook: UInt32?
-  private var nextLook = Deadline.now
+  /// Polling costs system calls, so it waits for the bell or for the retry interval.
+  private var bellOfLastPoll: UInt32?
+  private var nextPoll = Deadline.now
 
   init(_ rendezvous: Rendezvous, _ doorbell: Doorbell) {
     self.rendezvous = rendezvous
     self.doorbell = doorbell
   }
 
-  /// From now on the bell rings when a publisher may have come. Where this process can open no
-  /// more descriptors, only looking again and again helps.
+  /// From now on the bell rings when a publisher may have started. If this process cannot open more
+  /// descriptors, the search polls instead.
   mutating func listen() {
     guard !listens else { return }
     listens = true
     let doorbell = doorbell
     watch = try? DirectoryWatch(rendezvous.group.streamsPath) { doorbell.ring() }
-    // One that came before the watch is found by looking once more.
-    bellOfLastLook = nil
+    // Another poll finds a publisher that started before the watch.
+    bellOfLastPoll = nil
   }
 
-  /// Takes a step. Never blocks.
-  /// - Returns: the attachment, which ends the search; nil if the bell will ring.
+  /// Advances by one step. Never blocks.
+  /// - Returns: the attachment, which ends the search; nil to wait for the bell.
   mutating func advance() throws(SubscriberError) -> Attachment? {
     if request == nil {
       let bell = doorbell.word.load()
-      guard bell != bellOfLastLook || nextLook.isPast else { return nil }
-      bellOfLastLook = bell
-      nextLook = .after(Self.retryInterval)
+      guard bell != bellOfLastPoll || nextPoll.isPast else { return nil }
+      bellOfLastPoll = bell
+      nextPoll = .after(Self.retryInterval)
       memory = nil
-      request = try rendezvous.request(doorbell, answeredBy: .after(Self.patience))
+      request = try rendezvous.request(doorbell, answeredBy: .after(Self.timeout))
     }
     guard let request else { return nil }
     let message: Message?
     do throws(SystemError) { message = try Message(from: request.socket.messages) } catch {
-      // The publisher went meanwhile.
+      // The publisher has ended meanwhile.
       self.request = nil
       throw .noSuchStream(rendezvous.stream)
     }
@@ -84,12 +84,12 @@ struct PublisherSearch: ~Copyable, Sendable {
     return attachment
   }
 
-  /// Searches to the end, blocking the thread.
-  /// - Parameter deadline: as of `Subscriber.init`.
+  /// Searches until a publisher is found or the deadline passes. Blocks the thread.
+  /// - Parameter deadline: as for `Subscriber.init`.
   mutating func run(
     until deadline: Deadline?, stop: StopSignal?
   ) throws(SubscriberError) -> Attachment {
-    let end = deadline ?? .after(Self.patience)
+    let end = deadline ?? .after(Self.timeout)
     var failure = SubscriberError.noAnswer(rendezvous.stream)
     while true {
       let bell = doorbell.word.load()
@@ -97,14 +97,14 @@ struct PublisherSearch: ~Copyable, Sendable {
         if let attachment = try advance() { return attachment }
         if request != nil { failure = .noAnswer(rendezvous.stream) }
       } catch {
-        // Without a deadline a publisher must be there; it may still be too busy to answer.
-        // Or want for something just now, such as room for descriptors on their way.
-        guard error.mayPass, deadline != nil || error.isOfMoment else { throw error }
+        // Without a deadline a publisher must exist. It may still be too busy to answer, or lack
+        // resources for the moment, such as room for descriptors in flight.
+        guard error.mayPass, deadline != nil || error.isTransient else { throw error }
         failure = error
       }
       if stop?.isRaised == true { throw .stopped }
       if end.isPast { throw failure }
-      // Made late, so that it costs nothing where the publisher is there; then it looks once more.
+      // Created late, so that it costs nothing if there is a publisher; then it polls once more.
       if request == nil, !listens {
         listen()
         continue
@@ -114,7 +114,7 @@ struct PublisherSearch: ~Copyable, Sendable {
   }
 }
 
-/// A hello that was sent and not answered yet.
+/// A hello that has not been answered yet.
 final class Request: Sendable {
   let deadline: Deadline
   private let loop: EventLoop
@@ -122,7 +122,7 @@ final class Request: Sendable {
   // Last, so that it is closed last.
   let socket: SharedSocket
 
-  /// Rings when the answer, or the end, is there.
+  /// Rings when the answer or the end of the connection arrives.
   init(
     over socket: SharedSocket, _ doorbell: Doorbell, answeredBy deadline: Deadline
   ) throws(SystemError) {
@@ -139,7 +139,7 @@ final class Request: Sendable {
     }
   }
 
-  /// Leaves the socket to its next owner.
+  /// Stops watching the socket, for its next owner.
   func end() {
     if let token = token.withLock({ $0.take() }) { loop.remove(token, socket.number) }
   }

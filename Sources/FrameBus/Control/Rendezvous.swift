@@ -2,14 +2,13 @@ import AppGroup
 import CFrameLayout
 import Platform
 
-/// How a subscriber and a publisher meet: connect, hello, page, mapped, welcome, seated. Never
-/// blocks.
+/// The subscriber's side of attaching: connect, hello, page, mapped, welcome, seated. Never blocks.
 struct Rendezvous: Sendable {
   let stream: StreamName
   let group: AppGroup
   let hello: fb_hello
 
-  /// Says hello to the publisher there is now.
+  /// Connects to the current publisher and sends a hello.
   func request(
     _ doorbell: Doorbell, answeredBy deadline: Deadline
   ) throws(SubscriberError) -> Request {
@@ -21,7 +20,7 @@ struct Rendezvous: Sendable {
     } catch { throw .system(error) }
   }
 
-  /// Maps the memory to write that a publisher sent, and says so.
+  /// Maps the page that the publisher sent, and confirms it.
   func memory(
     from answer: consuming Message, over socket: SharedSocket
   ) throws(SubscriberError) -> OwnMemory {
@@ -34,21 +33,21 @@ struct Rendezvous: Sendable {
     return memory
   }
 
-  /// Makes an attachment of what a publisher answered.
+  /// Creates an attachment from the publisher's welcome.
   func attachment(
     from answer: consuming Message, _ memory: OwnMemory?, over socket: SharedSocket,
     _ doorbell: Doorbell
   ) throws(SubscriberError) -> Attachment {
     guard let header = answer.header else {
-      // The end of the connection: the publisher went meanwhile.
-      throw answer.isEmpty ? .noSuchStream(stream) : .untrusted(stream, "it answers garbage")
+      // The end of the connection: the publisher has ended meanwhile.
+      throw answer.isEmpty ? .noSuchStream(stream) : .untrusted(stream, "its answer is malformed")
     }
     if header.kind == UInt32(FB_MESSAGE_REFUSED) {
       throw .refused(stream, refusal(in: answer, header))
     }
     guard let welcome = answer.record(fb_welcome(), kind: Int(FB_MESSAGE_WELCOME)),
       !answer.isTruncated, let memory
-    else { throw .untrusted(stream, "it answers garbage") }
+    else { throw .untrusted(stream, "its answer is malformed") }
     do {
       let loop = try EventLoop.shared()
       let attachment = try Attachment(
@@ -69,8 +68,8 @@ struct Rendezvous: Sendable {
     }
   }
 
-  /// A refusal by a publisher of another version still says which version that is: its header and
-  /// the first two words stay as they are in every version.
+  /// A refusal from a publisher of another version contains that version: its header and the first
+  /// two words are the same in every version.
   private func refusal(
     in message: borrowing Message, _ header: fb_message_header
   ) -> Refusal {
@@ -81,7 +80,7 @@ struct Rendezvous: Sendable {
       ?? .malformed
   }
 
-  /// Connects, and makes sure that a member of the group is at the other end.
+  /// Connects, and verifies that the peer is a member of the group.
   func connect(to path: String) throws(SubscriberError) -> MessageSocket {
     do throws(SystemError) {
       let socket = try MessageSocket.connect(to: path)
@@ -92,9 +91,9 @@ struct Rendezvous: Sendable {
       return socket
     } catch {
       if error.operation == "peer" {
-        throw .untrusted(stream, "user \(error.path ?? "") holds no role in the group")
+        throw .untrusted(stream, "user \(error.path ?? "") has no role in the group")
       }
-      // As many wait to be accepted as may: the publisher is stopped, or besieged.
+      // The backlog is full: the publisher is stopped or overloaded.
       if error.isFullQueue { throw .noAnswer(stream) }
       throw error.isAbsence
         ? .noSuchStream(stream) : error.isAccessRefusal ? .notAllowed(path: path) : .system(error)
@@ -103,7 +102,7 @@ struct Rendezvous: Sendable {
 }
 
 extension SubscriberError {
-  /// Whether a later try may succeed.
+  /// Whether a later attempt may succeed.
   var mayPass: Bool {
     switch self {
     case .noSuchStream, .noAnswer: true
@@ -112,8 +111,8 @@ extension SubscriberError {
     }
   }
 
-  /// Whether the publisher is there and could not answer as it should just now.
-  var isOfMoment: Bool {
+  /// Whether the publisher is running but temporarily unable to answer.
+  var isTransient: Bool {
     switch self {
     case .noAnswer, .refused(_, .outOfResources): true
     default: false

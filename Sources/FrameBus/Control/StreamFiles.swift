@@ -1,13 +1,13 @@
 import AppGroup
 import Platform
 
-/// Where a stream can be found in its group: a socket to reach its publisher, and a lock that
-/// makes the publisher the only one.
+/// A stream's files in its group: a socket to reach its publisher, and a lock that makes the
+/// publisher unique.
 struct StreamFiles {
   static let socketSuffix = ".sock"
 
   let socketPath: String
-  /// In the directory of streams.
+  /// Relative to the directory of streams.
   let socketName: String
   let lockName: String
   private let stream: StreamName
@@ -21,7 +21,7 @@ struct StreamFiles {
     self.stream = stream
   }
 
-  /// What keeps this user from publishing, where the kernel told of an error on the way.
+  /// The reason why this user cannot publish, derived from a system error.
   func cause(of error: SystemError) -> PublisherError {
     for (name, kind) in [(lockName, FileStatus.Kind.file), (socketName, .socket)] {
       guard let found = status(of: name) else { continue }

@@ -2,10 +2,10 @@ import AppGroup
 import CFrameLayout
 import Platform
 
-/// What one look at a stream found.
+/// The result of inspecting a stream.
 public enum StreamReport: Hashable, Sendable {
   case answered(StreamStatus)
-  /// Its publisher does not answer: it is stopped, or its machine very busy. The process is 0 if
+  /// Its publisher does not answer: it is stopped, or the machine is overloaded. The PID is 0 if
   /// the publisher does not even accept connections.
   case silent(StreamName, publisherPID: Int32)
 
@@ -17,34 +17,34 @@ public enum StreamReport: Hashable, Sendable {
   }
 }
 
-/// Asks the publishers of a group what flows, as often as one likes.
+/// Queries the publishers of a group for their stream status. It can be used repeatedly.
 ///
-/// Only control planes are asked: no look delays a frame, and none takes a subscriber's place. A
-/// publisher that does not answer has one question waiting for it, however often one looks, so that
-/// none is in the way of subscribers when it goes on.
+/// It queries only control planes: it delays no frame and takes no subscriber's seat. A publisher
+/// that does not answer has at most one pending query, however often it is polled, so that queries
+/// do not delay subscribers when it continues.
 ///
-/// A look has a bounded number of connections open at once. The owners of the sockets take turns,
-/// so one user's thousand sockets do not keep a look from another user's stream.
+/// A poll has a bounded number of connections open at once. The owners of the sockets take turns,
+/// so that one user's thousand sockets do not hide another user's stream.
 public final class StreamInspector {
   private let group: AppGroup
   private var unanswered: [Inquiry] = []
-  /// Streams that the last look had neither time nor descriptors for. The next one begins with
-  /// them.
+  /// Streams that the last poll did not reach, for lack of time or descriptors. The next poll
+  /// begins with them.
   public private(set) var unasked: [StreamName] = []
 
-  /// Connections open at once, as far as the limit of descriptors goes.
+  /// Maximum number of connections at once, if the descriptor limit allows it.
   private static let mostAtOnce = 512
 
   public init(_ group: AppGroup) { self.group = group }
 
-  /// Where the sockets of the group's streams lie.
+  /// The directory of the group's stream sockets.
   public var directoryPath: String { group.streamsPath }
 
-  /// Looks at every stream that has a publisher: those that answer, by name, and then those that
-  /// do not.
+  /// Polls every stream that has a publisher. Returns those that answered, by name, and then those
+  /// that did not.
   /// - Parameters:
   ///   - patience: how long to wait for all answers together.
-  ///   - stop: ends the look early; who has not answered by then is silent.
+  ///   - stop: ends the poll early; publishers that have not answered by then count as silent.
   public func look(
     patience: Duration = .seconds(1), stop: StopSignal? = nil
   ) throws(SystemError) -> [StreamReport] {
@@ -53,7 +53,7 @@ public final class StreamInspector {
     unanswered = []
     unasked = []
     let limit = try look.run(atMost: Self.mostAtOnce)
-    // Half of what can be open, or a crowd that is silent would be all that is ever asked.
+    // At most half of the limit, so that silent publishers do not exclude all others.
     unanswered = Array(look.silent.prefix(limit / 2))
     unasked = look.unasked
     return look.reports.sorted { one, other in
@@ -61,8 +61,8 @@ public final class StreamInspector {
     }
   }
 
-  /// The streams whose sockets lie in the group's directory, one of each owner after the other, and
-  /// those first that the last look did not come to.
+  /// The streams in the group's directory, one of each owner in turn, starting with those that the
+  /// last poll did not reach.
   private func streamsInTurn() throws(SystemError) -> [StreamName] {
     let directory = try Directory(path: group.streamsPath)
     let leftOut = Set(unasked)
@@ -82,19 +82,19 @@ public final class StreamInspector {
   }
 }
 
-/// One look, while it goes on.
+/// One poll in progress.
 private struct Look {
   private let group: AppGroup
   private let deadline: Deadline
   private let stop: StopSignal?
   private let ready: ReadySet
-  /// The streams to ask, the next one last.
+  /// The streams to query, the next one last.
   private var queue: [StreamName]
   private var open: [Int32: Inquiry] = [:]
   private(set) var reports: [StreamReport] = []
   private(set) var silent: [Inquiry] = []
 
-  /// Those that there was no time, or no descriptor, to ask.
+  /// Streams not queried for lack of time or descriptors.
   var unasked: [StreamName] { queue.reversed() }
 
   init(
@@ -105,7 +105,7 @@ private struct Look {
     self.deadline = deadline
     self.stop = stop
     ready = try ReadySet()
-    // A socket that is gone from the directory is nobody's stream any more.
+    // A stream whose socket has left the directory has no publisher.
     let present = Set(streams)
     let kept = earlier.filter { present.contains($0.stream) }
     let asked = Set(kept.map(\.stream))
@@ -114,7 +114,7 @@ private struct Look {
     for inquiry in kept { try watch(inquiry) }
   }
 
-  /// - Returns: how many connections could be open at once.
+  /// - Returns: how many connections were possible at once.
   mutating func run(atMost most: Int) throws(SystemError) -> Int {
     var limit = most
     while true {
@@ -134,8 +134,8 @@ private struct Look {
     return limit
   }
 
-  /// Asks as many as may be open at once.
-  /// - Returns: how many that are, fewer where descriptors have run out.
+  /// Starts queries up to the limit.
+  /// - Returns: the number of connections possible, fewer if descriptors have run out.
   private mutating func ask(atMost limit: Int) throws(SystemError) -> Int {
     while open.count < limit, let stream = queue.last {
       if deadline.isPast || stop?.isRaised == true { break }
@@ -173,7 +173,7 @@ extension StreamReport {
   fileprivate var isSilent: Bool { if case .silent = self { true } else { false } }
 }
 
-/// The streams of a group that have a publisher which answers, by name.
+/// The streams of a group whose publishers answer, by name.
 /// - Parameter patience: how long to wait for all answers together.
 public func listStreams(
   in group: AppGroup, patience: Duration = .seconds(1)

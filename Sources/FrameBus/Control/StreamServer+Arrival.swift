@@ -2,10 +2,10 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// How a subscriber arrives: memory that it alone writes, a place, all that there is to see.
+/// The publisher's side of attaching: sends the subscriber its page, a seat, and the memory to read.
 extension StreamServer {
-  /// Answers a hello with the memory that the subscriber is to write, and must have mapped before
-  /// it gets a place: then it is sealed.
+  /// Answers a hello with the memory that the subscriber writes. The subscriber must map it before
+  /// it gets a seat; then it is sealed.
   /// - Returns: false if the connection was refused.
   func offerMemory(_ connection: Connection, _ hello: fb_hello) -> Bool {
     let options = core.options
@@ -38,7 +38,7 @@ extension StreamServer {
     }
   }
 
-  /// Gives a subscriber a place, at once or when there is a pool that is large enough.
+  /// Gives a subscriber a seat, at once or when there is a large enough pool.
   /// - Returns: false if the connection was refused.
   func admit(_ connection: Connection, _ request: SubscriberRequest) -> Bool {
     let seats = connections.values.filter { $0.place != nil }.map {
@@ -151,7 +151,7 @@ extension StreamServer {
       losslessStallLimitNs: losslessStallLimitNs)
     connection.place = place
     crashPoint(.placeListed)
-    core.waker.bells.hang(socket: bell.ringing.number, request.semaphore, at: place)
+    core.waker.bells.set(socket: bell.ringing.number, request.semaphore, at: place)
 
     guard let pool = pools.first else { return }
     var welcome = fb_welcome()
@@ -179,7 +179,7 @@ extension StreamServer {
     connection.owedPools = Array(pools.dropFirst())
     flush(connection)
     // Who hangs up before it has read this is noticed; who is stopped, or never answers, is not.
-    loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
+    loop.schedule(at: .after(Self.peerTimeout)) { [weak self, weak connection] in
       guard let self, let connection, !connection.isSeated else { return }
       drop(connection)
     }

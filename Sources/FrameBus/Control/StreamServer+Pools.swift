@@ -2,12 +2,12 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// New pools on their way to the subscribers, and the end of those who do not take them.
+/// Sends new pools to subscribers, and evicts those that do not accept them.
 extension StreamServer {
-  /// Pools that a subscriber may leave unacknowledged. Each is memory that it keeps alive.
+  /// Maximum number of unacknowledged pools of a subscriber, which keeps their memory alive.
   private static let maximumUnacknowledgedPools = 2
 
-  /// Sends the pools that a subscriber is owed.
+  /// Sends a subscriber its owed pools.
   func flush(_ connection: Connection) {
     while let pool = connection.owedPools.first {
       guard connection.unacknowledgedPools < Self.maximumUnacknowledgedPools else {
@@ -39,13 +39,13 @@ extension StreamServer {
     }
   }
 
-  /// Evicts a subscriber that takes none of the pools it was sent while we are patient.
+  /// Evicts a subscriber that acknowledges none of its pools within the timeout.
   private func giveNotice(_ connection: Connection) {
     connection.watchForRoom(false)
     guard !connection.isOnNotice else { return }
     connection.isOnNotice = true
     let acknowledged = connection.acknowledgedPools
-    loop.schedule(at: .after(Self.patience)) { [weak self, weak connection] in
+    loop.schedule(at: .after(Self.peerTimeout)) { [weak self, weak connection] in
       guard let self, let connection, let place = connection.place else { return }
       connection.isOnNotice = false
       if connection.acknowledgedPools == acknowledged {
@@ -56,12 +56,12 @@ extension StreamServer {
     }
   }
 
-  /// Ends a subscriber's delivery: it gets no more pools, no longer counts, and what it pins from
-  /// now on is not honoured. What it holds already is, until it is released or its connection ends.
+  /// Ends a subscriber's delivery: it gets no more pools, no longer counts, and its later pins are
+  /// ignored. Its present holds stay valid until it releases them or its connection ends.
   private func evict(_ connection: Connection, from place: Int) {
     connection.isEvicted = true
     connection.owedPools = []
-    // SYNC hold/evict: Dekker. Our store of the place, this fence, our look at the holds; pairs
+    // SYNC hold/evict: Dekker. Our store of the seat, this fence, our loads of the holds; pairs
     // with the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too
     // late. Relaxed: the fence orders it.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_EVICTED))
@@ -76,13 +76,13 @@ extension StreamServer {
     noteChange()
   }
 
-  /// Memory of the pools that are kept for frames to come and for subscribers that are owed them.
+  /// Publishes the memory of the pools kept for new frames and for owed subscribers.
   func noteRetainedMemory() {
     var kept: [ObjectIdentifier: Pool] = [:]
     for pool in pools + connections.values.flatMap(\.owedPools) {
       kept[ObjectIdentifier(pool)] = pool
     }
-    // Relaxed: one writer, for people.
+    // Relaxed: one writer, informational.
     core.board.retainedBytes.storeRelaxed(
       kept.values.reduce(0) { $0 + UInt64(clamping: $1.file.allocatedByteCount()) })
     crashPoint(.retentionShown)

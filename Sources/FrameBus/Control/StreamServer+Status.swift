@@ -1,7 +1,7 @@
 import CFrameLayout
 
-/// What the control plane says of its stream to whoever asks. What subscribers wrote is passed on
-/// as it is, in records of fixed size; only people read it.
+/// The control plane's answers to status queries. The subscribers' own figures are passed on
+/// unchecked, in records of fixed size; they are only displayed.
 extension StreamServer {
   func status() -> fb_status {
     let board = core.board
@@ -27,7 +27,7 @@ extension StreamServer {
     let rows = seated.map { row(of: $0, core.places.page($0.place).copy()) }
     status.subscriber_count = UInt32(rows.count)
     status.owed = UInt32(seated.count { !$0.connection.owedPools.isEmpty })
-    // SAFETY: there are as many rows in the record as places.
+    // SAFETY: the record has one row for each seat.
     unsafe withUnsafeMutableBytes(of: &status.subscribers) { bytes in
       for (index, row) in rows.enumerated() {
         unsafe bytes.storeBytes(
@@ -38,7 +38,7 @@ extension StreamServer {
     return status
   }
 
-  /// What one subscriber does; an empty record, with a free place, if there is none.
+  /// One subscriber's details; an empty record with a free seat if it does not exist.
   func details(of place: UInt64) -> fb_subscriber_details {
     var details = fb_subscriber_details()
     details.header = fb_message_header(Int(FB_MESSAGE_SUBSCRIBER_STATUS))
@@ -60,7 +60,7 @@ extension StreamServer {
     let connection: Connection
   }
 
-  /// The subscribers by their places.
+  /// The subscribers in the order of their seats.
   private var seated: [Seat] {
     connections.values.filter(\.isSeated).compactMap { connection in
       connection.place.map { Seat(place: $0, connection: connection) }

@@ -3,35 +3,35 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// The publisher's control plane: accepts connections, grants places, hands out memory, notices
-/// deaths. It runs on the event loop and never on the publishing thread.
+/// The publisher's control plane: accepts connections, grants seats, sends memory, notices deaths.
+/// It runs on the event loop and never on the publishing thread.
 ///
-/// Whatever a peer sends is copied once and checked; whoever breaks the protocol is disconnected.
-/// No peer can make it wait: all sockets are non-blocking, and who says nothing is dropped.
+/// Data from a peer is copied once and checked; a peer that violates the protocol is disconnected.
+/// No peer can make it wait: all sockets are non-blocking, and silent peers are dropped.
 final class StreamServer: @unchecked Sendable {  // because its mutable state is the loop thread's
   let core: PublisherCore
   let loop: EventLoop
   private let group: AppGroup
   private let listener: ListeningSocket
   private let files: StreamFiles
-  /// As it was at the start, whatever lies at its path by the end.
+  /// Opened at the start; its path may lead elsewhere by the end.
   private let directory: Directory
   let joins = Atomic<UInt64>(0)
 
-  // Touched on the loop's thread alone.
+  // Used by the loop's thread alone.
   private var lock: FileLock?
   private var listening: EventLoop.Token?
   private(set) var connections: [Int32: Connection] = [:]
   /// The pools that attached subscribers may need, newest last, at most two.
   private(set) var pools: [Pool]
-  /// Who waits for a larger pool that is being made.
+  /// Connections that wait for a larger pool.
   var waitingForPool: [Connection] = []
 
-  /// Connections that may be open without having said hello.
+  /// Maximum number of connections that have not sent a hello.
   private static let maximumStrangers = 64
-  /// How long a peer may take to say what it has to say next.
-  static let patience: Duration = .seconds(3)
-  /// How long to leave alone what failed for want of resources.
+  /// How long a peer may take to send its next message.
+  static let peerTimeout: Duration = .seconds(3)
+  /// How long to wait after a failure for lack of resources.
   static let rest: Duration = .milliseconds(100)
 
   init(_ core: PublisherCore, in group: AppGroup) throws(PublisherError) {
@@ -52,10 +52,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       crashPoint(.lockTaken)
       loop = try EventLoop.shared()
       do throws(SystemError) {
-        // Anybody may connect; the kernel says who did, and the group's manifest decides.
+        // Any user may connect; the kernel reports the peer, and the group's manifest decides.
         listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
       } catch {
-        // Or it would keep the next publisher out, who may be another user.
+        // Otherwise it would block the next publisher, which may belong to another user.
         try? directory.removeFile(files.lockName)
         throw error
       }
@@ -79,18 +79,18 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     if let listening { loop.remove(listening, listener.descriptor.number) }
   }
 
-  /// Ends every connection and gives the stream's name free, to other users too: where nobody may
-  /// replace another's file, what stayed would keep them out. When this returns a successor can
-  /// begin, even if a handler of ours that was just running keeps this object for a moment.
+  /// Ends every connection and frees the stream's name, for other users too: in a sticky directory
+  /// leftover files would block them. When this returns a successor can start, even if a running
+  /// handler retains this object for a moment.
   func end() {
     loop.performAndWait { [self] in
       if let listening { loop.remove(listening, listener.descriptor.number) }
       listening = nil
-      // A loan may outlive the server: it must not ring sockets that are closed.
+      // A loan may outlive the server and must not ring closed sockets.
       for connection in connections.values { drop(connection) }
       core.waker.end()
-      // Before the lock goes: afterwards they may be a successor's, and where somebody has removed
-      // the locked file they are already.
+      // Before unlocking: afterwards the files may belong to a successor; if the lock file has been
+      // removed, they already may.
       if lock?.isOfFile(files.lockName, in: directory) == true {
         for name in [files.socketName, files.lockName] { try? directory.removeFile(name) }
       }
@@ -107,19 +107,19 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   /// Owes a new pool to every subscriber. On the loop's thread.
   func offer(_ pool: Pool) {
-    // A larger picture's pool may have overtaken one for more holds.
+    // A pool for larger pictures may have overtaken one for more holds.
     guard pool.generation > pools.last?.generation ?? 0 else { return }
     pools = pools.suffix(1) + [pool]
     for connection in connections.values where connection.place != nil && !connection.isEvicted {
-      // The two newest are all that a frame in the ring can lie in.
+      // Frames in the ring use at most the two newest pools.
       connection.owedPools = connection.owedPools.suffix(1) + [pool]
       flush(connection)
     }
     noteRetainedMemory()
   }
 
-  /// Ends lossless delivery to a subscriber that does not get on, unless it has left meanwhile.
-  /// Waits for the loop's thread, which alone gives places and never blocks.
+  /// Ends lossless delivery to a subscriber that makes no progress, unless it has left meanwhile.
+  /// Waits for the loop's thread, which alone grants seats and never blocks.
   func endLossless(_ place: Int, of tenancy: UInt64) {
     loop.performAndWait { [core] in
       guard core.places.endLossless(place, of: tenancy) else { return }
@@ -129,7 +129,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
       crashPoint(.losslessEndCounted)
     }
-    // SYNC end/gap: releasing; from the place to the descriptors that are overwritten from here on.
+    // SYNC end/gap: releasing; from the seat's word to the descriptors overwritten from now on.
     // Pairs with the acquiring fence in `Attachment.losslessHasEnded`.
     atomicMemoryFence(ordering: .releasing)
   }
@@ -138,14 +138,14 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   private func acceptAll() {
     do throws(SystemError) {
-      // A bounded number at a time, so that a crowd at the door keeps nobody inside waiting.
+      // A bounded number at a time, so that many new connections do not delay the others.
       for _ in 0..<16 {
         guard let socket = try listener.accept() else { return }
         greet(socket)
       }
     } catch {
-      // Out of descriptors, say: the connection stays in the backlog, where it would wake the loop
-      // again and again, and is tried later.
+      // For example out of descriptors: the connection stays in the backlog, where it would wake
+      // the loop repeatedly, so accepting pauses.
       restFromAccepting()
     }
   }
@@ -166,7 +166,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     }
     dropSurplusStrangers()
     let connection = Connection(
-      socket, peer: peer, loop: loop, helloDeadline: .after(Self.patience))
+      socket, peer: peer, loop: loop, helloDeadline: .after(Self.peerTimeout))
     connections[connection.id] = connection
     let handler: EventLoop.Handler = { [weak self, weak connection] events in
       guard let self, let connection else { return }
@@ -177,12 +177,12 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard let self, let connection, connection.place == nil else { return }
       drop(connection)
     }
-    // A hello that came with the connection is read now.
+    // Reads a hello that came with the connection.
     handle(connection, .readable)
   }
 
-  /// Makes room at the door at the cost of who takes most of it: the oldest stranger goes of the
-  /// process that has most, of the user that has most. So a crowd pushes out its own.
+  /// Drops connections without a hello beyond the maximum: the oldest one of the process with the
+  /// most, of the user with the most. So a flood drops its own connections.
   private func dropSurplusStrangers() {
     let strangers = connections.values.filter { $0.place == nil }
     guard strangers.count >= Self.maximumStrangers else { return }
@@ -199,7 +199,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   }
 
   private func handle(_ connection: Connection, _ events: EventLoop.Events) {
-    // A bounded number at a time, so that no talkative peer keeps the loop from the others.
+    // A bounded number at a time, so that one peer cannot starve the others.
     for _ in 0..<16 {
       let message: Message?
       do { message = try Message(from: connection.socket) } catch { return drop(connection) }
@@ -218,11 +218,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     flush(connection)
   }
 
-  /// What becomes of a connection by a message.
+  /// The effect of a message on its connection.
   private enum Outcome { case stays, leaves, breaksProtocol }
 
   private func answer(_ message: borrowing Message, from connection: Connection) -> Outcome {
-    // The end of a connection reads as an empty message, again and again.
+    // The end of a connection reads as an empty message, repeatedly.
     if message.isEmpty, let next = try? Message(from: connection.socket), next.isEmpty {
       return .leaves
     }
@@ -277,17 +277,17 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     connections.removeValue(forKey: connection.id)
     guard let place = connection.place else { return }
     connection.place = nil
-    core.waker.bells.takeDown(place)
+    core.waker.bells.remove(place)
     core.places.leave(place)
     core.pools.takeBack(connection.holds)
     crashPoint(.placeLeft)
-    // Relaxed: read for people.
+    // Relaxed: informational.
     core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
     crashPoint(.placeFreed)
     noteChange()
   }
 
-  /// Wakes a publisher that waits for a subscriber to come, or to get on.
+  /// Wakes a publisher that waits for a subscriber to attach or to make progress.
   func noteChange() {
     core.changes.increment()
     core.changes.wakeAll()

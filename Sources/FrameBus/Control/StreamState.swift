@@ -1,13 +1,13 @@
-/// What a publisher says about its stream as a whole.
+/// The state of a stream, set by its publisher.
 enum StreamState: Equatable {
   case live
   case paused(PauseReason)
   case finished(FinishReason)
 }
 
-/// Why a stream ended, as its publisher said it.
+/// Why a stream ended, set by its publisher.
 public enum FinishReason: UInt32, Hashable, Sendable, CustomStringConvertible {
-  /// The source has no more frames.
+  /// The source has reached its end.
   case ended = 1
   /// The publisher was asked to stop.
   case stopped = 2
@@ -23,13 +23,13 @@ public enum FinishReason: UInt32, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Why no frames come although the publisher is there.
+/// Why a running publisher publishes no frames.
 public enum PauseReason: UInt32, Hashable, Sendable, CustomStringConvertible {
-  /// Somebody paused it.
+  /// A user paused it.
   case requested = 1
-  /// The source changes into something else, such as another size of the screen.
+  /// The source is changing, for example the screen's size.
   case transition = 2
-  /// There is nothing to capture, such as a screen that is off or locked.
+  /// The source is unavailable, such as a screen that is off or locked.
   case unavailable = 3
 
   public var description: String {

@@ -1,34 +1,34 @@
 import CFrameLayout
 import Platform
 
-/// What flows in one stream, as its publisher's control plane reports it.
+/// The status of one stream, reported by its publisher's control plane.
 public struct StreamStatus: Hashable, Sendable {
   public enum State: String, Hashable, Sendable { case starting, live, paused, finished }
 
   public let name: StreamName
   public let state: State
-  /// The number of this publisher; a restarted one has another.
+  /// The publisher's generation; a restarted publisher has another.
   public let generation: UInt64
   public let publisherPID: Int32
-  /// The newest sequence number, which is also how many frames were published.
+  /// The newest sequence number, which is also the number of published frames.
   public let cursor: UInt64
-  /// Payload of all frames published.
+  /// Total payload of all published frames.
   public let publishedBytes: UInt64
   /// Loans that were not published.
   public let abandoned: UInt64
   public let format: FrameFormat?
   public let slots: Int
   public let slotBytes: Int
-  /// Memory of the pools that are alive.
+  /// Memory of all live pools.
   public let retainedBytes: UInt64
-  /// How often a publish found somebody asleep.
+  /// Number of publishes that woke a sleeper.
   public let wakeUps: UInt64
   /// Subscribers that lost their lossless delivery.
   public let losslessEnded: UInt64
   public let evictions: UInt64
-  /// Connections that ended for what they sent.
+  /// Connections that were closed for violating the protocol.
   public let rejected: UInt64
-  /// Subscribers that a new pool could not be sent to yet.
+  /// Subscribers that have not been sent a new pool yet.
   public let owed: Int
   public let subscribers: [SubscriberStatus]
 
@@ -59,7 +59,7 @@ public struct StreamStatus: Hashable, Sendable {
   }
 }
 
-/// One subscriber of a stream. Its figures are its own words, copied by the publisher.
+/// One subscriber of a stream. Its figures are its own claims, copied by the publisher.
 public struct SubscriberStatus: Hashable, Sendable {
   public enum Policy: String, Hashable, Sendable, CaseIterable {
     case latest, keepLatest, lossless, everyNth, keyFrameAware
@@ -71,24 +71,24 @@ public struct SubscriberStatus: Hashable, Sendable {
 
   public let id: Int
   public let pid: Int32
-  /// The last frame received or given up.
+  /// The last frame received or dropped.
   public let position: UInt64
-  /// Frames published that it has not come to yet.
+  /// Published frames that it has neither received nor dropped yet.
   public let lag: UInt64
-  /// Frames it holds now.
+  /// Frames that it holds.
   public let held: Int
   public let received: UInt64
   public let dropped: UInt64
-  /// The same by reason, in the order of `DropReason.allCases`.
+  /// Drops by reason, in the order of `DropReason.allCases`.
   public let drops: [UInt64]
-  /// Nil for one that this version does not know.
+  /// Nil if this version does not know the policy.
   public let policy: Policy?
   public let wait: Wait?
   /// Whether the publisher waits for it.
   public let isLossless: Bool
-  /// How busy it says it is, in thousandths.
+  /// Its reported utilization, in thousandths.
   public let utilization: Int
-  /// From publish to receive, since it began.
+  /// Latencies from publish to receive, since it began.
   public let latencies: LatencyCounts
 
   public func dropped(for reason: DropReason) -> UInt64 {
@@ -115,7 +115,7 @@ public struct SubscriberStatus: Hashable, Sendable {
 }
 
 extension fb_status {
-  /// The ids of the subscribers it lists, at most as many as it has room for.
+  /// The IDs of the listed subscribers.
   var subscriberIDs: [UInt32] {
     let count = min(Int(subscriber_count), Int(FB_MAXIMUM_SUBSCRIBERS))
     // SAFETY: `count` is at most the number of rows in the record.

@@ -1,12 +1,12 @@
-/// How one sample of raw sound lies in memory. Integers are signed but for `u8`, whose silence is
-/// 128; floats are from −1 to 1. `le` and `be` are the byte orders.
+/// The memory layout of one sample of raw sound. Integers are signed except `u8`, whose silence is
+/// 128; floats range from −1 to 1. `le` and `be` are the byte orders.
 public enum SampleFormat: UInt32, Hashable, Sendable, CaseIterable {
   case u8 = 1
   case s8
   case s16le, s16be
   /// Three bytes.
   case s24le, s24be
-  /// The low three bytes of four; the high one means nothing.
+  /// The low three bytes of four; the high byte is undefined.
   case s24in32le, s24in32be
   case s32le, s32be
   case f32le, f32be
@@ -23,8 +23,8 @@ public enum SampleFormat: UInt32, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Which loudspeaker a channel is for: the bits of `dwChannelMask` in WAVEFORMATEXTENSIBLE.
-/// Channels lie in the order of their bits; those beyond the last bit have no place in the room.
+/// The loudspeaker positions of the channels: the bits of `dwChannelMask` in WAVEFORMATEXTENSIBLE.
+/// Channels are in the order of their bits; channels beyond the last bit have no position.
 public struct ChannelMask: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -57,14 +57,14 @@ public struct ChannelMask: OptionSet, Hashable, Sendable {
   public static let surround71: ChannelMask = [.surround51, .backLeft, .backRight]
 }
 
-/// How sound lies in a frame's bytes; for encoded sound, what it decodes to.
+/// The layout of raw sound in a frame's bytes; for encoded sound, the format that it decodes to.
 ///
-/// A *sample frame* is one sample of each channel. Interleaved, sample frames follow each other;
-/// planar, all samples of a channel do, and the channels follow each other, each as long as the
-/// payload divided by their number.
+/// A *sample frame* is one sample of each channel. Interleaved sound is a sequence of sample frames.
+/// Planar sound is a sequence of channels, each with all of its samples; all channels have the same
+/// length, the payload divided by their number.
 public struct AudioFormat: Hashable, Sendable {
   public let sampleFormat: SampleFormat
-  /// Sample frames a second.
+  /// Sample frames per second.
   public let sampleRate: Int
   public let channelCount: Int
   public let channelMask: ChannelMask
@@ -75,8 +75,8 @@ public struct AudioFormat: Hashable, Sendable {
   /// - Parameters:
   ///   - sampleRate: `1...UInt32.max`.
   ///   - channelCount: `1...maximumChannelCount`.
-  ///   - channelMask: no more bits than channels; nil for the usual one of mono and stereo, and
-  ///     for none otherwise.
+  ///   - channelMask: at most as many bits as channels; nil for the standard mask of mono or
+  ///     stereo, and for an empty mask otherwise.
   public init(
     _ sampleFormat: SampleFormat, sampleRate: Int, channelCount: Int,
     channelMask: ChannelMask? = nil, isInterleaved: Bool = true
@@ -97,10 +97,10 @@ public struct AudioFormat: Hashable, Sendable {
   /// Bytes of one sample frame.
   public var sampleFrameBytes: Int { sampleFormat.byteCount * channelCount }
 
-  /// Sample frames in so many bytes of raw sound.
+  /// The number of sample frames in `byteCount` bytes of raw sound.
   public func sampleFrameCount(inBytes byteCount: Int) -> Int { byteCount / sampleFrameBytes }
 
-  /// Where a channel's samples begin in so many bytes of raw sound, and how far apart they are.
+  /// The offset and stride of a channel's samples in `byteCount` bytes of raw sound.
   public func plane(ofChannel channel: Int, inBytes byteCount: Int) -> Plane {
     precondition(channel < channelCount, "channel \(channel) of \(channelCount)")
     let sampleBytes = sampleFormat.byteCount
@@ -109,7 +109,7 @@ public struct AudioFormat: Hashable, Sendable {
     return Plane(offset: offset, stride: sampleBytes)
   }
 
-  /// How long so many sample frames last, to the nanosecond below.
+  /// The duration of `count` sample frames, rounded down to a nanosecond.
   public func durationNs(ofSampleFrames count: Int) -> UInt64 {
     let (seconds, rest) = count.quotientAndRemainder(dividingBy: sampleRate)
     return UInt64(seconds) * 1_000_000_000 + UInt64(rest) * 1_000_000_000 / UInt64(sampleRate)
@@ -117,7 +117,7 @@ public struct AudioFormat: Hashable, Sendable {
 }
 
 extension FrameLease {
-  /// How many sample frames of raw sound it has; nil for everything else.
+  /// The number of sample frames of raw sound; nil for everything else.
   public var sampleFrameCount: Int? {
     format.fourcc == .pcm ? format.audio?.sampleFrameCount(inBytes: byteCount) : nil
   }

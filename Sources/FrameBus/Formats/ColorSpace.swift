@@ -1,7 +1,7 @@
-/// How numbers become colours, in the code points of ITU-T H.273 (ISO/IEC 23091-2), which H.264,
-/// HEVC, AV1, MP4 and PNG use too. Points that are not named here are carried all the same.
+/// A colour space in the code points of ITU-T H.273 (ISO/IEC 23091-2), which H.264, HEVC, AV1, MP4
+/// and PNG use too. Code points without a name here are passed on unchanged.
 public struct ColorSpace: Hashable, Sendable {
-  /// Which red, green, blue and white (H.273, table 2).
+  /// Colour primaries and white point (H.273, table 2).
   public struct Primaries: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -16,7 +16,7 @@ public struct ColorSpace: Hashable, Sendable {
     public static let displayP3 = Primaries(rawValue: 12)
   }
 
-  /// How light becomes a number (H.273, table 3).
+  /// Transfer characteristics (H.273, table 3).
   public struct Transfer: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -32,12 +32,12 @@ public struct ColorSpace: Hashable, Sendable {
     public static let hlg = Transfer(rawValue: 18)
   }
 
-  /// How red, green and blue become luma and chroma (H.273, table 4).
+  /// Matrix coefficients, from RGB to luma and chroma (H.273, table 4).
   public struct Matrix: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// They do not: the picture is RGB.
+    /// No matrix: the picture is RGB.
     public static let identity = Matrix(rawValue: 0)
     public static let bt709 = Matrix(rawValue: 1)
     public static let unspecified = Matrix(rawValue: 2)
@@ -51,7 +51,7 @@ public struct ColorSpace: Hashable, Sendable {
     case unspecified
     /// 16 to 235 for 8-bit luma, to 240 for chroma.
     case limited
-    /// All numbers.
+    /// All values.
     case full
   }
 
@@ -69,7 +69,7 @@ public struct ColorSpace: Hashable, Sendable {
 
   public static let unspecified = ColorSpace(
     primaries: .unspecified, transfer: .unspecified, matrix: .unspecified, range: .unspecified)
-  /// What computers draw: RGB.
+  /// Computer graphics: RGB.
   public static let sRGB = ColorSpace(
     primaries: .bt709, transfer: .sRGB, matrix: .identity, range: .full)
   /// Standard-definition video, with the primaries of 525 lines.
@@ -78,7 +78,7 @@ public struct ColorSpace: Hashable, Sendable {
   /// High-definition video.
   public static let bt709 = ColorSpace(
     primaries: .bt709, transfer: .bt709, matrix: .bt709, range: .limited)
-  /// What JPEG files and most cameras deliver: sRGB by the matrix of BT.601.
+  /// JPEG files and most cameras: sRGB with the matrix of BT.601.
   public static let jpeg = ColorSpace(
     primaries: .bt709, transfer: .sRGB, matrix: .smpte170m, range: .full)
   /// High dynamic range with absolute brightness, HDR10.
@@ -90,13 +90,13 @@ public struct ColorSpace: Hashable, Sendable {
 }
 
 extension ColorSpace {
-  /// From the low end: primaries, transfer, matrix, range, a byte each.
+  /// One byte each, from the lowest: primaries, transfer, matrix, range.
   var packed: UInt32 {
     UInt32(primaries.rawValue) | UInt32(transfer.rawValue) << 8 | UInt32(matrix.rawValue) << 16
       | UInt32(range.rawValue) << 24
   }
 
-  /// 0, which says nothing, is unspecified; so is a range that there is not.
+  /// 0 and invalid ranges are unspecified.
   init(packed: UInt32) {
     func byte(_ index: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: packed >> (8 * index)) }
     self.init(
@@ -107,8 +107,8 @@ extension ColorSpace {
 }
 
 extension ColorSpace: CustomStringConvertible {
-  /// A name where there is one, otherwise primaries/transfer/matrix by their numbers, as
-  /// `1/13/6 full`.
+  /// The name, if there is one; otherwise the numbers primaries/transfer/matrix and the range, such
+  /// as `1/13/6 full`.
   public var description: String {
     let named: [(ColorSpace, String)] = [
       (.unspecified, "unspecified"), (.sRGB, "sRGB"), (.bt601, "bt601"), (.bt709, "bt709"),

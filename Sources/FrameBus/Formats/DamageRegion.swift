@@ -1,7 +1,7 @@
 import CFrameLayout
 
-/// Where a picture changed: up to four rectangles, or everything. It may cover pixels that did not
-/// change, and never leaves one out that did.
+/// The changed area of a picture: up to four rectangles, or everything. It covers every changed
+/// pixel, and may cover unchanged ones.
 public struct DamageRegion: Hashable, Sendable {
   /// The first `count` are rectangles; the others are 0.
   private var words = SIMD4<UInt64>()
@@ -16,13 +16,13 @@ public struct DamageRegion: Hashable, Sendable {
 
   private init(isFull: Bool) { self.isFull = isFull }
 
-  /// All of the rectangles; where they are more than four, some become one that spans them.
+  /// The region of the rectangles. If there are more than four, some are merged.
   public init(_ rects: some Sequence<PixelRect>) {
     self = .none
     for rect in rects { insert(rect) }
   }
 
-  /// The rectangles; none when the region is full.
+  /// The rectangles; empty if the region is full.
   public var rects: [PixelRect] { (0..<count).map { self[$0] } }
 
   /// Whether nothing changed.
@@ -30,8 +30,8 @@ public struct DamageRegion: Hashable, Sendable {
 
   private subscript(index: Int) -> PixelRect { PixelRect(packed: words[index]) }
 
-  /// Adds a rectangle. Beyond the fourth, the two that can become one at the cost of the fewest
-  /// unchanged pixels do. What lies outside all pictures is left out.
+  /// Adds a rectangle. Beyond the fourth, the two rectangles whose union adds the fewest unchanged
+  /// pixels are merged. Parts beyond the largest picture are cut off.
   public mutating func insert(_ rect: PixelRect) {
     let rect = rect.intersection(.board)
     if isFull || rect.isEmpty { return }
@@ -49,7 +49,7 @@ public struct DamageRegion: Hashable, Sendable {
       }
     }
     let merged = self[best.first].spanning(best.second < count ? self[best.second] : rect)
-    // The higher index first, so that the lower one stays where it is.
+    // The higher index first, so that the lower index stays valid.
     if best.second < count {
       remove(at: best.second)
       remove(at: best.first)
@@ -57,7 +57,7 @@ public struct DamageRegion: Hashable, Sendable {
     } else {
       remove(at: best.first)
     }
-    // Ends: there is room now.
+    // The recursion ends: there is room now.
     insert(merged)
   }
 
@@ -67,7 +67,7 @@ public struct DamageRegion: Hashable, Sendable {
     for index in 0..<other.count { insert(other[index]) }
   }
 
-  /// What of it lies in a rectangle, in coordinates of that rectangle's corner.
+  /// The part inside a rectangle, in coordinates relative to its corner.
   public func clipped(to area: PixelRect) -> DamageRegion {
     if isFull || isEmpty { return self }
     var region = DamageRegion.none
@@ -98,7 +98,7 @@ extension DamageRegion {
     descriptor.damage = (words[0], words[1], words[2], words[3])
   }
 
-  /// What another process wrote; a number of rectangles that cannot be stands for everything.
+  /// The region of another process's descriptor. An invalid number of rectangles means full.
   init(_ descriptor: fb_descriptor) {
     let claimed = Int(descriptor.damage_count)
     self.init(isFull: claimed > Self.capacity)

@@ -1,5 +1,5 @@
-// DRM's codes of the raw pixel formats that the bus knows the layout of. They name a little-endian
-// word, so that `XR24` is the bytes blue, green, red, unused. GStreamer's names stand beside them.
+// DRM codes of the raw pixel formats whose layout the bus knows. They name a little-endian word:
+// `XR24` is the bytes blue, green, red, unused. GStreamer's names follow.
 
 /// Packed: one plane.
 extension FourCC {
@@ -81,7 +81,7 @@ extension FourCC {
   public static let p210 = FourCC("P", "2", "1", "0")
 }
 
-/// Planar: luma, U, V, unless it says otherwise.
+/// Planar: luma, U, V, unless stated otherwise.
 extension FourCC {
   /// 4:2:0. I420.
   public static let yuv420 = FourCC("Y", "U", "1", "2")
@@ -105,11 +105,11 @@ extension FourCC {
   public static let s412 = FourCC("S", "4", "1", "2")
 }
 
-/// How one plane of a raw pixel format divides a picture.
+/// The sampling of one plane of a raw pixel format.
 struct PlaneShape {
-  /// Bytes of one sample, or group of samples, in a row.
+  /// Bytes of one sample or group of samples in a row.
   let bytes: Int
-  /// Columns and rows of pixels that one such sample covers.
+  /// Columns and rows of pixels that one sample covers.
   let columns: Int
   let rows: Int
 
@@ -124,7 +124,7 @@ struct PlaneShape {
 }
 
 extension FourCC {
-  /// The planes of a format that the bus knows the layout of; empty for all others.
+  /// The planes of a format whose layout the bus knows; empty for all others.
   var planeShapes: [PlaneShape] {
     switch self {
     case .r8: [PlaneShape(1)]

@@ -1,11 +1,11 @@
-/// What the bytes of a frame are, by a four-character code: for raw pictures the DRM code of their
-/// pixel format (`drm_fourcc.h` of the Linux kernel), for everything else a codec's.
+/// The encoding of a frame's bytes as a four-character code: for raw pictures the DRM code of the
+/// pixel format (`drm_fourcc.h` of the Linux kernel), for everything else the code of a codec.
 public struct FourCC: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   public let rawValue: UInt32
 
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// - Parameter code: four ASCII characters, or nil is returned.
+  /// Returns nil unless `code` has four ASCII characters.
   public init?(_ code: String) {
     let bytes = Array(code.utf8)
     guard bytes.count == 4, bytes.allSatisfy(Self.printable.contains) else { return nil }
@@ -18,8 +18,8 @@ public struct FourCC: RawRepresentable, Hashable, Sendable, CustomStringConverti
 
   private static let printable: ClosedRange<UInt8> = 0x20...0x7e
 
-  /// The four characters; the number where they are not all printable ones, as another process may
-  /// have chosen them.
+  /// The four characters, or the number if they are not all printable; another process may have
+  /// chosen them.
   public var description: String {
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: rawValue >> ($0 * 8)) }
     guard bytes.allSatisfy(Self.printable.contains) else {
@@ -29,9 +29,9 @@ public struct FourCC: RawRepresentable, Hashable, Sendable, CustomStringConverti
   }
 }
 
-/// Encodings that are no raw pictures: V4L2's codes for video, those of MP4 files for sound.
+/// Encodings other than raw pictures: V4L2's codes for video, those of MP4 files for sound.
 extension FourCC {
-  /// Raw sound; `AudioFormat` says how its samples lie.
+  /// Raw sound; `AudioFormat` describes its layout.
   public static let pcm = FourCC("l", "p", "c", "m")
 
   public static let h264 = FourCC("H", "2", "6", "4")

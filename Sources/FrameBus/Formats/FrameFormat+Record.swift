@@ -22,7 +22,7 @@ extension FrameFormat {
     return record
   }
 
-  /// A format from another process's record, or nil if it breaks a rule.
+  /// A format from another process's record; nil if the record is invalid.
   package init?(_ record: fb_format) {
     guard let kind = Kind(rawValue: record.kind),
       record.plane_count <= UInt32(FB_MAXIMUM_PLANES),
@@ -54,7 +54,7 @@ extension AudioFormat {
     record.is_interleaved = isInterleaved ? 1 : 0
   }
 
-  /// Nil where there is no sound: all is 0.
+  /// Nil without sound, when all fields are 0.
   package init?(_ record: fb_format) throws(FrameFormatError) {
     if record.sample_format == 0, record.sample_rate == 0, record.channel_count == 0 { return nil }
     guard let sampleFormat = SampleFormat(rawValue: record.sample_format) else {

@@ -1,6 +1,6 @@
 import CFrameLayout
 
-/// Where one plane of a picture begins in the frame's bytes, and how far its rows are apart.
+/// The offset of one plane of a picture in the frame's bytes, and the stride of its rows.
 public struct Plane: Hashable, Sendable {
   public var offset: Int
   public var stride: Int
@@ -11,7 +11,7 @@ public struct Plane: Hashable, Sendable {
   }
 }
 
-/// Frames per second as a fraction; 0/1 where frames come when something changes.
+/// Frames per second as a fraction; 0/1 if frames are published only on changes.
 public struct FrameRate: Hashable, Sendable {
   public var numerator: Int
   public var denominator: Int
@@ -24,9 +24,9 @@ public struct FrameRate: Hashable, Sendable {
   public static let variable = FrameRate(0, 1)
 }
 
-/// What the bytes of a stream's frames mean. Changes mid-stream without reconnecting.
+/// The format of a stream's frames. It can change while subscribers stay attached.
 public struct FrameFormat: Hashable, Sendable {
-  /// What a stream is for; the fourcc says how it is encoded.
+  /// The purpose of a stream; `fourcc` is its encoding.
   public enum Kind: UInt32, Hashable, Sendable {
     case video = 1
     case appAudio, micAudio, data
@@ -36,23 +36,23 @@ public struct FrameFormat: Hashable, Sendable {
 
   public let kind: Kind
   public let fourcc: FourCC
-  /// Pixels; 0 for what is no picture.
+  /// Width in pixels; 0 unless the frame is a picture.
   public let width: Int
   public let height: Int
-  /// 1…4 for raw pictures; none for everything else.
+  /// 1…4 planes for raw pictures; empty for everything else.
   public let planes: [Plane]
-  /// Bytes of a whole picture with planes; the most there can be in all other frames.
+  /// Bytes of a raw picture; the maximum number of bytes for all other frames.
   public let byteCount: Int
   public let frameRate: FrameRate
   public let colorSpace: ColorSpace
-  /// How raw sound lies in memory, or what encoded sound decodes to; nil for what is no sound.
+  /// The layout of raw sound, or the format that encoded sound decodes to; nil without sound.
   public let audio: AudioFormat?
 
-  /// The largest width and height: coordinates travel as 16-bit numbers.
+  /// The largest width and height: coordinates are sent as 16-bit numbers.
   public static let maximumSide = 65_535
   public static let maximumByteCount = 1 << 32 - 1
 
-  /// A format with a layout of its own. The factories below are for the usual ones.
+  /// A format with a custom layout. Use the factories below for the usual ones.
   public init(
     kind: Kind, fourcc: FourCC, width: Int, height: Int, planes: [Plane], byteCount: Int,
     frameRate: FrameRate = .variable, colorSpace: ColorSpace = .unspecified,
@@ -70,8 +70,8 @@ public struct FrameFormat: Hashable, Sendable {
     try check()
   }
 
-  /// A raw picture with the rows of each plane padded to 4 bytes and its planes one after the
-  /// other, as GStreamer lays them out.
+  /// A raw picture in GStreamer's layout: the rows of each plane padded to 4 bytes, the planes one
+  /// after the other.
   public static func video(
     _ fourcc: FourCC, width: Int, height: Int, frameRate: FrameRate = .variable,
     colorSpace: ColorSpace = .unspecified
@@ -96,7 +96,7 @@ public struct FrameFormat: Hashable, Sendable {
       byteCount: offset, frameRate: frameRate, colorSpace: colorSpace)
   }
 
-  /// Raw sound, in frames of up to so many sample frames.
+  /// Raw sound, in frames of up to `maximumSampleFrameCount`.
   /// - Parameter kind: `appAudio` or `micAudio`.
   public static func audio(
     _ kind: Kind, _ audio: AudioFormat, maximumSampleFrameCount: Int
@@ -109,9 +109,9 @@ public struct FrameFormat: Hashable, Sendable {
 
   /// Encoded pictures or sound, or other data, in frames that differ in size.
   /// - Parameters:
-  ///   - codec: such as `.h264` or `.opus`; what subscribers agree on for other data.
-  ///   - width: of the picture that it decodes to; 0 for what is no picture. `height` likewise.
-  ///   - audio: what the sound decodes to.
+  ///   - codec: such as `.h264` or `.opus`; for other data, any code that the subscribers know.
+  ///   - width: of the decoded picture; 0 unless it is a picture. `height` likewise.
+  ///   - audio: the format of the decoded sound.
   public static func encoded(
     _ codec: FourCC, as kind: Kind, maximumByteCount: Int, width: Int = 0, height: Int = 0,
     frameRate: FrameRate = .variable, colorSpace: ColorSpace = .unspecified,
@@ -122,7 +122,7 @@ public struct FrameFormat: Hashable, Sendable {
       byteCount: maximumByteCount, frameRate: frameRate, colorSpace: colorSpace, audio: audio)
   }
 
-  /// How many bytes a frame of this format can have.
+  /// The valid payload sizes of this format.
   var payloadRule: PayloadRule {
     if !planes.isEmpty { return PayloadRule(least: UInt64(byteCount), most: .max) }
     let unit = fourcc == .pcm ? audio?.sampleFrameBytes ?? 1 : 1
@@ -130,13 +130,13 @@ public struct FrameFormat: Hashable, Sendable {
   }
 }
 
-/// How many bytes of payload a frame can have.
+/// The valid payload sizes of a frame.
 struct PayloadRule {
   var least: UInt64
   var most: UInt64
   var unit: UInt64 = 1
 
-  /// Of no format.
+  /// Admits nothing.
   static let none = PayloadRule(least: 1, most: 0)
 
   func admits(_ byteCount: UInt64) -> Bool {
@@ -144,7 +144,7 @@ struct PayloadRule {
   }
 }
 
-// MARK: - What holds for every format, whoever made it
+// MARK: - Rules for every format, local or from another process
 
 extension FrameFormat {
   private func check() throws(FrameFormatError) {
@@ -170,8 +170,8 @@ extension FrameFormat {
     }
   }
 
-  /// Planes lie inside the bytes: to the last sample where the layout is known, and for one row at
-  /// least where it is not. Raw video has them all.
+  /// Planes lie inside the bytes: up to the last sample if the layout is known, and with at least
+  /// one row otherwise. Raw video has all planes.
   private func checkPlanes() throws(FrameFormatError) {
     let shapes = fourcc.planeShapes
     let isRawVideo = kind == .video && !shapes.isEmpty
@@ -211,18 +211,18 @@ public enum FrameFormatError: Error, Hashable, Sendable, CustomStringConvertible
     case .wrongSize(let width, let height):
       "a picture of \(width)×\(height) is not possible; sides are 1 to \(FrameFormat.maximumSide)"
     case .unknownLayout(let fourcc):
-      "the layout of “\(fourcc)” is not known; give the planes with FrameFormat(kind:…)"
+      "the layout of “\(fourcc)” is unknown; give the planes with FrameFormat(kind:…)"
     case .wrongByteCount(let count):
       "a frame of \(count) bytes is not possible; frames have 1 to "
         + "\(FrameFormat.maximumByteCount), and raw sound whole sample frames"
     case .wrongPlane(let index):
-      "plane \(index) does not lie inside the frame; check offset, stride and byteCount"
+      "plane \(index) lies outside the frame; check offset, stride and byteCount"
     case .wrongSound(let sampleRate, let channelCount):
       "sound of \(channelCount) channels at \(sampleRate) Hz is not possible; use 1 to "
-        + "\(AudioFormat.maximumChannelCount) channels, with no more places than channels"
+        + "\(AudioFormat.maximumChannelCount) channels, and at most one position for each"
     case .wrongKind(let kind, let fourcc):
-      "a stream of kind \(kind) cannot be “\(fourcc)” like this; give raw sound (“\(FourCC.pcm)”) "
-        + "an AudioFormat, and pictures none"
+      "a stream of kind \(kind) cannot be “\(fourcc)” with this AudioFormat; raw sound "
+        + "(“\(FourCC.pcm)”) needs one, and pictures have none"
     }
   }
 }

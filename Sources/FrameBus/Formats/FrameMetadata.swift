@@ -1,56 +1,55 @@
 import CFrameLayout
 import Platform
 
-/// Facts about a frame, a bit each. Bits that are not named here are carried all the same.
+/// Properties of a frame, one bit each. Bits without a name here are passed on unchanged.
 public struct FrameFlags: OptionSet, Hashable, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   private init(_ flag: Int) { rawValue = UInt32(flag) }
 
-  /// Can be decoded without any frame before it. Raw frames can, and need not say so.
+  /// Can be decoded without earlier frames. Implied for raw frames.
   public static let keyFrame = FrameFlags(FB_FLAG_KEY_FRAME)
-  /// Time or content jumps before this frame, as after a pause or a seek.
+  /// Time or content jumps at this frame, as after a pause or a seek.
   public static let discontinuity = FrameFlags(FB_FLAG_DISCONTINUITY)
-  /// Sound of which every sample is 0.
+  /// Silent sound: every sample is 0.
   public static let silence = FrameFlags(FB_FLAG_SILENCE)
-  /// Parts of the picture were blanked because they are not to be recorded.
+  /// Parts of the picture were blanked because they must not be recorded.
   public static let protected = FrameFlags(FB_FLAG_PROTECTED)
-  /// The same picture as the frame before.
+  /// The same picture as the previous frame.
   public static let repeated = FrameFlags(FB_FLAG_REPEATED)
-  /// No other frame needs it to be decoded: the one to leave out first.
+  /// No other frame depends on it: the first to leave out.
   public static let droppable = FrameFlags(FB_FLAG_DROPPABLE)
-  /// What a decoder must have first, such as parameter sets; no picture and no sound by itself.
+  /// Decoder configuration, such as parameter sets, without a picture or sound.
   public static let configuration = FrameFlags(FB_FLAG_CONFIGURATION)
 
-  /// The bus's own: the descriptor has a checksum. Never seen in metadata.
+  /// Internal: the descriptor has a checksum. Never set in metadata.
   static let checksummed = FrameFlags(FB_FLAG_CHECKSUMMED)
 }
 
-/// What travels beside a frame's bytes.
+/// The metadata of a frame.
 ///
-/// Times are in nanoseconds. Those of this machine are `CLOCK_MONOTONIC`'s, one clock for all
-/// processes and streams; so differences between them are latencies, and sound and pictures of two
-/// streams meet by their PTS.
+/// Times are in nanoseconds. Those of this machine use `CLOCK_MONOTONIC`, one clock for all
+/// processes and streams. So their differences are latencies, and the PTS synchronizes sound and
+/// pictures of two streams.
 public struct FrameMetadata: Hashable, Sendable {
-  /// When the frame is to be shown or heard, the first sample of it where there are many. For live
-  /// sources `CLOCK_MONOTONIC`; for others a clock of the source's own that begins anywhere. Grows
-  /// from frame to frame, but for encoded frames, which come in the order of decoding. Nothing on
-  /// the way changes it.
+  /// Presentation time of the frame, or of its first sample. For live sources `CLOCK_MONOTONIC`;
+  /// for others a clock of the source with any origin. Increases from frame to frame, except for
+  /// encoded frames, which are in decoding order. The bus does not change it.
   public var ptsNs: Int64
-  /// How long the frame is shown or heard; 0 where that is not known.
+  /// Duration of the frame; 0 if unknown.
   public var durationNs: UInt64 = 0
-  /// When the source had the frame, `CLOCK_MONOTONIC`; 0 where it was not captured but read.
+  /// When the source captured the frame, `CLOCK_MONOTONIC`; 0 if it was not captured but read.
   public var capturedAtNs: UInt64
   public var flags: FrameFlags = []
   public var orientation = Orientation.up
-  /// The part of the picture to show, in pixels of the picture in memory; nil for all of it.
+  /// The visible part of the picture, in pixels of the picture in memory; nil for all of it.
   public var crop: PixelRect?
-  /// What changed since the frame published before, in pixels of the picture in memory.
+  /// The area that changed since the previous published frame, in pixels of the picture in memory.
   ///
-  /// A publisher that cannot tell says `.full`, as the default is. One that can counts from the
-  /// last frame it *published*: what changed for a loan that it dropped belongs to the next one.
-  /// What the slot held before does not count: all of it must be filled.
+  /// A publisher that does not know it uses `.full`, the default. Otherwise the damage is relative
+  /// to the last *published* frame: the damage of an abandoned loan belongs to the next frame. The
+  /// slot's earlier content is irrelevant: the whole frame must be written.
   public var damage = DamageRegion.full
 
   public init(ptsNs: Int64, capturedAtNs: UInt64) {
@@ -65,12 +64,12 @@ public struct FrameMetadata: Hashable, Sendable {
     FrameMetadata(ptsNs: Int64(nowNs), capturedAtNs: nowNs)
   }
 
-  /// The part of a picture of this format that is to be shown, as it lies in memory.
+  /// The visible part of a picture of this format, in its coordinates in memory.
   public func visibleRect(of format: FrameFormat) -> PixelRect {
     crop ?? format.bounds
   }
 
-  /// The width and height at which a picture of this format is shown, cropped and upright.
+  /// The bounds of the visible picture of this format, cropped and upright.
   public func uprightBounds(of format: FrameFormat) -> PixelRect {
     let visible = visibleRect(of: format)
     let whole = PixelRect(x: 0, y: 0, width: visible.width, height: visible.height)
@@ -84,7 +83,7 @@ extension FrameFormat {
 }
 
 extension fb_descriptor {
-  /// What `FrameMetadata.now` says, where no field was set before.
+  /// The fields of `FrameMetadata.now`, for a descriptor without any other metadata.
   mutating func setCaptured(at nowNs: UInt64) {
     pts_ns = Int64(nowNs)
     captured_at_ns = nowNs
@@ -104,8 +103,8 @@ extension FrameMetadata {
     damage.store(into: &descriptor)
   }
 
-  /// What another process wrote: rectangles are cut to the picture, so that they can be used as
-  /// they are; an orientation that there is not is upright.
+  /// Metadata from another process: rectangles are clipped to the picture, so that they can be used
+  /// without further checks; an invalid orientation becomes `.up`.
   package init(_ descriptor: fb_descriptor, of format: FrameFormat) {
     ptsNs = descriptor.pts_ns
     durationNs = descriptor.duration_ns

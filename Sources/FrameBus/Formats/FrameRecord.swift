@@ -1,9 +1,9 @@
 import CFrameLayout
 
-/// What is known of a frame besides its bytes, as a descriptor and a format of CFrameLayout.h: for
-/// files that outlive the stream. Where the frame lay on the bus is not in it.
+/// A frame's format and metadata as a descriptor and a format of CFrameLayout.h, for files that
+/// outlive the stream. The frame's location on the bus is omitted.
 package struct FrameRecord: Hashable, Sendable {
-  /// Of `bytes`.
+  /// The length of `bytes`.
   package static let recordBytes = Int(FB_DESCRIPTOR_BYTES) + Int(FB_FORMAT_BYTES)
 
   package let sequence: SequenceNumber
@@ -11,7 +11,7 @@ package struct FrameRecord: Hashable, Sendable {
   package let byteCount: Int
   package let metadata: FrameMetadata
   package let format: FrameFormat
-  /// CRC-32C of the bytes, if the publisher gave one.
+  /// CRC-32C of the bytes, if the publisher computed one.
   package let checksum: UInt32?
 
   package init(_ lease: borrowing FrameLease) {
@@ -23,7 +23,7 @@ package struct FrameRecord: Hashable, Sendable {
     checksum = lease.checksum
   }
 
-  /// A descriptor and, behind it, a format.
+  /// A descriptor followed by a format.
   package var bytes: [UInt8] {
     var descriptor = fb_descriptor()
     metadata.store(into: &descriptor)
@@ -36,10 +36,10 @@ package struct FrameRecord: Hashable, Sendable {
       + withUnsafeBytes(of: format.record(epoch: 0)) { unsafe Array($0) }
   }
 
-  /// - Parameter bytes: from wherever: all that cannot be a frame is refused.
+  /// Returns nil for invalid records. The bytes are untrusted.
   package init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count == Self.recordBytes else { return nil }
-    // SAFETY: both lie within the bytes, as checked, and any bits are a value of them.
+    // SAFETY: both lie within the bytes, as checked, and every bit pattern is valid for them.
     let (descriptor, format) = unsafe bytes.withUnsafeBytes { bytes in
       unsafe (
         bytes.loadUnaligned(as: fb_descriptor.self),

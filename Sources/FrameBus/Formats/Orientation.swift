@@ -1,5 +1,5 @@
-/// How a picture lies in memory, by the numbers of TIFF and EXIF: which side of the upright picture
-/// the first row and the first column are. The bus carries it; who shows the picture applies it.
+/// The orientation of a picture in memory, with the numbers of TIFF and EXIF: the sides of the
+/// upright picture where its first row and first column are. The viewer applies it, not the bus.
 public enum Orientation: UInt8, Hashable, Sendable, CaseIterable {
   /// First row top, first column left.
   case up = 1
@@ -21,7 +21,7 @@ public enum Orientation: UInt8, Hashable, Sendable, CaseIterable {
   /// Whether the rows in memory are columns of the upright picture.
   public var swapsSides: Bool { rawValue >= Orientation.leftMirrored.rawValue }
 
-  /// Where a rectangle of the picture in memory, which has these sides, lies in the upright one.
+  /// Converts a rectangle from a picture in memory of this size to the upright picture.
   public func upright(_ rect: PixelRect, width: Int, height: Int) -> PixelRect {
     let fromRight = width - rect.x - rect.width
     let fromBottom = height - rect.y - rect.height

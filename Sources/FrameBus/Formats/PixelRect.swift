@@ -1,4 +1,4 @@
-/// A rectangle of pixels, from its top left corner. Empty where a side is not above 0.
+/// A rectangle of pixels, from its top left corner. Empty unless both sides are positive.
 public struct PixelRect: Hashable, Sendable {
   public var x: Int
   public var y: Int
@@ -14,12 +14,12 @@ public struct PixelRect: Hashable, Sendable {
 
   public var isEmpty: Bool { width <= 0 || height <= 0 }
 
-  /// Whether all of another rectangle lies inside.
+  /// Whether another rectangle lies completely inside.
   public func contains(_ other: PixelRect) -> Bool {
     other.isEmpty || intersection(other) == other
   }
 
-  /// What lies in both; all 0 where nothing does.
+  /// The intersection; all 0 if it is empty.
   public func intersection(_ other: PixelRect) -> PixelRect {
     let left = max(x, other.x)
     let top = max(y, other.y)
@@ -29,7 +29,7 @@ public struct PixelRect: Hashable, Sendable {
     return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// The smallest rectangle around both, neither of them empty.
+  /// The smallest rectangle around both. Neither may be empty.
   func spanning(_ other: PixelRect) -> PixelRect {
     let left = min(x, other.x)
     let top = min(y, other.y)
@@ -40,11 +40,11 @@ public struct PixelRect: Hashable, Sendable {
 
   var area: Int { width * height }
 
-  /// All that coordinates on the board can name.
+  /// The range of coordinates on the board.
   static let board = PixelRect(
     x: 0, y: 0, width: FrameFormat.maximumSide, height: FrameFormat.maximumSide)
 
-  /// Four 16-bit numbers, x lowest. Must lie inside `board`.
+  /// Four 16-bit numbers, x lowest. The rectangle must lie inside `board`.
   var packed: UInt64 { [height, width, y, x].reduce(0) { $0 << 16 | UInt64(UInt16($1)) } }
 
   init(packed: UInt64) {

@@ -1,13 +1,13 @@
 import Platform
 
-/// A free slot, borrowed to be filled and published. Dropping it abandons the slot.
+/// A loaned slot, to be filled and published. Dropping the loan abandons the slot.
 ///
 /// It belongs to the thread or isolation of its `Publisher`.
 public struct FrameLoan: ~Copyable {
   private let core: PublisherCore
-  /// Which of the publisher's loans it is.
+  /// The index of the loan in the publisher's ledger.
   private let index: Int
-  /// Whether the slot has yet to be given back.
+  /// Whether the loan has been neither published nor abandoned.
   private var isOut = true
 
   init(core: PublisherCore, index: Int) {
@@ -15,8 +15,8 @@ public struct FrameLoan: ~Copyable {
     self.index = index
   }
 
-  /// What is filled into the slot. Preset to the publisher's format when the slot was loaned; a
-  /// change of that in between does not relabel what is here.
+  /// The format of the frame. Preset to the publisher's format at the time of the loan; later
+  /// changes of the publisher's format do not affect it.
   public var format: FrameFormat {
     get { core.ring.loans[index].format }
     set {
@@ -25,8 +25,8 @@ public struct FrameLoan: ~Copyable {
     }
   }
 
-  /// Travels with the frame. Preset to a frame captured and due now: when this is first looked at
-  /// or, if it never is, when the frame is published.
+  /// The frame's metadata. Preset to a frame captured and due now: at the first access or, without
+  /// one, when the frame is published.
   public var metadata: FrameMetadata {
     get {
       if !core.ring.loans[index].hasMetadata { set(.now()) }
@@ -40,10 +40,10 @@ public struct FrameLoan: ~Copyable {
     core.ring.loans[index].hasMetadata = true
   }
 
-  /// Bytes that fit into the slot.
+  /// The slot's size in bytes.
   public var byteCapacity: Int { core.ring.loans[index].slotBytes }
 
-  /// The slot's memory: page-aligned, `byteCapacity` long, with whatever an earlier frame left.
+  /// The slot's memory: page-aligned, `byteCapacity` bytes, with the content of an earlier frame.
   public var bytes: MutableRawSpan {
     @_lifetime(&self)
     mutating get {
@@ -56,24 +56,25 @@ public struct FrameLoan: ~Copyable {
     }
   }
 
-  /// Which pool the slot is in, for sources whose writer is another process.
+  /// The generation of the slot's pool, for sources whose writer is another process.
   public var poolGeneration: UInt32 { core.ring.loans[index].pool.generation }
-  /// Where in that pool the slot begins.
+  /// The slot's byte offset in that pool.
   public var offsetInPool: Int { core.ring.loans[index].slot * byteCapacity }
 
   /// Makes the frame visible to all subscribers.
-  /// - Parameter byteCount: bytes of payload; nil for the format's. Of a picture with planes no
-  ///   fewer than that, of everything else no more, and of raw sound whole sample frames.
-  /// - Returns: the frame's number.
-  /// - Complexity: O(subscribers). Never blocks; at most one system call while somebody sleeps on
-  ///   the futex, and one more for each subscriber that waits on a descriptor.
+  /// - Parameter byteCount: bytes of payload; nil for the format's `byteCount`. At least that for a
+  ///   picture with planes, at most that for everything else, and whole sample frames for raw
+  ///   sound.
+  /// - Returns: the frame's sequence number.
+  /// - Complexity: O(subscribers). Never blocks; at most one system call for all subscribers that
+  ///   sleep on the futex, and one for each subscriber that waits on a descriptor.
   @discardableResult
   public consuming func publish(byteCount: Int? = nil) -> SequenceNumber {
     let byteCount = byteCount ?? core.ring.loans[index].format.byteCount
     precondition(
       core.ring.loans[index].format.payloadRule.admits(UInt64(byteCount))
         && byteCount <= byteCapacity,
-      "\(byteCount) bytes of a frame of \(format.byteCount) in a slot of \(byteCapacity)")
+      "\(byteCount) bytes for a frame of \(format.byteCount) in a slot of \(byteCapacity)")
     isOut = false
     return core.publish(loan: index, byteCount: byteCount)
   }

@@ -2,29 +2,28 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// The subscribers' places, as publishing thread and control plane share them: which are taken,
-/// how many hold words each was granted, and the pages behind them.
+/// The stream's seats, shared by the publishing thread and the control plane: which are taken, how
+/// many hold words each was granted, and their pages. In code a seat's index is its place.
 ///
-/// The control plane fills and empties places; the publishing thread only reads, without a lock.
+/// The control plane fills and empties seats; the publishing thread only reads, without a lock.
 final class Places: Sendable {
   static let count = Int(FB_MAXIMUM_SUBSCRIBERS)
 
   private let pages: PageRow
   private let taken = Atomic<UInt64>(0)
-  /// Those of the taken places whose subscriber said that it is there.
+  /// The taken seats whose subscriber has confirmed its arrival.
   private let seated = Atomic<UInt64>(0)
   private let lossless = Atomic<UInt64>(0)
-  /// Granted hold words, a byte a place.
+  /// Granted hold words, one byte per seat.
   private let granted: [Atomic8]
   private let stallLimits: [Atomic64]
-  /// What the hold words of an evicted place named when it was evicted, those of each place after
-  /// the other.
+  /// The hold words of evicted seats at the time of eviction, seat by seat.
   private let frozen: [Atomic64]
   private let evicted = Atomic<UInt64>(0)
-  /// How many subscribers each place has had.
+  /// How many subscribers each seat has had.
   private let tenancies: [Atomic64]
 
-  /// Arrays hold classes here because atomics cannot be copied.
+  /// Classes, because arrays cannot contain atomics, which are not copyable.
   private final class Atomic8: Sendable { let value = Atomic<UInt8>(0) }
   private final class Atomic64: Sendable { let value = Atomic<UInt64>(0) }
 
@@ -36,8 +35,8 @@ final class Places: Sendable {
     tenancies = (0..<Self.count).map { _ in Atomic64() }
   }
 
-  /// Control plane: lists a subscriber. Its page must be mapped before, and its descriptors sent
-  /// after, or it could pin a frame unseen.
+  /// Control plane: lists a subscriber. Map its page before this call and send its descriptors
+  /// after it; otherwise it could pin a frame unseen.
   func take(
     _ place: Int, page: borrowing MemoryFile, holds: Int, losslessStallLimitNs: UInt64?
   ) throws(SystemError) {
@@ -53,13 +52,13 @@ final class Places: Sendable {
     taken.bitwiseOr(1 << UInt64(place), ordering: .sequentiallyConsistent)
   }
 
-  /// Control plane: counts a subscriber that has taken its place.
+  /// Control plane: counts a subscriber that has taken its seat.
   func seat(_ place: Int) {
     seated.bitwiseOr(1 << UInt64(place), ordering: .releasing)
   }
 
-  /// Control plane: from now on honours no holds of a subscriber but those that it has at this
-  /// moment. After a full fence after the subscriber could see that it is evicted.
+  /// Control plane: freezes a subscriber's holds; later ones are ignored. Call it after the store
+  /// that shows the eviction to the subscriber and a full fence.
   func evict(_ place: Int) {
     let bit = UInt64(1) << UInt64(place)
     lossless.bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
@@ -77,19 +76,19 @@ final class Places: Sendable {
     frozen[place * Int(FB_MAXIMUM_HOLDS) + index]
   }
 
-  /// Control plane: forgets a subscriber, and with it everything it held.
+  /// Control plane: removes a subscriber and all its holds.
   func leave(_ place: Int) {
     let others = ~(UInt64(1) << UInt64(place))
     lossless.bitwiseAnd(others, ordering: .sequentiallyConsistent)
     seated.bitwiseAnd(others, ordering: .releasing)
     taken.bitwiseAnd(others, ordering: .sequentiallyConsistent)
     evicted.bitwiseAnd(others, ordering: .sequentiallyConsistent)
-    // A page that cannot be unmapped stays readable, and nobody looks at it any more.
+    // A page that cannot be unmapped stays readable, and is no longer read.
     try? pages.empty(place)
   }
 
-  /// Control plane: ends lossless delivery to one subscriber, if it still has the place: by now
-  /// that may be another's, who did nothing to lose it. True if it was lossless.
+  /// Control plane: ends lossless delivery to one subscriber, if it still has the seat, which may
+  /// have a new subscriber by now. Returns true if the subscriber was lossless.
   func endLossless(_ place: Int, of tenancy: UInt64) -> Bool {
     guard self.tenancy(place) == tenancy else { return false }
     let bit = UInt64(1) << UInt64(place)
@@ -107,19 +106,19 @@ final class Places: Sendable {
 
   @inline(__always)
   func page(_ place: Int) -> SubscriberPage {
-    // SAFETY: the row lives as long as self, and every place of it can be read at any time.
+    // SAFETY: the row lives as long as self, and every page of it is always readable.
     unsafe SubscriberPage(pages, place: place)
   }
 
-  // Relaxed: ordered by the load of `takenMask` that found the place.
+  // Relaxed: ordered by the load of `takenMask` that found the seat.
   func grantedHolds(_ place: Int) -> Int { Int(granted[place].value.load(ordering: .relaxed)) }
   func stallLimitNs(_ place: Int) -> UInt64 { stallLimits[place].value.load(ordering: .relaxed) }
 
-  /// Which of a place's subscribers, one after the other, it has now.
+  /// The number of the seat's current subscriber, counted from the seat's first.
   // Relaxed: as `grantedHolds`.
   func tenancy(_ place: Int) -> UInt64 { tenancies[place].value.load(ordering: .relaxed) }
 
-  /// Adds the sequence numbers that granted hold words name now. Never more than the hold quota.
+  /// Adds the sequence numbers in all granted hold words, never more than the hold quota.
   func addHeldSequences(to held: inout FixedList<UInt64>) {
     let evictedMask = evicted.load(ordering: .sequentiallyConsistent)
     for place in SetBits(takenMask) {
@@ -142,7 +141,7 @@ final class Places: Sendable {
   }
 }
 
-/// The numbers of the bits that are set, from the lowest.
+/// The indices of the set bits, from the lowest.
 struct SetBits: Sequence, IteratorProtocol {
   private var rest: UInt64
 

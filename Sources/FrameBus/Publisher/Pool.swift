@@ -1,20 +1,20 @@
 import CFrameLayout
 import Platform
 
-/// What a source needs to let another process write into a pool's slots, such as an X server.
+/// Describes a pool to a source that lets another process, such as an X server, write its slots.
 public struct PoolDescriptor: Sendable {
   public let generation: UInt32
-  /// A memory file, valid only during the call that passes this.
+  /// A memory file, valid only during the callback.
   public let descriptorNumber: Int32
   public let byteCount: Int
   public let slotBytes: Int
   public let slotCount: Int
 }
 
-/// The slots of one generation of a stream's memory, as their publisher has them.
+/// The publisher's mapping of the slots of one pool generation.
 ///
-/// Unmapped when the publisher has moved on to another pool and the last loan of this one ended.
-/// Subscribers keep mappings of their own.
+/// Unmapped when the publisher uses another pool and the last loan of this one has ended.
+/// Subscribers have their own mappings.
 final class Pool: Sendable {
   let generation: UInt32
   let slotCount: Int
@@ -22,8 +22,8 @@ final class Pool: Sendable {
   let file: MemoryFile
   let mapping: Mapping
 
-  /// Creates, maps, offers and seals the memory, in the order in which an X server can still
-  /// attach to it: size seals, the attachment, then the seal against new writable mappings.
+  /// Creates, maps, offers and seals the memory, in an order that lets an X server attach to it:
+  /// size seals, `willSeal`, then the seal against new writable mappings.
   init(
     stream: StreamName, generation: UInt32, slotCount: Int, slotBytes: Int,
     willSeal: ((PoolDescriptor) throws -> Void)?
@@ -52,7 +52,7 @@ final class Pool: Sendable {
       generation: generation, slot_count: UInt32(slotCount), slot_bytes: UInt64(slotBytes))
   }
 
-  /// Allocates the pages of the first slots, so that the first frames need not.
+  /// Allocates the pages of the first slots, so that the first frames do not fault them in.
   func populate(slots count: Int) {
     mapping.populate(0..<min(count, slotCount) * slotBytes)
   }

@@ -37,7 +37,7 @@ final class PoolBook: Sendable {
   /// Holds that the newest pool has room for.
   var capacity: Int { state.withLock { $0.capacity } }
 
-  /// - Returns: false if the newest pool has no room for so many more holds.
+  /// - Returns: false if the newest pool has no room for `holds` more holds.
   func grant(_ holds: Int) -> Bool {
     state.withLock { state in
       guard state.granted + holds <= state.capacity else { return false }

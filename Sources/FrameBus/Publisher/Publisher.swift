@@ -2,18 +2,18 @@ import AppGroup
 import Platform
 import Synchronization
 
-/// The one process side that fills and publishes the frames of a stream.
+/// Fills and publishes the frames of a stream.
 ///
 /// A publisher belongs to one thread or isolation at a time. It is unique in its group: a second
-/// one for the same stream is refused. When it goes, also by SIGKILL, subscribers keep what they
-/// hold and attach to its successor by themselves.
+/// publisher for the same stream is refused. When it ends, even by SIGKILL, subscribers keep their
+/// leases and attach to its successor automatically.
 public struct Publisher: ~Copyable {
   private let core: PublisherCore
   private let server: StreamServer
 
   /// Creates the stream's memory and opens it to subscribers.
   /// - Parameters:
-  ///   - stream: unique among the group's living publishers.
+  ///   - stream: unique among the group's running publishers.
   ///   - format: of the first frames; sizes the slots unless the options do.
   /// - Throws: ``PublisherError/alreadyPublished(_:)`` while another process publishes the stream.
   public init(
@@ -28,8 +28,8 @@ public struct Publisher: ~Copyable {
     options.streamChanged?(.up(format))
   }
 
-  /// Changes the format of the frames that follow, without reconnecting anybody. A format whose
-  /// frames do not fit the slots makes a new pool, which costs its allocation.
+  /// Changes the format of later frames. Subscribers stay attached. If the frames do not fit the
+  /// slots, this allocates a new pool.
   public mutating func setFormat(_ format: FrameFormat) throws(PublisherError) {
     guard format != self.format else { return }
     if let pool = try core.setFormat(format) {
@@ -48,35 +48,35 @@ public struct Publisher: ~Copyable {
   /// - Complexity: O(subscribers). Never blocks, makes no system call.
   public mutating func loan() throws(LoanError) -> FrameLoan { try core.loan() }
 
-  /// Loans the next free slot, waiting for lossless subscribers as long as they get on.
+  /// Loans the next free slot, waiting for lossless subscribers as long as they make progress.
   ///
-  /// A subscriber that receives nothing for the `losslessStallLimit`, or for the shorter deadline
-  /// it asked for, or that has cost the whole `losslessStallBudget`, loses its lossless delivery,
-  /// and the publisher goes on.
+  /// A subscriber loses lossless delivery if it receives nothing for the `losslessStallLimit`, or
+  /// for the shorter deadline that it requested, or if it has used up the `losslessStallBudget`.
+  /// The publisher then continues.
   public mutating func loan(
     waitingUntil deadline: Deadline, stop: StopSignal? = nil
   ) throws(LoanError) -> FrameLoan {
     while true {
       try core.waitForLossless(until: deadline, stop: stop, server: server)
       do throws(LoanError) { return try core.loan() } catch {
-        // A lossless subscriber arrived just now: it is waited for like any other.
+        // A lossless subscriber has just arrived: wait for it like for any other.
         guard case .backpressure = error else { throw error }
       }
     }
   }
 
-  /// How many subscribers there are now. One that has yet to map the stream's memory does not
-  /// count, because it may be gone.
+  /// The number of subscribers. A subscriber that has not mapped the stream's memory yet does not
+  /// count, because it may have died.
   public var subscriberCount: Int { core.places.seatedMask.nonzeroBitCount }
 
-  /// How many subscribers have come since the start. A source that publishes only changes looks at
-  /// it to give each newcomer a frame.
+  /// The number of subscribers that have attached since the start. A source that publishes only
+  /// changes polls it to publish a frame for each new subscriber.
   public var joinCount: UInt64 { server.joinCount }
 
-  /// Frames published so far.
+  /// The number of frames published.
   public var publishedCount: UInt64 { core.ring.next - 1 }
 
-  /// Waits until somebody subscribes, at no cost.
+  /// Blocks until there is a subscriber, without polling.
   /// - Returns: false when the deadline passed or the signal was raised first.
   public func waitForSubscriber(until deadline: Deadline, stop: StopSignal? = nil) -> Bool {
     while true {
@@ -89,17 +89,17 @@ public struct Publisher: ~Copyable {
     }
   }
 
-  /// Ends the stream. Subscribers read what was published and then see the reason.
+  /// Ends the stream. Subscribers receive the remaining frames and then the reason.
   public consuming func finish(_ reason: FinishReason) { core.set(.finished(reason)) }
 
-  /// Says that no frames come until `resume`, so that subscribers know a silence from a failure. A
-  /// loan that is out may still be published.
+  /// Announces that no frames follow until `resume`, so that subscribers can distinguish a pause
+  /// from a failure. A current loan may still be published.
   public mutating func pause(_ reason: PauseReason = .requested) { core.set(.paused(reason)) }
 
   public mutating func resume() { core.set(.live) }
 
-  /// What the subscribers say about themselves: the highest utilization, and the highest frame rate
-  /// that any of them wants. Advice from other processes, kept within bounds and not more.
+  /// The highest utilization and the highest requested frame rate of all subscribers. Untrusted
+  /// advice from other processes; only its range is checked.
   public var feedback: Feedback {
     SetBits(core.places.seatedMask).reduce(Feedback()) { highest, place in
       highest.merged(with: core.places.page(place).feedback())
@@ -112,15 +112,15 @@ public struct Publisher: ~Copyable {
   }
 }
 
-/// What a lossless subscriber that blocks the publisher has left of its time.
-private struct Patience {
+/// The deadline of a lossless subscriber that blocks the publisher.
+private struct StallDeadline {
   let tenancy: UInt64
   let leastLag: UInt64
   let end: Deadline
 }
 
 extension PublisherCore {
-  /// Waits until no lossless subscriber would miss a frame by the next one.
+  /// Waits until the next frame overwrites no frame that a lossless subscriber still needs.
   func waitForLossless(
     until deadline: Deadline, stop: StopSignal?, server: StreamServer
   ) throws(LoanError) {
@@ -130,14 +130,14 @@ extension PublisherCore {
     // (Attachment.advance). Relaxed: the fence orders it.
     board.publisherWaiting.storeRelaxed(1)
     crashPoint(.waitShown)
-    // Relaxed: a late wake-up finds nobody, which is harmless.
+    // Relaxed: a late wake-up without a sleeper is harmless.
     defer {
       board.publisherWaiting.storeRelaxed(0)
       crashPoint(.waitEnded)
     }
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     let budgetNs = options.losslessStallBudget?.clampedNanoseconds
-    var patience: [Int: Patience] = [:]
+    var stalls: [Int: StallDeadline] = [:]
     while true {
       let change = changes.load()
       // SYNC progress: acquire; the word is read before the position it announces.
@@ -149,14 +149,14 @@ extension PublisherCore {
       }
       if stop?.isRaised == true { throw .stopped }
       if deadline.isPast { throw .timedOut }
-      // Getting on is to have fewer frames left than ever during this wait: a position that goes
-      // to and fro, or two subscribers that block by turns, win no time.
+      // Progress means a new minimum lag during this wait, so that a position that moves back and
+      // forth, or two subscribers that block in turns, gain no time.
       let tenancy = places.tenancy(place)
-      if patience[place]?.tenancy != tenancy || lag < patience[place]?.leastLag ?? .max {
-        patience[place] = Patience(
+      if stalls[place]?.tenancy != tenancy || lag < stalls[place]?.leastLag ?? .max {
+        stalls[place] = StallDeadline(
           tenancy: tenancy, leastLag: lag, end: .afterNs(places.stallLimitNs(place)))
       }
-      var end = patience[place]?.end ?? .now
+      var end = stalls[place]?.end ?? .now
       if let budgetNs {
         end = min(end, .afterNs(ring.stalls.leftNs(of: budgetNs, at: place, tenancy: tenancy)))
       }

@@ -2,18 +2,18 @@ import CFrameLayout
 import Synchronization
 
 extension PublisherCore {
-  /// Wakes every subscriber that said it would sleep: one system call for all that sleep on the
-  /// futex, one for each that waits for its bell or semaphore, and one in all if they are more than
-  /// four or some are slow to wake, as then the wake thread does it.
+  /// Wakes every subscriber that announced its sleep: one system call for all that sleep on the
+  /// futex, and one for each that waits for its bell or semaphore. If they are more than four, or
+  /// some are slow to wake, one system call hands them to the wake thread.
   func wakeSleepers() {
-    // Relaxed load: this thread is the word's one writer.
-    // SYNC wake/sleep: release, so that who sees the new word sees the new cursor.
+    // Relaxed load: this thread is the word's only writer.
+    // SYNC wake/sleep: release, so that a reader of the new word sees the new cursor.
     board.wake.storeReleasing(board.wake.loadRelaxed() &+ 1)
     crashPoint(.wakeBumped)
     // SYNC wake/sleep: Dekker. Our store of `wake`, fence, our load of `waiting`; the subscriber's
     // store of `waiting`, fence, its load of `wake` (Attachment.prepareToSleep).
-    // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next look at the mask of
-    // lossless places; pairs with the fence in `StreamServer.welcome`.
+    // SYNC arrival/cursor: Dekker. Our store of `cursor`, this fence, our next load of the mask of
+    // lossless seats; pairs with the fence in `StreamServer.welcome`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     var sleepers = Sleepers()
     for place in SetBits(places.takenMask) {

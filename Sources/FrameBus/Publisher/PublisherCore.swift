@@ -2,11 +2,11 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// The publishing side's hot path: loan, publish, wake. Run by one thread at a time, the one that
+/// The publisher's hot path: loan, publish, wake. Run by one thread at a time, the one that
 /// owns the `Publisher` or the loan made from it.
 ///
-/// It refuses to talk to anybody: connections are `StreamServer`'s. What both need lies in
-/// `Places` and on the board.
+/// It refuses to communicate with peers: connections belong to `StreamServer`. State that both need
+/// is in `Places` and on the board.
 @safe final class PublisherCore: @unchecked Sendable {  // because one thread at a time uses `ring`
   let stream: StreamName
   let options: PublisherOptions
@@ -15,13 +15,13 @@ import Synchronization
   let places: Places
   let waker: Waker
   let pools: PoolBook
-  /// Bumped when a subscriber arrives, leaves or is no longer lossless.
+  /// Incremented when a subscriber arrives, leaves or loses lossless delivery.
   let changes = PrivateFutexWord()
 
   private let boardMapping: Mapping
 
-  /// What only the publishing thread touches. Behind a pointer so that no access is checked at run
-  /// time for exclusivity, which the confinement already gives.
+  /// State of the publishing thread. Behind a pointer to avoid run-time exclusivity checks, because
+  /// confinement to one thread already guarantees exclusive access.
   struct Ring: ~Copyable {
     var next: UInt64 = 1
     var pool: Pool
@@ -35,12 +35,12 @@ import Synchronization
     /// Counts the changes of `format`.
     var formatVersion: UInt64 = 1
     var formatEpoch: UInt64 = 0
-    /// The format of the newest epoch. Another one's record is written with its first frame.
+    /// The format of the newest epoch. A new format's record is written with its first frame.
     var writtenFormat: FrameFormat
-    /// Whether each frame of it can be understood without another, as a raw picture: then all are
-    /// key frames, whatever their flags.
+    /// Whether each frame of that format is independent, as raw pictures are: then all are key
+    /// frames, whatever their flags.
     var standsAlone = false
-    /// The version of `format` that was written, or 0.
+    /// The written version of `format`, or 0.
     var writtenVersion: UInt64 = 0
   }
 
@@ -132,8 +132,8 @@ import Synchronization
       slotBytes: plan.slotBytes, willSeal: options.poolWillSeal)
   }
 
-  /// Makes a pool of the same slots for more holds. Not on the publishing thread, which takes it
-  /// with its next loan.
+  /// Creates a pool with the same slot size for more holds. Not called on the publishing thread,
+  /// which takes the pool with its next loan.
   /// - Returns: nil if the pool has room for them by now.
   func grow(toHold holds: Int) throws(PublisherError) -> Pool? {
     let pool = try pools.grow(toHold: holds) { plan throws(PublisherError) in
@@ -144,19 +144,19 @@ import Synchronization
     return pool
   }
 
-  /// Draws on a new pool from here on.
+  /// Switches to a new pool.
   private func begin(_ pool: Pool) {
     ring.pool = pool
     ring.slots = SlotTable(
       slotCount: pool.slotCount, slotBytes: pool.slotBytes, ringDepth: options.ringDepth)
-    // Relaxed: shown in `framebus streams`; descriptors name their pool themselves.
+    // Relaxed: shown in `framebus streams`; each descriptor has its own pool generation.
     board.poolGeneration.storeRelaxed(pool.generation)
     crashPoint(.poolShown)
   }
 
   // MARK: Formats
 
-  /// Changes the format of the frames to come. Returns the new pool if the old slots are too small.
+  /// Changes the format of later frames. Returns the new pool if the old slots are too small.
   func setFormat(_ format: FrameFormat) throws(PublisherError) -> Pool? {
     guard format != ring.format else { return nil }
     var newPool: Pool?
@@ -175,9 +175,9 @@ import Synchronization
     return newPool
   }
 
-  /// Writes the record of a format epoch, over that of the epoch `ringDepth` before. No standing
-  /// descriptor names that one: since it ended, each epoch published a frame, and the descriptor
-  /// of the frame `ringDepth` before the one to come is already marked invalid.
+  /// Writes the record of a format epoch over that of the epoch `ringDepth` earlier. No valid
+  /// descriptor refers to the old one: each epoch since has published a frame, and the descriptor
+  /// of the frame `ringDepth` before the next one is already marked invalid.
   private func write(_ format: FrameFormat) {
     ring.writtenFormat = format
     ring.standsAlone = !format.planes.isEmpty
@@ -185,13 +185,13 @@ import Synchronization
     let epoch = ring.formatEpoch
     board.format(epoch: epoch).store(format.record(epoch: epoch))
     crashPoint(.formatWritten)
-    // SYNC status/format: pairs with the acquiring load in `StreamServer.status`. Subscribers come
-    // to the record by a descriptor, whose own release orders it.
+    // SYNC status/format: pairs with the acquiring load in `StreamServer.status`. Subscribers reach
+    // the record through a descriptor, whose own release orders it.
     board.formatEpoch.storeReleasing(epoch)
     crashPoint(.formatShown)
   }
 
-  /// Sees to it that the newest epoch is of a loan's format.
+  /// Ensures that the newest epoch has a loan's format.
   @inline(never)
   private func writeFormat(ofLoan index: Int) {
     if ring.loans[index].format != ring.writtenFormat { write(ring.loans[index].format) }
@@ -200,7 +200,7 @@ import Synchronization
 
   // MARK: Loan and publish
 
-  /// Loans a slot if one is to be had without waiting.
+  /// Loans a slot if one is available without waiting.
   func loan() throws(LoanError) -> FrameLoan {
     guard ring.loans.outCount < options.maxLoans else {
       throw .tooManyLoans(maxLoans: options.maxLoans)
@@ -209,16 +209,16 @@ import Synchronization
     if let blocker = firstBlocker() {
       throw .backpressure(subscriber: blocker.place, lagFrames: blocker.lag)
     }
-    // Subscribers that come and go while the hold words are read can make one look see the holds of
-    // a place's old subscriber and of its new one elsewhere, together more than the quota. A
-    // second look is of other moments; that all of very many went wrong is a bug.
+    // Subscribers that come and go during a scan of the hold words can make it count the holds of a
+    // seat's old subscriber and of its new one elsewhere, together more than the quota. A second
+    // scan sees another state; if very many scans fail, that is a bug.
     for _ in 0..<1000 {
-      // Before each look: what is granted beyond an older pool is granted after this can be seen.
+      // Before each scan: a grant beyond the older pool's capacity follows the store of `hasGrown`.
       if let pool = pools.takeGrown() { begin(pool) }
       if let slot = takeSlot() {
         let index = ring.loans.enter(slot, of: ring.pool)
         crashPoint(.loaned)
-        // It is fetched while the frame is filled, so that publishing need not wait for it.
+        // Prefetched while the frame is filled, so that publishing does not wait for it.
         board.prefetchDescriptorForWriting(of: ring.next)
         if ring.loans[index].formatVersion != ring.formatVersion {
           ring.loans[index].format = ring.format
@@ -235,23 +235,23 @@ import Synchronization
   private func takeSlot() -> Int? {
     ring.slots.take { held in
       // SYNC hold/reuse, the publishing side: the descriptors of the slots to be reused were
-      // overwritten; then this fence; then the places and their hold words are read. Pairs with
-      // the fence in `Attachment.pin` between its store of the hold word and its second look at
-      // the descriptor. Either we see the hold, or that subscriber sees the descriptor gone.
+      // overwritten; then this fence; then the seats and their hold words are read. Pairs with
+      // the fence in `Attachment.pin` between its store of the hold word and its second load of
+      // the descriptor. Either we see the hold, or the subscriber sees the descriptor overwritten.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
       places.addHeldSequences(to: &held)
     }
   }
 
   /// The first lossless subscriber that has not received the frame whose descriptor the next loan
-  /// would overwrite. The loans that are out may all be published before it.
+  /// would overwrite. All current loans may be published before that loan.
   func firstBlocker() -> (place: Int, lag: UInt64)? {
     let mask = places.losslessMask
     guard mask != 0 else { return nil }
     let next = ring.next
     for place in SetBits(mask) {
-      // SYNC position/overwrite: pairs with the releasing store in `Attachment.advance`: whoever
-      // advanced past a frame has copied its descriptor.
+      // SYNC position/overwrite: pairs with the releasing store in `Attachment.advance`: a
+      // subscriber that advanced past a frame has copied its descriptor.
       let position = places.page(place).position.loadAcquiring()
       let due = next &+ UInt64(ring.loans.outCount)
       if position &+ UInt64(options.ringDepth) < due, position < next {
@@ -261,11 +261,11 @@ import Synchronization
     return nil
   }
 
-  /// Makes a filled slot visible as the next frame, and wakes who sleeps.
+  /// Makes a filled slot visible as the next frame, and wakes sleeping subscribers.
   func publish(loan index: Int, byteCount: Int) -> SequenceNumber {
     let sequence = ring.next
     let checksum = options.checksums ? checksum(ofLoan: index, byteCount: byteCount) : nil
-    // Polling subscribers have it; it is taken back while the descriptor is made.
+    // Polling subscribers have the cursor's line; it is fetched while the descriptor is built.
     board.prefetchCursorForWriting()
     let nowNs = monotonicNowNs()
     var descriptor = fb_descriptor()
@@ -287,7 +287,7 @@ import Synchronization
     crashPoint(.descriptorInvalid)
     atomicMemoryFence(ordering: .releasing)
     let version = ring.loans[index].formatVersion
-    // 0 is every format that a loan was given of its own, not one of them.
+    // 0 means any format set on a loan, so two of them are not known to be equal.
     if version == 0 || version != ring.writtenVersion { writeFormat(ofLoan: index) }
     descriptor.format_epoch = ring.formatEpoch
     if ring.standsAlone || descriptor.flags & FrameFlags.keyFrame.rawValue != 0 {
@@ -303,7 +303,7 @@ import Synchronization
     // Relaxed: one writer, a statistic; it shares the cursor's line.
     board.publishedBytes.storeRelaxed(board.publishedBytes.loadRelaxed() &+ UInt64(byteCount))
     crashPoint(.bytesCounted)
-    // Relaxed: a hint to who sees the cursor move.
+    // Relaxed: a hint for readers of the cursor.
     board.newestSlot.storeRelaxed(descriptor.slot)
     // SYNC cursor/publish: release; pairs with the acquiring loads of the cursor in Attachment.
     board.cursor.storeReleasing(sequence)
@@ -317,20 +317,20 @@ import Synchronization
     }
     ring.loans.strike(index)
     wakeSleepers()
-    // Its lines are fetched before the next frame is there, so that publishing need not wait.
+    // Prefetched before the next frame exists, so that publishing does not wait.
     board.prefetchDescriptorForWriting(of: ring.next)
     return SequenceNumber(rawValue: sequence)
   }
 
   private func checksum(ofLoan index: Int, byteCount: Int) -> UInt32 {
     let offset = ring.loans[index].slot * ring.loans[index].slotBytes
-    // SAFETY: a loan's slot lies in its pool, and `byteCount` within the slot.
+    // SAFETY: a loan's slot lies in its pool, and `byteCount` fits in the slot.
     let bytes = unsafe RawSpan(
       _unsafeStart: ring.loans[index].pool.mapping.base + offset, byteCount: byteCount)
     return Checksum.crc32c(bytes)
   }
 
-  /// Takes back a loan that will not be published.
+  /// Abandons a loan that will not be published.
   func abandon(loan index: Int) {
     if ring.loans[index].pool === ring.pool { ring.slots.giveBack(ring.loans[index].slot) }
     ring.loans.strike(index)
@@ -339,7 +339,7 @@ import Synchronization
     crashPoint(.abandonCounted)
   }
 
-  /// Says how it stands with the stream. What was published stays readable for who is attached.
+  /// Publishes the stream state. Published frames stay readable for attached subscribers.
   func set(_ state: StreamState) {
     let (word, reason) =
       switch state {
@@ -348,8 +348,8 @@ import Synchronization
       case .finished(let reason): (FB_STATE_FINISHED, reason.rawValue)
       }
     ring.isPaused = word == FB_STATE_PAUSED
-    // Relaxed: ordered by the state's release. Who reads the reason of one state and the word of
-    // another is told so by the next look.
+    // Relaxed: ordered by the state's release. A reader that gets the reason of one state and the
+    // word of another corrects that with its next load.
     board.finishReason.storeRelaxed(reason)
     crashPoint(.reasonWritten)
     // SYNC state: release; pairs with the acquiring load in `Attachment.state`.

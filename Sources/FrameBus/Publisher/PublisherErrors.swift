@@ -4,16 +4,16 @@ import Platform
 public enum PublisherError: Error, Sendable, CustomStringConvertible {
   /// Another process publishes this stream now.
   case alreadyPublished(StreamName)
-  /// The group lets this user publish nothing.
+  /// This user may not publish in the group.
   case notAllowed(path: String)
-  /// A name is its publisher's user's until that publisher ends in order. One that was killed
-  /// leaves a file that no other user may replace: this one.
+  /// A stream name belongs to its publisher's user until that publisher exits cleanly. A killed
+  /// publisher leaves its lock file behind, at this path, which no other user may replace.
   case ofAnotherUser(StreamName, UInt32, String)
-  /// Where the stream's socket or lock should be lies something else.
+  /// The path of the stream's socket or lock holds a file of another kind.
   case inTheWay(path: String, what: String)
   case socketPathTooLong(path: String, bytes: Int)
   case wrongOptions(String)
-  /// The pool would be larger than can be addressed.
+  /// The pool would exceed the address space.
   case poolTooLarge(byteCount: Int)
   /// The source's `poolWillSeal` threw this.
   case poolRefused(any Error)
@@ -28,15 +28,15 @@ public enum PublisherError: Error, Sendable, CustomStringConvertible {
       "no permission to publish: \(path) is not writable for this user; ask the group's owner for "
         + "`framebus group grant capture --uid N`"
     case .ofAnotherUser(let stream, let userID, let path):
-      "stream “\(stream)” is user \(userID)'s until their publisher of it ends, and if that was "
-        + "killed until their next one does; choose another name with --stream, or have that user "
-        + "or the group's owner remove \(path) while nobody publishes it"
+      "stream “\(stream)” belongs to user \(userID), whose publisher is running or was killed; "
+        + "choose another name with --stream, or have that user or the group's owner remove "
+        + "\(path) while nobody publishes the stream"
     case .inTheWay(let path, let what):
-      "a \(what) lies at \(path), where this stream's own file should be; have its owner or the "
-        + "group's owner remove it"
+      "\(path) is a \(what), not a file of this stream; have its owner or the group's owner "
+        + "remove it"
     case .socketPathTooLong(let path, let bytes):
-      "the socket path \(path) has \(bytes) bytes, and Linux allows \(maximumSocketPathBytes); use "
-        + "a shorter group id or --root"
+      "the socket path \(path) has \(bytes) bytes; Linux allows \(maximumSocketPathBytes); use a "
+        + "shorter group ID or --root"
     case .wrongOptions(let what): what
     case .poolTooLarge(let byteCount):
       "a pool of \(byteCount) bytes is too large; use a smaller picture or a smaller holdQuota"
@@ -48,9 +48,9 @@ public enum PublisherError: Error, Sendable, CustomStringConvertible {
 
 /// Why no slot could be loaned.
 public enum LoanError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A lossless subscriber has yet to receive the frame whose place this one needs.
+  /// A lossless subscriber has not yet received the frame that this one would overwrite.
   case backpressure(subscriber: Int, lagFrames: UInt64)
-  /// As many loans are out as the publisher was made for.
+  /// All of the publisher's `maxLoans` loans are in use.
   case tooManyLoans(maxLoans: Int)
   /// The stream is paused; `resume` it first.
   case paused
@@ -60,10 +60,10 @@ public enum LoanError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .backpressure(let subscriber, let lagFrames):
-      "subscriber \(subscriber) is \(lagFrames) frames behind and was promised every frame; wait "
-        + "with loan(waitingUntil:), or look with `framebus streams`"
+      "lossless subscriber \(subscriber) is \(lagFrames) frames behind; wait with "
+        + "loan(waitingUntil:), or run `framebus streams`"
     case .tooManyLoans(let maxLoans):
-      "\(maxLoans) loans are out, and maxLoans is \(maxLoans); publish or drop one first"
+      "all \(maxLoans) loans are in use (maxLoans); publish or drop one first"
     case .paused: "the stream is paused; resume it before the next loan"
     case .timedOut: "no slot became free before the deadline"
     case .stopped: "stopped while waiting for a slot"

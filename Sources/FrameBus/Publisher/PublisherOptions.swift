@@ -2,12 +2,12 @@ import CFrameLayout
 
 /// How a publisher lays out its stream. The defaults suit large live pictures.
 public struct PublisherOptions: Sendable {
-  /// How many of the newest frames a subscriber can choose from, 2…1024. Each takes a slot.
+  /// Number of newest frames that subscribers can receive, 2…1024. Each takes a slot.
   public var ringDepth = 2
-  /// Bytes of a slot; nil for the first format's size. Slots sized for the largest picture to come
-  /// save the pool that a larger one would need.
+  /// Bytes of a slot; nil for the first format's size. Slots sized for the largest later picture
+  /// avoid a new pool.
   public var slotBytes: Int?
-  /// Loans out at once.
+  /// Maximum number of loans at once, 1…64.
   public var maxLoans = 1
   /// Frames that all subscribers together may hold, at least 64, as far as `poolBytes` goes.
   public var holdQuota = 128
@@ -18,21 +18,21 @@ public struct PublisherOptions: Sendable {
   /// Subscribers that one user may have at once, 1…64; users other than the publisher's own at
   /// most 32. The same share of the `holdQuota` is the most that they hold together.
   public var placesPerUser = 56
-  /// Whether a subscriber may ask that the publisher wait for it. Not for live sources.
+  /// Whether the publisher waits for subscribers that request it. Not for live sources.
   public var allowsLossless = false
-  /// How long a lossless subscriber may hold the publisher up without receiving anything, before
-  /// its lossless delivery ends.
+  /// How long a lossless subscriber may block the publisher without receiving anything, before its
+  /// lossless delivery ends.
   public var losslessStallLimit: Duration = .seconds(10)
-  /// How long a lossless subscriber may hold the publisher up in all, before its lossless delivery
-  /// ends; nil for ever, as is right for files.
+  /// How long a lossless subscriber may block the publisher in total, before its lossless delivery
+  /// ends; nil for no limit, which suits files.
   public var losslessStallBudget: Duration? = .seconds(30)
   /// Whether each frame carries the CRC-32C of its bytes, which `SubscriberOptions
-  /// .verifiesChecksums` looks at. Reads the frame once more, in `publish`.
+  /// .verifiesChecksums` checks. Computing it reads the frame once more, in `publish`.
   public var checksums = false
   /// Called with each new pool before it is sealed against further writable mappings.
   public var poolWillSeal: (@Sendable (PoolDescriptor) throws -> Void)?
-  /// Called on the publishing thread when the stream comes up, changes and goes: for programs that
-  /// tell others. Not when the process is killed.
+  /// Called on the publishing thread when the stream starts, changes format and ends. Not called
+  /// when the process is killed.
   public var streamChanged: (@Sendable (StreamChange) -> Void)?
 
   public init() {}

@@ -1,17 +1,17 @@
 import CFrameLayout
 
-/// Which slots of a pool are free, and when a published one becomes free again. Private to the
+/// Tracks the free slots of a pool and when published slots become free again. Private to the
 /// publisher; nothing here is shared.
 ///
 /// A slot published as frame n leaves the ring's window when the descriptor of n is overwritten,
-/// `ringDepth` frames later. From then on no subscriber can newly pin it, and once no hold word
-/// names n it is free. Free slots are handed out last in, first out, because the slot used most
-/// recently is still in the processor's cache.
+/// `ringDepth` frames later. From then on no subscriber can newly pin it, and it is free once no
+/// hold word contains n. Free slots are used last in, first out, because the most recently used
+/// slot is still in the processor's cache.
 struct SlotTable: ~Copyable {
   let slotCount: Int
-  /// How many slots leave the window before the hold words are looked at, when there are fresh
-  /// slots to use instead: looking costs a fence and a cache line a subscriber, and touching
-  /// another slot costs its size.
+  /// How many slots leave the window before the hold words are scanned, while there are unused
+  /// slots: a scan costs a fence and a cache line per subscriber, and a new slot costs its size in
+  /// cache.
   private let scanBatch: Int
 
   struct Retired: BitwiseCopyable {
@@ -22,13 +22,13 @@ struct SlotTable: ~Copyable {
   private var free: FixedList<Int>
   /// Slots `fresh..<slotCount` were never used.
   private var fresh = 0
-  /// The slots of the frames whose descriptors stand, in the order of publishing, with `newest` the
-  /// last; −1 for another pool's.
+  /// The slots of the frames in the ring, in the order of publishing, ending at `newest`; −1 for a
+  /// slot of another pool.
   private var window: FixedList<Int>
   private var newest = 0
-  /// Out of the window, perhaps held; oldest first.
+  /// Slots outside the window that may still be held; oldest first.
   private var retired: FixedList<Retired>
-  /// What the hold words named when they were last looked at. Kept for its memory.
+  /// The content of the hold words at the last scan. Kept to reuse its memory.
   private var held: FixedList<UInt64>
 
   init(slotCount: Int, slotBytes: Int, ringDepth: Int) {
@@ -40,8 +40,8 @@ struct SlotTable: ~Copyable {
     held = FixedList(capacity: Int(FB_MAXIMUM_SUBSCRIBERS * FB_MAXIMUM_HOLDS))
   }
 
-  /// A slot that nobody else can reach, or nil if all are loaned, in the window or held.
-  /// - Parameter addHeld: adds what the hold words name now; called at most once, after the
+  /// A free slot, or nil if all are loaned, in the window or held.
+  /// - Parameter addHeld: adds the current content of the hold words; called at most once, after the
   ///   descriptors of all retired slots were overwritten.
   mutating func take(addHeld: (inout FixedList<UInt64>) -> Void) -> Int? {
     if let slot = free.popLast() { return slot }
@@ -56,15 +56,15 @@ struct SlotTable: ~Copyable {
     return fresh
   }
 
-  /// Takes back a slot that was loaned and not published.
+  /// Returns a slot that was loaned and not published.
   mutating func giveBack(_ slot: Int) { free.append(slot) }
 
-  /// Notes that a slot was published, which overwrote the descriptor of `sequence − ringDepth`.
+  /// Records a published slot, which overwrote the descriptor of `sequence − ringDepth`.
   mutating func publish(_ slot: Int, as sequence: UInt64) {
     replaceOldest(with: slot, sequence)
   }
 
-  /// Notes that another pool's slot was published as this number.
+  /// Records that a slot of another pool was published with this number.
   mutating func skip(_ sequence: UInt64) { replaceOldest(with: -1, sequence) }
 
   @inline(__always)

@@ -1,7 +1,7 @@
 import Platform
 
-/// How long each lossless subscriber has held the publisher up, all waits together. The publishing
-/// thread's alone.
+/// The total time that each lossless subscriber has blocked the publisher. Used by the publishing
+/// thread alone.
 struct StallAccounts {
   private struct Account {
     var tenancy: UInt64 = 0
@@ -10,13 +10,13 @@ struct StallAccounts {
 
   private var accounts = Array(repeating: Account(), count: Places.count)
 
-  /// What is left of a budget.
+  /// The remaining part of a budget.
   func leftNs(of budgetNs: UInt64, at place: Int, tenancy: UInt64) -> UInt64 {
     let account = accounts[place]
     return account.tenancy == tenancy ? budgetNs - min(budgetNs, account.spentNs) : budgetNs
   }
 
-  /// A place's next subscriber pays for nothing that the last one spent.
+  /// Charges a subscriber. A seat's new subscriber starts at zero.
   mutating func spend(_ ns: UInt64, at place: Int, tenancy: UInt64) {
     if accounts[place].tenancy != tenancy { accounts[place] = Account(tenancy: tenancy) }
     accounts[place].spentNs += ns

@@ -1,9 +1,9 @@
-/// What becomes of a stream, as its publisher's process sees it (`PublisherOptions.streamChanged`).
+/// A change of a stream, for its publisher's process (`PublisherOptions.streamChanged`).
 public enum StreamChange: Sendable {
-  /// Subscribers can come.
+  /// Subscribers can attach.
   case up(FrameFormat)
   /// The frames that follow have another format.
   case format(FrameFormat)
-  /// The publisher is gone, and a successor may come.
+  /// The publisher has ended; a successor may start.
   case down
 }

@@ -1,34 +1,34 @@
 import Platform
 import Synchronization
 
-/// Wakes the sleepers of a stream: what is quick on the publishing thread, all else on a thread of
-/// its own, the wake thread.
+/// Wakes the sleepers of a stream: quick wake-ups on the publishing thread, all others on the wake
+/// thread.
 ///
-/// The publishing thread wakes no more than a few at once, and makes no call that a peer can
-/// lengthen. A member of the group can park thousands of threads on the board's futex, or poll its
-/// bell with them: waking those takes milliseconds.
+/// The publishing thread wakes only a few at once and makes no call that a peer can prolong. A
+/// member of the group can park thousands of threads on the board's futex, or poll its bell with
+/// them; waking those takes milliseconds.
 final class Waker: Sendable {
   let bells = Bells()
   private let board: Board
 
-  /// What the wake thread has yet to wake.
+  /// Wake-ups that the wake thread has yet to make.
   private let lateFutex = Atomic<Bool>(false)
   private let lateBells = Atomic<UInt64>(0)
   private let lateSemaphores = Atomic<UInt64>(0)
-  /// Changes with each request; the wake thread sleeps on it.
+  /// Incremented by each request; the wake thread sleeps on it.
   private let requests = PrivateFutexWord()
   private let isIdle = Atomic<Bool>(false)
   private let hasStarted = Atomic<Bool>(false)
   private let hasEnded = Atomic<Bool>(false)
   private let futexPace = Pace()
 
-  /// More than this many sleepers are the wake thread's.
+  /// More sleepers than this are left to the wake thread.
   private static let few = 4
 
-  /// - Parameter board: of a mapping that whoever calls `start` keeps.
+  /// - Parameter board: its mapping is kept alive by the owner passed to `start`.
   init(_ board: Board) { self.board = board }
 
-  /// Publishing thread: wakes everybody who sleeps.
+  /// Publishing thread: wakes all sleepers.
   func wake(_ sleepers: Sleepers) {
     guard sleepers.count <= Self.few else { return wakeLater(sleepers) }
     var left = bells.ringQuickly(sleepers)
@@ -38,7 +38,7 @@ final class Waker: Sendable {
     if !left.isEmpty { wakeLater(left) }
   }
 
-  /// - Returns: false if more than a few slept there: more than there are subscribers.
+  /// - Returns: false if more than `few` threads slept there.
   private func wakeFewOnFutex() -> Bool {
     // SAFETY: the board is mapped as long as the publisher that calls this.
     let count = unsafe wakeSleepers(on: board.wake.futex, atMost: Int32(Self.few) + 1)
@@ -50,15 +50,15 @@ final class Waker: Sendable {
     lateBells.bitwiseOr(sleepers.bells, ordering: .sequentiallyConsistent)
     lateSemaphores.bitwiseOr(sleepers.semaphores, ordering: .sequentiallyConsistent)
     requests.increment()
-    // Dekker within the process: our stores of what is late, then our look at `isIdle`; the wake
-    // thread's store of `isIdle`, then its last look at what is late. All sequentially consistent.
+    // Dekker within the process: our stores of the late wake-ups, then our load of `isIdle`; the
+    // wake thread's store of `isIdle`, then its last load of them. All sequentially consistent.
     if isIdle.load(ordering: .sequentiallyConsistent) { requests.wakeAll() }
   }
 
   // MARK: The wake thread
 
   /// Control plane: starts the wake thread, unless it runs.
-  /// - Parameter owner: what keeps the board mapped; kept until `end`.
+  /// - Parameter owner: keeps the board mapped; retained until `end`.
   func start(keeping owner: AnyObject & Sendable) throws(SystemError) {
     guard !hasStarted.load(ordering: .acquiring) else { return }
     try startThread(named: "framebus-waker") { [self] in
@@ -67,7 +67,7 @@ final class Waker: Sendable {
     hasStarted.store(true, ordering: .releasing)
   }
 
-  /// Ends the wake thread after what it has to wake.
+  /// Ends the wake thread after its pending wake-ups.
   func end() {
     hasEnded.store(true, ordering: .sequentiallyConsistent)
     requests.increment()
@@ -107,7 +107,7 @@ final class Waker: Sendable {
   }
 
   private func wakeAll(_ sleepers: Sleepers) {
-    // The subscribers first: strangers on the futex may take long.
+    // Bells first: other threads parked on the futex may take long.
     bells.ring(sleepers)
     guard sleepers.onFutex > 0 else { return }
     // SAFETY: the owner keeps the board mapped while this thread runs.

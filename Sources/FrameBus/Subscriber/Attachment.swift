@@ -2,13 +2,13 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// A subscriber's place in one generation of a stream: its mappings, and its line to the publisher.
+/// A subscriber's seat in one generation of a stream: its mappings and its connection.
 ///
-/// It is retained and released with each frame, so nothing may refer to it weakly: that would make
-/// both several times slower.
+/// It is retained and released with each frame, so nothing may refer to it weakly: weak references
+/// make both several times slower.
 ///
-/// It lives as long as the last lease made from it. What the publisher wrote is not believed: all
-/// of it is copied, checked, and only then used.
+/// It lives as long as the last lease made from it. The publisher's data is untrusted: it is
+/// copied, checked, and only then used.
 final class Attachment: Sendable {
   let stream: StreamName
   let generation: UInt64
@@ -47,14 +47,14 @@ final class Attachment: Sendable {
       let boardMemory = message.takeDescriptor(),
       let poolMemory = message.takeDescriptor(),
       let bellSocket = message.takeDescriptor()
-    else { throw Untrusted("its welcome lacks memory") }
+    else { throw Untrusted("its welcome lacks descriptors") }
     guard
       let boardFile = MemoryFile(
         received: boardMemory, byteCount: Board.byteCount(ringDepth: depth)),
       let boardMapping = try? Mapping(boardFile, .read)
-    else { throw Untrusted("its memory is not sealed as it must be") }
+    else { throw Untrusted("its board lacks the required seals") }
     guard let pool = PoolView(welcome.pool, memory: poolMemory) else {
-      throw Untrusted("its pool is not sealed as it must be")
+      throw Untrusted("its pool lacks the required seals or is malformed")
     }
     guard let bell = BellSocket(received: bellSocket) else {
       throw Untrusted("its bell is not a socket")
@@ -79,26 +79,26 @@ final class Attachment: Sendable {
     else { throw Untrusted("its board is not a FrameBus board") }
   }
 
-  /// Why a publisher is not believed.
+  /// Why a publisher is not trusted.
   struct Untrusted: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// Takes the place: only now does the publisher count this subscriber, and may begin to publish
+  /// Takes the seat: only now does the publisher count this subscriber, and may begin to publish
   /// for it.
-  /// - Returns: false if the publisher has gone, or has given the place up.
+  /// - Returns: false if the publisher has died, or has withdrawn the seat.
   func takePlace() -> Bool { line.takePlace() }
 
   /// Begins to listen for messages and for the publisher's death.
   func watch() throws(SystemError) { try line.watch() }
 
-  /// Called when the bell's ringer is gone, which the publisher alone can be.
+  /// Called when the bell's other end is closed, which only the publisher holds.
   func endWithBell() { line.endWithBell() }
 
   deinit { line.end() }
 
-  /// Whether the publisher has gone, one way or another. What it published can still be read.
+  /// Whether the publisher has exited or died. Its frames can still be read.
   var isGone: Bool { line.isGone }
 
   /// The newest published sequence number.
@@ -108,7 +108,7 @@ final class Attachment: Sendable {
     board.cursor.loadAcquiring()
   }
 
-  /// What the publisher says about the stream as a whole.
+  /// The stream state that the publisher announced.
   var state: StreamState {
     // SYNC state: pairs with the releases in `PublisherCore.set`.
     let state = board.state.loadAcquiring()
@@ -122,21 +122,21 @@ final class Attachment: Sendable {
     }
   }
 
-  /// Why the stream ended, if its publisher said that it has.
+  /// Why the stream ended, if its publisher finished it.
   var finishReason: FinishReason? {
     if case .finished(let reason) = state { reason } else { nil }
   }
 
-  /// Whether this subscriber has lost its place. Its leases stay valid, and what it pins from then
-  /// on would not.
+  /// Whether this subscriber has lost its seat. Its leases stay valid; frames that it pins later do
+  /// not.
   var isEvicted: Bool {
     // SYNC hold/evict: relaxed; ordered by the fence in `pin` where it matters.
     board.place(place).loadRelaxed() == UInt32(FB_PLACE_EVICTED)
   }
 
-  /// Whether this subscriber has lost lossless delivery. Asked once a gap was seen.
+  /// Whether this subscriber has lost lossless delivery. Called after a gap was found.
   var losslessHasEnded: Bool {
-    // SYNC end/gap: acquiring; from the descriptor that was found overwritten to the place. Pairs
+    // SYNC end/gap: acquiring; from the descriptor found overwritten to the seat's word. Pairs
     // with the releasing fence in `StreamServer.endLossless`. Relaxed: the fence orders it.
     atomicMemoryFence(ordering: .acquiring)
     return board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
@@ -144,15 +144,15 @@ final class Attachment: Sendable {
 
   func pool(_ generation: UInt32) -> PoolView? { line.pool(generation) }
 
-  /// Whether a pool of this generation is still to come.
+  /// Whether a pool of this generation has yet to arrive.
   func awaitsPool(_ generation: UInt32) -> Bool { line.awaitsPool(generation) }
 
-  /// A free hold word, or nil. For the subscriber, who alone takes them.
+  /// A free hold word, or nil. Only the subscriber takes hold words.
   @inline(__always)
   func takeHold() -> Int? { freeHolds.take() }
 
-  /// Unmaps the pools that only free records of the ledger still name. For the subscriber, who
-  /// alone takes holds.
+  /// Unmaps the pools to which only free records of the ledger refer. Only the subscriber calls
+  /// this, because it alone takes hold words.
   func forgetPools(otherThan generation: UInt32) {
     for hold in 0...PinLedger.copied
     where hold == PinLedger.copied || freeHolds.contains(hold) {
@@ -160,7 +160,7 @@ final class Attachment: Sendable {
     }
   }
 
-  /// Lets a frame go, and its hold word with it.
+  /// Releases a frame and its hold word.
   func release(_ hold: Int) {
     // An old pool is unmapped with its last lease.
     if pins[hold].poolGeneration != line.newestPool { pins[hold].pool = nil }
@@ -177,42 +177,42 @@ final class Attachment: Sendable {
   @inline(__always)
   func pin(_ sequence: UInt64, with hold: Int) -> Bool {
     let word = page.hold(hold)
-    // Descriptor and frame travel from the publisher's cache at once, not one after the other.
+    // Prefetches descriptor and payload from the publisher's cache in parallel.
     board.prefetchDescriptor(of: sequence)
-    // Relaxed: a hint. Where the frame really is its descriptor says.
+    // Relaxed: a hint. The descriptor has the frame's actual slot.
     pins[hold].prefetch(slot: board.newestSlot.loadRelaxed())
-    // SYNC hold/reuse, the reading side: our store of the hold, this fence, our look at the
+    // SYNC hold/reuse, the reading side: our store of the hold, this fence, our load of the
     // descriptor. Pairs with the fence in `PublisherCore.loan` between the overwriting of the
-    // descriptor and its look at the holds. The one of us that comes second sees the other.
-    // SYNC hold/evict: Dekker. Our store of the hold, this fence, our look at the place; pairs with
-    // the fence in `StreamServer.evict` between its store of the place and its look at the holds.
+    // descriptor and its loads of the holds. The side that comes second sees the other's store.
+    // SYNC hold/evict: Dekker. Our store of the hold, this fence, our load of the seat; pairs with
+    // the fence in `StreamServer.evict` between its store of the seat and its loads of the holds.
     word.storeReleasing(sequence)
     crashPoint(.holdTaken)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
-    if look(at: sequence, for: hold), !isEvicted { return true }
+    if copyDescriptor(of: sequence, for: hold), !isEvicted { return true }
     word.storeReleasing(0)
     crashPoint(.holdWithdrawn)
     return false
   }
 
-  /// Copies a frame's descriptor into the ledger, as it stands.
-  /// - Returns: false if it has been overwritten; then what was copied means nothing.
+  /// Copies a frame's descriptor into the ledger.
+  /// - Returns: false if it has been overwritten; the copy is then undefined.
   @inline(__always)
-  func look(at sequence: UInt64, for hold: Int) -> Bool {
+  func copyDescriptor(of sequence: UInt64, for hold: Int) -> Bool {
     // SYNC descriptor/fields: pairs with the last release in `PublisherCore.publish`.
     guard board.descriptorSequence(of: sequence).loadAcquiring() == sequence else { return false }
     board.descriptor(of: sequence).load(into: &pins[hold].descriptor)
     guard stillStands(sequence) else { return false }
-    // The copy's own word may be another where the publisher does not keep the protocol.
+    // The copied word may differ if the publisher violates the protocol.
     pins[hold].descriptor.sequence = sequence
     return true
   }
 
-  /// Whether a frame's descriptor has not been overwritten. What was copied before of descriptor,
-  /// format or payload is whole then.
+  /// Whether a frame's descriptor has not been overwritten. If so, earlier copies of its
+  /// descriptor, format and payload are consistent.
   @inline(__always)
   func stillStands(_ sequence: UInt64) -> Bool {
-    // SYNC descriptor/seqlock: all loads of the copy before this look; pairs with the releasing
+    // SYNC descriptor/seqlock: all loads of the copy before this load; pairs with the releasing
     // fence in `PublisherCore.publish`. That lies between the overwriting of the descriptor and the
     // stores to its fields, and before the first store to the slot too, which is free only after
     // that publish. Relaxed: the fence orders it.
@@ -229,8 +229,8 @@ final class Attachment: Sendable {
     return stillStands(sequence) ? keyFrame : nil
   }
 
-  /// The newest key frame that still stands, as of a frame or, should that have been overwritten,
-  /// of the newest.
+  /// The newest key frame still in the ring at a frame or, if that frame has been overwritten, at
+  /// the cursor.
   func newestKeyFrame(upTo sequence: UInt64) -> UInt64? {
     for newest in [sequence, cursor] where newest > 0 {
       guard let key = keyFrame(of: newest) else { continue }
@@ -240,12 +240,12 @@ final class Attachment: Sendable {
   }
 
   /// The format that a pinned frame's descriptor names, or nil if it is malformed.
-  /// Copied while the frame is pinned but possibly already out of the ring: the epoch in the record
-  /// and a last look at the descriptor tell.
+  /// The frame is pinned, but may have left the ring: the record's epoch and a second load of the
+  /// descriptor detect that.
   func format(epoch: UInt64, of sequence: UInt64) -> FormatLookup {
     var record = fb_format()
     board.format(epoch: epoch).load(into: &record)
-    // The record of an epoch is overwritten only after all descriptors that name it.
+    // An epoch's record is overwritten only after all descriptors that refer to it.
     guard stillStands(sequence) else { return .lapped }
     guard record.epoch == epoch, let format = FrameFormat(record) else { return .malformed }
     return .found(format)
@@ -253,9 +253,9 @@ final class Attachment: Sendable {
 
   enum FormatLookup { case found(FrameFormat), lapped, malformed }
 
-  /// Says what this subscriber is and wants, on its new page.
+  /// Writes this subscriber's policy, feedback and counts into its new page.
   func introduce(_ policy: SubscriberPolicy, _ feedback: Feedback, _ drops: DropCounts) {
-    // Relaxed: for people.
+    // Relaxed: informational.
     page.policy.storeRelaxed(UInt32(policy.code))
     crashPoint(.policyShown)
     page.store(feedback)
@@ -269,7 +269,7 @@ final class Attachment: Sendable {
     crashPoint(.dropsShown)
   }
 
-  /// Notes that everything up to a sequence number has been received or given up.
+  /// Records that all frames up to a sequence number have been received or dropped.
   func advance(to position: UInt64, received: UInt64, dropped: UInt64, isLossless: Bool) {
     // SYNC position/overwrite: release; pairs with the acquiring load in
     // `PublisherCore.firstBlocker`. The descriptor's copy happens before it may be overwritten.
@@ -283,7 +283,7 @@ final class Attachment: Sendable {
     guard isLossless else { return }
     // SYNC progress: Dekker; pairs with the fence in `PublisherCore.waitForLossless`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
-    // Relaxed: ordered by the fence; then this thread is the word's one writer.
+    // Relaxed: ordered by the fence; this thread is the word's only writer.
     guard board.publisherWaiting.loadRelaxed() != 0 else { return }
     page.progress.storeReleasing(page.progress.loadRelaxed() &+ 1)
     crashPoint(.progressBumped)
@@ -293,19 +293,19 @@ final class Attachment: Sendable {
   }
 
   /// Announces that this subscriber is about to sleep.
-  /// - Returns: the value of `wake` to sleep on; only then look at the cursor once more.
+  /// - Returns: the value of `wake` to sleep on. Load the cursor once more after this call.
   func prepareToSleep(_ how: Int32) -> UInt32 {
     // SYNC wake/sleep: Dekker. Our store of `waiting`, fence, our load of `wake` and after it of
     // the cursor; pairs with the fence in `PublisherCore.wakeSleepers`. Relaxed: the fence orders.
     page.waiting.storeRelaxed(UInt32(how))
     crashPoint(.waitingShown)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
-    // Acquire: who sees the new `wake` sees the new cursor.
+    // Acquire: a reader of the new `wake` sees the new cursor.
     return board.wake.loadAcquiring()
   }
 
   func endSleep() {
-    // Relaxed: a wake-up too many is harmless.
+    // Relaxed: a spurious wake-up is harmless.
     page.waiting.storeRelaxed(UInt32(FB_WAITING_NOT))
     crashPoint(.sleepEnded)
   }

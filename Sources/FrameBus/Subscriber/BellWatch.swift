@@ -1,14 +1,14 @@
 import Platform
 import Synchronization
 
-/// A bell that an event loop hears for a task, or for a thread that sleeps on a futex.
+/// Watches a bell on an event loop, for a task or for a thread that sleeps on a futex.
 final class BellWatch: Sendable {
   let loop: EventLoop
   private let bell: BellSocket
   private let token: EventLoop.Token
   private let heard: Heard
 
-  /// Whether the bell may have rung since it was silenced.
+  /// Set if the bell may have rung since it was last silenced.
   private final class Heard: Sendable { let flag = Atomic<Bool>(true) }
 
   /// - Returns: nil if the loop cannot watch it.
@@ -18,7 +18,7 @@ final class BellWatch: Sendable {
       heard.flag.store(true, ordering: .sequentiallyConsistent)
       doorbell.hear()
     }
-    // At arrival only: whoever waits silences the bell itself, and stale bells wake nobody.
+    // Edge-triggered: the waiter silences the bell itself, and stale bells wake nobody.
     guard let token = try? loop.add(bell.number, [.readable, .atArrival], handler) else {
       return nil
     }
@@ -28,7 +28,7 @@ final class BellWatch: Sendable {
     self.heard = heard
   }
 
-  /// - Returns: false if the bell's ringer has gone.
+  /// - Returns: false if the publisher's end of the bell is closed.
   func silence() -> Bool {
     guard heard.flag.exchange(false, ordering: .sequentiallyConsistent) else { return true }
     return bell.silence()

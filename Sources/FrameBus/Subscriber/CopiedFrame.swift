@@ -1,19 +1,19 @@
-/// What `Subscriber.copyNext` says about the frame whose bytes it copied.
+/// A description of the frame that `Subscriber.copyNext` copied.
 public struct CopiedFrame: Hashable, Sendable {
   public let sequence: SequenceNumber
-  /// Which publisher it came from: changes when the publisher is restarted.
+  /// The publisher's generation, which changes when the publisher restarts.
   public let generation: UInt64
   public let format: FrameFormat
   public let metadata: FrameMetadata
-  /// What changed since the frame that this subscriber received before.
+  /// The area that changed since this subscriber's previous frame.
   public let damage: DamageRegion
-  /// CRC-32C of the bytes, if the publisher gives one.
+  /// CRC-32C of the bytes, if the publisher computes one.
   public let checksum: UInt32?
-  /// When the publisher made it visible, `CLOCK_MONOTONIC`.
+  /// When the publisher published it, `CLOCK_MONOTONIC`.
   public let publishedAtNs: UInt64
-  /// Frames between the one received before and this one that this subscriber will never see.
+  /// Number of frames dropped between the previous received frame and this one.
   public let droppedBefore: UInt64
-  /// Bytes that were written into the buffer.
+  /// Number of bytes written into the buffer.
   public let byteCount: Int
 }
 

@@ -1,23 +1,23 @@
 import CFrameLayout
 import Synchronization
 
-/// Adds up what changed since the frame that a subscriber received before. Each descriptor tells
-/// what changed since the one before it, so those of dropped frames count too.
+/// Accumulates the damage since the frame that a subscriber received last. Each descriptor has the
+/// damage since the frame before it, so dropped frames count too.
 struct DamageHistory {
   private var last: (sequence: UInt64, formatEpoch: UInt64)?
 
-  /// What changed between the frame received before and this one. Everything where that cannot be
-  /// said: for the first frame, after a change of format or a discontinuity, and when the
-  /// descriptor of a frame between has been overwritten.
-  /// - Parameter standing: a copy of a frame's descriptor, if it still stands.
-  /// - Returns: nil where it is what the frame's own descriptor says: no frame lies between.
+  /// The damage between the last received frame and this one. It is `.full` if unknown: for the
+  /// first frame, after a change of format or a discontinuity, and when the descriptor of a frame
+  /// in between has been overwritten.
+  /// - Parameter standing: a copy of a frame's descriptor, nil if it has been overwritten.
+  /// - Returns: nil if no frame lies in between; the frame's own damage applies.
   @inline(__always)
   mutating func advance(
     to sequence: UInt64, formatEpoch: UInt64, standing: (UInt64) -> fb_descriptor?
   ) -> DamageRegion? {
     let before = last
     last = (sequence, formatEpoch)
-    // Epochs only grow, so equal ones at both ends are equal in between.
+    // Epochs only grow, so if both ends are equal, all frames in between are equal too.
     guard let before, before.formatEpoch == formatEpoch else { return .full }
     if before.sequence &+ 1 == sequence { return nil }
     return Self.changes(after: before.sequence, through: sequence, standing)
@@ -28,7 +28,7 @@ struct DamageHistory {
   ) -> DamageRegion {
     guard first < last, last - first <= UInt64(FB_MAXIMUM_RING_DEPTH) else { return .full }
     var region = DamageRegion.none
-    // The oldest first: it is the next to be overwritten.
+    // Oldest first: it will be overwritten next.
     for sequence in first + 1...last where !region.isFull {
       guard let frame = standing(sequence) else { return .full }
       region.formUnion(frame.changes)
@@ -38,14 +38,14 @@ struct DamageHistory {
 }
 
 extension fb_descriptor {
-  /// What changed since the frame before.
+  /// The damage since the previous frame.
   var changes: DamageRegion {
     FrameFlags(rawValue: flags).contains(.discontinuity) ? .full : DamageRegion(self)
   }
 }
 
 extension PinLedger.Record {
-  /// What changed since the frame that was received before.
+  /// The damage since the last received frame.
   var changes: DamageRegion { damage ?? descriptor.changes }
 }
 

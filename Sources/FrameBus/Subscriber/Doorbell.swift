@@ -1,13 +1,13 @@
 import Platform
 import Synchronization
 
-/// What wakes a subscriber for anything but a frame: the publisher's death, a new pool, a new
-/// publisher, a cancelled task. Rung by the loop thread; the subscriber waits for it besides its
-/// frames, in whichever way it sleeps.
+/// Wakes a subscriber for everything except a frame: the publisher's death, a new pool, a new
+/// publisher, a cancelled task. The loop thread rings it; the subscriber waits for it and for
+/// frames at the same time, in every kind of wait.
 final class Doorbell: Sendable {
-  /// Changes at every ring. Threads sleep on it.
+  /// Incremented at every ring. Threads sleep on it.
   let word = PrivateFutexWord()
-  /// What is raised at every ring, if the subscriber waits on a descriptor.
+  /// Raised at every ring, if the subscriber waits on a descriptor.
   private let event: EventCounter?
 
   private enum Waiter {
@@ -24,8 +24,7 @@ final class Doorbell: Sendable {
 
   init(_ event: EventCounter? = nil) { self.event = event }
 
-  /// Rings another one instead, of who waits for several subscribers at once; nil for none any
-  /// more.
+  /// Forwards rings to the doorbell of a subscriber set; nil ends the forwarding.
   func forward(to hub: Doorbell?) { state.withLock { $0.hub = hub } }
 
   func ring() {
@@ -33,10 +32,10 @@ final class Doorbell: Sendable {
     wake()?.ring()
   }
 
-  /// As `ring`, for a frame's bell, which the event descriptor hears by itself.
+  /// Like `ring`, for a frame's bell, which the event descriptor already watches.
   func hear() { wake()?.hear() }
 
-  /// Returns the hub, which is yet to be told.
+  /// Returns the hub, which the caller must ring.
   private func wake() -> Doorbell? {
     word.increment()
     return state.withLock { state in
@@ -58,7 +57,7 @@ final class Doorbell: Sendable {
       shared: nil, expecting: 0, privates: (word, seen), stop?.word, until: deadline)
   }
 
-  /// Sleeps until the semaphore is posted, by whomever, or the bell has rung.
+  /// Sleeps until the semaphore is posted, by any process, or the bell has rung.
   func sleep(on semaphore: WakeSemaphore, since seen: UInt32, until deadline: Deadline) {
     let hasRung = state.withLock { state in
       state.waiter = .semaphore(semaphore)
@@ -68,7 +67,7 @@ final class Doorbell: Sendable {
     state.withLock { $0.waiter = .thread }
   }
 
-  /// Suspends the task until the bell has rung since `seen` was read, on whatever it runs.
+  /// Suspends the task until the bell has rung since `seen` was read, on any executor.
   nonisolated(nonsending) func suspend(since seen: UInt32) async {
     await withCheckedContinuation { continuation in
       let hasRung = state.withLock { state in

@@ -4,15 +4,15 @@ import CFrameLayout
 public enum DropReason: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible {
   /// Overwritten before it was received.
   case lapped
-  /// Left out on purpose: the policy wanted a newer one, or only some.
+  /// Skipped by the policy, which asks for a newer frame or for a subset.
   case passedOver
-  /// Not decodable after a gap, or before the key frame to begin with.
+  /// Not decodable: after a gap, or before the first key frame.
   case awaitingKeyFrame
-  /// In memory from before this subscriber came.
+  /// In a pool older than this subscriber.
   case unreachable
-  /// Its checksum was wrong.
+  /// Its checksum did not match.
   case corrupt
-  /// Lost after lossless delivery had ended.
+  /// Overwritten after lossless delivery had ended.
   case losslessEnded
 
   public var description: String {
@@ -27,8 +27,7 @@ public enum DropReason: Int, Hashable, Sendable, CaseIterable, CustomStringConve
   }
 }
 
-/// Frames that were dropped, by reason. Sums wrap, where a hostile publisher's numbers are too
-/// large to add up.
+/// Dropped frames by reason. Sums wrap, because a hostile publisher's numbers may overflow them.
 struct DropCounts: Sendable {
   private var counts = InlineArray<6, UInt64>(repeating: 0)
   private(set) var total: UInt64 = 0

@@ -1,9 +1,9 @@
 import Platform
 import Synchronization
 
-/// What a subscriber's event descriptor is made of: the bell of its present attachment, which the
-/// publisher rings, and a counter that its own process raises for everything else. Both lie in one
-/// set, whose descriptor stays the same from publisher to publisher.
+/// The source of a subscriber's event descriptor: the bell of its current attachment, which the
+/// publisher rings, and a counter that this process raises for everything else. Both are in one
+/// set, whose descriptor stays the same across publishers.
 final class EventSource: Sendable {
   let counter: EventCounter
   private let members: ReadySet
@@ -21,14 +21,14 @@ final class EventSource: Sendable {
 
   var number: Int32 { members.number }
 
-  /// Listens to an attachment's bell. Readable from now on, as there may be frames already.
+  /// Adds an attachment's bell. The descriptor becomes readable: there may be frames already.
   func listen(to bell: BellSocket) {
-    // Without memory for this the counter is left, which is raised at each publisher's end.
+    // On failure the counter remains, which is raised at each publisher's end.
     try? members.add(bell.number)
     counter.raise()
   }
 
-  /// Makes it readable in a while, for who waits for something that may come unseen.
+  /// Makes the descriptor readable after the retry interval, for events that may go unnoticed.
   func raiseLater() {
     guard !willBeRaised.exchange(true, ordering: .sequentiallyConsistent) else { return }
     _ = try? EventLoop.shared().schedule(at: .after(Subscriber.retryInterval)) { [weak self] in
@@ -37,8 +37,8 @@ final class EventSource: Sendable {
     }
   }
 
-  /// Makes the descriptor silent until something new happens: to be called before a last look.
-  /// - Returns: false if the bell's ringer has gone.
+  /// Makes the descriptor unreadable until the next event. Call it before a last poll.
+  /// - Returns: false if the publisher's end of the bell is closed.
   func silence(_ bell: BellSocket?) -> Bool {
     counter.lower()
     guard let bell, !bell.silence() else { return true }

@@ -1,10 +1,10 @@
 import CFrameLayout
 
-/// What a subscriber tells its publisher about itself, so that a source can adapt.
+/// A subscriber's report to its publisher, to which a source can adapt.
 public struct Feedback: Hashable, Sendable {
-  /// How busy it is: 0 idle, 1 not able to keep up.
+  /// Load: 0 is idle, 1 is unable to keep up.
   public var utilization: Double
-  /// The frame rate that it can use; nil for any.
+  /// The frame rate that the subscriber can use; nil for any.
   public var wantedRate: FrameRate?
 
   public init(utilization: Double = 0, wantedRate: FrameRate? = nil) {
@@ -12,10 +12,10 @@ public struct Feedback: Hashable, Sendable {
     self.wantedRate = wantedRate
   }
 
-  /// The highest rate that is believed to be wanted, in frames a second.
+  /// The highest rate that a publisher accepts, in frames per second.
   public static let maximumRate = 1000
 
-  /// The higher of each.
+  /// The higher value of each field.
   func merged(with other: Feedback) -> Feedback {
     let rates = [wantedRate, other.wantedRate].compactMap { $0 }
     return Feedback(
@@ -31,9 +31,9 @@ extension FrameRate {
 extension SubscriberPage {
   private static let wholeUtilization = 1000.0
 
-  /// The subscriber's side. What is out of range is brought into it.
+  /// The subscriber's side. Values out of range are clamped.
   func store(_ feedback: Feedback) {
-    // Relaxed, here and below: advice, of which a mix of old and new does no harm.
+    // Relaxed, here and below: advisory; a mix of old and new values is harmless.
     let thousandths = (feedback.utilization * Self.wholeUtilization).rounded()
     utilization.storeRelaxed(
       thousandths >= 0 ? UInt32(min(thousandths, Self.wholeUtilization)) : 0)
@@ -45,7 +45,7 @@ extension SubscriberPage {
     crashPoint(.rateDenominatorShown)
   }
 
-  /// The publisher's side, who believes nothing: what is out of range was not said.
+  /// The publisher's side. Values out of range are ignored: the page is untrusted.
   func feedback() -> Feedback {
     // Relaxed: as above.
     let thousandths = utilization.loadRelaxed()

@@ -1,7 +1,7 @@
 import Platform
 
-/// A thread of its own that runs tasks and hears the bells of their subscribers, so that a task
-/// that waits for a frame goes on where the bell was heard, without a switch of threads.
+/// A dedicated thread that runs tasks and watches the bells of their subscribers. A task that waits
+/// for a frame resumes on the thread that received the bell, without a context switch.
 ///
 /// ```swift
 /// let executor = try FrameExecutor()
@@ -10,11 +10,11 @@ import Platform
 /// }
 /// ```
 ///
-/// An actor may run on it as well, as its `unownedExecutor`. Between two waits its tasks may
-/// compute as long as they like; the tasks of one executor take turns. It is not the process's own
-/// event loop, because that serves publishers and must never wait for anybody's tasks.
+/// An actor may run on it too, as its `unownedExecutor`. Tasks may compute for any time between two
+/// waits; the tasks of one executor take turns. It is separate from the process's shared event
+/// loop, because that serves publishers and must never wait for a task.
 ///
-/// Keep it for as long as tasks prefer it or actors run on it; its thread ends after it.
+/// Keep it alive while tasks prefer it or actors run on it. Its thread ends after it is released.
 public final class FrameExecutor: TaskExecutor, SerialExecutor {
   private let loop: EventLoop
 
@@ -24,7 +24,7 @@ public final class FrameExecutor: TaskExecutor, SerialExecutor {
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     loop.enqueue { [self] in
-      // SAFETY: the loop's thread runs each job once, and keeps this executor meanwhile.
+      // SAFETY: the loop's thread runs each job once, and the closure retains this executor.
       unsafe job.runSynchronously(
         isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }

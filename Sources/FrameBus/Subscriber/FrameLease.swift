@@ -1,12 +1,12 @@
 import CFrameLayout
 
-/// A frame that stays as it is for as long as this is kept: the publisher leaves its slot alone.
+/// A pinned frame: the publisher does not reuse its slot while the lease exists.
 ///
-/// Dropping the lease releases the slot; it may be dropped on any thread. It outlives the
+/// Dropping the lease releases the slot; it may be dropped on any thread. It can outlive the
 /// subscriber, the publisher and the publisher's process.
 public struct FrameLease: ~Copyable, Sendable {
   private let attachment: Attachment
-  /// Which of the subscriber's pins it is.
+  /// The index of the pin in the subscriber's ledger.
   private let hold: Int
 
   init(_ attachment: Attachment, hold: Int) {
@@ -26,24 +26,23 @@ public struct FrameLease: ~Copyable, Sendable {
   public var metadata: FrameMetadata {
     FrameMetadata(attachment.pins[hold].descriptor, of: format)
   }
-  /// What changed since the frame that this subscriber received before, whatever was dropped in
-  /// between: all that must be drawn, converted or encoded anew. `metadata.damage` tells only of
-  /// the frame published before.
+  /// The area that changed since this subscriber's previous frame, including dropped frames: the
+  /// area to redraw, convert or encode. `metadata.damage` is relative to the frame published before.
   public var damage: DamageRegion {
     attachment.pins[hold].changes.clipped(to: format.bounds)
   }
-  /// CRC-32C of the bytes, if the publisher gives one (`PublisherOptions.checksums`).
+  /// CRC-32C of the bytes, if the publisher computes one (`PublisherOptions.checksums`).
   public var checksum: UInt32? { attachment.pins[hold].descriptor.checksum }
-  /// When the publisher made it visible, `CLOCK_MONOTONIC`.
+  /// When the publisher published it, `CLOCK_MONOTONIC`.
   public var publishedAtNs: UInt64 { attachment.pins[hold].descriptor.published_at_ns }
-  /// Frames between the one received before and this one that this subscriber will never see.
+  /// Number of frames dropped between the previous received frame and this one.
   public var droppedBefore: UInt64 { attachment.pins[hold].droppedBefore }
   public var byteCount: Int { Int(attachment.pins[hold].descriptor.payload_bytes) }
 
-  /// Which publisher it came from: changes when the publisher is restarted.
+  /// The publisher's generation, which changes when the publisher restarts.
   public var generation: UInt64 { attachment.generation }
 
-  /// The frame's bytes, in the publisher's memory, which this process can only read.
+  /// The frame's bytes, in the publisher's memory, mapped read-only.
   public var bytes: RawSpan {
     @_lifetime(borrow self)
     borrowing get {
@@ -54,11 +53,11 @@ public struct FrameLease: ~Copyable, Sendable {
     }
   }
 
-  /// The frame's bytes for calls that take a pointer. It must not outlive the lease.
+  /// The frame's bytes for calls that take a pointer, which must not outlive the lease.
   public borrowing func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // SAFETY: as in `bytes`; the closure must not let the pointer out, as its name says.
+    // SAFETY: as in `bytes`; the closure must not let the pointer escape, as the name warns.
     try unsafe body(UnsafeRawBufferPointer(start: attachment.pins[hold].payload, count: byteCount))
   }
 

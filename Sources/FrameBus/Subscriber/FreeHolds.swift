@@ -1,45 +1,45 @@
 import CFrameLayout
 import Synchronization
 
-/// Which hold words of an attachment no lease has. Of this process alone.
+/// The free hold words of an attachment. Private to this process.
 ///
 /// A word's flag has one writer at a time: the subscriber while it is set, the lease while it is
-/// not. So taking and giving back are plain stores, and none locks the line.
+/// clear. So taking and giving back are plain stores without a locked instruction.
 struct FreeHolds: ~Copyable, Sendable {
   private let flags = InlineArray<16, Atomic<Bool>> { _ in Atomic(false) }
   private let count: Int
 
-  /// - Parameter count: how many words were granted.
+  /// - Parameter count: number of granted words.
   init(count: Int) {
     self.count = count
     precondition(flags.count == Int(FB_MAXIMUM_HOLDS) && count <= flags.count)
-    // Relaxed: nobody else knows of it yet.
+    // Relaxed: no other thread has a reference yet.
     for hold in 0..<count { flags[hold].store(true, ordering: .relaxed) }
   }
 
-  /// For one thread at a time.
+  /// Call from one thread at a time.
   @inline(__always)
   func take() -> Int? {
-    // Acquire, in `contains`: who gave it back is done with it.
+    // Acquire, in `contains`: the previous lease has finished with the word.
     for hold in 0..<count where contains(hold) {
-      // Relaxed: the lease that gets it is handed on with an order of its own.
+      // Relaxed: passing the lease to another thread has its own ordering.
       flags[hold].store(false, ordering: .relaxed)
       return hold
     }
     return nil
   }
 
-  /// Whether a word is free; it stays so until it is taken.
+  /// Whether a word is free. It stays free until it is taken.
   @inline(__always)
   func contains(_ hold: Int) -> Bool {
     // Acquire: pairs with `giveBack`.
     hold < count && flags[hold].load(ordering: .acquiring)
   }
 
-  /// On any thread, by whoever had it.
+  /// Call on any thread, from the lease that took the word.
   @inline(__always)
   func giveBack(_ hold: Int) {
-    // Release: all that was done under the hold, and the emptying of its word, happen before.
+    // Release: all accesses under the hold, and the clearing of its word, happen before.
     flags[hold].store(true, ordering: .releasing)
   }
 }

@@ -1,23 +1,23 @@
 import Platform
 
-/// How a subscriber begins that wants what a live stream shows now.
+/// Avoids a stale first frame for a subscriber of a live stream.
 ///
-/// The newest frame there is may be old: nobody captures a screen that nobody reads. So one from
-/// before the subscriber came is put by for a moment: a screen gives each newcomer a frame, and
-/// others publish soon. Where none comes, as from who published a still, the old frame is the
-/// picture.
+/// The newest frame may be old, because a screen without subscribers is not captured. So a frame
+/// captured before the subscriber attached is deferred: a screen publishes a frame for each new
+/// subscriber, and other sources publish soon. If no frame comes before `end`, as from the
+/// publisher of a still, the old frame is used.
 package struct FreshStart: Sendable {
-  private static let patience = Duration.seconds(2)
+  private static let timeout = Duration.seconds(2)
 
   private let askedNs: UInt64
-  /// When what was put by is to be taken.
-  package let end = Deadline.after(patience)
+  /// When a deferred frame is used.
+  package let end = Deadline.after(timeout)
 
-  /// Begins, now that the subscriber is attached.
-  /// - Parameter askedNs: the moment before it looked for the stream.
+  /// Call once the subscriber is attached.
+  /// - Parameter askedNs: the time before the subscriber looked for the stream.
   package init(askedNs: UInt64) { self.askedNs = askedNs }
 
-  /// Whether to put the frame by. One of which nobody knows when it was captured counts as new.
+  /// Whether to defer the frame. A frame without a capture time counts as new.
   package func putsBy(_ frame: borrowing FrameLease) -> Bool {
     let capturedAtNs = frame.metadata.capturedAtNs
     return capturedAtNs > 0 && capturedAtNs < askedNs && !end.isPast

@@ -1,38 +1,39 @@
 import CFrameLayout
 
-/// Frames counted by the time from publish to receive, as a subscriber's page holds them.
+/// A histogram of latencies from publish to receive, as in a subscriber's page.
 ///
-/// Bucket i < 8 is for i nanoseconds. From there on every power of two has four buckets of the same
-/// width: bucket 4s + r, for r of 4…7, counts from r·2ˢ ns up to, without it, (r + 1)·2ˢ ns. The
-/// last one, 127, also counts all from 8.6 s on. So a quantile is off by at most a quarter.
+/// Bucket i < 8 is for i nanoseconds. Above that, every power of two has four buckets of equal
+/// width: bucket 4s + r, for r of 4…7, counts latencies in r·2ˢ ns ..< (r + 1)·2ˢ ns. The last
+/// bucket, 127, also counts everything from 8.6 s on. So the error of a quantile is at most a
+/// quarter.
 public struct LatencyCounts: Hashable, Sendable {
-  /// Modulo 2³², since the subscriber began.
+  /// Counts modulo 2³² since the subscriber began.
   private var buckets: [UInt32]
 
   static let bucketCount = Int(FB_LATENCY_BUCKETS)
 
   public init() { buckets = Array(repeating: 0, count: Self.bucketCount) }
 
-  /// - Parameter page: a copy of what a subscriber wrote, of whatever truth.
+  /// - Parameter details: a copy of the subscriber's record, which is untrusted.
   init(_ details: fb_subscriber_details) {
-    // SAFETY: the record has `bucketCount` such words.
+    // SAFETY: the record has `bucketCount` 32-bit words.
     buckets = unsafe withUnsafeBytes(of: details.latencies) { bytes in
       (0..<Self.bucketCount).map { unsafe bytes.load(fromByteOffset: $0 * 4, as: UInt32.self) }
     }
   }
 
-  /// What came in since an earlier look at the same subscriber.
+  /// The counts added since an earlier copy from the same subscriber.
   public func since(_ earlier: LatencyCounts) -> LatencyCounts {
     var result = self
     for index in buckets.indices { result.buckets[index] &-= earlier.buckets[index] }
     return result
   }
 
-  /// How many frames these counts stand for.
+  /// The number of frames counted.
   public var total: UInt64 { buckets.reduce(0) { $0 + UInt64($1) } }
 
-  /// The latency in nanoseconds that so many of the frames do not exceed, estimated within its
-  /// bucket; nil without frames.
+  /// The latency in nanoseconds that this share of the frames does not exceed, interpolated within
+  /// its bucket; nil without frames.
   /// - Parameter share: 0.5 for the median.
   public func quantileNs(_ share: Double) -> UInt64? {
     let wanted = Double(total) * share
@@ -58,7 +59,7 @@ public struct LatencyCounts: Hashable, Sendable {
     return min(4 * shift + Int(latencyNs >> UInt64(shift)), bucketCount - 1)
   }
 
-  /// The latencies that a bucket is for; of the last one, where they begin to be so long.
+  /// The latencies that a bucket counts. The last bucket has no upper bound.
   static func range(ofBucket index: Int) -> Range<UInt64> {
     guard index >= 8 else { return UInt64(index)..<UInt64(index) + 1 }
     let shift = UInt64(index / 4 - 1)

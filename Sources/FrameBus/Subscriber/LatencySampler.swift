@@ -1,13 +1,12 @@
 import Platform
 
-/// Counts in a subscriber's page how long frames took from publish to receive, for `framebus top`.
+/// Counts latencies from publish to receive in a subscriber's page, for `framebus top`.
 ///
-/// Reading the clock costs a third of what receiving a small frame does, so not every frame is
-/// timed. One that was published half a millisecond or more after the frame received before it
-/// always is: such streams are slow enough to need each of their frames for a figure. Of the others
-/// one in 64 is, chosen by a hash of its number, so that no rhythm of the stream can hide from the
-/// choice, and it counts for 64. So every frame counts once on average, whatever the pace, and
-/// quantiles are unbiased.
+/// Reading the clock costs a third of receiving a small frame, so not every frame is timed. A frame
+/// published half a millisecond or more after the previous received frame is always timed, because
+/// slow streams need every sample. Of the others, one in 64 is timed and counts for 64. A hash of
+/// the sequence number chooses it, so that no periodicity of the stream biases the choice. On
+/// average every frame counts once at any rate, and quantiles are unbiased.
 struct LatencySampler {
   private static let pauseNs: UInt64 = 500_000
   /// One in `1 << thinningBits` frames of a fast stream is timed.
@@ -26,8 +25,8 @@ struct LatencySampler {
     }
   }
 
-  /// Multiplicative hashing by 2⁶⁴ / φ (Knuth, TAOCP 6.4): the chosen numbers lie evenly, and in
-  /// no rhythm.
+  /// Multiplicative hashing by 2⁶⁴ / φ (Knuth, TAOCP 6.4): the chosen numbers are spread evenly
+  /// without a period.
   @inline(__always)
   static func isChosen(_ sequence: UInt64) -> Bool {
     (sequence &* 0x9e37_79b9_7f4a_7c15) >> (64 - thinningBits) == 0
@@ -35,7 +34,7 @@ struct LatencySampler {
 
   private static func count(_ weight: UInt32, _ publishedAtNs: UInt64, in page: SubscriberPage) {
     let nowNs = monotonicNowNs()
-    // A time from the future is another machine's clock, or a lie.
+    // A time in the future is invalid.
     guard publishedAtNs <= nowNs else { return }
     let word = page.latency(LatencyCounts.bucket(of: nowNs - publishedAtNs))
     // Relaxed: one writer, a statistic. Wraps: readers take differences.

@@ -1,5 +1,5 @@
-/// A lease that can be passed about and kept in collections: counted, and released with its last
-/// reference, on whatever thread that goes.
+/// A reference-counted lease that can be shared and stored in collections. It is released with its
+/// last reference, on any thread.
 public final class SharedLease: Sendable {
   public let lease: FrameLease
 
@@ -9,13 +9,13 @@ public final class SharedLease: Sendable {
 /// The frames of a subscriber as an asynchronous sequence: `for try await frame in
 /// subscriber.sharedFrames()`. It ends with the stream, or with its task's cancellation.
 ///
-/// Its elements are class instances, one allocated for each frame, because a sequence's elements
-/// must be copyable. `Subscriber.next()` gives the same without that.
+/// Its elements are class instances, one allocation per frame, because a sequence's elements must
+/// be copyable. `Subscriber.next()` returns frames without the allocation.
 public struct SharedFrames: AsyncSequence, Sendable {
   public typealias Element = SharedLease
   public typealias Failure = ReceiveError
 
-  /// Where the subscriber lies, which is used by the one iterator.
+  /// Holds the subscriber, which one iterator uses.
   fileprivate final class Box: @unchecked Sendable {  // because one iteration at a time uses it
     var subscriber: Subscriber
     init(_ subscriber: consuming Subscriber) { self.subscriber = subscriber }
@@ -35,11 +35,11 @@ public struct SharedFrames: AsyncSequence, Sendable {
     }
   }
 
-  /// There is one subscriber behind all iterators: use one at a time.
+  /// All iterators share one subscriber: use one iterator at a time.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(box: box) }
 }
 
 extension Subscriber {
-  /// Its frames as an asynchronous sequence.
+  /// The subscriber's frames as an asynchronous sequence.
   public consuming func sharedFrames() -> SharedFrames { SharedFrames(self) }
 }

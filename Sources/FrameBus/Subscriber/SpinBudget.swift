@@ -2,17 +2,17 @@ import Platform
 
 /// How long a waiter spins before it sleeps.
 ///
-/// Spinning pays only when the next frame comes sooner than a sleeping core wakes (20…60 µs), and
-/// only on a core that nobody else wants. The budget grows while spinning succeeds and shrinks
-/// while it fails, so that a 60 fps stream costs next to none and a fast one no wake-ups. A spin
-/// that took much longer than its turns do was interrupted: somebody else wants this core, perhaps
-/// the publisher, and for a while there is no spinning at all. Nor is there on a single core.
+/// Spinning pays only if the next frame comes sooner than a sleeping core wakes (20…60 µs), and
+/// only on an otherwise idle core. The budget grows while spinning succeeds and shrinks while it
+/// fails, so a 60 fps stream costs almost no spinning and a fast one no wake-ups. A spin that took
+/// much longer than expected was interrupted: another thread needs the core, perhaps the publisher,
+/// so spinning pauses. A single core never spins.
 struct SpinBudget {
   private static let least = 16
   private static let most = 4096
-  /// Waits without spinning after an interruption.
+  /// Number of waits without spinning after an interruption.
   private static let rest = 64
-  /// What tells an interruption from a slow turn: a scheduler's time slice is longer.
+  /// Longer spins were interrupted: a scheduler's time slice exceeds this.
   private static let interruptionNs: UInt64 = 500_000
 
   private var turns: Int
@@ -21,14 +21,14 @@ struct SpinBudget {
   init() { turns = processorCount() > 1 ? Self.least : 0 }
 
   /// Spins within the budget.
-  /// - Returns: whether what was waited for came.
+  /// - Returns: whether `hasCome` returned true.
   @inline(__always)
   mutating func spin(until hasCome: () -> Bool) -> Bool {
     guard restLeft == 0 else {
       restLeft -= 1
       return hasCome()
     }
-    // Short spins are not worth the clock.
+    // Short spins are not worth reading the clock.
     let start = turns > 256 ? monotonicNowNs() : 0
     for _ in 0..<turns {
       if hasCome() {

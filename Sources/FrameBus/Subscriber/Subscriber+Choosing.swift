@@ -1,14 +1,14 @@
-/// Which frame comes next, and the account of those that never will.
+/// Chooses the next frame and counts dropped frames.
 ///
-/// `position` is the last frame received or given up. It moves by one frame received, or over
-/// frames that are counted as dropped with their reason, and in no other way: so what was received
-/// and dropped adds up to how far it came.
+/// `position` is the last frame received or dropped. It advances only by one received frame, or
+/// over frames that are counted as dropped with a reason. So received and dropped frames always add
+/// up to the distance covered.
 extension Subscriber {
-  /// Gives up what the ring no longer has and what the policy passes over.
-  /// - Parameter cursor: the newest frame, as last seen: its line is not fetched again.
-  /// - Returns: the frame to receive next, which is the one after `position`; nil for none yet.
+  /// Drops the frames that the ring no longer contains and those that the policy skips.
+  /// - Parameter cursor: the newest frame, as last loaded; its cache line is not fetched again.
+  /// - Returns: the frame to receive next, the one after `position`; nil if no frame is ready.
   mutating func choose(upTo cursor: UInt64, _ attachment: Attachment) -> UInt64? {
-    // A cursor behind us is a publisher that breaks the protocol: to us nothing is new.
+    // A cursor behind our position violates the protocol; it is treated as no news.
     guard cursor > position else { return nil }
     let depth = UInt64(attachment.ringDepth)
     if cursor - position > depth { giveUpLapped(through: cursor - depth, attachment) }
@@ -30,27 +30,27 @@ extension Subscriber {
     return position + 1
   }
 
-  /// The first key frame after `position`, if there is one; what lies before it is given up.
+  /// The first key frame after `position`, if there is one; drops the frames before it.
   private mutating func chooseKeyFrame(upTo cursor: UInt64, _ attachment: Attachment) -> UInt64? {
-    // Where this descriptor is overwritten by now, there is a newer cursor to look from.
+    // If this descriptor has been overwritten, a later call starts from a newer cursor.
     guard let newest = attachment.keyFrame(of: cursor) else { return nil }
     guard newest > position, newest <= cursor else {
       giveUp(through: cursor, .awaitingKeyFrame, attachment)
       return nil
     }
-    // At most a ring of them, since what was lapped is given up.
+    // At most `ringDepth` iterations, because lapped frames were dropped above.
     let first = (position + 1...newest).first { attachment.keyFrame(of: $0) == $0 } ?? newest
     giveUp(through: first - 1, .awaitingKeyFrame, attachment)
     return first
   }
 
-  /// Gives up frames up to `last`, beyond `position`, that were overwritten before they were
+  /// Drops the frames after `position` up to `last`, which were overwritten before they were
   /// received.
   mutating func giveUpLapped(through last: UInt64, _ attachment: Attachment) {
     switch options.policy {
     case .latest: giveUp(through: last, .passedOver, attachment)
     case .everyNth(let count):
-      // Only the multiples were wanted.
+      // The policy requests only the multiples.
       let wanted = last / UInt64(count) - position / UInt64(count)
       self.count(wanted, .lapped, attachment)
       self.count(last - position - wanted, .passedOver, attachment)

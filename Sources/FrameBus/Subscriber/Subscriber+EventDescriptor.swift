@@ -2,48 +2,47 @@ import CFrameLayout
 import Platform
 
 extension Subscriber {
-  /// A descriptor to wait on with `epoll(7)`, `poll(2)`, io_uring or GLib, the same for the
-  /// subscriber's whole life; nil unless its options ask for `.eventDescriptor`.
+  /// A descriptor to wait on with `epoll(7)`, `poll(2)`, io_uring or GLib. It does not change during
+  /// the subscriber's life. Nil unless `SubscriberOptions.wait` is `.eventDescriptor`.
   ///
   /// It is readable when there may be a frame, when the stream has ended, when the publisher has
-  /// died, and when a new one may have come. It is level-triggered: it stays readable until
-  /// `poll()` has returned nil, so the rule is to wait for it, then to call `poll()` until that
-  /// returns nil, or at least once. It can be readable without need. An edge-triggered wait must
-  /// call `poll()` until it returns nil. It can only be waited on: reading from it fails, and
-  /// closing it is the subscriber's own.
+  /// died, and when a new publisher may have started. It is level-triggered: it stays readable
+  /// until `poll()` returns nil. After each wake-up call `poll()` until it returns nil, or at least
+  /// once; an edge-triggered wait must call it until it returns nil. Spurious wake-ups are
+  /// possible. Only wait on it: reading from it fails, and the subscriber closes it.
   ///
-  /// Cost: one system call of the publisher for each frame from the first `poll()` that returned
-  /// nil on, and one or two of this process for each `poll()` that returns nil.
+  /// Cost: one system call of the publisher for each frame after the first `poll()` that returned
+  /// nil, and one or two of this process for each `poll()` that returns nil.
   public var eventDescriptor: Int32? { eventSource?.number }
 
-  /// One look; who waits on a descriptor is sure to be told of all that this has not seen.
+  /// Polls once. The event descriptor, if any, becomes readable for everything not seen here.
   @inline(__always)
-  mutating func lookAndArm() throws(ReceiveError) -> Step {
+  mutating func pollAndArm() throws(ReceiveError) -> Step {
     guard let eventSource else { return try step() }
-    return try lookAndArm(eventSource)
+    return try pollAndArm(eventSource)
   }
 
-  private mutating func lookAndArm(_ eventSource: EventSource) throws(ReceiveError) -> Step {
+  private mutating func pollAndArm(_ eventSource: EventSource) throws(ReceiveError) -> Step {
     switch try step() {
     case .frame(let lease): return .frame(lease)
     case .finished(let reason): return .finished(reason)
     case .nothing: break
     case .awaitBell: break
     }
-    // SYNC bell/silence: the bells are taken out, then comes the last look. Pairs with the ring
-    // that follows each publish (Bells.ring): what was published before a bell that is taken out
-    // here is seen by that look, and any other bell is still to come.
+    // SYNC bell/silence: the bells are read, then comes the last poll. Pairs with the ring that
+    // follows each publish (Bells.ring): that poll sees each frame whose ring is read here, and
+    // any other ring is still to come.
     if !eventSource.silence(attachment?.bell) { attachment?.endWithBell() }
-    // From the first time on the publisher rings for every frame, whether or not somebody sleeps: a
-    // descriptor has no moment at which its user says so.
+    // From now on the publisher rings for every frame, whether or not anybody sleeps: the user of
+    // a descriptor does not announce its sleep.
     _ = attachment?.prepareToSleep(Int32(FB_WAITING_BELL))
     switch try step() {
     case .frame(let lease):
-      // Another frame may lie behind this one, for which no bell would come.
+      // Another frame may follow this one, for which no bell would ring.
       eventSource.counter.raise()
       return .frame(lease)
     case .awaitBell:
-      // The user's own loop has no deadline for looking again.
+      // The user's event loop has no timer to poll again.
       eventSource.raiseLater()
       return .awaitBell
     case .nothing: return .nothing

@@ -1,22 +1,22 @@
 import CFrameLayout
 
-// From a sequence number to a frame: pinned for a lease, or copied without a hold.
+// Receives the chosen frame: pins it for a lease, or copies it without a hold.
 extension Subscriber {
-  /// The publisher may lap us between choosing a frame and having it; not for ever.
+  /// The publisher may overwrite a frame between choosing and pinning it; this bounds retries.
   private static let maximumTries = 64
 
-  /// What a frame's descriptor turned out to be, held against our own mappings.
+  /// The result of checking a frame's descriptor against our own mappings.
   private enum Verdict {
     case whole
-    /// Its memory has yet to arrive.
+    /// Its pool has yet to arrive.
     case awaitsPool
     case dropped(DropReason)
   }
 
   enum Found {
-    /// A frame, by the hold that it has now.
+    /// A frame, pinned by this hold word.
     case pinned(hold: Int)
-    /// A frame in memory that has yet to arrive: the bell will ring.
+    /// The frame's pool has yet to arrive: the bell rings when it does.
     case awaitsPool
     case nothing
   }
@@ -29,8 +29,8 @@ extension Subscriber {
     defer { if position != start { note(attachment) } }
     for attempt in 0..<Self.maximumTries {
       let cursor = attempt == 0 ? newest : attachment.cursor
-      // What was found overwritten is given up, also where a publisher that stopped or died in
-      // between keeps the cursor from showing it: it must not keep us from what still stands.
+      // Overwritten frames are dropped even if a publisher that stopped or died in between has not
+      // moved the cursor: they must not keep us from the frames still in the ring.
       guard !attachment.isEvicted, let sequence = choose(upTo: cursor, attachment) else {
         return .nothing
       }
@@ -84,14 +84,14 @@ extension Subscriber {
       guard !attachment.isEvicted, let sequence = choose(upTo: cursor, attachment) else {
         return .nothing
       }
-      guard attachment.look(at: sequence, for: PinLedger.copied) else {
+      guard attachment.copyDescriptor(of: sequence, for: PinLedger.copied) else {
         giveUpLapped(through: sequence, attachment)
         continue
       }
       switch try judge(PinLedger.copied, attachment) {
       case .whole: break
       case .awaitsPool: return .awaitsPool
-      // Bytes that are overwritten while they are summed up are not corrupt.
+      // Bytes overwritten while their checksum is computed are not corrupt.
       case .dropped where !attachment.stillStands(sequence):
         giveUpLapped(through: sequence, attachment)
         continue
@@ -106,7 +106,7 @@ extension Subscriber {
         giveUpLapped(through: sequence, attachment)
         continue
       }
-      // Only now: what was copied may have been overwritten meanwhile.
+      // Only now, because the copied bytes could have been overwritten meanwhile.
       if options.verifiesChecksums, !attachment.pins[PinLedger.copied].isIntact(as: buffer) {
         giveUp(through: sequence, .corrupt, attachment)
         continue
@@ -123,7 +123,7 @@ extension Subscriber {
     attachment.pins[hold].droppedBefore = droppedSince
     let formatEpoch = attachment.pins[hold].descriptor.format_epoch
     attachment.pins[hold].damage = damageHistory.advance(to: sequence, formatEpoch: formatEpoch) {
-      // This frame's own may have been overwritten by now.
+      // This frame's own descriptor may have been overwritten by now.
       $0 == sequence ? attachment.pins[hold].descriptor : attachment.standingDescriptor(of: $0)
     }
     droppedSince = 0
@@ -135,7 +135,7 @@ extension Subscriber {
       in: attachment.page)
   }
 
-  /// Checks what the descriptor in a record of the ledger says against our own mappings.
+  /// Checks the descriptor in a record of the ledger against our own mappings.
   private func judge(_ hold: Int, _ attachment: Attachment) throws(ReceiveError) -> Verdict {
     let generation = attachment.pins[hold].descriptor.pool_generation
     if attachment.pins[hold].poolGeneration != generation || generation == 0 {
@@ -148,7 +148,7 @@ extension Subscriber {
     let payloadBytes = attachment.pins[hold].descriptor.payload_bytes
     guard attachment.pins[hold].descriptor.slot < attachment.pins[hold].slotCount,
       payloadBytes <= UInt64(attachment.pins[hold].slotBytes)
-    else { throw .untrusted(attachment.stream, "a frame does not lie in its pool") }
+    else { throw .untrusted(attachment.stream, "a frame lies outside its pool") }
     let epoch = attachment.pins[hold].descriptor.format_epoch
     if attachment.pins[hold].formatEpoch != epoch || epoch == 0 {
       let sequence = attachment.pins[hold].descriptor.sequence
@@ -161,7 +161,7 @@ extension Subscriber {
       }
     }
     guard attachment.pins[hold].payloadRule.admits(payloadBytes)
-    else { throw .untrusted(attachment.stream, "a frame has not as many bytes as its format") }
+    else { throw .untrusted(attachment.stream, "a frame's size does not match its format") }
     return .whole
   }
 }

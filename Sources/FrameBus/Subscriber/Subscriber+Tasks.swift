@@ -3,11 +3,11 @@ import Platform
 
 extension Subscriber {
   /// Waits for the next frame without blocking a thread: the publisher rings a socket that an event
-  /// loop watches, and the task is resumed.
+  /// loop watches, and the task resumes.
   ///
-  /// On a ``FrameExecutor`` the task goes on at once, on the thread that heard the bell. Elsewhere
-  /// the process's own loop hears it, and the task goes on where it belongs, which takes a switch
-  /// of threads. Cancelling the task ends the wait.
+  /// On a ``FrameExecutor`` the task resumes at once, on the thread that received the bell.
+  /// Elsewhere the process's shared loop receives it, and the task resumes on its own executor,
+  /// which takes a context switch. Cancelling the task ends the wait.
   /// - Returns: nil when the stream finished or the task was cancelled.
   nonisolated(nonsending)
     public mutating func next() async throws(ReceiveError) -> FrameLease?
@@ -16,14 +16,14 @@ extension Subscriber {
     return lease
   }
 
-  /// As `next()`, and gives up at a deadline.
+  /// Like `next()`, with a deadline.
   /// - Returns: `.stopped` if the task was cancelled.
   nonisolated(nonsending)
     public mutating func next(until deadline: Deadline) async throws(ReceiveError) -> Reception
   {
     while !Task.isCancelled {
       let bell = doorbell.word.load()
-      switch try lookAndArm() {
+      switch try pollAndArm() {
       case .frame(let lease): return .frame(lease)
       case .finished(let reason): return .finished(reason)
       case .nothing:

@@ -2,25 +2,25 @@ import CFrameLayout
 import Platform
 
 extension Subscriber {
-  /// Waits for the next frame, in the way that the options say. Blocks the thread.
+  /// Waits for the next frame, as `SubscriberOptions.wait` says. Blocks the thread.
   ///
-  /// It ends with the next frame, the end of the stream, the deadline or the signal, whichever
-  /// comes first; a frame that is there comes before all others. The publisher's death, at which it
-  /// wakes up, ends nothing: the wait goes on for its successor.
+  /// Returns at the next frame, the end of the stream, the deadline or the signal, whichever is
+  /// first; an available frame precedes the others. The publisher's death does not end the wait: it
+  /// continues for the successor.
   ///
-  /// Cost: none but a few loads while frames come faster than a core falls asleep; otherwise one
-  /// system call to sleep on the futex, one on the semaphore, two on the descriptor.
+  /// Cost: a few loads while frames come faster than a core goes to sleep; otherwise one system
+  /// call to sleep on the futex, one on the semaphore, two on the descriptor.
   /// - Parameters:
   ///   - deadline: when to give up.
   ///   - stop: ends the wait from another thread.
-  /// - Throws: only what keeps this subscriber from receiving at all.
+  /// - Throws: only errors that prevent this subscriber from receiving at all.
   public mutating func next(
     until deadline: Deadline = .never, stop: StopSignal? = nil
   ) throws(ReceiveError) -> Reception {
     while true {
-      // Read before looking, so that a ring in between is noticed.
+      // Read before polling, so that a ring in between is noticed.
       let bell = doorbell.word.load()
-      switch try lookAndArm() {
+      switch try pollAndArm() {
       case .frame(let lease): return .frame(lease)
       case .finished(let reason): return .finished(reason)
       case .nothing:
@@ -39,16 +39,16 @@ extension Subscriber {
     return deadline.isPast ? .timedOut : nil
   }
 
-  /// What an attachment is told of how this subscriber waits, and what of it is waited for.
+  /// Publishes how this subscriber waits, and adds the attachment's bell to the event source.
   mutating func prepareToWait(for attachment: Attachment) {
     bellWatch = nil
     eventSource?.listen(to: attachment.bell)
-    // Relaxed: for people.
+    // Relaxed: informational.
     attachment.page.wait.storeRelaxed(options.wait.rawValue)
     crashPoint(.waitKindShown)
   }
 
-  /// Whether there is something to look at since the last look, which found nothing.
+  /// Whether anything has happened since the last poll, which found nothing.
   func hasNews(_ attachment: Attachment) -> Bool {
     if attachment.cursor > position { return true }
     return switch attachment.state {
@@ -82,28 +82,27 @@ extension Subscriber {
     let wasWoken = unsafe sleepOnFutexes(
       shared: attachment.board.wake.futex, expecting: wake,
       privates: (doorbell.word, bell), stop?.word, until: min(deadline, .after(Self.longestSleep)))
-    // A frame came and nobody woke us.
+    // A frame came without a wake-up.
     if !wasWoken, attachment.cursor > position { futexCannotBeTrusted = true }
-    // Relaxed: compared with what it was, no more.
+    // Relaxed: only compared with its earlier value.
     if wasWoken, attachment.board.wake.loadRelaxed() == wake, doorbell.word.load() == bell,
       stop?.isRaised != true
     {
       wakesWithoutCause += 1
-      if wakesWithoutCause > Self.mostWakesWithoutCause { futexCannotBeTrusted = true }
+      if wakesWithoutCause > Self.maximumCauselessWakes { futexCannotBeTrusted = true }
     } else {
       wakesWithoutCause = 0
     }
   }
 
-  /// Wake-ups for nothing, one after the other, that are put up with. A publisher that is late
-  /// makes one a frame, a signal one each. Whoever maps the board can make any number.
-  static let mostWakesWithoutCause = 32
+  /// Tolerated consecutive wake-ups without a cause. A late publisher causes one per frame, a
+  /// signal one each. Any process that maps the board can cause any number.
+  static let maximumCauselessWakes = 32
 
-  /// How long to sleep on the shared futex without looking. Whoever maps the board, if only for
-  /// reading, can move its sleepers to a word of its own (`FUTEX_CMP_REQUEUE`), or wait there in a
-  /// way that makes waking fail (`FUTEX_WAIT_REQUEUE_PI`). A subscriber that this happens to waits
-  /// for its bell from then on, which is its own. One that mistakes a late wake-up for a theft
-  /// loses nothing but speed.
+  /// How long to sleep on the shared futex without polling. Any process that maps the board, even
+  /// read-only, can move its sleepers to another word (`FUTEX_CMP_REQUEUE`), or wait there in a way
+  /// that makes waking fail (`FUTEX_WAIT_REQUEUE_PI`). A subscriber that detects this waits for its
+  /// private bell from then on. Mistaking a late wake-up for a stolen one costs only speed.
   static let longestSleep: Duration = .milliseconds(250)
 
   private mutating func spin(
@@ -114,7 +113,7 @@ extension Subscriber {
         if attachment.cursor > position { return }
         spinHint()
       }
-      // Who waits for this processor, perhaps the publisher, comes first.
+      // Lets other threads run, perhaps the publisher.
       yieldProcessor()
     }
   }
@@ -123,7 +122,7 @@ extension Subscriber {
     _ attachment: Attachment, _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
   ) {
     if spinBudget.spin(until: { attachment.cursor > position }) { return }
-    // A publisher that sent no semaphore has to ring the bell.
+    // A publisher that sent no semaphore must ring the bell.
     guard let semaphore = attachment.semaphore else {
       return waitForBell(attachment, bell, until: deadline, stop)
     }
@@ -144,7 +143,7 @@ extension Subscriber {
     _ = Platform.poll(eventSource.number, stop?.descriptorNumber, until: deadline)
   }
 
-  /// Waits for the bell, which an event loop hears for this thread.
+  /// Waits for the bell, which an event loop watches for this thread.
   private mutating func waitForBell(
     _ attachment: Attachment, _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
   ) {
@@ -156,14 +155,14 @@ extension Subscriber {
     doorbell.sleep(since: bell, stop: stop, until: end)
   }
 
-  /// Has a loop hear the attachment's bell, and silences the bell before a last look.
-  /// - Returns: false if no loop can hear it.
+  /// Watches the attachment's bell on a loop, and silences the bell before a last poll.
+  /// - Returns: false if no loop can watch it.
   mutating func listen(to attachment: Attachment, on loop: EventLoop?) -> Bool {
     if bellWatch == nil || bellWatch?.loop !== loop {
       bellWatch = loop.flatMap { BellWatch(attachment.bell, $0, doorbell) }
     }
     guard let bellWatch else { return false }
-    // SYNC bell/silence: as in `lookAndArm`, which has done it for who has an event descriptor.
+    // SYNC bell/silence: as in `pollAndArm`, which has done it if there is an event descriptor.
     if eventSource == nil, !bellWatch.silence() { attachment.endWithBell() }
     return true
   }

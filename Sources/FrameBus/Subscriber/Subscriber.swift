@@ -2,68 +2,69 @@ import AppGroup
 import CFrameLayout
 import Platform
 
-/// What waiting for a frame came to.
+/// The result of waiting for a frame.
 public enum Reception: ~Copyable, Sendable {
   case frame(FrameLease)
   case timedOut
   case stopped
-  /// The publisher ended the stream, and everything it published was offered.
+  /// The publisher ended the stream, and all of its frames were offered.
   case finished(FinishReason)
 }
 
 /// One reader of a stream. It never slows the publisher or other subscribers, unless the publisher
 /// granted it lossless delivery.
 ///
-/// When the publisher dies, the subscriber keeps waiting and attaches to its successor by itself;
-/// `SubscriberOptions.onEvent` tells. Only a publisher that finishes ends the stream.
+/// When the publisher dies, the subscriber keeps waiting and attaches to its successor
+/// automatically; `SubscriberOptions.onEvent` reports it. Only a publisher that finishes ends the
+/// stream.
 public struct Subscriber: ~Copyable, Sendable {
   let options: SubscriberOptions
   let doorbell: Doorbell
-  /// What is behind `eventDescriptor`, for subscribers that wait on it.
+  /// The source of `eventDescriptor`, for subscribers that wait on it.
   let eventSource: EventSource?
   private var search: PublisherSearch
 
   var attachment: Attachment?
   private var ending: FinishReason?
-  /// The last sequence number received or given up, in the generation below.
+  /// The last sequence number received or dropped, in `generationOfPosition`.
   var position: UInt64 = 0
   private var generationOfPosition: UInt64?
   var damageHistory = DamageHistory()
-  /// Drops of the generation since the last frame handed out.
+  /// Frames of this generation dropped since the last received frame.
   var droppedSince: UInt64 = 0
-  /// Whether only a key frame may come next.
+  /// Whether the next frame must be a key frame.
   var awaitsKeyFrame = false
   private var losslessEndSeen = false
   private(set) var pauseSeen = false
-  /// Whether wake-ups of this attachment were lost on the way.
+  /// Whether a wake-up of this attachment was lost.
   package internal(set) var futexCannotBeTrusted = false
-  /// Wake-ups in a row by nobody who had a reason.
+  /// Consecutive wake-ups without a cause.
   var wakesWithoutCause = 0
-  /// Where a task last waited for this attachment's bell.
+  /// The watch with which a task last waited for this attachment's bell.
   var bellWatch: BellWatch?
 
   /// Frames received, of all generations.
   public internal(set) var receivedCount: UInt64 = 0
   var drops = DropCounts()
 
-  /// Times some frames on their way here, for `framebus top`.
+  /// Samples the latency of some frames, for `framebus top`.
   var latency = LatencySampler()
 
-  /// How long `next` spins before it sleeps, learnt from how long frames took to come.
+  /// How long `next` spins before it sleeps, adapted to the frame interval.
   var spinBudget = SpinBudget()
 
-  /// Told to the publisher, whoever it is. Change it as rarely as it is worth reading.
+  /// Reported to the current publisher and its successors. Change it rarely.
   public var feedback = Feedback() {
     didSet { attachment?.page.store(feedback) }
   }
 
   /// Attaches to a stream. Blocks the thread until the publisher has answered.
   /// - Parameters:
-  ///   - deadline: how long to wait for a publisher and for its answer. Without one the publisher
-  ///     must be there, and has ten seconds to answer.
+  ///   - deadline: when to stop waiting for a publisher and its answer. If nil, the publisher
+  ///     must be running, and has ten seconds to answer.
   ///   - stop: ends the wait from another thread.
-  /// - Throws: ``SubscriberError/noSuchStream(_:)`` when there is none, and what a publisher
-  ///   refuses for.
+  /// - Throws: ``SubscriberError/noSuchStream(_:)`` when nobody publishes the stream, and
+  ///   ``SubscriberError/refused(_:_:)`` when its publisher refuses this subscriber.
   public init(
     _ stream: StreamName, in group: AppGroup, options: SubscriberOptions = SubscriberOptions(),
     waitingForPublisherUntil deadline: Deadline? = nil, stop: StopSignal? = nil
@@ -81,24 +82,24 @@ public struct Subscriber: ~Copyable, Sendable {
     attach(to: attachment)
   }
 
-  /// How often a publisher is looked for that announced itself in no way we can see.
+  /// How often to look for a publisher whose start cannot be observed.
   static var retryInterval: Duration { PublisherSearch.retryInterval }
 
-  /// Why the stream ended, once all that was published has been offered.
+  /// Why the stream ended, once all of its frames have been offered.
   public var finishReason: FinishReason? { ending }
-  /// The stream's generation, the number of its current publisher; nil while there is none.
+  /// The stream's generation, the number of its current publisher; nil without a publisher.
   public var generation: UInt64? { attachment?.generation }
-  /// How many leases can be held at once now.
+  /// How many leases can be held at once.
   public var grantedHolds: Int { attachment?.grantedHolds ?? 0 }
 
   // MARK: Account
 
-  /// Frames this subscriber will never see, of all generations. With those received they add up to
-  /// all that were published since it began.
+  /// Dropped frames, of all generations. Received and dropped frames add up to all frames published
+  /// since this subscriber began.
   public var droppedCount: UInt64 { drops.total }
   public func droppedCount(by reason: DropReason) -> UInt64 { drops[reason] }
 
-  /// Frames published that this subscriber has not come to yet.
+  /// Published frames that this subscriber has neither received nor dropped yet.
   public var lagFrames: UInt64 {
     guard let cursor = attachment?.cursor, cursor > position else { return 0 }
     return cursor - position
@@ -106,22 +107,22 @@ public struct Subscriber: ~Copyable, Sendable {
 
   // MARK: Receiving
 
-  /// What one look at the stream found.
+  /// The result of one poll of the stream.
   enum Step: ~Copyable {
     case frame(FrameLease)
     case finished(FinishReason)
     /// Nothing new; sleep until the cursor moves or the bell rings.
     case nothing
-    /// A frame lies in memory that has yet to arrive, or there is no publisher: the bell will ring.
+    /// The next frame is in a pool that has yet to arrive, or there is no publisher: the bell rings.
     case awaitBell
   }
 
-  /// Receives a frame if one is to be had now. Never blocks: while there is no publisher, each call
-  /// takes the search for one a step further.
-  /// - Returns: nil when there is nothing new.
+  /// Receives a frame if one is available. Never blocks: without a publisher, each call advances
+  /// the search for one.
+  /// - Returns: nil if there is no new frame.
   /// - Complexity: O(1), without system calls, while the publisher lives.
   public mutating func poll() throws(ReceiveError) -> FrameLease? {
-    guard case .frame(let lease) = try lookAndArm() else { return nil }
+    guard case .frame(let lease) = try pollAndArm() else { return nil }
     return lease
   }
 
@@ -142,17 +143,16 @@ public struct Subscriber: ~Copyable, Sendable {
     return try conclude(attachment, seen)
   }
 
-  /// Copies a frame's bytes if one is to be had now, without a lease: no hold, no full fence, and
+  /// Copies a frame's bytes if a frame is available, without a lease: no hold, no full fence, and
   /// nothing to release. Never blocks.
   ///
-  /// Right for payloads of a few kilobytes, such as sound, sensor values and control data. The
-  /// bytes are copied first, and then it is made sure that they were not overwritten meanwhile. So
-  /// a large frame of a fast publisher may never be had this way: what was overwritten is given up,
-  /// and the next one is tried, a bounded number of times. A lease is right for everything else,
-  /// and where the bytes need not be copied at all.
-  /// - Parameter buffer: at least the frame's payload long. What lies behind the payload stays.
-  /// - Returns: nil when there is nothing new; then the buffer may hold bytes of no frame at all.
-  /// - Throws: ``ReceiveError/bufferTooSmall(frameBytes:)``; that frame is tried again next time.
+  /// Use it for payloads of a few kilobytes, such as sound, sensor values and control data. It
+  /// copies the bytes first and then checks that they were not overwritten meanwhile. An
+  /// overwritten frame is dropped and the next one is tried, a bounded number of times, so a large
+  /// frame of a fast publisher may never be received this way. Use a lease for everything else.
+  /// - Parameter buffer: at least as long as the payload. Bytes after the payload are unchanged.
+  /// - Returns: nil if there is no new frame; the buffer's content is then undefined.
+  /// - Throws: ``ReceiveError/bufferTooSmall(frameBytes:)``; the next call tries that frame again.
   public mutating func copyNext(
     into buffer: inout MutableRawSpan
   ) throws(ReceiveError) -> CopiedFrame? {
@@ -177,7 +177,7 @@ public struct Subscriber: ~Copyable, Sendable {
 
   // MARK: The publisher's state
 
-  /// What is asked before looking for a frame, so that none published before it is overlooked.
+  /// State that is loaded before polling for a frame, so that no earlier frame is missed.
   private struct Seen {
     let isGone: Bool
     let state: StreamState
@@ -188,7 +188,7 @@ public struct Subscriber: ~Copyable, Sendable {
     }
   }
 
-  /// Goes on where no frame was found.
+  /// Handles a poll that found no frame.
   private mutating func conclude(
     _ attachment: Attachment, _ seen: Seen
   ) throws(ReceiveError) -> Step {
@@ -207,7 +207,7 @@ public struct Subscriber: ~Copyable, Sendable {
     return .nothing
   }
 
-  /// After a pause: whether it is over. What comes after it was published after it ended.
+  /// Reports the end of a pause, before the first frame published after it.
   private mutating func noteResumption(_ attachment: Attachment) {
     guard pauseSeen, case .live = attachment.state else { return }
     pauseSeen = false
@@ -219,7 +219,7 @@ public struct Subscriber: ~Copyable, Sendable {
     losslessEndSeen = true
   }
 
-  /// Gives the attachment up. It lives on in its leases.
+  /// Drops the attachment. Its leases keep it alive.
   private mutating func leave(_ event: StreamEvent) throws(ReceiveError) -> Step {
     attachment = nil
     crashPoint(.detached)
@@ -229,7 +229,7 @@ public struct Subscriber: ~Copyable, Sendable {
 
   // MARK: Attaching
 
-  /// Takes the search for a publisher a step further.
+  /// Advances the search for a publisher.
   private mutating func attachAnew() throws(ReceiveError) -> Step {
     do throws(SubscriberError) {
       search.listen()
@@ -255,21 +255,21 @@ public struct Subscriber: ~Copyable, Sendable {
     futexCannotBeTrusted = false
     wakesWithoutCause = 0
     prepareToWait(for: attachment)
-    // The same publisher's stream goes on where we were.
+    // The same publisher's stream continues at our position.
     if attachment.generation != generationOfPosition || attachment.firstCursor < position {
       generationOfPosition = attachment.generation
       droppedSince = 0
       damageHistory = DamageHistory()
       begin(attachment)
     } else if attachment.firstCursor - position > UInt64(attachment.ringDepth) {
-      // Before a lossless publisher waits for what it has long overwritten.
+      // So that a lossless publisher does not wait for frames that it has overwritten.
       giveUpLapped(through: attachment.firstCursor - UInt64(attachment.ringDepth), attachment)
     }
     attachment.introduce(options.policy, feedback, drops)
     note(attachment)
   }
 
-  /// Moves to where the options say that a stream begins.
+  /// Moves to the starting point of the options.
   private mutating func begin(_ attachment: Attachment) {
     let first = attachment.firstCursor
     if case .keyFrameAware = options.policy { awaitsKeyFrame = true }
@@ -286,7 +286,7 @@ public struct Subscriber: ~Copyable, Sendable {
     }
   }
 
-  /// Writes into the page how far this subscriber came.
+  /// Writes this subscriber's progress into its page.
   func note(_ attachment: Attachment) {
     attachment.advance(
       to: position, received: receivedCount, dropped: drops.total,

@@ -1,7 +1,7 @@
 import CFrameLayout
 import Platform
 
-/// Why a publisher sent a subscriber away.
+/// Why a publisher refused a subscriber.
 public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
   case version(publisher: Int, mine: Int)
   case full(places: Int)
@@ -27,7 +27,7 @@ public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether a later try may succeed.
+  /// Whether a later attempt may succeed.
   var mayPass: Bool {
     switch self {
     case .full, .busy, .outOfResources: true
@@ -38,25 +38,25 @@ public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .version(let publisher, let mine):
-      "the publisher speaks version \(publisher) of the bus and this program version \(mine); "
-        + "install the same FrameBus for both"
+      "the publisher uses protocol version \(publisher), this program version \(mine); install "
+        + "the same FrameBus for both"
     case .full(let places):
-      "all \(places) places for subscribers are taken; stop one (`framebus streams` lists them)"
+      "all \(places) subscriber seats are taken; stop a subscriber (`framebus streams` lists them)"
     case .busy(let taken):
-      "this user already has \(taken) subscribers, as many as one user may; stop one of them"
+      "this user already has \(taken) subscribers, the limit for one user; stop one of them"
     case .notMember(let uid):
-      "user \(uid) holds no role in this group; ask its owner for "
+      "user \(uid) has no role in this group; ask its owner for "
         + "`framebus group grant extension --uid \(uid)`"
     case .losslessNotOffered:
-      "the publisher does not wait for subscribers, as live sources do not; use --policy latest or "
-        + "keep:N"
+      "the publisher does not offer lossless delivery, as live sources do not; use --policy "
+        + "latest or keep:N"
     case .ringTooShallow(let ringDepth):
-      "the stream keeps \(ringDepth) frames; ask for at most keep:\(ringDepth)"
+      "the stream keeps \(ringDepth) frames; use at most keep:\(ringDepth)"
     case .malformed:
       "the publisher did not understand the request; install the same FrameBus for both"
     case .outOfResources(let error) where error.isDescriptorJam:
-      "the publisher cannot send descriptors: a program of its user sends many that nobody "
-        + "receives; end that program, or raise the publisher's limit (`ulimit -n`)"
+      "the publisher cannot send descriptors: another program of its user has too many in flight; "
+        + "end that program, or raise the publisher's limit (`ulimit -n`)"
     case .outOfResources(let error):
       "the publisher is out of resources (\(error.reason)); raise its limits (`ulimit -n`, memory)"
     }
@@ -69,7 +69,7 @@ public enum SubscriberError: Error, Hashable, Sendable, CustomStringConvertible 
   case refused(StreamName, Refusal)
   /// The publisher did not answer in time.
   case noAnswer(StreamName)
-  /// What answered does not keep the protocol, or is no member of the group.
+  /// The answering process violates the protocol or is not a member of the group.
   case untrusted(StreamName, String)
   case notAllowed(path: String)
   case wrongOptions(String)
@@ -79,14 +79,14 @@ public enum SubscriberError: Error, Hashable, Sendable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .noSuchStream(let stream):
-      "nobody publishes stream “\(stream)”; start it, as with `framebus capture screen --stream "
-        + "\(stream)`, or see `framebus streams`"
+      "nobody publishes stream “\(stream)”; start it, for example with `framebus capture screen "
+        + "--stream \(stream)`, or see `framebus streams`"
     case .refused(let stream, let refusal): "stream “\(stream)”: \(refusal)"
     case .noAnswer(let stream):
       "the publisher of “\(stream)” does not answer; it may be stopped or overloaded "
         + "(`framebus streams` shows its pid)"
     case .untrusted(let stream, let why):
-      "what publishes “\(stream)” cannot be trusted: \(why); `framebus group doctor` checks the "
+      "the publisher of “\(stream)” cannot be trusted: \(why); `framebus group doctor` checks the "
         + "group"
     case .notAllowed(let path):
       "no permission to reach \(path); ask the group's owner for "
@@ -100,11 +100,11 @@ public enum SubscriberError: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// Why receiving failed.
 public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// As many leases are held as were granted.
+  /// All granted leases are held.
   case holdsExhausted(granted: Int)
   /// The buffer for `copyNext` is shorter than the frame.
   case bufferTooSmall(frameBytes: Int)
-  /// The publisher's successor sends this subscriber away.
+  /// The publisher's successor refuses this subscriber.
   case refused(StreamName, Refusal)
   case untrusted(StreamName, String)
   case system(SystemError)
@@ -112,10 +112,10 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .holdsExhausted(let granted):
-      "all \(granted) granted leases are held; release one first, or ask for more with "
+      "all \(granted) granted leases are held; release one first, or request more with "
         + "SubscriberOptions.holds"
     case .bufferTooSmall(let frameBytes):
-      "the frame has \(frameBytes) bytes, more than the buffer; give copyNext a larger one"
+      "the frame has \(frameBytes) bytes, more than the buffer; pass copyNext a larger one"
     case .refused(let stream, let refusal): SubscriberError.refused(stream, refusal).description
     case .untrusted(let stream, let why): SubscriberError.untrusted(stream, why).description
     case .system(let error): error.explained

@@ -3,24 +3,23 @@ import Platform
 
 /// Which frames a subscriber receives when it is slower than the publisher.
 public enum SubscriberPolicy: Hashable, Sendable {
-  /// Always the newest; the ones between are dropped.
+  /// The newest frame; frames in between are dropped.
   case latest
-  /// In order, at most so many behind the newest; what is older is dropped. At most the stream's
-  /// ring depth.
+  /// In order, the newest N frames; older ones are dropped. N is at most the stream's ring depth.
   case keepLatest(Int)
-  /// Every frame. The publisher waits, if it offers that, as long as frames are received within
-  /// the deadline.
+  /// Every frame. A publisher that offers lossless delivery waits for this subscriber, as long as
+  /// it receives frames within the deadline.
   case lossless(deadline: Duration)
-  /// In order, those whose sequence number is a multiple of this. So all who ask for the same see
-  /// the same frames, whenever they came and whatever they missed.
+  /// In order, the frames whose sequence number is a multiple of N. All subscribers with the same N
+  /// see the same frames, whenever they attached and whichever they missed.
   case everyNth(Int)
-  /// For encoded streams: in order, and after any gap from the next key frame on, because what lies
+  /// For encoded streams: in order; after a gap, from the next key frame on, because the frames in
   /// between cannot be decoded.
   case keyFrameAware
 
   var isLossless: Bool { if case .lossless = self { true } else { false } }
 
-  /// Its number on the wire and in the page.
+  /// The policy's number in messages and in the page.
   var code: Int {
     switch self {
     case .latest: Int(FB_POLICY_LATEST)
@@ -34,42 +33,43 @@ public enum SubscriberPolicy: Hashable, Sendable {
 
 /// Where in the stream a subscriber begins.
 public enum StartingPoint: Hashable, Sendable {
-  /// With the first frame published after it arrived.
+  /// With the first frame published after attaching.
   case next
-  /// With the newest frame there is, if any.
+  /// With the newest frame, if there is one.
   case newest
-  /// With the oldest frame that is still there.
+  /// With the oldest frame in the ring.
   case oldest
-  /// With the newest key frame that is still there, else with the next one that comes.
+  /// With the newest key frame in the ring, or else with the next key frame.
   case keyFrame
 }
 
-/// How a thread waits for the next frame. All kinds notice the publisher's death, a stop signal and
-/// their deadline while asleep. Tasks (`next() async`) always wait for the bell.
+/// How a thread waits for the next frame. Every kind wakes up for the publisher's death, a stop
+/// signal and the deadline. Tasks (`next() async`) always wait for the bell.
 public enum WaitKind: UInt32, Hashable, Sendable, CaseIterable {
-  /// Sleeps on one word that all such subscribers share, after a short spin where frames come fast:
-  /// a single system call of the publisher wakes them all.
+  /// Sleeps on a futex word that all such subscribers share, after a short spin if frames come
+  /// fast. One system call of the publisher wakes all of them.
   case futex = 0
-  /// Never sleeps: the quickest, at the price of a whole processor.
+  /// Never sleeps: the lowest latency, at the cost of one processor.
   case spin = 1
-  /// Sleeps on a POSIX semaphore of its own, after a short spin as above.
+  /// Sleeps on a private POSIX semaphore, after a short spin as above.
   case semaphore = 2
-  /// Waits on a descriptor, `Subscriber.eventDescriptor`, which a program's own event loop may wait
-  /// on instead.
+  /// Waits on a descriptor, `Subscriber.eventDescriptor`, which a program may add to its own event
+  /// loop.
   case eventDescriptor = 3
 }
 
+/// A change that a subscriber reports through `SubscriberOptions.onEvent`.
 public enum StreamEvent: Hashable, Sendable {
-  /// The publisher went without a word. Frames received before stay valid.
+  /// The publisher died without finishing the stream. Frames received before stay valid.
   case publisherGone
-  /// A publisher is there again. A successor's sequence numbers begin anew; the same one's go on.
+  /// A publisher is back. A successor's sequence numbers restart; the same publisher's continue.
   case publisherBack(generation: UInt64)
-  /// This subscriber was too slow; from now on frames can be dropped.
+  /// This subscriber was too slow: from now on, frames can be dropped.
   case losslessEnded
-  /// This subscriber did not take the memory it was sent, and lost its place. Frames received
-  /// before stay valid; it attaches anew by itself.
+  /// This subscriber did not accept a new pool in time and lost its seat. Frames received before
+  /// stay valid. It reattaches automatically.
   case evicted
-  /// No frames come until `resumed`; those before this were received.
+  /// No frames are published until `resumed`. All earlier frames were received.
   case paused(PauseReason)
   case resumed
 }
@@ -77,15 +77,15 @@ public enum StreamEvent: Hashable, Sendable {
 public struct SubscriberOptions: Sendable {
   public var policy = SubscriberPolicy.latest
   public var start = StartingPoint.newest
-  /// Leases held at once, 1…16. Fewer may be granted.
+  /// Number of leases that can be held at once, 1…16. The publisher may grant fewer.
   public var holds = 1
-  /// How the thread that receives sleeps until there is a frame.
+  /// How the receiving thread waits for a frame.
   public var wait = WaitKind.futex
-  /// Whether frames that carry a checksum are read and compared with it before they are received.
-  /// One that differs is dropped as `DropReason.corrupt`, and the next one is tried; frames without
-  /// are received as they are (`FrameLease.checksum` tells).
+  /// Whether to verify frames that carry a checksum before they are received. A frame that does not
+  /// match is dropped as `DropReason.corrupt`, and the next one is tried. Frames without a checksum
+  /// are received unverified; see `FrameLease.checksum`.
   public var verifiesChecksums = false
-  /// Called on the thread that receives.
+  /// Called on the receiving thread.
   public var onEvent: (@Sendable (StreamEvent) -> Void)?
 
   public init() {}
@@ -98,7 +98,7 @@ public struct SubscriberOptions: Sendable {
     case .keepLatest(let count) where count < 1:
       throw .wrongOptions("keepLatest(\(count)) keeps nothing; use 1 or more")
     case .everyNth(let count) where count < 1:
-      throw .wrongOptions("everyNth(\(count)) names no frame; use 1 or more")
+      throw .wrongOptions("everyNth(\(count)) selects no frame; use 1 or more")
     default: break
     }
   }

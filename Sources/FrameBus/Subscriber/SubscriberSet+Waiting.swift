@@ -4,9 +4,9 @@ import Platform
 extension SubscriberSet {
   /// Waits for the next frame of any member. Blocks the thread.
   ///
-  /// Members that all wait by `.futex` sleep on all their words in one system call, up to 126 of
-  /// them; members that all wait by `.spin` are spun over. All other sets wait for bells, of which
-  /// the publishers ring one each.
+  /// If all members wait by `.futex`, it sleeps on all their words in one system call, up to 126 of
+  /// them. If all wait by `.spin`, it spins over them. All other sets wait for bells, one from each
+  /// publisher.
   /// - Parameters:
   ///   - deadline: when to give up.
   ///   - stop: ends the wait from another thread.
@@ -14,16 +14,16 @@ extension SubscriberSet {
     until deadline: Deadline = .never, stop: StopSignal? = nil
   ) throws(MemberError) -> Arrival {
     while true {
-      // Read before looking, so that a ring in between is noticed.
+      // Read before polling, so that a ring in between is noticed.
       let bell = hub.word.load()
-      if let found = try look() { return found }
+      if let found = try pollMembers() { return found }
       if stop?.isRaised == true { return .stopped }
       if deadline.isPast { return .timedOut }
       sleep(since: bell, until: min(deadline, retryDeadline), stop)
     }
   }
 
-  /// As the other `next`, without blocking a thread: see `Subscriber.next`. Cancelling the task
+  /// Like the other `next`, without blocking a thread: see `Subscriber.next`. Cancelling the task
   /// ends the wait with `.stopped`.
   nonisolated(nonsending)
     public mutating func next(
@@ -32,7 +32,7 @@ extension SubscriberSet {
   {
     while !Task.isCancelled {
       let bell = hub.word.load()
-      if let found = try look() { return found }
+      if let found = try pollMembers() { return found }
       if deadline.isPast { return .timedOut }
       let end = min(deadline, retryDeadline)
       let loop = EventLoop.current ?? (try? EventLoop.shared())
@@ -51,7 +51,7 @@ extension SubscriberSet {
     return .stopped
   }
 
-  /// When to look again, in case the publisher that a member waits for came unseen.
+  /// When to poll again, in case a publisher that a member waits for started unnoticed.
   private var retryDeadline: Deadline {
     seats.contains(where: \.awaitsBell) ? .after(Subscriber.retryInterval) : .never
   }
@@ -74,7 +74,7 @@ extension SubscriberSet {
     }
   }
 
-  /// Two words more are the hub's and the signal's.
+  /// Two words are reserved for the hub and the stop signal.
   private var sleepsOnFutex: Bool {
     seats.count <= FutexWaits.maximumCount - 2
       && seats.allSatisfy {
@@ -99,7 +99,7 @@ extension SubscriberSet {
     for seat in seats {
       guard let attachment = seat.attachment else { continue }
       let wake = attachment.prepareToSleep(Int32(FB_WAITING_FUTEX))
-      // SAFETY: the seat keeps the attachment, and that the board's mapping, during the sleep.
+      // SAFETY: the seat keeps the attachment and so the board's mapping during the sleep.
       unsafe words.add(shared: attachment.board.wake.futex, expecting: wake)
     }
     defer { endSleep() }
@@ -109,14 +109,14 @@ extension SubscriberSet {
     if words.sleep(until: min(deadline, .after(Subscriber.longestSleep))) {
       let isCauseless = !hasNews && hub.word.load() == bell && stop?.isRaised != true
       wakesWithoutCause = isCauseless ? wakesWithoutCause + 1 : 0
-      if wakesWithoutCause > Subscriber.mostWakesWithoutCause {
-        // Whichever stream it was: all have their bells.
+      if wakesWithoutCause > Subscriber.maximumCauselessWakes {
+        // The stream is unknown, so all members switch to their bells.
         wakesWithoutCause = 0
         for seat in seats { seat.subscriber?.futexCannotBeTrusted = true }
       }
       return
     }
-    // Who has a frame, and nobody woke us, was stolen from.
+    // A frame came without a wake-up: that member's wake-up was stolen.
     for seat in seats where seat.hasFrame { seat.subscriber?.futexCannotBeTrusted = true }
   }
 
@@ -125,7 +125,7 @@ extension SubscriberSet {
     announce(FB_WAITING_BELL)
     if !hasNews, hub.word.load() == bell {
       bells.wait(until: deadline) { tag in
-        // SYNC bell/silence: silenced after the wait and before the next look, as in `lookAndArm`.
+        // SYNC bell/silence: silenced after the wait and before the next poll, as in `pollAndArm`.
         if tag == 0 {
           hubEvent.lower()
         } else {

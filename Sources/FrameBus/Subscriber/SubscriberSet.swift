@@ -1,9 +1,10 @@
 import Platform
 
-/// Several subscribers, of whichever streams, waited for at once by one thread or task.
+/// Several subscribers, of any streams, for which one thread or task waits at once.
 ///
-/// They take turns: who has just received comes last in the next look, so a fast stream keeps no
-/// slow one waiting. A set belongs to one thread or isolation at a time, as a subscriber does.
+/// Members take turns: the member that received a frame is polled last the next time, so a fast
+/// stream does not starve a slow one. A set belongs to one thread or isolation at a time, as a
+/// subscriber does.
 ///
 /// ```swift
 /// var set = try SubscriberSet()
@@ -12,27 +13,27 @@ import Platform
 /// while case .frame(let member, let lease) = try set.next() { … }
 /// ```
 public struct SubscriberSet: ~Copyable, Sendable {
-  /// Subscribers in one set. Each takes at least three descriptors of the process.
+  /// The maximum number of subscribers in a set. Each uses at least three descriptors.
   public static let maximumCount = 1024
 
-  /// Names a subscriber in its set; never reused there.
+  /// Identifies a subscriber in its set; never reused there.
   public struct Member: Hashable, Sendable, CustomStringConvertible {
     let id: UInt64
     public var description: String { "member \(id)" }
   }
 
-  /// What waiting for all of them came to.
+  /// The result of waiting for all members.
   public enum Arrival: ~Copyable, Sendable {
     case frame(Member, FrameLease)
-    /// That member's publisher ended its stream. Told once; the member stays until it is removed.
+    /// That member's stream ended. Returned once; the member stays until it is removed.
     case finished(Member, FinishReason)
     case timedOut
     case stopped
-    /// Every member has finished, or there is none.
+    /// Every member has finished, or the set is empty.
     case nothingLeft
   }
 
-  /// A member that cannot receive at all, told at each wait until it is removed.
+  /// A member that cannot receive at all. Thrown at each wait until the member is removed.
   public struct MemberError: Error, Hashable, Sendable, CustomStringConvertible {
     public let member: Member
     public let error: ReceiveError
@@ -45,25 +46,25 @@ public struct SubscriberSet: ~Copyable, Sendable {
     public var description: String {
       switch self {
       case .full(let maximumCount):
-        "the set has \(maximumCount) subscribers, as many as one set takes; use another set, on "
-          + "another thread or task"
+        "the set already has \(maximumCount) subscribers, the limit; use another set, on another "
+          + "thread or task"
       }
     }
   }
 
-  /// In order of their numbers.
+  /// Ordered by member number.
   var seats: [Seat] = []
   private var nextID: UInt64 = 1
-  /// The seat that is looked at first.
+  /// The seat to poll first.
   private var turn = 0
-  /// What the members' doorbells ring.
+  /// Rung by the members' doorbells.
   let hub: Doorbell
-  /// The members' bells and the hub's event, where the set waits on descriptors.
+  /// The members' bells and the hub's event, for waiting on descriptors.
   let bells: ReadySet
   let hubEvent: EventCounter
   var words = FutexWaits()
   var spinBudget = SpinBudget()
-  /// Wake-ups in a row by nobody who had a reason.
+  /// Consecutive wake-ups without a cause.
   var wakesWithoutCause = 0
 
   /// Fails only if the process is out of descriptors.
@@ -80,7 +81,7 @@ public struct SubscriberSet: ~Copyable, Sendable {
 
   public var members: [Member] { seats.map(\.member) }
 
-  /// Takes a subscriber in. How it sleeps, while the set waits, is the set's choice: see `next`.
+  /// Adds a subscriber. The set chooses how to wait for it: see `next`.
   public mutating func add(_ subscriber: consuming Subscriber) throws(AddError) -> Member {
     guard seats.count < Self.maximumCount else { throw .full(maximumCount: Self.maximumCount) }
     let seat = Seat(Member(id: nextID), subscriber, hub)
@@ -89,8 +90,8 @@ public struct SubscriberSet: ~Copyable, Sendable {
     return seat.member
   }
 
-  /// Gives a subscriber back, to be waited for alone or not at all.
-  /// - Returns: nil if it is not, or no longer, in the set.
+  /// Removes a subscriber and returns it.
+  /// - Returns: nil if the subscriber is not in the set.
   public mutating func remove(_ member: Member) -> Subscriber? {
     guard let index = seats.firstIndex(where: { $0.member == member }) else { return nil }
     let seat = seats.remove(at: index)
@@ -99,8 +100,7 @@ public struct SubscriberSet: ~Copyable, Sendable {
     return seat.subscriber.take()
   }
 
-  /// Neither receives from a member nor waits for it until it is woken, as while there is no room
-  /// for what it would bring.
+  /// Suspends or resumes receiving from a member, for example while there is no room for its frame.
   public mutating func setResting(_ member: Member, _ isResting: Bool) {
     seats.first { $0.member == member }?.isResting = isResting
   }
@@ -110,15 +110,15 @@ public struct SubscriberSet: ~Copyable, Sendable {
     seats.first { $0.member == member }?.droppedCount ?? 0
   }
 
-  /// Looks at the members, each once, from the one whose turn it is.
-  /// - Returns: nil if there is nothing yet.
-  mutating func look() throws(MemberError) -> Arrival? {
+  /// Polls each member once, from the one whose turn it is.
+  /// - Returns: nil if there is no arrival yet.
+  mutating func pollMembers() throws(MemberError) -> Arrival? {
     for step in 0..<seats.count {
       let index = (turn + step) % seats.count
       let seat = seats[index]
       guard !seat.hasFinished, !seat.isResting else { continue }
       do throws(ReceiveError) {
-        guard let found = try seat.look() else { continue }
+        guard let found = try seat.poll() else { continue }
         turn = index + 1
         return found
       } catch {
@@ -136,9 +136,9 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
   var subscriber: Subscriber?
   private(set) var hasFinished = false
   var isResting = false
-  /// Whether its last look found that something other than a frame has to happen first.
+  /// Whether its last poll returned `.awaitBell`.
   private(set) var awaitsBell = false
-  /// The bell that the set's descriptors hold.
+  /// The bell that is in the set's descriptors.
   private var heldBell: BellSocket?
 
   init(_ member: SubscriberSet.Member, _ subscriber: consuming Subscriber, _ hub: Doorbell) {
@@ -147,9 +147,9 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
     self.subscriber = consume subscriber
   }
 
-  func look() throws(ReceiveError) -> SubscriberSet.Arrival? {
+  func poll() throws(ReceiveError) -> SubscriberSet.Arrival? {
     awaitsBell = false
-    switch try subscriber?.lookAndArm() {
+    switch try subscriber?.pollAndArm() {
     case .frame(let lease): return .frame(member, lease)
     case .finished(let reason):
       hasFinished = true
@@ -161,7 +161,7 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
     return nil
   }
 
-  /// The attachment whose frames are waited for, if it is that.
+  /// The attachment, if the set waits for its frames.
   var attachment: Attachment? {
     hasFinished || awaitsBell || isResting ? nil : subscriber?.attachment
   }
@@ -175,11 +175,10 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
 
   var hasNews: Bool { attachment.map { subscriber?.hasNews($0) == true } ?? false }
 
-  /// Whether a frame has come since the last look.
+  /// Whether a frame has come since the last poll.
   var hasFrame: Bool { attachment.map { $0.cursor > subscriber?.position ?? 0 } ?? false }
 
-  /// Puts the present bell among the set's descriptors. A bell that has fallen silent for ever, as
-  /// its publisher has gone, is taken out.
+  /// Adds the current bell to the set's descriptors, and removes the bell of a publisher that died.
   func hold(in bells: ReadySet) {
     let bell = attachment?.bell
     guard bell !== heldBell else { return }
@@ -189,7 +188,7 @@ final class Seat: @unchecked Sendable {  // because it belongs to its set, which
   }
 
   func silence(in bells: ReadySet) {
-    // Its own event descriptor has to tell of what may lie there, should it leave the set now.
+    // Keeps its own event descriptor readable, in case the subscriber leaves the set now.
     subscriber?.eventSource?.counter.raise()
     guard let heldBell, !heldBell.silence() else { return }
     bells.remove(heldBell.number)

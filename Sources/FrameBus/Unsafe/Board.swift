@@ -1,10 +1,10 @@
 import CFrameLayout
 import Platform
 
-/// The board's words, for its publisher to write and its subscribers to read.
+/// The board's words, which the publisher writes and subscribers read.
 ///
-/// A subscriber's mapping is read-only: a store through it would fault, and no code that a
-/// subscriber runs stores. What it loads is another process's word, to be checked before use.
+/// A subscriber's mapping is read-only: a store through it would fault, and no subscriber code
+/// stores. Loaded values come from another process and must be checked before use.
 @safe struct Board: @unchecked Sendable {  // because every word of it is accessed atomically
   /// SAFETY: `Board.byteCount(ringDepth:)` bytes of a mapping that the owner keeps alive.
   private let base: UnsafeMutableRawPointer
@@ -24,7 +24,7 @@ import Platform
     return (bytes + PageRow.pageBytes - 1) / PageRow.pageBytes * PageRow.pageBytes
   }
 
-  /// The header as a whole, to be read once, when a subscriber arrives.
+  /// A copy of the header. A subscriber reads it once, when it attaches.
   func header() -> fb_board {
     var header = fb_board()
     unsafe SharedRecord(base, at: 0, byteCount: Int(FB_BOARD_BYTES)).load(into: &header)
@@ -62,25 +62,25 @@ import Platform
     return unsafe SharedWord32(base, at: Int(FB_AT_PLACES) + index * 4)
   }
 
-  /// The first word of a descriptor: 0, or the sequence number of what the rest says.
+  /// The first word of a descriptor: its sequence number, or 0 if it is invalid.
   @inline(__always)
   func descriptorSequence(of sequence: UInt64) -> SharedWord64 {
     unsafe SharedWord64(base, at: descriptorOffset(of: sequence))
   }
 
-  /// The word of a descriptor that names the newest key frame.
+  /// The word of a descriptor with the newest key frame's sequence number.
   func keyFrame(of sequence: UInt64) -> SharedWord64 {
     unsafe SharedWord64(base, at: descriptorOffset(of: sequence) + Int(FB_AT_KEY_FRAME))
   }
 
-  /// The place on the board where a sequence number's descriptor lies.
+  /// The board's record for the descriptor of a sequence number.
   @inline(__always)
   func descriptor(of sequence: UInt64) -> SharedRecord {
     unsafe SharedRecord(
       base, at: descriptorOffset(of: sequence), byteCount: Int(FB_DESCRIPTOR_BYTES))
   }
 
-  /// Has both lines of a descriptor fetched, to be read.
+  /// Prefetches both cache lines of a descriptor for reading.
   @inline(__always)
   func prefetchDescriptor(of sequence: UInt64) {
     let start = unsafe base + descriptorOffset(of: sequence)
@@ -88,13 +88,13 @@ import Platform
     unsafe fb_prefetch(start + Int(FB_LINE_BYTES))
   }
 
-  /// Has the hot line fetched, to be written.
+  /// Prefetches the cursor's cache line for writing.
   @inline(__always)
   func prefetchCursorForWriting() {
     unsafe fb_prefetch_for_writing(base + Int(FB_AT_CURSOR))
   }
 
-  /// The same, to be written: the subscribers' copies of the lines are taken from them.
+  /// Prefetches a descriptor for writing, which invalidates the subscribers' cached lines.
   @inline(__always)
   func prefetchDescriptorForWriting(of sequence: UInt64) {
     let start = unsafe base + descriptorOffset(of: sequence)
@@ -102,7 +102,7 @@ import Platform
     unsafe fb_prefetch_for_writing(start + Int(FB_LINE_BYTES))
   }
 
-  /// The place on the board where a format epoch's record lies.
+  /// The board's record for the format of an epoch.
   func format(epoch: UInt64) -> SharedRecord {
     let offset =
       Int(FB_BOARD_BYTES) + ringDepth * Int(FB_DESCRIPTOR_BYTES)

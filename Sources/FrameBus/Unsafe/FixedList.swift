@@ -1,5 +1,5 @@
-/// A list with room for a fixed number of plain values, allocated once: what an array costs on the
-/// hot path, checks for uniqueness and growth, it does without.
+/// A list of a fixed capacity of plain values, allocated once. It avoids an array's checks for
+/// uniqueness and growth on the hot path.
 @safe struct FixedList<Element: BitwiseCopyable>: ~Copyable {
   /// SAFETY: room for `capacity` elements, the first `count` initialised; freed in deinit.
   private let base: UnsafeMutablePointer<Element>

@@ -1,9 +1,10 @@
-/// What a publisher has on loan: one record for each loan that can be out at once.
+/// The publisher's loans: one record for each of `maxLoans` loans.
 ///
-/// A loan is a number in this ledger. So what it carries stays where it is when the loan moves, and
-/// a loan like the one before it touches no reference count. For the publishing thread alone.
+/// A loan is an index into this ledger. So its data does not move with the loan, and a loan with
+/// the same pool and format as the previous one touches no reference count. Used by the publishing
+/// thread alone.
 @safe struct LoanLedger: ~Copyable {
-  /// Never copied: the compiler would do so for a call of a method, references and all.
+  /// Noncopyable, because the compiler would copy it, references included, for a method call.
   struct Record: ~Copyable {
     fileprivate(set) var pool: Pool {
       didSet { slotBytes = pool.slotBytes }
@@ -11,9 +12,9 @@
     fileprivate(set) var slot = 0
     fileprivate(set) var slotBytes: Int
     var format: FrameFormat
-    /// The publisher's version of that format; 0 if the loan was given one of its own.
+    /// The publisher's version of that format; 0 if the format was set on the loan.
     var formatVersion: UInt64 = 0
-    /// Means nothing until it is looked at or set.
+    /// Undefined unless `hasMetadata`.
     var metadata = FrameMetadata.now(0)
     var hasMetadata = false
     fileprivate var nextFree: Int
@@ -45,7 +46,7 @@
     @inline(__always) unsafeMutableAddress { unsafe records + index }
   }
 
-  /// Enters a loan of a slot, in the format that the record had last. There must be one left.
+  /// Adds a loan of a slot, with the record's last format. The ledger must not be full.
   @inline(__always)
   mutating func enter(_ slot: Int, of pool: Pool) -> Int {
     precondition(outCount < capacity, "loan \(outCount) out of \(capacity)")
@@ -58,7 +59,7 @@
     return index
   }
 
-  /// Strikes out a loan that was published or abandoned.
+  /// Removes a loan that was published or abandoned.
   @inline(__always)
   mutating func strike(_ index: Int) {
     self[index].nextFree = firstFree

@@ -1,16 +1,16 @@
 import CFrameLayout
 
-/// What a subscriber has pinned: one record for each hold word, and one for copies.
+/// A subscriber's pinned frames: one record for each hold word, and one for copies.
 ///
-/// A lease is a number in this ledger. A record is written by the subscriber while its hold word is
-/// free and read through the lease afterwards. Pool and format stay from one frame to the next, so
-/// a frame like the one before it touches no reference count.
+/// A lease is an index into this ledger. The subscriber writes a record while its hold word is
+/// free; the lease reads it afterwards. Pool and format stay from one frame to the next, so a frame
+/// with the same ones as the previous frame touches no reference count.
 @safe struct PinLedger: ~Copyable, @unchecked Sendable {  // because leased records are not written
-  /// Never copied: the compiler would do so for a call of a method, references and all.
+  /// Noncopyable, because the compiler would copy it, references included, for a method call.
   @safe struct Record: ~Copyable {
-    /// As it was when the frame was pinned, in memory of our own.
+    /// A private copy, made when the frame was pinned.
     var descriptor = fb_descriptor()
-    /// Keeps the memory mapped; what is needed of it for each frame stands beside it.
+    /// Keeps the memory mapped. Its fields used for each frame are cached beside it.
     var pool: PoolView? {
       didSet {
         poolGeneration = pool?.generation ?? 0
@@ -22,7 +22,7 @@ import CFrameLayout
     private(set) var poolGeneration: UInt32 = 0
     private(set) var slotCount: UInt32 = 0
     private(set) var slotBytes = 0
-    /// SAFETY: nil, or where `pool` is mapped.
+    /// SAFETY: nil, or the base of the mapping that `pool` keeps.
     private var base: UnsafeRawPointer?
     var format: FrameFormat? {
       didSet { payloadRule = format?.payloadRule ?? .none }
@@ -30,11 +30,11 @@ import CFrameLayout
     /// The epoch of that format, or 0.
     var formatEpoch: UInt64 = 0
     private(set) var payloadRule = PayloadRule.none
-    /// What changed since the frame that was received before; nil: as the descriptor says.
+    /// The damage since the last received frame; nil for the descriptor's own.
     var damage: DamageRegion?
     var droppedBefore: UInt64 = 0
 
-    /// Where the frame begins.
+    /// The frame's first byte.
     /// SAFETY: as long as the record is leased its pool stays, and slot and size were checked
     /// against it when the frame was pinned.
     var payload: UnsafeRawPointer {
@@ -42,14 +42,14 @@ import CFrameLayout
       return unsafe base + Int(descriptor.slot) * slotBytes
     }
 
-    /// Has the beginning of a slot fetched, should it be one of the pool that the record knows.
+    /// Prefetches the beginning of a slot, if it is in the record's pool.
     @inline(__always)
     func prefetch(slot: UInt32) {
       guard slot < slotCount, let base = unsafe base else { return }
       unsafe fb_prefetch(base + Int(slot) * slotBytes)
     }
 
-    /// Copies the bytes of a frame that nothing keeps from being overwritten meanwhile.
+    /// Copies the bytes of a frame that is not pinned and may be overwritten meanwhile.
     func copyPayload(into buffer: inout MutableRawSpan) {
       guard let pool else { preconditionFailure("a frame was found without its pool") }
       // SAFETY: slot and size were checked against the pool when the frame was found.
@@ -62,7 +62,7 @@ import CFrameLayout
 
   /// SAFETY: `count` records, initialised in init and freed in deinit.
   private let records: UnsafeMutablePointer<Record>
-  /// The record of the frame that is copied without a hold.
+  /// The index of the record for frames that are copied without a hold.
   static let copied = Int(FB_MAXIMUM_HOLDS)
   private static let count = copied + 1
 

@@ -1,8 +1,8 @@
 import Synchronization
 
-// Words of shared memory, read and written with a named memory order. The order is in the name
-// because `Atomic` demands a constant; each call is a single machine instruction. Every call site
-// says in a SYNC comment what it pairs with, or why relaxed is enough.
+// Words of shared memory, accessed with a named memory order. The order is part of the name because
+// `Atomic` requires a constant; each call is a single machine instruction. Every call site has a
+// SYNC comment with the other side of the pair, or a reason why relaxed suffices.
 
 /// A 64-bit word inside a mapping.
 @safe struct SharedWord64 {
@@ -43,14 +43,14 @@ import Synchronization
   @inline(__always)
   func storeRelaxed(_ value: UInt32) { unsafe address.pointee.store(value, ordering: .relaxed) }
 
-  /// The word as `futex(2)` wants it.
+  /// The word's address for `futex(2)`.
   @unsafe var futex: UnsafePointer<UInt32> {
     unsafe UnsafeRawPointer(address).assumingMemoryBound(to: UInt32.self)
   }
 }
 
-/// A record of shared memory that is copied word by word: its writer may be changing it, so the
-/// copy means something only once a sequence number has proved it whole (a seqlock).
+/// A record of shared memory that is copied word by word. Its writer may be changing it, so the
+/// copy is valid only if a sequence number proves it consistent (a seqlock).
 @safe struct SharedRecord {
   /// SAFETY: aligned to 8, `wordCount` words inside a mapping that the owner keeps alive.
   private let base: UnsafeMutableRawPointer
@@ -62,7 +62,7 @@ import Synchronization
     wordCount = byteCount / 8
   }
 
-  /// Writes a record from its word `first` on.
+  /// Writes a record, starting at its word `first`.
   @inline(__always)
   func store<Record: BitwiseCopyable>(_ record: Record, from first: Int = 0) {
     precondition(MemoryLayout<Record>.size == wordCount * 8)
@@ -90,7 +90,7 @@ import Synchronization
   }
 }
 
-/// Bytes of shared memory that are copied word by word, as a `SharedRecord` is.
+/// Bytes of shared memory that are copied word by word, like a `SharedRecord`.
 @safe struct SharedBytes {
   /// SAFETY: aligned to 8, `byteCount` bytes, rounded up to whole words, inside a mapping that the
   /// owner keeps alive.
@@ -102,12 +102,12 @@ import Synchronization
     self.byteCount = byteCount
   }
 
-  /// Copies all of it to the beginning of a buffer that is at least as long.
+  /// Copies all bytes to the beginning of a buffer that is at least as long.
   func copy(into buffer: inout MutableRawSpan) {
     precondition(buffer.byteCount >= byteCount, "\(byteCount) bytes into \(buffer.byteCount)")
     unsafe buffer.withUnsafeMutableBytes { target in
       for offset in stride(from: 0, to: byteCount & ~7, by: 8) {
-        // Relaxed, here and below: the caller's look at a sequence number orders these loads.
+        // Relaxed, here and below: the caller's check of a sequence number orders these loads.
         let word = unsafe SharedWord64(base, at: offset).loadRelaxed()
         unsafe target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
       }

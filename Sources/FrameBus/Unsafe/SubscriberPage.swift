@@ -1,7 +1,7 @@
 import CFrameLayout
 import Platform
 
-/// One subscriber's page: that subscriber writes it, the publisher reads it and believes nothing.
+/// One subscriber's page. The subscriber writes it; the publisher reads it as untrusted data.
 @safe struct SubscriberPage: @unchecked Sendable {  // because its words are accessed atomically
   /// SAFETY: a page of a mapping that the owner keeps alive.
   private let base: UnsafeMutableRawPointer
@@ -52,7 +52,7 @@ import Platform
     return unsafe SharedWord32(base, at: Int(FB_AT_LATENCIES) + bucket * 4)
   }
 
-  /// The page as it is at this moment, for statistics: its words do not belong together.
+  /// A copy of the page for statistics. It is not a consistent snapshot.
   func copy() -> fb_page {
     var page = fb_page()
     unsafe SharedRecord(base, at: 0, byteCount: MemoryLayout<fb_page>.size).load(into: &page)
