@@ -1,10 +1,10 @@
 import Glibc
 
-/// An open file descriptor with one owner; closed when the owner goes.
+/// An open file descriptor with one owner; closed when the value is destroyed.
 package struct Descriptor: ~Copyable, Sendable {
   package let number: Int32
 
-  /// Takes over a descriptor that a call just returned.
+  /// Takes ownership of a descriptor.
   package init(owning number: Int32) {
     precondition(number >= 0, "descriptor \(number) is not open")
     self.number = number
@@ -17,7 +17,7 @@ package struct Descriptor: ~Copyable, Sendable {
       owning: try retryingInterrupts("fcntl") { fcntl(original, F_DUPFD_CLOEXEC, 0) })
   }
 
-  /// Gives the number away: the caller closes it, or passes it to a call that does.
+  /// Returns the number; the caller must close it, or pass it to a call that does.
   package consuming func release() -> Int32 {
     let number = self.number
     discard self
@@ -27,7 +27,7 @@ package struct Descriptor: ~Copyable, Sendable {
   deinit { close(number) }
 }
 
-/// A descriptor with several owners; closed when the last one goes.
+/// A descriptor with several owners; closed with the last reference.
 package final class SharedDescriptor: Sendable {
   private let descriptor: Descriptor
 

@@ -1,11 +1,11 @@
-// The one rule for text that others wrote and that is shown to a person: what could steer a
-// terminal, or forge another line, is escaped (C0, DEL, C1, bidirectional and other invisible
-// marks, the separators of lines and paragraphs). Malformed UTF-8 has become U+FFFD before.
+// The single rule for showing untrusted text to a user: characters that could control a terminal or
+// forge another line are escaped (C0, DEL, C1, bidirectional and other invisible marks, line and
+// paragraph separators). Malformed UTF-8 has already become U+FFFD.
 
 extension Unicode.Scalar {
-  /// Whether a terminal or a log shows this as itself, within the line.
+  /// Whether a terminal or a log can show this unescaped within a line.
   fileprivate var isPlain: Bool {
-    // Most is ASCII, where no table of Unicode need be asked.
+    // Most text is ASCII, which needs no Unicode tables.
     if value < 0x7f { return value >= 0x20 }
     return switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
@@ -15,13 +15,13 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-  /// Whether the text can stand in one line of a terminal or a log as it is.
+  /// Whether the text can be shown unescaped in one line of a terminal or a log.
   package var isPlain: Bool { unicodeScalars.allSatisfy(\.isPlain) }
 
-  /// The text made safe for one line of a terminal or a log: whatever is not plain is escaped.
+  /// The text, escaped for one line of a terminal or a log.
   package var plain: String { escaped(but: []) }
 
-  /// The text made safe for a terminal as several lines: line feeds and tabs stay.
+  /// The text, escaped for several lines of a terminal: line feeds and tabs stay.
   package var plainLines: String { escaped(but: ["\n", "\t"]) }
 
   private func escaped(but kept: [Unicode.Scalar]) -> String {
@@ -38,9 +38,9 @@ extension StringProtocol {
   }
 }
 
-/// JSON whose strings keep their value and steer no terminal: what is not plain is written as
-/// `\uXXXX` (RFC 8259, section 7). Outside of strings JSON has nothing but ASCII.
-/// - Parameter json: UTF-8, in which control characters within strings are escaped already.
+/// Escapes JSON for a terminal: characters that are not plain become `\uXXXX` (RFC 8259, section 7),
+/// which keeps the strings' values. Outside of strings JSON contains only ASCII.
+/// - Parameter json: UTF-8 in which control characters within strings are already escaped.
 package func plainJSON(_ json: [UInt8]) -> [UInt8] {
   if json.allSatisfy({ $0 < 0x7f }) { return json }
   var result = ""

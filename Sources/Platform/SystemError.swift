@@ -1,15 +1,15 @@
 import Glibc
 
-/// A system call that failed: what was tried, on what, and the kernel's answer.
+/// A failed system call: the operation, its path, and errno.
 public struct SystemError: Error, Hashable, Sendable {
-  /// `errno(3)` as the call left it.
+  /// `errno(3)` after the call.
   public let code: Int32
-  /// The call by its manual page's name, such as `open`.
+  /// The name of the call in its manual page, such as `open`.
   public let operation: String
-  /// The path or name the call was given, if it was given one.
+  /// The path or name passed to the call, if any.
   public let path: String?
 
-  /// Whether the change is in place, and only what should make it survive a power cut failed.
+  /// Whether the change was made, and only syncing it to disk failed.
   package let followsChange: Bool
 
   package init(
@@ -21,54 +21,53 @@ public struct SystemError: Error, Hashable, Sendable {
     self.followsChange = followsChange
   }
 
-  /// The same of a call that came once the change was in place.
+  /// The same error, for a call that followed the change.
   package var afterChange: SystemError {
     SystemError(code: code, operation: operation, path: path, followsChange: true)
   }
 
-  /// The error that the call just made left in `errno`.
+  /// The error in `errno` from the last call.
   package static func last(_ operation: String, path: String? = nil) -> SystemError {
     SystemError(code: errno, operation: operation, path: path)
   }
 }
 
 extension SystemError: CustomStringConvertible {
-  /// The kernel's own words, such as `No such file or directory`.
+  /// The text for `code`, such as `No such file or directory`.
   // SAFETY: the text is copied at once; strerror(3) of glibc has storage per thread.
   public var reason: String { unsafe String(cString: strerror(code)) }
 
-  /// Whether nobody is there: no such path, or nothing listens there any more.
+  /// Whether the peer is absent: no such path, or no listener.
   package var isAbsence: Bool { code == ENOENT || code == ECONNREFUSED }
 
-  /// Whether `connect(2)` found as many waiting as the listener lets wait.
+  /// Whether `connect(2)` found the listener's backlog full.
   package var isFullQueue: Bool { code == EAGAIN }
 
-  /// Whether descriptors have run out, of this process or of the machine.
+  /// Whether this process or the machine has run out of descriptors.
   package var isExhaustion: Bool { code == EMFILE || code == ENFILE }
 
-  /// Whether this user has sent more descriptors than may be on their way at once: `unix(7)`.
+  /// Whether this user has too many descriptors in flight: `unix(7)`.
   package var isDescriptorJam: Bool { code == ETOOMANYREFS }
 
-  /// Whether the kernel refused for want of permission.
+  /// Whether permission was denied.
   package var isAccessRefusal: Bool { code == EACCES || code == EPERM }
 
   public var description: String {
     let failure = path.map { "\(operation) \($0): \(reason)" } ?? "\(operation): \(reason)"
-    return followsChange ? "\(failure), after the change, which a power cut may undo" : failure
+    return followsChange ? "\(failure), after the change; a power cut may undo it" : failure
   }
 }
 
 extension SystemError {
-  /// What happened and, where the kernel's reason tells, what to do about it: for an error that
-  /// reaches the user as it is.
+  /// The description and, for known causes, advice. For errors shown to the user directly.
   package var explained: String { advice.map { "\(self); \($0)" } ?? description }
 
   private var advice: String? {
     switch code {
     case ENOSPC, EDQUOT: "free some space and try again"
-    case EROFS: "choose a place that can be written to"
+    case EROFS: "choose a writable location"
     case EFBIG: "raise the limit on a file's size (`ulimit -f`, LimitFSIZE=)"
-    case EACCES, EPERM: "run this as a user who may, or ask its owner"
+    case EACCES, EPERM: "run this as a user with permission, or ask the owner"
     case ENOENT, ENOTDIR: "check the path"
     case EISDIR: "name a file"
     default: nil
@@ -76,7 +75,7 @@ extension SystemError {
   }
 }
 
-/// Makes a call that returns −1 on failure, again while a signal interrupts it.
+/// Makes a call that returns −1 on failure, and repeats it while a signal interrupts it.
 package func retryingInterrupts(
   _ operation: String, path: String? = nil, _ call: () -> Int32
 ) throws(SystemError) -> Int32 {
@@ -88,7 +87,7 @@ package func retryingInterrupts(
 }
 
 extension SystemError {
-  /// The few causes that a person can do something particular about.
+  /// The causes for which there is particular advice.
   package enum ReasonKind: Sendable { case noSpace, fileSizeLimit, readOnly, notPermitted, other }
 
   package var reasonKind: ReasonKind {
@@ -103,24 +102,24 @@ extension SystemError {
 
   package var isExisting: Bool { code == EEXIST || code == ENOTEMPTY }
   package var isMissing: Bool { code == ENOENT }
-  /// Whether something stood where only a directory, not a link, is accepted.
+  /// Whether a path component is not a directory; links are not accepted.
   package var isNoDirectory: Bool { code == ENOTDIR || code == ELOOP }
-  /// Whether what was written to has no reader left.
+  /// Whether the pipe or socket has no reader left.
   package var isBrokenPipe: Bool { code == EPIPE }
-  /// Whether that is so of standard output: whoever reads this program has seen enough.
+  /// Whether standard output has no reader left. A closed standard output is not an error.
   package var isClosedOutput: Bool { isBrokenPipe && path == Self.standardOutput }
   static let standardOutput = "standard output"
-  /// Whether what was to be read is not open, as standard input may be from the start.
+  /// Whether the descriptor is not open, as standard input may be from the start.
   package var isClosedDescriptor: Bool { code == EBADF }
   package var isUnsupported: Bool { code == EOPNOTSUPP }
 
-  /// That the disk which a file is on has no room for it.
+  /// The file's file system is full.
   package static func noSpace(path: String) -> SystemError {
     SystemError(code: ENOSPC, operation: "write", path: path)
   }
 
   package var isBusy: Bool { code == EBUSY }
-  /// That somebody else has what was wanted for this process alone.
+  /// The file is in use by another process.
   package static func busy(path: String) -> SystemError {
     SystemError(code: EBUSY, operation: "lock", path: path)
   }

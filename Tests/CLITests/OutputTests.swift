@@ -78,7 +78,7 @@ import Testing
       "cannot start /none: No such file or directory; name a program"
     ),
     (["credential", "import", "/none"], "No such file or directory; check the path"),
-    (["credential", "import", "/tmp"], "/tmp is a directory, no file; name a file"),
+    (["credential", "import", "/tmp"], "/tmp is a directory, not a regular file; name a file"),
     (["credential", "import", "/etc/passwd"], "is not what `framebus credential export` wrote"),
     (["group", "remove", "c.d"], "there is no group c.d; list groups with `framebus group list`"),
   ])

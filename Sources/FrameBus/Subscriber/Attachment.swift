@@ -223,7 +223,7 @@ final class Attachment: Sendable {
   /// The newest key frame at or before a frame, 0 if there was none; nil if that frame has been
   /// overwritten.
   func keyFrame(of sequence: UInt64) -> UInt64? {
-    // SYNC descriptor/fields, descriptor/seqlock: as in `look`. Relaxed: those order it.
+    // SYNC descriptor/fields, descriptor/seqlock: as in `copyDescriptor`. Relaxed: those order it.
     guard board.descriptorSequence(of: sequence).loadAcquiring() == sequence else { return nil }
     let keyFrame = board.keyFrame(of: sequence).loadRelaxed()
     return stillStands(sequence) ? keyFrame : nil

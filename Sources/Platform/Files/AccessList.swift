@@ -1,11 +1,10 @@
 import CLinuxShims
 import Glibc
 
-/// A POSIX access control list (acl(5)): what further users and groups may do with a directory
-/// or file of one owner. Plain modes know one group only; a role may be held by several uids and
-/// gids.
+/// A POSIX access control list (acl(5)): the permissions of further users and groups for a
+/// directory or file. Modes support only one group, but several UIDs and GIDs may have a role.
 package struct AccessList: Hashable, Sendable {
-  /// Permission bits as in a mode's digit: 4 read, 2 write, 1 search.
+  /// Permission bits as in a digit of a mode: 4 read, 2 write, 1 search.
   package typealias Permissions = UInt16
 
   package var owner: Permissions
@@ -18,10 +17,10 @@ package struct AccessList: Hashable, Sendable {
     self.groups = groups
   }
 
-  /// Nobody but the owner: plain modes say it all.
+  /// Whether only the owner has permissions, which a mode can express.
   package var isPlain: Bool { users.isEmpty && groups.isEmpty }
 
-  /// The same, and what it lets one user do; a plain one stays that.
+  /// The list with one user's permissions added; a plain list stays plain.
   package func naming(_ uid: UInt32, _ permissions: Permissions) -> AccessList {
     if isPlain { return self }
     var list = self
@@ -29,11 +28,11 @@ package struct AccessList: Hashable, Sendable {
     return list
   }
 
-  /// What the list lets anyone but the owner do at most.
+  /// The maximum permissions of anyone except the owner.
   package var mask: Permissions { users.values.reduce(0, |) | groups.values.reduce(0, |) }
 
   // The kernel's format (linux/posix_acl_xattr.h): version 2, then entries of tag, permissions
-  // and id, little endian, in the order of the tags.
+  // and ID, little endian, in the order of the tags.
   private static let version: UInt32 = 2
   private enum Tag {
     static let owner: UInt16 = 0x01
@@ -67,16 +66,16 @@ package struct AccessList: Hashable, Sendable {
   }
 
   package enum Use: String, Sendable {
-    /// What may be done with the file itself.
+    /// The permissions for the file itself.
     case access = "system.posix_acl_access"
-    /// What new entries of the directory get.
+    /// The permissions of new entries of the directory.
     case inherited = "system.posix_acl_default"
   }
 }
 
 extension Descriptor {
   /// Sets or, for a plain list, removes an access control list.
-  /// - Throws: `EOPNOTSUPP` where the file system has none.
+  /// - Throws: `EOPNOTSUPP` if the file system does not support lists.
   package borrowing func setAccess(
     _ list: AccessList, _ use: AccessList.Use, path: String
   ) throws(SystemError) {
@@ -95,7 +94,7 @@ extension Descriptor {
     if result != 0 { throw .last("fsetxattr \(use.rawValue)", path: path) }
   }
 
-  /// The bytes of an access control list; nil if there is none.
+  /// The bytes of an access control list; nil without a list.
   package borrowing func accessBytes(
     _ use: AccessList.Use, path: String
   ) throws(SystemError) -> [UInt8]? {
@@ -112,8 +111,8 @@ extension Descriptor {
 }
 
 extension Directory {
-  /// Sets the access control list of a plain file of this directory, if it has another one. A file
-  /// that is missing has none to set.
+  /// Sets the access control list of a regular file of this directory, unless it already has it.
+  /// Does nothing if the file is missing.
   package borrowing func setAccess(
     _ list: AccessList, ofFile name: String
   ) throws(SystemError) {
@@ -123,7 +122,7 @@ extension Directory {
     let wanted = list.isPlain ? nil : list.bytes
     if try file.accessBytes(.access, path: path) == wanted { return }
     try file.setAccess(list, .access, path: path)
-    // Without a list, what was its mask shows as the group's permissions.
+    // Without a list, its former mask becomes the group's permissions.
     if list.isPlain, fchmod(file.number, mode_t(list.owner) << 6) != 0 {
       throw .last("fchmod", path: path)
     }

@@ -1,24 +1,24 @@
 import Glibc
 import Synchronization
 
-/// Tells of changes to what directories hold: `inotify(7)`. Instances and watches are counted by
-/// user, so another process of the user can take them all, and a filter can forbid the calls. Then
-/// a timer reports a change every second, and its owner looks.
+/// Reports changes in directories: `inotify(7)`. Instances and watches are limited per user, so
+/// another process of the user can use all of them, and a filter can forbid the calls. Then a timer
+/// reports a change every second, and its owner polls.
 package final class ChangeWatch: Sendable {
   package struct Events: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
     /// An entry appears or is replaced.
     package static let appearance = Events(rawValue: UInt32(IN_CREATE | IN_MOVED_TO))
-    /// An entry goes.
+    /// An entry is removed or moved away.
     package static let removal = Events(rawValue: UInt32(IN_DELETE | IN_MOVED_FROM))
-    /// A file is written by a call of the kernel. Stores to a mapping go unnoticed.
+    /// A file is written by a system call. Stores to a mapping are not reported.
     package static let writing = Events(rawValue: UInt32(IN_MODIFY))
-    /// Who could write to a file has closed it, or died.
+    /// A process with write access to a file has closed it, or died.
     package static let closing = Events(rawValue: UInt32(IN_CLOSE_WRITE))
   }
 
-  /// An inotify instance, or the timer in its place.
+  /// An inotify instance, or the timer that replaces it.
   private let source: Descriptor
 
   private static let lookInterval = Duration.seconds(1)
@@ -28,7 +28,7 @@ package final class ChangeWatch: Sendable {
       source = try Self.inotify(paths, events)
     } catch {
       guard error.isShortageOfWatches else { throw error }
-      // Fails where this very process is out of descriptors.
+      // Fails if this process is out of descriptors.
       source = try TimerDescriptor.ticks(every: Self.lookInterval)
       Self.reportShortage(error)
     }
@@ -53,8 +53,8 @@ package final class ChangeWatch: Sendable {
 
   private static let shortageHandler = Mutex<(@Sendable (String) -> Void)?>(nil)
 
-  /// Sets what is called with a text for the user when a watch of this process is the first to
-  /// fall back to the timer. It is called once.
+  /// Sets a handler that is called once with a message for the user, when the first watch of this
+  /// process falls back to the timer.
   package static func onShortage(_ handler: @escaping @Sendable (String) -> Void) {
     shortageHandler.withLock { $0 = handler }
   }
@@ -70,7 +70,7 @@ package final class ChangeWatch: Sendable {
   /// Readable after a change, until ``take()``.
   var descriptorNumber: Int32 { source.number }
 
-  /// Takes out what happened. It does not matter, only that something did.
+  /// Reads and discards the pending events.
   func take() {
     var buffer: InlineArray<4096, UInt8> = InlineArray(repeating: 0)
     var span = buffer.mutableSpan
@@ -92,8 +92,8 @@ package final class ChangeWatch: Sendable {
 }
 
 extension SystemError {
-  /// Whether inotify(7) refused because of a limit, for want of memory, or because a filter or a
-  /// kernel without it says so. `EACCES` is not one: that is the directory's own answer.
+  /// Whether inotify(7) failed because of a limit, lack of memory, a filter, or missing kernel
+  /// support. Not `EACCES`, which concerns the directory.
   fileprivate var isShortageOfWatches: Bool {
     [EMFILE, ENFILE, ENOSPC, ENOMEM, ENOSYS, EPERM].contains(code)
   }

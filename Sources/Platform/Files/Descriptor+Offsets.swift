@@ -1,24 +1,23 @@
 import CLinuxShims
 import Glibc
 
-/// Reading and writing a file at explicit places, and locking it as a whole, by a descriptor that
-/// stays open.
+/// Reads and writes a file at explicit offsets, and locks it as a whole.
 extension Descriptor {
-  /// Reads so many bytes, or fewer where the file ends (`pread(2)`).
+  /// Reads `count` bytes, or fewer at the end of the file (`pread(2)`).
   package borrowing func bytes(
     at offset: Int, count: Int, path: String? = nil
   ) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var elements = bytes.mutableSpan
-    // SAFETY: bytes have no value that is not allowed.
+    // SAFETY: every bit pattern is a valid byte.
     var span = unsafe elements.mutableBytes
     let filled = try read(count, into: &span, at: offset, path: path)
     bytes.removeLast(count - filled)
     return bytes
   }
 
-  /// Reads so many bytes to the beginning of a span, or fewer where the file ends.
-  /// - Returns: how many bytes were read.
+  /// Reads `count` bytes to the beginning of a span, or fewer at the end of the file.
+  /// - Returns: the number of bytes read.
   package borrowing func read(
     _ count: Int, into span: inout MutableRawSpan, at offset: Int, path: String? = nil
   ) throws(SystemError) -> Int {
@@ -41,7 +40,7 @@ extension Descriptor {
     }
   }
 
-  /// Writes bytes, whole (`pwrite(2)`). On a full disk a part of them may be written.
+  /// Writes all bytes (`pwrite(2)`). On a full disk only a part of them may be written.
   package borrowing func write(
     _ bytes: [UInt8], at offset: Int, path: String? = nil
   ) throws(SystemError) {
@@ -63,19 +62,19 @@ extension Descriptor {
     }
   }
 
-  /// Waits until what was written survives a power cut (`fdatasync(2)`).
+  /// Waits until the written data survives a power cut (`fdatasync(2)`).
   package borrowing func syncData(path: String? = nil) throws(SystemError) {
     try Platform.syncData(number, path: path)
   }
 
   /// Takes the exclusive lock on the whole file (an open file description lock, fcntl(2)), for
-  /// which it must be open for writing. The kernel lets go of it when the process dies.
-  /// - Returns: false if another opening of the file, in this process or another, holds it until
+  /// which it must be open for writing. The kernel releases it when the process dies.
+  /// - Returns: false if another open file description, in this process or another, holds it until
   ///   the deadline.
   package borrowing func lockWhole(
     until deadline: Deadline, path: String
   ) throws(SystemError) -> Bool {
-    // Holders are brief, and the kernel has no wait with a deadline: look often at first.
+    // Locks are held briefly, and the kernel has no wait with a deadline: poll often at first.
     var pauseNs: UInt64 = 20_000
     while linux_lock_exclusively(number) != 0 {
       guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
@@ -91,7 +90,7 @@ extension Descriptor {
   package borrowing func unlockWhole() { _ = linux_unlock(number) }
 }
 
-/// As the descriptor's own `syncData`, for one that is held elsewhere.
+/// Like the method `syncData`, for a descriptor owned elsewhere.
 package func syncData(_ number: Int32, path: String? = nil) throws(SystemError) {
   _ = try retryingInterrupts("fdatasync", path: path) { fdatasync(number) }
 }

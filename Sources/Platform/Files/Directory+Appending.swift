@@ -2,10 +2,10 @@ import CLinuxShims
 import Glibc
 
 extension Directory {
-  /// Adds bytes to the end of a log of the calling user, in one write, so that those of several
-  /// processes never mix. A log that would outgrow the limit first becomes `NAME.old`, in place of
-  /// the one before. Never blocks on a fifo, never follows a link.
-  /// - Throws: `EPERM` if what lies there is no plain file of the calling user's alone.
+  /// Appends bytes to a log of the calling user in one write, so that entries of several processes
+  /// never mix. A log that would exceed the limit is first renamed to `NAME.old`, replacing the
+  /// previous one. Never blocks on a FIFO, never follows a link.
+  /// - Throws: `EPERM` unless the file is a regular file that only the calling user can access.
   package borrowing func append(
     _ bytes: [UInt8], toLog name: String, limit: Int
   ) throws(SystemError) {

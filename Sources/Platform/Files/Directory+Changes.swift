@@ -1,9 +1,9 @@
 import CLinuxShims
 import Glibc
 
-/// Changes to what a directory holds. Every name is a single entry of the directory.
+/// Changes a directory's entries. Every name is a single path component.
 extension Directory {
-  /// Makes a directory with exactly these permission bits, whatever the umask.
+  /// Creates a directory with exactly these permission bits, regardless of the umask.
   /// - Returns: the new directory.
   package borrowing func makeDirectory(
     _ name: String, mode: UInt32
@@ -33,7 +33,7 @@ extension Directory {
   }
 
   /// Renames an entry of this directory within it.
-  /// - Parameter replacing: whether an entry of the new name is replaced; otherwise `EEXIST`.
+  /// - Parameter replacing: whether to replace an entry of the new name; otherwise `EEXIST`.
   package borrowing func rename(
     _ name: String, to newName: String, replacing: Bool
   ) throws(SystemError) {
@@ -42,23 +42,23 @@ extension Directory {
     guard result == 0 else { throw .last("renameat2", path: path(of: newName)) }
   }
 
-  /// Removes one entry that is no directory. None there is no error.
+  /// Removes one entry that is not a directory. A missing entry is not an error.
   package borrowing func removeFile(_ name: String) throws(SystemError) {
     // SAFETY: the kernel reads the name during the call only.
     if unsafe unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT { return }
     throw .last("unlinkat", path: path(of: name))
   }
 
-  /// Removes a directory that is empty; another is `ENOTEMPTY`.
+  /// Removes an empty directory; otherwise `ENOTEMPTY`.
   package borrowing func removeEmptyDirectory(_ name: String) throws(SystemError) {
     // SAFETY: the kernel reads the name during the call only.
     if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) == 0 { return }
     throw .last("unlinkat", path: path(of: name))
   }
 
-  /// Removes an entry with everything below it, following no link. None there is no error.
-  /// - Parameter depth: how many levels of directories may lie below; more is `ELOOP`, so that a
-  ///   hostile tree cannot exhaust the stack or the descriptors.
+  /// Removes an entry with everything below it, following no link. A missing entry is not an error.
+  /// - Parameter depth: the maximum depth of directories; more is `ELOOP`, so that a hostile tree
+  ///   cannot exhaust the stack or the descriptors.
   package borrowing func removeTree(_ name: String, depth: Int = 64) throws(SystemError) {
     guard let status = try status(of: name) else { return }
     if status.kind != .directory { return try removeFile(name) }
@@ -68,7 +68,7 @@ extension Directory {
       for entry in try inner.names() { try inner.removeTree(entry, depth: depth - 1) }
       // SAFETY: the kernel reads the name during the call only.
       if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
-      // Somebody who does not know yet that it goes may have put something into it meanwhile.
+      // Another process may have created an entry in it meanwhile.
       if errno != ENOTEMPTY || round == Self.removalRounds {
         throw .last("unlinkat", path: path(of: name))
       }
@@ -83,8 +83,8 @@ extension Directory {
     _ = try retryingInterrupts("fsync", path: path) { fsync(number) }
   }
 
-  /// Makes files of this directory, and their names, survive a power cut. Many take one call for
-  /// all that is in the file system (`syncfs(2)`), since each by itself waits for the disk.
+  /// Makes files of this directory, and their names, survive a power cut. For many files it syncs
+  /// the whole file system (`syncfs(2)`), because each single sync waits for the disk.
   package borrowing func sync(files names: [String]) throws(SystemError) {
     if names.count > Self.mostSyncedAlone {
       let number = descriptor.number
@@ -107,16 +107,16 @@ package func temporaryName(prefix: String) -> String {
 }
 
 extension Descriptor {
-  /// Gives what this process has just made the permissions that it asked for, if the umask took
-  /// some away. A confined process that may change none is content with fewer, and with the
-  /// set-group-ID bit of the directory above.
+  /// Gives a newly created entry its requested permissions, if the umask removed some. A confined
+  /// process that may not change permissions accepts fewer, and the set-group-ID bit inherited from
+  /// the parent directory.
   borrowing func widen(to mode: UInt32, path: String) throws(SystemError) {
     let given = try fileStatus(of: self, path: path).mode
     if given == mode || fchmod(number, mode_t(mode)) == 0 { return }
     if errno != EPERM || given & ~(mode | 0o2000) != 0 { throw .last("fchmod", path: path) }
   }
 
-  /// Makes another user its owner, if it has another one.
+  /// Changes the owner, if it differs.
   borrowing func give(to ownerID: UInt32, path: String) throws(SystemError) {
     if try fileStatus(of: self, path: path).ownerID == ownerID { return }
     if fchown(number, ownerID, .max) != 0 { throw .last("fchown", path: path) }

@@ -1,7 +1,7 @@
 import CLinuxShims
 import Glibc
 
-/// Why a small file was not read: whoever can write in its directory may have put anything there.
+/// Why a small file was not read. Other users who can write in its directory may have replaced it.
 package enum ContentsError: Error, Hashable, Sendable {
   case system(SystemError)
   case notFile(path: String, kind: FileStatus.Kind)
@@ -12,17 +12,18 @@ extension ContentsError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .system(let error): error.explained
-    case .notFile(let path, let kind): "\(path) is a \(kind.rawValue), no file; name a file"
+    case .notFile(let path, let kind):
+      "\(path) is a \(kind.rawValue), not a regular file; name a file"
     case .tooLarge(let path, let byteCount, let limit):
-      "\(path) has \(byteCount) bytes, more than the \(limit) that can be; name another file"
+      "\(path) has \(byteCount) bytes, above the limit of \(limit); name another file"
     }
   }
 }
 
 extension Directory {
-  /// Reads a whole small file. Never blocks on a fifo or device, never follows a link, and never
+  /// Reads a whole small file. Never blocks on a FIFO or device, never follows a link, and never
   /// reads more than `limit` bytes.
-  /// - Returns: the bytes, and the status of the very file they came from.
+  /// - Returns: the bytes, and the status of the file that was read.
   package borrowing func readFile(
     _ name: String, limit: Int
   ) throws(ContentsError) -> (bytes: [UInt8], status: FileStatus) {
@@ -35,8 +36,8 @@ extension Directory {
     return (bytes, file.status)
   }
 
-  /// Reads a whole small file as `readFile(_:limit:)` does, straight into memory of the caller's,
-  /// so that what is secret in it stays there alone.
+  /// Like `readFile(_:limit:)`, but reads directly into the caller's memory, so that secrets are
+  /// not copied elsewhere.
   package borrowing func readFile(
     _ name: String, into span: inout MutableRawSpan
   ) throws(ContentsError) -> (byteCount: Int, status: FileStatus) {
@@ -50,13 +51,13 @@ extension Directory {
     }
   }
 
-  /// Opens a plain file of at most so many bytes for reading.
+  /// Opens a regular file of at most `limit` bytes for reading.
   private borrowing func openFile(
     _ name: String, limit: Int
   ) throws(ContentsError) -> OpenedFile {
     let path = path(of: name)
     let file = try system { () throws(SystemError) in
-      // Looked at first: merely opening a device can have effects.
+      // Checked before opening, because opening a device can have side effects.
       let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
       let isFile = try status(of: name).map { $0.kind == .file } ?? true
       return try open(name, flags: isFile ? flags : flags | LINUX_O_PATH)
@@ -69,17 +70,17 @@ extension Directory {
     return OpenedFile(descriptor: file, status: found)
   }
 
-  /// Puts a file in place as a whole: readers see the old bytes or the new ones, never a part,
-  /// and after a power cut too. The replaced file's readers keep theirs.
+  /// Replaces a file atomically: readers see the old bytes or the new ones, never a part, even
+  /// after a power cut. Readers of the replaced file keep reading its bytes.
   /// - Parameters:
   ///   - mode: permission bits, whatever the umask.
-  ///   - ownerID: a user to give it to; nil keeps the calling one.
-  ///   - access: what further users may do with it.
-  ///   - isReplacing: whether a file that is there is replaced; otherwise `EEXIST`.
-  ///   - isSynced: false for one of several, which do not survive a power cut until the caller
-  ///     calls ``sync(files:)`` for all of them.
-  /// - Throws: an error that ``SystemError/followsChange`` if the file is in place, but perhaps not
-  ///   after a power cut; any other leaves what was there.
+  ///   - ownerID: the new owner; nil for the calling user.
+  ///   - access: the permissions of further users.
+  ///   - isReplacing: whether to replace an existing file; otherwise `EEXIST`.
+  ///   - isSynced: false for one of several files, which do not survive a power cut until the
+  ///     caller calls ``sync(files:)`` for all of them.
+  /// - Throws: an error with ``SystemError/followsChange`` if the file is in place, but may not
+  ///   survive a power cut; any other error leaves the old file.
   package borrowing func replaceFile(
     _ name: String, with bytes: [UInt8], mode: UInt32, ownerID: UInt32? = nil,
     access: AccessList? = nil, isReplacing: Bool = true, isSynced: Bool = true
@@ -91,7 +92,7 @@ extension Directory {
       isSynced: isSynced)
   }
 
-  /// As above, from memory that is only lent.
+  /// As above, from borrowed memory.
   package borrowing func replaceFile(
     _ name: String, with bytes: RawSpan, mode: UInt32, ownerID: UInt32? = nil,
     access: AccessList? = nil, isReplacing: Bool = true, isSynced: Bool = true
@@ -172,28 +173,28 @@ private func readAtMost(
 }
 
 extension Directory {
-  /// Opens a file for what only needs a descriptor, such as asking for locks: never blocks, never
-  /// follows a link.
+  /// Opens a file for operations that need only a descriptor, such as testing locks. Never blocks,
+  /// never follows a link.
   package borrowing func openForLooking(_ name: String) throws(SystemError) -> Descriptor {
     try open(name, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
   }
 
-  /// The same for reading alone.
+  /// The same, read-only.
   package borrowing func openForReading(_ name: String) throws(SystemError) -> Descriptor {
     try open(name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
   }
 
-  /// A descriptor that only names the entry, whatever it is (`O_PATH`).
+  /// A descriptor that only identifies the entry, of any kind (`O_PATH`).
   package borrowing func openNode(_ name: String) throws(SystemError) -> Descriptor {
     try open(name, flags: LINUX_O_PATH | O_NOFOLLOW | O_CLOEXEC)
   }
 
-  /// Makes a file of so many zeros, on storage that is its own (`posix_fallocate(3)`), so that no
+  /// Creates a file of `byteCount` zeros with allocated storage (`posix_fallocate(3)`), so that no
   /// later write through a mapping runs out of space.
   /// - Parameters:
   ///   - mode: permission bits; an inherited access control list, or else the umask, may take some
   ///     away.
-  ///   - ownerID: a user to give it to; nil keeps the calling one.
+  ///   - ownerID: the new owner; nil for the calling user.
   package borrowing func makeFile(
     _ name: String, byteCount: Int, mode: UInt32, ownerID: UInt32? = nil
   ) throws(SystemError) -> Descriptor {
@@ -214,7 +215,7 @@ extension Directory {
 }
 
 extension Descriptor {
-  /// Gives the file exactly so many bytes; new ones are zeros that take no storage until written.
+  /// Sets the file's size to `count`. New bytes are zeros without storage until written.
   package borrowing func setByteCount(_ count: Int) throws(SystemError) {
     let number = self.number
     try requireAllowedSize(count, "ftruncate")
@@ -222,8 +223,8 @@ extension Descriptor {
   }
 }
 
-/// Asked first, because the kernel does not just refuse a file larger than this process may make
-/// (`RLIMIT_FSIZE`): it ends the process by SIGXFSZ, which no library may ignore for it.
+/// Checked first, because a write beyond `RLIMIT_FSIZE` does not only fail: the kernel sends
+/// SIGXFSZ, which ends the process, and a library must not change its process's signal handling.
 func requireAllowedSize(
   _ byteCount: Int, _ operation: String, path: String? = nil
 ) throws(SystemError) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a path cannot be trusted: someone else could make it lead elsewhere.
+/// Why a path cannot be trusted: another user could change where it leads.
 package enum PathError: Error, Hashable, Sendable {
   case system(SystemError)
   case foreignOwner(path: String, ownerID: UInt32)
@@ -9,7 +9,7 @@ package enum PathError: Error, Hashable, Sendable {
   case notDirectory(path: String, kind: FileStatus.Kind)
   case tooManyLinks(path: String)
 
-  /// What is wrong, as a clause.
+  /// The problem, as a clause.
   package var problem: String {
     switch self {
     case .system(let error): error.description
@@ -23,16 +23,16 @@ package enum PathError: Error, Hashable, Sendable {
     }
   }
 
-  /// What to do about it, as a clause.
+  /// The advice, as a clause.
   package var advice: String {
     switch self {
     case .system(let error) where error.code == EACCES:
       "ask the owner of the first closed directory on the path for `chmod o+x`"
     case .system: "check the path"
     case .foreignOwner(let path, _):
-      "choose another place, or have its owner changed: chown \(path)"
+      "choose another directory, or have root change its owner: chown \(path)"
     case .writableByOthers(let path, _): "run `chmod go-w \(path)`"
-    case .foreignLink(let path, _): "remove it, or have root make it: \(path)"
+    case .foreignLink(let path, _): "remove it, or have root create it: \(path)"
     case .notDirectory(let path, _): "move it away: \(path)"
     case .tooManyLinks: "name the directory itself"
     }
@@ -47,12 +47,12 @@ package enum PathError: Error, Hashable, Sendable {
 }
 
 extension Directory {
-  /// Opens an absolute path step by step, so that no user outside `trusting` can have decided
-  /// where it leads: each directory belongs to one of them and nobody else may write there (a
-  /// sticky directory is fine, and so is the private group of its owner), and links are followed
-  /// only when one of them made them.
-  /// - Parameter makingMode: permission bits for directories that are missing and shall be made;
-  ///   nil makes none.
+  /// Opens an absolute path step by step, so that only users in `trusting` can decide where it
+  /// leads: each directory belongs to one of them and no other user may write there (except in a
+  /// sticky directory, or by the private group of its owner), and links are followed only if one of
+  /// them created the link.
+  /// - Parameter makingMode: permission bits for missing directories, which are then created; nil
+  ///   creates none.
   /// - Returns: the directory; its `path` has no links.
   package static func openTrusted(
     path: String, trusting: Set<UInt32>, makingMode: UInt32? = nil
@@ -93,7 +93,7 @@ extension Directory {
       do {
         _ = try makeDirectory(name, mode: makingMode)
       } catch  where error.code == EEXIST {
-        // Another process was faster; what it made is checked like anything else.
+        // Another process created it first; it is checked like any other directory.
       }
       return try status(of: name)
     } catch {
@@ -111,7 +111,7 @@ extension Directory {
     let status = try systemCall { () throws(SystemError) in try child.status() }
     try status.requireTrusted(path: child.path, trusting)
     if name != ".." { return child }
-    // The parent of the place reached so far: its path is that of the child without its last name.
+    // The parent directory's path: the current one without its last name.
     let parent = path.split(separator: "/").dropLast().joined(separator: "/")
     return Directory(owning: child.intoDescriptor(), path: "/" + parent)
   }
@@ -120,7 +120,7 @@ extension Directory {
 }
 
 extension FileStatus {
-  /// Checks that only trusted users decide what lies in a directory.
+  /// Checks that only trusted users can change a directory.
   package func requireTrusted(path: String, _ trusting: Set<UInt32>) throws(PathError) {
     guard trusting.contains(ownerID) else {
       throw .foreignOwner(path: path, ownerID: ownerID)

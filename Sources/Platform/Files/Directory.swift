@@ -1,12 +1,11 @@
 import CLinuxShims
 import Glibc
 
-/// An open directory. Everything inside is reached through its descriptor and by a single name,
-/// never by a path, so that nobody can swap a parent under a running call; and symbolic links are
-/// never followed.
+/// An open directory. Its entries are reached through its descriptor and a single name, never by a
+/// path, so that nobody can replace a parent during a call. Symbolic links are never followed.
 package struct Directory: ~Copyable, Sendable {
   package let descriptor: Descriptor
-  /// Where it was when it was opened: for messages only.
+  /// Its path when it was opened, only for messages.
   package let path: String
 
   package init(owning descriptor: consuming Descriptor, path: String) {
@@ -14,8 +13,8 @@ package struct Directory: ~Copyable, Sendable {
     self.path = path
   }
 
-  /// Opens a path as the kernel resolves it, links and all: for the root, and for what
-  /// ``openTrusted(path:trusting:)`` has checked.
+  /// Opens a path as the kernel resolves it, following links. For the root, and for paths checked
+  /// by ``openTrusted(path:trusting:)``.
   package init(path: String) throws(SystemError) {
     // SAFETY: the kernel reads the path during the call only.
     let number = try retryingInterrupts("open", path: path) {
@@ -24,8 +23,8 @@ package struct Directory: ~Copyable, Sendable {
     self.init(owning: Descriptor(owning: number), path: path)
   }
 
-  /// Opens the root directory, which may be searched but perhaps not listed (`O_PATH`), as by a
-  /// confined process.
+  /// Opens the root directory for searching only (`O_PATH`), because a confined process may not
+  /// list it.
   package static func rootPassage() throws(SystemError) -> Directory {
     // SAFETY: the path is a constant.
     let number = try retryingInterrupts("open", path: "/") {
@@ -38,8 +37,8 @@ package struct Directory: ~Copyable, Sendable {
     path == "/" ? "/\(name)" : "\(path)/\(name)"
   }
 
-  /// A path of an entry that leads through this open directory, wherever it lies and however long
-  /// its own path is: for calls that take no directory, such as `connect(2)`.
+  /// A path of an entry through this open directory's descriptor, which is short and stays valid if
+  /// the directory moves: for calls without a directory argument, such as `connect(2)`.
   package borrowing func reachablePath(of name: String) -> String {
     "/proc/self/fd/\(descriptor.number)/\(name)"
   }
@@ -50,7 +49,7 @@ package struct Directory: ~Copyable, Sendable {
     return Directory(owning: try open(name, flags: flags), path: path(of: name))
   }
 
-  /// Opens a directory that may be searched but perhaps not listed (`O_PATH`).
+  /// Opens a directory for searching only (`O_PATH`); it need not be listable.
   package borrowing func openPassage(_ name: String) throws(SystemError) -> Directory {
     let flags = LINUX_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     return Directory(owning: try open(name, flags: flags), path: path(of: name))
@@ -71,7 +70,7 @@ package struct Directory: ~Copyable, Sendable {
     try fileStatus(of: descriptor, path: path)
   }
 
-  /// The status of an entry, of the link itself if it is one; nil if there is none.
+  /// The status of an entry, without following links; nil if it is missing.
   package borrowing func status(of name: String) throws(SystemError) -> FileStatus? {
     var result = stat()
     // SAFETY: the kernel reads the name and writes the structure during the call only.
@@ -82,7 +81,7 @@ package struct Directory: ~Copyable, Sendable {
     throw .last("fstatat", path: path(of: name))
   }
 
-  /// The text of a symbolic link.
+  /// The target of a symbolic link.
   package borrowing func linkText(of name: String) throws(SystemError) -> String {
     // SAFETY: the kernel writes at most the given capacity and says how much.
     let base = descriptor.number
@@ -93,8 +92,8 @@ package struct Directory: ~Copyable, Sendable {
   }
 
   /// The names of the entries, sorted; `.` and `..` left out.
-  /// - Parameter limit: how many to read, whichever come first: where others may make as many as
-  ///   they like.
+  /// - Parameter limit: the maximum number of entries to read, for directories in which other users
+  ///   can create any number.
   package borrowing func names(atMost limit: Int = .max) throws(SystemError) -> [String] {
     let copy = try open(".", flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC).release()
     // SAFETY: the stream owns the descriptor from here on and is closed below; an entry is read
@@ -125,7 +124,7 @@ package func fileStatus(
   return FileStatus(result)
 }
 
-/// Calls something that fills a buffer with text and returns its length, or −1.
+/// Calls a function that fills a buffer with text and returns its length, or −1.
 func textFromKernel(
   _ operation: String, path: String?, capacity: Int,
   _ call: (UnsafeMutableBufferPointer<CChar>) -> Int

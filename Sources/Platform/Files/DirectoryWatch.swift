@@ -1,11 +1,11 @@
-/// Calls a handler on an event loop when something happens in a directory.
+/// Calls a handler on an event loop when a directory changes.
 package final class DirectoryWatch: Sendable {
   private let loop: EventLoop
   private let changes: ChangeWatch
   private let token: EventLoop.Token
 
-  /// - Parameter loop: whose thread calls the handler; nil for the process's, which must not be
-  ///   kept busy.
+  /// - Parameter loop: the loop that calls the handler; nil for the process's shared loop, which
+  ///   handlers must not keep busy.
   package init(
     _ path: String, _ events: ChangeWatch.Events = .appearance, on loop: EventLoop? = nil,
     _ handler: @escaping @Sendable () -> Void

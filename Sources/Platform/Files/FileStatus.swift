@@ -1,6 +1,6 @@
 import Glibc
 
-/// What `fstat(2)` says about a file: the facts that decide whether it may be trusted.
+/// The result of `fstat(2)`: the properties that decide whether a file is trusted.
 package struct FileStatus: Hashable, Sendable {
   package enum Kind: String, Sendable {
     case file, directory
@@ -41,8 +41,8 @@ package struct FileStatus: Hashable, Sendable {
   }
 
   package var isSticky: Bool { mode & 0o1000 != 0 }
-  /// Whether someone other than the owner may write: by group (or an access control list, whose
-  /// mask shows as the group's bits) or by everybody.
+  /// Whether users other than the owner may write: the group (or an access control list, whose
+  /// mask shows as the group's bits) or everybody.
   package var isWritableByGroup: Bool { mode & 0o020 != 0 }
   package var isWritableByEverybody: Bool { mode & 0o002 != 0 }
 }

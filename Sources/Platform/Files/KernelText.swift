@@ -1,9 +1,9 @@
 import CLinuxShims
 import Glibc
 
-// Files that are no storage but the kernel's way to be asked and told: /proc(5), cgroups(7).
+// Files that are interfaces of the kernel, not storage: /proc(5), cgroups(7).
 
-/// What such a file says; empty if it cannot be read.
+/// The content of such a file; empty if it cannot be read.
 package func kernelText(_ path: String) -> String {
   // SAFETY: the kernel reads the path during the call only.
   let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -14,7 +14,7 @@ package func kernelText(_ path: String) -> String {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Tells the kernel something by one call of `write(2)`.
+/// Writes text to such a file in one `write(2)`.
 package func tellKernel(_ text: String, _ path: String) throws(SystemError) {
   let number = try retryingInterrupts("open", path: path) {
     // SAFETY: the kernel reads the path during the call only.
@@ -24,7 +24,7 @@ package func tellKernel(_ text: String, _ path: String) throws(SystemError) {
   try writeFully(Array(text.utf8), to: file.number)
 }
 
-/// Makes a control group, which is a directory to the eye.
+/// Creates a control group, which appears as a directory.
 package func makeControlGroup(_ path: String) throws(SystemError) {
   // SAFETY: the kernel reads the path during the call only.
   if unsafe mkdir(path, 0o755) != 0 { throw .last("mkdir", path: path) }
@@ -38,8 +38,7 @@ package func removeControlGroup(_ path: String) -> Bool {
   unsafe rmdir(path) == 0
 }
 
-/// What such a file or directory is marked with (xattr(7)); nil without such a mark, or if it is
-/// longer than anybody's here.
+/// The value of an extended attribute (xattr(7)); nil if it is missing or too long.
 package func kernelMark(_ name: String, of path: String) -> String? {
   var bytes = [UInt8](repeating: 0, count: 16)
   let count = unsafe bytes.withUnsafeMutableBytes {

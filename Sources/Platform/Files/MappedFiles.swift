@@ -1,8 +1,8 @@
 import CLinuxShims
 import Glibc
 
-/// The files that this process runs from: its program and libraries (`/proc/self/maps`). Memory
-/// files and what was removed are left out.
+/// The files that this process has mapped: its program and libraries (`/proc/self/maps`), without
+/// memory files and removed files.
 package func mappedFilePaths() -> Set<String> {
   let lines = kernelText("/proc/self/maps").split(separator: "\n")
   return Set(
@@ -15,8 +15,8 @@ package func mappedFilePaths() -> Set<String> {
     })
 }
 
-/// How much memory of its own a process has in use, not counting files and shared memory such as
-/// frames: `RssAnon` of `proc_pid_status(5)`. Nil if it runs no more.
+/// A process's private resident memory, without files and shared memory such as frames: `RssAnon`
+/// of `proc_pid_status(5)`. Nil if the process has ended.
 /// - Parameter processID: nil for this process.
 package func privateMemoryBytes(of processID: Int32? = nil) -> UInt64? {
   let name = processID.map(String.init) ?? "self"
@@ -27,12 +27,12 @@ package func privateMemoryBytes(of processID: Int32? = nil) -> UInt64? {
   return nil
 }
 
-/// Gives memory that was freed back to the system, as far as it can be (`malloc_trim(3)`).
+/// Returns freed memory to the system, as far as possible (`malloc_trim(3)`).
 package func returnFreeMemory() { linux_return_free_memory() }
 
-/// How much memory a process has in use: its own, and its share of what it has in common with
-/// others, such as libraries and frames (`Pss` of `proc_pid_smaps(5)`). Nil if it runs no more, or
-/// may not be looked into.
+/// A process's proportional memory: its private memory, and its share of memory in common with
+/// others, such as libraries and frames (`Pss` of `proc_pid_smaps(5)`). Nil if the process has
+/// ended or may not be inspected.
 package func proportionalMemoryBytes(of processID: Int32) -> UInt64? {
   let lines = kernelText("/proc/\(processID)/smaps_rollup").split(separator: "\n")
   let line = lines.first { $0.hasPrefix("Pss:") }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A file that a foreign library will write by its path: what can be known and done beside it.
+/// A file that a foreign library writes by its path: checks and operations beside that.
 package struct OutputFile: Hashable, Sendable {
   package let path: String
 
   package init(_ path: String) { self.path = path }
 
-  /// Fails as opening it for writing would, and leaves things as they were: nothing is truncated,
-  /// and a file made by the attempt is removed.
+  /// Fails as opening the file for writing would, without changing anything: an existing file is not
+  /// truncated, and a file created by the attempt is removed.
   package func checkWritable() throws(SystemError) {
     let path = path
     // SAFETY: the kernel reads the path during the calls only.
@@ -19,7 +19,7 @@ package struct OutputFile: Hashable, Sendable {
     }
     guard errno == EEXIST else { throw .last("open", path: path) }
     let number = try retryingInterrupts("open", path: path) {
-      // Without O_NONBLOCK a named pipe that nobody reads would block here.
+      // Without O_NONBLOCK a FIFO without a reader would block here.
       unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
     }
     let file = Descriptor(owning: number)
@@ -28,9 +28,9 @@ package struct OutputFile: Hashable, Sendable {
     if isLockedByAnother(file) { throw .busy(path: path) }
   }
 
-  /// Keeps the file for who has the descriptor, making it if there is none: two that write one file
-  /// would each ruin what the other wrote.
-  /// - Throws: `SystemError.isBusy` if another program, or another part of this one, keeps it.
+  /// Locks the file while the descriptor is open, creating it if missing, so that two writers do not
+  /// overwrite each other's data.
+  /// - Throws: `SystemError.isBusy` if another program, or another part of this one, has locked it.
   package func lock() throws(SystemError) -> Descriptor {
     let path = path
     for _ in 1...Self.lockAttempts {
@@ -40,27 +40,27 @@ package struct OutputFile: Hashable, Sendable {
       }
       let file = Descriptor(owning: number)
       try file.lockForWriting(path: path)
-      // A lock on a file that is no longer there excludes nobody.
+      // A lock on a removed file excludes nobody.
       if try fileStatus(of: file, path: path).linkCount > 0 { return file }
     }
     throw .busy(path: path)
   }
 
-  /// How often it may be removed while it is being locked.
+  /// How often to retry if the file is removed while it is being locked.
   private static let lockAttempts = 100
 
   // SAFETY: the kernel reads the path during the call only.
   package var exists: Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Nil if there is no such file.
+  /// Its size; nil if there is no such file.
   package var byteCount: UInt64? {
     var status = stat()
     // SAFETY: the kernel reads the path and writes the structure during the call only.
     return unsafe stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
   }
 
-  /// Bytes that this user may still write to the file system the file is on (`statvfs(3)`). For a
-  /// file that does not exist, its directory is asked.
+  /// Free bytes for this user on the file's file system (`statvfs(3)`), or on its directory's if the
+  /// file does not exist.
   package func freeBytes() throws(SystemError) -> UInt64 {
     var status = statvfs()
     // SAFETY: the kernel reads the path and writes the structure during the call only.
@@ -70,7 +70,7 @@ package struct OutputFile: Hashable, Sendable {
     return UInt64(status.f_bavail) &* UInt64(status.f_frsize)
   }
 
-  /// The path of the directory that it is in, or would be.
+  /// The path of its directory.
   package var directory: String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -81,7 +81,7 @@ package struct OutputFile: Hashable, Sendable {
     String(path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...])
   }
 
-  /// Removes the file. None there is no error.
+  /// Removes the file. A missing file is not an error.
   package func remove() throws(SystemError) {
     // SAFETY: the kernel reads the path during the call only.
     guard unsafe unlink(path) == 0 || errno == ENOENT else {

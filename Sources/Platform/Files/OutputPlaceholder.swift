@@ -1,13 +1,13 @@
 import Glibc
 
-/// An empty file or folder that was made for somebody else to write, and goes again if nobody does.
+/// An empty file or directory for another writer, which is removed again if it stays unused.
 package struct OutputPlaceholder: Sendable {
   private let place: OutputFile
   private let made: FileStatus
 
-  /// Makes it: a file with the modes that the umask leaves, a folder that all may look into.
-  /// - Parameter path: of a folder where it ends with a slash, else of a file.
-  /// - Returns: nil if there is something of that name already.
+  /// Creates it: a file with the umask's permissions, or a directory that all users may list.
+  /// - Parameter path: of a directory if it ends with a slash, otherwise of a file.
+  /// Returns nil if the path already exists.
   package init?(at path: String) throws(SystemError) {
     let isFolder = path.hasSuffix("/")
     let place = OutputFile(isFolder ? String(path.dropLast()) : path)
@@ -27,7 +27,7 @@ package struct OutputPlaceholder: Sendable {
     self.place = place
   }
 
-  /// Removes it, unless something was written to it, or has its name now.
+  /// Removes it, unless it was written to or replaced.
   package func removeIfUnwritten() {
     guard let directory = try? Directory(path: place.directory),
       let found = try? directory.status(of: place.name), found.isSameFile(as: made)

@@ -1,15 +1,15 @@
 import CLinuxShims
 import Glibc
 
-/// A file that is read at explicit places: pread(2).
+/// A file that is read at explicit offsets: pread(2).
 package final class ReadableFile: Sendable {
   package let path: String
   package let byteCount: Int
   private let descriptor: Descriptor
 
-  /// - Throws: also where there is something other than a file.
+  /// - Throws: also if the path is not a regular file.
   package init(path: String) throws(SystemError) {
-    // O_NONBLOCK: a named pipe that nobody writes would block here.
+    // O_NONBLOCK: a FIFO without a writer would block here.
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
     // SAFETY: the kernel reads the path during the call only.
     let descriptor = Descriptor(
@@ -24,7 +24,7 @@ package final class ReadableFile: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Opens a plain file of a directory in which others make entries, following no link.
+  /// Opens a regular file of a directory in which other users create entries. Follows no link.
   package init(_ name: String, in directory: borrowing Directory) throws(SystemError) {
     path = directory.path(of: name)
     let descriptor = try directory.openForReading(name)
@@ -36,36 +36,36 @@ package final class ReadableFile: Sendable {
     self.descriptor = descriptor
   }
 
-  /// What is true of it now: it may have grown since it was opened.
+  /// Its current status: it may have grown since it was opened.
   package func status() throws(SystemError) -> FileStatus {
     try fileStatus(of: descriptor, path: path)
   }
 
-  /// Whether another opening of the file, in whichever process, holds a lock on it.
+  /// Whether another open file description, in any process, holds a lock on the file.
   package var isLocked: Bool { isLockedByAnother(descriptor) }
 
-  /// Where the next bytes lie that are not a hole, from a place on (`SEEK_DATA`): the place itself
-  /// where the file system keeps no account of holes. Nil if there are none.
+  /// The next offset with data that is not in a hole (`SEEK_DATA`): the offset itself if the file
+  /// system does not record holes. Nil if no data follows.
   package func dataOffset(from offset: Int) -> Int? {
     let found = lseek(descriptor.number, offset, LINUX_SEEK_DATA)
     if found >= 0 { return found }
     return errno == ENXIO ? nil : offset
   }
 
-  /// Reads so many bytes to the beginning of a span, or fewer where the file ends.
-  /// - Returns: how many bytes were read.
+  /// Reads `count` bytes to the beginning of a span, or fewer at the end of the file.
+  /// - Returns: the number of bytes read.
   package func read(
     _ count: Int, into span: inout MutableRawSpan, at offset: Int
   ) throws(SystemError) -> Int {
     try descriptor.read(count, into: &span, at: offset, path: path)
   }
 
-  /// Reads so many bytes, or fewer where the file ended when it was opened.
+  /// Reads `count` bytes, or fewer at the end that the file had when it was opened.
   package func bytes(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
     try bytes(at: offset, atMost: max(0, min(count, byteCount - offset)))
   }
 
-  /// Reads so many bytes, or fewer where the file ends now.
+  /// Reads `count` bytes, or fewer at the file's current end.
   package func bytes(at offset: Int, atMost count: Int) throws(SystemError) -> [UInt8] {
     try descriptor.bytes(at: offset, count: count, path: path)
   }

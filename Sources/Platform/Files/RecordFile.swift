@@ -1,15 +1,15 @@
 import Glibc
 
-/// A file of records of one length that several processes append to, under a lock that is held
-/// while this lives.
+/// A file of fixed-size records to which several processes append, under a lock that is held while
+/// the value exists.
 package struct RecordFile: ~Copyable {
   private let lock: FileLock
   private let path: String
   private let recordBytes: Int
-  /// How many whole records it holds.
+  /// The number of complete records.
   package private(set) var count: Int
 
-  /// Opens a file that is there.
+  /// Opens an existing file.
   /// - Returns: nil if another process holds its lock until the deadline.
   package static func open(
     _ name: String, in directory: borrowing Directory, recordBytes: Int, ownerID: UInt32,
@@ -43,7 +43,7 @@ package struct RecordFile: ~Copyable {
     return Array(bytes[..<count])
   }
 
-  /// Adds a record. What a process that died left of one is overwritten.
+  /// Appends a record, overwriting a partial record of a process that died.
   package mutating func append(_ record: [UInt8]) throws(SystemError) {
     precondition(record.count == recordBytes, "a record of \(record.count) bytes")
     let offset = count * recordBytes

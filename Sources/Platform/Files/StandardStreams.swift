@@ -1,13 +1,13 @@
 import CLinuxShims
 import Glibc
 
-/// Writes all bytes to a descriptor, waiting as long as it takes.
+/// Writes all bytes to a descriptor. May block indefinitely.
 package func writeFully(_ bytes: [UInt8], to number: Int32) throws(SystemError) {
   // SAFETY: bytes have no padding.
   try writeFully(unsafe bytes.span.bytes, to: number)
 }
 
-/// Writes data: as it is, but with plain lines where a terminal shows it.
+/// Writes data unchanged; for a terminal, as escaped lines.
 package func writeData(_ bytes: RawSpan, to number: Int32) throws(SystemError) {
   guard isTerminal(number) else { return try writeFully(bytes, to: number) }
   // SAFETY: the bytes are read within the call.
@@ -15,8 +15,8 @@ package func writeData(_ bytes: RawSpan, to number: Int32) throws(SystemError) {
   try writeFully(Array(text.plainLines.utf8), to: number)
 }
 
-/// As above, from memory that is only lent.
-/// - Parameter path: of the file, for the error.
+/// As above, from borrowed memory.
+/// - Parameter path: the file's path, for errors.
 package func writeFully(
   _ bytes: RawSpan, to number: Int32, path: String? = nil
 ) throws(SystemError) {
@@ -38,8 +38,8 @@ package func writeFully(
   }
 }
 
-/// Opens standard input, output and error where whoever started the program closed them, so that no
-/// file of its own takes their numbers. Reading and writing them fails as on closed ones.
+/// Opens standard input, output and error if the program was started without them, so that no other
+/// file gets their numbers. Reading and writing them fails as on closed descriptors.
 package func occupyStandardDescriptors() throws(SystemError) {
   for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 {
     let useless = number == 0 ? O_WRONLY : O_RDONLY
@@ -57,7 +57,7 @@ package struct TerminalSize: Hashable, Sendable {
   package let columns: Int
   package let rows: Int
 
-  /// - Returns: nil for what is no terminal, or does not know.
+  /// Returns nil if the descriptor is not a terminal or its size is unknown.
   package init?(of number: Int32) {
     var (columns, rows): (UInt32, UInt32) = (0, 0)
     guard unsafe linux_terminal_size(number, &columns, &rows) == 0, columns > 0, rows > 0 else {

@@ -1,8 +1,8 @@
 import CLinuxShims
 import Glibc
 
-/// An account of this machine, found by number: never by `$HOME`, `$USER` or `$XDG_…`, which
-/// differ between the desktop, ssh and cron.
+/// An account of this machine, found by UID: never by `$HOME`, `$USER` or `$XDG_…`, which differ
+/// between the desktop, ssh and cron.
 package struct UserAccount: Hashable, Sendable {
   package let id: UInt32
   package let groupID: UInt32
@@ -27,11 +27,11 @@ package struct UserAccount: Hashable, Sendable {
     }
   }
 
-  /// The groups that the database puts the user in, the primary one among them.
+  /// The user's groups in the user database, including the primary one.
   package var groupIDs: Set<UInt32> {
     var ids: [UInt32] = Array(repeating: 0, count: 256)
     var count = Int32(ids.count)
-    // SAFETY: the call writes at most `count` ids, which is the array's length, and the number it
+    // SAFETY: the call writes at most `count` IDs, which is the array's length, and the number it
     // found to `count`.
     let result = unsafe ids.withUnsafeMutableBufferPointer {
       unsafe getgrouplist(name, groupID, $0.baseAddress, &count)
@@ -42,8 +42,9 @@ package struct UserAccount: Hashable, Sendable {
 
 private let databaseBufferBytes = 65536
 
-/// Whether nobody but the user is in the group: then what the group may write, only the user may.
-/// Debian, Ubuntu and Fedora give every user such a group and a umask that lets it write.
+/// Whether the user is the group's only member: then files writable by the group are writable only
+/// by the user. Debian, Ubuntu and Fedora give every user such a group and a umask that lets it
+/// write.
 func isPrivateGroup(_ gid: UInt32, of uid: UInt32) -> Bool {
   guard let user = UserAccount.find(uid), user.groupID == gid else { return false }
   var record = unsafe group()
@@ -64,7 +65,7 @@ func isPrivateGroup(_ gid: UInt32, of uid: UInt32) -> Bool {
   }
 }
 
-/// A user as people know it: `uid 1000 (alice)`.
+/// A user for display: `uid 1000 (alice)`.
 package func userText(_ uid: UInt32) -> String {
   UserAccount.find(uid).map { "uid \(uid) (\($0.name))" } ?? "uid \(uid)"
 }
@@ -82,14 +83,14 @@ package func currentGroupIDs() -> Set<UInt32> {
   return Set(ids[..<max(0, Int(count))]).union([getegid()])
 }
 
-/// A variable of the environment; nil if it is unset or empty.
+/// An environment variable; nil if it is unset or empty.
 package func environmentValue(_ name: String) -> String? {
   // SAFETY: the returned text is copied at once; nothing in this project changes the environment.
   guard let text = unsafe getenv(name), unsafe text.pointee != 0 else { return nil }
   return unsafe String(cString: text)
 }
 
-/// The directory that relative paths start from (`getcwd(3)`).
+/// The current directory (`getcwd(3)`).
 package func currentDirectoryPath() throws(SystemError) -> String {
   var bytes: [CChar] = Array(repeating: 0, count: Int(PATH_MAX))
   // SAFETY: the call writes at most the array's own length and ends the text with a zero.
@@ -101,8 +102,7 @@ package func currentDirectoryPath() throws(SystemError) -> String {
   }
 }
 
-/// What names this run of the machine, from its start to its end: 16 bytes, zeros where the kernel
-/// does not say (random(4)).
+/// The ID of the current boot: 16 bytes, zeros if the kernel does not provide it (random(4)).
 package func bootID() -> [UInt8] {
   guard let directory = try? Directory(path: "/proc/sys/kernel/random"),
     let text = try? directory.readFile("boot_id", limit: 64)
@@ -112,8 +112,8 @@ package func bootID() -> [UInt8] {
   return (0..<16).map { UInt8(digits[2 * $0] << 4 | digits[2 * $0 + 1]) }
 }
 
-/// A name of this machine that stays the same for as long as it runs: `/etc/machine-id`
-/// (machine-id(5)), or the host name where there is none.
+/// A name of this machine that is stable while it runs: `/etc/machine-id` (machine-id(5)), or else
+/// the host name.
 package func machineName() -> String {
   if let directory = try? Directory(path: "/etc"),
     let text = try? directory.readFile("machine-id", limit: 128)

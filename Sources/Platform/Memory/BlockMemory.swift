@@ -1,6 +1,6 @@
 import Glibc
 
-/// Blocks of memory at page boundaries, as direct writing wants them.
+/// Page-aligned blocks of memory, for direct writes.
 @safe final class BlockMemory {
   /// SAFETY: `count` blocks, mapped until deinit.
   private let base: UnsafeMutableRawPointer
@@ -22,7 +22,7 @@ import Glibc
       iov_base: base + index * BlockFile.blockBytes, iov_len: BlockFile.blockBytes)
   }
 
-  /// Copies bytes to the beginning of a block, and zeros behind them.
+  /// Copies bytes to the beginning of a block, and zeros the rest.
   func fill(_ index: Int, from bytes: UnsafeRawBufferPointer) {
     precondition(bytes.count <= BlockFile.blockBytes, "\(bytes.count) bytes in a block")
     let block = unsafe self[index]

@@ -7,7 +7,7 @@ package struct ByteReader: ~Copyable {
 
   /// Opens a file for reading.
   package init(path: String) throws(SystemError) {
-    // O_NONBLOCK: opening a named pipe that nobody writes would block, out of reach of a stop.
+    // O_NONBLOCK: opening a FIFO without a writer would block, and a stop could not end it.
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
     self.path = path
     // SAFETY: `open` reads the string during the call only.
@@ -15,7 +15,7 @@ package struct ByteReader: ~Copyable {
       owning: try retryingInterrupts("open", path: path) { unsafe open(path, flags) })
   }
 
-  /// Reads what is piped into this process.
+  /// Reads standard input.
   package init(standardInput: Void) throws(SystemError) {
     let path = "standard input"
     self.path = path
@@ -25,7 +25,7 @@ package struct ByteReader: ~Copyable {
       })
   }
 
-  /// Reads once, waiting for data if there is none.
+  /// Reads once, waiting until data is available.
   /// - Returns: the number of bytes read; 0 at the end of input or when `stop` was raised.
   package func read(
     into buffer: UnsafeMutableRawBufferPointer, stop: StopSignal
@@ -38,11 +38,11 @@ package struct ByteReader: ~Copyable {
       // SAFETY: the caller's buffer is valid for its count.
       let count = unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
       if count >= 0 { return count }
-      // Another reader of the pipe was faster.
+      // EAGAIN: another reader of the pipe was faster.
       if errno != EINTR, errno != EAGAIN { throw .last("read", path: path) }
     }
   }
-  /// Reads once into a part of a span, waiting for data if there is none.
+  /// Reads once into a part of a span, waiting until data is available.
   /// - Returns: the number of bytes read; 0 at the end of input or when `stop` was raised.
   package func read(
     into span: inout MutableRawSpan, _ range: Range<Int>, stop: StopSignal

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Calls `body` with the strings as C has them: a list of pointers that ends with a null one. All
-/// of it is gone when the call returns.
+/// Calls `body` with the strings as C strings: a null-terminated list of pointers, valid only during
+/// the call.
 package func withCStrings<Result>(
   _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
@@ -11,7 +11,7 @@ package func withCStrings<Result>(
   return unsafe copies.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
 }
 
-/// Calls `body` with the string as C has it, or with a null pointer.
+/// Calls `body` with the string as a C string, or with a null pointer.
 package func withOptionalCString<Result>(
   _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
 ) -> Result {

@@ -2,14 +2,13 @@ import CLinuxShims
 import Glibc
 import Synchronization
 
-/// A file's bytes, shared with other processes that may do with the file what they like: one that
-/// truncates it takes pages away from under this process, which would die of SIGBUS. Here such a
-/// page becomes zeros of our own, and the loss is noted in `isLost`.
+/// A file's bytes, shared with untrusted processes. If one of them truncates the file, its pages
+/// disappear and an access would raise SIGBUS. This type replaces such a page by private zeros, and
+/// sets `isLost`.
 ///
-/// Its words are atomic, and reached by offsets that are checked; no pointer leaves this type. What
-/// a word costs matters: the accessors are inlined into other modules, and so are public, with
-/// their type, because the compiler inlines nothing there that is `package`. Never inherited by a
-/// forked child.
+/// Its words are atomic, with checked offsets; no pointer leaves this type. Its accessors are hot,
+/// so they are inlined into other modules; they and the type are public because the compiler does
+/// not inline `package` declarations there. Never inherited by a forked child.
 @safe public struct GuardedMapping: ~Copyable, @unchecked Sendable {
   // because the address never changes and every access is atomic
 
@@ -19,9 +18,9 @@ import Synchronization
   private let protection: Int32
   private let guardNumber: Int32
 
-  /// Maps the first bytes of a file. Bytes that it does not have count as lost once they are met.
-  /// - Parameter access: a store to what is mapped for reading ends the process.
-  /// - Throws: `ENOSPC` if this process guards as many mappings as it can.
+  /// Maps the first bytes of a file. Accessing bytes beyond its end counts as a loss.
+  /// - Parameter access: a store to a read-only mapping ends the process.
+  /// - Throws: `ENOSPC` if this process already guards the maximum number of mappings.
   package init(
     _ file: borrowing Descriptor, byteCount: Int, _ access: Mapping.Access = .readAndWrite
   ) throws(SystemError) {
@@ -45,16 +44,16 @@ import Synchronization
     unsafe munmap(base, byteCount)
   }
 
-  /// Whether the file was truncated, or could not be read: what this process sees there from then
-  /// on is its own.
+  /// Whether the file was truncated or could not be read. The affected pages are private from then
+  /// on.
   package var isLost: Bool { linux_guard_is_lost(guardNumber) }
 
-  /// Maps the file again in the same place, once it has its bytes again. Other threads may go on:
-  /// each of their accesses meets the page that was lost, or the file's.
+  /// Maps the file again at the same address, once it has its bytes again. Other threads may
+  /// continue: each of their accesses sees either the private page or the file's.
   package borrowing func renew(_ file: borrowing Descriptor) throws(SystemError) {
-    // First, so that a loss from here on is noted.
+    // First, so that a loss from now on is noted.
     linux_guard_renew(guardNumber)
-    // SAFETY: replaces pages of this very mapping, which no pointer outside this type leads to.
+    // SAFETY: replaces pages of this mapping, to which no pointer outside this type exists.
     let address = unsafe mmap(
       base, byteCount, protection, MAP_SHARED | MAP_FIXED, file.number, 0)
     guard unsafe address != MAP_FAILED else { throw .last("mmap") }
@@ -71,15 +70,15 @@ import Synchronization
     unsafe word32(offset).pointee.store(value, ordering: .releasing)
   }
 
-  /// Puts `new` in the place of `old`, in one step.
-  /// - Returns: false, and nothing is changed, if something else is there.
+  /// Replaces `old` with `new` atomically.
+  /// - Returns: false, without a change, if the word has another value.
   @inlinable public func replace32(_ old: UInt32, with new: UInt32, at offset: Int) -> Bool {
     unsafe word32(offset).pointee.compareExchange(
       expected: old, desired: new, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
-  /// Adds without a look at the sum, which wraps.
+  /// Adds a value. The sum wraps.
   @inlinable public func add32(_ value: UInt32, at offset: Int) {
     unsafe word32(offset).pointee.wrappingAdd(value, ordering: .acquiringAndReleasing)
   }
@@ -108,12 +107,12 @@ import Synchronization
     guard unsafe linux_semaphore_init(address, value) == 0 else { throw .last("sem_init") }
   }
 
-  /// Adds one and returns the sum, which wraps. One order for all processes.
+  /// Adds one and returns the sum, which wraps. Sequentially consistent across processes.
   @inlinable public func incremented64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
   }
 
-  /// Takes its place in the same order.
+  /// Sequentially consistent with `incremented64`.
   @inlinable @inline(__always)
   public func loadSequential64(at offset: Int) -> UInt64 {
     unsafe word64(offset).pointee.load(ordering: .sequentiallyConsistent)
@@ -134,7 +133,7 @@ import Synchronization
     unsafe word64(offset).pointee.store(value, ordering: .relaxed)
   }
 
-  /// Sets or clears bits. One order for all processes.
+  /// Sets bits. Sequentially consistent across processes.
   package func setBits64(_ bits: UInt64, at offset: Int) {
     unsafe word64(offset).pointee.bitwiseOr(bits, ordering: .sequentiallyConsistent)
   }
@@ -145,7 +144,7 @@ import Synchronization
 
   // MARK: Bytes
 
-  /// Copies bytes that others may be changing: what came is to be checked.
+  /// Copies bytes that other processes may be changing; the caller must check the copy.
   package func copyBytes(at offset: Int, count: Int) -> [UInt8] {
     let start = unsafe checked(offset, byteCount: count, alignment: 1)
     return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
@@ -166,7 +165,7 @@ import Synchronization
     }
   }
 
-  /// Looks at bytes where they lie, while nobody else changes them.
+  /// Reads bytes in place. Nobody else may change them meanwhile.
   @inlinable @inline(__always)
   public func withBytes<Result>(
     at offset: Int, count: Int, _ body: (RawSpan) -> Result
@@ -185,7 +184,7 @@ import Synchronization
   // MARK: Sleeping
 
   /// Sleeps while a word has a value, until it is woken, the deadline passes or `stop` is raised.
-  /// May return early: the caller looks again.
+  /// May return early: the caller checks again.
   package func sleep(
     while offset: Int, is value: UInt32, stop: StopSignal?, until deadline: Deadline
   ) {
@@ -193,7 +192,7 @@ import Synchronization
       shared: futex(offset), expecting: value, privates: nil, stop?.word, until: deadline)
   }
 
-  /// Wakes sleepers, in whichever process.
+  /// Wakes sleepers, in any process.
   package func wake(_ count: Int, at offset: Int) {
     _ = unsafe linux_futex_wake(futex(offset), Int32(clamping: count), false)
   }
@@ -225,7 +224,7 @@ import Synchronization
   }
 }
 
-/// Whether glibc's `sem_t` is laid out as this package knows it.
+/// Whether glibc's `sem_t` has the layout that this package knows.
 package var isSemaphoreLayoutKnown: Bool { linux_semaphore_is_known() }
 
 /// `SEM_VALUE_MAX`: the highest count of a POSIX semaphore.

@@ -1,35 +1,35 @@
 import CLinuxShims
 import Glibc
 
-/// A memory file by which a process passes secrets to a child that inherits its descriptor. Its
-/// size is fixed; it is kept out of swap while either side has it; and either side can wipe it,
-/// which is why it is not sealed against writing, and sealed against being so.
+/// A memory file with which a process passes secrets to a child that inherits its descriptor. Its
+/// size is fixed, and it is locked out of swap while either side has mapped it. Either side can wipe
+/// it, so it is not sealed against writing, but against further seals.
 ///
-/// It begins with a word by which the two sides agree on whose turn it is. Everything in it can be
-/// written by the other side at any moment: it is copied once, and the copy is checked.
+/// Its first word coordinates whose turn it is. The other side can write everything in
+/// it at any time: it is copied once, and the copy is checked.
 @safe package struct HandedMemory: ~Copyable, Sendable {
   private let descriptor: Descriptor
   private let mapping: GuardedMapping
 
-  /// Where the contents begin, after the word.
+  /// The offset of the contents, after the word.
   package static let start = 4
 
-  /// Makes one that holds zeros.
-  /// - Throws: `mlock`'s error where the limit of locked memory is too small.
+  /// Creates one filled with zeros.
+  /// - Throws: `mlock`'s error if the limit of locked memory is too small.
   package init(named name: String, byteCount: Int) throws(SystemError) {
     let file = try MemoryFile(named: name, byteCount: byteCount)
     try file.add([.size, .seals])
     try self.init(file.intoDescriptor(), byteCount: byteCount)
   }
 
-  /// Takes over a descriptor that this process inherited, which its own children then do not.
-  /// - Returns: nil, and the descriptor is left alone, if it is not what `init(named:byteCount:)`
-  ///   makes, of a size within these bounds.
+  /// Takes ownership of an inherited descriptor and sets close-on-exec.
+  /// - Returns: nil, leaving the descriptor unchanged, unless it was created by
+  ///   `init(named:byteCount:)` with a size within these bounds.
   package static func taken(
     inherited number: Int32, byteCounts: ClosedRange<Int>
   ) throws(SystemError) -> HandedMemory? {
     var status = stat()
-    // Standard input, output and error are nobody's to take.
+    // Never takes standard input, output or error.
     guard number > 2, unsafe fstat(number, &status) == 0, linux_is_memory_file(number),
       byteCounts.contains(Int(status.st_size))
     else { return nil }
@@ -48,7 +48,7 @@ import Glibc
     self.descriptor = descriptor
   }
 
-  /// For the child to inherit; it stays open here.
+  /// The descriptor for the child to inherit; it stays open here.
   package var descriptorNumber: Int32 { descriptor.number }
   package var byteCount: Int { mapping.byteCount }
 
@@ -56,12 +56,12 @@ import Glibc
 
   package func setWord(_ value: UInt32) { mapping.storeReleasing32(value, at: 0) }
 
-  /// Of all processes that try, one succeeds.
+  /// Replaces the word atomically. Of all processes that try, one succeeds.
   package func replaceWord(_ old: UInt32, with new: UInt32) -> Bool {
     mapping.replace32(old, with: new, at: 0)
   }
 
-  /// Copies bytes to a place after the word.
+  /// Copies bytes to an offset after the word.
   package func write(_ bytes: RawSpan, at offset: Int) {
     let target = unsafe mapping.checked(offset, byteCount: bytes.byteCount, alignment: 1)
     // SAFETY: the target has room, as checked; lent memory does not overlap the mapping.
@@ -72,12 +72,12 @@ import Glibc
     }
   }
 
-  /// Copies everything after the word, once, into memory that has room for it.
+  /// Copies everything after the word, once, into a span of sufficient size.
   package func read(into span: inout MutableRawSpan) {
     let count = byteCount - Self.start
     precondition(span.byteCount >= count, "room for \(span.byteCount) of \(count) bytes")
     let source = unsafe mapping.checked(Self.start, byteCount: count, alignment: 1)
-    // SAFETY: both have so many bytes, as checked; the mapping overlaps nothing else.
+    // SAFETY: both have `count` bytes, as checked; the mapping overlaps nothing else.
     unsafe span.withUnsafeMutableBytes { target in
       if let start = target.baseAddress {
         unsafe start.copyMemory(from: source, byteCount: count)

@@ -1,10 +1,10 @@
 import CLinuxShims
 import Glibc
 
-/// Pages of a memory file in this process's address space, unmapped when the owner goes.
+/// Pages of a memory file in this process's address space, unmapped when the value is destroyed.
 ///
-/// Never inherited by a forked child (`MADV_DONTFORK`), which would otherwise keep reading memory
-/// whose holds its parent gave up.
+/// Never inherited by a forked child (`MADV_DONTFORK`), which could otherwise read memory whose
+/// holds its parent has released.
 @safe package struct Mapping: ~Copyable, @unchecked Sendable {  // because the address never changes
   package enum Access: Sendable { case read, readAndWrite }
 
@@ -20,8 +20,8 @@ import Glibc
     unsafe linux_keep_from_children(address, byteCount)
   }
 
-  /// Allocates the pages of a range now, off the hot path: the first touch of a page costs more
-  /// than filling it. A kernel that cannot (before 5.14) allocates them at first touch.
+  /// Allocates the pages of a range now, off the hot path: the first access to a page costs more
+  /// than filling it. Kernels before 5.14 allocate them at the first access.
   package borrowing func populate(_ range: Range<Int>) {
     precondition(range.upperBound <= byteCount, "range \(range) of \(byteCount) mapped bytes")
     // SAFETY: inside the mapping, as checked.
@@ -43,7 +43,7 @@ import Glibc
     return unsafe address
   }
 
-  /// SAFETY: the caller gives back what `mapShared` gave it, once.
+  /// SAFETY: the caller passes a result of `mapShared`, once.
   private func unmapShared(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
     unsafe munmap(address, byteCount)
   }

@@ -3,9 +3,9 @@ import Glibc
 
 /// Anonymous memory with a descriptor that other processes can map: `memfd_create(2)`.
 ///
-/// It has no name in any file system and goes when its last user goes, however that user dies.
-/// Whoever receives one checks `seals` and `byteCount` before mapping: sealed against shrinking,
-/// no access inside it can raise SIGBUS.
+/// It has no name in any file system and is freed when its last user closes it or dies. A receiver
+/// checks `seals` and `byteCount` before mapping: if it is sealed against shrinking, no access
+/// inside it can raise SIGBUS.
 package struct MemoryFile: ~Copyable, Sendable {
   package struct Seals: OptionSet, Sendable {
     package let rawValue: Int32
@@ -14,9 +14,9 @@ package struct MemoryFile: ~Copyable, Sendable {
     /// The size is fixed.
     package static let size = Seals(
       rawValue: Int32(LINUX_SEAL_SHRINK | LINUX_SEAL_GROW))
-    /// Nobody can write, not even its maker.
+    /// Nobody can write, not even its creator.
     package static let writes = Seals(rawValue: Int32(LINUX_SEAL_WRITE))
-    /// No new writable mapping and no write(2); mappings that exist keep writing.
+    /// No new writable mapping and no write(2); existing mappings can still write.
     package static let futureWrites = Seals(rawValue: Int32(LINUX_SEAL_FUTURE_WRITE))
     /// No further seals.
     package static let seals = Seals(rawValue: Int32(LINUX_SEAL_SEAL))
@@ -26,8 +26,8 @@ package struct MemoryFile: ~Copyable, Sendable {
   package let byteCount: Int
 
   /// - Parameters:
-  ///   - name: shown in /proc/PID/maps, for people.
-  ///   - isExecutable: leaves out the seal `F_SEAL_EXEC`, for a receiver that knows it not.
+  ///   - name: shown in /proc/PID/maps, for debugging.
+  ///   - isExecutable: omits the seal `F_SEAL_EXEC`, for a receiver that does not know it.
   package init(
     named name: String, byteCount: Int, isExecutable: Bool = false
   ) throws(SystemError) {
@@ -42,7 +42,7 @@ package struct MemoryFile: ~Copyable, Sendable {
     self.byteCount = byteCount
   }
 
-  /// Takes over a descriptor that a peer sent, after checking that it is a memory file of exactly
+  /// Takes ownership of a descriptor from a peer. Returns nil unless it is a memory file of exactly
   /// this size that nobody can shrink.
   package init?(received descriptor: consuming Descriptor, byteCount: Int) {
     var status = stat()
@@ -58,7 +58,7 @@ package struct MemoryFile: ~Copyable, Sendable {
     self.byteCount = byteCount
   }
 
-  /// The descriptor alone, for who maps it in another way.
+  /// Returns the descriptor, to map it in another way.
   package consuming func intoDescriptor() -> Descriptor { descriptor }
 
   package borrowing func add(_ seals: Seals) throws(SystemError) {
@@ -66,7 +66,7 @@ package struct MemoryFile: ~Copyable, Sendable {
     _ = try retryingInterrupts("fcntl F_ADD_SEALS") { linux_add_seals(number, seals.rawValue) }
   }
 
-  /// Memory that it takes now: pages that nobody touched are not there.
+  /// Its allocated memory, without pages that have never been accessed.
   package borrowing func allocatedByteCount() -> Int {
     var status = stat()
     guard unsafe fstat(descriptor.number, &status) == 0 else { return 0 }

@@ -2,8 +2,8 @@ import CLinuxShims
 import Glibc
 
 #if !ThreadSanitizer
-  /// A row of places for one-page mappings at fixed addresses. An empty place reads as zeros, so a
-  /// thread may read any place at any time while another fills or empties it.
+  /// A row of one-page mappings at fixed addresses. An empty place reads as zeros, so a thread may
+  /// read any place at any time while another fills or empties it.
   @safe package struct PageRow: ~Copyable, @unchecked Sendable {
     // because the address never changes
 
@@ -23,7 +23,7 @@ import Glibc
       unsafe linux_keep_from_children(address, count * Self.pageBytes)
     }
 
-    /// Where a place begins: its page's address for as long as the row lives.
+    /// The address of a place, constant while the row exists.
     @inline(__always)
     @unsafe package borrowing func address(of place: Int) -> UnsafeMutableRawPointer {
       unsafe base + place * Self.pageBytes
@@ -32,11 +32,11 @@ import Glibc
     /// Maps the file's one page read-only at a place.
     package borrowing func fill(_ place: Int, with file: borrowing MemoryFile) throws(SystemError) {
       precondition(file.byteCount == Self.pageBytes, "\(file.byteCount) bytes in a page")
-      // Now, so that who reads the place first need not.
+      // Populated now, so that the first reader does not fault it in.
       try replace(place, flags: MAP_SHARED | MAP_POPULATE, descriptor: file.descriptor.number)
     }
 
-    /// Gives a place back to zeros.
+    /// Replaces a place by zeros.
     package borrowing func empty(_ place: Int) throws(SystemError) {
       try replace(place, flags: MAP_PRIVATE | MAP_ANONYMOUS, descriptor: -1)
     }

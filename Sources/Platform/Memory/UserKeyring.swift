@@ -1,17 +1,17 @@
 import CLinuxShims
 import Glibc
 
-/// Secrets that the kernel keeps for a user for some time, in memory of its own that is never
-/// swapped: the user keyring of keyrings(7), which is the same in each session of the user.
+/// Stores secrets with a timeout in the kernel's memory, which is never swapped: the user keyring of
+/// keyrings(7), which all sessions of the user share.
 ///
 /// A container or a seccomp filter may forbid it.
 package enum UserKeyring {
-  /// Keeps a secret in place of one of that name, until so many seconds have passed.
+  /// Stores a secret, replacing one of that name, for a number of seconds.
   package static func keep(
     _ secret: RawSpan, named name: String, seconds: UInt32
   ) throws(SystemError) {
-    // Made in the process's keyring: a process always possesses what is there, and so may set up
-    // the key, whatever its session is linked to. Nobody sees it there before it has its timeout.
+    // Created in the process's keyring first: a process always possesses keys there, so it may set
+    // up the key in any session. Nobody else sees it there before it has its timeout.
     // SAFETY: the kernel copies the text and the bytes during the call.
     let key = unsafe secret.withUnsafeBytes {
       unsafe linux_add_key(name, $0.baseAddress, $0.count, Int32(LINUX_PROCESS_KEYRING))
@@ -30,7 +30,7 @@ package enum UserKeyring {
   }
 
   /// Copies a secret.
-  /// - Returns: how many bytes it has; nil if there is none, or more than there is room for.
+  /// - Returns: its number of bytes; nil if it is missing or larger than the span.
   package static func read(
     named name: String, into span: inout MutableRawSpan
   ) throws(SystemError) -> Int? {
@@ -39,21 +39,21 @@ package enum UserKeyring {
     let count = unsafe span.withUnsafeMutableBytes {
       unsafe linux_read_key(key, $0.baseAddress, $0.count)
     }
-    // It may have ended since it was found.
+    // It may have expired since it was found.
     if count < 0, isEnd(errno) { return nil }
     guard count >= 0 else { throw .last("KEYCTL_READ") }
     return count <= span.byteCount ? count : nil
   }
 
-  /// Ends a secret for everybody.
-  /// - Returns: false if there is none.
+  /// Removes a secret for all processes.
+  /// - Returns: false if there was no such secret.
   package static func remove(named name: String) throws(SystemError) -> Bool {
     guard let key = try find(name) else { return false }
     try check("KEYCTL_INVALIDATE", linux_invalidate_key(key))
     return true
   }
 
-  /// Why the kernel keeps no secrets for this process; nil if it does.
+  /// Why the keyring is unavailable to this process; nil if it is available.
   package static var refusal: SystemError? {
     do throws(SystemError) {
       _ = try find("framebus:probe")
@@ -69,7 +69,7 @@ package enum UserKeyring {
     throw .last("KEYCTL_SEARCH")
   }
 
-  /// Whether there is no key, or no longer.
+  /// Whether the error means that the key is missing or has expired.
   private static func isEnd(_ code: Int32) -> Bool {
     code == ENOKEY || code == EKEYEXPIRED || code == EKEYREVOKED
   }

@@ -17,9 +17,9 @@ package enum ChildStatus: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A process that this one started and alone waits for. It is addressed by its pidfd, so that a
-/// signal can never reach a stranger that got the same number. One that still runs when its last
-/// reference goes is killed: nothing that was started outlives its owner by accident.
+/// A child process, for which only this object waits. It is addressed by its pidfd, so that a
+/// signal can never reach another process with the same PID. A child that still runs when the last
+/// reference is released is killed, so that it does not outlive its owner by accident.
 package final class ChildProcess: Sendable {
   package let processID: Int32
   private let pidfd: Descriptor
@@ -44,10 +44,10 @@ package final class ChildProcess: Sendable {
   /// Readable once the process has ended, for `poll(2)` loops.
   package var descriptorNumber: Int32 { pidfd.number }
 
-  /// How it ended, or nil while it runs.
+  /// How the process ended; nil while it runs.
   package var status: ChildStatus? { wait(until: .now) }
 
-  /// Waits for its end.
+  /// Waits until the process ends.
   /// - Returns: nil when the deadline passed or `stop` was raised first.
   package func wait(until deadline: Deadline = .never, stop: StopSignal? = nil) -> ChildStatus? {
     if let status = ended.withLock({ $0 }) { return status }
@@ -61,18 +61,18 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Sends a signal; one that has ended already gets none.
+  /// Sends a signal, unless the process has ended.
   package func send(signal: Int32) { _ = linux_pidfd_send_signal(pidfd.number, signal) }
 
   /// Sends a signal to the group that the process leads, while it has not been waited for.
   package func sendToGroup(signal: Int32) {
-    precondition(leadsGroup, "process \(processID) was not started with a group of its own")
+    precondition(leadsGroup, "process \(processID) does not lead a process group")
     ended.withLock { status in
       if status == nil { _ = kill(-processID, signal) }
     }
   }
 
-  /// Asks it to end with SIGTERM (or another signal), and kills it if it has not by the deadline.
+  /// Sends SIGTERM (or another signal), and kills the process if it runs until the deadline.
   @discardableResult
   package func end(
     with signal: Int32 = SIGTERM, killAt deadline: Deadline = .after(.seconds(5))
@@ -83,8 +83,8 @@ package final class ChildProcess: Sendable {
     return wait() ?? .killed(signal: SIGKILL)
   }
 
-  /// Lets it go on when the last reference goes, which then neither kills it nor waits for it: for
-  /// a process that is about to end itself, whose children somebody else inherits.
+  /// Leaves the child running when the last reference is released: it is neither killed nor waited
+  /// for. For a process that is about to exit, so that another one adopts its children.
   package func leaveRunning() { isLeft.withLock { $0 = true } }
 
   deinit {
@@ -96,7 +96,7 @@ package final class ChildProcess: Sendable {
   }
 }
 
-/// Waits for the end of a child that nothing else waits for, and decodes it as `wait(2)` says.
+/// Waits for a child for which nothing else waits, and decodes its status as in `wait(2)`.
 private func reap(_ processID: Int32) -> ChildStatus {
   var status: Int32 = 0
   while unsafe waitpid(processID, &status, 0) < 0, errno == EINTR {}

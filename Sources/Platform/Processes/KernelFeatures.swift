@@ -1,8 +1,8 @@
 import CLinuxShims
 import Glibc
 
-/// Whether this kernel has what the bus builds on: asked by trying, since distributions move
-/// features between versions.
+/// The kernel features that the bus needs. Detected by use, because distributions backport features
+/// to other versions.
 package enum KernelFeatures {
   /// `uname(2)`'s release, such as `6.1.0-18-amd64`.
   package static var release: String {
@@ -23,7 +23,7 @@ package enum KernelFeatures {
   /// `futex_waitv(2)` (Linux 5.16).
   package static var hasFutexWaitAny: Bool {
     var wait = unsafe linux_futex_wait()
-    // No word to wait on is an invalid call, for a kernel that knows it.
+    // A call without words is invalid, but only if the kernel has the call.
     return unsafe linux_futex_wait_any(&wait, 0, 0) >= 0 || errno != ENOSYS
   }
 
@@ -43,11 +43,11 @@ package enum KernelFeatures {
     _ = Descriptor(owning: ends[1])
     let peer = linux_peer_pidfd(first.number)
     if peer >= 0 { close(peer) }
-    // A peer that is this very process, or gone, has a descriptor all the same.
+    // This works even if the peer is this process or has ended.
     return peer >= 0
   }
 
-  /// Why there is no `io_uring(7)` for this process; nil if there is one.
+  /// Why `io_uring(7)` is unavailable to this process; nil if it is available.
   package static var ringRefusal: SystemError? {
     do throws(SystemError) {
       _ = try IOURing(entries: 2)
@@ -55,7 +55,7 @@ package enum KernelFeatures {
     } catch { return error }
   }
 
-  /// How many descriptors this process may have open.
+  /// The limit of open descriptors of this process.
   package static var descriptorLimit: Int {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
@@ -64,8 +64,8 @@ package enum KernelFeatures {
     return Int(clamping: limit.rlim_cur)
   }
 
-  /// Allows this process as many open descriptors as it may allow itself: the usual soft limit is
-  /// for programs that call select(2). Children inherit it.
+  /// Raises the soft limit of open descriptors to the hard limit: the usual soft limit is for
+  /// programs that call select(2). Children inherit it.
   package static func raiseDescriptorLimit() {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

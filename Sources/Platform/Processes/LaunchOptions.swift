@@ -1,7 +1,7 @@
-/// What a child process is started with. It gets the three standard streams and the descriptors
-/// listed here, and no others, whatever this process has open.
+/// Options for starting a child process. The child inherits only the three standard streams and the
+/// descriptors listed here.
 package struct LaunchOptions: Sendable {
-  /// What a standard stream of the child is connected to.
+  /// The connection of a standard stream of the child.
   package enum Stream: Sendable {
     /// This process's own stream.
     case inherit
@@ -11,11 +11,11 @@ package struct LaunchOptions: Sendable {
     case descriptor(Int32)
   }
 
-  /// A path, or a name to be found in PATH.
+  /// A path, or a name to look up in PATH.
   package var executable: String
   /// Without the program's own name, which is `executable`.
   package var arguments: [String]
-  /// Variables to set, or to remove where the value is nil; the rest is this process's own.
+  /// Variables to set, or to remove if the value is nil; others are inherited.
   package var environment: [String: String?] = [:]
   package var directory: String?
   package var input = Stream.null

@@ -1,8 +1,8 @@
 import CLinuxShims
 import Glibc
 
-/// Keeps the memory of this process from core dumps, debuggers and `/proc/PID/mem`, for every
-/// process but root's (`prctl(2)`, PR_SET_DUMPABLE; an exec ends it).
+/// Excludes this process's memory from core dumps, debuggers and `/proc/PID/mem`, except for root
+/// (`prctl(2)`, PR_SET_DUMPABLE; an exec resets it).
 package func keepMemoryPrivate() throws(SystemError) {
   if linux_forbid_dumps() != 0 { throw .last("prctl PR_SET_DUMPABLE") }
   var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -11,20 +11,20 @@ package func keepMemoryPrivate() throws(SystemError) {
   }
 }
 
-/// Shows nothing of what is typed on a terminal while this lives; one of them at a time.
+/// Disables a terminal's echo while the value exists. Only one may exist at a time.
 ///
-/// Keys that would end the process are read like others, and a signal that ends or stops it finds
-/// the terminal as it was, so that none leaves it mute.
+/// Keys that would end the process are read as input. A signal that ends or stops the process
+/// restores the terminal first, so that echo is never left disabled.
 package struct SilentTerminal: ~Copyable {
   private let number: Int32
 
-  /// - Returns: nil for what is not a terminal.
+  /// Returns nil if the descriptor is not a terminal.
   package init?(_ number: Int32) {
     guard linux_hide_typing(number) else { return nil }
     self.number = number
   }
 
-  /// How typing a line ended.
+  /// How the input of a line ended.
   package enum Typed: Hashable, Sendable {
     case line(byteCount: Int)
     case tooLong
@@ -40,10 +40,10 @@ package struct SilentTerminal: ~Copyable {
     static let line: UInt8 = 0x0a
   }
 
-  /// Reads one line, without its end, into memory of the caller's. Backspace and Ctrl-U erase.
+  /// Reads one line, without its newline, into the caller's memory. Backspace and Ctrl-U erase.
   package borrowing func readLine(into span: inout MutableRawSpan) throws(SystemError) -> Typed {
     let number = self.number
-    // SAFETY: the kernel writes one byte at a place inside the span, as checked.
+    // SAFETY: the kernel writes one byte at an offset inside the span, as checked.
     return try unsafe span.withUnsafeMutableBytes { buffer throws(SystemError) -> Typed in
       var count = 0
       while count < buffer.count {

@@ -1,12 +1,12 @@
 import CLinuxShims
 import Glibc
 
-/// The life of a process that this one did not start, by a pidfd: unlike its number, that can
-/// never come to mean another process.
+/// Watches a process that this one did not start, by a pidfd: unlike a PID, a pidfd never refers to
+/// another process.
 package struct ProcessWatch: ~Copyable, Sendable {
   private let pidfd: Descriptor
 
-  /// Fails when no such process runs.
+  /// Returns nil if no such process runs.
   package init?(_ processID: Int32) {
     let number = linux_pidfd_open(processID)
     guard number >= 0 else { return nil }
@@ -20,7 +20,7 @@ package struct ProcessWatch: ~Copyable, Sendable {
     _ = linux_pidfd_send_signal(pidfd.number, signal)
   }
 
-  /// Whether the process ended before the deadline.
+  /// Returns whether the process ended before the deadline.
   package borrowing func waitForEnd(until deadline: Deadline) throws(SystemError) -> Bool {
     try waitUntilReadable([pidfd.number], until: deadline)[0]
   }

@@ -19,7 +19,7 @@ package func threadProcessorTimeNs() -> UInt64 {
   return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
 }
 
-/// How much memory the machine has (`sysconf(3)`).
+/// The machine's physical memory (`sysconf(3)`).
 package func physicalMemoryBytes() -> UInt64 {
   UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES)))) * UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
 }

@@ -1,8 +1,8 @@
 import CLinuxShims
 import Glibc
 
-/// Becomes another program, keeping the process, its descriptors' standard streams and its
-/// environment (`execv(3)`). Returns only by throwing.
+/// Replaces the program of this process, keeping its standard streams and environment (`execv(3)`).
+/// Returns only by throwing.
 package func replaceProcess(
   executable: String, arguments: [String]
 ) throws(SystemError) -> Never {
@@ -15,7 +15,7 @@ package func replaceProcess(
 }
 
 /// The path of another program of this product: beside the running one, or in
-/// `../libexec/framebus`; nil if neither place has it.
+/// `../libexec/framebus`; nil if neither directory has it.
 package func siblingProgram(named name: String) -> String? {
   guard let own = try? ownProgramPath() else { return nil }
   let folder = String(own[...(own.lastIndex(of: "/") ?? own.startIndex)])
@@ -28,8 +28,7 @@ package func programInPath(named name: String) -> String? {
     .first(where: isExecutableFile)
 }
 
-/// The running program's file, whatever name it was called by. Without /proc, the path that it was
-/// started by.
+/// The running program's file, whatever name started it. Without /proc, the path that started it.
 package func ownProgramPath() throws(SystemError) -> String {
   var code: Int32 = 0
   let path = unsafe String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
@@ -53,7 +52,7 @@ package func ownProgramPath() throws(SystemError) -> String {
 /// without which Swift's `CommandLine.arguments` is empty.
 package func ownCommandLine() -> [String] {
   var count: Int32 = 0
-  // SAFETY: the list has as many strings as `main` was told, which live as long as the process.
+  // SAFETY: the list has `count` strings, as in `main`, which live as long as the process.
   guard let words = unsafe linux_arguments(&count) else { return [] }
   return (0..<Int(count)).compactMap { index in
     unsafe words[index].map { unsafe String(cString: $0) }
@@ -72,10 +71,10 @@ package func ownEnvironment() -> [String] {
   return result
 }
 
-/// Has a function called when this process ends in order: `atexit(3)`.
+/// Registers a function to be called when this process exits normally: `atexit(3)`.
 package func atExit(_ body: @convention(c) () -> Void) { _ = Glibc.atexit(body) }
 
-/// Whether the path leads to a file that this process may run.
+/// Whether the path leads to a file that this process may execute.
 package func isExecutableFile(_ path: String) -> Bool {
   var status = stat()
   // SAFETY: the path is copied for each call.

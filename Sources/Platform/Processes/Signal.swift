@@ -8,17 +8,17 @@ package enum Signal {
   package static let stop = SIGSTOP
   package static let `continue` = SIGCONT
 
-  /// Whether there is a signal of this number that a process can handle.
+  /// Whether this is the number of a signal that a process can handle.
   package static func canBeHandled(_ number: Int32) -> Bool {
     (1...64).contains(number) && number != SIGKILL && number != SIGSTOP
   }
 
-  /// Ends this process by SIGABRT, whoever blocks or handles it: `abort(3)`.
+  /// Ends this process by SIGABRT, even if it is blocked or handled: `abort(3)`.
   package static func abort() -> Never { Glibc.abort() }
 
-  /// Makes a closed peer, and a file longer than this process may make (`RLIMIT_FSIZE`), errors of
-  /// the write that meets them, and not the end of this process. For programs: a library leaves the
-  /// signals of its process alone. Programs that this one starts, or becomes, have them as usual.
+  /// Ignores SIGPIPE and SIGXFSZ, so that a closed peer and an exceeded `RLIMIT_FSIZE` are errors of
+  /// the write instead of ending the process. For programs: a library does not change its process's
+  /// signals. Programs that this one starts or executes have the default handling.
   package static func ignoreFailedWrites() {
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
@@ -28,7 +28,7 @@ package enum Signal {
 }
 
 #if CrashPoints
-  /// Dies at once, as if by another's `kill -9`: nothing is cleaned up, nothing flushed.
+  /// Dies at once, as by `kill -9`: without cleanup or flushing.
   package func killOwnProcess() {
     kill(getpid(), SIGKILL)
     while true { pause() }

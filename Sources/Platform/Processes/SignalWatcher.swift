@@ -2,11 +2,10 @@ import CLinuxShims
 import Glibc
 import Synchronization
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a raised ``StopSignal``, so that a program stops in its
-/// own order; one that comes a second later or more ends it at once, for a user whose patience is
-/// over. What comes sooner is the same wish: a closed terminal and timeout(1) signal twice. So is
-/// what ``PeerProcess`` sends.
-/// SIGPIPE is ignored: a closed peer is an error of the write that met it.
+/// Turns SIGINT, SIGTERM and SIGHUP into a raised ``StopSignal``, so that a program stops in an
+/// orderly way. A second signal, a second later or more, ends it at once. An earlier one counts as
+/// the same request, because a closed terminal and timeout(1) signal twice; so does a signal from
+/// ``PeerProcess``. SIGPIPE is ignored: a closed peer is an error of the write.
 ///
 /// Start it first in `main`, before any other thread: the signals are blocked in the calling
 /// thread and in those it starts later.
@@ -14,7 +13,7 @@ package final class SignalWatcher: Sendable {
   package let stop: StopSignal
   private let received = Atomic<Int32>(0)
 
-  /// What comes within so long of the first is no impatience.
+  /// Signals within this time of the first are ignored.
   private static let echoNs: UInt64 = 1_000_000_000
 
   package init() throws(SystemError) {
@@ -30,8 +29,8 @@ package final class SignalWatcher: Sendable {
     return number == 0 ? nil : number
   }
 
-  /// Whether Ctrl-C came, for which a program ends with status 130; one who sends SIGTERM asked for
-  /// exactly the clean end that follows.
+  /// Whether SIGINT (Ctrl-C) was received, after which a program exits with status 130. SIGTERM
+  /// requests the clean exit that follows.
   package var isInterrupted: Bool { signal == SIGINT }
 
   private func watch() {
@@ -40,8 +39,8 @@ package final class SignalWatcher: Sendable {
       let next = linux_wait_for_stop_signal()
       guard next.number > 0 else { return }
       if signal != nil {
-        // Nobody who is impatient sends SIGHUP: the kernel does, of a terminal that is gone. Nor is
-        // a ``PeerProcess`` that signals: it kills when it has waited for long enough.
+        // SIGHUP does not come from the user but from the kernel, when the terminal closes. A
+        // ``PeerProcess`` kills after its own deadline, so its queued signals are ignored too.
         let isEcho = monotonicNowNs() &- firstAtNs < Self.echoNs
         if next.number == SIGHUP || next.isQueued || isEcho { continue }
         _exit(128 + next.number)

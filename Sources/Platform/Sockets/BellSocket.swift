@@ -1,12 +1,12 @@
 import CLinuxShims
 import Glibc
 
-/// Two ends of a bell: a stream socket of `unix(7)` on which one process sends single bytes and
-/// another sleeps. What bytes they are, and how many, means nothing.
+/// The two ends of a bell: a stream socket of `unix(7)` on which one process sends single bytes and
+/// another sleeps. The value and number of the bytes are irrelevant.
 ///
-/// A socket, because no other descriptor lets its reader have so little power over its writer: an
-/// eventfd or a pipe is one file with one set of flags, which the peer could make blocking and
-/// fill. The hearing end can only be read, so that nothing and no descriptor can come back.
+/// It is a socket because its reader has the least power over its writer: the ends of an eventfd or
+/// a pipe share one set of flags, so that the peer could make it blocking and fill it. The
+/// receiving end is read-only, so that no data or descriptor can come back.
 package struct BellPair: ~Copyable {
   package let ringing: SharedDescriptor
   package let hearing: Descriptor
@@ -24,30 +24,30 @@ package struct BellPair: ~Copyable {
   }
 }
 
-/// Rings, without ever blocking. A full socket holds bells enough already, and a closed one has
-/// nobody to wake.
+/// Rings. Never blocks. Errors are ignored: a full socket is already readable, and a closed one has
+/// no sleeper.
 package func ringBell(_ number: Int32) {
   var byte: UInt8 = 0
-  // SAFETY: one byte, of a local.
+  // SAFETY: sends one byte of a local variable.
   _ = unsafe send(number, &byte, 1, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
 }
 
-/// The hearing end of a bell, as a peer sent it.
+/// The receiving end of a bell, sent by a peer.
 package final class BellSocket: Sendable {
   private let descriptor: Descriptor
 
-  /// - Returns: nil if it is another kind of descriptor, which could block its reader.
+  /// Returns nil for another kind of descriptor, which could block its reader.
   package init?(received descriptor: consuming Descriptor) {
     guard linux_is_stream_socket(descriptor.number) else { return nil }
     _ = linux_refuse_descriptors(descriptor.number)
     self.descriptor = descriptor
   }
 
-  /// Readable when the bell has rung since it was silenced, or its ringer is gone.
+  /// Readable when the bell has rung since it was silenced, or its other end is closed.
   package var number: Int32 { descriptor.number }
 
-  /// Takes out the bells that have come.
-  /// - Returns: false when none can come any more.
+  /// Reads the pending bytes.
+  /// - Returns: false if the other end is closed.
   package func silence() -> Bool {
     var buffer: InlineArray<1024, UInt8> = InlineArray(repeating: 0)
     var span = buffer.mutableSpan

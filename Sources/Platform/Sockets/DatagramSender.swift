@@ -1,21 +1,21 @@
 import CLinuxShims
 import Glibc
 
-/// Sends datagrams of any bytes to a Unix socket at a path. Nothing here ever blocks.
+/// Sends datagrams to a Unix socket at a path. Never blocks.
 package struct DatagramSender: ~Copyable, Sendable {
   package enum SendResult: Sendable {
     case sent
-    /// More than the socket takes at once.
+    /// The datagram is larger than the socket's limit.
     case tooLarge
-    /// The receiver has as many as its queue takes, or the kernel is out of something.
+    /// The receiver's queue is full, or the kernel is short of resources.
     case full
-    /// Nobody receives there any more.
+    /// The receiver has closed its socket.
     case gone
   }
 
   private let descriptor: Descriptor
 
-  /// Connects to the socket that lies there now.
+  /// Connects to the socket at a path.
   package init(to path: String) throws(SystemError) {
     let descriptor = Descriptor(
       owning: try retryingInterrupts("socket") { linux_datagram_socket(0) })
@@ -29,7 +29,7 @@ package struct DatagramSender: ~Copyable, Sendable {
     send(bytes, descriptors: [])
   }
 
-  /// Sends a memory file in place of bytes.
+  /// Sends a memory file instead of bytes.
   package borrowing func send(_ file: borrowing MemoryFile) -> SendResult {
     send([], descriptors: [file.descriptor.number])
   }

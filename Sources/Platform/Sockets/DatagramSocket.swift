@@ -1,31 +1,31 @@
 import CLinuxShims
 import Glibc
 
-/// A Unix socket for datagrams of two words, whose receiver is told by the kernel who sent each.
-/// Nothing here ever blocks.
+/// A Unix socket for datagrams of two words with the sender's credentials from the kernel. Never
+/// blocks.
 package struct DatagramSocket: ~Copyable, Sendable {
   package typealias Words = InlineArray<2, UInt64>
 
   package enum SendResult: Sendable {
     case sent
-    /// The receiver has as many as its queue takes.
+    /// The receiver's queue is full.
     case full
-    /// Nobody receives there any more.
+    /// The receiver has closed its socket.
     case gone
-    /// The kernel is out of something, which passes.
+    /// The kernel is temporarily short of resources.
     case shortOfResources
   }
 
   package struct Received: Sendable {
-    /// Nil if it is no datagram of two words.
+    /// Nil if the datagram does not have two words.
     package let words: Words?
     package let sender: PeerCredentials?
   }
 
   package let descriptor: Descriptor
 
-  /// Makes a socket that receives under a name in a directory, where nothing of the name may lie.
-  /// - Parameter mode: who may write to it may send.
+  /// Creates a socket that receives at a name in a directory. The name must not exist yet.
+  /// - Parameter mode: users with write permission may send.
   package init(receivingAs name: String, in directory: borrowing Directory, mode: UInt32)
     throws(SystemError)
   {
@@ -40,7 +40,7 @@ package struct DatagramSocket: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// Makes a socket that sends to the one that `node` names (`O_PATH`), whatever has its path now.
+  /// Creates a socket that sends to the socket of `node` (`O_PATH`), even if its path has changed.
   package init(sendingTo node: borrowing Descriptor) throws(SystemError) {
     let descriptor = Descriptor(
       owning: try retryingInterrupts("socket") { linux_datagram_socket(0) })
@@ -66,7 +66,7 @@ package struct DatagramSocket: ~Copyable, Sendable {
     }
   }
 
-  /// Takes out what has arrived, a few datagrams at most, in one system call.
+  /// Receives a few pending datagrams in one system call.
   /// - Returns: whether there may be more.
   package borrowing func receive(_ body: (Received) -> Void) -> Bool {
     let most = Int(LINUX_DATAGRAMS_AT_ONCE)
@@ -94,6 +94,6 @@ extension DatagramSocket.Received {
 }
 
 extension SystemError {
-  /// Whether this process, or the machine, has as many descriptors open as it may.
+  /// Whether this process or the machine has run out of descriptors.
   package var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 }

@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// The addresses of IPv4 and IPv6 that a host's name stands for, in the order in which to try them
-/// (getaddrinfo(3)). An address as it is written stands for itself.
+/// Resolves a host name to IPv4 and IPv6 addresses, in the order in which to try them
+/// (getaddrinfo(3)). A numeric address is returned unchanged.
 ///
-/// The resolver cannot be interrupted: when the deadline has passed or the signal is raised, its
-/// thread goes on alone, and nobody waits for it.
-/// - Returns: none for a name that is not known; nil if there was no answer in time.
+/// The resolver cannot be interrupted: after the deadline or the signal its thread continues in the
+/// background, and its result is discarded.
+/// - Returns: an empty array for an unknown name; nil if there was no answer in time.
 package func addresses(
   ofHost name: String, until deadline: Deadline, stop: StopSignal
 ) throws(SystemError) -> [String]? {
@@ -30,7 +30,7 @@ private final class ResolverAnswer: Sendable {
 private func resolve(_ name: String, flags: Int32) -> [String] {
   var hints = unsafe addrinfo()
   unsafe hints.ai_flags = flags
-  // Else each address is there once for each kind of socket.
+  // Otherwise each address is listed once for each socket type.
   unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
   var first: UnsafeMutablePointer<addrinfo>?
   // SAFETY: the list that is returned is freed once, after it has been read.
@@ -45,7 +45,7 @@ private func resolve(_ name: String, flags: Int32) -> [String] {
   return found
 }
 
-/// SAFETY: the entry is one of a list that getaddrinfo(3) returned and nobody has freed.
+/// SAFETY: the entry is in a list from getaddrinfo(3) that has not been freed.
 @unsafe private func numericText(of entry: addrinfo) -> String? {
   unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(NI_MAXHOST)) { text in
     let code = unsafe getnameinfo(

@@ -1,34 +1,34 @@
 import CLinuxShims
 import Glibc
 
-/// The kernel's word on who is at the other end of a Unix socket (`SO_PEERCRED`).
+/// The credentials of a Unix socket's peer, from the kernel (`SO_PEERCRED`).
 public struct PeerCredentials: Hashable, Sendable {
   public let pid: Int32
   public let uid: UInt32
   public let gid: UInt32
 }
 
-/// A connected `SOCK_SEQPACKET` Unix socket: whole messages, in order, with descriptors beside
-/// them. Nothing here ever blocks.
+/// A connected `SOCK_SEQPACKET` Unix socket: whole messages in order, with descriptors. Only
+/// ``waitUntilReadable(until:stop:)`` blocks.
 package struct MessageSocket: ~Copyable, Sendable {
   package enum SendResult: Sendable {
     case sent
-    /// The socket is full; it becomes writable when the peer has read.
+    /// The socket is full; it becomes writable once the peer reads.
     case wouldBlock
-    /// The kernel is out of something; the socket may well be writable all the time.
+    /// The kernel is short of resources; the socket may already be writable.
     case shortOfResources
     case disconnected
   }
 
-  /// What one `recvmsg(2)` brought. An end of the connection and an empty message look alike
-  /// here; who must know asks the event loop for a hang-up.
+  /// The result of one `recvmsg(2)`. The end of the connection looks like an empty message; a
+  /// hang-up event of the event loop distinguishes them.
   package struct Received: ~Copyable {
     package let byteCount: Int
-    /// More bytes or descriptors came than there was room for; the peer does not keep the protocol.
+    /// The message had more bytes or descriptors than expected: the peer violates the protocol.
     package let isTruncated: Bool
     package var descriptors: [Int32]
 
-    /// The next descriptor, now the caller's to close.
+    /// The next descriptor, now owned by the caller.
     package mutating func takeDescriptor() -> Descriptor? {
       descriptors.isEmpty ? nil : Descriptor(owning: descriptors.removeFirst())
     }
@@ -60,7 +60,7 @@ package struct MessageSocket: ~Copyable, Sendable {
   }
 
   /// A descriptor that becomes readable when the peer's process ends (`SO_PEERPIDFD`, Linux 6.5;
-  /// before that `pidfd_open(2)`, which can name a successor if the number was reused meanwhile).
+  /// before that `pidfd_open(2)`, which can refer to another process if the PID was reused).
   package borrowing func peerProcess() -> SharedDescriptor? {
     var pidfd = linux_peer_pidfd(descriptor.number)
     if pidfd < 0, let peer = try? peer() { pidfd = linux_pidfd_open(peer.pid) }
@@ -71,13 +71,13 @@ package struct MessageSocket: ~Copyable, Sendable {
     switch sendMessage(message, descriptors: descriptors, to: descriptor.number) {
     case 0: .sent
     case EAGAIN: .wouldBlock
-    // ETOOMANYREFS: too many descriptors of this user are in flight, which passes.
+    // ETOOMANYREFS: this user temporarily has too many descriptors in flight.
     case ENOBUFS, ENOMEM, ETOOMANYREFS: .shortOfResources
     default: .disconnected
     }
   }
 
-  /// - Returns: nil when nothing has arrived.
+  /// - Returns: nil if no message has arrived.
   package borrowing func receive(
     into buffer: inout MutableRawSpan
   ) throws(SystemError) -> Received? {
@@ -107,7 +107,7 @@ package struct MessageSocket: ~Copyable, Sendable {
     }
   }
 
-  /// Waits until a message or the end has arrived.
+  /// Waits until a message or the end of the connection arrives.
   /// - Returns: false when the deadline passed first.
   package borrowing func waitUntilReadable(
     until deadline: Deadline, stop: StopSignal? = nil
@@ -116,7 +116,7 @@ package struct MessageSocket: ~Copyable, Sendable {
   }
 }
 
-/// A socket with several owners; closed when the last one goes.
+/// A socket with several owners; closed with the last reference.
 package final class SharedSocket: Sendable {
   package let messages: MessageSocket
 
@@ -125,7 +125,7 @@ package final class SharedSocket: Sendable {
   package var number: Int32 { messages.descriptor.number }
 }
 
-/// Waits for one descriptor to become readable, giving up at the deadline or when the second is.
+/// Waits until `first` or `stop` is readable, or the deadline passes.
 package func poll(_ first: Int32, _ stop: Int32?, until deadline: Deadline) -> Bool {
   while true {
     let ready = linux_poll_readable(first, stop ?? -1, deadline.monotonicNs)
@@ -161,9 +161,9 @@ package struct ListeningSocket: ~Copyable, Sendable {
   package let descriptor: Descriptor
   package static let temporarySuffix = ".new"
 
-  /// Binds under a temporary name and renames into place, so that whoever finds the path finds a
-  /// socket that already listens, and a predecessor's leftover is replaced in one step. The caller
-  /// is the only one who makes this socket; whoever died while making it left nothing for long.
+  /// Binds under a temporary name and renames into place, so that the path always leads to a
+  /// listening socket, and a predecessor's leftover is replaced atomically. The caller must be the
+  /// only creator of this socket; the leftover of a creator that died is removed by the next one.
   package init(at path: String, mode: UInt32) throws(SystemError) {
     let descriptor = try makeSocket()
     let number = descriptor.number
@@ -184,7 +184,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// - Returns: nil when nobody is waiting.
+  /// - Returns: nil if no connection is pending.
   package borrowing func accept() throws(SystemError) -> MessageSocket? {
     while true {
       let number = linux_accept(descriptor.number)
@@ -198,5 +198,5 @@ package struct ListeningSocket: ~Copyable, Sendable {
   }
 }
 
-/// The longest path that a socket address can hold: `unix(7)`, sun_path less its closing zero.
+/// The longest path in a socket address: `unix(7)`, sun_path without its terminating null byte.
 package let maximumSocketPathBytes = 107

@@ -1,16 +1,16 @@
 import CLinuxShims
 import Glibc
 
-/// The process at the other end of a socket, held by its pidfd: a signal can never reach a stranger
-/// that got the same number.
+/// The process at the other end of a socket, referred to by its pidfd: a signal can never reach
+/// another process that got the same PID.
 package final class PeerProcess: Sendable {
-  /// The kernel's word; its `pid` is for people to read.
+  /// Credentials from the kernel; `pid` is only for display.
   package let credentials: PeerCredentials
   private let pidfd: SharedDescriptor
-  /// Whether a signal to it goes to the whole process group that it leads.
+  /// Whether signals go to the whole process group that the process leads.
   private let leadsGroup: Bool
 
-  /// - Returns: nil if it has gone.
+  /// Returns nil if the process has ended.
   package init?(of socket: borrowing MessageSocket) {
     guard let credentials = try? socket.peer(), let pidfd = socket.peerProcess() else { return nil }
     self.credentials = credentials
@@ -18,8 +18,8 @@ package final class PeerProcess: Sendable {
     leadsGroup = false
   }
 
-  /// - Returns: nil if no such process runs. Who it is has to be asked of what it holds: the number
-  ///   may be another's by now.
+  /// Returns nil if no such process runs. The caller must verify its identity afterwards, because
+  /// the PID may have been reused.
   private init?(leader processID: Int32) {
     let number = linux_pidfd_open(processID)
     guard number >= 0 else { return nil }
@@ -29,8 +29,8 @@ package final class PeerProcess: Sendable {
     credentials = PeerCredentials(pid: processID, uid: status.ownerID, gid: status.groupID)
   }
 
-  /// Who leads a process group and was started with such an environment, as far as this process may
-  /// know: what is another user's it may not. A signal to one goes to its whole group.
+  /// Process group leaders that were started with this environment, except those of other users,
+  /// which this process may not inspect. A signal to one goes to its whole group.
   package static func leaders(
     startedWith isWanted: (_ environment: [String]) -> Bool
   ) -> [PeerProcess] {
@@ -46,7 +46,7 @@ package final class PeerProcess: Sendable {
   /// Whether it is stopped, as by Ctrl-Z (`proc_pid_stat(5)`).
   package var isStopped: Bool {
     let fields = kernelText("/proc/\(credentials.pid)/stat")
-    // What comes before is a name that may hold anything.
+    // The preceding field is the name, which may contain any characters.
     let state = fields[(fields.lastIndex(of: ")") ?? fields.startIndex)...].dropFirst(2).first
     return (state == "T" || state == "t") && !hasEnded
   }
@@ -58,33 +58,32 @@ package final class PeerProcess: Sendable {
     (try? waitUntilReadable([pidfd.number], until: .now)) == [true]
   }
 
-  /// The words that it was started with, as it shows them: its own to change. Empty once it has
-  /// gone.
+  /// Its command line, which the process itself can change. Empty once it has ended.
   package var commandLine: [String] { words(of: "cmdline") }
 
   private func words(of file: String) -> [String] {
     let words = kernelText("/proc/\(credentials.pid)/\(file)").split(separator: "\0")
-    // While it lives, its number is no other's.
+    // While it runs, its PID is not reused.
     return hasEnded ? [] : words.map(String.init)
   }
 
-  /// What became of a signal.
+  /// The result of sending a signal.
   package enum Sending: Hashable, Sendable {
     case sent
-    /// There is nobody left to send one to.
+    /// The process has ended.
     case gone
-    /// It is another user's process, which nobody but that user may end.
+    /// The process belongs to another user, so this user may not signal it.
     case refused
   }
 
-  /// It is queued, so that ``SignalWatcher`` does not take it for a person's impatience.
+  /// The signal is queued, so that ``SignalWatcher`` does not treat it as a user's second signal.
   @discardableResult
   package func send(signal: Int32) -> Sending {
     if linux_pidfd_queue_signal(pidfd.number, signal, leadsGroup) == 0 { return .sent }
     return errno == EPERM ? .refused : .gone
   }
 
-  /// Whether it ended before the deadline.
+  /// Returns whether the process ended before the deadline.
   package func waitForEnd(until deadline: Deadline) -> Bool {
     (try? waitUntilReadable([pidfd.number], until: deadline)) == [true]
   }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Writes parts of a mapping to files, many bytes a system call: by io_uring(7), or by plain calls
-/// where that is not permitted. One thread at a time uses it.
+/// Writes parts of a mapping to files with few system calls: by io_uring(7), or by plain calls if
+/// io_uring is unavailable. One thread at a time uses it.
 package final class BatchWriter {
-  /// Why there is no io_uring; nil if there is one.
+  /// Why io_uring is unavailable; nil if it is available.
   package let ringRefusal: SystemError?
   private let ring: IOURing?
 
@@ -17,13 +17,13 @@ package final class BatchWriter {
     }
   }
 
-  /// Writes parts one behind the other, whole, and waits for that.
-  /// - Parameter isDurable: waits until they survive a power cut, too.
+  /// Writes all parts consecutively, and waits for completion.
+  /// - Parameter isDurable: also waits until they survive a power cut.
   package func write(
     _ ranges: [Range<Int>], of memory: borrowing GuardedMapping, to file: Int32,
     at offset: Int, isDurable: Bool
   ) throws(SystemError) {
-    // SAFETY: the mapping is borrowed until both ways of writing have ended.
+    // SAFETY: the mapping is borrowed until either kind of write has ended.
     var rest: [iovec] = unsafe []
     for range in ranges { unsafe rest.append(memory.part(range)) }
     let byteCount = ranges.reduce(0) { $0 + $1.count }

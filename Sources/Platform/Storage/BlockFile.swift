@@ -1,22 +1,22 @@
 import CLinuxShims
 import Glibc
 
-/// A new file that is written in whole blocks at explicit places, past the page cache where the
-/// file system lets it (`O_DIRECT`, open(2)).
+/// A new file that is written in whole blocks at explicit offsets, bypassing the page cache if the
+/// file system supports it (`O_DIRECT`, open(2)).
 package struct BlockFile: ~Copyable {
-  /// What places and lengths are multiples of. No disk in use has larger blocks.
+  /// The unit of offsets and lengths. No disk in use has larger blocks.
   package static let blockBytes = 4096
 
   package let path: String
   private let descriptor: Descriptor
-  /// Whether the kernel moves bytes from our memory straight to the disk.
+  /// Whether writes bypass the page cache.
   package private(set) var isDirect = false
 
-  /// Makes the file, or empties the one that is there. It begins without direct writing.
-  /// - Throws: also where there is something other than a file, such as a pipe, and where another
-  ///   keeps the file (`SystemError.isBusy`).
+  /// Creates the file, or truncates an existing one. Initially writes are not direct.
+  /// - Throws: also if the path is not a regular file, such as a pipe, or if another writer has
+  ///   locked the file (`SystemError.isBusy`).
   package init(creating path: String) throws(SystemError) {
-    // O_NONBLOCK: a named pipe that nobody reads would block here.
+    // O_NONBLOCK: a FIFO without a reader would block here.
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK
     // SAFETY: the kernel reads the path during the call only.
     let number = try retryingInterrupts("open", path: path) { unsafe open(path, flags, 0o600) }
@@ -32,13 +32,13 @@ package struct BlockFile: ~Copyable {
 
   package var number: Int32 { descriptor.number }
 
-  /// Tries to write past the page cache from now on, or goes back to it.
+  /// Starts or stops bypassing the page cache, if the file system supports it.
   package mutating func setDirect(_ wanted: Bool) {
     if linux_set_direct(descriptor.number, wanted) == 0 { isDirect = wanted }
   }
 
-  /// Allocates the blocks of a range of the file, whose size grows with it: writes that need no
-  /// allocation can run beside each other. That a file system cannot is no error.
+  /// Allocates the blocks of a range and extends the file: writes without allocation can run in
+  /// parallel. Missing support in the file system is not an error.
   package borrowing func reserve(_ range: Range<UInt64>) {
     guard let end = Int(exactly: range.upperBound),
       (try? requireAllowedSize(end, "fallocate")) != nil
@@ -53,15 +53,15 @@ package struct BlockFile: ~Copyable {
     _ = try retryingInterrupts("ftruncate", path: path) { ftruncate(number, off_t(byteCount)) }
   }
 
-  /// Waits until all that was written survives a power cut.
+  /// Waits until all written data survives a power cut.
   package borrowing func sync() throws(SystemError) {
     let number = descriptor.number
     _ = try retryingInterrupts("fsync", path: path) { fsync(number) }
   }
 
-  /// Writes bytes, whole. Not while writing is direct.
+  /// Writes all bytes. Not allowed while writes are direct.
   package mutating func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemError) {
-    precondition(!isDirect, "bytes of any place in memory cannot be written directly")
+    precondition(!isDirect, "unaligned bytes cannot be written directly")
     // SAFETY: the array outlives the call, which only reads it.
     try unsafe bytes.span.bytes.withUnsafeBytes { (buffer) throws(SystemError) in
       let start = unsafe UnsafeMutableRawPointer(mutating: buffer.baseAddress)
@@ -69,7 +69,7 @@ package struct BlockFile: ~Copyable {
     }
   }
 
-  /// Writes parts one behind the other, whole.
+  /// Writes all parts consecutively.
   /// SAFETY: the caller keeps the parts' memory alive during the call.
   @unsafe mutating func write(_ parts: [iovec], at offset: UInt64) throws(SystemError) {
     var rest = unsafe parts
@@ -82,7 +82,7 @@ package struct BlockFile: ~Copyable {
       } else if count == 0 {
         throw SystemError(code: ENOSPC, operation: "pwritev", path: path)
       } else if errno == EINVAL, isDirect {
-        // It took the flag, and cannot do it after all.
+        // The file system accepted the flag, but does not support direct writes.
         setDirect(false)
         guard !isDirect else { throw SystemError(code: EINVAL, operation: "pwritev", path: path) }
       } else if errno != EINTR {
@@ -93,8 +93,8 @@ package struct BlockFile: ~Copyable {
 }
 
 extension [iovec] {
-  /// Leaves out the first bytes, which were written.
-  /// SAFETY: what is left points into the same memory.
+  /// Drops the first bytes, which were written.
+  /// SAFETY: the remaining parts point into the same memory.
   @unsafe mutating func dropBytes(_ count: Int) {
     var left = count
     while left > 0, let part = unsafe first {

@@ -1,33 +1,33 @@
 import Glibc
 
-/// Writes records into a `BlockFile`, several at a time by io_uring, or one after the other where
-/// that is not permitted.
+/// Writes records into a `BlockFile`, several at a time by io_uring, or one after the other if
+/// io_uring is unavailable.
 ///
-/// A record is a block, its head, and a body behind it. The head is written only once the body is
-/// there whole: who finds a head may rely on its body, whatever became of the writer's process. The
-/// body is written from where it lies; only its last bytes, less than a block, are copied.
+/// A record is a head of one block, followed by a body. The head is written only after the whole
+/// body: a reader that finds a head can rely on its body, even if the writer's process died. The
+/// body is written in place; only its last bytes, less than a block, are copied.
 package struct BlockWriter: ~Copyable {
   package var file: BlockFile
-  /// Records that may be under way at once.
+  /// Maximum number of records in flight.
   package let depth: Int
-  /// Why there is no ring; nil if there is one.
+  /// Why io_uring is unavailable; nil if it is available.
   package let ringRefusal: SystemError?
 
   private let ring: IOURing?
-  /// Two blocks a record under way: its head, and the end of its body.
+  /// Two blocks for each record in flight: its head, and the end of its body.
   private let scratch: BlockMemory
   private var slots: [Slot]
-  /// Records that were written at once, for want of a ring.
+  /// Records that were written synchronously, without io_uring.
   private var finished: [Completion] = []
 
-  /// A record's end.
+  /// The completion of a record.
   package struct Completion: Sendable {
     package let token: Int
-    /// Nil if it is in the file whole.
+    /// Nil if the whole record is in the file.
     package let error: SystemError?
   }
 
-  /// Where a record's parts lie while they are written.
+  /// The parts of a record while they are written.
   @safe private struct Slot {
     var isTaken = false
     var offset: UInt64 = 0
@@ -53,20 +53,20 @@ package struct BlockWriter: ~Copyable {
     }
   }
 
-  /// Records under way, or finished and not asked for.
+  /// Records in flight, including finished ones whose completion has not been read.
   package var inFlight: Int { slots.count { $0.isTaken } }
 
   /// Begins to write a record.
   /// - Parameters:
   ///   - head: at most a block; the rest of its block is zeros.
-  ///   - body: at a page's beginning. Stays as it is, and mapped, until its completion.
-  ///   - offset: where in the file the head goes.
+  ///   - body: page-aligned. It must stay unchanged and mapped until its completion.
+  ///   - offset: the file offset of the head.
   /// - Returns: the token of its completion.
   @unsafe package mutating func write(
     head: [UInt8], body: UnsafeRawBufferPointer, at offset: UInt64
   ) throws(SystemError) -> Int {
     guard let token = slots.firstIndex(where: { !$0.isTaken }) else {
-      preconditionFailure("\(depth) records are under way, as many as may be")
+      preconditionFailure("\(depth) records are already in flight, the maximum")
     }
     unsafe prepare(token, head, body, offset)
     if let ring {
@@ -84,8 +84,8 @@ package struct BlockWriter: ~Copyable {
     return token
   }
 
-  /// The next record that has ended, or nil if there is none.
-  /// - Parameter isWaiting: waits for one, if any is under way.
+  /// The next completion, if any.
+  /// - Parameter isWaiting: whether to wait for one if any record is in flight.
   package mutating func nextCompletion(isWaiting: Bool) throws(SystemError) -> Completion? {
     if let completion = finished.popLast() {
       slots[completion.token].isTaken = false
@@ -99,7 +99,7 @@ package struct BlockWriter: ~Copyable {
         continue
       }
       let isWhole = !slots[token].wasCutShort && Int(event.result) == BlockFile.blockBytes
-      // What was cut short is written again by plain calls, which end it or say why they cannot.
+      // A short write is repeated with plain calls, which complete it or return the error.
       let completion = Completion(token: token, error: isWhole ? nil : writeAtOnce(token))
       slots[token].isTaken = false
       return completion
@@ -109,7 +109,7 @@ package struct BlockWriter: ~Copyable {
 
   private var blockBytes: UInt64 { UInt64(BlockFile.blockBytes) }
 
-  /// SAFETY: the body's memory is the caller's promise; the scratch has two blocks a token.
+  /// SAFETY: the caller keeps the body's memory alive; the scratch has two blocks per token.
   @unsafe private mutating func prepare(
     _ token: Int, _ head: [UInt8], _ body: UnsafeRawBufferPointer, _ offset: UInt64
   ) {

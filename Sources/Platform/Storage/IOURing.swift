@@ -3,17 +3,17 @@ import Glibc
 
 /// An io_uring(7) for writes to files. One thread at a time uses it.
 @safe final class IOURing {
-  /// SAFETY: made in init, freed in deinit.
+  /// SAFETY: allocated in init, freed in deinit.
   private let ring: OpaquePointer
 
-  /// A finished write: which, and the bytes written or a negative errno.
+  /// A finished write: its token, and the number of bytes written or a negative errno.
   struct Event {
     let token: UInt64
     let result: Int32
   }
 
-  /// - Throws: `EPERM` where a policy forbids it (kernel.io_uring_disabled, seccomp), `ENOSYS`
-  ///   where the kernel has none, `ENOMEM` where RLIMIT_MEMLOCK is too low for an old kernel.
+  /// - Throws: `EPERM` if a policy forbids io_uring (kernel.io_uring_disabled, seccomp), `ENOSYS` if
+  ///   the kernel lacks it, `ENOMEM` if RLIMIT_MEMLOCK is too low for an old kernel.
   init(entries: Int) throws(SystemError) {
     var code: Int32 = 0
     guard let ring = unsafe fb_ring_create(UInt32(entries), &code) else {
@@ -22,8 +22,8 @@ import Glibc
     unsafe self.ring = ring
   }
 
-  /// Begins two writes of which the second waits until the first has ended whole. Their events have
-  /// the tokens `2 * token` and `2 * token + 1`.
+  /// Begins two linked writes: the second starts once the first has completed without a short
+  /// write. Their events have the tokens `2 * token` and `2 * token + 1`.
   /// SAFETY: the caller keeps the memory of both alive until their events.
   @unsafe func write(
     _ parts: [iovec], at offset: UInt64, then last: iovec, at lastOffset: UInt64, to file: Int32,
@@ -37,8 +37,8 @@ import Glibc
     guard code == 0 else { throw SystemError(code: -code, operation: "io_uring_enter") }
   }
 
-  /// Writes, and has it written to the disk if asked to, and waits for both to end.
-  /// - Returns: the bytes written; fewer than asked for are not on the disk.
+  /// Writes, optionally syncs to the disk, and waits for completion.
+  /// - Returns: the number of bytes written; after a short write nothing has been synced.
   /// SAFETY: the caller keeps the memory of the parts alive during the call.
   @unsafe func append(
     _ parts: [iovec], at offset: UInt64, to file: Int32, isDurable: Bool
@@ -60,8 +60,8 @@ import Glibc
     return Int(results[0])
   }
 
-  /// The next event; nil if there is none.
-  /// - Parameter isWaiting: something must be under way then.
+  /// The next event, if any.
+  /// - Parameter isWaiting: whether to wait for an event; a write must be in flight.
   func next(isWaiting: Bool) throws(SystemError) -> Event? {
     var token: UInt64 = 0
     var result: Int32 = 0

@@ -1,14 +1,14 @@
 import CLinuxShims
 import Glibc
 
-/// Starts a detached thread that runs `body` once: for work that blocks for as long as the process
-/// lives, which must not occupy a thread of Swift's cooperative pool.
+/// Starts a detached thread that runs `body` once: for long-running blocking work, which must not
+/// occupy a thread of Swift's cooperative pool.
 package func startThread(
   named name: String, _ body: @escaping @Sendable () -> Void
 ) throws(SystemError) {
   let work = unsafe Unmanaged.passRetained(ThreadWork(name: name, body: body))
   var thread = pthread_t()
-  // SAFETY: the new thread takes over the one reference that is passed to it, exactly once.
+  // SAFETY: the new thread takes ownership of the one reference passed to it, exactly once.
   let code = unsafe pthread_create(
     &thread, nil,
     { argument in

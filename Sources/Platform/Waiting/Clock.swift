@@ -4,14 +4,14 @@ import Glibc
 /// `CLOCK_MONOTONIC` in nanoseconds: the one clock of frames, deadlines and statistics.
 public func monotonicNowNs() -> UInt64 { clockNs(CLOCK_MONOTONIC) }
 
-/// `CLOCK_MONOTONIC_COARSE` in nanoseconds: the same clock as of its last tick, 1…10 ms ago, for a
-/// third of the cost.
+/// `CLOCK_MONOTONIC_COARSE` in nanoseconds: the same clock at its last tick, up to 1…10 ms ago, at
+/// a third of the cost.
 package func coarseNowNs() -> UInt64 { linux_coarse_clock_ns() }
 
 /// `CLOCK_REALTIME` in nanoseconds since 1970.
 package func wallNowNs() -> UInt64 { clockNs(CLOCK_REALTIME) }
 
-/// A moment as ISO 8601 has it, in UTC: `gmtime_r(3)`.
+/// Formats a time in ISO 8601, in UTC: `gmtime_r(3)`.
 /// - Parameter seconds: since 1970.
 package func utcText(seconds: Int64) -> String {
   var seconds = time_t(seconds)
@@ -31,7 +31,7 @@ private func clockNs(_ clock: clockid_t) -> UInt64 {
   return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
 }
 
-/// A moment of the monotonic clock at which waiting ends.
+/// A time of the monotonic clock at which a wait ends.
 public struct Deadline: Hashable, Comparable, Sendable {
   /// Nanoseconds of `CLOCK_MONOTONIC`; `UInt64.max` for never.
   public let monotonicNs: UInt64
@@ -41,15 +41,15 @@ public struct Deadline: Hashable, Comparable, Sendable {
   public static func < (left: Self, right: Self) -> Bool { left.monotonicNs < right.monotonicNs }
 
   public static let never = Deadline(monotonicNs: .max)
-  /// Already past: a wait until it only looks.
+  /// Already past: a wait with this deadline only polls.
   public static let now = Deadline(monotonicNs: 0)
 
-  /// The moment that is so far away; a negative distance is now.
+  /// The deadline after a distance from now. A negative distance means now.
   public static func after(_ distance: Duration) -> Deadline {
     distance < .zero ? .now : .afterNs(distance.clampedNanoseconds)
   }
 
-  /// As `after`, in nanoseconds.
+  /// Like `after`, in nanoseconds.
   package static func afterNs(_ distanceNs: UInt64) -> Deadline {
     let sum = monotonicNowNs().addingReportingOverflow(distanceNs)
     return sum.overflow ? .never : Deadline(monotonicNs: sum.partialValue)
@@ -59,7 +59,7 @@ public struct Deadline: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// Whole nanoseconds; none for a negative duration, the most there are for one too long.
+  /// Whole nanoseconds, clamped to the range of `UInt64`.
   package var clampedNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -69,7 +69,7 @@ extension Duration {
   }
 }
 
-/// Sleeps until an absolute moment of the monotonic clock (`clock_nanosleep(2)`).
+/// Sleeps until an absolute time of the monotonic clock (`clock_nanosleep(2)`).
 package func sleep(until deadline: Deadline) {
   var time = timespec(
     tv_sec: Int(deadline.monotonicNs / 1_000_000_000),

@@ -4,8 +4,8 @@ import Synchronization
 
 /// One thread that waits on descriptors with `epoll(7)`, calls their handlers, and runs jobs.
 ///
-/// The bus's control plane runs on one that the process shares: accepting, hellos, hang-ups, new
-/// pools. Its handlers never block. A loop of one's own may run anything.
+/// The bus's control plane runs on the process's shared loop: accepting, hellos, hang-ups, new
+/// pools. Handlers there never block. A private loop may run anything.
 package final class EventLoop: Sendable {
   package struct Events: OptionSet, Sendable {
     package let rawValue: UInt32
@@ -13,15 +13,15 @@ package final class EventLoop: Sendable {
     package static let readable = Events(rawValue: EPOLLIN.rawValue)
     package static let writable = Events(rawValue: EPOLLOUT.rawValue)
     package static let hangUp = Events(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
-    /// Told once each time something arrives, not again and again while it lies there.
+    /// Edge-triggered: reported once for each arrival.
     package static let atArrival = Events(rawValue: EPOLLET.rawValue)
-    /// Together with others: the first of them is the last that is reported.
+    /// With other events: only the first of them is reported.
     package static let once = Events(rawValue: EPOLLONESHOT.rawValue)
-    /// Whether the peer hung up in either way; `contains` would ask for both at once.
+    /// Whether the peer hung up in either way; `contains` would require both.
     package var isHangUp: Bool { !isDisjoint(with: .hangUp) }
   }
 
-  /// Names one registration or timer; never reused.
+  /// Identifies a registration or timer; never reused.
   package struct Token: Hashable, Sendable { fileprivate let id: UInt64 }
 
   package typealias Handler = @Sendable (Events) -> Void
@@ -34,7 +34,7 @@ package final class EventLoop: Sendable {
     /// The registration whose handler runs, and how many threads wait for its end.
     var running: UInt64 = 0
     var removers = 0
-    /// Whether the thread sleeps, or is about to, and has yet to be woken.
+    /// Whether the thread sleeps or is about to, and has not been woken yet.
     var isAsleep = false
     var isEnding = false
   }
@@ -43,12 +43,12 @@ package final class EventLoop: Sendable {
   private let wake: EventCounter
   private let timer: TimerDescriptor
   private let state = Mutex(State())
-  /// Changes when a handler has returned that somebody waits for.
+  /// Incremented when a handler returns for which a thread waits.
   private let turns = PrivateFutexWord()
 
   private static let instance = Mutex<EventLoop?>(nil)
 
-  /// The process's loop. Fails only if the process is out of descriptors or threads.
+  /// The process's shared loop. Fails only if the process is out of descriptors or threads.
   package static func shared() throws(SystemError) -> EventLoop {
     let result: Result<EventLoop, SystemError> = instance.withLock { instance in
       if let instance { return .success(instance) }
@@ -61,9 +61,9 @@ package final class EventLoop: Sendable {
     return try result.get()
   }
 
-  /// The loop on whose thread this is called, if it is one's.
+  /// The loop of the calling thread, if it has one.
   package static var current: EventLoop? {
-    // SAFETY: a loop's thread keeps the loop that it names.
+    // SAFETY: a loop's thread retains its loop.
     unsafe linux_thread_owner().map {
       unsafe Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue()
     }
@@ -74,7 +74,7 @@ package final class EventLoop: Sendable {
   }
 
   /// Starts a loop, which runs until `end`.
-  /// - Parameter name: its thread's, at most 15 bytes.
+  /// - Parameter name: the thread's name, at most 15 bytes.
   package init(named name: String) throws(SystemError) {
     epoll = Descriptor(
       owning: try retryingInterrupts("epoll_create1") { epoll_create1(O_CLOEXEC) })
@@ -85,14 +85,14 @@ package final class EventLoop: Sendable {
     try startThread(named: name) { [self] in run() }
   }
 
-  /// Ends the thread, after the jobs that it has been given.
+  /// Ends the thread after its pending jobs.
   package func end() {
     state.withLock { $0.isEnding = true }
     enqueue {}
   }
 
-  /// Calls the handler on the loop's thread whenever one of the events holds, or the peer hangs up.
-  /// The descriptor stays the caller's, who removes the registration before closing it.
+  /// Calls the handler on the loop's thread whenever one of the events is pending, or the peer
+  /// hangs up. The caller owns the descriptor, and removes the registration before closing it.
   package func add(
     _ descriptor: Int32, _ events: Events, _ handler: @escaping Handler
   ) throws(SystemError) -> Token {
@@ -110,8 +110,8 @@ package final class EventLoop: Sendable {
     try? control(EPOLL_CTL_MOD, descriptor, events, id: token.id)
   }
 
-  /// Ends a registration. When this returns, its handler is not running, unless this is called
-  /// from the handler, and never runs again.
+  /// Removes a registration. When this returns, its handler is not running (unless this was called
+  /// from the handler) and never runs again.
   package func remove(_ token: Token, _ descriptor: Int32) {
     try? control(EPOLL_CTL_DEL, descriptor, [], id: token.id)
     let isHere = isCurrent
@@ -131,7 +131,7 @@ package final class EventLoop: Sendable {
     }
   }
 
-  /// Runs a job on the loop's thread soon; at once after what runs there now, if called from it.
+  /// Runs a job on the loop's thread; if called from there, after the current handler or job.
   package func enqueue(_ job: @escaping Job) {
     let isHere = isCurrent
     let mustWake = state.withLock { state in
@@ -142,7 +142,7 @@ package final class EventLoop: Sendable {
     if mustWake { wake.raise() }
   }
 
-  /// Runs a job on the loop's thread and waits for its end.
+  /// Runs a job on the loop's thread and waits until it has finished.
   package func performAndWait(_ job: @escaping Job) {
     if isCurrent { return job() }
     let done = PrivateFutexWord()
@@ -157,7 +157,7 @@ package final class EventLoop: Sendable {
     }
   }
 
-  /// Runs a job on the loop's thread at a moment, unless it is cancelled before.
+  /// Runs a job on the loop's thread at a deadline, unless it is cancelled before.
   @discardableResult
   package func schedule(at deadline: Deadline, _ job: @escaping Job) -> Token {
     state.withLock { state in
@@ -172,8 +172,8 @@ package final class EventLoop: Sendable {
 
   // MARK: The thread
 
-  // A process that is woken finds its memory out of every cache, and more so the more of it there
-  // is. So an event takes the lock twice, makes no collection, and reads no clock.
+  // A woken process starts with cold caches, so handling an event touches little memory: it takes
+  // the lock twice, allocates no collection, and reads no clock.
 
   private func run() {
     unsafe linux_set_thread_owner(Unmanaged.passUnretained(self).toOpaque())
@@ -191,9 +191,9 @@ package final class EventLoop: Sendable {
     linux_set_thread_owner(nil)
   }
 
-  /// Runs the jobs there are and those that come of them: a task goes on in several steps. Bounded,
-  /// so that the descriptors have their turn.
-  /// - Returns: how long to sleep then, for `epoll_wait(2)`; nil when the loop has ended.
+  /// Runs the pending jobs and the jobs that they enqueue, because a task resumes in several steps.
+  /// Bounded, so that descriptors are not starved.
+  /// - Returns: the timeout for `epoll_wait(2)`; nil when the loop has ended.
   private func runJobs() -> Int32? {
     for _ in 0..<64 {
       let (jobs, isEnding) = betweenHandlers { state -> ([Job], Bool) in
@@ -225,14 +225,14 @@ package final class EventLoop: Sendable {
   private func runTimers() {
     let due = betweenHandlers { state in
       let due = state.timers.takeDue(at: Deadline(monotonicNs: monotonicNowNs()))
-      // Silences it as well.
+      // Also clears its readiness.
       timer.set(state.timers.next)
       return due
     }
     for job in due { job() }
   }
 
-  /// Takes the lock where no handler runs any more, and tells those who wait for that.
+  /// Takes the lock between handlers, and wakes threads that wait for the last one to end.
   private func betweenHandlers<Result>(_ body: (inout State) -> sending Result) -> Result {
     let (result, isAwaited) = state.withLock { state in
       let isAwaited = state.running != 0 && state.removers > 0
@@ -260,9 +260,9 @@ package final class EventLoop: Sendable {
   }
 }
 
-/// Handlers by number. The lower part of a number is the handler's place, so that none is searched.
+/// Handlers by number. The low part of a number is the handler's index, so lookup needs no search.
 private struct Registrations {
-  /// Numbers of what every loop has.
+  /// Numbers of the registrations that every loop has.
   static let wakeID: UInt64 = 0
   static let timerID: UInt64 = 1
 
@@ -287,7 +287,7 @@ private struct Registrations {
     free.append(place)
   }
 
-  /// - Returns: nil if it was removed after the event was reported.
+  /// - Returns: nil if the handler was removed after the event was reported.
   func handler(of id: UInt64) -> EventLoop.Handler? {
     let place = Self.place(of: id)
     return place < places.count && places[place].id == id ? places[place].handler : nil
@@ -296,7 +296,7 @@ private struct Registrations {
   private static func place(of id: UInt64) -> Int { Int(id & (1 << placeBits - 1)) }
 }
 
-/// Jobs to be run at a moment.
+/// Jobs to run at a deadline.
 private struct Timers {
   private struct Timer {
     let deadline: Deadline
@@ -307,7 +307,7 @@ private struct Timers {
   private var timers: [Timer] = []
   private var lastID: UInt64 = 0
 
-  /// When the next is due.
+  /// When the next job is due.
   private(set) var next = Deadline.never
 
   mutating func add(_ deadline: Deadline, _ job: @escaping EventLoop.Job) -> UInt64 {
@@ -317,7 +317,7 @@ private struct Timers {
     return lastID
   }
 
-  /// The moment of one that is removed stays: then nothing is due.
+  /// The deadline of a removed job stays set; the loop then wakes up without a job.
   mutating func remove(_ id: UInt64) { timers.removeAll { $0.id == id } }
 
   mutating func takeDue(at now: Deadline) -> [EventLoop.Job] {

@@ -2,7 +2,7 @@ import CLinuxShims
 import Glibc
 import Synchronization
 
-/// A futex word that only this process sees.
+/// A futex word private to this process.
 package final class PrivateFutexWord: Sendable {
   private let value = Atomic<UInt32>(0)
 
@@ -22,11 +22,11 @@ package final class PrivateFutexWord: Sendable {
 }
 
 /// Sleeps until a watched word no longer has its expected value and is woken, or the deadline
-/// passes: `futex_waitv(2)`, Linux 5.16. May return early: the caller looks again.
-/// - Returns: false if the deadline passed and nobody woke the caller before.
+/// passes: `futex_waitv(2)`, Linux 5.16. May return early: the caller checks again.
+/// - Returns: false if the deadline passed without a wake-up.
 /// - Parameters:
 ///   - shared: a word in a mapping that outlives the call.
-///   - privates: a word of this process, with the value it must still have.
+///   - privates: a word of this process, with its expected value.
 @discardableResult
 @unsafe package func sleepOnFutexes(
   shared: UnsafePointer<UInt32>?, expecting value: UInt32,
@@ -49,8 +49,8 @@ package final class PrivateFutexWord: Sendable {
   }
 }
 
-/// Wakes who sleeps on a word of a shared mapping, in whatever process.
-/// - Returns: how many there were, at most the limit.
+/// Wakes the sleepers on a word of a shared mapping, in all processes.
+/// - Returns: the number of woken sleepers, at most the limit.
 @discardableResult
 @unsafe package func wakeSleepers(
   on word: UnsafePointer<UInt32>, atMost limit: Int32 = .max
@@ -58,27 +58,26 @@ package final class PrivateFutexWord: Sendable {
   unsafe linux_futex_wake(word, limit, false)
 }
 
-/// Many words to sleep on at once: `futex_waitv(2)`. Reused from sleep to sleep, so that sleeping
-/// allocates nothing.
+/// Several words to sleep on at once: `futex_waitv(2)`. Reused between sleeps to avoid allocation.
 @safe package struct FutexWaits: ~Copyable, @unchecked Sendable {  // because only the words it
   // points to are shared
-  /// As many words as the kernel takes.
+  /// The kernel's maximum number of words.
   package static let maximumCount = Int(LINUX_MAXIMUM_WAITS)
 
-  /// SAFETY: whoever adds a word keeps it for the length of each sleep.
+  /// SAFETY: the caller that adds a word keeps it alive during each sleep.
   private var waits: [linux_futex_wait] = unsafe []
 
   package init() {}
 
   package mutating func removeAll() { unsafe waits.removeAll(keepingCapacity: true) }
 
-  /// The word lies in a mapping that outlives the sleep.
+  /// Adds a word of a mapping that outlives the sleep.
   @unsafe package mutating func add(shared word: UnsafePointer<UInt32>, expecting value: UInt32) {
     // SAFETY: the kernel reads the word during the sleep, which the caller's mapping outlives.
     unsafe waits.append(linux_futex_wait(word: word, expected: value, isPrivate: false))
   }
 
-  /// The word outlives the sleep.
+  /// Adds a word that outlives the sleep.
   package mutating func add(_ word: PrivateFutexWord, expecting value: UInt32) {
     // SAFETY: as above; the caller keeps the object.
     unsafe waits.append(linux_futex_wait(word: word.address, expected: value, isPrivate: true))
@@ -86,9 +85,9 @@ package final class PrivateFutexWord: Sendable {
 
   /// Sleeps until a word no longer has its expected value and is woken, or the deadline passes. May
   /// return early.
-  /// - Returns: false if the deadline passed and nobody woke the caller before.
+  /// - Returns: false if the deadline passed without a wake-up.
   package borrowing func sleep(until deadline: Deadline) -> Bool {
-    // SAFETY: whoever added a word keeps it during the sleep.
+    // SAFETY: the callers of `add` keep the words alive during the sleep.
     unsafe waits.withUnsafeBufferPointer {
       unsafe linux_futex_wait_any($0.baseAddress, UInt32($0.count), deadline.monotonicNs) >= 0
         || errno != ETIMEDOUT
@@ -100,11 +99,11 @@ package final class PrivateFutexWord: Sendable {
 @inline(__always)
 package func spinHint() { linux_spin_hint() }
 
-/// This process's number and user.
+/// This process's ID.
 package func currentProcessID() -> Int32 { getpid() }
 
-/// How many processors the calling thread may run on (`sched_getaffinity(2)`).
+/// The number of processors that the calling thread may use (`sched_getaffinity(2)`).
 package func processorCount() -> Int { Int(linux_processor_count()) }
 
-/// Lets other threads that want this processor run first (`sched_yield(2)`).
+/// Lets other runnable threads use this processor first (`sched_yield(2)`).
 package func yieldProcessor() { sched_yield() }

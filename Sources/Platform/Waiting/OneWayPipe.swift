@@ -1,8 +1,8 @@
 import CLinuxShims
 import Glibc
 
-/// A pipe: what is written to one end is read from the other. Both close on exec, until one end
-/// is taken, this value owns both.
+/// A pipe, from its write end to its read end. Both ends close on exec. This value owns both until
+/// one is taken.
 package struct OneWayPipe: ~Copyable {
   package let readEnd: Descriptor
   package let writeEnd: Descriptor
@@ -19,12 +19,12 @@ package struct OneWayPipe: ~Copyable {
     writeEnd = Descriptor(owning: ends[1])
   }
 
-  /// Keeps one end and closes the other, as when a child has got its copy.
+  /// Returns one end and closes the other, for example once a child has its copy.
   package consuming func takeReadEnd() -> Descriptor { readEnd }
   package consuming func takeWriteEnd() -> Descriptor { writeEnd }
 }
 
-/// Reads what is there, at most `limit` bytes; empty at the end of the file.
+/// Reads the available bytes, at most `limit`; empty at the end of the file.
 package func readSome(_ descriptor: Int32, limit: Int = 65536) throws(SystemError) -> [UInt8] {
   var code: Int32 = 0
   let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { (buffer, count) in

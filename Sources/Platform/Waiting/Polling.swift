@@ -14,6 +14,6 @@ package func firstReadable(
   return Int(index) < descriptors.count ? Int(index) : nil
 }
 
-/// Ends a socket's connection in both directions, whoever is reading or writing it (`shutdown(2)`).
-/// The number stays open.
+/// Shuts down a socket in both directions, even while other threads use it (`shutdown(2)`).
+/// The descriptor stays open.
 package func hangUp(_ number: Int32) { _ = shutdown(number, Int32(SHUT_RDWR)) }

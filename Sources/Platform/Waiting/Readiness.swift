@@ -1,13 +1,13 @@
 import Glibc
 
 /// Waits until one of the descriptors is readable or hung up (`poll(2)`), or the deadline passes.
-/// - Returns: for each descriptor, in order, whether it is ready; all false when time ran out.
+/// - Returns: for each descriptor, in order, whether it is ready; all false after the deadline.
 package func waitUntilReadable(
   _ descriptors: [Int32], until deadline: Deadline
 ) throws(SystemError) -> [Bool] {
   var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
   while true {
-    // Rounded up: a wait that ends early would only wait again.
+    // Rounded up, because a wait that ends early would only be repeated.
     let now = monotonicNowNs()
     let leftMs = deadline.monotonicNs > now ? (deadline.monotonicNs - now) / 1_000_000 + 1 : 0
     let slice = Int32(min(leftMs, 3_600_000))

@@ -1,7 +1,7 @@
 import CLinuxShims
 import Glibc
 
-/// Descriptors that can be waited for together, and that are together one descriptor: `epoll(7)`.
+/// A set of descriptors with one descriptor to wait for all of them: `epoll(7)`.
 package final class ReadySet: Sendable {
   private let epoll: Descriptor
 
@@ -13,7 +13,7 @@ package final class ReadySet: Sendable {
   /// Readable while a member is readable or hung up.
   package var number: Int32 { epoll.number }
 
-  /// Adds a descriptor, which stays the caller's, who removes it before closing it.
+  /// Adds a descriptor. The caller owns it, and removes it from the set before closing it.
   package func add(_ descriptor: Int32, tag: UInt64 = 0) throws(SystemError) {
     // SAFETY: epoll_event counts as unsafe for its union, of which only u64 is ever used.
     var event = unsafe epoll_event()
@@ -29,8 +29,8 @@ package final class ReadySet: Sendable {
     epoll_ctl(epoll.number, EPOLL_CTL_DEL, descriptor, nil)
   }
 
-  /// Waits until members are ready, or the deadline passes, and passes on the tags of some of them:
-  /// of those left out another wait tells. May return early.
+  /// Waits until members are ready, or the deadline passes, and reports the tags of some of them;
+  /// the next wait reports the others. May return early.
   package func wait(until deadline: Deadline, _ body: (_ tag: UInt64) -> Void) {
     var events = unsafe InlineArray<16, epoll_event>(repeating: epoll_event())
     var span = unsafe events.mutableSpan
@@ -44,7 +44,7 @@ package final class ReadySet: Sendable {
 }
 
 extension Deadline {
-  /// The time left, rounded up, as `poll(2)` and `epoll_wait(2)` take it: −1 for ever.
+  /// The remaining time, rounded up, for `poll(2)` and `epoll_wait(2)`: −1 for no timeout.
   var milliseconds: Int32 {
     guard self != .never else { return -1 }
     let now = monotonicNowNs()

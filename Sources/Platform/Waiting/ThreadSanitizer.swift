@@ -3,11 +3,11 @@
   import Glibc
   import Synchronization
 
-  // For runs under ThreadSanitizer, with publisher and subscribers in one process. It knows memory
-  // by its address, so each memory file is mapped once a process, whoever asks for it; and it does
-  // not see what Swift's Mutex asks the kernel for, so locks are those of pthreads.
+  // For runs under ThreadSanitizer, with publisher and subscribers in one process. ThreadSanitizer
+  // identifies memory by address, so a process maps each memory file only once. It does not see the
+  // futex calls of Swift's Mutex, so locks are pthread mutexes.
 
-  /// As Synchronization.Mutex, which the modules that lock shadow with it.
+  /// Replaces Synchronization.Mutex; modules that use locks shadow that with this.
   @safe package struct VisibleMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // because the value is only reached under the lock
 
@@ -31,7 +31,7 @@
       return try unsafe body(&value.pointee)
     }
 
-    /// - Returns: nil if somebody else has the lock.
+    /// - Returns: nil if another thread has the lock.
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
@@ -50,7 +50,7 @@
 
   typealias Mutex<Value: ~Copyable> = VisibleMutex<Value>
 
-  /// The memory files this process has mapped.
+  /// The memory files that this process has mapped.
   private let mappings = VisibleMutex<[SharedMapping]>([])
 
   private struct SharedMapping {
@@ -70,7 +70,7 @@
     }
   }
 
-  /// The mapping that this process has of a memory file, or a new one.
+  /// This process's mapping of a memory file, or a new one.
   func mapShared(
     _ file: borrowing MemoryFile, _ protection: Int32
   ) throws(SystemError) -> UnsafeMutableRawPointer {
@@ -81,8 +81,8 @@
         mappings[index].users += 1
         return mappings[index].address
       }
-      // Pages are written by one side and read by the other: who comes first maps for both. What is
-      // sealed against that, or another process's, is mapped as asked.
+      // One side writes a page and the other reads it, so the first mapping is writable for both.
+      // Files sealed against that, or from another process, are mapped as requested.
       // SAFETY: fresh mappings replace nothing.
       var address = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
       if unsafe address == MAP_FAILED {
@@ -99,7 +99,7 @@
     return unsafe address
   }
 
-  /// SAFETY: the caller gives back what `mapShared` gave it, once.
+  /// SAFETY: the caller passes a result of `mapShared`, once.
   func unmapShared(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
     mappings.withLock { mappings in
       let bits = UInt(bitPattern: address)
@@ -107,8 +107,8 @@
       mappings[index].users -= 1
       guard mappings[index].users == 0 else { return }
       mappings.remove(at: index)
-      // A page was perhaps in a place, where the publishing thread may be reading: it reads zeros.
-      // SAFETY: the last user gave the memory back; a page stays mapped, as another's.
+      // A page may be in a row that the publishing thread is reading; it then reads zeros.
+      // SAFETY: the last user has released the memory; a page stays mapped, as zeros.
       if byteCount == PageRow.pageBytes {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
         unsafe mmap(address, byteCount, PROT_READ, flags, -1, 0)
@@ -118,7 +118,7 @@
     }
   }
 
-  /// As PageRow, whose places lie here where the subscriber of this process has its page.
+  /// Like PageRow, but each place refers to the page of the subscriber in this process.
   @safe package final class PageRow: @unchecked Sendable {  // because its places are atomic
     package static let pageBytes = 4096
     package let count: Int
@@ -144,7 +144,7 @@
     @unsafe package func address(of place: Int) -> UnsafeMutableRawPointer {
       let bits = places[place].address.load(ordering: .acquiring)
       guard let address = unsafe UnsafeMutableRawPointer(bitPattern: bits) else {
-        preconditionFailure("place \(place) lies nowhere")
+        preconditionFailure("place \(place) has no page")
       }
       return unsafe address
     }

@@ -1,7 +1,7 @@
 import CLinuxShims
 import Glibc
 
-/// A descriptor that is readable from a moment of the monotonic clock on: `timerfd_create(2)`.
+/// A descriptor that becomes readable at a deadline: `timerfd_create(2)`.
 package final class TimerDescriptor: Sendable {
   private let descriptor: Descriptor
 
@@ -14,18 +14,18 @@ package final class TimerDescriptor: Sendable {
 
   package var number: Int32 { descriptor.number }
 
-  /// Sets the moment, in place of any other: until then it is not readable, nor ever at `.never`.
+  /// Replaces the deadline. The descriptor is not readable before it, and never for `.never`.
   package func set(_ deadline: Deadline) {
     var time = itimerspec()
     if deadline != .never {
-      // Zero would be never.
+      // Zero would disarm the timer.
       let ns = max(deadline.monotonicNs, 1)
       time.it_value = timespec(tv_sec: Int(ns / 1_000_000_000), tv_nsec: Int(ns % 1_000_000_000))
     }
     unsafe timerfd_settime(descriptor.number, Int32(TFD_TIMER_ABSTIME), &time, nil)
   }
 
-  /// A timer that is readable every so often.
+  /// A timer that becomes readable at each interval.
   static func ticks(every interval: Duration) throws(SystemError) -> Descriptor {
     let timer = Descriptor(
       owning: try retryingInterrupts("timerfd_create") {

@@ -2,22 +2,22 @@ import CLinuxShims
 import Glibc
 import Synchronization
 
-/// A semaphore of several processes (`sem_overview(7)`) alone in a memory file, which one process
-/// posts and another waits for.
+/// A semaphore shared between processes (`sem_overview(7)`), in its own memory file. One process
+/// posts it and another waits for it.
 ///
-/// Both can write all of it, so neither believes it: the poster never waits, and a post that would
-/// overflow is left out; the waiter takes a wake-up for no more than a reason to look. Its word is
-/// used as glibc uses it, but not by glibc: `sem_post(3)` and `sem_wait(3)` take from the `sem_t`
-/// how to call the kernel, and abort the process where a peer wrote nonsense there.
+/// Both can write all of it, so neither trusts it: the poster never waits and omits a post that
+/// would overflow; the waiter treats a wake-up only as a reason to poll. The word has glibc's
+/// format, but glibc does not access it: `sem_post(3)` and `sem_wait(3)` read futex flags from the
+/// `sem_t`, and abort the process if a peer wrote invalid ones.
 @safe package final class WakeSemaphore: @unchecked Sendable {  // because its word is atomic
   private static let byteCount = 4096
-  /// The count is the word's low half; the high half says how many wait.
+  /// The count is the word's low half; the high half is the number of waiters.
   private static let oneWaiter: UInt64 = 1 << 32
 
   private let file: MemoryFile
   private let mapping: Mapping
 
-  /// Makes a semaphore of its own.
+  /// Creates a semaphore in a new memory file.
   package init() throws(SystemError) {
     file = try MemoryFile(named: "framebus-semaphore", byteCount: Self.byteCount)
     mapping = try Mapping(file, .readAndWrite)
@@ -26,7 +26,7 @@ import Synchronization
     guard unsafe linux_semaphore_init(mapping.base, 0) == 0 else { throw .last("sem_init") }
   }
 
-  /// Maps the semaphore that a peer has set up, if the memory is what it must be.
+  /// Maps a semaphore that a peer created. Returns nil if the memory is not valid.
   package init?(received descriptor: consuming Descriptor) {
     guard let file = MemoryFile(received: descriptor, byteCount: Self.byteCount),
       let mapping = try? Mapping(file, .readAndWrite)
@@ -35,14 +35,14 @@ import Synchronization
     self.file = file
   }
 
-  /// Once the peer has mapped it: from now on nobody maps it writably, nor punches holes into it,
-  /// which would make each post fault.
+  /// Seals the memory once the peer has mapped it: no process can map it writably or punch holes
+  /// into it, which would make each post fault.
   package func seal() throws(SystemError) { try file.add([.futureWrites, .seals]) }
 
-  /// Its memory, for a peer.
+  /// The descriptor of its memory, for a peer.
   package var number: Int32 { file.descriptor.number }
 
-  /// Lets one wait end. Never blocks, and looks at the word once, whatever a peer does to it.
+  /// Ends one wait. Never blocks, and loads the word once, whatever a peer does to it.
   package func post() {
     // SYNC semaphore: one word holds count and waiters, so either this sees the waiter or the
     // waiter sees the count.
@@ -53,10 +53,10 @@ import Synchronization
     if before >= Self.oneWaiter { _ = unsafe wakeSleepers(on: futex, atMost: 1) }
   }
 
-  /// Waits for a post. May return early, as when a signal came.
+  /// Waits for a post. May return early, for example after a signal.
   package func wait(until deadline: Deadline) {
     if take() { return }
-    // SYNC semaphore: announced before the kernel looks at the count.
+    // SYNC semaphore: announced before the kernel loads the count.
     unsafe word.pointee.wrappingAdd(Self.oneWaiter, ordering: .sequentiallyConsistent)
     // SAFETY: as in `post`.
     unsafe sleepOnFutexes(shared: futex, expecting: 0, privates: nil, until: deadline)
@@ -64,7 +64,7 @@ import Synchronization
     _ = take()
   }
 
-  /// Takes one from the count, unless it is 0 or somebody else changes it just now.
+  /// Decrements the count, unless it is 0 or another thread changes it concurrently.
   private func take() -> Bool {
     // SYNC semaphore: acquire.
     let found = unsafe word.pointee.load(ordering: .acquiring)
@@ -83,7 +83,7 @@ import Synchronization
     unsafe mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
-  /// SAFETY: as `word`, of which it is the low half.
+  /// SAFETY: as for `word`; this is its low half.
   private var futex: UnsafePointer<UInt32> {
     unsafe UnsafePointer(mapping.base.assumingMemoryBound(to: UInt32.self))
   }
