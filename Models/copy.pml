@@ -1,4 +1,4 @@
-/* Reading without a hold (Subscriber.copy, Attachment.look and stillStands, PinLedger.copyPayload,
+/* Reading without a hold (Subscriber.copy, Attachment.copyDescriptor and stillStands, PinLedger.copyPayload,
    PublisherCore.publish, SlotTable): descriptor, sequence, payload, acquire fence, sequence.
 
    Invariants:
@@ -13,7 +13,7 @@
    reader that copies T times. A format record is read as in `ring`, which needs no hold for it.
 
    Rules that a define breaks: NO_RELEASE_FENCE, NO_ACQUIRE_FENCE (the pair), NO_LAST_LOOK,
-   LOOK_EARLY (the last look before the payload is read), NO_INVALIDATION, NO_SECOND_LOOK (judged
+   LOOK_EARLY (the last check before the payload is read), NO_INVALIDATION, NO_SECOND_LOOK (judged
    without looking again), REUSED_EARLY (a slot is free when the frame D after its own is loaned,
    not published). */
 #ifndef D

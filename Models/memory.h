@@ -3,7 +3,7 @@
    Each word keeps its history: what its owner stored, in order. What a load may return is
    - with -DTSO (x86): the newest store that has left its owner's first-in-first-out store buffer;
    - without (C11 with fences, the order of arm64 and weaker): any store that is not older than what
-     the loading process knows of. It comes to know by loading with acquire what was stored with
+     the loading process knows of. It learns of stores by loading with acquire what was stored with
      release, by an acquire fence after a load, and by full fences, which have one total order.
    An owner knows its own stores. As a word has one writer, what is known of a process is a prefix
    of its stores, one number. A message tells of its sender's stores alone: weaker than C11.
@@ -128,7 +128,7 @@ inline acquire_fence(me) {
   }
 }
 /* A sequentially consistent store or read-modify-write. It has its place among the full fences, but
-   is none: what its process does before and after is not ordered by it. */
+   is not a fence: what its process does before and after is not ordered by it. */
 inline store_agreed(me, x, v) { d_step { store(me, x, v, REL); agreed[me] = stored[me] } }
 /* A message over a socket, or a wake-up by the kernel: what the sender knew the receiver knows. */
 inline tells(from, to) {

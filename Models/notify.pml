@@ -14,7 +14,7 @@
 
    A generation and a `rung` have several writers, who use read-modify-writes and plain stores. Each
    writer has a word of its own here, and a load of `rung` returns what any of them stored: that
-   allows more than one word would. A generation's read-modify-write is no fence but on x86. Where
+   allows more than one word would. A generation's read-modify-write is a fence only on x86. Where
    the code has accesses of one order (sequentially consistent) the model has relaxed ones and the
    fence between them.
 
@@ -32,7 +32,7 @@
 
    Rules that a define breaks: CHECK_FIRST (checked before armed), DRAIN_LATE (drained after armed),
    RUNG_FIRST (rung before it is sent), RUNG_NEW (rung is what armed is after sending),
-   NO_ARM_FENCE, NO_POST_FENCE (Dekker, both sides), ONE_RUNG (one for all processes, of whom one
+   NO_ARM_FENCE, NO_POST_FENCE (Dekker, both sides), ONE_RUNG (one for all processes, one of which
    lies), EAGAIN_COUNTS (also where it says nothing of this queue), NAMED_ONLY (only the names of
    the datagrams are checked), RESTARTED (a registration counts from 1 in the words of the one
    before), REGISTERED_LATE (after the check), EPOCH_FIRST (the epoch changed before the directory),

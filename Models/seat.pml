@@ -13,14 +13,14 @@
    and nothing to give back. A hello that waits for a larger pool is one that comes later.
 
    A connection is the kernel's: what was sent before its end is read before its end. The control
-   plane is one thread, so one of its handlers runs at a time. Its patience may end at any moment
+   plane is one thread, so one of its handlers runs at a time. Its timeout may expire at any time
    after a welcome. Who was refused tries again when the place is free.
 
    Bounds: each subscriber connects CONNECTIONS times. After its hello it may leave or stop for
    ever; it may find that it cannot map the memory; once attached it may leave or die.
 
    Rules that a define breaks: COUNTED_EARLY (with the welcome), ANSWERED_EARLY (before the memory
-   is mapped), NO_PATIENCE (a welcome that nobody answers stays), BLIND_PATIENCE (it does not ask
+   is mapped), NO_TIMEOUT (a welcome that nobody answers stays), BLIND_TIMEOUT (it does not check
    who has answered), SEAT_KEPT (a place that was left still counts), NO_NOTE (the publisher is not
    woken), LOOK_FIRST (it looks before it reads the word to sleep on), CHANGES_RELAXED (it reads
    that word without acquire). */
@@ -105,8 +105,8 @@ proctype line(byte c) {
      count();
      busy = false
   :: atomic { ended[c] && (!answer[c] || counts[c]) && !busy -> busy = true; break }
-#ifndef NO_PATIENCE
-#ifdef BLIND_PATIENCE
+#ifndef NO_TIMEOUT
+#ifdef BLIND_TIMEOUT
   :: atomic { !busy -> busy = true; break }
 #else
   :: atomic { !counts[c] && !busy -> busy = true; break }

@@ -1,7 +1,7 @@
 /* Sleeping and waking (Subscriber.next, Attachment.prepareToSleep, PublisherCore.wakeSleepers and
    finish, Attachment.handle and end, Doorbell), with several sleepers on one futex word.
 
-   Invariant, checked when nothing can move any more (`timeout`): whoever sleeps has received the
+   Invariant, checked when no process can move (`timeout`): every sleeper has received the
    newest frame, and its publisher neither finished nor died. What sleeps otherwise lost a wake-up.
 
    A futex sleep compares and falls asleep in one step, with a full fence: the kernel counts the

@@ -1,8 +1,8 @@
 /* The semaphore, the event descriptor and the wake thread (Subscriber.sleepOnSemaphore and
-   lookAndArm, Doorbell, EventSource, Bells, Waker), with one sleeper, who waits in one of both ways
+   pollAndArm, Doorbell, EventSource, Bells, Waker), with one sleeper, who waits in one of both ways
    from beginning to end. Sleeping on the futex, and for the bell as tasks do, is in `sleep`.
 
-   Invariant, checked when nothing can move any more (`timeout`), as in `sleep`: whoever sleeps has
+   Invariant, checked when no process can move (`timeout`), as in `sleep`: every sleeper has
    received the newest frame, and its publisher neither finished nor died.
 
    The publishing thread rings by itself, or leaves that to the wake thread, as it likes each time;

@@ -138,7 +138,7 @@ private final class LateWriter: Sendable {
   func map(_ pool: PoolDescriptor) throws {
     let descriptor = try Descriptor.duplicating(pool.descriptorNumber)
     guard let file = MemoryFile(received: descriptor, byteCount: pool.byteCount) else {
-      throw HarnessError("the pool is no memory file")
+      throw HarnessError("the pool is not a memory file")
     }
     mapping.send(SendableMapping(try Mapping(file, .readAndWrite)))
   }

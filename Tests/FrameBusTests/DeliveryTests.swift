@@ -162,7 +162,7 @@ import Testing
   }
 }
 
-/// The number in the next frame, or nil if there is none now.
+/// The number in the next frame, or nil if no frame is available.
 func receivedNumber(_ subscriber: inout Subscriber) throws -> UInt64? {
   guard let lease = try subscriber.poll() else { return nil }
   return number(of: lease)

@@ -55,7 +55,7 @@ import Testing
     try publishNumbered(&publisher)
     try publishNumbered(&publisher)
     try publisher.setFormat(try .video(.xrgb8888, width: 2000, height: 4))
-    // Whoever comes before the control plane has the new pool is welcomed with the old one.
+    // A subscriber that attaches before the control plane has the new pool gets the old one.
     try waitUntil("the new pool is known") {
       try listStreams(in: world.group).first.map { $0.slotBytes >= 2000 * 4 * 4 } ?? false
     }

@@ -14,7 +14,7 @@ import Testing
     var publisher = try world.publisher()
     var subscriber = try world.subscriber()
     let before = try ProcessFacts.own.descriptorCount
-    #expect(try HostilePeer("garbage", in: world).program.finish().output.contains("done"))
+    #expect(try HostilePeer("malformed", in: world).program.finish().output.contains("done"))
     #expect(try listStreams(in: world.group).first?.rejected ?? 0 > 50)
     try publishNumbered(&publisher)
     #expect(try receivedNumber(&subscriber) == 1)
@@ -174,7 +174,7 @@ import Testing
     try peer.program.waitForOutput("holes 0\n")
   }
 
-  /// Whoever maps the board can wake its sleepers for nothing, as often as it likes.
+  /// Any process that maps the board can wake its sleepers without a cause, at any rate.
   @Test func aSleeperThatIsWokenForNothingWaitsForItsBell() throws {
     let world = try World()
     var publisher = try world.publisher { $0.allowsLossless = true }

@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// Whoever may remove the lock, a cleaner of temporary files among them, lets a second one in.
+  /// A process that removes the lock file, such as a temporary file cleaner, admits a second one.
   @Test func aPublisherWhoseLockWasRemovedLeavesItsSuccessorAlone() throws {
     let world = try World()
     let first = try world.publisher()

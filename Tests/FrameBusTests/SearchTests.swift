@@ -3,9 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Subscribers whose publisher is stopped: it is there, and answers nobody. Each of these waits
-/// would take ten seconds, were it not for its deadline; there are so many that the test would not
-/// end.
+/// Subscribers whose publisher is stopped: it exists, but does not answer. Without its deadline
+/// each of these waits would take ten seconds, and the watchdog would end the test.
 @Suite(.serialized) struct SearchTests {
   @Test func attachingToAStoppedPublisherEndsAtItsDeadline() throws {
     try withWatchdog {

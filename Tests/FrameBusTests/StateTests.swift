@@ -32,7 +32,7 @@ import Testing
     #expect(try listStreams(in: world.group).first?.state == .live)
     #expect(
       told.lines == ["frame 1", "paused(transition)", "resumed", "frame 2", "frame 3"],
-      "a pause that nobody looked at is no event")
+      "a pause without a poll is not an event")
   }
 
   @Test func aSleeperIsToldOfAPause() throws {

@@ -11,7 +11,7 @@ struct Way: Sendable, CustomTestStringConvertible {
   let by: String
 
   var testDescription: String { "\(wait) by \(by)" }
-  /// Whoever spins never sleeps.
+  /// A spinning subscriber never sleeps, except in a task.
   var sleeps: Bool { wait != "spin" || by.lowercased().contains("task") || by == "executor" }
 
   static let all: [Way] = [

@@ -82,7 +82,7 @@ import Testing
   }
 }
 
-/// Publishes so many frames, waiting for lossless subscribers, and finishes.
+/// Publishes `count` frames, waiting for lossless subscribers, and finishes.
 private func publish(_ count: Int, _ publisher: consuming Publisher, _ stop: StopSignal) throws {
   for number in 1...UInt64(count) {
     var loan = try publisher.loan(waitingUntil: .after(.seconds(60)), stop: stop)

@@ -125,7 +125,7 @@ import Testing
     #expect(try isReadable(), "an end stays an end")
   }
 
-  /// Goes on for so many frames of whoever publishes.
+  /// Waits until the publisher has published `count` more frames.
   private func frames(_ count: UInt64, of world: World) throws {
     let start = try listStreams(in: world.group).first?.cursor ?? 0
     try waitUntil("\(count) frames are published") {

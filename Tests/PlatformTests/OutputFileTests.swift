@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct OutputFileTests {
-  /// Who has the lock may remove the file; then it excludes nobody, whoever opened it before.
+  /// The lock's holder may remove the file; then the lock excludes no other process.
   @Test func ofManyThatLockAFileAndRemoveItOneHasItAtATime() throws {
     let root = try TemporaryRoot()
     let path = root.file("lock")

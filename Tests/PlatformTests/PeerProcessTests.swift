@@ -31,7 +31,7 @@ private struct Listener {
   }
 }
 
-/// What one user's program is told when it signals whoever listens at a path.
+/// A program of one user that signals the process that listens at a path.
 private final class Signaller {
   private let program: RunningProgram
   private let input: Descriptor

@@ -37,7 +37,7 @@ import Testing
     let semaphore = try WakeSemaphore()
     let number = dup(semaphore.number)
     guard let memory = MemoryFile(received: Descriptor(owning: number), byteCount: 4096) else {
-      throw HarnessError("it is not sealed as it must be")
+      throw HarnessError("it lacks the required seals")
     }
     let mapping = try Mapping(memory, .readAndWrite)
     for _ in 1...100 {

@@ -77,7 +77,7 @@ class Seat:
         return struct.unpack_from("<Q", self.board, AT_CURSOR)[0]
 
 
-def garbage():
+def malformed():
     """Every one of these must end the connection."""
     random.seed(7)
     messages = [b"", b"\0", hello()[:40], hello() + b"\0", header(99), header(ACK), header(LOOK)]

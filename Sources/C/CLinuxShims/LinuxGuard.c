@@ -15,7 +15,7 @@ _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_BOOL_LOCK_FREE == 2, "sig
 struct range {
   atomic_bool isTaken;
   atomic_bool isLost;
-  // 0 while there is none. Stored last and cleared first, so that the handler never pairs one
+  // 0 if the entry is free. Stored last and cleared first, so that the handler never pairs one
   // range's start with another's size.
   atomic_uintptr_t start;
   atomic_size_t byteCount;

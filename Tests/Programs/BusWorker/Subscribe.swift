@@ -7,7 +7,7 @@ import WorkerSupport
 ///
 /// Settings: `policy` (latest, keep:N, lossless), `frames` (how many to receive), `holds`, `hold`
 /// (1: keep the first frame until killed), `keep` (1: hold the first frame and check it again with
-/// each other), `hangUp` (after so many frames, cut the connection behind the bus's back),
+/// each other), `hangUp` (after this number of frames, cut the connection outside the bus),
 /// `delayUs` (per frame), `waitMs` (for the publisher), `log` (1: say each frame's PTS, and do not
 /// check its words).
 func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {

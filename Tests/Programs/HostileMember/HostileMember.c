@@ -73,7 +73,7 @@ static void scribble(void) {
   }
 }
 
-// A socket that makes whoever closes it last wait: unsent data, and SO_LINGER.
+// A socket whose last close blocks: unsent data, and SO_LINGER.
 static int lingering_socket(void) {
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -103,7 +103,7 @@ static int unwanted_file(void) {
     case 4: return lingering_socket();
     case 5:
       if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return -1;
-      // One end on its way inside the other: the kernel has to collect such garbage.
+      // One end in flight inside the other: a cycle that the kernel's collector must free.
       send_with(pair[0], "x", 1, &pair[1], 1);
       close(pair[1]);
       return pair[0];
@@ -194,7 +194,7 @@ static void park(void) {
   }
 }
 
-// Moves whoever sleeps on the board's word, and on its own page's words, elsewhere.
+// Moves the sleepers of the board's word, and of its own page's words, to another word.
 static void steal(void) {
   struct seat seat;
   take_seat(&seat, path, 1);
@@ -274,7 +274,7 @@ static void punch(void) {
   }
 }
 
-// Wakes whoever sleeps where all sleep, for nothing.
+// Wakes the sleepers of the shared word without a cause.
 static void alarm_all(void) {
   struct seat seat;
   take_seat(&seat, path, 1);

@@ -42,9 +42,9 @@ int connect_to(const char *path) {
   strncpy(address.sun_path, path, sizeof address.sun_path - 1);
   int number = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (number < 0) return -1;
-  struct timeval patience = {.tv_sec = 30};
-  setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  struct timeval timeout = {.tv_sec = 30};
+  setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+  setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
   if (connect(number, (struct sockaddr *)&address, sizeof address) == 0) return number;
   int code = errno;
   close(number);

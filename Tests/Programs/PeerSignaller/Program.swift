@@ -1,8 +1,8 @@
 import Platform
 import WorkerSupport
 
-/// Connects to a socket and, for each line that it reads, says what becomes of a signal to whoever
-/// listens there: `PeerSignaller PATH`.
+/// Connects to a socket and, for each line that it reads, signals the listening process and prints
+/// the result: `PeerSignaller PATH`.
 @main
 struct Program {
   static func main() {

@@ -143,7 +143,7 @@ struct CrashTrial: CustomStringConvertible {
     if side == .evictor {
       try victim.waitForOutput("publishing")
       sitter = try RunningProgram("HostileMember", ["seat", world.socketPath])
-      // Before visitors come, one of whom the victim could take for it.
+      // Before visitors attach, which the victim could mistake for it.
       try sitter?.waitForOutput("ready")
     }
     defer { withExtendedLifetime(sitter) {} }
@@ -165,7 +165,7 @@ struct CrashTrial: CustomStringConvertible {
   /// Somebody talks nonsense, and somebody comes, receives a frame perhaps, and goes; who is
   /// lossless dawdles and pays for it.
   private func visit(_ world: ProofWorld) {
-    try? MessageSocket.connect(to: world.socketPath).sendGarbage()
+    try? MessageSocket.connect(to: world.socketPath).sendMalformed()
     guard let subscriber = try? world.subscriber(role) else {
       return sleep(until: .after(.milliseconds(1)))
     }
@@ -176,10 +176,10 @@ struct CrashTrial: CustomStringConvertible {
 }
 
 extension MessageSocket {
-  fileprivate borrowing func sendGarbage() {
-    var garbage: UInt64 = 7
+  fileprivate borrowing func sendMalformed() {
+    var malformed: UInt64 = 7
     // SAFETY: the span does not outlive the word.
-    unsafe withUnsafeBytes(of: &garbage) { _ = send(unsafe RawSpan(_unsafeBytes: $0)) }
+    unsafe withUnsafeBytes(of: &malformed) { _ = send(unsafe RawSpan(_unsafeBytes: $0)) }
   }
 }
 

@@ -38,7 +38,7 @@ enum Role: String, CaseIterable {
     }
   }
 
-  /// Whether its policy lets a frame through, where so many before it were dropped.
+  /// Whether its policy allows a frame after this number of dropped frames.
   func mayReceive(_ number: UInt64, after dropped: UInt64) -> Bool {
     switch self {
     case .latest, .keepLatest, .lossless, .tasks: true

@@ -55,7 +55,7 @@ struct linux_futex_wait {
 enum { LINUX_MAXIMUM_WAITS = 128 };
 long linux_futex_wait_any(const struct linux_futex_wait *waits, unsigned count,
                           uint64_t deadlineNs);
-/// futex(2), FUTEX_WAKE: at most so many sleepers. Returns how many there were.
+/// futex(2), FUTEX_WAKE: wakes at most `count` sleepers. Returns the number woken.
 long linux_futex_wake(const uint32_t *word, int count, bool isPrivate);
 
 /// socketpair(2): two connected SOCK_STREAM ends that never block, of which the second can only be
@@ -103,9 +103,9 @@ int linux_pidfd_queue_signal(int pidfd, int signal, bool toGroup);
 
 /// fcntl(2), F_OFD_SETLK: an exclusive lock on the whole file, without waiting.
 int linux_lock_exclusively(int descriptor);
-/// fcntl(2), F_OFD_SETLK: ends the lock of this open file, whoever else has it open too.
+/// fcntl(2), F_OFD_SETLK: releases the lock of this open file description.
 int linux_unlock(int descriptor);
-/// The same for one byte of the file, which need not be there.
+/// The same for one byte of the file, which may lie beyond its end.
 int linux_lock_byte(int descriptor, int64_t offset);
 int linux_unlock_byte(int descriptor, int64_t offset);
 
@@ -120,13 +120,13 @@ static const int LINUX_SEEK_DATA = 3;
 uint64_t linux_coarse_clock_ns(void);
 /// fcntl(2), F_OFD_GETLK: whether another open file description holds a lock on the file.
 bool linux_is_locked(int descriptor);
-/// renameat2(2) within one directory: replacing an entry of the new name, or failing with EEXIST.
+/// renameat2(2) within one directory: replaces an entry of the new name, or fails with EEXIST.
 int linux_rename(int directory, const char *name, const char *newName, bool isReplacing);
 
 /// prctl(2), PR_SET_DUMPABLE to 0: no core dumps, and no look at this process's memory by others.
 int linux_forbid_dumps(void);
 
-/// malloc_trim(3): gives memory that was freed back to the system, as far as it can be.
+/// malloc_trim(3): returns freed memory to the system, as far as possible.
 void linux_return_free_memory(void);
 
 /// prctl(2), PR_SET_NAME: the calling thread's name, at most 15 bytes.
