@@ -2,11 +2,11 @@ import FrameBus
 import TestSupport
 import Testing
 
-// Each of these is a part of Prover, which does the work in a process of its own, where nothing
-// else opens descriptors or starts threads. scripts/soak runs the same for longer.
+// Each test runs a part of Prover in a separate process, where nothing else opens descriptors or
+// starts threads. scripts/soak runs the same for longer.
 
-/// A process of the bus is killed at each of its crash points, and no other suffers: every frame
-/// whole, every slot and descriptor back, every frame accounted for.
+/// A process of the bus is killed at each of its crash points without harm to the others: every
+/// frame is complete, every slot and descriptor is free again, every frame is accounted for.
 @Suite(
   .enabled(
     if: crashPointsAreCompiled, "built without crash points: swift test --traits CrashPoints"))
@@ -35,7 +35,7 @@ struct CrashTests {
   }
 }
 
-/// What Prover says when it has found nothing wrong.
+/// Prover's output on success.
 private func prove(_ arguments: String..., within limit: Duration = .seconds(300)) throws -> String
 {
   let result = try run("Prover", arguments, within: limit)

@@ -4,8 +4,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Every way around the seals, tried by a member of the group that is another user
-/// (`HostileMember seals`), and what the kernel answers to each.
+/// All known ways around the seals, tried by another user's member of the group (`HostileMember
+/// seals`), and the kernel's answer to each.
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct SealTests {
   @Test func aMemberFindsNoWayAroundTheSeals() throws {
@@ -56,7 +56,7 @@ struct SealTests {
   }
 }
 
-/// One line of the attacker: what it tried, and what the kernel said.
+/// One line of the attacker's output: the attempt and the kernel's answer.
 private struct Answer {
   let target: Substring
   let attempt: String
@@ -68,11 +68,11 @@ private struct Answer {
     (target, attempt, kernel) = (words[0], String(words[1]), words[2])
   }
 
-  /// What the kernel may answer; more than one where kernels differ.
+  /// The kernel's allowed answers; more than one if kernels differ.
   var expected: [Substring] {
     switch target {
     case "publisher": Self.ofPublisher[attempt] ?? []
-    // The page is its own: it may write it, and neither empty it nor take it away.
+    // The page is its own: it may write the page, but neither punch holes nor shrink it.
     case "page" where attempt == "madvise-remove-own": ["EPERM"]
     default: Self.ofMemory[attempt] ?? []
     }
@@ -84,7 +84,7 @@ private struct Answer {
     "shrink": ["EPERM"], "grow": ["EPERM"], "fallocate-grow": ["EPERM"],
     "fallocate-punch": ["EPERM"], "fallocate-zero": ["EOPNOTSUPP", "EPERM"],
     "fallocate-collapse": ["EOPNOTSUPP", "EPERM"], "add-seals": ["EPERM"], "chmod": ["EPERM"],
-    // A description of its own that may write would be worth something if writing were not sealed.
+    // A private writable file description would be useful only if writing were not sealed.
     "reopen": ["done", "EACCES"], "reopened-write": ["EPERM"], "reopened-mmap": ["EPERM"],
     "reopen-truncating": ["EPERM"],
     "mprotect": ["EACCES"], "madvise-remove": ["EACCES"],
@@ -106,8 +106,8 @@ private struct Answer {
     "userfaultfd-copy",
   ]
 
-  /// On the publisher's process. One of the same user may do all of this: a group whose members
-  /// shall not trust each other gives them users of their own.
+  /// On the publisher's process. A process of the same user may do all of this: members that do not
+  /// trust each other must be different users.
   static let ofPublisher: [String: [Substring]] = [
     "ptrace": ["EPERM"], "proc-mem": ["EACCES"], "proc-fd": ["EACCES"], "proc-maps": ["EACCES"],
     "process_vm_writev": ["EPERM"], "pidfd_getfd": ["EPERM"],

@@ -93,7 +93,7 @@ extension StreamServer {
     }
   }
 
-  /// Goes on with those who waited for a pool.
+  /// Continues with the connections that waited for a pool.
   private func goOn(with result: Result<Pool?, PublisherError>) {
     let waiting = waitingForPool
     waitingForPool = []
@@ -118,7 +118,7 @@ extension StreamServer {
     return min(hello.lossless_deadline_ns, core.options.losslessStallLimit.clampedNanoseconds)
   }
 
-  /// Offers a place, and all the memory there is to see from it.
+  /// Offers a seat, and sends the memory that the subscriber reads.
   private func welcome(
     _ connection: Connection, _ request: SubscriberRequest, at place: Int
   ) throws(SystemError) {
@@ -145,7 +145,7 @@ extension StreamServer {
     core.board.place(place).storeRelaxed(
       UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
     crashPoint(.placeShown)
-    // On the list before the descriptors leave, so that no hold can be overlooked.
+    // Listed before the descriptors are sent, so that no hold is missed.
     try core.places.take(
       place, page: request.page, holds: connection.holds,
       losslessStallLimitNs: losslessStallLimitNs)
@@ -178,14 +178,14 @@ extension StreamServer {
     // The newer one, if there are two: what is in the ring lies in either.
     connection.owedPools = Array(pools.dropFirst())
     flush(connection)
-    // Who hangs up before it has read this is noticed; who is stopped, or never answers, is not.
+    // A peer that hangs up is noticed; one that is stopped or never answers needs this timeout.
     loop.schedule(at: .after(Self.peerTimeout)) { [weak self, weak connection] in
       guard let self, let connection, !connection.isSeated else { return }
       drop(connection)
     }
   }
 
-  /// The answer to a welcome: somebody is there to read.
+  /// Handles the answer to a welcome: the subscriber has mapped its memory.
   /// - Returns: false if nothing was offered, or the answer came before.
   func seat(_ connection: Connection) -> Bool {
     guard let place = connection.place, !connection.isSeated else { return false }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Ends every connection of this process as no program should: without telling who uses it.
+/// Shuts down every socket of this process behind the back of its users.
 func hangUpAllSockets() throws {
   for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
     let target = try? FileManager.default.destinationOfSymbolicLink(

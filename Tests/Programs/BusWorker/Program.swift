@@ -5,7 +5,7 @@ import Synchronization
 import WorkerSupport
 
 /// A publisher or subscriber that a test can kill: `BusWorker ROLE ROOT GROUP STREAM key=value…`.
-/// It says on standard output what it does, a line at a time.
+/// It reports its progress on standard output, line by line.
 @main
 struct Program {
   static func main() { runWorker(run) }

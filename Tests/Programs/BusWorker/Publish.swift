@@ -3,7 +3,7 @@ import FrameBus
 import Platform
 import WorkerSupport
 
-/// Publishes frames whose every word tells which frame it belongs to.
+/// Publishes frames in which every word identifies its frame.
 ///
 /// Settings: `width`, `height`, `frames` (0: for ever), `intervalUs`, `lossless` (0/1),
 /// `halfway` (a frame in which to stop half filled, and wait to be killed), `depth`,

@@ -3,7 +3,7 @@ import FrameBus
 import Platform
 import WorkerSupport
 
-/// Receives frames and checks that each is whole.
+/// Receives frames and checks that each is complete.
 ///
 /// Settings: `policy` (latest, keep:N, lossless), `frames` (how many to receive), `holds`, `hold`
 /// (1: keep the first frame until killed), `keep` (1: hold the first frame and check it again with
@@ -70,7 +70,7 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
   say("done received \(count) dropped \(subscriber.droppedCount)")
 }
 
-/// Receives from several subscribers of one stream at once, each in a task, on however few threads.
+/// Receives from several subscribers of one stream at once, each in a task, on any number of threads.
 ///
 /// Settings: `tasks`, `tick` (1: besides, a task that says so often that it has its turn).
 func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {

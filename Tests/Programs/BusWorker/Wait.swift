@@ -3,7 +3,7 @@ import FrameBus
 import Platform
 import WorkerSupport
 
-/// Waits for frames in one way, and says what comes of it.
+/// Waits for frames in one way, and reports the results.
 ///
 /// Settings: `wait` (futex, spin, semaphore, eventDescriptor), `by` (`thread`; `poll`: by poll(2)
 /// on the event descriptor; `task`; `executor`: a task on an executor of its own; `sequence`: a
@@ -51,7 +51,7 @@ func waitForFrames(_ stream: StreamName, _ group: AppGroup, _ settings: Settings
   witness.conclude()
 }
 
-/// Sees frames: they must be whole, and each the next of its publisher.
+/// Checks frames: each must be complete, and the next one of its publisher.
 final class Witness: @unchecked Sendable {  // because one thread or task at a time uses it
   private let isTelling: Bool
   private let waitMs: Int
@@ -165,7 +165,7 @@ private func wait(_ set: consuming SubscriberSet, _ witness: Witness) async thro
   }
 }
 
-/// A frame that a sleeper on the futex had to find by itself is a lost wake-up.
+/// A frame that a futex sleeper found without a wake-up counts as a lost wake-up.
 private func tellThefts(_ hasLostOne: Bool) {
   if hasLostOne { say("LOST A WAKE-UP") }
 }

@@ -2,8 +2,8 @@ import FrameBus
 import TestSupport
 import WorkerSupport
 
-/// Dies at every crash point, on both sides of a stream, in every role, and has everybody else
-/// checked each time.
+/// Kills a process at every crash point, on both sides of a stream, in every role, and checks all
+/// other processes each time.
 ///
 /// Settings: `side` (one of the sides below; all), `role` (all), `point` (all), `passes` (how
 /// many passes of a point to die at, the first one always among them).
@@ -65,7 +65,7 @@ struct CrashProof {
     say("died at each of \(points.count) points")
   }
 
-  /// The first pass, and others at random: not the last ones, as no two runs are the same.
+  /// The first pass, and random others: not the last ones, because runs differ.
   private func choices(
     _ point: CrashPoint, outOf count: Int, _ generator: inout SeededGenerator
   ) -> [CrashChoice] {
@@ -77,7 +77,7 @@ struct CrashProof {
 }
 
 extension Settings {
-  /// The one that is named, or all.
+  /// The named one, or all.
   func choice<Choice: RawRepresentable<String>>(
     _ key: String, of all: [Choice]
   ) throws -> [Choice] {

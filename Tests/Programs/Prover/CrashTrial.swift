@@ -3,7 +3,7 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// One process of a stream is killed, or none, and every other is checked.
+/// Kills at most one process of a stream, and checks all others.
 struct CrashTrial: CustomStringConvertible {
   let side: CrashProof.Side
   let role: Role
@@ -11,7 +11,7 @@ struct CrashTrial: CustomStringConvertible {
 
   struct Result {
     let wasKilled: Bool
-    /// How often each point was passed by a process that was not killed.
+    /// How often a process that was not killed passed each point.
     let passes: [String: Int]
   }
 
@@ -74,7 +74,7 @@ struct CrashTrial: CustomStringConvertible {
     return try victim.finish()
   }
 
-  /// Another publisher in the place of one that went without a word.
+  /// Another publisher, replacing one that died.
   private func succeed(
     _ publisher: consuming Publisher, _ witness: Auditor, in world: ProofWorld
   ) throws -> Publisher {
@@ -162,8 +162,8 @@ struct CrashTrial: CustomStringConvertible {
     return try victim.finish()
   }
 
-  /// Somebody talks nonsense, and somebody comes, receives a frame perhaps, and goes; who is
-  /// lossless dawdles and pays for it.
+  /// One visitor sends malformed messages; another attaches, perhaps receives a frame, and leaves. A
+  /// lossless one is slow and loses lossless delivery.
   private func visit(_ world: ProofWorld) {
     try? MessageSocket.connect(to: world.socketPath).sendMalformed()
     guard let subscriber = try? world.subscriber(role) else {
@@ -184,7 +184,7 @@ extension MessageSocket {
 }
 
 extension CrashTrial.Result {
-  /// - Throws: unless the process was killed, or did all it had to do.
+  /// - Throws: unless the process was killed, or completed its work.
   init(of result: ProgramResult) throws {
     switch result.status {
     case .killed(signal: Signal.kill): wasKilled = true

@@ -3,8 +3,8 @@ import Platform
 import TestSupport
 import WorkerSupport
 
-/// A small child attaches, holds a frame and is killed, again and again: afterwards the publisher
-/// occupies what it did before. The same for publishers that die under one subscriber.
+/// Repeatedly starts a child that attaches, holds a frame and is killed: afterwards the publisher's
+/// resources are as before. The same for publishers that die under one subscriber.
 ///
 /// Settings: `count` (of subscribers; a tenth as many publishers die).
 struct Cycles {
@@ -66,7 +66,7 @@ struct Cycles {
   }
 }
 
-/// What a process has of the machine's memory: its own, and that of the memory files it maps.
+/// A process's memory: its private memory, and that of the memory files it maps.
 struct MemoryUse: CustomStringConvertible {
   let residentBytes: Int
   let memoryFileBytes: Int
@@ -76,7 +76,7 @@ struct MemoryUse: CustomStringConvertible {
     memoryFileBytes = try facts.memoryFileBytes
   }
 
-  /// An allocator that settles takes some pages more; a leak of a page a cycle takes megabytes.
+  /// A settling allocator takes some more pages; a leak of one page per cycle takes megabytes.
   private static let settlingBytes = 1 << 20
 
   func expectNoMore(than before: MemoryUse, after what: String) throws(ProofError) {

@@ -4,11 +4,11 @@ import Platform
 import TestSupport
 import WorkerSupport
 
-/// Proves by force that the frame bus survives its processes: `Prover PART key=value…`.
+/// Fault injection: proves that the frame bus survives its processes. `Prover PART key=value…`.
 ///
-/// Parts that judge: `crash` (dies at every crash point), `soak` (random kills and stops), `siege`
-/// (hostile members), `cycles` (resources after many). Parts that are judged: `publish`,
-/// `subscribe`. What is wrong is said on standard error, and the status is 1.
+/// Checking parts: `crash` (dies at every crash point), `soak` (random kills and stops), `siege`
+/// (hostile members), `cycles` (resources after many). Checked parts: `publish`, `subscribe`.
+/// A failure is printed on standard error, with exit status 1.
 @main
 struct Program {
   static func main() {

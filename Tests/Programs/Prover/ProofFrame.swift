@@ -1,7 +1,7 @@
 import FrameBus
 
-/// Frames that tell by themselves whether they are whole: a number, a checksum, and words that
-/// follow from the number, so that no mixture of two frames passes for one.
+/// Self-checking frames: a number, a checksum, and words derived from the number, so that a mixture
+/// of two frames is detected.
 enum ProofFrame {
   static func fill(_ loan: inout FrameLoan, as number: UInt64) {
     let byteCount = loan.format.byteCount
@@ -20,7 +20,7 @@ enum ProofFrame {
   /// Whether a frame is a key frame, where not all are.
   static func isKey(_ number: UInt64) -> Bool { number % 5 == 1 }
 
-  /// - Throws: ``ProofError`` unless the frame is that of its own sequence number, whole.
+  /// - Throws: ``ProofError`` unless the frame is complete and matches its sequence number.
   static func check(_ lease: borrowing FrameLease) throws(ProofError) {
     let number = lease.sequence.rawValue
     let bytes = lease.bytes
@@ -58,7 +58,7 @@ enum ProofFrame {
   }
 }
 
-/// What was found to be wrong.
+/// A detected error.
 struct ProofError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }

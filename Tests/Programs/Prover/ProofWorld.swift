@@ -78,7 +78,7 @@ struct CrashChoice: CustomStringConvertible {
   var description: String { variable }
 }
 
-/// What a process occupies, as the kernel counts it.
+/// A process's resources, as counted by the kernel.
 struct Resources: Equatable, CustomStringConvertible {
   let descriptors: Int
   let memoryFiles: Int
@@ -120,8 +120,8 @@ struct Resources: Equatable, CustomStringConvertible {
   }
 }
 
-/// Waits until a process occupies no more than it did before; connections and threads end a moment
-/// after what they were for. Fails after half a minute.
+/// Waits until a process uses no more resources than before, because connections and threads end
+/// with a delay. Fails after half a minute.
 func expect(_ before: Resources, of facts: ProcessFacts, after what: String) throws {
   let deadline = Deadline.after(.seconds(30))
   while true {
@@ -134,7 +134,7 @@ func expect(_ before: Resources, of facts: ProcessFacts, after what: String) thr
   }
 }
 
-/// The number that follows a word in what a process said.
+/// The number that follows a word in a process's output.
 func number(after word: Substring, in text: String) throws(ProofError) -> Int {
   let words = text.split(whereSeparator: \.isWhitespace)
   guard let place = words.lastIndex(of: word), place + 1 < words.count,

@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import WorkerSupport
 
-/// Members that keep no rule (`HostileMember`) set upon a stream, one kind after the other and then
-/// all at once. The publisher goes on, who is honest receives whole frames all the while and can
-/// account for every one, and when the hostile are gone nothing of them is left.
+/// Hostile members (`HostileMember`) attack a stream, one kind after the other and then all at once.
+/// The publisher continues, honest subscribers receive complete frames and account for every one,
+/// and nothing of the hostile members remains after they end.
 ///
 /// Settings: `seconds` (of each kind).
 struct Siege {

@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import WorkerSupport
 
-/// Publishers and subscribers that are killed, stopped and continued at random, again and again.
-/// Nobody ends by itself meanwhile, no frame is torn, and at the end every subscriber's accounts
-/// come to what its publisher published.
+/// Repeatedly kills, stops and continues publishers and subscribers at random. No process exits by
+/// itself meanwhile, no frame is torn, and in the end every subscriber's counts match the number of
+/// published frames.
 ///
 /// Settings: `seconds`.
 struct Soak {
@@ -89,7 +89,7 @@ private struct Cast {
   }
 }
 
-/// A part that is played by one process after another.
+/// A role that one process after another takes.
 private final class Actor {
   private let world: ProofWorld
   private let part: String
@@ -106,7 +106,7 @@ private final class Actor {
 
   var isStopped: Bool { continuesAt != nil }
 
-  /// - Throws: if it ended, which no part does before the end: it found something wrong.
+  /// - Throws: if the process exited early, which means that it found an error.
   func checkThatItRuns() throws(ProofError) {
     guard let status = program.process.status else { return }
     throw ProofError("`\(program.name)` \(status)\n\(program.transcript)")
@@ -134,8 +134,8 @@ private final class Actor {
     continuesAt = nil
   }
 
-  /// Waits for its end, after a signal that asks for it.
-  /// - Returns: what it said.
+  /// Sends the signal to stop, and waits for the exit.
+  /// - Returns: its output.
   func end(with signal: Int32?) throws -> String {
     if let signal { program.process.send(signal: signal) }
     let result = try program.finish()

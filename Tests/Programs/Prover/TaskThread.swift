@@ -2,8 +2,8 @@ import FrameBus
 import Platform
 import Synchronization
 
-/// A thread that runs tasks for one that blocks until they have ended. It ends after its last user,
-/// so that nothing of it is left to be counted.
+/// A thread that runs tasks for another thread, which blocks until they have ended. It ends with its
+/// last user, so that it does not count as a leaked resource.
 struct TaskThread: Sendable {
   private let executor: FrameExecutor
 

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import WorkerSupport
 
-// The parts that are killed: a publisher and a subscriber that keep to the protocol.
+// The processes that are killed: a publisher and a subscriber that follow the protocol.
 
 /// Publishes whole frames, in formats that change, until a number is reached or SIGTERM asks it to
 /// finish.
@@ -79,7 +79,7 @@ func subscribeProof(_ settings: Settings) throws {
   sayPasses()
 }
 
-/// How often each crash point was passed, a line each.
+/// How often each crash point was passed, one per line.
 private func sayPasses() {
   #if CrashPoints
     for (point, count) in CrashPlan.own.passes { say("pass \(point.rawValue) \(count)") }
