@@ -1,4 +1,5 @@
-/* Reading without a hold (Subscriber.copy, Attachment.copyDescriptor and stillStands, PinLedger.copyPayload,
+/* Reading without a hold (Subscriber.copy, Attachment.copyDescriptor, stillStands,
+   PinLedger.copyPayload,
    PublisherCore.publish, SlotTable): descriptor, sequence, payload, acquire fence, sequence.
 
    Invariants:
