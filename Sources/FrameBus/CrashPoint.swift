@@ -6,8 +6,8 @@
 /// Points at which a process of the bus may die while the others must continue: one after every
 /// store that other processes see, named after that store.
 ///
-/// In a build with the package trait `CrashPoints`, `FRAMEBUS_CRASH=POINT:PASS` kills the process by
-/// SIGKILL when it passes a point for the PASS-th time; tests use all points.
+/// In a build with the package trait `CrashPoints`, `FRAMEBUS_CRASH=POINT:PASS` kills the process
+/// by SIGKILL when it passes a point for the PASS-th time; tests use all points.
 /// `FRAMEBUS_DAWDLE=POINT` makes it pause there now and then, to provoke rare interleavings. In
 /// other builds a point compiles to nothing.
 package enum CrashPoint: String, CaseIterable, Sendable {

@@ -1,7 +1,8 @@
 /// The sizes of pictures that a consumer converts or encodes.
 ///
 /// The bus itself carries pictures of any size, in the publisher's memory. A consumer allocates its
-/// own memory in proportion to a size that another process chooses, so it checks these limits first.
+/// own memory in proportion to a size that another process chooses, so it checks these limits
+/// first.
 package struct PictureLimits: Hashable, Sendable {
   /// The most macroblocks (16×16 pixels) of one picture: the limit of level 6.2, H.264's highest
   /// (ITU-T H.264, table A-1), such as 8192×4352 pixels.

@@ -38,8 +38,8 @@ extension StringProtocol {
   }
 }
 
-/// Escapes JSON for a terminal: characters that are not plain become `\uXXXX` (RFC 8259, section 7),
-/// which keeps the strings' values. Outside of strings JSON contains only ASCII.
+/// Escapes JSON for a terminal: characters that are not plain become `\uXXXX` (RFC 8259, section
+/// 7), which keeps the strings' values. Outside of strings JSON contains only ASCII.
 /// - Parameter json: UTF-8 in which control characters within strings are already escaped.
 package func plainJSON(_ json: [UInt8]) -> [UInt8] {
   if json.allSatisfy({ $0 < 0x7f }) { return json }

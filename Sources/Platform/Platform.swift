@@ -1,5 +1,6 @@
 // All system calls of FrameBus, with typed wrappers: descriptors with one owner, mappings, sockets,
-// the event loop, processes, files, clocks. A call takes at most three hops: type, verb, system call.
+// the event loop, processes, files, clocks. A call takes at most three hops: type, verb, system
+// call.
 //
 // This module refuses policy. It does not know groups, streams or frames, never retries unless its
 // caller requests it, and never prints. No other module imports Glibc.

@@ -2,7 +2,8 @@ import CFrameLayout
 import Platform
 import Synchronization
 
-/// The publisher's side of attaching: sends the subscriber its page, a seat, and the memory to read.
+/// The publisher's side of attaching: sends the subscriber its page, a seat, and the memory to
+/// read.
 extension StreamServer {
   /// Answers a hello with the memory that the subscriber writes. The subscriber must map it before
   /// it gets a seat; then it is sealed.

@@ -59,9 +59,9 @@ public struct ChannelMask: OptionSet, Hashable, Sendable {
 
 /// The layout of raw sound in a frame's bytes; for encoded sound, the format that it decodes to.
 ///
-/// A *sample frame* is one sample of each channel. Interleaved sound is a sequence of sample frames.
-/// Planar sound is a sequence of channels, each with all of its samples; all channels have the same
-/// length, the payload divided by their number.
+/// A *sample frame* is one sample of each channel. Interleaved sound is a sequence of sample
+/// frames. Planar sound is a sequence of channels, each with all of its samples; all channels have
+/// the same length, the payload divided by their number.
 public struct AudioFormat: Hashable, Sendable {
   public let sampleFormat: SampleFormat
   /// Sample frames per second.

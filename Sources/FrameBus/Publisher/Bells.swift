@@ -84,7 +84,8 @@ struct Sleepers {
   }
 }
 
-/// Whether waking a peer was slow recently: within a hundred quick wake-ups after the last slow one.
+/// Whether waking a peer was slow recently: within a hundred quick wake-ups after the last slow
+/// one.
 final class Pace: Sendable {
   // Relaxed everywhere: a heuristic.
   private let owedQuickTimes = Atomic<Int>(0)

@@ -41,8 +41,8 @@ struct SlotTable: ~Copyable {
   }
 
   /// A free slot, or nil if all are loaned, in the window or held.
-  /// - Parameter addHeld: adds the current content of the hold words; called at most once, after the
-  ///   descriptors of all retired slots were overwritten.
+  /// - Parameter addHeld: adds the current content of the hold words; called at most once, after
+  ///   the descriptors of all retired slots were overwritten.
   mutating func take(addHeld: (inout FixedList<UInt64>) -> Void) -> Int? {
     if let slot = free.popLast() { return slot }
     if retired.count >= scanBatch || fresh == slotCount {

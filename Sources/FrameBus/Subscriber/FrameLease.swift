@@ -27,7 +27,8 @@ public struct FrameLease: ~Copyable, Sendable {
     FrameMetadata(attachment.pins[hold].descriptor, of: format)
   }
   /// The area that changed since this subscriber's previous frame, including dropped frames: the
-  /// area to redraw, convert or encode. `metadata.damage` is relative to the frame published before.
+  /// area to redraw, convert or encode. `metadata.damage` is relative to the frame published
+  /// before.
   public var damage: DamageRegion {
     attachment.pins[hold].changes.clipped(to: format.bounds)
   }

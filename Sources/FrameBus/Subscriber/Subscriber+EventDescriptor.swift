@@ -2,8 +2,8 @@ import CFrameLayout
 import Platform
 
 extension Subscriber {
-  /// A descriptor to wait on with `epoll(7)`, `poll(2)`, io_uring or GLib. It does not change during
-  /// the subscriber's life. Nil unless `SubscriberOptions.wait` is `.eventDescriptor`.
+  /// A descriptor to wait on with `epoll(7)`, `poll(2)`, io_uring or GLib. It does not change
+  /// during the subscriber's life. Nil unless `SubscriberOptions.wait` is `.eventDescriptor`.
   ///
   /// It is readable when there may be a frame, when the stream has ended, when the publisher has
   /// died, and when a new publisher may have started. It is level-triggered: it stays readable

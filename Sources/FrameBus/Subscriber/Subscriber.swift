@@ -113,7 +113,8 @@ public struct Subscriber: ~Copyable, Sendable {
     case finished(FinishReason)
     /// Nothing new; sleep until the cursor moves or the bell rings.
     case nothing
-    /// The next frame is in a pool that has yet to arrive, or there is no publisher: the bell rings.
+    /// The next frame is in a pool that has yet to arrive, or there is no publisher: the bell
+    /// rings.
     case awaitBell
   }
 

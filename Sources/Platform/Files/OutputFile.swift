@@ -6,8 +6,8 @@ package struct OutputFile: Hashable, Sendable {
 
   package init(_ path: String) { self.path = path }
 
-  /// Fails as opening the file for writing would, without changing anything: an existing file is not
-  /// truncated, and a file created by the attempt is removed.
+  /// Fails as opening the file for writing would, without changing anything: an existing file is
+  /// not truncated, and a file created by the attempt is removed.
   package func checkWritable() throws(SystemError) {
     let path = path
     // SAFETY: the kernel reads the path during the calls only.
@@ -28,8 +28,8 @@ package struct OutputFile: Hashable, Sendable {
     if isLockedByAnother(file) { throw .busy(path: path) }
   }
 
-  /// Locks the file while the descriptor is open, creating it if missing, so that two writers do not
-  /// overwrite each other's data.
+  /// Locks the file while the descriptor is open, creating it if missing, so that two writers do
+  /// not overwrite each other's data.
   /// - Throws: `SystemError.isBusy` if another program, or another part of this one, has locked it.
   package func lock() throws(SystemError) -> Descriptor {
     let path = path
@@ -59,8 +59,8 @@ package struct OutputFile: Hashable, Sendable {
     return unsafe stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
   }
 
-  /// Free bytes for this user on the file's file system (`statvfs(3)`), or on its directory's if the
-  /// file does not exist.
+  /// Free bytes for this user on the file's file system (`statvfs(3)`), or on its directory's if
+  /// the file does not exist.
   package func freeBytes() throws(SystemError) -> UInt64 {
     var status = statvfs()
     // SAFETY: the kernel reads the path and writes the structure during the call only.

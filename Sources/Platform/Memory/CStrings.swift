@@ -1,7 +1,7 @@
 import Glibc
 
-/// Calls `body` with the strings as C strings: a null-terminated list of pointers, valid only during
-/// the call.
+/// Calls `body` with the strings as C strings: a null-terminated list of pointers, valid only
+/// during the call.
 package func withCStrings<Result>(
   _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -2,8 +2,8 @@ import CLinuxShims
 import Glibc
 
 /// A memory file with which a process passes secrets to a child that inherits its descriptor. Its
-/// size is fixed, and it is locked out of swap while either side has mapped it. Either side can wipe
-/// it, so it is not sealed against writing, but against further seals.
+/// size is fixed, and it is locked out of swap while either side has mapped it. Either side can
+/// wipe it, so it is not sealed against writing, but against further seals.
 ///
 /// Its first word coordinates whose turn it is. The other side can write everything in
 /// it at any time: it is copied once, and the copy is checked.

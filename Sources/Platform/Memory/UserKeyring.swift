@@ -1,8 +1,8 @@
 import CLinuxShims
 import Glibc
 
-/// Stores secrets with a timeout in the kernel's memory, which is never swapped: the user keyring of
-/// keyrings(7), which all sessions of the user share.
+/// Stores secrets with a timeout in the kernel's memory, which is never swapped: the user keyring
+/// of keyrings(7), which all sessions of the user share.
 ///
 /// A container or a seccomp filter may forbid it.
 package enum UserKeyring {

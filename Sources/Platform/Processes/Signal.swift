@@ -16,9 +16,9 @@ package enum Signal {
   /// Ends this process by SIGABRT, even if it is blocked or handled: `abort(3)`.
   package static func abort() -> Never { Glibc.abort() }
 
-  /// Ignores SIGPIPE and SIGXFSZ, so that a closed peer and an exceeded `RLIMIT_FSIZE` are errors of
-  /// the write instead of ending the process. For programs: a library does not change its process's
-  /// signals. Programs that this one starts or executes have the default handling.
+  /// Ignores SIGPIPE and SIGXFSZ, so that a closed peer and an exceeded `RLIMIT_FSIZE` are errors
+  /// of the write instead of ending the process. For programs: a library does not change its
+  /// process's signals. Programs that this one starts or executes have the default handling.
   package static func ignoreFailedWrites() {
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }

@@ -12,8 +12,8 @@ import Glibc
     let result: Int32
   }
 
-  /// - Throws: `EPERM` if a policy forbids io_uring (kernel.io_uring_disabled, seccomp), `ENOSYS` if
-  ///   the kernel lacks it, `ENOMEM` if RLIMIT_MEMLOCK is too low for an old kernel.
+  /// - Throws: `EPERM` if a policy forbids io_uring (kernel.io_uring_disabled, seccomp), `ENOSYS`
+  ///   if the kernel lacks it, `ENOMEM` if RLIMIT_MEMLOCK is too low for an old kernel.
   init(entries: Int) throws(SystemError) {
     var code: Int32 = 0
     guard let ring = unsafe fb_ring_create(UInt32(entries), &code) else {

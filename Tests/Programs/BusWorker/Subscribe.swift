@@ -70,7 +70,8 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
   say("done received \(count) dropped \(subscriber.droppedCount)")
 }
 
-/// Receives from several subscribers of one stream at once, each in a task, on any number of threads.
+/// Receives from several subscribers of one stream at once, each in a task, on any number of
+/// threads.
 ///
 /// Settings: `tasks`, `tick` (1: besides, a task that says so often that it has its turn).
 func receiveSuspended(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {

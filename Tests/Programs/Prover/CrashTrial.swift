@@ -162,8 +162,8 @@ struct CrashTrial: CustomStringConvertible {
     return try victim.finish()
   }
 
-  /// One visitor sends malformed messages; another attaches, perhaps receives a frame, and leaves. A
-  /// lossless one is slow and loses lossless delivery.
+  /// One visitor sends malformed messages; another attaches, perhaps receives a frame, and leaves.
+  /// A lossless one is slow and loses lossless delivery.
   private func visit(_ world: ProofWorld) {
     try? MessageSocket.connect(to: world.socketPath).sendMalformed()
     guard let subscriber = try? world.subscriber(role) else {

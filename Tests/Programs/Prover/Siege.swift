@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import WorkerSupport
 
-/// Hostile members (`HostileMember`) attack a stream, one kind after the other and then all at once.
-/// The publisher continues, honest subscribers receive complete frames and account for every one,
-/// and nothing of the hostile members remains after they end.
+/// Hostile members (`HostileMember`) attack a stream, one kind after the other and then all at
+/// once. The publisher continues, honest subscribers receive complete frames and account for every
+/// one, and nothing of the hostile members remains after they end.
 ///
 /// Settings: `seconds` (of each kind).
 struct Siege {

@@ -2,8 +2,8 @@ import FrameBus
 import Platform
 import Synchronization
 
-/// A thread that runs tasks for another thread, which blocks until they have ended. It ends with its
-/// last user, so that it does not count as a leaked resource.
+/// A thread that runs tasks for another thread, which blocks until they have ended. It ends with
+/// its last user, so that it does not count as a leaked resource.
 struct TaskThread: Sendable {
   private let executor: FrameExecutor
 
