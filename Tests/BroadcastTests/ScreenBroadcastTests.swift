@@ -139,7 +139,7 @@ import Testing
       let capture = ProcessFacts(try #require(try scene.controller.status.pids[.capture]))
       let stream = try StreamName("screen")
       func work() throws -> [Int] {
-        let status = try listStreams(in: scene.group, patience: .seconds(30))
+        let status = try listStreams(in: scene.group, timeout: .seconds(30))
           .first { $0.name == stream }
         return [
           Int(try #require(status).cursor), try capture.userTicks + capture.systemTicks,

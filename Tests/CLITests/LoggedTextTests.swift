@@ -33,10 +33,10 @@ import Testing
   }
 
   @Test func secretIsRecognizedInEachFormThatALibraryMayPrint() {
-    #expect(LoggedText.spellings(of: "plain-7") == ["plain-7"])
+    #expect(LoggedText.encodings(of: "plain-7") == ["plain-7"])
     #expect(
-      LoggedText.spellings(of: "a b%:é") == ["a b%:é", "a%20b%25%3A%C3%A9", "a\\ b\\%:\\303\\251"])
-    #expect(LoggedText.spellings(of: "") == [])
+      LoggedText.encodings(of: "a b%:é") == ["a b%:é", "a%20b%25%3A%C3%A9", "a\\ b\\%:\\303\\251"])
+    #expect(LoggedText.encodings(of: "") == [])
   }
 
   @Test(arguments: [

@@ -100,10 +100,10 @@ import Testing
     let inspector = StreamInspector(world.group)
     let silent = StreamReport.silent(world.stream, publisherPID: worker.processID)
     try waitUntil("it has stopped") {
-      try inspector.look(patience: .milliseconds(200)).last == silent
+      try inspector.look(timeout: .milliseconds(200)).last == silent
     }
     for _ in 1...200 {
-      let reports = try inspector.look(patience: .milliseconds(2))
+      let reports = try inspector.look(timeout: .milliseconds(2))
       #expect(reports.last == silent)
     }
     worker.process.send(signal: SIGCONT)

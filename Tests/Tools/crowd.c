@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../Sources/CFrameLayout/include/CFrameLayout.h"
+#include "../../Sources/C/CFrameLayout/include/CFrameLayout.h"
 
 enum { PAGE = 4096 };
 

@@ -38,8 +38,8 @@ def header(kind, version=VERSION):
 
 
 def hello(holds=1, lossless=0, deadline=0, keep=0, wait=0):
-    wishes = struct.pack("<IIQQII", holds, lossless, deadline, keep, 0, wait)
-    return (header(HELLO) + wishes).ljust(64, b"\0")
+    options = struct.pack("<IIQQII", holds, lossless, deadline, keep, 0, wait)
+    return (header(HELLO) + options).ljust(64, b"\0")
 
 
 def connect():
@@ -52,9 +52,9 @@ def connect():
 class Seat:
     """A subscriber's place, with its page as plain memory."""
 
-    def __init__(self, answers=True, **wishes):
+    def __init__(self, answers=True, **options):
         self.socket = connect()
-        self.socket.send(hello(**wishes))
+        self.socket.send(hello(**options))
         message, own, _, _ = socket.recv_fds(self.socket, 4096, 8)
         assert struct.unpack_from("<I", message, 12)[0] == PAGE, message
         self.page = mmap.mmap(own[0], 4096)
@@ -254,7 +254,7 @@ def quitter():
 
 
 def thief():
-    """Moves whoever sleeps on the board's wake word to a word of its own."""
+    """Moves all sleepers on the board's wake word to a word of its own."""
     seat = Seat()
     ready()
     while True:
@@ -335,7 +335,7 @@ def spoiler():
 
 
 def alarmist():
-    """Wakes whoever sleeps on the board's wake word, again and again."""
+    """Wakes all sleepers on the board's wake word, again and again."""
     seat = Seat()
     ready()
     address = ctypes.c_void_p(seat.board_address + AT_WAKE)

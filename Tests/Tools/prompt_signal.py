@@ -35,7 +35,7 @@ def shell(report, heard):
     if child == 0:
         os.setpgid(0, 0)
         os.tcsetpgrp(0, os.getpid())
-        # Whoever runs this may ignore some.
+        # The caller may ignore some.
         for each in (signal.SIGTTOU, getattr(signal, name)):
             signal.signal(each, signal.SIG_DFL)
         os.execvp(command[0], command)

@@ -12,7 +12,7 @@ def checksum(value):
 
 
 def mark(frame):
-    """The number that the test pattern drew into a frame of PyAV's; None if there is none."""
+    """The number that the test pattern drew into a frame of PyAV's; None without a valid one."""
     plane = frame.planes[0]
     return mark_of(memoryview(plane), plane.line_size, frame.width, frame.height)
 

@@ -58,7 +58,7 @@ extension BroadcastRecord {
   var value: DefaultsValue {
     var values: [String: DefaultsValue] = [
       "boot": .data(bootID()), "session": .string(session.text), "phase": .string(phase.rawValue),
-      "wish": .string(requested.rawValue), "extension": .string(extensionID),
+      "requested": .string(requested.rawValue), "extension": .string(extensionID),
       "pauses": .array(pauses.map { .integer(Int($0.rawValue)) }), "source": .string(source),
       "stream": .string(stream), "sound": .string(sound.description),
       "attempt": .integer(attempt), "application": .string(application),
@@ -85,7 +85,7 @@ extension BroadcastRecord {
     }
     guard let session = text("session").flatMap(SessionID.init),
       let phase = text("phase").flatMap(BroadcastPhase.init),
-      let requested = text("wish").flatMap(RequestedState.init),
+      let requested = text("requested").flatMap(RequestedState.init),
       let extensionID = text("extension"), let source = text("source"),
       let stream = text("stream"), let sound = text("sound").flatMap(SampleSources.init),
       let application = text("application"),

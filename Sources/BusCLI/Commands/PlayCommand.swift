@@ -85,7 +85,7 @@ struct PlayCommand: ParsableCommand {
     let group = try global.openGroup()
     beginLog(in: group)
     var stream = try WholeStream(
-      name, in: group, WholeStream.Wishes(),
+      name, in: group, WholeStream.Options(),
       waitingForPublisherUntil: nil, stop: stop)
     var output = PictureOutput(isRaw: raw)
     defer { reportDrops(stream.droppedCount) }

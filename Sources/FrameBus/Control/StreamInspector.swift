@@ -43,13 +43,13 @@ public final class StreamInspector {
   /// Polls every stream that has a publisher. Returns those that answered, by name, and then those
   /// that did not.
   /// - Parameters:
-  ///   - patience: how long to wait for all answers together.
+  ///   - timeout: how long to wait for all answers together.
   ///   - stop: ends the poll early; publishers that have not answered by then count as silent.
   public func look(
-    patience: Duration = .seconds(1), stop: StopSignal? = nil
+    timeout: Duration = .seconds(1), stop: StopSignal? = nil
   ) throws(SystemError) -> [StreamReport] {
     var look = try Look(
-      group, try streamsInTurn(), earlier: unanswered, until: .after(patience), stop)
+      group, try streamsInTurn(), earlier: unanswered, until: .after(timeout), stop)
     unanswered = []
     unasked = []
     let limit = try look.run(atMost: Self.mostAtOnce)
@@ -174,11 +174,11 @@ extension StreamReport {
 }
 
 /// The streams of a group whose publishers answer, by name.
-/// - Parameter patience: how long to wait for all answers together.
+/// - Parameter timeout: how long to wait for all answers together.
 public func listStreams(
-  in group: AppGroup, patience: Duration = .seconds(1)
+  in group: AppGroup, timeout: Duration = .seconds(1)
 ) throws(SystemError) -> [StreamStatus] {
-  try StreamInspector(group).look(patience: patience).compactMap {
+  try StreamInspector(group).look(timeout: timeout).compactMap {
     if case .answered(let status) = $0 { status } else { nil }
   }
 }

@@ -18,7 +18,7 @@ package struct FreshStart: Sendable {
   package init(askedNs: UInt64) { self.askedNs = askedNs }
 
   /// Whether to defer the frame. A frame without a capture time counts as new.
-  package func putsBy(_ frame: borrowing FrameLease) -> Bool {
+  package func holdsBack(_ frame: borrowing FrameLease) -> Bool {
     let capturedAtNs = frame.metadata.capturedAtNs
     return capturedAtNs > 0 && capturedAtNs < askedNs && !end.isPast
   }

@@ -65,7 +65,7 @@ public struct Recorder: ~Copyable {
     _ plan: RecordingPlan, _ group: AppGroup, _ stop: StopSignal,
     _ report: @escaping @Sendable (RecordingReport) -> Void
   ) throws(RecordingError) -> WholeStream {
-    var options = WholeStream.Wishes()
+    var options = WholeStream.Options()
     options.policy = plan.policy
     options.holds = depth
     options.onEvent = { report(.event($0)) }

@@ -8,7 +8,7 @@ package struct WholeStream: ~Copyable {
   package private(set) var subscriber: Subscriber
   private let stream: StreamName
   private let group: AppGroup
-  private let requested: Wishes
+  private let requested: Options
   /// Frames dropped by earlier subscriptions.
   private var earlierDrops: UInt64 = 0
   /// Set for a live stream until its first new frame.
@@ -16,7 +16,7 @@ package struct WholeStream: ~Copyable {
   /// The frame that was current at attachment, held back while a new one may still arrive.
   private var heldBack: FrameLease?
 
-  package struct Wishes: Sendable {
+  package struct Options: Sendable {
     /// Nil for the policy that loses the fewest frames.
     package var policy: SubscriberPolicy?
     package var holds = 1
@@ -29,7 +29,7 @@ package struct WholeStream: ~Copyable {
   private static let losslessDeadline: Duration = .seconds(10)
 
   package init(
-    _ stream: StreamName, in group: AppGroup, _ requested: Wishes,
+    _ stream: StreamName, in group: AppGroup, _ requested: Options,
     waitingForPublisherUntil deadline: Deadline?, stop: StopSignal
   ) throws(SubscriberError) {
     self.stream = stream
@@ -52,7 +52,7 @@ package struct WholeStream: ~Copyable {
     let reception = try receive(until: isWaiting ? min(deadline, start.end) : deadline, stop)
     switch consume reception {
     case .frame(let lease):
-      if start.putsBy(lease) {
+      if start.holdsBack(lease) {
         heldBack = consume lease
         return .timedOut
       }
@@ -101,7 +101,7 @@ package struct WholeStream: ~Copyable {
   }
 
   private static func attach(
-    _ stream: StreamName, _ group: AppGroup, _ requested: Wishes, until deadline: Deadline?,
+    _ stream: StreamName, _ group: AppGroup, _ requested: Options, until deadline: Deadline?,
     _ stop: StopSignal
   ) throws(SubscriberError) -> Attached {
     var options = SubscriberOptions()

@@ -16,7 +16,7 @@ public struct SoundMixer {
     var end: Int?
     var heardAtNs: UInt64
     /// How long chunks wait for this source after its last sound.
-    var patienceNs: UInt64
+    var timeoutNs: UInt64
   }
 
   /// How far a time stamp may differ from the count of samples: 20 ms.
@@ -34,11 +34,11 @@ public struct SoundMixer {
 
   public init() {}
 
-  /// - Parameter patienceNs: timeout after the source's last sound; until then chunks wait for it.
-  public mutating func addSource(patienceNs: UInt64, nowNs: UInt64) -> Source {
+  /// - Parameter timeoutNs: timeout after the source's last sound; until then chunks wait for it.
+  public mutating func addSource(timeoutNs: UInt64, nowNs: UInt64) -> Source {
     nextNumber += 1
     let source = Source(number: nextNumber)
-    states[source] = State(heardAtNs: nowNs, patienceNs: patienceNs)
+    states[source] = State(heardAtNs: nowNs, timeoutNs: timeoutNs)
     return source
   }
 
@@ -83,7 +83,7 @@ public struct SoundMixer {
   /// Returns the next ten milliseconds, unless a source within its timeout can still add to them.
   /// - Parameter silentUntilNs: if no source is within its timeout, silence is returned up to here.
   public mutating func next(nowNs: UInt64, silentUntilNs: Int64) -> PlacedChunk? {
-    let awaited = states.values.filter { nowNs < $0.heardAtNs &+ $0.patienceNs }
+    let awaited = states.values.filter { nowNs < $0.heardAtNs &+ $0.timeoutNs }
     let ready =
       awaited.map { $0.end ?? 0 }.min()
       ?? max(position + mixed.count / 2, Self.sampleFrame(silentUntilNs))

@@ -83,7 +83,7 @@ public protocol DestinationMaker: Sendable {
   /// The word before the colon, such as `file`.
   var scheme: String { get }
   /// The forms listed when a destination is unknown, such as `file:PATH.mkv`.
-  var spellings: [String] { get }
+  var forms: [String] { get }
 
   func make(
     _ specification: DestinationSpecification, encoder: EncoderSettings

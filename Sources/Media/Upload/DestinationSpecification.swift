@@ -29,7 +29,7 @@ public struct DestinationCatalog: Sendable {
   public init(_ makers: [any DestinationMaker]) { self.makers = makers }
 
   /// Every form of destination that this build accepts.
-  public var spellings: [String] { makers.flatMap(\.spellings) }
+  public var forms: [String] { makers.flatMap(\.forms) }
 
   public func make(
     _ text: String, encoder: EncoderSettings = EncoderSettings()
@@ -38,10 +38,10 @@ public struct DestinationCatalog: Sendable {
     do {
       specification = try DestinationSpecification(text)
     } catch {
-      throw .unknownDestination(text, known: spellings)
+      throw .unknownDestination(text, known: forms)
     }
     guard let maker = makers.first(where: { $0.scheme == specification.scheme }) else {
-      throw .unknownDestination(text, known: spellings)
+      throw .unknownDestination(text, known: forms)
     }
     return try maker.make(specification, encoder: encoder)
   }

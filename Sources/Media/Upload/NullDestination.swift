@@ -33,7 +33,7 @@ public final class NullDestination: Destination {
 /// `null`
 public struct NullDestinationMaker: DestinationMaker {
   public let scheme = "null"
-  public let spellings = ["null"]
+  public let forms = ["null"]
 
   public init() {}
 

@@ -9,7 +9,7 @@ import Sound
 /// then has its own timeline.
 package struct SoundTrack {
   /// A live stream of sound that delivers nothing for this long is treated as silent.
-  package static let livePatienceNs: UInt64 = 300_000_000
+  package static let liveTimeoutNs: UInt64 = 300_000_000
   /// Silence is inserted only this far behind the pictures, so that sound in transit still fits.
   private static let silenceMarginNs: Int64 = 300_000_000
   /// The most that sound runs ahead of the pictures.
@@ -36,7 +36,7 @@ package struct SoundTrack {
   /// Sound that arrived before the first picture, so that its position is not known yet.
   private struct Sound {
     var number: Int
-    var patienceNs: UInt64
+    var timeoutNs: UInt64
     var samples: [Float]
     var ptsNs: Int64
     var capturedAtNs: UInt64
@@ -61,17 +61,17 @@ package struct SoundTrack {
   /// Takes one frame's sound.
   /// - Parameters:
   ///   - number: the number of its stream.
-  ///   - patienceNs: how long chunks wait for more sound of the same stream.
+  ///   - timeoutNs: how long chunks wait for more sound of the same stream.
   /// - Throws: if its format cannot be used; the stream is then left out.
   package mutating func take(
-    _ frame: borrowing FrameLease, of number: Int, patienceNs: UInt64, beside timeline: Timeline?,
+    _ frame: borrowing FrameLease, of number: Int, timeoutNs: UInt64, beside timeline: Timeline?,
     nowNs: UInt64
   ) throws(SoundConverter.Refusal) {
     let metadata = frame.metadata
     if metadata.flags.contains(.discontinuity) { streams[number]?.converter.restart() }
     let samples = try streams[number, default: Stream()].converter.convert(frame)
     let sound = Sound(
-      number: number, patienceNs: patienceNs, samples: samples, ptsNs: metadata.ptsNs,
+      number: number, timeoutNs: timeoutNs, samples: samples, ptsNs: metadata.ptsNs,
       capturedAtNs: metadata.capturedAtNs, generation: frame.generation)
     if add(sound, beside: timeline, nowNs) { return }
     early.append(sound)
@@ -83,10 +83,10 @@ package struct SoundTrack {
 
   /// Announces sound of a lossless stream: from now on chunks wait for it, although pictures arrive
   /// first.
-  package mutating func expect(_ number: Int, patienceNs: UInt64, nowNs: UInt64) {
+  package mutating func expect(_ number: Int, timeoutNs: UInt64, nowNs: UInt64) {
     if streams[number]?.source != nil { return }
     streams[number, default: Stream()].source = mixer.addSource(
-      patienceNs: patienceNs, nowNs: nowNs)
+      timeoutNs: timeoutNs, nowNs: nowNs)
   }
 
   /// Ends a stream: chunks no longer wait for it.
@@ -103,7 +103,7 @@ package struct SoundTrack {
     streams[sound.number]?.place = place
     let source =
       streams[sound.number]?.source
-      ?? mixer.addSource(patienceNs: sound.patienceNs, nowNs: nowNs)
+      ?? mixer.addSource(timeoutNs: sound.timeoutNs, nowNs: nowNs)
     streams[sound.number]?.source = source
     let (atNs, isOverflown) = sound.ptsNs.addingReportingOverflow(place.offsetNs)
     if !isOverflown { mixer.add(sound.samples, atNs: atNs, from: source, nowNs: nowNs) }

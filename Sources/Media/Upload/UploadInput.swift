@@ -36,7 +36,7 @@ struct UploadInput {
   /// Holds a picture back if it is older than the subscription.
   /// - Returns: whether it was held back.
   mutating func holdsBack(_ frame: HeldFrame) -> Bool {
-    if start?.putsBy(frame.lease) != true { start = nil }
+    if start?.holdsBack(frame.lease) != true { start = nil }
     heldBack = start == nil ? nil : frame
     return heldBack != nil
   }

@@ -33,7 +33,7 @@ extension UploadRunner {
   // MARK: Taking sound
 
   func expectSound(_ index: Int) {
-    track.expect(index, patienceNs: Self.losslessTimeoutNs, nowNs: monotonicNowNs())
+    track.expect(index, timeoutNs: Self.losslessTimeoutNs, nowNs: monotonicNowNs())
   }
 
   func takeSound(
@@ -50,10 +50,10 @@ extension UploadRunner {
       }
     }
     let timeoutNs =
-      inputs[index].isLossless ? Self.losslessTimeoutNs : SoundTrack.livePatienceNs
+      inputs[index].isLossless ? Self.losslessTimeoutNs : SoundTrack.liveTimeoutNs
     do throws(SoundConverter.Refusal) {
       try track.take(
-        frame.lease, of: index, patienceNs: timeoutNs, beside: picturesTimeline,
+        frame.lease, of: index, timeoutNs: timeoutNs, beside: picturesTimeline,
         nowNs: monotonicNowNs())
       inputs[index].refusal = nil
     } catch {
@@ -78,7 +78,7 @@ extension UploadRunner {
 
   /// When silence is due, if nothing else happens before.
   var soundWakeNs: UInt64? {
-    expectsSound ? monotonicNowNs() &+ SoundTrack.livePatienceNs / 3 : nil
+    expectsSound ? monotonicNowNs() &+ SoundTrack.liveTimeoutNs / 3 : nil
   }
 
   /// Sends the sound that belongs to the pictures, after these have ended.

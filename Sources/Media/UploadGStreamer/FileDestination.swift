@@ -60,7 +60,7 @@
   /// `file:PATH.mkv`, `file:PATH.mp4`
   public struct FileDestinationMaker: DestinationMaker {
     public let scheme = "file"
-    public let spellings = FileContainer.allCases.map { "file:PATH.\($0.rawValue)" }
+    public let forms = FileContainer.allCases.map { "file:PATH.\($0.rawValue)" }
 
     public init() {}
 

@@ -77,7 +77,7 @@
   /// `hls:DIRECTORY`
   public struct HLSDestinationMaker: DestinationMaker {
     public let scheme = "hls"
-    public let spellings = ["hls:DIRECTORY"]
+    public let forms = ["hls:DIRECTORY"]
 
     public init() {}
 

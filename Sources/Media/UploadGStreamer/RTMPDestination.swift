@@ -38,7 +38,7 @@
     package static let schemes = ["rtmp", "rtmps"]
 
     public let scheme: String
-    public let spellings: [String]
+    public let forms: [String]
     private let key: String?
     private let onLoss: @Sendable (DestinationError, Duration) -> Void
 
@@ -50,7 +50,7 @@
       onLoss: @escaping @Sendable (DestinationError, Duration) -> Void = { _, _ in }
     ) {
       scheme = isEncrypted ? "rtmps" : "rtmp"
-      spellings = ["\(scheme)://HOST/APPLICATION/STREAM"]
+      forms = ["\(scheme)://HOST/APPLICATION/STREAM"]
       self.key = key
       self.onLoss = onLoss
     }

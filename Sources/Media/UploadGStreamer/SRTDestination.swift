@@ -50,7 +50,7 @@
     package static let schemes = ["srt"]
 
     public let scheme = "srt"
-    public let spellings = ["srt://HOST:PORT"]
+    public let forms = ["srt://HOST:PORT"]
     private let passphrase: String?
     private let onLoss: @Sendable (DestinationError, Duration) -> Void
 

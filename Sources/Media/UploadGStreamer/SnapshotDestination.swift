@@ -80,7 +80,7 @@
   /// `png:PATH.png`
   public struct SnapshotDestinationMaker: DestinationMaker {
     public let scheme = "png"
-    public let spellings = ["png:PATH.png"]
+    public let forms = ["png:PATH.png"]
 
     public init() {}
 

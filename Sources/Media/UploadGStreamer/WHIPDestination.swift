@@ -283,7 +283,7 @@
   /// `whip:URL`
   public struct WHIPDestinationMaker: DestinationMaker {
     public let scheme = "whip"
-    public let spellings = ["whip:https://HOST/PATH"]
+    public let forms = ["whip:https://HOST/PATH"]
     private let options: WHIPOptions
 
     public init(_ options: WHIPOptions) { self.options = options }

@@ -40,7 +40,7 @@ package enum LoggedText {
 
   /// The forms in which a library may print a secret: verbatim, percent-encoded (RFC 3986), and
   /// escaped as GStreamer serialises values.
-  package static func spellings(of secret: String) -> Set<String> {
+  package static func encodings(of secret: String) -> Set<String> {
     func written(_ escape: (UInt8) -> String) -> String {
       secret.utf8.map(escape).joined()
     }

@@ -61,7 +61,7 @@ public enum ProductLog {
   /// parameters.
   public static func leaveOut(_ secret: String) {
     secrets.withLock {
-      $0 = LoggedText.spellings(of: secret).union($0).sorted { $0.count > $1.count }
+      $0 = LoggedText.encodings(of: secret).union($0).sorted { $0.count > $1.count }
     }
   }
 

@@ -139,7 +139,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     guard takesSound else { return }
     do throws(SoundConverter.Refusal) {
       try track.take(
-        frame.lease, of: type == .audioMic ? 1 : 0, patienceNs: SoundTrack.livePatienceNs,
+        frame.lease, of: type == .audioMic ? 1 : 0, timeoutNs: SoundTrack.liveTimeoutNs,
         beside: picturesTimeline, nowNs: monotonicNowNs())
     } catch {
       // Logged once.

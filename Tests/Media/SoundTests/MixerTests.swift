@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [1, 441, 480, 1_024, 48_000])
   func inputOfAnySizeBecomesChunksOf480(count: Int) {
     var mixer = SoundMixer()
-    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    let source = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
     var given: [Float] = []
     var taken: [Float] = []
     var stamps: [UInt64] = []
@@ -43,8 +43,8 @@ import Testing
 
   @Test func sourcesAreAddedAndLimitedToFullScale() {
     var mixer = SoundMixer()
-    let first = mixer.addSource(patienceNs: 1_000, nowNs: 0)
-    let second = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    let first = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
+    let second = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
     mixer.add(samples(480), atNs: 0, from: first, nowNs: 0)
     #expect(all(&mixer).isEmpty, "waits for the second source")
     mixer.add(samples(480, 0.5), atNs: 0, from: second, nowNs: 0)
@@ -56,8 +56,8 @@ import Testing
 
   @Test func silentSourceIsAwaitedUntilItsTimeout() {
     var mixer = SoundMixer()
-    let first = mixer.addSource(patienceNs: 1_000, nowNs: 0)
-    _ = mixer.addSource(patienceNs: 500, nowNs: 0)
+    let first = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
+    _ = mixer.addSource(timeoutNs: 500, nowNs: 0)
     mixer.add(samples(480), atNs: 0, from: first, nowNs: 0)
     #expect(all(&mixer, nowNs: 499).isEmpty)
     #expect(all(&mixer, nowNs: 500).count == 1)
@@ -72,14 +72,14 @@ import Testing
     }
     #expect(count == 5)
     // Later sound keeps its time; the gap is silence.
-    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    let source = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
     mixer.add(samples(480), atNs: 7 * tenMs, from: source, nowNs: 0)
     #expect(all(&mixer).map(\.chunk.isSilent) == [true, true, false])
   }
 
   @Test func timeStampJitterMakesNoSeamAndAJumpDoes() {
     var mixer = SoundMixer()
-    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    let source = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
     mixer.add(samples(480), atNs: 0, from: source, nowNs: 0)
     mixer.add(samples(480), atNs: tenMs + 7_000_000, from: source, nowNs: 0)
     mixer.add(samples(480), atNs: 2 * tenMs - 7_000_000, from: source, nowNs: 0)
@@ -91,7 +91,7 @@ import Testing
   @Test func soundTooLateOrTooFarAheadIsCountedAndLeftOut() {
     var mixer = SoundMixer()
     while mixer.next(nowNs: 0, silentUntilNs: 2 * tenMs) != nil {}
-    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    let source = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
     mixer.add(samples(960), atNs: tenMs, from: source, nowNs: 0)
     #expect(mixer.lostCount == 480)
     mixer.add(samples(480), atNs: .max, from: source, nowNs: 0)
@@ -104,7 +104,7 @@ import Testing
 
   @Test func lastChunkIsPaddedWithSilence() {
     var mixer = SoundMixer()
-    let source = mixer.addSource(patienceNs: 1_000, nowNs: 0)
+    let source = mixer.addSource(timeoutNs: 1_000, nowNs: 0)
     mixer.add(samples(500), atNs: 0, from: source, nowNs: 0)
     #expect(all(&mixer).count == 1)
     #expect(mixer.drain()?.chunk == SoundChunk(samples(20) + samples(460, 0)))

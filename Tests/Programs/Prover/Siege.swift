@@ -70,7 +70,7 @@ struct Siege {
 
 extension ProofWorld {
   private func status() throws -> StreamStatus? {
-    try listStreams(in: group, patience: .seconds(60)).first { $0.name == stream }
+    try listStreams(in: group, timeout: .seconds(60)).first { $0.name == stream }
   }
 
   /// The newest frame, as the publisher's control plane says.

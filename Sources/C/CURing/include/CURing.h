@@ -27,6 +27,6 @@ int fb_ring_write(struct fb_ring *ring, int file, uint64_t token, const struct i
 int fb_ring_append(struct fb_ring *ring, int file, const struct iovec *parts, unsigned part_count,
                    uint64_t offset, bool is_durable);
 
-/// Takes the next event, waiting for one if `is_waiting`. Returns 1, or 0 if there is none.
+/// Takes the next event, waiting for one if `is_waiting`. Returns 1, or 0 without one.
 /// `result` is the number of bytes written, or an error.
 int fb_ring_next(struct fb_ring *ring, bool is_waiting, uint64_t *token, int32_t *result);
