@@ -49,16 +49,33 @@ import Testing
     }
   }
 
-  @Test func framesInAPoolFromBeforeASubscriberCameAreCountedAsDropped() throws {
+  @Test func aNewcomerReceivesTheFramesOfTheTwoNewestPools() throws {
     let world = try World()
     var publisher = try world.publisher { $0.ringDepth = 4 }
     try publishNumbered(&publisher)
     try publishNumbered(&publisher)
-    try publisher.setFormat(try .video(.xrgb8888, width: 2000, height: 4))
-    // Whoever comes before the control plane has the new pool is welcomed with the old one.
+    try makeLargerPool(&publisher, width: 2000, in: world)
+    var subscriber = try world.subscriber(.keepLatest(4)) { $0.start = .oldest }
+    try publishNumbered(&publisher)
+    for number in 1...3 { #expect(try receivedNumber(&subscriber) == UInt64(number)) }
+    #expect(subscriber.droppedCount == 0)
+  }
+
+  /// Makes a new pool, and waits until newcomers are sent it.
+  private func makeLargerPool(_ publisher: inout Publisher, width: Int, in world: World) throws {
+    try publisher.setFormat(try .video(.xrgb8888, width: width, height: 4))
     try waitUntil("the new pool is known") {
-      try listStreams(in: world.group).first.map { $0.slotBytes >= 2000 * 4 * 4 } ?? false
+      try listStreams(in: world.group).first.map { $0.slotBytes >= width * 4 * 4 } ?? false
     }
+  }
+
+  @Test func framesInAPoolOlderThanTheTwoNewestAreCountedAsDropped() throws {
+    let world = try World()
+    var publisher = try world.publisher { $0.ringDepth = 4 }
+    try publishNumbered(&publisher)
+    try publishNumbered(&publisher)
+    try makeLargerPool(&publisher, width: 2000, in: world)
+    try makeLargerPool(&publisher, width: 4000, in: world)
     var early = try world.subscriber(.keepLatest(4)) { $0.start = .oldest }
     #expect(try receivedNumber(&early) == nil)
     try publishNumbered(&publisher)
