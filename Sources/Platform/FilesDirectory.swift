@@ -24,14 +24,14 @@ package struct Directory: ~Copyable, Sendable {
     self.init(owning: Descriptor(owning: number), path: path)
   }
 
-  /// Opens the root directory, which may be searched but perhaps not listed (`O_PATH`), as by a
-  /// confined process.
-  package static func rootPassage() throws(SystemError) -> Directory {
-    // SAFETY: the path is a constant.
-    let number = try retryingInterrupts("open", path: "/") {
-      unsafe Glibc.open("/", LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC)
+  /// Opens a path, resolved as above, that may be searched but perhaps not listed (`O_PATH`), such
+  /// as the root directory of a confined process.
+  package static func passage(_ path: String) throws(SystemError) -> Directory {
+    // SAFETY: the kernel reads the path during the call only.
+    let number = try retryingInterrupts("open", path: path) {
+      unsafe Glibc.open(path, LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC)
     }
-    return Directory(owning: Descriptor(owning: number), path: "/")
+    return Directory(owning: Descriptor(owning: number), path: path)
   }
 
   package borrowing func path(of name: String) -> String {
