@@ -34,6 +34,8 @@ public enum WebRTCEvent: Hashable, Sendable {
   /// Nothing is heard of the peer; it may come back.
   case disconnected
   case failed
+  /// The peer's certificate is not one that the answer names. Nothing was sent to it.
+  case impostor
 }
 
 /// What a peer reports of the packets it receives.
