@@ -40,12 +40,42 @@
 
     public mutating func run(in session: CaptureSession) throws(ScreenError) {
       guard let screen = try Self.connect(options, session) else { return }
-      // Whatever is waited for then ends.
+      // Whatever is waited for ends when the connection is cut.
       let connection = screen.connection
+      let ended = try Self.atDeadline(of: session) { connection.cut() }
+      defer { ended?.raise() }
       let result = session.stop.observed(by: { connection.cut() }) {
-        Result { () throws(ScreenError) in try capture(screen, in: session) }
+        Result { () throws(ScreenError) in
+          try Self.unlessOver(session) { () throws(ScreenError) in
+            try capture(screen, in: session)
+          }
+        }
       }
-      do { try result.get() } catch {
+      try result.get()
+    }
+
+    /// Does something once the run's time is over.
+    /// - Returns: what cancels it when it is raised; nil if the run has no deadline.
+    private static func atDeadline(
+      of session: CaptureSession, _ body: @escaping @Sendable () -> Void
+    ) throws(ScreenError) -> StopSignal? {
+      let deadline = session.deadline
+      if deadline == .never { return nil }
+      do {
+        let cancelled = try StopSignal()
+        try startThread(named: "x11 deadline") {
+          _ = try? firstReadable(cancelled.descriptorNumber, until: deadline)
+          if deadline.isPast { body() }
+        }
+        return cancelled
+      } catch { throw .system(error) }
+    }
+
+    /// Leaves out errors of a run that is over, whose connection was cut.
+    private static func unlessOver(
+      _ session: CaptureSession, _ body: () throws(ScreenError) -> Void
+    ) throws(ScreenError) {
+      do { try body() } catch {
         if !session.isOver { throw error }
       }
     }
@@ -98,7 +128,8 @@
       try session.drive(publisher) { (publisher) throws(ScreenError) in
         var capture = try ScreenCapture(
           of: target, area: area, pools: pools, options: options, session: session)
-        try capture.run(&publisher)
+        // Here, so that subscribers do not take it for a failure.
+        try Self.unlessOver(session) { () throws(ScreenError) in try capture.run(&publisher) }
       }
     }
 

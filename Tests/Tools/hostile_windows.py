@@ -9,9 +9,10 @@ shown.
                  no picture may show it.
   many COUNT     makes so many windows, says "ready", and goes on when a line comes in
   deep LEVELS    nests so many windows, the innermost cyan, says "ready", and waits for a line
-  unrest         moves one window on and on, and says "ready" when it began
-  resize WINDOW SECONDS   gives a window another size on and on, and 90x70 in the end
-  screen SECONDS          the same for the screen, and 90x70 in the end
+  unrest [marked|WINDOW]  moves a window on and on, and says "ready" when it began: its own, a cyan
+                 one that is marked, or another client's
+  resize WINDOW SECONDS   gives a window another size on and on, and 90x70, once, in the end
+  screen SECONDS          the same for the screen, and 90x70, once, in the end
   saver SECONDS           the screen saver goes on and off
   cursor SIDE SECONDS     cursors of that many pixels a side, one after another
   properties     gives windows properties of every type, format and size, and says "done"
@@ -129,17 +130,27 @@ def deep(levels):
     until_line()
 
 
-def unrest():
-    one = window(root, PLAIN, 100, 100)
-    one.map()
+def unrest(which="own"):
+    if which in ["own", "marked"]:
+        one = window(root, CYAN if which == "marked" else PLAIN, 100, 100)
+        if which == "marked":
+            mark(one)
+        one.map()
+    else:
+        one = screen.create_resource_object("window", int(which, 16))
     screen.sync()
     print("ready", flush=True)
     step = 0
     while True:
         step += 1
-        one.configure(x=100 + step % 2)
+        one.configure(x=100 + step % 20, y=100 + step % 7)
         if step % 100 == 0:
-            screen.sync()
+            screen.flush()
+
+
+def side(least, end):
+    """A width or height that is not the one in the end."""
+    return chance.choice([number for number in range(least, end) if number not in (70, 90)])
 
 
 def resize(identifier, length):
@@ -147,7 +158,7 @@ def resize(identifier, length):
     for _ in seconds(length):
         for _ in range(20):
             one.configure(
-                width=chance.randrange(1, 200), height=chance.randrange(1, 150),
+                width=side(1, 200), height=side(1, 150),
                 border_width=chance.randrange(0, 3))
         screen.sync()
     one.configure(width=90, height=70, border_width=0)
@@ -161,7 +172,7 @@ def resize_screen(length):
     for _ in seconds(length):
         for _ in range(20):
             root.xrandr_set_screen_size(
-                chance.randrange(16, 320), chance.randrange(16, 240), 100, 100)
+                side(16, 320), side(16, 240), 100, 100)
         screen.sync()
     root.xrandr_set_screen_size(90, 70, 100, 100)
     screen.sync()
