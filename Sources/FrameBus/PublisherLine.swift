@@ -74,8 +74,10 @@ final class PublisherLine: Sendable {
       guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
         let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
       else { return false }
-      // Two are enough: the one before may still be in the ring, older ones cannot.
-      pools.withLock { $0 = $0.suffix(1) + [pool] }
+      pools.withLock { pools in
+        pools = pools.filter { $0.generation >= record.oldest }.suffix(PoolView.mostKept - 1)
+        pools.append(pool)
+      }
       // Relaxed: only decides how early an old pool is unmapped.
       newest.store(pool.generation, ordering: .relaxed)
       crashPoint(.poolMapped)

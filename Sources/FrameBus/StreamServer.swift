@@ -22,8 +22,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private var lock: FileLock?
   private var listening: EventLoop.Token?
   private(set) var connections: [Int32: Connection] = [:]
-  /// The pools that attached subscribers may need, newest last, at most two.
-  private(set) var pools: [Pool]
+  /// The pools that subscribers need for frames that were published, newest last.
+  var pools: [Pool]
+  /// The generation from which on subscribers keep them.
+  var oldestPool: UInt32 = 0
   /// Who waits for a larger pool that is being made.
   var waitingForPool: [Connection] = []
 
@@ -103,19 +105,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   // MARK: From the publishing thread
 
   /// Sends a new pool to every subscriber.
-  func announce(_ pool: Pool) { loop.enqueue { [weak self] in self?.offer(pool) } }
-
-  /// Owes a new pool to every subscriber. On the loop's thread.
-  func offer(_ pool: Pool) {
-    // A larger picture's pool may have overtaken one for more holds.
-    guard pool.generation > pools.last?.generation ?? 0 else { return }
-    pools = pools.suffix(1) + [pool]
-    for connection in connections.values where connection.place != nil && !connection.isEvicted {
-      // The two newest are all that a frame in the ring can lie in.
-      connection.owedPools = connection.owedPools.suffix(1) + [pool]
-      flush(connection)
-    }
-    noteRetainedMemory()
+  /// - Parameter keptFrom: the oldest pool that a frame of the ring, or to come, lies in.
+  func announce(_ pool: Pool, keptFrom: UInt32) {
+    loop.enqueue { [weak self] in self?.offer(pool, keptFrom: keptFrom) }
   }
 
   /// Ends lossless delivery to a subscriber that does not get on, unless it has left meanwhile.

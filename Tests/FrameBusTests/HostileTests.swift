@@ -189,8 +189,10 @@ import Testing
       sleep(until: .after(.milliseconds(100)))
       return try facts.voluntarySwitches - before < 20
     }
-    try publishNumbered(&publisher)
-    try worker.waitForOutput("frame ")
+    try publishWhole(&publisher)
+    try worker.waitForOutput("frame 1 ")
+    publisher.finish(.ended)
+    try worker.waitForOutput("LOST A WAKE-UP")
   }
 
   @Test func aBoardFullOfLiesIsRefusedAndNeverBelieved() throws {

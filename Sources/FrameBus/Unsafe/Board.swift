@@ -80,6 +80,13 @@ import Platform
       base, at: descriptorOffset(of: sequence), byteCount: Int(FB_DESCRIPTOR_BYTES))
   }
 
+  /// The pool of a frame whose descriptor stands. For the publisher, who alone writes it.
+  func poolGeneration(of sequence: UInt64) -> UInt32 {
+    var descriptor = fb_descriptor()
+    self.descriptor(of: sequence).load(into: &descriptor)
+    return descriptor.pool_generation
+  }
+
   /// Has both lines of a descriptor fetched, to be read.
   @inline(__always)
   func prefetchDescriptor(of sequence: UInt64) {

@@ -16,6 +16,7 @@
     /// Means nothing until it is looked at or set.
     var metadata = FrameMetadata.now(0)
     var hasMetadata = false
+    /// −1 while the loan is out.
     fileprivate var nextFree: Int
   }
 
@@ -45,12 +46,16 @@
     @inline(__always) unsafeMutableAddress { unsafe records + index }
   }
 
+  /// The loans that are out.
+  var out: [Int] { (0..<capacity).filter { self[$0].nextFree < 0 } }
+
   /// Enters a loan of a slot, in the format that the record had last. There must be one left.
   @inline(__always)
   mutating func enter(_ slot: Int, of pool: Pool) -> Int {
     precondition(outCount < capacity, "loan \(outCount) out of \(capacity)")
     let index = firstFree
     firstFree = self[index].nextFree
+    self[index].nextFree = -1
     outCount += 1
     self[index].slot = slot
     if self[index].pool !== pool { self[index].pool = pool }
