@@ -40,11 +40,10 @@
 
     public mutating func run(in session: CaptureSession) throws(ScreenError) {
       guard let screen = try Self.connect(options, session) else { return }
-      // Whatever is waited for ends when the connection is cut.
-      let connection = screen.connection
-      let ended = try Self.atDeadline(of: session) { connection.cut() }
+      // Whatever is waited for then ends.
+      let ended = try Self.atDeadline(of: session) { screen.cut() }
       defer { ended?.raise() }
-      let result = session.stop.observed(by: { connection.cut() }) {
+      let result = session.stop.observed(by: { screen.cut() }) {
         Result { () throws(ScreenError) in
           try Self.unlessOver(session) { () throws(ScreenError) in
             try capture(screen, in: session)
@@ -95,7 +94,8 @@
             Result { () throws(ScreenError) in
               try RootScreen(
                 display: options.display, allowsWayland: options.allowsWayland,
-                needsSharedMemory: options.backend != .socket, until: session.deadline)
+                needsSharedMemory: options.backend != .socket,
+                sharesPools: options.backend == .shm, until: session.deadline)
             })
         }
       } catch { throw .system(error) }
@@ -113,7 +113,7 @@
         throw .noSuchWindow(target.window.id, display: screen.connection.display)
       }
       let format = try Self.format(of: area, options)
-      let pools = SharedPools(screen.connection)
+      let pools = SharedPools(screen.poolConnection ?? screen.connection)
       var publisherOptions = PublisherOptions()
       publisherOptions.streamChanged = session.streamChanged
       if options.backend == .shm {

@@ -109,13 +109,19 @@ final class PublisherLine: Sendable {
   /// Whether the publisher has gone, one way or another.
   var isGone: Bool { gone.load(ordering: .acquiring) }
 
-  func pool(_ generation: UInt32) -> PoolView? {
-    pools.withLock { pools in pools.first { $0.generation == generation } }
+  /// Where a pool is, at one moment: between two looks it may come.
+  enum Whereabouts {
+    case here(PoolView)
+    case onItsWay
+    /// Newer ones are here.
+    case gone
   }
 
-  /// Whether a pool of this generation is still to come.
-  func awaitsPool(_ generation: UInt32) -> Bool {
-    pools.withLock { pools in pools.allSatisfy { $0.generation < generation } }
+  func pool(_ generation: UInt32) -> Whereabouts {
+    pools.withLock { pools in
+      if let pool = pools.first(where: { $0.generation == generation }) { return .here(pool) }
+      return pools.allSatisfy { $0.generation < generation } ? .onItsWay : .gone
+    }
   }
 
   /// The generation of the newest pool.

@@ -207,10 +207,10 @@ def crawler():
 
 
 def miser():
-    """Acknowledges no pool, holds the frame that is there, and then everything it can."""
+    """Acknowledges no pool, holds the third frame, and then everything it can."""
     seat = Seat(holds=16)
     ready()
-    while seat.cursor() == 0:
+    while seat.cursor() < 3:
         os.sched_yield()
     place = seat.place
     held = seat.cursor()
