@@ -22,7 +22,7 @@
 #define SUBS 2
 #endif
 #ifndef N
-#define N 5
+#define N 4
 #endif
 #ifndef T
 #define T 1
