@@ -29,7 +29,8 @@ static void on_gathering(GstElement *element, GParamSpec *property, gpointer pee
   (void)property;
   GstWebRTCICEGatheringState state;
   g_object_get(element, "ice-gathering-state", &state, NULL);
-  if (state == GST_WEBRTC_ICE_GATHERING_STATE_COMPLETE) webrtc_peer_tell(peer, WEBRTC_GATHERED, 0, "");
+  if (state == GST_WEBRTC_ICE_GATHERING_STATE_COMPLETE)
+    webrtc_peer_tell(peer, WEBRTC_GATHERED, 0, "");
 }
 
 static void on_connection(GstElement *element, GParamSpec *property, gpointer context) {
@@ -51,7 +52,9 @@ static void on_connection(GstElement *element, GParamSpec *property, gpointer co
       webrtc_peer_tell(peer, WEBRTC_DISCONNECTED, 0, "");
       break;
     case GST_WEBRTC_PEER_CONNECTION_STATE_FAILED:
-    case GST_WEBRTC_PEER_CONNECTION_STATE_CLOSED: webrtc_peer_tell(peer, WEBRTC_FAILED, 0, ""); break;
+    case GST_WEBRTC_PEER_CONNECTION_STATE_CLOSED:
+      webrtc_peer_tell(peer, WEBRTC_FAILED, 0, "");
+      break;
     default: break;
   }
 }

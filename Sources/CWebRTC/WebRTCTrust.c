@@ -20,6 +20,8 @@ void webrtc_peer_expect(webrtc_peer *peer, const GstSDPMessage *description) {
   }
 }
 
+/// OpenSSL shows every certificate that the peer sent, in no order that tells which is its own:
+/// each has to be named. WebRTC's peers send one.
 static void on_certificate(GstElement *decoder, GParamSpec *property, gpointer context) {
   (void)property;
   webrtc_peer *peer = context;

@@ -38,7 +38,7 @@ extension Directory {
       // Two processes replaced it meanwhile.
       if status.linkCount == 0 { continue }
       let isFull = status.byteCount > 0 && status.byteCount + byteCount > limit
-      // Of all who find the log full, the one that has the lock renames it; nobody renames the next.
+      // Of all who find the log full, the one that has the lock renames it, and nobody the next.
       guard isFull, (try? file.lockByte(0)) != false,
         try self.status(of: name)?.inode == status.inode
       else { return file }
