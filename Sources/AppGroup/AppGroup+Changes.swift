@@ -181,7 +181,7 @@ extension AppGroup {
       var left: [String] = []
       if let run = try place.openRun(isMaking: false) {
         if !isForced { try requireIdle(id, in: run) }
-        // From here on there is no such group, whatever becomes of what it leaves.
+        // From here on the group does not exist, even if removing its files fails.
         aside = try [setAside(id, in: state), setAside(id, in: run)]
         left = sweep(run)
       } else {
@@ -203,7 +203,7 @@ extension AppGroup {
   }
 
   /// Gives the entry another name, so that the group is gone at once, as a whole; sweeping removes
-  /// what has that name. None there is no error.
+  /// what has that name. A missing entry is not an error.
   /// - Returns: the path of that name.
   @discardableResult
   private static func setAside(

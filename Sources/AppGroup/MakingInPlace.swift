@@ -46,7 +46,7 @@ func give(_ directory: borrowing Directory, to ownerID: UInt32) throws(SystemErr
 }
 
 /// Removes what dead processes left half made or half removed. Only under the place's lock.
-/// - Returns: the paths of what cannot be removed. That is no failure of who sweeps: a member may
+/// - Returns: the paths of what cannot be removed. This is not an error: a member may
 ///   have made directories there that the group's owner may not empty, or that are too deep.
 @discardableResult
 func sweep(_ directory: borrowing Directory) -> [String] {

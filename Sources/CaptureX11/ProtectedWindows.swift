@@ -57,7 +57,7 @@
     /// All of each window, also what others cover: what lies in front may be shaped or translucent.
     private(set) var areas: [PixelRect] = []
 
-    /// A server has no more clients' resources than that in practice.
+    /// More windows than a server holds in practice.
     private static let maximumWindowCount = 1 << 17
     /// Windows whose questions are under way at once.
     private static let batch = 128

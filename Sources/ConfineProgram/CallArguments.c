@@ -11,7 +11,7 @@
 /// Linux reads this many bits of an argument that is an int.
 static const scmp_datum_t asInt = 0xffffffff;
 
-/// Files that give the role's user or group to whoever runs them stay when the role is gone.
+/// Refuses set-user-ID and set-group-ID bits: such a file outlives the role and lends its user.
 static int filter_modes(scmp_filter_ctx filter) {
   static const struct {
     const char *name;
@@ -73,7 +73,7 @@ int filter_arguments(scmp_filter_ctx filter, bool keepsFiles) {
   // Typing into the terminal that the host reads.
   if (result == 0) result = forbid_value(filter, "ioctl", TIOCSTI);
   if (result == 0) result = forbid_value(filter, "ioctl", TIOCLINUX);
-  // Whoever opens a file for writing would wait for who has a lease.
+  // A process that opens a file for writing waits for the holder of its lease.
   if (result == 0) result = forbid_value(filter, "fcntl", F_SETLEASE);
   if (result == 0) result = forbid_value(filter, "fcntl64", F_SETLEASE);
   // Attributes of a file that may only be read.

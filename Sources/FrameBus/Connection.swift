@@ -94,8 +94,8 @@ final class SubscriberRequest: Sendable {
     [page.descriptor.number] + (semaphore.map { [$0.number] } ?? [])
   }
 
-  /// Once the subscriber has mapped it: whoever can punch holes into what the publisher reads for
-  /// each frame makes each publish fault.
+  /// Called once the subscriber has mapped the memory. The publisher reads it for each frame, and a
+  /// hole punched into it would make each publish fault.
   func seal() throws(SystemError) {
     try page.add([.futureWrites, .seals])
     try semaphore?.seal()

@@ -42,7 +42,7 @@ extension Directory {
     guard result == 0 else { throw .last("renameat2", path: path(of: newName)) }
   }
 
-  /// Removes one entry that is no directory. None there is no error.
+  /// Removes one entry that is not a directory. A missing entry is not an error.
   package borrowing func removeFile(_ name: String) throws(SystemError) {
     // SAFETY: the kernel reads the name during the call only.
     if unsafe unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT { return }
@@ -56,7 +56,7 @@ extension Directory {
     throw .last("unlinkat", path: path(of: name))
   }
 
-  /// Removes an entry with everything below it, following no link. None there is no error.
+  /// Removes an entry with everything below it, following no link. A missing entry is not an error.
   /// - Parameter depth: how many levels of directories may lie below; more is `ELOOP`, so that a
   ///   hostile tree cannot exhaust the stack or the descriptors.
   package borrowing func removeTree(_ name: String, depth: Int = 64) throws(SystemError) {

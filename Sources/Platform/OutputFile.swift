@@ -81,7 +81,7 @@ package struct OutputFile: Hashable, Sendable {
     String(path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...])
   }
 
-  /// Removes the file. None there is no error.
+  /// Removes the file. A missing file is not an error.
   package func remove() throws(SystemError) {
     // SAFETY: the kernel reads the path during the call only.
     guard unsafe unlink(path) == 0 || errno == ENOENT else {
