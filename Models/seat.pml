@@ -9,8 +9,8 @@
    I3  when nothing can move any more (`timeout`): the publisher sleeps only if nobody counts, and
        who has the place is who is attached, and counts. No hello is without an answer.
 
-   A hello here is the hello, the page and the answer that it is mapped: until then there is no place,
-   and nothing to give back. A hello that waits for a larger pool is one that comes later.
+   A hello here is the hello, the page and the answer that it is mapped: until then there is no
+   place, and nothing to give back. A hello that waits for a larger pool is one that comes later.
 
    A connection is the kernel's: what was sent before its end is read before its end. The control
    plane is one thread, so one of its handlers runs at a time. Its timeout may expire at any time

@@ -124,7 +124,8 @@ final class FakePublisher: @unchecked Sendable {  // because only `said` is shar
     welcome.pool = pool
     let announced = fb_pool_message(
       header: Self.header(Int(FB_MESSAGE_POOL)),
-      pool: fb_pool_description(generation: 2, slot_count: 2, slot_bytes: 4096))
+      pool: fb_pool_description(generation: 2, slot_count: 2, slot_bytes: 4096),
+      oldest: 1, reserved: 0)
     said.withLock { $0 = (Self.bytes(of: welcome), Self.bytes(of: announced)) }
   }
 

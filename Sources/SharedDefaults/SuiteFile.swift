@@ -25,17 +25,16 @@ final class SuiteFile: Sendable {
       throw .untrusted(path: path, why: "it is a \(found.kind.rawValue), not a file")
     }
     var refusal: SystemError?
-    let opened = try attempt { () throws(SystemError) -> Descriptor in
-      do throws(SystemError) {
-        return try directory.openForLooking(name.fileName)
-      } catch {
-        guard error.isAccessRefusal || error.reasonKind == .readOnly else { throw error }
-        refusal = error
-        return try directory.openForReading(name.fileName)
-      }
+    let opened = try attempt { () throws(SystemError) in
+      try Self.opened(name, in: directory, &refusal)
     }
+    guard let opened else { return nil }
     let status = try attempt { () throws(SystemError) in try fileStatus(of: opened, path: path) }
-    guard status.kind == .file, status.linkCount == 1 else {
+    if status.kind != .file {
+      throw .untrusted(path: path, why: "it is a \(status.kind.rawValue), not a file")
+    }
+    // A file that another process has just replaced has no link, and says that it is retired.
+    if status.linkCount > 1 {
       throw .untrusted(path: path, why: "it has \(status.linkCount) hard links")
     }
     let access: Mapping.Access = refusal == nil ? .readAndWrite : .read
@@ -46,6 +45,22 @@ final class SuiteFile: Sendable {
     self.path = path
     self.status = status
     self.refusal = refusal
+  }
+
+  /// - Parameter refusal: set to the reason if the file can only be read.
+  /// - Returns: nil if the file no longer exists.
+  private static func opened(
+    _ name: SuiteName, in directory: borrowing Directory, _ refusal: inout SystemError?
+  ) throws(SystemError) -> Descriptor? {
+    do throws(SystemError) {
+      return try directory.openForLooking(name.fileName)
+    } catch {
+      // Another process removed it meanwhile.
+      if error.isMissing { return nil }
+      guard error.isAccessRefusal || error.reasonKind == .readOnly else { throw error }
+      refusal = error
+      return try directory.openForReading(name.fileName)
+    }
   }
 
   /// Whether a directory entry refers to this file.

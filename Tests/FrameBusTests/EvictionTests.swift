@@ -41,8 +41,7 @@ import Testing
     try waitUntil("it is seated") { publisher.subscriberCount == 1 }
     try growThreeTimes(&publisher)
     // The newest pool has its first frame, in its first slot; the miser holds it.
-    try publishWhole(&publisher)
-    try peer.program.waitForOutput("holding 1\n")
+    try peer.program.waitForOutput("holding 3\n")
     try peer.program.waitForOutput("evicted")
     var offsets: Set<Int> = []
     // Slowly enough for the miser, who goes on as if it were a subscriber.
@@ -94,9 +93,10 @@ func stop(_ program: RunningProgram) throws {
   }
 }
 
-/// Makes three pools, one after the other, each for a larger picture than the one before.
+/// Publishes a frame in each of three pools, each for a larger picture than the one before.
 private func growThreeTimes(_ publisher: inout Publisher) throws {
   for width in [2000, 4000, 8000] {
     try publisher.setFormat(try .video(.xrgb8888, width: width, height: 4))
+    try publishWhole(&publisher)
   }
 }

@@ -65,7 +65,7 @@ import Testing
     withExtendedLifetime(crowd) {}
   }
 
-  /// The pool grows twice under those who hold frames and those who come.
+  /// The pool grows under those who hold frames and those who come.
   @Test func aPoolThatGrowsLosesNoFrameAndNoHold() throws {
     let world = try World()
     var publisher = try world.publisher {
@@ -77,17 +77,25 @@ import Testing
     for expected in 1...50 {
       crowd.append(Shelf(try world.subscriber { $0.holds = 2 }))
       try publishNumbered(&publisher)
-      #expect(try receivedNumber(&witness) == UInt64(expected))
+      try expect(expected, from: &witness)
       try crowd[expected - 1].receiveAndHold()
     }
     for round in 51...400 {
       try publishNumbered(&publisher)
-      #expect(try receivedNumber(&witness) == UInt64(round))
+      try expect(round, from: &witness)
     }
     #expect(witness.droppedCount == 0)
     for (index, shelf) in crowd.enumerated() { #expect(shelf.heldNumber == UInt64(index + 1)) }
     #expect(try listStreams(in: world.group).first?.slots == 131)
     #expect(try listStreams(in: world.group).first?.evictions == 0)
+  }
+
+  /// Waits for a frame, which may be there before its pool.
+  private func expect(_ expected: Int, from subscriber: inout Subscriber) throws {
+    guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(60))) else {
+      throw HarnessError("no frame \(expected)")
+    }
+    #expect(number(of: lease) == UInt64(expected))
   }
 
   /// A picture published once, and then more who look than the first pool has room for.
@@ -108,6 +116,56 @@ import Testing
         #expect(number(of: lease) == 1)
       }
     }
+  }
+
+  /// The same, while a larger picture is to come, and has its pool already.
+  @Test func poolsWithoutAFrameHideNoneThatIsThere() throws {
+    let world = try World()
+    var publisher = try world.publisher {
+      $0.firstPoolBytes = 1
+      $0.placesPerUser = 64
+    }
+    try publishNumbered(&publisher)
+    var crowd: [Shelf] = []
+    for height in [8, 4096, 8192] {
+      try publisher.setFormat(try .video(.xrgb8888, width: 64, height: height))
+      for _ in 1...14 {
+        let shelf = Shelf(try world.subscriber(.keepLatest(2)))
+        crowd.append(shelf)
+        try #require(shelf.nextNumber() == 1)
+      }
+    }
+    try publishNumbered(&publisher)
+    for shelf in crowd { #expect(shelf.nextNumber() == 2) }
+  }
+
+  /// More pools than a subscriber has yet heard of lie in the ring.
+  @Test func aRingOverManyPoolsLosesNoFrame() throws {
+    let world = try World()
+    var publisher = try world.publisher {
+      $0.firstPoolBytes = 1
+      $0.ringDepth = 8
+      $0.allowsLossless = true
+      $0.placesPerUser = 64
+    }
+    let slow = Shelf(try world.subscriber(.lossless(deadline: .seconds(60))))
+    var crowd: [Shelf] = []
+    for round in 0..<3 {
+      try publishNumbered(&publisher)
+      // More than there is room for.
+      for _ in 1...(round + 1) * 9 - crowd.count {
+        crowd.append(Shelf(try world.subscriber { $0.holds = 1 }))
+      }
+      try publishNumbered(&publisher)
+      try publisher.setFormat(try .video(.xrgb8888, width: 64, height: 2048 << round))
+    }
+    try publishNumbered(&publisher)
+    let late = Shelf(try world.subscriber(.lossless(deadline: .seconds(60))) { $0.start = .oldest })
+    for expected in 1...7 {
+      #expect(slow.nextNumber() == UInt64(expected))
+      #expect(late.nextNumber() == UInt64(expected))
+    }
+    withExtendedLifetime(crowd) {}
   }
 
   /// Pools for larger pictures, by the publishing thread, and for more holds, as subscribers come

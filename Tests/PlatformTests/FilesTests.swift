@@ -29,6 +29,22 @@ import Testing
     #expect(try directory.names() == ["f"])
   }
 
+  /// Of two that find a log full, one renames it: the other would fail, or rename the new one over
+  /// the old one.
+  @Test func severalWritersOfAFullLogLoseNoLine() throws {
+    let directory = try Directory(path: root.path)
+    let line = Array("a line of the log\n".utf8)
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      for _ in 1...2000 {
+        #expect(throws: Never.self) {
+          try directory.append(line, toLog: "log", limit: 2 * line.count)
+        }
+      }
+    }
+    #expect(try directory.names() == ["log", "log.old"])
+    #expect(try directory.readFile("log.old", limit: 1 << 20).bytes.starts(with: line + line))
+  }
+
   @Test func whatIsNoSmallFileIsNotRead() throws {
     let directory = try Directory(path: root.path)
     try output(of: "mkfifo", [root.file("fifo")])

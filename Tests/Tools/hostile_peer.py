@@ -81,7 +81,7 @@ def malformed():
     """Every one of these must end the connection."""
     random.seed(7)
     messages = [b"", b"\0", hello()[:40], hello() + b"\0", header(99), header(ACK), header(LOOK)]
-    messages += [header(POOL).ljust(32, b"\0"), header(WELCOME).ljust(128, b"\xff"), b"x" * 5000]
+    messages += [header(POOL).ljust(40, b"\0"), header(WELCOME).ljust(128, b"\xff"), b"x" * 5000]
     messages += [random.randbytes(random.randrange(1, 5000)) for _ in range(50)]
     messages.append(header(SEATED) + bytes(8))
     for message in messages:
@@ -207,10 +207,10 @@ def crawler():
 
 
 def miser():
-    """Acknowledges no pool, holds the frame that is there, and then everything it can."""
+    """Acknowledges no pool, holds the third frame, and then everything it can."""
     seat = Seat(holds=16)
     ready()
-    while seat.cursor() == 0:
+    while seat.cursor() < 3:
         os.sched_yield()
     place = seat.place
     held = seat.cursor()
@@ -590,7 +590,7 @@ def chatterbox():
     os.kill(subscriber, signal.SIGSTOP)
     for _ in range(100):
         peer.send(header(LOOK) + bytes(8))
-    message = header(POOL) + struct.pack("<IIQ", 2, 2, 4096)
+    message = header(POOL) + struct.pack("<IIQII", 2, 2, 4096, 1, 0)
     socket.send_fds(peer, [message], [fake.memory(8192)])
     fake.write(1, pool=2)
     struct.pack_into("<II", fake.board, AT_STATE, 2, 1)

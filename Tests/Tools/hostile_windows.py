@@ -9,7 +9,8 @@ shown.
                  no picture may show it.
   many COUNT     makes COUNT windows, prints "ready", and continues after a line of input
   deep LEVELS    nests LEVELS windows, the innermost cyan, prints "ready", and waits for a line
-  unrest         moves one window continuously, and prints "ready" when it has begun
+  unrest [marked|WINDOW]  moves a window continuously, and prints "ready" when it has begun: its own
+                 window, a marked cyan one, or that of another client
   resize WINDOW SECONDS   resizes a window continuously, and to 90x70 at the end
   screen SECONDS          resizes the screen continuously, and to 90x70 at the end
   saver SECONDS           turns the screen saver on and off
@@ -129,17 +130,27 @@ def deep(levels):
     until_line()
 
 
-def unrest():
-    one = window(root, PLAIN, 100, 100)
-    one.map()
+def unrest(which="own"):
+    if which in ["own", "marked"]:
+        one = window(root, CYAN if which == "marked" else PLAIN, 100, 100)
+        if which == "marked":
+            mark(one)
+        one.map()
+    else:
+        one = screen.create_resource_object("window", int(which, 16))
     screen.sync()
     print("ready", flush=True)
     step = 0
     while True:
         step += 1
-        one.configure(x=100 + step % 2)
+        one.configure(x=100 + step % 20, y=100 + step % 7)
         if step % 100 == 0:
-            screen.sync()
+            screen.flush()
+
+
+def side(least, end):
+    """A width or height that is not the one in the end."""
+    return chance.choice([number for number in range(least, end) if number not in (70, 90)])
 
 
 def resize(identifier, length):
@@ -147,7 +158,7 @@ def resize(identifier, length):
     for _ in seconds(length):
         for _ in range(20):
             one.configure(
-                width=chance.randrange(1, 200), height=chance.randrange(1, 150),
+                width=side(1, 200), height=side(1, 150),
                 border_width=chance.randrange(0, 3))
         screen.sync()
     one.configure(width=90, height=70, border_width=0)
@@ -161,7 +172,7 @@ def resize_screen(length):
     for _ in seconds(length):
         for _ in range(20):
             root.xrandr_set_screen_size(
-                chance.randrange(16, 320), chance.randrange(16, 240), 100, 100)
+                side(16, 320), side(16, 240), 100, 100)
         screen.sync()
     root.xrandr_set_screen_size(90, 70, 100, 100)
     screen.sync()

@@ -16,6 +16,7 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   answers=D       has this direction in its answer, such as inactive
   refuses=KIND    answers that it takes no audio, or no video
   sends=yes       answers that it sends as well, and does so
+  fingerprint=no  answers with the fingerprint of a certificate that it does not have
   pli=N           asks for a key frame after every N frames, by PLI (RFC 4585)
   fir=N           the same by FIR (RFC 5104)
 
@@ -24,6 +25,7 @@ Of the pictures it also says which are key frames (`key 17`), the longest time f
 """
 import asyncio
 import ipaddress
+import re
 import ssl
 import sys
 import time
@@ -102,6 +104,11 @@ async def consume(receiver, track):
             say("sound", *heard)
 
 
+def forged(fingerprint):
+    """The same with each byte inverted."""
+    return ":".join(f"{255 - int(byte, 16):02X}" for byte in fingerprint.split(":"))
+
+
 def is_refused(request):
     token = settings.get("token")
     return token and request.headers.get("Authorization") != "Bearer " + token
@@ -156,6 +163,9 @@ async def post(request):
         answer = "m=".join(
             each.replace("a=recvonly", "a=inactive")
             if each.startswith(settings["refuses"]) else each for each in sections)
+    if settings.get("fingerprint") == "no":
+        answer = re.sub(
+            r"(a=fingerprint:\S+ )(\S+)", lambda found: found[1] + forged(found[2]), answer)
     for line in answer.splitlines():
         if line in ("a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"):
             say("answer", line)

@@ -45,7 +45,8 @@ public struct ExtensionRegistry: Sendable {
         throw .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
       }
     }
-    guard status.isChangedOnly(by: group.ownerID), status.linkCount == 1 else {
+    // It has no name if it has just been replaced.
+    guard status.isChangedOnly(by: group.ownerID), status.linkCount <= 1 else {
       throw .untrusted(
         path: path, why: "users other than \(userText(group.ownerID)) could change it")
     }

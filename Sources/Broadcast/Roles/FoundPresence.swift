@@ -23,7 +23,7 @@ struct FoundPresence {
     self.name = name
     inode = status.inode
     do throws(SystemError) {
-      let socket = try MessageSocket.connect(to: "/proc/self/fd/\(node.number)")
+      let socket = try MessageSocket.connect(to: node)
       guard let found = PeerProcess(of: socket), found.credentials.uid == status.ownerID,
         group.roles(uid: found.credentials.uid, gid: found.credentials.gid).contains(role),
         !found.hasEnded

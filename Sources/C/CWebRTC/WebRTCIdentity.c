@@ -8,6 +8,8 @@
 #include <openssl/rand.h>
 #include <openssl/x509.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 enum { VALID_SECONDS = 30 * 24 * 3600, CLOCK_SKEW_SECONDS = 24 * 3600 };
 
@@ -39,10 +41,10 @@ static bool write_pem(EVP_PKEY *key, X509 *certificate, char *text, size_t capac
   return isWritten;
 }
 
-static bool write_fingerprint(X509 *certificate, char *text, size_t capacity) {
+static bool write_fingerprint(X509 *certificate, const EVP_MD *hash, char *text, size_t capacity) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned count = 0;
-  if (X509_digest(certificate, EVP_sha256(), digest, &count) != 1) return false;
+  if (hash == NULL || X509_digest(certificate, hash, digest, &count) != 1) return false;
   if (count * 3 > capacity) return false;
   for (unsigned i = 0; i < count; i++)
     snprintf(text + 3 * i, 4, "%02X%s", digest[i], i + 1 < count ? ":" : "");
@@ -55,10 +57,36 @@ bool webrtc_identity_make(struct webrtc_identity *identity) {
   bool isMade =
       key != NULL && certificate != NULL && fill(certificate, key) &&
       write_pem(key, certificate, identity->pem, sizeof identity->pem) &&
-      write_fingerprint(certificate, identity->fingerprint, sizeof identity->fingerprint);
+      write_fingerprint(certificate, EVP_sha256(), identity->fingerprint,
+                        sizeof identity->fingerprint);
   X509_free(certificate);
   EVP_PKEY_free(key);
   return isMade;
+}
+
+/// Those of RFC 8122 that are not broken.
+static const EVP_MD *hash_named(const char *name, size_t length) {
+  if (length == 7 && strncasecmp(name, "sha-256", length) == 0) return EVP_sha256();
+  if (length == 7 && strncasecmp(name, "sha-384", length) == 0) return EVP_sha384();
+  if (length == 7 && strncasecmp(name, "sha-512", length) == 0) return EVP_sha512();
+  if (length == 5 && strncasecmp(name, "sha-1", length) == 0) return EVP_sha1();
+  return NULL;
+}
+
+bool webrtc_certificate_has(const char *pem, const char *fingerprint) {
+  const char *value = strchr(fingerprint, ' ');
+  if (value == NULL) return false;
+  const EVP_MD *hash = hash_named(fingerprint, (size_t)(value - fingerprint));
+  while (*value == ' ') value++;
+  BIO *memory = BIO_new_mem_buf(pem, -1);
+  X509 *certificate = memory != NULL ? PEM_read_bio_X509(memory, NULL, NULL, NULL) : NULL;
+  char text[3 * EVP_MAX_MD_SIZE];
+  size_t length = strcspn(value, " ");
+  bool isSame = certificate != NULL && write_fingerprint(certificate, hash, text, sizeof text) &&
+                strlen(text) == length && strncasecmp(text, value, length) == 0;
+  X509_free(certificate);
+  BIO_free(memory);
+  return isSame;
 }
 
 #else

@@ -9,44 +9,52 @@
 
 #include "WebRTCPeer.h"
 
-static void tell(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
-                 const char *text) {
+void webrtc_peer_tell(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
+                      const char *text) {
   struct webrtc_event event = {.kind = kind, .mediaIndex = mediaIndex, .text = text};
   peer->handler(peer->context, &event);
 }
 
 static void on_negotiation_needed(GstElement *element, gpointer peer) {
   (void)element;
-  tell(peer, WEBRTC_READY, 0, "");
+  webrtc_peer_tell(peer, WEBRTC_READY, 0, "");
 }
 
 static void on_candidate(GstElement *element, guint mediaIndex, gchar *text, gpointer peer) {
   (void)element;
-  if (text != NULL && text[0] != 0) tell(peer, WEBRTC_CANDIDATE, mediaIndex, text);
+  if (text != NULL && text[0] != 0) webrtc_peer_tell(peer, WEBRTC_CANDIDATE, mediaIndex, text);
 }
 
 static void on_gathering(GstElement *element, GParamSpec *property, gpointer peer) {
   (void)property;
   GstWebRTCICEGatheringState state;
   g_object_get(element, "ice-gathering-state", &state, NULL);
-  if (state == GST_WEBRTC_ICE_GATHERING_STATE_COMPLETE) tell(peer, WEBRTC_GATHERED, 0, "");
+  if (state == GST_WEBRTC_ICE_GATHERING_STATE_COMPLETE)
+    webrtc_peer_tell(peer, WEBRTC_GATHERED, 0, "");
 }
 
-static void on_connection(GstElement *element, GParamSpec *property, gpointer peer) {
+static void on_connection(GstElement *element, GParamSpec *property, gpointer context) {
   (void)property;
+  webrtc_peer *peer = context;
   GstWebRTCPeerConnectionState state;
   g_object_get(element, "connection-state", &state, NULL);
   switch (state) {
     case GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED:
+      if (atomic_load(&peer->trust) != WEBRTC_TRUSTED) {
+        webrtc_peer_tell(peer, WEBRTC_IMPOSTOR, 0, "");
+        break;
+      }
       // rtpbin reports no capture time until it knows the latency of the senders, which is 0.
       gst_element_send_event(element, gst_event_new_latency(0));
-      tell(peer, WEBRTC_CONNECTED, 0, "");
+      webrtc_peer_tell(peer, WEBRTC_CONNECTED, 0, "");
       break;
     case GST_WEBRTC_PEER_CONNECTION_STATE_DISCONNECTED:
-      tell(peer, WEBRTC_DISCONNECTED, 0, "");
+      webrtc_peer_tell(peer, WEBRTC_DISCONNECTED, 0, "");
       break;
     case GST_WEBRTC_PEER_CONNECTION_STATE_FAILED:
-    case GST_WEBRTC_PEER_CONNECTION_STATE_CLOSED: tell(peer, WEBRTC_FAILED, 0, ""); break;
+    case GST_WEBRTC_PEER_CONNECTION_STATE_CLOSED:
+      webrtc_peer_tell(peer, WEBRTC_FAILED, 0, "");
+      break;
     default: break;
   }
 }
@@ -99,7 +107,7 @@ static GstPadProbeReturn on_rtcp(GstPad *pad, GstPadProbeInfo *info, gpointer co
   return GST_PAD_PROBE_OK;
 }
 
-static void add_probe(GstElement *element, const char *name, GstPadProbeCallback probe,
+void webrtc_add_probe(GstElement *element, const char *name, GstPadProbeCallback probe,
                       void *context) {
   GstPad *pad = gst_element_get_static_pad(element, name);
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, probe, context,
@@ -115,14 +123,16 @@ static void on_element(GstBin *bin, GstBin *inner, GstElement *element, gpointer
   if (factory == NULL) return;
   if (strcmp(GST_OBJECT_NAME(factory), "dtlssrtpdec") == 0) {
     g_object_set(element, "pem", peer->identity.pem, NULL);
-    add_probe(element, "rtcp_src", on_rtcp, peer);
+    webrtc_peer_check(peer, element);
+    webrtc_add_probe(element, "rtcp_src", on_rtcp, peer);
   }
   // Time began with the first frame, before the pipeline started. Waiting for each frame's time
   // would delay every frame by the pipeline's start-up time.
   if (strcmp(GST_OBJECT_NAME(factory), "clocksync") == 0)
     g_object_set(element, "sync", FALSE, NULL);
   if (strcmp(GST_OBJECT_NAME(factory), "nicesrc") == 0)
-    add_probe(element, "src", on_packet, NULL);
+    webrtc_add_probe(element, "src", on_packet, NULL);
+  if (strcmp(GST_OBJECT_NAME(factory), "nicesink") == 0) webrtc_peer_guard(peer, element);
 }
 
 /// Receivers synchronise pictures and sound by their capture times, not by their times of sending.
@@ -170,6 +180,7 @@ webrtc_peer *webrtc_peer_watch(GstElement *element, webrtc_event_handler handler
   disable_port_mapping(element);
   report_capture_time(element);
   peer->element = gst_object_ref(element);
+  peer->named = g_ptr_array_new_with_free_func(g_free);
   peer->handler = handler;
   peer->context = context;
   g_signal_connect(element, "on-negotiation-needed", G_CALLBACK(on_negotiation_needed), peer);
@@ -282,6 +293,7 @@ bool webrtc_peer_describe(webrtc_peer *peer, const char *signal, GstWebRTCSDPTyp
     snprintf(message, capacity, "it is not a session description");
     return false;
   }
+  if (strcmp(signal, "set-remote-description") == 0) webrtc_peer_expect(peer, parsed);
   // Takes ownership of the message.
   GstWebRTCSessionDescription *description = gst_webrtc_session_description_new(type, parsed);
   GstPromise *promise = gst_promise_new();
@@ -310,6 +322,7 @@ void webrtc_peer_destroy(webrtc_peer *peer) {
   g_signal_handlers_disconnect_by_data(peer->element, peer);
   gst_object_unref(peer->element);
   g_clear_object(&peer->sound);
+  g_ptr_array_unref(peer->named);
   explicit_bzero(&peer->identity, sizeof peer->identity);
   g_free(peer);
 }

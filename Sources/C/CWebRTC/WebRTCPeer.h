@@ -1,9 +1,14 @@
 #pragma once
 #define GST_USE_UNSTABLE_API
 #include <gst/gst.h>
+#include <gst/sdp/sdp.h>
 #include <gst/webrtc/webrtc.h>
+#include <stdatomic.h>
 
 #include "CWebRTC.h"
+
+/// What is known of the certificate that the peer showed. An impostor stays one.
+typedef enum { WEBRTC_UNKNOWN, WEBRTC_TRUSTED, WEBRTC_UNTRUSTED } webrtc_trust;
 
 struct webrtc_peer {
   /// webrtcbin.
@@ -11,12 +16,27 @@ struct webrtc_peer {
   /// The appsrc of sound, or NULL.
   GstElement *sound;
   struct webrtc_identity identity;
+  /// The fingerprints that the peer's description names: set before there is anybody to connect to.
+  GPtrArray *named;
+  /// A `webrtc_trust`.
+  atomic_int trust;
   webrtc_event_handler handler;
   void *context;
   /// Receives the peer's RTCP packets, or NULL.
   webrtc_rtcp_handler rtcpHandler;
   void *rtcpContext;
 };
+
+/// Records the fingerprints that the peer's description contains.
+void webrtc_peer_expect(webrtc_peer *peer, const GstSDPMessage *description);
+/// Checks each certificate that the peer presents to a `dtlssrtpdec`, before keys are exported.
+void webrtc_peer_check(webrtc_peer *peer, GstElement *decoder);
+/// Drops all output of a `nicesink` except the handshake until the peer is trusted.
+void webrtc_peer_guard(webrtc_peer *peer, GstElement *sink);
+void webrtc_peer_tell(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
+                      const char *text);
+void webrtc_add_probe(GstElement *element, const char *name, GstPadProbeCallback probe,
+                      void *context);
 
 /// Attaches to a webrtcbin, and gives it an identity of its own. NULL: that cannot be made.
 webrtc_peer *webrtc_peer_watch(GstElement *element, webrtc_event_handler handler, void *context);

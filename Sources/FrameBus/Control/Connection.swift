@@ -94,8 +94,8 @@ final class SubscriberRequest: Sendable {
     [page.descriptor.number] + (semaphore.map { [$0.number] } ?? [])
   }
 
-  /// Seals the memory once the subscriber has mapped it: a process that can punch holes into memory
-  /// that the publisher reads for each frame makes each publish fault.
+  /// Seals the memory. Called once the subscriber has mapped it: the publisher reads it for each
+  /// frame, and a hole punched into it would make each publish fault.
   func seal() throws(SystemError) {
     try page.add([.futureWrites, .seals])
     try semaphore?.seal()

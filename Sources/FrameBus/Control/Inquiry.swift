@@ -21,7 +21,7 @@ final class Inquiry {
   ) throws(SystemError) -> Outcome {
     let rendezvous = Rendezvous(stream: stream, group: group, hello: fb_hello())
     do throws(SubscriberError) {
-      let socket = try rendezvous.connect(to: StreamFiles(stream, in: group).socketPath)
+      let socket = try rendezvous.connect()
       guard let inquiry = Inquiry(stream, socket) else { return .gone }
       return .asked(inquiry)
     } catch {

@@ -74,8 +74,10 @@ final class PublisherLine: Sendable {
       guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
         let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
       else { return false }
-      // Two are enough: frames in the ring use at most the two newest pools.
-      pools.withLock { $0 = $0.suffix(1) + [pool] }
+      pools.withLock { pools in
+        pools = pools.filter { $0.generation >= record.oldest }.suffix(PoolView.mostKept - 1)
+        pools.append(pool)
+      }
       // Relaxed: only decides how early an old pool is unmapped.
       newest.store(pool.generation, ordering: .relaxed)
       crashPoint(.poolMapped)
@@ -106,13 +108,19 @@ final class PublisherLine: Sendable {
   /// Whether the publisher has exited or died.
   var isGone: Bool { gone.load(ordering: .acquiring) }
 
-  func pool(_ generation: UInt32) -> PoolView? {
-    pools.withLock { pools in pools.first { $0.generation == generation } }
+  /// Where a pool is, at one moment: between two looks it may come.
+  enum Whereabouts {
+    case here(PoolView)
+    case onItsWay
+    /// Newer ones are here.
+    case gone
   }
 
-  /// Whether a pool of this generation has yet to arrive.
-  func awaitsPool(_ generation: UInt32) -> Bool {
-    pools.withLock { pools in pools.allSatisfy { $0.generation < generation } }
+  func pool(_ generation: UInt32) -> Whereabouts {
+    pools.withLock { pools in
+      if let pool = pools.first(where: { $0.generation == generation }) { return .here(pool) }
+      return pools.allSatisfy { $0.generation < generation } ? .onItsWay : .gone
+    }
   }
 
   /// The generation of the newest pool.

@@ -12,7 +12,7 @@ struct Rendezvous: Sendable {
   func request(
     _ doorbell: Doorbell, answeredBy deadline: Deadline
   ) throws(SubscriberError) -> Request {
-    let socket = SharedSocket(try connect(to: StreamFiles(stream, in: group).socketPath))
+    let socket = SharedSocket(try connect())
     guard socket.messages.send(hello) == .sent else { throw .noSuchStream(stream) }
     crashPoint(.helloSent)
     do throws(SystemError) {
@@ -80,10 +80,17 @@ struct Rendezvous: Sendable {
       ?? .malformed
   }
 
-  /// Connects, and verifies that the peer is a member of the group.
-  func connect(to path: String) throws(SubscriberError) -> MessageSocket {
+  /// Connects, and verifies that the peer is a member of the group. Does not follow links: one could
+  /// lead to a socket of another group.
+  func connect() throws(SubscriberError) -> MessageSocket {
+    let files = StreamFiles(stream, in: group)
     do throws(SystemError) {
-      let socket = try MessageSocket.connect(to: path)
+      let node = try Directory.passage(group.streamsPath).openNode(files.socketName)
+      let status = try fileStatus(of: node, path: files.socketPath)
+      guard status.kind == .socket, status.linkCount <= 1 else {
+        throw SystemError(code: -1, operation: "link", path: files.socketPath)
+      }
+      let socket = try MessageSocket.connect(to: node)
       let peer = try socket.peer()
       guard group.admits(uid: peer.uid, gid: peer.gid) else {
         throw SystemError(code: -1, operation: "peer", path: "\(peer.uid)")
@@ -93,10 +100,14 @@ struct Rendezvous: Sendable {
       if error.operation == "peer" {
         throw .untrusted(stream, "user \(error.path ?? "") has no role in the group")
       }
+      if error.operation == "link" {
+        throw .untrusted(stream, "\(error.path ?? "") is a link, or not a socket")
+      }
       // The backlog is full: the publisher is stopped or overloaded.
       if error.isFullQueue { throw .noAnswer(stream) }
       throw error.isAbsence
-        ? .noSuchStream(stream) : error.isAccessRefusal ? .notAllowed(path: path) : .system(error)
+        ? .noSuchStream(stream)
+        : error.isAccessRefusal ? .notAllowed(path: files.socketPath) : .system(error)
     }
   }
 }

@@ -46,7 +46,7 @@ extension StreamServer {
       Quota.Seat(uid: $0.peer.uid, holds: $0.holds)
     }
     let uid = connection.peer.uid
-    let quota = Quota(core.options, slotBytes: pools.last?.slotBytes ?? PageRow.pageBytes)
+    let quota = Quota(core.options, slotBytes: core.pools.newest.slotBytes)
     let holds: Int
     switch quota.answer(
       asked: Int(request.hello.holds), uid: uid, isOwner: uid == currentUserID(), besides: seats)
@@ -60,7 +60,7 @@ extension StreamServer {
       return false
     }
     guard core.pools.grant(holds) else {
-      return waitForPool(connection, quota)
+      return waitForPool(connection)
     }
     connection.holds = holds
     do throws(SystemError) {
@@ -75,15 +75,12 @@ extension StreamServer {
 
   /// Has a pool made for more holds, on a thread of its own: who writes into it besides, as an X
   /// server, may take long to attach.
-  private func waitForPool(_ connection: Connection, _ quota: Quota) -> Bool {
+  private func waitForPool(_ connection: Connection) -> Bool {
     waitingForPool.append(connection)
     guard waitingForPool.count == 1 else { return true }
     do throws(SystemError) {
       try startThread(named: "framebus-pool") { [core, loop, weak self] in
-        let result = Result { () throws(PublisherError) in
-          // All at once: subscribers keep two pools, and what is in the ring may lie in the first.
-          try core.grow(toHold: quota.holds)
-        }
+        let result = Result { () throws(PublisherError) in try core.grow() }
         loop.enqueue { [weak self] in self?.goOn(with: result) }
       }
       return true
@@ -95,10 +92,9 @@ extension StreamServer {
   }
 
   /// Continues with the connections that waited for a pool.
-  private func goOn(with result: Result<Pool?, PublisherError>) {
+  private func goOn(with result: Result<Void, PublisherError>) {
     let waiting = waitingForPool
     waitingForPool = []
-    if case .success(let pool?) = result { offer(pool) }
     for connection in waiting {
       guard connections[connection.id] === connection, let request = connection.request else {
         continue
@@ -176,7 +172,7 @@ extension StreamServer {
       throw SystemError.last("sendmsg")
     }
     crashPoint(.welcomeSent)
-    // The newer one, if there are two: what is in the ring lies in either.
+    // What is in the ring lies in any of them.
     connection.owedPools = Array(pools.dropFirst())
     flush(connection)
     // A peer that hangs up is noticed; one that is stopped or never answers needs this timeout.

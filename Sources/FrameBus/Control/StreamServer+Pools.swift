@@ -7,6 +7,21 @@ extension StreamServer {
   /// Maximum number of unacknowledged pools of a subscriber, which keeps their memory alive.
   private static let maximumUnacknowledgedPools = 2
 
+  /// Owes a new pool to every subscriber.
+  func offer(_ pool: Pool, keptFrom: UInt32) {
+    // Two loans of one pool may both have been its first.
+    guard pool.generation > pools.last?.generation ?? 0 else { return }
+    oldestPool = keptFrom
+    let areKept = { (pool: Pool) in pool.generation >= keptFrom }
+    pools = pools.filter(areKept).suffix(PoolView.mostKept - 1) + [pool]
+    for connection in connections.values where connection.place != nil && !connection.isEvicted {
+      connection.owedPools =
+        connection.owedPools.filter(areKept).suffix(PoolView.mostKept - 1) + [pool]
+      flush(connection)
+    }
+    noteRetainedMemory()
+  }
+
   /// Sends a subscriber its owed pools.
   func flush(_ connection: Connection) {
     while let pool = connection.owedPools.first {
@@ -14,7 +29,8 @@ extension StreamServer {
         return giveNotice(connection)
       }
       let message = fb_pool_message(
-        header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description)
+        header: fb_message_header(Int(FB_MESSAGE_POOL)), pool: pool.description,
+        oldest: oldestPool, reserved: 0)
       switch connection.socket.send(message, descriptors: [pool.file.descriptor.number]) {
       case .sent:
         crashPoint(.poolSent)
@@ -79,7 +95,7 @@ extension StreamServer {
   /// Publishes the memory of the pools kept for new frames and for owed subscribers.
   func noteRetainedMemory() {
     var kept: [ObjectIdentifier: Pool] = [:]
-    for pool in pools + connections.values.flatMap(\.owedPools) {
+    for pool in pools + [core.pools.newest] + connections.values.flatMap(\.owedPools) {
       kept[ObjectIdentifier(pool)] = pool
     }
     // Relaxed: one writer, informational.

@@ -20,7 +20,7 @@ extension StreamServer {
     status.evictions = header.evictions
     status.rejected = header.rejected
     status.retained_bytes = header.retained_bytes
-    if let pool = pools.last { status.pool = pool.description }
+    status.pool = core.pools.newest.description
     // SYNC status/format: pairs with the release in `PublisherCore.write`.
     let epoch = board.formatEpoch.loadAcquiring()
     board.format(epoch: epoch).load(into: &status.format)

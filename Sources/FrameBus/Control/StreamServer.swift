@@ -22,8 +22,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private var lock: FileLock?
   private var listening: EventLoop.Token?
   private(set) var connections: [Int32: Connection] = [:]
-  /// The pools that attached subscribers may need, newest last, at most two.
-  private(set) var pools: [Pool]
+  /// The pools that subscribers need for published frames, newest last.
+  var pools: [Pool]
+  /// The oldest generation that subscribers keep.
+  var oldestPool: UInt32 = 0
   /// Connections that wait for a larger pool.
   var waitingForPool: [Connection] = []
 
@@ -103,19 +105,9 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   // MARK: From the publishing thread
 
   /// Sends a new pool to every subscriber.
-  func announce(_ pool: Pool) { loop.enqueue { [weak self] in self?.offer(pool) } }
-
-  /// Owes a new pool to every subscriber. On the loop's thread.
-  func offer(_ pool: Pool) {
-    // A pool for larger pictures may have overtaken one for more holds.
-    guard pool.generation > pools.last?.generation ?? 0 else { return }
-    pools = pools.suffix(1) + [pool]
-    for connection in connections.values where connection.place != nil && !connection.isEvicted {
-      // Frames in the ring use at most the two newest pools.
-      connection.owedPools = connection.owedPools.suffix(1) + [pool]
-      flush(connection)
-    }
-    noteRetainedMemory()
+  /// - Parameter keptFrom: the generation of the oldest pool that published or borrowed frames use.
+  func announce(_ pool: Pool, keptFrom: UInt32) {
+    loop.enqueue { [weak self] in self?.offer(pool, keptFrom: keptFrom) }
   }
 
   /// Ends lossless delivery to a subscriber that makes no progress, unless it has left meanwhile.

@@ -9,12 +9,10 @@ import Synchronization
 /// on the newest pool before it looks for a free slot: so a loan always finds one.
 final class PoolBook: Sendable {
   private struct State {
-    var generation: UInt32
-    var slotBytes: Int
+    var newest: Pool
+    /// Holds that the newest pool has room for.
     var capacity: Int
     var granted = 0
-    /// A pool for more holds that the publishing thread has yet to take.
-    var grown: Pool?
   }
 
   /// What a pool to be made is like.
@@ -24,18 +22,24 @@ final class PoolBook: Sendable {
     let holds: Int
   }
 
+  private let options: PublisherOptions
   private let state: Mutex<State>
+  /// Whether the newest pool is one for more holds that the publishing thread has yet to take.
   private let hasGrown = Atomic<Bool>(false)
   /// Held while a pool is made, which may take long: one after the other.
   private let making = Mutex<Void>(())
 
-  init(_ pool: Pool, holds: Int) {
-    state = Mutex(
-      State(generation: pool.generation, slotBytes: pool.slotBytes, capacity: holds))
+  /// Makes the first pool.
+  init(
+    slotBytes: Int, _ options: PublisherOptions, by make: (Plan) throws(PublisherError) -> Pool
+  ) throws(PublisherError) {
+    self.options = options
+    let holds = options.firstHolds(ofSlots: slotBytes)
+    let pool = try make(Plan(generation: 1, slotBytes: slotBytes, holds: holds))
+    state = Mutex(State(newest: pool, capacity: holds))
   }
 
-  /// Holds that the newest pool has room for.
-  var capacity: Int { state.withLock { $0.capacity } }
+  var newest: Pool { state.withLock { $0.newest } }
 
   /// - Returns: false if the newest pool has no room for `holds` more holds.
   func grant(_ holds: Int) -> Bool {
@@ -48,24 +52,24 @@ final class PoolBook: Sendable {
 
   func takeBack(_ holds: Int) { state.withLock { $0.granted -= holds } }
 
-  /// Publishing thread: replaces the newest pool by one of larger slots.
-  /// - Parameter holds: what it should have room for; it has room for all that was granted.
+  /// Publishing thread: replaces the newest pool by one of larger slots, with room for all that was
+  /// granted.
   func replace(
-    slotBytes: Int, holds: Int, by make: (Plan) throws(PublisherError) -> Pool
+    slotBytes: Int, by make: (Plan) throws(PublisherError) -> Pool
   ) throws(PublisherError) -> Pool {
     try making.withLock { _ throws(PublisherError) in
       let (plan, before) = state.withLock { state in
         let before = state.capacity
-        let room = max(holds, state.granted)
+        let room = max(options.firstHolds(ofSlots: slotBytes), state.granted)
         // From now on, not from the pool's first frame: nothing more is granted than it will hold.
         state.capacity = min(before, room)
         return (
-          Plan(generation: state.generation + 1, slotBytes: slotBytes, holds: room), before
+          Plan(generation: state.newest.generation + 1, slotBytes: slotBytes, holds: room), before
         )
       }
       do throws(PublisherError) {
         let pool = try make(plan)
-        note(pool, plan)
+        note(pool, plan, isGrown: false)
         return pool
       } catch {
         state.withLock { $0.capacity = before }
@@ -74,29 +78,27 @@ final class PoolBook: Sendable {
     }
   }
 
-  /// Makes a pool of the same slots with room for more holds, which the publishing thread takes
-  /// with its next loan.
-  /// - Returns: nil if there is room by now.
-  func grow(
-    toHold holds: Int, by make: (Plan) throws(PublisherError) -> Pool
-  ) throws(PublisherError) -> Pool? {
+  /// Makes a pool of the same slots with room for all holds that may be granted, which the
+  /// publishing thread takes with its next loan. Makes none if there is that room.
+  func grow(by make: (Plan) throws(PublisherError) -> Pool) throws(PublisherError) {
     try making.withLock { _ throws(PublisherError) in
-      let plan = state.withLock { state in
-        Plan(generation: state.generation + 1, slotBytes: state.slotBytes, holds: holds)
+      let (plan, capacity) = state.withLock { state in
+        let slotBytes = state.newest.slotBytes
+        return (
+          Plan(
+            generation: state.newest.generation + 1, slotBytes: slotBytes,
+            holds: options.holds(ofSlots: slotBytes)), state.capacity
+        )
       }
-      guard holds > capacity else { return nil }
-      let pool = try make(plan)
-      note(pool, plan, isGrown: true)
-      return pool
+      guard plan.holds > capacity else { return }
+      note(try make(plan), plan, isGrown: true)
     }
   }
 
-  private func note(_ pool: Pool, _ plan: Plan, isGrown: Bool = false) {
+  private func note(_ pool: Pool, _ plan: Plan, isGrown: Bool) {
     state.withLock { state in
-      state.generation = plan.generation
-      state.slotBytes = plan.slotBytes
+      state.newest = pool
       state.capacity = plan.holds
-      state.grown = isGrown ? pool : nil
       // Released by the lock, and before anything is granted of it.
       hasGrown.store(isGrown, ordering: .releasing)
     }
@@ -108,7 +110,7 @@ final class PoolBook: Sendable {
     guard hasGrown.load(ordering: .acquiring) else { return nil }
     return state.withLock { state in
       hasGrown.store(false, ordering: .releasing)
-      return state.grown.take()
+      return state.newest
     }
   }
 }

@@ -22,9 +22,13 @@ public struct Publisher: ~Copyable {
   ) throws(PublisherError) {
     try options.check()
     let core = try PublisherCore(stream: stream, format: format, options: options)
-    server = try StreamServer(core, in: group)
+    let server = try StreamServer(core, in: group)
+    core.ring.announce = { [weak server] pool, keptFrom in
+      server?.announce(pool, keptFrom: keptFrom)
+    }
+    self.server = server
     self.core = core
-    core.ring.pool.populate(slots: options.ringDepth + options.maxLoans)
+    core.ring.pool.populate(slots: options.slotCount(holding: 0))
     options.streamChanged?(.up(format))
   }
 
@@ -32,10 +36,7 @@ public struct Publisher: ~Copyable {
   /// slots, this allocates a new pool.
   public mutating func setFormat(_ format: FrameFormat) throws(PublisherError) {
     guard format != self.format else { return }
-    if let pool = try core.setFormat(format) {
-      pool.populate(slots: core.options.ringDepth + core.options.maxLoans)
-      server.announce(pool)
-    }
+    try core.setFormat(format)
     core.options.streamChanged?(.format(format))
   }
 

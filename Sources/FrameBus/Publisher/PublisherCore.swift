@@ -25,6 +25,10 @@ import Synchronization
   struct Ring: ~Copyable {
     var next: UInt64 = 1
     var pool: Pool
+    /// The newest pool of a published frame: subscribers have it, or are on their way to it.
+    var shownPool: UInt32
+    /// Has a pool sent to subscribers, who keep those from a generation on.
+    var announce: (@Sendable (Pool, _ keptFrom: UInt32) -> Void)?
     var slots: SlotTable
     var loans: LoanLedger
     var isPaused = false
@@ -58,10 +62,10 @@ import Synchronization
     self.stream = stream
     self.options = options
     let slotBytes = try Self.slotBytes(for: format, options)
-    let holds = options.firstHolds(ofSlots: slotBytes)
-    let pool = try Self.makePool(
-      PoolBook.Plan(generation: 1, slotBytes: slotBytes, holds: holds), stream: stream, options)
-    pools = PoolBook(pool, holds: holds)
+    pools = try PoolBook(slotBytes: slotBytes, options) { plan throws(PublisherError) in
+      try Self.makePool(plan, stream: stream, options)
+    }
+    let pool = pools.newest
     do throws(SystemError) {
       places = try Places()
       boardFile = try MemoryFile(
@@ -79,7 +83,7 @@ import Synchronization
     unsafe storage = .allocate(capacity: 1)
     unsafe storage.initialize(
       to: Ring(
-        pool: pool, slots: slots,
+        pool: pool, shownPool: pool.generation, slots: slots,
         loans: LoanLedger(capacity: options.maxLoans, pool: pool, format: format), format: format,
         writtenFormat: format))
     write(format)
@@ -132,16 +136,14 @@ import Synchronization
       slotBytes: plan.slotBytes, willSeal: options.poolWillSeal)
   }
 
-  /// Creates a pool with the same slot size for more holds. Not called on the publishing thread,
-  /// which takes the pool with its next loan.
-  /// - Returns: nil if the pool has room for them by now.
-  func grow(toHold holds: Int) throws(PublisherError) -> Pool? {
-    let pool = try pools.grow(toHold: holds) { plan throws(PublisherError) in
+  /// Makes room for all holds that may be granted. Not called on the publishing thread, which takes
+  /// the pool with its next loan.
+  func grow() throws(PublisherError) {
+    try pools.grow { plan throws(PublisherError) in
       let pool = try Self.makePool(plan, stream: stream, options)
       pool.populate(slots: options.slotCount(holding: 0))
       return pool
     }
-    return pool
   }
 
   /// Switches to a new pool.
@@ -156,23 +158,19 @@ import Synchronization
 
   // MARK: Formats
 
-  /// Changes the format of later frames. Returns the new pool if the old slots are too small.
-  func setFormat(_ format: FrameFormat) throws(PublisherError) -> Pool? {
-    guard format != ring.format else { return nil }
-    var newPool: Pool?
+  /// Changes the format of later frames.
+  func setFormat(_ format: FrameFormat) throws(PublisherError) {
+    guard format != ring.format else { return }
     if format.byteCount > ring.pool.slotBytes {
       let slotBytes = try Self.slotBytes(for: format, options)
-      let pool = try pools.replace(
-        slotBytes: slotBytes, holds: options.firstHolds(ofSlots: slotBytes)
-      ) { plan throws(PublisherError) in
+      let pool = try pools.replace(slotBytes: slotBytes) { plan throws(PublisherError) in
         try Self.makePool(plan, stream: stream, options)
       }
+      pool.populate(slots: options.slotCount(holding: 0))
       begin(pool)
-      newPool = pool
     }
     ring.format = format
     ring.formatVersion += 1
-    return newPool
   }
 
   /// Writes the record of a format epoch over that of the epoch `ringDepth` earlier. No valid
@@ -279,6 +277,7 @@ import Synchronization
     descriptor.payload_bytes = UInt64(byteCount)
     descriptor.published_at_ns = nowNs
     descriptor.set(checksum)
+    if descriptor.pool_generation > ring.shownPool { show(ring.loans[index].pool) }
 
     // SYNC descriptor/seqlock: 0 marks the descriptor invalid before any of its fields change; the
     // fence keeps this order on machines that reorder stores. Pairs with the acquiring fence in
@@ -320,6 +319,28 @@ import Synchronization
     // Prefetched before the next frame exists, so that publishing does not wait.
     board.prefetchDescriptorForWriting(of: ring.next)
     return SequenceNumber(rawValue: sequence)
+  }
+
+  /// Has the subscribers sent a pool that the first frame is about to be published of. None is sent
+  /// earlier: one that is replaced before displaces none in which frames of the ring lie.
+  @inline(never)
+  private func show(_ pool: Pool) {
+    var keptFrom = pool.generation
+    for sequence in ring.next - min(ring.next - 1, UInt64(options.ringDepth))..<ring.next {
+      keptFrom = min(keptFrom, board.poolGeneration(of: sequence))
+    }
+    var unseen: [Pool] = []
+    for index in ring.loans.out {
+      let other = ring.loans[index].pool
+      keptFrom = min(keptFrom, other.generation)
+      // In their order, as subscribers wait for none that is older than one they have.
+      if (ring.shownPool + 1..<pool.generation).contains(other.generation) { unseen.append(other) }
+    }
+    for other in unseen.sorted(by: { $0.generation < $1.generation }) {
+      ring.announce?(other, keptFrom)
+    }
+    ring.announce?(pool, keptFrom)
+    ring.shownPool = pool.generation
   }
 
   private func checksum(ofLoan index: Int, byteCount: Int) -> UInt32 {

@@ -13,8 +13,9 @@ public struct PublisherOptions: Sendable {
   public var holdQuota = 128
   /// Bytes of a pool, which a subscriber can make take real memory by reading all of it. Where
   /// slots are so large that the `holdQuota` does not fit, fewer frames can be held, and there may
-  /// be no more subscribers than that; 8 at least, whatever the bytes.
-  public var poolBytes = 512 << 20
+  /// be no more subscribers than that; 8 at least, whatever the bytes. 64 subscribers fit at
+  /// 1920 × 1080, 17 at 3840 × 2160.
+  public var poolBytes = 640 << 20
   /// Subscribers that one user may have at once, 1…64; users other than the publisher's own at
   /// most 32. The same share of the `holdQuota` is the most that they hold together.
   public var placesPerUser = 56

@@ -142,10 +142,7 @@ final class Attachment: Sendable {
     return board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
   }
 
-  func pool(_ generation: UInt32) -> PoolView? { line.pool(generation) }
-
-  /// Whether a pool of this generation has yet to arrive.
-  func awaitsPool(_ generation: UInt32) -> Bool { line.awaitsPool(generation) }
+  func pool(_ generation: UInt32) -> PublisherLine.Whereabouts { line.pool(generation) }
 
   /// A free hold word, or nil. Only the subscriber takes hold words.
   @inline(__always)

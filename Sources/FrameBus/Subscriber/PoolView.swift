@@ -10,6 +10,8 @@ final class PoolView: Sendable {
 
   /// The largest slot size, so that no sum of offsets overflows.
   static let maximumSlotBytes = 1 << 39
+  /// Pools that are kept for the frames in a ring, at most.
+  static let mostKept = 8
   /// More slots than any publisher has.
   private static let maximumSlotCount =
     UInt32(FB_MAXIMUM_RING_DEPTH + FB_MAXIMUM_SUBSCRIBERS * FB_MAXIMUM_HOLDS) + 64

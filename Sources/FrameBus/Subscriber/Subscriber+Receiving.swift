@@ -139,10 +139,11 @@ extension Subscriber {
   private func judge(_ hold: Int, _ attachment: Attachment) throws(ReceiveError) -> Verdict {
     let generation = attachment.pins[hold].descriptor.pool_generation
     if attachment.pins[hold].poolGeneration != generation || generation == 0 {
-      guard let found = attachment.pool(generation) else {
-        return attachment.awaitsPool(generation) ? .awaitsPool : .dropped(.unreachable)
+      switch attachment.pool(generation) {
+      case .here(let pool): attachment.pins[hold].pool = pool
+      case .onItsWay: return .awaitsPool
+      case .gone: return .dropped(.unreachable)
       }
-      attachment.pins[hold].pool = found
       attachment.forgetPools(otherThan: generation)
     }
     let payloadBytes = attachment.pins[hold].descriptor.payload_bytes

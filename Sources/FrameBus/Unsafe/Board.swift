@@ -80,6 +80,13 @@ import Platform
       base, at: descriptorOffset(of: sequence), byteCount: Int(FB_DESCRIPTOR_BYTES))
   }
 
+  /// The pool of a frame whose descriptor is in the ring. For the publisher, its only writer.
+  func poolGeneration(of sequence: UInt64) -> UInt32 {
+    var descriptor = fb_descriptor()
+    self.descriptor(of: sequence).load(into: &descriptor)
+    return descriptor.pool_generation
+  }
+
   /// Prefetches both cache lines of a descriptor for reading.
   @inline(__always)
   func prefetchDescriptor(of sequence: UInt64) {

@@ -17,6 +17,7 @@
     /// Undefined unless `hasMetadata`.
     var metadata = FrameMetadata.now(0)
     var hasMetadata = false
+    /// −1 while the loan is out.
     fileprivate var nextFree: Int
   }
 
@@ -46,12 +47,16 @@
     @inline(__always) unsafeMutableAddress { unsafe records + index }
   }
 
+  /// The loans that are in use.
+  var out: [Int] { (0..<capacity).filter { self[$0].nextFree < 0 } }
+
   /// Adds a loan of a slot, with the record's last format. The ledger must not be full.
   @inline(__always)
   mutating func enter(_ slot: Int, of pool: Pool) -> Int {
     precondition(outCount < capacity, "loan \(outCount) out of \(capacity)")
     let index = firstFree
     firstFree = self[index].nextFree
+    self[index].nextFree = -1
     outCount += 1
     self[index].slot = slot
     if self[index].pool !== pool { self[index].pool = pool }

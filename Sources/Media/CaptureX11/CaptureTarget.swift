@@ -64,13 +64,13 @@
 
     /// The size of what a grab names; nil if it is gone.
     func size() throws(ScreenError) -> (width: Int, height: Int)? {
-      if let picture { return (picture.width, picture.height) }
+      if let outline = picture?.outline { return (outline.width, outline.height) }
       return try window.geometry(connection).map { (Int($0.width), Int($0.height)) }
     }
 
     /// What a grab names, and where in it the target begins.
     var drawable: xcb_drawable_t { picture?.pixmap ?? window.id }
-    var border: Int { picture?.border ?? 0 }
+    var border: Int { picture?.outline.border ?? 0 }
 
     /// Asks to be told when the window is shown, hidden, closed or gets another size.
     /// - Parameter protection: what it watches is watched on.
@@ -104,7 +104,13 @@
       if event.isOverflow { return true }
       if event.type == screen.resizeEvent { return !isWindow }
       if event.type == screen.saverEvent { return true }
-      return event.window.map(chain.contains) == true
+      guard let changed = event.window, chain.contains(changed) else { return false }
+      switch Int32(event.type) {
+      case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_REPARENT_NOTIFY, XCB_DESTROY_NOTIFY: return true
+      // Where it lies does not matter: others may move it without rest.
+      case XCB_CONFIGURE_NOTIFY: return changed == window && event.outline != picture?.outline
+      default: return false
+      }
     }
 
     /// Looks what there is to grab.
@@ -126,10 +132,7 @@
   /// A window's own picture, which the server keeps apart from the screen's (COMPOSITE extension).
   final class WindowPicture {
     let pixmap: xcb_pixmap_t
-    /// Of the window itself, without its border.
-    let width: Int
-    let height: Int
-    let border: Int
+    let outline: XWindow.Outline
     private let connection: XConnection
 
     /// - Returns: nil while the window is not shown: it then has none. Nil also if its size or
@@ -155,9 +158,8 @@
         return nil
       }
       self.pixmap = pixmap
-      width = Int(now.width)
-      height = Int(now.height)
-      border = Int(now.border_width)
+      outline = XWindow.Outline(
+        width: Int(now.width), height: Int(now.height), border: Int(now.border_width))
       self.connection = connection
     }
 

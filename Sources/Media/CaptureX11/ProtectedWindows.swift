@@ -57,7 +57,7 @@
     /// All of each window, also what others cover: what lies in front may be shaped or translucent.
     private(set) var areas: [PixelRect] = []
 
-    /// The most windows that are searched. In practice no server has more client resources.
+    /// The most windows that are searched. No server has as many in practice.
     private static let maximumWindowCount = 1 << 17
     /// Windows whose questions are under way at once.
     private static let batch = 128

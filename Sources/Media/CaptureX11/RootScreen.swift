@@ -6,6 +6,9 @@
   /// The root window that is captured, its size, and its server's extensions.
   final class RootScreen: Sendable {
     let connection: XConnection
+    /// For the stream's pools, which a thread of its own may attach: of two threads that wait for
+    /// answers on one connection, one would read the other's and let it sleep.
+    let poolConnection: XConnection?
     let root: xcb_window_t
     let damageEvent: UInt8
     let cursorEvent: UInt8
@@ -17,9 +20,11 @@
 
     /// - Parameters:
     ///   - needsSharedMemory: whether the server must have MIT-SHM with descriptors.
+    ///   - sharesPools: whether the server is to draw into the stream's pools.
     ///   - deadline: when to stop waiting for the server.
     init(
-      display: String?, allowsWayland: Bool, needsSharedMemory: Bool, until deadline: Deadline
+      display: String?, allowsWayland: Bool, needsSharedMemory: Bool, sharesPools: Bool,
+      until deadline: Deadline
     ) throws(ScreenError) {
       connection = try XConnection(display: display, until: deadline)
       let name = connection.display
@@ -34,6 +39,7 @@
         throw .unsupportedPixels(display: name)
       }
       if needsSharedMemory { try Self.requireSharedMemory(connection) }
+      poolConnection = sharesPools ? try XConnection(display: display, until: deadline) : nil
       guard let damage = try connection.firstEvent(of: "DAMAGE") else {
         throw .missingExtension("DAMAGE", display: name)
       }
@@ -46,6 +52,12 @@
       resizeEvent = try connection.firstEvent(of: "RANDR")
       saverEvent = try connection.firstEvent(of: "MIT-SCREEN-SAVER")
       try negotiate()
+    }
+
+    /// Ends every wait for the server. Can be called on any thread.
+    func cut() {
+      connection.cut()
+      poolConnection?.cut()
     }
 
     /// Each extension answers requests only after its version was queried.

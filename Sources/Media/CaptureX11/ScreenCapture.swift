@@ -213,20 +213,31 @@
       changes.insert(cursor.drawnBounds)
     }
 
-    /// - Returns: false if windows that must not be seen kept moving, or the target became another:
-    ///   what was written, if anything, is not to be published.
+    /// - Returns: false if the target became another: what was written, if anything, is not to be
+    ///   published.
     private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       for _ in 0..<Self.grabAttempts {
-        // What changed before this attempt is in its picture.
-        changes.formUnion(try takeChangesMeanwhile())
-        if try protection.refresh() { changes = .full }
-        if try grabOnce(into: &loan) { return true }
+        if try attemptGrab(into: &loan) { return true }
         if needsLook { return false }
       }
-      return false
+      // Somebody moves them without rest. For a moment nobody can.
+      let connection = screen.connection
+      try connection.holdUpOthers()
+      defer { connection.goOnForOthers() }
+      try readEvents(readsSocket: false)
+      if needsLook { return false }
+      return try attemptGrab(into: &loan)
     }
 
-    private static let grabAttempts = 8
+    /// Attempts while other clients go on.
+    private static let grabAttempts = 2
+
+    private mutating func attemptGrab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
+      // What changed before this attempt is in its picture.
+      changes.formUnion(try takeChangesMeanwhile())
+      if try protection.refresh() { changes = .full }
+      return try grabOnce(into: &loan)
+    }
 
     /// Whether the target stayed as it was until the grab's answer, and no protected window moved.
     /// What the server told before the answer was read with it.

@@ -41,11 +41,40 @@
     public mutating func run(in session: CaptureSession) throws(ScreenError) {
       guard let screen = try Self.connect(options, session) else { return }
       // Whatever is waited for then ends.
-      let connection = screen.connection
-      let result = session.stop.observed(by: { connection.cut() }) {
-        Result { () throws(ScreenError) in try capture(screen, in: session) }
+      let ended = try Self.atDeadline(of: session) { screen.cut() }
+      defer { ended?.raise() }
+      let result = session.stop.observed(by: { screen.cut() }) {
+        Result { () throws(ScreenError) in
+          try Self.unlessOver(session) { () throws(ScreenError) in
+            try capture(screen, in: session)
+          }
+        }
       }
-      do { try result.get() } catch {
+      try result.get()
+    }
+
+    /// Does something once the run's time is over.
+    /// - Returns: what cancels it when it is raised; nil if the run has no deadline.
+    private static func atDeadline(
+      of session: CaptureSession, _ body: @escaping @Sendable () -> Void
+    ) throws(ScreenError) -> StopSignal? {
+      let deadline = session.deadline
+      if deadline == .never { return nil }
+      do {
+        let cancelled = try StopSignal()
+        try startThread(named: "x11 deadline") {
+          _ = try? firstReadable(cancelled.descriptorNumber, until: deadline)
+          if deadline.isPast { body() }
+        }
+        return cancelled
+      } catch { throw .system(error) }
+    }
+
+    /// Leaves out errors of a run that is over, whose connection was cut.
+    private static func unlessOver(
+      _ session: CaptureSession, _ body: () throws(ScreenError) -> Void
+    ) throws(ScreenError) {
+      do { try body() } catch {
         if !session.isOver { throw error }
       }
     }
@@ -65,7 +94,8 @@
             Result { () throws(ScreenError) in
               try RootScreen(
                 display: options.display, allowsWayland: options.allowsWayland,
-                needsSharedMemory: options.backend != .socket, until: session.deadline)
+                needsSharedMemory: options.backend != .socket,
+                sharesPools: options.backend == .shm, until: session.deadline)
             })
         }
       } catch { throw .system(error) }
@@ -83,7 +113,7 @@
         throw .noSuchWindow(target.window.id, display: screen.connection.display)
       }
       let format = try Self.format(of: area, options)
-      let pools = SharedPools(screen.connection)
+      let pools = SharedPools(screen.poolConnection ?? screen.connection)
       var publisherOptions = PublisherOptions()
       publisherOptions.streamChanged = session.streamChanged
       if options.backend == .shm {
@@ -98,7 +128,8 @@
       try session.drive(publisher) { (publisher) throws(ScreenError) in
         var capture = try ScreenCapture(
           of: target, area: area, pools: pools, options: options, session: session)
-        try capture.run(&publisher)
+        // Here, so that subscribers do not take it for a failure.
+        try Self.unlessOver(session) { () throws(ScreenError) in try capture.run(&publisher) }
       }
     }
 

@@ -33,6 +33,7 @@
           // SAFETY: the connection is open as long as self lives.
           unsafe xcb_shm_detach(connection.pointer, segment)
           segments[former] = nil
+          connection.flush()
         }
         return segments[generation]
       }

@@ -147,6 +147,20 @@
       return nil
     }
 
+    // MARK: Other clients
+
+    /// Has the server do nothing for any other client until ``goOnForOthers()``. What they did
+    /// before has been told when this returns.
+    func holdUpOthers() throws(ScreenError) {
+      unsafe xcb_grab_server(pointer)
+      try synchronize()
+    }
+
+    func goOnForOthers() {
+      unsafe xcb_ungrab_server(pointer)
+      flush()
+    }
+
     // MARK: Events
 
     /// Takes all events that have arrived. Never blocks.

@@ -10,6 +10,8 @@
     private(set) var window: XWindow?
     /// What the window lies in from now on, where the event tells of that.
     private(set) var parent: XWindow?
+    /// Of the window from now on, where the event tells of that.
+    private(set) var outline: XWindow.Outline?
     /// More came than are kept: anything may have changed.
     private(set) var isOverflow = false
 
@@ -41,8 +43,11 @@
       case XCB_REPARENT_NOTIFY:
         window = XWindow(word(2))
         parent = XWindow(word(3))
-      case XCB_CONFIGURE_NOTIFY, XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_GRAVITY_NOTIFY,
-        XCB_DESTROY_NOTIFY:
+      case XCB_CONFIGURE_NOTIFY:
+        window = XWindow(word(2))
+        outline = XWindow.Outline(
+          width: Int(word(5) & 0xFFFF), height: Int(word(5) >> 16), border: Int(word(6) & 0xFFFF))
+      case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_GRAVITY_NOTIFY, XCB_DESTROY_NOTIFY:
         window = XWindow(word(2))
       default: break
       }

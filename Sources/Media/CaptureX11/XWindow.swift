@@ -160,6 +160,13 @@
       }
     }
 
+    /// The size of a window without its border, and how wide that is.
+    struct Outline: Hashable {
+      var width: Int
+      var height: Int
+      var border: Int
+    }
+
     /// How it looks.
     struct Looks {
       /// How its pixels are made of colours. Nil if it has none: it only takes input.

@@ -183,6 +183,7 @@
     case WEBRTC_GATHERED: events.append(.gathered)
     case WEBRTC_CONNECTED: events.append(.connected)
     case WEBRTC_DISCONNECTED: events.append(.disconnected)
+    case WEBRTC_IMPOSTOR: events.append(.impostor)
     default: events.append(.failed)
     }
   }

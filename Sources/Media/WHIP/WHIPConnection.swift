@@ -202,6 +202,7 @@ public final class WHIPConnection: Sendable {
         case .failed:
           throw isConnected
             ? .connectionLost(endpoint.address) : refusal ?? .connectionFailed(endpoint.address)
+        case .impostor: throw .wrongCertificate(endpoint.address)
         }
       }
       if let error = sendCandidates(of: session), !stop.isRaised {

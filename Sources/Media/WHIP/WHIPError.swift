@@ -19,6 +19,8 @@ public enum WHIPError: Error, Hashable, Sendable {
   /// The connection failed before the timeout.
   case connectionFailed(WebAddress)
   case connectionLost(WebAddress)
+  /// The peer of the media connection is not the one that the endpoint's answer names.
+  case wrongCertificate(WebAddress)
   case engineFailed(String)
   case stopped
 }
@@ -54,7 +56,7 @@ extension WHIPError {
   /// Whether a retry may help once a connection has worked.
   public var isTransient: Bool {
     switch self {
-    case .malformedAddress, .malformedBearer, .insecure, .stopped: false
+    case .malformedAddress, .malformedBearer, .insecure, .wrongCertificate, .stopped: false
     case .unreachable(_, let error):
       switch error {
       case .stopped, .badCertificate, .unreadableCertificates: false
@@ -110,6 +112,10 @@ extension WHIPError: CustomStringConvertible {
         + "--turn, or see the server's own log"
     case .connectionLost(let address):
       "the media connection to \(address) is lost; check the network, and the server's own log"
+    case .wrongCertificate(let address):
+      "\(address) answered, but the peer of the media connection has another certificate than the "
+        + "answer names, so nothing was sent to it; check that nobody intercepts the connection, "
+        + "and the server's own log"
     case .engineFailed(let reason):
       "the WebRTC engine failed: \(reason); set GST_DEBUG=webrtc*:5 to log its steps"
     case .stopped: "stopped before the connection was established"

@@ -35,6 +35,8 @@ public enum WebRTCEvent: Hashable, Sendable {
   /// The peer does not answer; it may come back.
   case disconnected
   case failed
+  /// The peer's certificate is not one that the answer names. Nothing was sent to it.
+  case impostor
 }
 
 /// A peer's report on the packets it receives.

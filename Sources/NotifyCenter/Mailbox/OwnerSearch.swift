@@ -55,7 +55,7 @@ struct OwnerSearch: Sendable {
       guard kind == .socket else {
         throw SystemError(code: -1, operation: kind.rawValue, path: path)
       }
-      let socket = try MessageSocket.connect(to: "/proc/self/fd/\(node.number)")
+      let socket = try MessageSocket.connect(to: node)
       let peer = try socket.peer()
       if group.permits(.observe, peer, mailbox: name) { return socket }
       throw SystemError(code: -1, operation: "peer", path: "\(peer.uid)")

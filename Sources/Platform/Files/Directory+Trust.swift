@@ -58,7 +58,7 @@ extension Directory {
     path: String, trusting: Set<UInt32>, makingMode: UInt32? = nil
   ) throws(PathError) -> Directory {
     var names = Array(path.split(separator: "/").map(String.init).reversed())
-    var current = try systemCall { () throws(SystemError) in try Directory.rootPassage() }
+    var current = try systemCall { () throws(SystemError) in try Directory.passage("/") }
     var linkCount = 0
     while let name = names.popLast() {
       if name == "." { continue }
@@ -75,7 +75,7 @@ extension Directory {
         let text = try systemCall { () throws(SystemError) in try current.linkText(of: name) }
         names += text.split(separator: "/").map(String.init).reversed()
         if text.hasPrefix("/") {
-          current = try systemCall { () throws(SystemError) in try Directory.rootPassage() }
+          current = try systemCall { () throws(SystemError) in try Directory.passage("/") }
         }
         continue
       }

@@ -23,14 +23,14 @@ package struct Directory: ~Copyable, Sendable {
     self.init(owning: Descriptor(owning: number), path: path)
   }
 
-  /// Opens the root directory for searching only (`O_PATH`), because a confined process may not
-  /// list it.
-  package static func rootPassage() throws(SystemError) -> Directory {
-    // SAFETY: the path is a constant.
-    let number = try retryingInterrupts("open", path: "/") {
-      unsafe Glibc.open("/", LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC)
+  /// Opens a directory for searching only (`O_PATH`), resolving the path as above. A confined
+  /// process may search its root directory, but not list it.
+  package static func passage(_ path: String) throws(SystemError) -> Directory {
+    // SAFETY: the kernel reads the path during the call only.
+    let number = try retryingInterrupts("open", path: path) {
+      unsafe Glibc.open(path, LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC)
     }
-    return Directory(owning: Descriptor(owning: number), path: "/")
+    return Directory(owning: Descriptor(owning: number), path: path)
   }
 
   package borrowing func path(of name: String) -> String {

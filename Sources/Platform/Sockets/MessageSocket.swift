@@ -51,6 +51,14 @@ package struct MessageSocket: ~Copyable, Sendable {
     return MessageSocket(owning: descriptor)
   }
 
+  /// Connects to the listening socket that `node` names (`O_PATH`), whatever has its path now.
+  package static func connect(to node: borrowing Descriptor) throws(SystemError) -> MessageSocket {
+    let descriptor = try makeSocket()
+    let (number, node) = (descriptor.number, node.number)
+    _ = try retryingInterrupts("connect") { linux_connect_node(number, node) }
+    return MessageSocket(owning: descriptor)
+  }
+
   package borrowing func peer() throws(SystemError) -> PeerCredentials {
     var (pid, uid, gid): (Int32, UInt32, UInt32) = (0, 0, 0)
     guard unsafe linux_peer_credentials(descriptor.number, &pid, &uid, &gid) == 0 else {

@@ -73,11 +73,14 @@ package struct BlockFile: ~Copyable {
   /// SAFETY: the caller keeps the parts' memory alive during the call.
   @unsafe mutating func write(_ parts: [iovec], at offset: UInt64) throws(SystemError) {
     var rest = unsafe parts
+    // Empty parts do not count: where nothing is left to write, the kernel writes nothing.
+    var left = unsafe parts.reduce(0) { unsafe $0 + $1.iov_len }
     var position = offset
-    while unsafe !rest.isEmpty {
+    while left > 0 {
       let count = unsafe pwritev(descriptor.number, rest, Int32(rest.count), off_t(position))
       if count > 0 {
         position += UInt64(count)
+        left -= count
         unsafe rest.dropBytes(count)
       } else if count == 0 {
         throw SystemError(code: ENOSPC, operation: "pwritev", path: path)

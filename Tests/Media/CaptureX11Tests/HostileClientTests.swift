@@ -92,6 +92,47 @@ import Testing
     }
   }
 
+  /// The picture is right only if nothing moved meanwhile.
+  @Test(arguments: [["--backend", "socket"], ["--isolate"]])
+  func aMarkedWindowThatNeverRestsHoldsUpNothing(backend: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let capture = try world.capture(
+        ["--no-cursor", "--protect", "marked", "--fps", "60"] + backend, window: nil)
+      var subscriber = try world.subscriber(start: .oldest)
+      let unrest = try Client(["unrest", "marked"], on: world.screen)
+      try unrest.waitUntilReady()
+      for color: UInt32 in [0x223344, 0x334455, 0x445566] {
+        try world.paint("#" + String(color, radix: 16))
+        _ = try subscriber.take {
+          #expect($0.count(of: Self.cyan) == 0)
+          return $0.pixel(319, 239) == color && $0.pixel(130, 120) == 0
+        }
+      }
+      unrest.program.process.end(with: SIGKILL)
+      #expect(try capture.end(with: SIGTERM).status == .exited(0))
+    }
+  }
+
+  @Test(arguments: [["--backend", "shm"], ["--backend", "socket"], ["--protect", "marked"]])
+  func aCapturedWindowThatNeverRestsIsSeen(options: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
+      let capture = try world.capture(["--no-cursor", "--fps", "60"] + options, window: window)
+      let unrest = try Client(["unrest", window.id], on: world.screen)
+      try unrest.waitUntilReady()
+      // To each that is new a frame is due.
+      for _ in 0..<10 {
+        var subscriber = try world.subscriber(start: .next)
+        #expect(try subscriber.take()?.magentaCount == 60 * 40)
+      }
+      unrest.program.process.end(with: SIGKILL)
+      #expect(try capture.end(with: SIGTERM).status == .exited(0))
+    }
+  }
+
   /// What is kept of windows goes with them.
   @Test func windowsThatComeAndGoTakeNoMemory() throws {
     try withWatchdog {
@@ -138,8 +179,9 @@ import Testing
         _ = try subscriber.take { frame in
           // A border is not part of it, and a picture of two sizes would have other colours.
           #expect(frame.magentaCount == frame.width * frame.height)
-          return frame.width == 90 && frame.height == 70 && !client.isRunning
+          return frame.width == 90 && frame.height == 70
         }
+        try client.program.finish()
         figures.append((try facts.residentBytes, try facts.descriptorCount))
         try window.tell("resize 60 40")
       }
@@ -160,9 +202,8 @@ import Testing
       _ = try subscriber.take { $0.pixel(5, 5) == 0x112233 }
       let client = try Client(["screen", "3"], on: world.screen)
       let (width, height) = options.isEmpty ? (90, 70) : (40, 20)
-      _ = try subscriber.take {
-        $0.width == width && $0.height == height && !client.isRunning
-      }
+      _ = try subscriber.take { $0.width == width && $0.height == height }
+      try client.program.finish()
       try world.resize(width: 320, height: 240)
       _ = try subscriber.take { $0.width == (options.isEmpty ? 320 : 200) }
       #expect(try capture.end(with: SIGTERM).status == .exited(0))

@@ -28,19 +28,18 @@ import Testing
         ] + options, environment: ["DISPLAY": display])
     }
 
-    /// Watches until the stream ends.
-    func frames() throws -> Int {
-      var subscriber = try Subscriber(
+    func subscriber() throws -> Subscriber {
+      try Subscriber(
         StreamName("screen"), in: group, waitingForPublisherUntil: .after(.seconds(30)))
-      var count = 0
-      while true {
-        switch try subscriber.next(until: .after(.seconds(60))) {
-        case .frame: count += 1
-        case .finished: return count
-        default: throw HarnessError("the stream does not end")
-        }
-      }
     }
+
+    /// Watches until the stream ends.
+    func end() throws -> FinishReason {
+      var subscriber = try subscriber()
+      return try subscriber.end()
+    }
+
+    func waitUntilServerIsSilent() throws { try server.waitForOutput("lies") }
 
     /// The one line of a capture that failed.
     func failure() throws -> String {
@@ -57,7 +56,7 @@ import Testing
   @Test func anHonestServerIsCaptured() throws {
     try withWatchdog {
       let scene = try Scene("none", ["--frames", "1"])
-      #expect(try scene.frames() == 1)
+      #expect(try scene.end() == .ended)
       #expect(try scene.capture.finish().status == .exited(0))
     }
   }
@@ -88,7 +87,7 @@ import Testing
   func aLieWhileFramesAreWantedEndsTheCapture(lie: String, message: String) throws {
     try withWatchdog {
       let scene = try Scene(lie)
-      _ = try scene.frames()
+      #expect(try scene.end() == .failed)
       let line = try scene.failure()
       #expect(line.contains(message), "\(line)")
     }
@@ -100,7 +99,7 @@ import Testing
   func aLieAboutAWindowIsAnError(lie: String, message: String) throws {
     try withWatchdog {
       let scene = try Scene(lie, window: "0x300000")
-      _ = try? scene.frames()
+      _ = try? scene.end()
       let line = try scene.failure()
       #expect(line.contains(message), "\(line)")
     }
@@ -112,7 +111,7 @@ import Testing
     try withWatchdog {
       let scene = try Scene(
         lie, ["--duration", "1"], window: lie == "border" ? "0x100000" : nil)
-      _ = try scene.frames()
+      #expect(try scene.end() == .ended)
       #expect(try scene.capture.finish().status == .exited(0))
     }
   }
@@ -131,14 +130,13 @@ import Testing
     try withWatchdog {
       let scene = try Scene(lie)
       if lie.hasSuffix("-late") {
-        var subscriber = try Subscriber(
-          StreamName("screen"), in: scene.group, waitingForPublisherUntil: .after(.seconds(30)))
-        _ = try subscriber.next(until: .after(.seconds(60)))
-        try waitUntil("the server is silent") { scene.server.output.text.contains("lies") }
+        var subscriber = try scene.subscriber()
+        _ = try subscriber.take { _ in true }
+        try scene.waitUntilServerIsSilent()
         scene.capture.process.send(signal: SIGTERM)
-        while case .frame = try subscriber.next(until: .after(.seconds(60))) {}
+        #expect(try subscriber.end() == .stopped)
       } else {
-        try waitUntil("the server is silent") { scene.server.output.text.contains("lies") }
+        try scene.waitUntilServerIsSilent()
         scene.capture.process.send(signal: SIGTERM)
       }
       #expect(try scene.capture.finish(within: .seconds(30)).status == .exited(0))
@@ -158,10 +156,11 @@ import Testing
     }
   }
 
-  @Test func aDurationEndsAlsoWhileTheServerIsSilent() throws {
+  @Test(arguments: ["mute-late", "stalls-late", "flood-late"])
+  func aDurationEndsAlsoWhileTheServerIsSilent(lie: String) throws {
     try withWatchdog {
-      let scene = try Scene("mute-late", ["--duration", "2"])
-      _ = try scene.frames()
+      let scene = try Scene(lie, ["--duration", "3"])
+      #expect(try scene.end() == .ended)
       #expect(try scene.capture.finish().status == .exited(0))
     }
   }

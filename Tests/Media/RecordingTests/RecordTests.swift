@@ -61,6 +61,19 @@ import Testing
     #expect(try reader.index.count == 1 && reader.frame(1).sequence.rawValue == 2)
   }
 
+  @Test func recordingOfStreamThatEndsWithoutFrameIsCompleteAndEmpty() throws {
+    let studio = try Studio()
+    let format = try FrameFormat.video(.xrgb8888, width: 64, height: 48)
+    let publisher = try Publisher(StreamName("screen"), in: studio.group, format: format)
+    let recorder = try studio.start(["record", "screen", studio.file("a.rec")])
+    let isRead = publisher.waitForSubscriber(until: .after(.seconds(60)))
+    #expect(isRead)
+    publisher.finish(.ended)
+    #expect(try recorder.finish().status == .exited(0), "\(recorder.transcript)")
+    let index = try RecordingReader(path: studio.file("a.rec")).index
+    #expect(index.isFinished && index.entries.isEmpty)
+  }
+
   @Test func killedRecorderLeavesEveryWrittenFrame() throws {
     let studio = try Studio()
     let worker = try studio.worker("lossless=1", "intervalUs=300", "depth=8", "wait=1")

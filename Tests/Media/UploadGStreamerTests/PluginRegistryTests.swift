@@ -75,7 +75,7 @@
       try withWatchdog {
         let registry = "/proc/none/registry"
         let log = try record("out.mkv", ["GST_REGISTRY": registry])
-        #expect(log.contains("since \(registry) cannot be made"), "\(log)")
+        #expect(log.contains("because \(registry) cannot be created"), "\(log)")
       }
     }
 

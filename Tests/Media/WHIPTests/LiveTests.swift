@@ -87,6 +87,19 @@
       try second.end(with: SIGTERM)
     }
 
+    /// An attacker on the path to the peer can answer in its place, but does not have its key.
+    @Test func peerWithAnotherCertificateThanTheAnswerNamesIsSentNothing() throws {
+      let server = try server("fingerprint=no")
+      let capture = try capture()
+      let upload = try start("upload", "whip:\(server.address("whip"))")
+      let result = try upload.finish(within: .seconds(120))
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("has another certificate than"), "\(result.errors)")
+      try server.program.waitForOutput("DELETE 200")
+      #expect(server.frameNumbers.isEmpty && server.lines("sound").isEmpty)
+      try capture.end(with: SIGTERM)
+    }
+
     @Test func uploadReconnectsToRestartedServer() throws {
       let first = try server()
       let capture = try capture()

@@ -28,6 +28,7 @@ struct Program {
     case "set": try set(defaults, settings)
     case "write": try write(defaults, settings)
     case "pair": try writePairs(defaults)
+    case "replace": try replace(defaults, settings)
     case "lookAtPairs": try lookAtPairs(defaults)
     case "watch": try watch(defaults, settings)
     case "values": try values(defaults, settings)
@@ -86,6 +87,19 @@ private func writePairs(_ defaults: SharedDefaults) throws {
       $0["right"] = .integer(number)
     }
     if number.isMultiple(of: 1000) { say("wrote") }
+  }
+}
+
+/// Sets a key to a value too long for a journal, repeatedly, until it is killed: each time another
+/// file replaces the suite's. Settings: `removes` (whether it removes each suite).
+private func replace(_ defaults: SharedDefaults, _ settings: Settings) throws {
+  var number = 0
+  while true {
+    number += 1
+    let letter = number.isMultiple(of: 2) ? "a" : "b"
+    try defaults.set(String(repeating: letter, count: 100_000), forKey: "key")
+    if number == 1 { say("replacing") }
+    if settings.number("removes", 0) == 1 { try defaults.removeSuite() }
   }
 }
 

@@ -269,8 +269,10 @@ _Static_assert(sizeof(struct fb_refusal) == 64, "refusal");
 struct fb_pool_message {
   struct fb_message_header header;
   struct fb_pool_description pool;
+  uint32_t oldest;  // the generation from which on pools are kept
+  uint32_t reserved;
 };
-_Static_assert(sizeof(struct fb_pool_message) == 32, "pool");
+_Static_assert(sizeof(struct fb_pool_message) == 40, "pool");
 
 struct fb_short_message {
   struct fb_message_header header;

@@ -20,6 +20,9 @@ typedef enum {
   /// The peer does not answer; it may come back.
   WEBRTC_DISCONNECTED,
   WEBRTC_FAILED,
+  /// The peer's certificate is not one that its description names: somebody else answers in its
+  /// place. Nothing is sent to it.
+  WEBRTC_IMPOSTOR,
 } webrtc_event_kind;
 
 /// The text is valid during the call.
@@ -43,6 +46,8 @@ struct webrtc_identity {
   char fingerprint[96];
 };
 bool webrtc_identity_make(struct webrtc_identity *identity);
+/// Whether a certificate (PEM) has a fingerprint, written as in `a=fingerprint` (RFC 8122).
+bool webrtc_certificate_has(const char *pem, const char *fingerprint);
 
 /// Attaches to webrtcbin, the last element of the pipeline. NULL: the last element is another one,
 /// or an identity cannot be made.

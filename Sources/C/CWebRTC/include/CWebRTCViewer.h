@@ -30,7 +30,8 @@ struct webrtc_viewer_options {
   const char *localAddress;
   struct webrtc_track tracks[WEBRTC_VIEWER_TRACKS];
   unsigned trackCount;
-  /// Receives WEBRTC_GATHERED, WEBRTC_CONNECTED, WEBRTC_DISCONNECTED and WEBRTC_FAILED.
+  /// Receives WEBRTC_GATHERED, WEBRTC_CONNECTED, WEBRTC_DISCONNECTED, WEBRTC_FAILED and
+  /// WEBRTC_IMPOSTOR.
   webrtc_event_handler handler;
   webrtc_key_frame_handler keyFrameHandler;
   void *context;
