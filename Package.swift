@@ -194,7 +194,7 @@ let package = Package(
 
     module("Confinement", ["AppGroup", "Platform"]),
 
-    // L4: other spellings, and media
+    // L4: adapters, and media
     module("DarwinNotifications", in: .adapters, ["NotifyCenter", "AppGroup", "Platform"]),
     module("DarwinKeychain", in: .adapters, ["CredentialStore", "AppGroup", "Platform"]),
     module("FoundationDefaults", in: .adapters, ["SharedDefaults"]),

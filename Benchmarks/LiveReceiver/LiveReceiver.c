@@ -1,5 +1,6 @@
 // The receiver of `framebus bench upload`: accepts one session by WHIP, decodes it, and reads from
-// each picture when it was drawn (the test pattern's mark, Sources/Media/Capture/TestPatternMark.swift).
+// each picture when it was drawn (the test pattern's mark,
+// Sources/Media/Capture/TestPatternMark.swift).
 //
 //   LiveReceiver    prints "listening PORT", then for each picture "N frames, L us"
 

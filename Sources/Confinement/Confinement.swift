@@ -105,8 +105,8 @@ extension Confinement {
   }
 
   /// For a process that sends captured frames: the network, but no display, no session bus, and no
-  /// files of the host. Its credential comes by a descriptor (`HandOver`); of the credential store it
-  /// sees sealed items, but no keys.
+  /// files of the host. Its credential comes by a descriptor (`HandOver`); of the credential store
+  /// it sees sealed items, but no keys.
   package static func `extension`(in group: AppGroup, memoryBytes: UInt64? = nil) -> Confinement {
     var result = member(of: group)
     result.sockets = .internet

@@ -1,8 +1,9 @@
 import Platform
 
 /// Finds where a process may create control groups of version 2, by the rules of the kernel and of
-/// systemd: in a delegated unit (`Delegate=`), or at the visible root, as in a container. All others
-/// belong to systemd: a role in a group beside its host's unit would survive the unit's stop.
+/// systemd: in a delegated unit (`Delegate=`), or at the visible root, as in a container. All
+/// others belong to systemd: a role in a group beside its host's unit would survive the unit's
+/// stop.
 enum DelegatedGroup {
   private static let root = "/sys/fs/cgroup"
 

@@ -60,8 +60,8 @@ package struct Launcher: Sendable {
   /// Removes what killed hosts left behind, unless processes still use it.
   package static func removeLeftovers() { MemoryGroup.removeLeftovers() }
 
-  /// Options to start framebus-confine, which receives the request and the write end of the report's
-  /// pipe as its last descriptors.
+  /// Options to start framebus-confine, which receives the request and the write end of the
+  /// report's pipe as its last descriptors.
   private func confining(
     _ program: LaunchOptions, request: Int32, report: Int32
   ) -> LaunchOptions {

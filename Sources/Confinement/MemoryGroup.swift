@@ -1,10 +1,10 @@
 import Platform
 
-/// A control group for one role (`cgroups(7)`, version 1 or 2). It counts the memory of the role and
-/// its children, and limits their total.
+/// A control group for one role (`cgroups(7)`, version 1 or 2). It counts the memory of the role
+/// and its children, and limits their total.
 ///
-/// The budget is for memory of their own, but the kernel also counts files that they read and write.
-/// So its limit is a quarter higher, and a memory watch enforces the budget.
+/// The budget is for memory of their own, but the kernel also counts files that they read and
+/// write. So its limit is a quarter higher, and a memory watch enforces the budget.
 final class MemoryGroup: Sendable {
   /// The group's directory.
   let path: String

@@ -17,9 +17,9 @@ package enum MemoryLevel: Int, Comparable, Sendable {
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Polls the memory of a process, and that of its children if they are in a control group, ten times
-/// a second and on each read of ``level``; reports each change of the level. Frames, which roles
-/// share, do not count (RssAnon).
+/// Polls the memory of a process, and that of its children if they are in a control group, ten
+/// times a second and on each read of ``level``; reports each change of the level. Frames, which
+/// roles share, do not count (RssAnon).
 package final class MemoryWatch: Sendable {
   package let budgetBytes: UInt64
   private let processID: Int32?

@@ -1,8 +1,8 @@
 import Platform
 
-/// GStreamer's plugin registry, a file that confined roles can read but not write. If it is missing,
-/// or looks outdated to a role that sees no devices, each role scans all plugins at its start, which
-/// takes seconds.
+/// GStreamer's plugin registry, a file that confined roles can read but not write. If it is
+/// missing, or looks outdated to a role that sees no devices, each role scans all plugins at its
+/// start, which takes seconds.
 ///
 /// The unconfined uploader updates it, as every program that uses GStreamer does at its start. A
 /// confined role must not: other programs would load what it writes.

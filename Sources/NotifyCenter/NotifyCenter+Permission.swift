@@ -8,8 +8,8 @@ package enum NotifyAction: String, Hashable, Sendable {
 }
 
 extension NotifyCenter {
-  /// Refuses operations that the name's prefix, or the manifest's policy for this role, forbids. For
-  /// what the kernel enforces between users, see docs/design/notifications.md, Permissions.
+  /// Refuses operations that the name's prefix, or the manifest's policy for this role, forbids.
+  /// For what the kernel enforces between users, see docs/design/notifications.md, Permissions.
   func require(_ action: NotifyAction, _ name: NotificationName) throws(NotifyError) {
     switch name.scope {
     case .process: return

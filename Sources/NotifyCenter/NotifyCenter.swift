@@ -104,7 +104,8 @@ public final class NotifyCenter: Sendable {
     return try observe(name, by: .descriptor(counter))
   }
 
-  /// Sends this process a signal after posts: `kill(2)`. ``Observation/take()`` returns the delivery.
+  /// Sends this process a signal after posts: `kill(2)`. ``Observation/take()`` returns the
+  /// delivery.
   /// - Throws: ``NotifyError/invalidSignal(_:)``.
   public func observe(
     _ name: NotificationName, bySignal signal: Int32
@@ -113,7 +114,8 @@ public final class NotifyCenter: Sendable {
     return try observe(name, by: .signal(signal))
   }
 
-  /// Observes only by ``Observation/check()`` and ``Observation/take()``: nothing wakes the process.
+  /// Observes only by ``Observation/check()`` and ``Observation/take()``: nothing wakes the
+  /// process.
   public func observeByCheck(_ name: NotificationName) throws(NotifyError) -> Observation {
     try observe(name, by: .check)
   }

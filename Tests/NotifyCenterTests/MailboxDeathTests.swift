@@ -67,8 +67,8 @@ import Testing
     try sender.settle(until: soon)
   }
 
-  /// Owners are killed at random moments. Every letter is processed; a letter that is processed twice
-  /// is marked as repeated; and no letter is acknowledged unprocessed.
+  /// Owners are killed at random moments. Every letter is processed; a letter that is processed
+  /// twice is marked as repeated; and no letter is acknowledged unprocessed.
   @Test func noLetterIsLostWhenOwnersDieRepeatedly() throws {
     let world = try MailboxWorld()
     let seed = TestSeed(for: "noLetterIsLost")

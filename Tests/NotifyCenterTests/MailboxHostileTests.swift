@@ -189,7 +189,8 @@ import Testing
     #expect(try output(of: "ls", [world.group.mailboxesPath]).split(separator: "\n").count == 1)
   }
 
-  /// A user who may create files there could redirect letters to another mailbox of the owner's user.
+  /// A user who may create files there could redirect letters to another mailbox of the owner's
+  /// user.
   @Test(arguments: ["ln -s PATH.other PATH.sock", "mkfifo PATH.sock", "mkdir PATH.sock"])
   func senderConnectsOnlyToSockets(_ command: String) throws {
     let world = try MailboxWorld()

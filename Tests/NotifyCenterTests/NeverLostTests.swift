@@ -6,8 +6,8 @@ import Testing
 
 @testable import NotifyCenter
 
-/// Coalesced, never lost: whatever happens to other posters and observers, a living observer receives
-/// exactly the number of posts that were made.
+/// Coalesced, never lost: whatever happens to other posters and observers, a living observer
+/// receives exactly the number of posts that were made.
 @Suite(.serialized) struct NeverLostTests {
   @Test func postsIntoAFullQueueAreCountedAndDeliveredLater() throws {
     let world = try NotifyWorld()
@@ -33,8 +33,8 @@ import Testing
     #expect(!observer.output.text.contains("wrong"))
   }
 
-  /// By the kernel's count. A ring is superfluous if its post was delivered before it arrived, which
-  /// is rare.
+  /// By the kernel's count. A ring is superfluous if its post was delivered before it arrived,
+  /// which is rare.
   @Test func observerIsHardlyWokenMoreOftenThanItsClosureIsCalled() throws {
     let world = try NotifyWorld()
     let observer = try world.worker("observe", "a", "until=200000", "hold=1")

@@ -89,8 +89,8 @@ import Testing
     #expect(try withWatchdog { try world.messages() } == ["line"])
   }
 
-  /// Heads with valid marks and lengths, one in every 64 bytes, each claiming the longest record, with
-  /// a wrong checksum.
+  /// Heads with valid marks and lengths, one in every 64 bytes, each claiming the longest record,
+  /// with a wrong checksum.
   @Test func fileOfRecordHeadsOnlyHasNoLines() throws {
     let name = try writeFile("line")
     let path = world.group.logsPath + "/" + name
@@ -115,8 +115,9 @@ import Testing
     #expect(try world.messages() == ["line"])
   }
 
-  /// A member that knows a process's nonce, as every reader does, can make it log a text that contains
-  /// a record at the right position. One wrong bit elsewhere in that line makes both invalid.
+  /// A member that knows a process's nonce, as every reader does, can make it log a text that
+  /// contains a record at the right position. One wrong bit elsewhere in that line makes both
+  /// invalid.
   @Test func textOfBrokenRecordIsNotParsedAsRecord() throws {
     let log = try world.log()
     log.append(.info, "first")

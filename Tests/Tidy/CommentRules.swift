@@ -61,7 +61,7 @@ enum CommentRules {
     return places.values.filter { $0.count == 1 }.flatMap(\.self)
   }
 
-  /// Whoever silences the compiler's check says why that is right.
+  /// Code that silences the compiler's check says why that is right.
   static func checkBecause(_ file: SourceFile) -> [Finding] {
     guard file.isSwift else { return [] }
     let escapes = ["@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"]

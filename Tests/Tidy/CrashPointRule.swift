@@ -16,7 +16,7 @@ enum CrashPointRule {
     else { return [] }
     return file.code.indices.compactMap { line in
       let code = file.code[line]
-      // What is stored `into` a record of the process's own is no store that others see.
+      // A store `into` a record of the process's own is not visible to others.
       guard stores.contains(where: code.contains), !code.contains(".store(into:"),
         !exempt.contains(where: { code.contains($0.store) })
       else { return nil }

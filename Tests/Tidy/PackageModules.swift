@@ -18,10 +18,16 @@ struct PackageModules: Sendable {
   /// This repository's.
   static let declared = Result { try PackageModules(json: dump(Repository.root)) }
 
+  /// Runs with a scratch directory of its own: the process that runs the tests may have locked the
+  /// package's.
   private static func dump(_ root: String) throws -> Data {
+    let scratch = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: scratch) }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["swift", "package", "--package-path", root, "dump-package"]
+    process.arguments = [
+      "swift", "package", "--package-path", root, "--scratch-path", scratch.path, "dump-package",
+    ]
     let output = Pipe()
     process.standardOutput = output
     try process.run()

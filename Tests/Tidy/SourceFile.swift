@@ -98,7 +98,7 @@ enum Repository {
         tree?.skipDescendants()
         continue
       }
-      // A folder has no text, and is skipped like a file that is none.
+      // A directory has no text, and is skipped like a binary file.
       guard kinds.contains((path as NSString).pathExtension),
         let text = try? String(contentsOfFile: root + "/" + path, encoding: .utf8)
       else { continue }

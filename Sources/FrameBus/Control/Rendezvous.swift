@@ -80,8 +80,8 @@ struct Rendezvous: Sendable {
       ?? .malformed
   }
 
-  /// Connects, and verifies that the peer is a member of the group. Does not follow links: one could
-  /// lead to a socket of another group.
+  /// Connects, and verifies that the peer is a member of the group. Does not follow links: one
+  /// could lead to a socket of another group.
   func connect() throws(SubscriberError) -> MessageSocket {
     let files = StreamFiles(stream, in: group)
     do throws(SystemError) {

@@ -152,7 +152,8 @@ public struct Mailbox: ~Copyable, Sendable {
 
   // MARK: Connections
 
-  /// Accepts waiting senders. Bounded, so that senders that connect repeatedly cannot starve others.
+  /// Accepts waiting senders. Bounded, so that senders that connect repeatedly cannot starve
+  /// others.
   private mutating func acceptAll() {
     for _ in 0..<16 {
       let accepted: MessageSocket?

@@ -55,8 +55,8 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
     case .group(let error): "\(error)"
     case .notPermitted(let refusal): "\(refusal)"
     case .turnedAway(let name, .role):
-      "the owner of the mailbox \(name) accepts no letters from this user; ask the group's owner to "
-        + "change post in [notifications.ROLE] of the manifest"
+      "the owner of the mailbox \(name) accepts no letters from this user; ask the group's owner "
+        + "to change post in [notifications.ROLE] of the manifest"
     case .turnedAway(let name, .crowd):
       "the mailbox \(name) has the maximum number of senders; end one, or try again later"
     case .notAllowed(let path):
@@ -66,7 +66,8 @@ public enum MailboxError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(path) belongs to \(userText(ownerID)) and is in the mailbox's way; if that user may not "
         + "own the mailbox, ask them or the group's owner to remove it"
     case .untrusted(let name, let why):
-      "the owner of the mailbox \(name) cannot be trusted: \(why); end it, and start the intended one"
+      "the owner of the mailbox \(name) cannot be trusted: \(why); end it, and start the "
+        + "intended one"
     case .system(let error): "\(error); `framebus group doctor` checks the group"
     }
   }

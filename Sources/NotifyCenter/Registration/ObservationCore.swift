@@ -58,8 +58,8 @@ final class ObservationCore: Sendable {
 
   // MARK: Notifying
 
-  /// Called on the closures' thread after a post. It runs for each delivery in each process that was
-  /// asleep, whose caches are cold, so it allocates no collections.
+  /// Called on the closures' thread after a post. It runs for each delivery in each process that
+  /// was asleep, whose caches are cold, so it allocates no collections.
   /// - Parameters:
   ///   - hints: the datagrams' content, of all rows.
   ///   - row: this name's row.

@@ -111,8 +111,8 @@ final class Registration: Sendable {
     let sender: PeerCredentials
   }
 
-  /// The claims of a wake-up's datagrams. Allocates nothing, because a woken process has cold caches
-  /// and an allocator touches much memory.
+  /// The claims of a wake-up's datagrams. Allocates nothing, because a woken process has cold
+  /// caches and an allocator touches much memory.
   struct Hints: Sendable {
     /// One more than a queue's length. Claims beyond that are dropped.
     private var hints = InlineArray<12, Hint?>(repeating: nil)

@@ -135,8 +135,8 @@ final class RegistrationsView: Sendable {
     return true
   }
 
-  /// Sends the datagram on the existing connection, or on a new one. A full queue needs no more: each
-  /// connection leads to one observer only, which has yet to read what fills it. And where no
+  /// Sends the datagram on the existing connection, or on a new one. A full queue needs no more:
+  /// each connection leads to one observer only, which has yet to read what fills it. And where no
   /// process receives, none sleeps.
   private func send(_ ring: Ring, _ connection: inout BellLine.Connection) -> Bool {
     let tenure = tenure(ring.index)

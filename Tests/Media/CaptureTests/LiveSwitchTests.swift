@@ -60,8 +60,8 @@ import Testing
       let onNs = Int64(monotonicNowNs())
       try switchSound("--\(kind)", "on")
       let first = try next(&subscriber)
-      // At least one chunk is missing, and none is sent that ended before the sound was switched on.
-      // A tone whose thread gets no processor is up to half a second late.
+      // At least one chunk is missing, and none is sent that ended before the sound was switched
+      // on. A tone whose thread gets no processor is up to half a second late.
       #expect(first.ptsNs > last.ptsNs + 10_000_000)
       #expect(first.ptsNs + 10_000_000 + 500_000_000 > onNs)
       // It begins without a step.

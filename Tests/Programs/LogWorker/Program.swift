@@ -32,8 +32,8 @@ struct Program {
   }
 }
 
-/// Writes `count` lines, and reports the number after each `sayEvery`. Settings: `pad` bytes, `hold`
-/// (1: stay), `close` (0: exit without closing).
+/// Writes `count` lines, and reports the number after each `sayEvery`. Settings: `pad` bytes,
+/// `hold` (1: stay), `close` (0: exit without closing).
 private func write(_ log: SharedLog, _ settings: Settings) throws {
   say("run \(log.runName)")
   let padding = String(repeating: "x", count: settings.number("pad", 0))
