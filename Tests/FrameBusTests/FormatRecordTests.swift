@@ -4,9 +4,9 @@ import Testing
 
 @testable import FrameBus
 
-/// What a publisher can write into a format record. Nothing of it is believed.
+/// Format records are untrusted: whatever a publisher writes, no plane lies outside its frame.
 @Suite struct FormatRecordTests {
-  @Test func everyKindOfFormatComesBackFromItsRecord() throws {
+  @Test func everyKindOfFormatSurvivesItsRecord() throws {
     let sound = try AudioFormat(.s24in32be, sampleRate: 44_100, channelCount: 6)
     let formats: [FrameFormat] = [
       try .video(.p010, width: 639, height: 479, frameRate: FrameRate(60), colorSpace: .bt2100PQ),
@@ -29,8 +29,8 @@ import Testing
     }
   }
 
-  /// All records over few values of each word that a layout depends on.
-  @Test func smallWorldsOfRecordsYieldNoPlaneOutsideItsFrame() {
+  /// Every combination of a few values of each word that determines a layout.
+  @Test func smallRecordsYieldNoPlaneOutsideItsFrame() {
     var accepted = 0
     let words: [UInt32] = [0, 1, 4, 8, .max]
     for fourcc in [FourCC.xrgb8888, .nv12, .yuv420, .pcm, FourCC(rawValue: 9)] {
@@ -81,7 +81,7 @@ import Testing
     #expect(FourCC("é24") == nil)
   }
 
-  @Test func colorSpacesComeBackFromTheirWordAndZeroSaysNothing() {
+  @Test func colorSpacesSurvivePackingAndZeroMeansUnspecified() {
     #expect(ColorSpace(packed: 0) == .unspecified)
     #expect(ColorSpace.bt709.packed == 0x0101_0101)
     #expect(ColorSpace.sRGB.packed == 0x0200_0d01)
@@ -95,7 +95,7 @@ import Testing
 }
 
 extension FrameFormat {
-  /// Whether every sample of every plane lies inside the frame's bytes, looked at row by row.
+  /// Whether every sample of every plane lies inside the frame's bytes, checked row by row.
   fileprivate var keepsItsSamplesInside: Bool {
     let shapes = fourcc.planeShapes
     if kind != .video || shapes.isEmpty {
@@ -131,7 +131,7 @@ extension FourCC {
 }
 
 extension fb_format {
-  /// Words that are small, large, or almost right; all random ones would be refused at once.
+  /// Words that are small, large or plausible; a record of random words would be refused at once.
   static func random(using generator: inout SeededGenerator) -> fb_format {
     func word(_ likely: UInt32...) -> UInt32 {
       switch UInt32.random(in: 0..<16, using: &generator) {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import FrameBus
 
-/// How much memory a pool can be made to take, and that honest subscribers do not notice.
+/// The bound on a pool's memory: hostile subscribers cannot exceed it, and when the pool grows,
+/// other subscribers lose no frame.
 @Suite(.serialized) struct PoolBoundTests {
   /// Bytes of a frame of 1280 × 720.
   private static let frameBytes = 1280 * 720 * 4
@@ -16,34 +17,34 @@ import Testing
     try world.publisher(width: 1280, height: 720, change)
   }
 
-  /// What a member makes real that reads a byte of each page it is given, as the kernel counts it.
-  private func bytesMadeReal(holds: Int, in world: World) throws -> Int {
+  /// The memory that the kernel allocates when a member reads a byte of every page it can map.
+  private func allocatedBytes(holds: Int, in world: World) throws -> Int {
     let peer = try HostilePeer("reader", in: world, ["\(holds)"])
     try peer.program.waitForOutput(" bytes\n")
     let words = peer.program.output.text.split(whereSeparator: \.isWhitespace)
     return try #require(words.dropLast().last.flatMap { Int($0) })
   }
 
-  @Test func aReaderWithOneHoldMakesLittleOfThePoolReal() throws {
+  @Test func readerWithOneHoldAllocatesLittleOfThePool() throws {
     let world = try World()
     var publisher = try publisher(in: world)
     try publishNumbered(&publisher)
-    // A ring of 2, a loan, and the 8 holds that there is always room for.
-    #expect(try bytesMadeReal(holds: 1, in: world) <= 11 * Self.frameBytes)
+    // A ring of 2, a loan, and the 8 holds that a pool always has room for.
+    #expect(try allocatedBytes(holds: 1, in: world) <= 11 * Self.frameBytes)
     let status = try #require(try listStreams(in: world.group).first)
     #expect(status.slots == 11)
     #expect(Int(status.retainedBytes) <= 11 * Self.frameBytes)
   }
 
-  @Test func theBoundHoldsForWhoTakesAllItCan() throws {
+  @Test func boundHoldsForReadersOfAllPages() throws {
     let world = try World()
     let bound = 64 * Self.frameBytes
     var publisher = try publisher(in: world) { $0.poolBytes = bound }
     try publishNumbered(&publisher)
     let crowd = try (0..<4).map { _ in Shelf(try world.subscriber { $0.holds = 16 }) }
     #expect(crowd.map(\.grantedHolds).reduce(0, +) <= 61)
-    // The pool at the beginning, and the largest.
-    let real = try bytesMadeReal(holds: 16, in: world)
+    // The first pool and the largest one.
+    let real = try allocatedBytes(holds: 16, in: world)
     #expect(real <= bound + bound / 2, "\(real / Self.frameBytes) frames")
     let status = try #require(try listStreams(in: world.group).first)
     #expect(status.slots <= 64)
@@ -51,7 +52,7 @@ import Testing
     withExtendedLifetime(crowd) {}
   }
 
-  @Test func largeSlotsLimitTheSubscribersAndTheNextIsToldSo() throws {
+  @Test func largeSlotsLimitTheSubscribersAndTheNextIsRefused() throws {
     let world = try World()
     let publisher = try publisher(in: world) {
       $0.poolBytes = 1
@@ -65,7 +66,7 @@ import Testing
     withExtendedLifetime(crowd) {}
   }
 
-  /// The pool grows under those who hold frames and those who come.
+  /// The pool grows while subscribers hold frames and others attach.
   @Test func aPoolThatGrowsLosesNoFrameAndNoHold() throws {
     let world = try World()
     var publisher = try world.publisher {
@@ -90,7 +91,7 @@ import Testing
     #expect(try listStreams(in: world.group).first?.evictions == 0)
   }
 
-  /// Waits for a frame, which may be there before its pool.
+  /// Waits for a frame, which may arrive before its pool.
   private func expect(_ expected: Int, from subscriber: inout Subscriber) throws {
     guard case .frame(let lease) = try subscriber.next(until: .after(.seconds(60))) else {
       throw HarnessError("no frame \(expected)")
@@ -98,8 +99,8 @@ import Testing
     #expect(number(of: lease) == UInt64(expected))
   }
 
-  /// A picture published once, and then more who look than the first pool has room for.
-  @Test func whoComesToAGrownPoolFindsTheFrameThatWasThere() throws {
+  /// One frame is published; then more subscribers attach than the first pool has room for.
+  @Test func lateSubscriberOfAGrownPoolReceivesTheEarlierFrame() throws {
     let world = try World()
     var publisher = try world.publisher {
       $0.firstPoolBytes = 1
@@ -118,8 +119,8 @@ import Testing
     }
   }
 
-  /// The same, while a larger picture is to come, and has its pool already.
-  @Test func poolsWithoutAFrameHideNoneThatIsThere() throws {
+  /// The same, while the pool for a larger picture exists but has no frame yet.
+  @Test func poolsWithoutAFrameHideNoEarlierFrame() throws {
     let world = try World()
     var publisher = try world.publisher {
       $0.firstPoolBytes = 1
@@ -139,7 +140,7 @@ import Testing
     for shelf in crowd { #expect(shelf.nextNumber() == 2) }
   }
 
-  /// More pools than a subscriber has yet heard of lie in the ring.
+  /// The ring contains frames of more pools than a subscriber has received so far.
   @Test func aRingOverManyPoolsLosesNoFrame() throws {
     let world = try World()
     var publisher = try world.publisher {
@@ -168,8 +169,8 @@ import Testing
     withExtendedLifetime(crowd) {}
   }
 
-  /// Pools for larger pictures, by the publishing thread, and for more holds, as subscribers come
-  /// and go: whatever the order, a loan finds a slot.
+  /// The publishing thread makes pools for larger pictures while arriving subscribers cause pools
+  /// for more holds: in any order, a loan finds a slot.
   @Test func picturesAndHoldsThatGrowTogetherLeaveRoomForEveryLoan() throws {
     for round in 0..<5 {
       let world = try World()
@@ -197,8 +198,8 @@ import Testing
     }
   }
 
-  /// Subscribers that come, hold a frame each, and go.
-  /// - Returns: how many came; some are refused as there are too many.
+  /// Attaches subscribers that hold a frame each, and detaches them.
+  /// - Returns: the number that attached; the others are refused because the stream is full.
   private func visit(_ world: World, _ seed: TestSeed) throws -> Int {
     var generator = seed.generator
     var guests: [Shelf] = []
