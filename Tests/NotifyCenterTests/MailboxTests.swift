@@ -6,6 +6,7 @@ import Testing
 
 @testable import NotifyCenter
 
+/// A mailbox and its senders: order, acknowledgement, return, limits.
 @Suite struct MailboxTests {
   @Test func lettersArriveInOrderAndAreAcknowledged() throws {
     let world = try MailboxWorld()

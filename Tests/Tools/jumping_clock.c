@@ -1,5 +1,5 @@
-// A wall clock that is set while a program runs, preloaded: after the 5th reading of CLOCK_REALTIME
-// it goes an hour back, after the 10th two hours on. Other clocks are as they are.
+// Preloaded into a program, simulates changes of the wall clock: from the 6th reading of
+// CLOCK_REALTIME it is an hour slow, from the 11th an hour fast. Other clocks are unchanged.
 //
 // cc -shared -fPIC -o jumping_clock.so jumping_clock.c -ldl
 #define _GNU_SOURCE
