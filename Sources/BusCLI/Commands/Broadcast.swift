@@ -21,7 +21,7 @@ struct BroadcastStop: ParsableCommand {
     commandName: "stop", abstract: "Stop the broadcast and wait for its processes to exit.",
     discussion: """
       Works from any terminal, even if the process that started the broadcast has died. If no \
-      broadcast is active, it stops captures that an ended one left running.
+      broadcast is active, it stops captures that an ended broadcast left running.
       """)
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -71,7 +71,7 @@ struct BroadcastResume: ParsableCommand {
 
 struct BroadcastAnnotate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "annotate", abstract: "Set the front application that the extension receives.")
+    commandName: "annotate", abstract: "Set the frontmost application's ID for the extension.")
 
   @Argument(
     help: ArgumentHelp(

@@ -117,7 +117,7 @@ struct CredentialGrant: ParsableCommand {
     commandName: "grant", abstract: "Let a role open a credential.")
 
   @OptionGroup var choice: CredentialChoice
-  @Argument(help: ArgumentHelp("The role, such as extension.", valueName: "role"))
+  @Argument(help: ArgumentHelp("Role, such as extension.", valueName: "role"))
   var recipient: String
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
@@ -136,7 +136,7 @@ struct CredentialRevoke: ParsableCommand {
     commandName: "revoke", abstract: "Reseal a credential so that a role cannot open it.")
 
   @OptionGroup var choice: CredentialChoice
-  @Argument(help: ArgumentHelp("The role, such as extension.", valueName: "role"))
+  @Argument(help: ArgumentHelp("Role, such as extension.", valueName: "role"))
   var recipient: String
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions

@@ -18,7 +18,7 @@ struct CredentialDetails: ParsableArguments {
   var expires: String?
   @Option(
     help: ArgumentHelp(
-      "always, or whenUnlocked: never with an unprotected key.",
+      "always, or whenUnlocked, which requires a protected key.",
       valueName: "when"))
   var accessibility = "always"
 

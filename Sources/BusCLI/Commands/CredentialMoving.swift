@@ -51,7 +51,7 @@ struct CredentialExport: ParsableCommand {
       with a passphrase. Without --service all credentials are exported.
       """)
 
-  @Argument(help: ArgumentHelp("The file to write.", valueName: "file"))
+  @Argument(help: ArgumentHelp("File to write.", valueName: "file"))
   var path: String
   @Option(
     help: ArgumentHelp(
@@ -110,7 +110,7 @@ struct CredentialImport: ParsableCommand {
       exported is refused.
       """)
 
-  @Argument(help: ArgumentHelp("The file to read.", valueName: "file"))
+  @Argument(help: ArgumentHelp("File to read.", valueName: "file"))
   var path: String
   @Option(
     help: ArgumentHelp("Accept only exports of this identity.", valueName: "identity"))

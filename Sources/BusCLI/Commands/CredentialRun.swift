@@ -30,7 +30,7 @@ struct CredentialRun: ParsableCommand {
   @OptionGroup(title: "Global options") var global: GlobalOptions
   @Argument(
     parsing: .postTerminator,
-    help: ArgumentHelp("The program and its arguments.", valueName: "program"))
+    help: ArgumentHelp("Program and its arguments.", valueName: "program"))
   var command: [String] = []
 
   func run() throws {

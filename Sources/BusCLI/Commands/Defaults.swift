@@ -17,7 +17,7 @@ struct Defaults: ParsableCommand {
 
 /// The suite that most verbs take.
 struct SuiteChoice: ParsableArguments {
-  @Argument(help: ArgumentHelp("The suite of settings.", valueName: "suite"))
+  @Argument(help: ArgumentHelp("Suite name.", valueName: "suite"))
   var name: String
 
   /// - Parameter creatingLocal: as in `openGroup`; false for verbs that only read.
@@ -47,7 +47,7 @@ struct DefaultsRead: ParsableCommand {
       """)
 
   @OptionGroup var suite: SuiteChoice
-  @Argument(help: ArgumentHelp("The setting (default: all).", valueName: "key"))
+  @Argument(help: ArgumentHelp("Key (default: all).", valueName: "key"))
   var key: String?
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -75,7 +75,7 @@ struct DefaultsRead: ParsableCommand {
 
 struct DefaultsWrite: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "write", abstract: "Set a setting.",
+    commandName: "write", abstract: "Write a setting.",
     discussion: """
       A key that looks like a secret is refused; use `framebus credential set` instead. Write a \
       value that begins with a hyphen after --, as in `write SUITE KEY --type int -- -1`.
@@ -86,11 +86,11 @@ struct DefaultsWrite: ParsableCommand {
   }
 
   @OptionGroup var suite: SuiteChoice
-  @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
+  @Argument(help: ArgumentHelp("Key.", valueName: "key"))
   var key: String
   @Argument(
     help: ArgumentHelp(
-      "The value; data in base64, a date in seconds since 1970.", valueName: "value"))
+      "Value; data in base64, a date in seconds since 1970.", valueName: "value"))
   var text: String
   @Option(help: "Type of the value.")
   var type: Kind = .string
@@ -127,7 +127,7 @@ struct DefaultsRemove: ParsableCommand {
     commandName: "remove", abstract: "Remove a setting, or a suite with all its settings.")
 
   @OptionGroup var suite: SuiteChoice
-  @Argument(help: ArgumentHelp("The setting (default: all).", valueName: "key"))
+  @Argument(help: ArgumentHelp("Key (default: all).", valueName: "key"))
   var key: String?
   @OptionGroup(title: "Global options") var global: GlobalOptions
 

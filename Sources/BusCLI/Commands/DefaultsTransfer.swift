@@ -31,7 +31,7 @@ struct DefaultsImport: ParsableCommand {
     commandName: "import", abstract: "Set all keys of a JSON file or property list at once.")
 
   @OptionGroup var suite: SuiteChoice
-  @Argument(help: ArgumentHelp("The file (default: standard input).", valueName: "file"))
+  @Argument(help: ArgumentHelp("File to read (default: standard input).", valueName: "file"))
   var path: String?
   @Flag(help: "Remove keys that the file lacks.")
   var replace = false

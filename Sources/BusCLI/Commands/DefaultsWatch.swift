@@ -15,7 +15,7 @@ struct DefaultsWatch: ParsableCommand {
       """)
 
   @OptionGroup var suite: SuiteChoice
-  @Argument(help: ArgumentHelp("The setting (default: all).", valueName: "key"))
+  @Argument(help: ArgumentHelp("Key (default: all).", valueName: "key"))
   var key: String?
   @OptionGroup var limits: WatchLimits
   @OptionGroup(title: "Global options") var global: GlobalOptions

@@ -14,7 +14,7 @@ struct Group: ParsableCommand {
 
 /// The group ID that most verbs take, as an argument or as `--group`.
 struct GroupChoice: ParsableArguments {
-  @Argument(help: "The group (default: that of --group).")
+  @Argument(help: "Group ID (default: the value of --group).")
   var id: String?
 
   func resolved(_ global: GlobalOptions) throws(UsageError) -> GroupID {

@@ -12,9 +12,9 @@ struct GroupGrant: ParsableCommand {
       role may only subscribe. The change applies to running processes at once.
       """)
 
-  @Argument(help: "The role: host, capture, extension, or another name.")
+  @Argument(help: "Role: host, capture, extension, or another name.")
   var role: String
-  @Argument(help: "The group (default: that of --group).")
+  @Argument(help: "Group ID (default: the value of --group).")
   var id: String?
   @Option(help: ArgumentHelp("A numeric user ID; may be repeated.", valueName: "n"))
   var uid: [UInt32] = []

@@ -8,7 +8,7 @@ import SharedLog
 /// `framebus log …`: the shared log of the group's processes.
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show, follow, export or extend the group's log.",
+    abstract: "Show, follow, export or append to the group's log.",
     subcommands: [LogShow.self, LogAppend.self], defaultSubcommand: LogShow.self)
 }
 

@@ -7,7 +7,7 @@ import SharedLog
 /// `framebus log`: prints existing lines, and with `--follow` new ones as they arrive.
 struct LogShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the log, merged by time (the default).",
+    commandName: "show", abstract: "Show all processes' lines, merged by time.",
     discussion: """
       Each line shows its time (UTC), level, role and process. Control characters and line breaks \
       in a line's text are shown as \\u{…}. Lost lines are reported on standard error. Private \

@@ -13,8 +13,8 @@ struct PlayCommand: ParsableCommand {
     discussion: """
       For example, `framebus play screen | ffplay -`. Planar YUV and grey pictures are written \
       unchanged; semi-planar and packed YUV become planar; RGB becomes 4:4:4 by BT.601 with video \
-      levels. A y4m file has one size and layout: a stream that changes them ends playing with an \
-      error. A recording plays as fast as it is read, or with --realtime at the pace of its time \
+      levels. A y4m file has one size and layout, so a stream that changes them is an error. A \
+      recording plays as fast as it is read, or with --realtime at the pace of its time \
       stamps.
       """)
 

@@ -43,7 +43,7 @@ public struct CaptureOptions: ParsableArguments {
   @Option(
     name: .customLong("sound"),
     help: ArgumentHelp(
-      "Stream of a file's sound (default: audio.app); none omits it.", valueName: "name"))
+      "Stream of a file's sound (default: audio.app); “none” omits it.", valueName: "name"))
   public var soundText: String?
 
   @Option(
@@ -86,7 +86,7 @@ public struct CaptureOptions: ParsableArguments {
       "Black out windows of a program, or one window by its ID (0x…).",
       discussion: """
         The program is named as by `xprop WM_CLASS`. Windows with the X property \
-        _FRAMEBUS_PROTECTED are black too; marked selects only those. Costs one copy per frame.
+        _FRAMEBUS_PROTECTED are black too; “marked” selects only those. Costs one copy per frame.
         """,
       valueName: "window"))
   public var protected: [String] = []
@@ -94,7 +94,7 @@ public struct CaptureOptions: ParsableArguments {
   @Option(
     name: .customLong("orientation"),
     help: ArgumentHelp(
-      "Orientation of the picture, 1 to 8 as in EXIF (default: 1).",
+      "Orientation of the picture, 1 to 8 as in EXIF.",
       discussion: "For a screen or test pattern; 1 is upright.",
       valueName: "n"))
   public var orientationNumber: UInt8 = Orientation.up.rawValue

@@ -5,12 +5,12 @@ import ArgumentParser
 public struct WHIPAccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Credential for the bearer.",
-      discussion: "Opened as role extension, or as the role of --role.",
+      "Credential that contains the bearer token.",
+      discussion: "Opened in the role of --role (default: extension).",
       valueName: "service/account"))
   public var credential: String?
 
-  @Option(help: ArgumentHelp("Read the bearer from this file descriptor.", valueName: "fd"))
+  @Option(help: ArgumentHelp("Read the bearer token from this file descriptor.", valueName: "fd"))
   public var bearerFd: Int32?
 
   @Option(
@@ -44,7 +44,7 @@ public struct WHIPAccessOptions: ParsableArguments {
 public struct WHIPMediaOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "STUN server to learn our address, such as stun:HOST[:PORT].", valueName: "server"))
+      "STUN server that finds our public address: stun:HOST[:PORT].", valueName: "server"))
   public var stun: String?
 
   @Option(

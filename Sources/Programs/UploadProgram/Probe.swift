@@ -6,7 +6,7 @@ import WHIP
 /// `framebus whip probe URL`.
 struct Probe: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "probe", abstract: "Show what a WHIP endpoint answers and supports.")
+    commandName: "probe", abstract: "Show a WHIP endpoint's answer and features.")
 
   @OptionGroup var probe: WHIPProbeOptions
   @OptionGroup var global: GlobalOptions

@@ -19,7 +19,7 @@ import WHIP
 @main struct UploadProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-upload",
-    abstract: "Encode a stream's frames and send or record them.",
+    abstract: "Encode a stream's frames, then send or record them.",
     subcommands: [Send.self, Probe.self, Plugins.self], defaultSubcommand: Send.self)
 
   static func main() { runProgram(UploadProgram.self) }
@@ -28,7 +28,7 @@ import WHIP
 /// `framebus upload DESTINATION`.
 struct Send: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Encode a stream's frames and send or record them.")
+    abstract: "Encode a stream's frames, then send or record them.")
 
   @OptionGroup var upload: UploadOptions
   @OptionGroup var global: GlobalOptions

@@ -14,7 +14,7 @@ import UploadGStreamer
 /// access, UploadGStreamer encodes and sends, Upload reads the streams.
 @main struct ViewProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "framebus-view", abstract: "Show streams on a page that a browser plays live.")
+    commandName: "framebus-view", abstract: "Serve streams live to a web browser.")
 
   @OptionGroup var view: ViewOptions
   @OptionGroup var global: GlobalOptions
