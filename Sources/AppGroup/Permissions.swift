@@ -15,7 +15,7 @@ struct Permissions {
   /// On sticky directories in which every member may create entries. Entries of all these inherit
   /// it, limited by the mode they are created with. Connecting to a socket requires permission to
   /// write to it, so sockets get mode 0666; semaphores are created with mode 0660, and lock files
-  /// with mode 0600, which leaves them to their owner.
+  /// with mode 0600, which only their owner can open.
   let connecting: AccessList
   /// The inherited list. It names the group's owner, because an entry belongs to its creator.
   private var inherited: AccessList { connecting.naming(ownerID, 7) }

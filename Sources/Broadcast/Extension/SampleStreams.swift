@@ -3,7 +3,7 @@ import FrameBus
 import Platform
 import Synchronization
 
-/// The streams that an extension reads. One wait covers all of them.
+/// The streams that an extension subscribes to. One wait covers all of them.
 struct SampleStreams: ~Copyable {
   /// How many samples of each kind may be retained.
   static let retainQuota = 4

@@ -17,7 +17,7 @@
     /// Undefined unless `hasMetadata`.
     var metadata = FrameMetadata.now(0)
     var hasMetadata = false
-    /// −1 while the loan is out.
+    /// The next free record; −1 while this one is in use.
     fileprivate var nextFree: Int
   }
 
