@@ -4,7 +4,8 @@ import CommandLineSupport
 /// `framebus whip …`: inspects WHIP endpoints; `framebus upload whip:URL` sends to them.
 struct WHIP: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "whip", abstract: "Inspect WHIP endpoints, which receive live streams.", subcommands: [WHIPProbe.self])
+    commandName: "whip", abstract: "Inspect WHIP endpoints, which receive live streams.",
+    subcommands: [WHIPProbe.self])
 }
 
 /// `framebus whip probe`: parses here, so that help needs no media library, then runs the uploader.

@@ -14,7 +14,7 @@ final class BellLine: Sendable {
   let connection = Mutex(Connection())
 
   static let slowNs: UInt64 = 100_000
-  /// A registration that was rung more recently is being posted to continuously: the wake thread rings it.
+  /// A registration that was rung more recently receives many posts: the wake thread rings it.
   static let calmNs: UInt64 = 20_000
 
   struct Connection: ~Copyable {
