@@ -233,8 +233,8 @@ let package = Package(
     module(
       "Broadcast",
       [
-        "AppGroup", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound",
+        "AppGroup", "Capture", "Confinement", "CredentialStore", "FrameBus", "FrontApplication",
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", "Upload",
       ]),
 
     // L6: programs
@@ -242,13 +242,14 @@ let package = Package(
       "CommandLineSupport", in: .programs,
       [
         "AppGroup", "Capture", "Confinement", "FrameBus", "FrontApplication", "LogSinks",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", "Upload",
+        argumentParser,
       ]),
     module("Bench", in: .programs, ["CommandLineSupport", "AppGroup", "Platform"]),
     program(
       "BusCLI", in: .core,
       [
-        "Bench", "Broadcast", "CommandLineSupport", "Confinement", "Recording", "Upload",
+        "Bench", "Broadcast", "Capture", "CommandLineSupport", "Confinement", "Recording", "Upload",
         "AppGroup", "CredentialStore", "FoundationDefaults", "FrameBus", "GroupSemaphores",
         "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ]),
@@ -430,8 +431,8 @@ let package = Package(
     tests(
       "CLITests",
       [
-        "TestSupport", "CommandLineSupport", "Platform", "BusCLI", "CaptureProgram",
-        "UploadProgram",
+        "TestSupport", "Capture", "CommandLineSupport", "Platform", "Upload", "BusCLI",
+        "CaptureProgram", "UploadProgram",
       ]),
     tests(
       "RecordingTests", in: .media,

@@ -1,3 +1,4 @@
+import Capture
 import Platform
 
 /// What a capture needs from the machine besides the needs of every role, derived from its source
@@ -12,19 +13,16 @@ enum CaptureNeeds: Hashable {
   case unknown
 
   init(source: String) {
-    let parts = source.split(separator: ":", maxSplits: 1).map(String.init)
-    let argument = parts.count == 2 ? parts[1] : nil
-    switch parts.first {
-    case "test", "tone", "beep": self = .nothing
-    case "window": self = Self.ofDisplay(environmentValue("DISPLAY"))
-    case "screen":
-      // `screen:1` and `screen::1` are equal; a display of another machine needs a network.
-      let name = argument.map { $0.contains(":") ? $0 : ":" + $0 } ?? environmentValue("DISPLAY")
-      self = Self.ofDisplay(name)
-    case "y4m" where argument == "-": self = .nothing
-    case "pulse": self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
-    case "file", "y4m": self = argument.map { .file(absolutePath($0)) } ?? .nothing
-    default: self = .unknown
+    guard let source = try? SourceSpecification(source) else {
+      self = .unknown
+      return
+    }
+    switch source.kind.needs {
+    case .nothing: self = .nothing
+    case .display: self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
+    case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
+    case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
+    case .anything: self = .unknown
     }
   }
 

@@ -2,6 +2,7 @@ import AppGroup
 import CredentialStore
 import FrameBus
 import Platform
+import Upload
 
 /// The description of an extension: a TOML file, registered in the group (``ExtensionRegistry``).
 ///
@@ -119,29 +120,19 @@ extension ExtensionManifest {
     id: String, destination: String, credentials: [String] = []
   ) throws(ExtensionManifestError) -> ExtensionManifest {
     var manifest = ExtensionManifest(id: id, executable: builtinExecutable)
-    let parts = destination.split(separator: ":", maxSplits: 1).map(String.init)
-    if parts.count == 2, ["file", "png", "hls"].contains(parts[0]) {
-      let path = absolutePath(parts[1])
-      manifest.arguments = ["\(parts[0]):\(path)"]
-      manifest.writes = [parts[0] == "hls" && !path.hasSuffix("/") ? path + "/" : path]
-    } else {
-      manifest.arguments = [destination]
+    manifest.arguments = [destination]
+    let named = try? DestinationSpecification(destination)
+    if let named, let kind = named.kind, kind.needs == .file || kind.needs == .directory {
+      let path = absolutePath(named.address)
+      manifest.arguments = ["\(kind.scheme):\(path)"]
+      manifest.writes = [kind.needs == .directory && !path.hasSuffix("/") ? path + "/" : path]
     }
     manifest.samples = SampleBufferType.allCases
     manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
-    if let secret = credentials.first, let option = Self.secretOption(of: parts.first ?? "") {
+    if let secret = credentials.first, let option = named?.kind?.secret?.option {
       manifest.arguments.append("--\(option)=\(secret)")
     }
     return try ExtensionManifest(parsing: Array(manifest.text.utf8))
-  }
-
-  /// The uploader's option for the name of a destination's own secret.
-  private static func secretOption(of scheme: String) -> String? {
-    switch scheme {
-    case "whip": "credential"
-    case "srt", "rtmp", "rtmps": "secret"
-    default: nil
-    }
   }
 
   private static func samples(

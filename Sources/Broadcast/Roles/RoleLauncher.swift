@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import Confinement
 import Platform
 import SharedLog
@@ -33,11 +34,7 @@ enum RoleJob: Sendable {
   /// Whether its program is part of FrameBus and uses GStreamer.
   var needsPlugins: Bool {
     switch self {
-    case .capture(let source):
-      switch CaptureNeeds(source: source) {
-      case .file, .soundServer: true
-      case .nothing, .display, .unknown: false
-      }
+    case .capture(let source): (try? SourceSpecification(source))?.kind.usesGStreamer == true
     case .extension(let manifest): manifest.executable == ExtensionManifest.builtinExecutable
     }
   }

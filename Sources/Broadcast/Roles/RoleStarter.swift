@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import CredentialStore
 import FrameBus
 import Platform
@@ -166,7 +167,7 @@ extension BroadcastRequest {
   }
 
   /// Whether the picture capture also captures the sound.
-  var hasSoundInSource: Bool { source.hasPrefix("file:") }
+  var hasSoundInSource: Bool { (try? SourceSpecification(source))?.kind.hasSound == true }
 
   /// The source that a separate process captures; nil for none.
   func soundSource(of type: SampleBufferType) -> String? {

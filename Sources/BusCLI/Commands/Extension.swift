@@ -35,7 +35,7 @@ struct ExtensionRegister: ParsableCommand {
     help: ArgumentHelp(
       "Credential to hand over to --builtin; repeatable.",
       discussion: """
-        The first is the bearer of whip:, the passphrase of srt: or the stream key of rtmp:.
+        The first is \(DestinationKind.secrets()).
         """,
       valueName: "service/account"))
   var credential: [String] = []
@@ -64,10 +64,8 @@ struct ExtensionRegister: ParsableCommand {
 
   /// The manifest of the built-in uploader, which is checked like any other.
   private func builtinManifest() throws -> ExtensionManifest {
-    let known = DestinationSpecification.schemes
-    guard let builtin, let parts = try? DestinationSpecification(builtin),
-      known.contains(parts.scheme), parts.address.isEmpty == (parts.scheme == "null")
-    else {
+    guard let builtin, (try? DestinationSpecification(builtin))?.kind != nil else {
+      let known = DestinationKind.all.flatMap(\.forms)
       throw UsageError("\(DestinationError.unknownDestination(builtin ?? "", known: known))")
     }
     do {

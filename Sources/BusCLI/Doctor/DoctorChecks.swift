@@ -1,4 +1,6 @@
+import Capture
 import Platform
+import Upload
 
 /// Requirements of the bus, its role programs and the demo. Media libraries are searched for as
 /// files, because the core does not load them.
@@ -85,31 +87,24 @@ enum DoctorChecks {
 
   /// GStreamer's plugins, found by their files, with the Debian package of each.
   private static func plugins() -> [DoctorCheck] {
-    let needed: [(use: String, files: [String], package: String)] = [
-      ("pipelines", ["libgstapp.so", "libgstcoreelements.so"], "gstreamer1.0-plugins-base"),
-      ("x264 encoder", ["libgstx264.so"], "gstreamer1.0-plugins-ugly"),
-      ("Matroska", ["libgstmatroska.so"], "gstreamer1.0-plugins-good"),
-      ("MP4", ["libgstisomp4.so"], "gstreamer1.0-plugins-good"),
-      ("H.264 parser", ["libgstvideoparsersbad.so"], "gstreamer1.0-plugins-bad"),
-      ("decoders", ["libgstlibav.so"], "gstreamer1.0-libav"),
-      (
-        "WebRTC", ["libgstwebrtc.so", "libgstdtls.so", "libgstsrtp.so"], "gstreamer1.0-plugins-bad"
-      ),
-      ("ICE", ["libgstnice.so"], "gstreamer1.0-nice"),
-    ]
+    let base = "gstreamer1.0-plugins-base"
+    let needed: [(use: String, plugins: [String: String])] =
+      [
+        ("pipelines", ["app": base, "coreelements": "libgstreamer1.0-0"]),
+        ("x264 encoder", ["x264": "gstreamer1.0-plugins-ugly"]),
+      ] + SourceKind.all.map { ("capture \($0.name)", $0.plugins) }
+      + DestinationKind.all.map { ("upload \($0.scheme)", $0.plugins) }
     let folders = pluginFolders()
-    return needed.map { use, files, package in
-      let found = files.compactMap { file in
-        folders.first { folder in
-          (try? Directory(path: folder).status(of: file)) != nil
-        }
+    return needed.filter { !$0.plugins.isEmpty }.map { use, plugins in
+      let missing = plugins.filter { name, _ in
+        !folders.contains { (try? Directory(path: $0).status(of: "libgst\(name).so")) != nil }
       }
-      guard found.count == files.count, let path = found.first else {
-        return DoctorCheck(
-          use, .missing, "missing: \(files.joined(separator: ", "))",
-          fix: "apt-get install \(package)")
+      guard !missing.isEmpty else {
+        return DoctorCheck(use, .ok, plugins.keys.sorted().joined(separator: ", "))
       }
-      return DoctorCheck(use, .ok, path)
+      return DoctorCheck(
+        use, .missing, "no plugin \(missing.keys.sorted().joined(separator: ", "))",
+        fix: "apt-get install \(Set(missing.values).sorted().joined(separator: " "))")
     }
   }
 

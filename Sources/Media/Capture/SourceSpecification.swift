@@ -18,90 +18,49 @@ public enum SourceSpecification: Hashable, Sendable {
   /// A GStreamer pipeline without its sink.
   case pipeline(String)
 
-  /// The available sources, as help and errors list them.
-  public static let summary =
-    "screen[:DISPLAY], window:ID, test[:PATTERN], file:PATH, y4m:PATH, y4m:- (standard input), "
-    + "gst:PIPELINE, and of sound pulse[:monitor|mic|DEVICE], tone[:HZ], beep[:HZ]"
+  /// The available sources, as errors list them.
+  static let summary = SourceKind.all.map(\.form).joined(separator: ", ")
 
   public init(_ text: String) throws(SourceSpecificationError) {
     let colon = text.firstIndex(of: ":")
-    let kind = String(text[..<(colon ?? text.endIndex)])
-    let argument = colon.map { String(text[text.index(after: $0)...]) }
-    switch kind {
-    case "screen":
-      if argument == "" { throw .missingArgument("screen:", "a display such as screen:0") }
-      self = .screen(display: argument.map(Self.displayName))
-    case "window":
-      guard let argument, let id = Self.windowID(argument) else {
-        throw .badWindow(argument ?? "")
-      }
-      self = .window(id)
-    case "test":
-      guard let style = TestPatternStyle(rawValue: argument ?? TestPatternStyle.bars.rawValue)
-      else { throw .unknownPattern(argument ?? "") }
-      self = .test(style)
-    case "file":
-      guard let argument, !argument.isEmpty else {
-        throw .missingArgument("file", "a path such as file:talk.mkv")
-      }
-      self = .file(path: argument)
-    case "y4m":
-      guard let argument, !argument.isEmpty else {
-        throw .missingArgument("y4m", "a path, or y4m:- for standard input")
-      }
-      self = .y4m(path: argument == "-" ? nil : argument)
-    case "tone": self = .tone(try Self.tone(argument, .steady))
-    case "beep": self = .tone(try Self.tone(argument, .everySecond))
-    case "pulse":
-      if argument == "" {
-        throw .missingArgument("pulse:", "monitor, mic or a device that `pactl list sources` names")
-      }
-      self = .pulse(SoundDevice(argument))
-    case "gst":
-      guard let argument, argument.contains(where: { !$0.isWhitespace }) else {
-        throw .missingArgument("gst", "a pipeline such as 'gst:videotestsrc'")
-      }
-      self = .pipeline(argument)
-    case "camera", "pipewire": throw .notBuilt(kind)
-    default: throw .unknown(text)
+    let name = text[..<(colon ?? text.endIndex)]
+    guard let kind = SourceKind.all.first(where: { $0.name == name }) else {
+      throw ["camera", "pipewire"].contains(name) ? .notBuilt(String(name)) : .unknown(text)
+    }
+    self = try kind.parse(colon.map { String(text[text.index(after: $0)...]) })
+  }
+
+  /// Its row.
+  public var kind: SourceKind {
+    switch self {
+    case .screen: .screen
+    case .window: .window
+    case .test: .test
+    case .file: .file
+    case .y4m: .y4m
+    case .pipeline: .gst
+    case .pulse: .pulse
+    case .tone(let tone): tone.rhythm == .steady ? .tone : .beep
     }
   }
 
-  /// Whether the capture program with GStreamer must run the source.
-  public var needsGStreamer: Bool {
+  /// The display that it names; nil for none.
+  public var display: String? {
+    if case .screen(let display) = self { display } else { nil }
+  }
+
+  /// The file that it reads; nil for none.
+  public var path: String? {
     switch self {
-    case .file, .pipeline, .pulse: true
-    case .screen, .window, .test, .y4m, .tone: false
+    case .file(let path): path
+    case .y4m(let path): path
+    case .screen, .window, .test, .tone, .pulse, .pipeline: nil
     }
   }
 
   /// The stream that is published if the user names none.
   public var usualStream: String {
-    switch self {
-    case .screen, .window, .test, .file, .y4m, .pipeline: "screen"
-    case .tone: SoundDevice.monitor.usualStream
-    case .pulse(let device): device.usualStream
-    }
-  }
-
-  private static func tone(
-    _ argument: String?, _ rhythm: Tone.Rhythm
-  ) throws(SourceSpecificationError) -> Tone {
-    guard let hertz = argument.map(Double.init) ?? 1_000, Tone.frequencies.contains(hertz) else {
-      throw .badFrequency(argument ?? "")
-    }
-    return Tone(hertz: hertz, rhythm: rhythm)
-  }
-
-  /// Parses `0x2a00007`, as `xwininfo` shows it, or the same number in decimal digits.
-  private static func windowID(_ text: String) -> UInt32? {
-    let id = text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
-    return id == 0 ? nil : id
-  }
-
-  /// `screen:1` and `screen::1` both mean display `:1`; `screen:host:0` means `host:0`.
-  private static func displayName(_ argument: String) -> String {
-    argument.contains(":") ? argument : ":\(argument)"
+    if case .pulse(let device) = self { device.usualStream } else { kind.usualStream }
   }
 }
 

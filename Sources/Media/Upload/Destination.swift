@@ -78,14 +78,29 @@ extension Destination {
   public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {}
 }
 
-/// Makes destinations of one kind, and defines how a user names them.
-public protocol DestinationMaker: Sendable {
-  /// The word before the colon, such as `file`.
-  var scheme: String { get }
-  /// The forms listed when a destination is unknown, such as `file:PATH.mkv`.
-  var forms: [String] { get }
+/// A row's destination: how the address of a kind becomes a destination.
+public struct DestinationMaker: Sendable {
+  public typealias Make =
+    @Sendable (DestinationSpecification, DestinationSetup) throws(DestinationError)
+    -> any Destination
 
-  func make(
-    _ specification: DestinationSpecification, encoder: EncoderSettings
-  ) throws(DestinationError) -> any Destination
+  public let kinds: [DestinationKind]
+  let make: Make
+
+  public init(_ kinds: [DestinationKind], _ make: @escaping Make) {
+    self.kinds = kinds
+    self.make = make
+  }
+}
+
+/// What a destination is made from, besides its address.
+public struct DestinationSetup: Sendable {
+  public var encoder = EncoderSettings()
+  /// The passphrase or stream key, of kinds that have one.
+  public var secret: String?
+  /// Called on the uploading thread with a lost connection's error and the time until the next
+  /// attempt.
+  public var onLoss: @Sendable (DestinationError, Duration) -> Void = { _, _ in }
+
+  public init(encoder: EncoderSettings = EncoderSettings()) { self.encoder = encoder }
 }

@@ -53,7 +53,7 @@ extension DestinationError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .malformed(let text):
-      "“\(text)” is not a destination; write SCHEME:ADDRESS, such as file:out.mkv"
+      "“\(text)” is not a destination; write " + Self.forms(text)
     case .unknownDestination(let text, let known):
       "this build has no destination “\(text)”; it has \(known.joined(separator: ", "))"
     case .wrongExtension(let path, let known):
@@ -109,6 +109,13 @@ extension DestinationError: CustomStringConvertible {
       "the connection to \(output) is lost (\(reason)); check the network and the server's log"
     case .peer(let reason, _): reason
     }
+  }
+
+  /// How to write the destination that was meant.
+  private static func forms(_ text: String) -> String {
+    let scheme = text.prefix { $0 != ":" }
+    let meant = DestinationKind.all.first { $0.scheme == scheme }
+    return meant?.forms.joined(separator: " or ") ?? "SCHEME:ADDRESS, such as file:out.mkv"
   }
 
   private static func hint(_ error: SystemError) -> String {

@@ -15,34 +15,29 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
   }
 
   public var description: String { address.isEmpty ? scheme : "\(scheme):\(address)" }
-}
 
-extension DestinationSpecification {
-  /// The schemes of this product's destinations; a build without media has only `null`.
-  package static let schemes = ["file", "png", "whip", "srt", "rtmp", "rtmps", "hls", "null"]
+  /// Its row; nil if there is none, or the row takes an address and this has none, or vice versa.
+  public var kind: DestinationKind? {
+    DestinationKind.all.first { $0.scheme == scheme && $0.takesAddress == !address.isEmpty }
+  }
 }
 
 /// The destinations in this build.
 public struct DestinationCatalog: Sendable {
-  private let makers: [any DestinationMaker]
+  private let makers: [DestinationMaker]
 
-  public init(_ makers: [any DestinationMaker]) { self.makers = makers }
+  public init(_ makers: [DestinationMaker]) { self.makers = makers }
 
-  /// Every form of destination that this build accepts.
-  public var forms: [String] { makers.flatMap(\.forms) }
+  /// The kinds that this build makes.
+  public var kinds: [DestinationKind] { makers.flatMap(\.kinds) }
 
   public func make(
-    _ text: String, encoder: EncoderSettings = EncoderSettings()
+    _ text: String, _ setup: DestinationSetup = DestinationSetup()
   ) throws(DestinationError) -> any Destination {
-    let specification: DestinationSpecification
-    do {
-      specification = try DestinationSpecification(text)
-    } catch {
-      throw .unknownDestination(text, known: forms)
-    }
-    guard let maker = makers.first(where: { $0.scheme == specification.scheme }) else {
-      throw .unknownDestination(text, known: forms)
-    }
-    return try maker.make(specification, encoder: encoder)
+    guard let named = try? DestinationSpecification(text),
+      let maker = makers.first(where: { $0.kinds.contains { $0.scheme == named.scheme } })
+    else { throw .unknownDestination(text, known: kinds.flatMap(\.forms)) }
+    guard named.kind != nil else { throw .malformed(text) }
+    return try maker.make(named, setup)
   }
 }

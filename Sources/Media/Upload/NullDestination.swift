@@ -30,17 +30,6 @@ public final class NullDestination: Destination {
   public func abandon() {}
 }
 
-/// `null`
-public struct NullDestinationMaker: DestinationMaker {
-  public let scheme = "null"
-  public let forms = ["null"]
-
-  public init() {}
-
-  public func make(
-    _ specification: DestinationSpecification, encoder: EncoderSettings
-  ) throws(DestinationError) -> any Destination {
-    guard specification.address.isEmpty else { throw .malformed(specification.description) }
-    return NullDestination()
-  }
+extension DestinationMaker {
+  public static let null = DestinationMaker([.null]) { _, _ in NullDestination() }
 }

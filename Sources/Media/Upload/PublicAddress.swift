@@ -8,11 +8,9 @@ package struct PublicAddress: Hashable, Sendable {
 
   /// - Parameter specification: `SCHEME://HOST…`, of which the part before the first colon is the
   ///   destination's own scheme.
-  package init(
-    _ specification: DestinationSpecification, schemes: [String]
-  ) throws(DestinationError) {
+  package init(_ specification: DestinationSpecification) throws(DestinationError) {
     let (scheme, address) = (specification.scheme, specification.address)
-    guard schemes.contains(scheme), address.hasPrefix("//"), address.count > 2,
+    guard specification.kind?.needs == .network, address.hasPrefix("//"), address.count > 2,
       address.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
     else { throw .malformed(specification.description) }
     let host = address.dropFirst(2).prefix { $0 != "/" && $0 != "?" }

@@ -31,7 +31,7 @@
       var geometry: FrameGeometry
     }
 
-    init(_ outlet: any Outlet, encoder: EncoderSettings) throws(DestinationError) {
+    init(_ outlet: any Outlet, _ encoder: EncoderSettings) throws(DestinationError) {
       self.outlet = outlet
       self.encoder = try VideoEncoders.make(encoder)
     }

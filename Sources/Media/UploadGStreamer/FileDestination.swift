@@ -4,6 +4,8 @@
 
   /// A file, whose extension names the container.
   final class FileOutlet: Outlet {
+    static let kinds = [DestinationKind.file]
+
     let output: String
     private let file: OutputFile
     private let container: FileContainer
@@ -12,11 +14,12 @@
     /// Held until the upload has ended.
     private var lock: Descriptor?
 
-    init(path: String, encoder: EncoderSettings) throws(DestinationError) {
-      output = path
-      file = OutputFile(path)
-      container = try FileContainer(path: path)
-      space = SpaceWatch(file, bitsPerSecond: encoder.bitsPerSecond(width: 1920, height: 1080))
+    init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError) {
+      output = named.address
+      file = OutputFile(output)
+      container = try FileContainer(path: output)
+      space = SpaceWatch(
+        file, bitsPerSecond: setup.encoder.bitsPerSecond(width: 1920, height: 1080))
     }
 
     var soundEncoder: SoundEncoder { container.soundEncoder }
@@ -53,21 +56,8 @@
   extension EncodingDestination {
     /// Records to a file.
     public convenience init(path: String, encoder: EncoderSettings) throws(DestinationError) {
-      try self.init(FileOutlet(path: path, encoder: encoder), encoder: encoder)
-    }
-  }
-
-  /// `file:PATH.mkv`, `file:PATH.mp4`
-  public struct FileDestinationMaker: DestinationMaker {
-    public let scheme = "file"
-    public let forms = FileContainer.allCases.map { "file:PATH.\($0.rawValue)" }
-
-    public init() {}
-
-    public func make(
-      _ specification: DestinationSpecification, encoder: EncoderSettings
-    ) throws(DestinationError) -> any Destination {
-      try EncodingDestination(path: specification.address, encoder: encoder)
+      let setup = DestinationSetup(encoder: encoder)
+      try self.init(FileOutlet(DestinationSpecification("file:" + path), setup), encoder)
     }
   }
 #endif

@@ -4,6 +4,7 @@
 
   /// A directory for a web server: the newest seconds as segment files, and their playlist.
   final class HLSOutlet: Outlet {
+    static let kinds = [DestinationKind.hls]
     private static let segmentSeconds = 2
     /// A player begins three segments before the end (RFC 8216, 6.3.3).
     private static let playlistLength = 5
@@ -20,13 +21,13 @@
     private let lockFile: OutputFile
     private var lock: Descriptor?
 
-    init(directory: String, encoder: EncoderSettings) throws(DestinationError) {
-      guard !directory.isEmpty else { throw .malformed("hls:") }
-      self.directory = directory
+    init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError) {
+      directory = named.address
       output = directory + "/index.m3u8"
       playlist = OutputFile(output)
       lockFile = OutputFile(directory + "/.framebus.lock")
-      space = SpaceWatch(playlist, bitsPerSecond: encoder.bitsPerSecond(width: 1920, height: 1080))
+      space = SpaceWatch(
+        playlist, bitsPerSecond: setup.encoder.bitsPerSecond(width: 1920, height: 1080))
     }
 
     var elements: [ElementDescription] { TransportStream.elements + [sink] }
@@ -71,21 +72,6 @@
     /// Names the playlist instead of the lock file, because users know the playlist.
     private func named(_ error: SystemError) -> SystemError {
       error.isBusy ? .busy(path: output) : error
-    }
-  }
-
-  /// `hls:DIRECTORY`
-  public struct HLSDestinationMaker: DestinationMaker {
-    public let scheme = "hls"
-    public let forms = ["hls:DIRECTORY"]
-
-    public init() {}
-
-    public func make(
-      _ specification: DestinationSpecification, encoder: EncoderSettings
-    ) throws(DestinationError) -> any Destination {
-      try EncodingDestination(
-        HLSOutlet(directory: specification.address, encoder: encoder), encoder: encoder)
     }
   }
 #endif

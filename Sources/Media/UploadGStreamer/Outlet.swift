@@ -2,8 +2,16 @@
   import Upload
 
   /// The output of encoded pictures and sound: a container, and the file or peer that receives it.
-  /// `EncodingDestination` depends only on this protocol; a new output needs one conformance.
-  protocol Outlet: AnyObject {
+  /// `EncodingDestination` depends only on this protocol; a new output needs one conformance, named
+  /// in `DestinationMaker.media`, and one row, `DestinationKind`.
+  protocol Outlet: AnyObject, SendableMetatype {
+    /// The rows of its table.
+    static var kinds: [DestinationKind] { get }
+    /// Whether it is a peer that may disconnect and come back.
+    static var reconnects: Bool { get }
+
+    init(_ named: DestinationSpecification, _ setup: DestinationSetup) throws(DestinationError)
+
     /// Its name in messages: a path or an address, without secrets.
     var output: String { get }
     /// The sound encoder for the container.
@@ -26,10 +34,30 @@
   }
 
   extension Outlet {
+    static var reconnects: Bool { false }
+    static var maker: DestinationMaker {
+      DestinationMaker(kinds) { named, setup throws(DestinationError) in
+        let outlet = try Self(named, setup)
+        if reconnects { return try PeerDestination(outlet, setup) }
+        return try EncodingDestination(outlet, setup.encoder)
+      }
+    }
+
     var elementsForSoundAlone: [ElementDescription] { elements }
     func open() throws(DestinationError) {}
     func check() throws(DestinationError) {}
     func redacted(_ message: String) -> String { message }
     func removeEmpty() {}
+  }
+
+  extension DestinationMaker {
+    /// The destinations that need GStreamer.
+    /// - Parameter whip: the options of a WHIP upload, which no other kind has.
+    public static func media(whip: WHIPOptions = WHIPOptions()) -> [DestinationMaker] {
+      [
+        FileOutlet.maker, SnapshotDestination.maker, WHIPDestination.maker(whip), SRTOutlet.maker,
+        RTMPOutlet.maker, HLSOutlet.maker,
+      ]
+    }
   }
 #endif

@@ -10,16 +10,12 @@
   /// One or two frames begin a connection. No other frame is accepted before it is established, so
   /// meanwhile newer frames replace older ones on the bus.
   final class PeerDestination: Destination {
-    /// Called on the uploading thread with a loss and the time until the next attempt.
-    typealias Report = @Sendable (DestinationError, Duration) -> Void
-
     let heldFrames = 2
     let wantsRepeatedFrames = true
     let takesSound = true
 
     private let outlet: any Outlet
-    private let encoder: EncoderSettings
-    private let report: Report
+    private let setup: DestinationSetup
     private var hasSound = false
     private var hasPictures = false
     private var connection: Connection?
@@ -36,14 +32,11 @@
       let startNs: UInt64
     }
 
-    init(
-      _ outlet: any Outlet, encoder: EncoderSettings, report: @escaping Report
-    ) throws(DestinationError) {
+    init(_ outlet: any Outlet, _ setup: DestinationSetup) throws(DestinationError) {
       self.outlet = outlet
-      self.encoder = encoder
-      self.report = report
+      self.setup = setup
       // Reports wrong settings now instead of at the first connection.
-      _ = try EncodingDestination(outlet, encoder: encoder)
+      _ = try EncodingDestination(outlet, setup.encoder)
     }
 
     var output: String { outlet.output }
@@ -60,7 +53,7 @@
     func prepare() throws(DestinationError) { try makeDestination().prepare() }
 
     private func makeDestination() throws(DestinationError) -> EncodingDestination {
-      let destination = try EncodingDestination(outlet, encoder: encoder)
+      let destination = try EncodingDestination(outlet, setup.encoder)
       if hasSound { destination.expectSound() }
       return destination
     }
@@ -127,7 +120,7 @@
         throw element == outlet.elements.last?.factory
           ? .noPeer(output: output, reason: detail.isEmpty ? message : detail) : error
       }
-      report(.connectionLost(output: output, reason: message), pause)
+      setup.onLoss(.connectionLost(output: output, reason: message), pause)
     }
 
     private func redacted(_ error: DestinationError) -> DestinationError {

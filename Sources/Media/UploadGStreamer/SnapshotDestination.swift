@@ -5,6 +5,10 @@
 
   /// Writes one frame, whole and uncropped, as a PNG picture.
   public final class SnapshotDestination: Destination {
+    static let maker = DestinationMaker([.png]) { named, _ throws(DestinationError) in
+      try SnapshotDestination(path: named.address)
+    }
+
     public let heldFrames = 1
     public let wantsRepeatedFrames = false
     public let frameLimit: Int? = 1
@@ -74,20 +78,6 @@
       pipeline.stop()
       // A partial picture is useless.
       if !existedBefore { try? file.remove() }
-    }
-  }
-
-  /// `png:PATH.png`
-  public struct SnapshotDestinationMaker: DestinationMaker {
-    public let scheme = "png"
-    public let forms = ["png:PATH.png"]
-
-    public init() {}
-
-    public func make(
-      _ specification: DestinationSpecification, encoder: EncoderSettings
-    ) throws(DestinationError) -> any Destination {
-      try SnapshotDestination(path: specification.address)
     }
   }
 #endif

@@ -96,6 +96,12 @@
       output = "whip:\(endpoint.address)"
     }
 
+    static func maker(_ options: WHIPOptions) -> DestinationMaker {
+      DestinationMaker([.whip]) { named, setup throws(DestinationError) in
+        try WHIPDestination(address: named.address, encoder: setup.encoder, options: options)
+      }
+    }
+
     private static func makeClient(_ options: WHIPOptions) throws(WHIPError) -> CurlClient {
       do throws(HTTPError) {
         return try CurlClient(certificates: options.certificates, listener: options.listener)
@@ -278,20 +284,5 @@
     fileprivate static let transport = ElementDescription(
       factory: "webrtcbin", package: "gstreamer1.0-plugins-bad",
       properties: [.init("bundle-policy", "max-bundle"), .init("latency", "0")])
-  }
-
-  /// `whip:URL`
-  public struct WHIPDestinationMaker: DestinationMaker {
-    public let scheme = "whip"
-    public let forms = ["whip:https://HOST/PATH"]
-    private let options: WHIPOptions
-
-    public init(_ options: WHIPOptions) { self.options = options }
-
-    public func make(
-      _ specification: DestinationSpecification, encoder: EncoderSettings
-    ) throws(DestinationError) -> any Destination {
-      try WHIPDestination(address: specification.address, encoder: encoder, options: options)
-    }
   }
 #endif

@@ -19,8 +19,8 @@ import GStreamerLog
 
   func run() throws {
     let specification = try capture.specification()
-    guard specification.needsGStreamer else {
-      try RoleProgram("framebus-capture").run(global.arguments + capture.arguments)
+    guard specification.kind.usesGStreamer else {
+      try RoleProgram(specification.kind.program).run(global.arguments + capture.arguments)
     }
     #if Media
       let role = try CaptureRole(capture, global)

@@ -18,8 +18,8 @@ import FrameBus
 
   func run() throws {
     let specification = try capture.specification()
-    if specification.needsGStreamer {
-      try RoleProgram("framebus-capture-gstreamer").run(global.arguments + capture.arguments)
+    if specification.kind.usesGStreamer {
+      try RoleProgram(specification.kind.program).run(global.arguments + capture.arguments)
     }
     let role = try CaptureRole(capture, global)
     let rate = try capture.rate() ?? FrameRate(30)

@@ -7,12 +7,12 @@ import Sound
 public struct CaptureOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Source: \(SourceSpecification.summary).",
+      "Source, one of those listed here.",
       discussion: """
-        Test patterns: bars, gradient, noise, flash. A screen or test pattern idles without \
-        subscribers; a file or y4m waits for its first subscriber and loses no frame.
-        pulse:monitor captures the machine's sound output, pulse:mic its microphone. A beep sounds \
-        while test:flash is white, at the start of each second.
+        \(SourceKind.all.map { "\($0.form): \($0.help)." }.joined(separator: "\n"))
+        A screen or test pattern idles without subscribers; a file or y4m waits for its first \
+        subscriber and loses no frame. A beep sounds while test:flash is white, at the start of \
+        each second.
         """))
   public var source: String
 
@@ -146,7 +146,7 @@ public struct CaptureOptions: ParsableArguments {
 
   /// The program that captures the source.
   public func programName() throws(UsageError) -> String {
-    try specification().needsGStreamer ? "framebus-capture-gstreamer" : "framebus-capture"
+    try specification().kind.program
   }
 
   public func stream() throws(UsageError) -> StreamName {

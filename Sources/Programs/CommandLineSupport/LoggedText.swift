@@ -1,17 +1,20 @@
+import Capture
+import Upload
+
 /// Removes authentication from addresses and headers before they are logged.
 package enum LoggedText {
-  /// Schemes whose addresses are local and contain no secrets.
-  private static let localSchemes: Set<Substring> = [
-    "camera", "file", "hls", "null", "pipewire", "png", "pulse", "screen", "test", "window", "y4m",
-  ]
+  /// Schemes whose addresses contain no secrets.
+  private static let publicSchemes = Set(
+    DestinationKind.all.filter { $0.secret == nil }.map(\.scheme)
+      + SourceKind.all.filter { $0.needs != .anything }.map(\.name))
 
   /// A source or destination from the command line. Keeps only the host of a network address,
   /// because paths and queries may be keys, and only the first element of a pipeline.
   package static func address(_ text: String) -> String {
     guard let colon = text.firstIndex(of: ":") else { return text }
-    let scheme = text[..<colon]
+    let scheme = String(text[..<colon])
     let rest = text[text.index(after: colon)...]
-    if localSchemes.contains(scheme) { return text }
+    if publicSchemes.contains(scheme) { return text }
     if scheme == "gst" {
       let first = rest.drop(while: \.isWhitespace).prefix { $0.isLetter || $0.isNumber }
       return "gst:\(first) …"

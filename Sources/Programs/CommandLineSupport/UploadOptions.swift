@@ -1,19 +1,18 @@
 import ArgumentParser
 import FrameBus
+import Upload
 
 /// The options of `framebus upload` and `framebus-upload`.
 public struct UploadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Destination: file:PATH.mkv, file:PATH.mp4, png:PATH.png, whip:URL, srt://HOST:PORT, "
-        + "rtmp://HOST/APPLICATION/STREAM, rtmps://…, hls:DIRECTORY or null.",
+      "Destination, one of those listed here.",
       discussion: """
+        \(DestinationKind.all.map { "\($0.forms.joined(separator: ", ")): \($0.help)." }
+          .joined(separator: "\n"))
         A file has the size of the first frame, without its last column or row if the number of \
         columns or rows is odd; later frames of another size are scaled to fit. An existing file \
         is replaced.
-        whip:https://HOST/PATH streams live over WebRTC. whip:, srt:, rtmp: and rtmps: reconnect \
-        when the connection is lost.
-        hls: writes index.m3u8 and the newest segments into a directory for a web server.
         """))
   public var destination: String
 
@@ -40,8 +39,11 @@ public struct UploadOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Credential for the passphrase of srt: or stream key of rtmp:.",
-      discussion: "Opened as role extension, or as the role of --role.",
+      "Credential for the destination's own secret.",
+      discussion: """
+        It is \(DestinationKind.secrets(of: "secret")). Opened as role extension, or as the role of \
+        --role.
+        """,
       valueName: "service/account"))
   public var secret: String?
 

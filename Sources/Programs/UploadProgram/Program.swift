@@ -108,41 +108,33 @@ struct Send: ParsableCommand {
     _ display: ProgressDisplay, _ credentials: CredentialStore? = nil,
     _ settings: SharedDefaults? = nil
   ) throws -> any Destination {
-    var makers: [any DestinationMaker] = [NullDestinationMaker()]
+    var setup = DestinationSetup()
+    var makers = [DestinationMaker.null]
     #if Media
-      let secret = try upload.secret.map {
+      let named = try? DestinationSpecification(upload.destination)
+      setup.secret = try upload.secret.map {
         try EndpointSecrets(upload.access, global, opened: credentials).account($0).password
       }
-      if let named = try? DestinationSpecification(upload.destination),
-        let address = try? PublicAddress(
-          named, schemes: RTMPDestinationMaker.schemes + SRTDestinationMaker.schemes)
-      {
+      if let address = named.flatMap({ try? PublicAddress($0) }) {
         // GStreamer logs the whole address.
         AddressKeys.found(in: address.path).forEach(ProductLog.leaveOut)
       }
-      let onLoss: @Sendable (DestinationError, Duration) -> Void = { error, pause in
+      setup.onLoss = { error, pause in
         ProductLog.append(.warning, "\(error)")
         display.showLoss(error, next: pause)
       }
-      makers += [
-        FileDestinationMaker(), SnapshotDestinationMaker(), HLSDestinationMaker(),
-        SRTDestinationMaker(passphrase: secret, onLoss: onLoss),
-        RTMPDestinationMaker(key: secret, onLoss: onLoss),
-        RTMPDestinationMaker(key: secret, isEncrypted: true, onLoss: onLoss),
-      ]
-      if upload.destination.hasPrefix("whip:") {
-        let setup = WHIPSetup(options: upload, global: global, credentials: credentials)
-        let options = try setup.whipOptions { report in display.show(report) }
-        makers.append(WHIPDestinationMaker(options))
-      } else {
-        makers.append(WHIPDestinationMaker(WHIPOptions()))
+      var whip = WHIPOptions()
+      if named?.kind == .whip {
+        whip = try WHIPSetup(options: upload, global: global, credentials: credentials)
+          .whipOptions { display.show($0) }
       }
+      makers += DestinationMaker.media(whip: whip)
     #endif
     do throws(DestinationError) {
-      let encoder = try EncoderSettings(
+      setup.encoder = try EncoderSettings(
         encoder: upload.encoder ?? settings?.string(forKey: EncoderSettings.Keys.encoder),
         bitrate: upload.bitrate ?? settings?.string(forKey: EncoderSettings.Keys.bitrate))
-      return try DestinationCatalog(makers).make(upload.destination, encoder: encoder)
+      return try DestinationCatalog(makers).make(upload.destination, setup)
     } catch {
       if error.isMisuse { throw UsageError("\(error)") }
       throw error

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test func unknownDestinationIsRefusedWithAListOfKnownOnes() throws {
-    let catalog = DestinationCatalog([NullDestinationMaker()])
+    let catalog = DestinationCatalog([.null])
     let error = #expect(throws: DestinationError.self) {
       try catalog.make("whip:https://example.org/whip")
     }

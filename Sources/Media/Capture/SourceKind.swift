@@ -1,0 +1,148 @@
+import Sound
+
+/// A kind of source: one row of the table that parsing, help, the choice of the capture program, the
+/// sandbox of a capture, `framebus doctor`, the log and the documentation read.
+public struct SourceKind: Sendable {
+  /// The word before the colon.
+  public let name: String
+  /// How a user writes it, such as `screen[:DISPLAY]`.
+  public let form: String
+  /// What it is, in at most 60 characters.
+  public let help: String
+  /// The program that captures it.
+  public let program: String
+  /// What a sandboxed capture needs for it.
+  public let needs: Needs
+  /// The stream that is published if the user names none.
+  let usualStream: String
+  /// Whether it has sound beside its pictures.
+  public let hasSound: Bool
+  /// GStreamer's plugins, `libgstNAME.so`, by name, with the Debian package of each.
+  public let plugins: [String: String]
+  let parse: Parse
+
+  typealias Parse =
+    @Sendable (String?) throws(SourceSpecificationError) -> SourceSpecification
+
+  public enum Needs: String, Sendable {
+    case nothing
+    case display
+    /// A file, which it reads.
+    case file
+    case soundServer = "sound server"
+    /// A device, another machine, or any element of a pipeline: it cannot be sandboxed.
+    case anything
+  }
+
+  public static let plainProgram = "framebus-capture"
+  public static let mediaProgram = "framebus-capture-gstreamer"
+
+  private init(
+    _ form: String, _ help: String, by program: String = plainProgram, needs: Needs,
+    stream: String = "screen", hasSound: Bool = false, plugins: [String: String] = [:],
+    parse: @escaping Parse
+  ) {
+    name = String(form.prefix { $0.isLetter || $0.isNumber })
+    self.form = form
+    self.help = help
+    self.program = program
+    self.needs = needs
+    usualStream = stream
+    self.hasSound = hasSound
+    self.plugins = plugins
+    self.parse = parse
+  }
+
+  public var usesGStreamer: Bool { program == Self.mediaProgram }
+}
+
+extension SourceKind {
+  static let screen = SourceKind(
+    "screen[:DISPLAY]", "X11 screen", needs: .display
+  ) { argument throws(SourceSpecificationError) in
+    if argument == "" { throw .missingArgument("screen:", "a display such as screen:0") }
+    // `screen:1` and `screen::1` both mean display `:1`; `screen:host:0` means `host:0`.
+    return .screen(display: argument.map { $0.contains(":") ? $0 : ":\($0)" })
+  }
+
+  static let window = SourceKind(
+    "window:ID", "One X11 window", needs: .display
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument, let id = windowID(argument) else { throw .badWindow(argument ?? "") }
+    return .window(id)
+  }
+
+  static let test = SourceKind(
+    "test[:PATTERN]", "Test pattern: bars, gradient, noise or flash", needs: .nothing
+  ) { argument throws(SourceSpecificationError) in
+    guard let style = TestPatternStyle(rawValue: argument ?? TestPatternStyle.bars.rawValue)
+    else { throw .unknownPattern(argument ?? "") }
+    return .test(style)
+  }
+
+  static let file = SourceKind(
+    "file:PATH", "Video file with its sound", by: mediaProgram, needs: .file, hasSound: true,
+    plugins: ["libav": "gstreamer1.0-libav", "playback": "gstreamer1.0-plugins-base"]
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument, !argument.isEmpty else {
+      throw .missingArgument("file", "a path such as file:talk.mkv")
+    }
+    return .file(path: argument)
+  }
+
+  static let y4m = SourceKind(
+    "y4m:PATH", "Uncompressed video; y4m:- reads standard input", needs: .file
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument, !argument.isEmpty else {
+      throw .missingArgument("y4m", "a path, or y4m:- for standard input")
+    }
+    return .y4m(path: argument == "-" ? nil : argument)
+  }
+
+  static let gst = SourceKind(
+    "gst:PIPELINE", "GStreamer pipeline without its sink", by: mediaProgram, needs: .anything
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument, argument.contains(where: { !$0.isWhitespace }) else {
+      throw .missingArgument("gst", "a pipeline such as 'gst:videotestsrc'")
+    }
+    return .pipeline(argument)
+  }
+
+  static let pulse = SourceKind(
+    "pulse[:monitor|mic|DEVICE]", "Sound output, microphone or another sound device",
+    by: mediaProgram, needs: .soundServer,
+    plugins: ["pulseaudio": "gstreamer1.0-pulseaudio"]
+  ) { argument throws(SourceSpecificationError) in
+    if argument == "" {
+      throw .missingArgument("pulse:", "monitor, mic or a device that `pactl list sources` names")
+    }
+    return .pulse(SoundDevice(argument))
+  }
+
+  static let tone = SourceKind(
+    "tone[:HZ]", "Test tone", needs: .nothing, stream: SoundDevice.monitor.usualStream
+  ) { argument throws(SourceSpecificationError) in .tone(try parseTone(argument, .steady)) }
+
+  static let beep = SourceKind(
+    "beep[:HZ]", "Test tone at each full second", needs: .nothing,
+    stream: SoundDevice.monitor.usualStream
+  ) { argument throws(SourceSpecificationError) in .tone(try parseTone(argument, .everySecond)) }
+
+  /// The rows.
+  public static let all = [screen, window, test, file, y4m, gst, pulse, tone, beep]
+
+  private static func parseTone(
+    _ argument: String?, _ rhythm: Tone.Rhythm
+  ) throws(SourceSpecificationError) -> Tone {
+    guard let hertz = argument.map(Double.init) ?? 1_000, Tone.frequencies.contains(hertz) else {
+      throw .badFrequency(argument ?? "")
+    }
+    return Tone(hertz: hertz, rhythm: rhythm)
+  }
+
+  /// Parses `0x2a00007`, as `xwininfo` shows it, or the same number in decimal digits.
+  private static func windowID(_ text: String) -> UInt32? {
+    let id = text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
+    return id == 0 ? nil : id
+  }
+}

@@ -1,0 +1,95 @@
+/// A kind of destination: one row of the table that parsing, help, the manifest and sandbox of the
+/// built-in extension, `framebus doctor`, the log and the documentation read.
+///
+/// A row says how users name the destination; a `DestinationMaker` of the same row makes it.
+public struct DestinationKind: Hashable, Sendable {
+  /// The word before the first colon.
+  public let scheme: String
+  /// How a user writes it, such as `file:PATH.mkv`.
+  public let forms: [String]
+  /// What it is, in at most 60 characters.
+  public let help: String
+  /// What a sandboxed uploader needs for it.
+  public let needs: Needs
+  /// The secret that its server expects.
+  public let secret: Secret?
+  /// GStreamer's plugins, `libgstNAME.so`, by name, with the Debian package of each.
+  public let plugins: [String: String]
+
+  public enum Needs: String, Sendable {
+    case nothing
+    /// Its address is a file, which it writes.
+    case file
+    /// Its address is a directory, in which it writes.
+    case directory
+    case network
+  }
+
+  /// A kind with a secret may have keys in its address as well, so messages and logs shorten it.
+  public enum Secret: String, Sendable {
+    case bearer, passphrase
+    case streamKey = "stream key"
+
+    /// The option of `framebus upload` that names its credential.
+    public var option: String { self == .bearer ? "credential" : "secret" }
+  }
+
+  init(
+    _ scheme: String, _ forms: [String], _ help: String, needs: Needs, secret: Secret? = nil,
+    plugins: [String: String] = [:]
+  ) {
+    self.scheme = scheme
+    self.forms = forms
+    self.help = help
+    self.needs = needs
+    self.secret = secret
+    self.plugins = plugins
+  }
+
+  public var takesAddress: Bool { needs != .nothing }
+}
+
+private let good = "gstreamer1.0-plugins-good"
+private let bad = "gstreamer1.0-plugins-bad"
+private let transportStream = [
+  "mpegtsmux": bad, "videoparsersbad": bad, "libav": "gstreamer1.0-libav",
+]
+
+extension DestinationKind {
+  public static let file = DestinationKind(
+    "file", ["file:PATH.mkv", "file:PATH.mp4"], "File that is playable however its writer ends",
+    needs: .file, plugins: ["matroska": good, "isomp4": good])
+  public static let png = DestinationKind(
+    "png", ["png:PATH.png"], "One frame as a picture", needs: .file, plugins: ["png": good])
+  public static let whip = DestinationKind(
+    "whip", ["whip:https://HOST/PATH"], "Live over WebRTC; reconnects", needs: .network,
+    secret: .bearer,
+    plugins: ["webrtc": bad, "dtls": bad, "srtp": bad, "nice": "gstreamer1.0-nice"])
+  public static let srt = DestinationKind(
+    "srt", ["srt://HOST:PORT"], "MPEG-TS to an SRT listener; reconnects", needs: .network,
+    secret: .passphrase, plugins: transportStream.merging(["srt": bad]) { $1 })
+  public static let rtmp = DestinationKind(
+    "rtmp", ["rtmp://HOST/APPLICATION/STREAM"], "FLV to an RTMP server; reconnects",
+    needs: .network, secret: .streamKey,
+    plugins: ["flv": good, "rtmp2": bad, "libav": "gstreamer1.0-libav"])
+  public static let rtmps = DestinationKind(
+    "rtmps", ["rtmps://HOST/APPLICATION/STREAM"], "FLV to an RTMP server over TLS; reconnects",
+    needs: .network, secret: .streamKey, plugins: rtmp.plugins)
+  public static let hls = DestinationKind(
+    "hls", ["hls:DIRECTORY"], "index.m3u8 and the newest segments, for a web server",
+    needs: .directory, plugins: transportStream.merging(["hls": bad]) { $1 })
+  public static let null = DestinationKind(
+    "null", ["null"], "Counts frames and discards them", needs: .nothing)
+
+  /// The rows; a build without media makes only `null`.
+  public static let all: [DestinationKind] = [file, png, whip, srt, rtmp, rtmps, hls, null]
+
+  /// A list of the secrets that an option names, or of all, such as “the passphrase of srt:”.
+  public static func secrets(of option: String? = nil) -> String {
+    all.compactMap { kind in
+      kind.secret.flatMap { secret in
+        option == nil || secret.option == option ? "the \(secret.rawValue) of \(kind.scheme):" : nil
+      }
+    }.joined(separator: ", ")
+  }
+}

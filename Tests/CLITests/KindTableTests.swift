@@ -1,0 +1,62 @@
+import Capture
+import Foundation
+import TestSupport
+import Testing
+import Upload
+
+/// Help and documentation agree with the tables of source and destination kinds.
+@Suite struct KindTableTests {
+  @Test func uploadHelpListsEachDestination() throws {
+    let help = try help(of: "upload")
+    for kind in DestinationKind.all {
+      let line = "\(kind.forms.joined(separator: ", ")): \(kind.help)."
+      #expect(help.contains(line), "\(line) is not in: \(help)")
+      #expect(kind.help.count <= 60)
+    }
+  }
+
+  @Test func captureHelpListsEachSource() throws {
+    let help = try help(of: "capture")
+    for kind in SourceKind.all {
+      let line = "\(kind.form): \(kind.help)."
+      #expect(help.contains(line), "\(line) is not in: \(help)")
+      #expect(kind.help.count <= 60)
+    }
+  }
+
+  @Test func uploadPageHasTableOfDestinations() throws {
+    let rows = DestinationKind.all.map { kind in
+      let forms = kind.forms.map { "`\($0)`" }.joined(separator: ", ")
+      let secret = kind.secret.map { "\($0.rawValue), `--\($0.option)`" } ?? "none"
+      return "| \(forms) | \(kind.help) | \(secret) | \(kind.needs.rawValue) |"
+    }
+    let table =
+      ["| destination | what it is | secret | sandbox grants |", "| --- | --- | --- | --- |"] + rows
+    let page = try page("docs/design/upload.md")
+    #expect(page.contains(table.joined(separator: "\n") + "\n\n"), "write:\n\(table)")
+  }
+
+  @Test func readmeNamesEachKind() throws {
+    let lines = try page("README.md").split(separator: "\n")
+    func names(in row: String) -> Set<String> {
+      let line = lines.first { $0.hasPrefix("| \(row) |") } ?? ""
+      let quoted = line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+      return Set(quoted.filter { $0.offset % 2 == 1 }.map { $0.element.filter { $0 != ":" } })
+    }
+    #expect(names(in: "Sources") == Set(SourceKind.all.map(\.name)))
+    #expect(names(in: "Destinations") == Set(DestinationKind.all.map(\.scheme)))
+  }
+
+  /// The help of a verb, without line breaks.
+  private func help(of verb: String) throws -> String {
+    let result = try run("framebus", [verb, "--help"])
+    #expect(result.status == .exited(0))
+    return result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  private func page(_ path: String) throws -> String {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+}
