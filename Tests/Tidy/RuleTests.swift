@@ -208,6 +208,29 @@ import Testing
     #expect(ExampleRule.check(readme, against: [same]).isEmpty)
   }
 
+  @Test func aProgramInAGuideThatIsNotBuiltIsFound() {
+    let guide = SourceFile(path: "docs/guides/a.md", text: "```swift\nimport A\n\nrun()\n```\n")
+    #expect(GuideRule.checkPrograms(guide, against: []).count == 1)
+    #expect(GuideRule.checkPrograms(guide, against: [swift("import A\n\nrun()\n")]).isEmpty)
+    #expect(
+      GuideRule.checkPrograms(guide, against: [swift("import A\nimport B\n\nrun()\n")]).isEmpty)
+    #expect(GuideRule.checkPrograms(guide, against: [swift("import B\n\nrun()\n")]).count == 1)
+    #expect(GuideRule.checkPrograms(guide, against: [swift("import A\n\nrun(1)\n")]).count == 1)
+  }
+
+  @Test func anEditInAGuideOfLinesThatDoNotExistIsFound() {
+    func guide(_ edit: String) -> SourceFile {
+      SourceFile(path: "docs/guides/a.md", text: "```diff\n--- A.swift\n@@\n\(edit)\n```\n")
+    }
+    let file = swift("one\ntwo\nthree\n", in: "A.swift")
+    #expect(GuideRule.checkEdits(guide(" one\n+more\n two"), of: [file]).isEmpty)
+    #expect(GuideRule.checkEdits(guide(" one\n-two\n@@\n three"), of: [file]).isEmpty)
+    #expect(GuideRule.checkEdits(guide(" one\n three"), of: [file]).count == 1)
+    #expect(GuideRule.checkEdits(guide(" one\n@@\n-four"), of: [file]).count == 1)
+    #expect(GuideRule.checkEdits(guide("+more"), of: [file]).count == 1)
+    #expect(GuideRule.checkEdits(guide(" one"), of: []).count == 1)
+  }
+
   @Test func aPhraseThatIsNotPlainEnglishIsFound() {
     for (phrase, _) in WordRules.strange {
       let text = "/// Says \(phrase) here.\n"

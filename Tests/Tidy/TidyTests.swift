@@ -78,4 +78,14 @@ import Testing
     let examples = files.filter { $0.path.hasPrefix("examples/") && $0.isSwift }
     expectNone(ExampleRule.check(readme, against: examples))
   }
+
+  @Test func theGuidesProgramsAreBuiltAndTheLinesThatTheyChangeExist() {
+    let built = files.filter {
+      $0.isSwift && ["examples/", "Tests/GuideTests/"].contains(where: $0.path.hasPrefix)
+    }
+    for guide in files where guide.path.hasPrefix("docs/guides/") {
+      expectNone(GuideRule.checkPrograms(guide, against: built))
+      expectNone(GuideRule.checkEdits(guide, of: files))
+    }
+  }
 }

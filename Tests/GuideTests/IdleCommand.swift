@@ -1,0 +1,25 @@
+import ArgumentParser
+import CommandLineSupport
+import FrameBus
+
+/// `framebus idle`: lists the streams that have no subscriber.
+struct IdleCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "idle", abstract: "List the group's streams that have no subscriber.")
+
+  @OptionGroup var global: GlobalOptions
+
+  func run() throws {
+    let streams = try idleStreams()
+    if global.json { return try global.terminal.printJSON(streams) }
+    if streams.isEmpty { global.terminal.say("every stream has a subscriber") }
+    for name in streams { try global.terminal.print(name) }
+  }
+
+  func idleStreams() throws -> [String] {
+    try StreamInspector(try global.openGroup()).look().compactMap { report in
+      guard case .answered(let stream) = report, stream.subscribers.isEmpty else { return nil }
+      return stream.name.text
+    }
+  }
+}
