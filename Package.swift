@@ -472,6 +472,12 @@ let package = Package(
       ]),
     tests("DemoTests", ["TestSupport", "Platform", "BusCLI"]),
     tests(
+      "GuideTests",
+      [
+        "TestSupport", "AppGroup", "Capture", "CommandLineSupport", "FrameBus", "Platform",
+        "Upload", argumentParser,
+      ]),
+    tests(
       "CaptureTests", in: .media,
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "Platform", "CaptureProgram", "BusCLI",
