@@ -431,8 +431,8 @@ let package = Package(
     tests(
       "CLITests",
       [
-        "TestSupport", "Capture", "CommandLineSupport", "Platform", "Upload", "BusCLI",
-        "CaptureProgram", "UploadProgram",
+        "TestSupport", "AppGroup", "Capture", "CommandLineSupport", "Platform", "SharedDefaults",
+        "Upload", "BusCLI", "CaptureProgram", "ConfineProgram", "UploadProgram",
       ]),
     tests(
       "RecordingTests", in: .media,
@@ -470,7 +470,6 @@ let package = Package(
         "TestSupport", "LivePage", "WHIP", "Platform", "BusCLI", "CaptureProgram", "ViewProgram",
         "UploadProgram", "UploadTestPublisher",
       ]),
-    tests("DemoTests", ["TestSupport", "Platform", "BusCLI"]),
     tests(
       "GuideTests",
       [

@@ -64,14 +64,6 @@ struct CredentialWorld {
   }
 }
 
-/// The plain files below a directory, sorted.
-func plainFiles(below path: String) throws -> [String] {
-  try FileManager.default.subpathsOfDirectory(atPath: path).sorted().filter { name in
-    let facts = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
-    return facts[.type] as? FileAttributeType == .typeRegular
-  }
-}
-
 func secret(_ text: String) throws(CredentialError) -> SecretBytes {
   try SecretBytes(copying: Array(text.utf8))
 }

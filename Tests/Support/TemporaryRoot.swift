@@ -20,3 +20,11 @@ package final class TemporaryRoot: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
+
+/// The plain files below a directory, sorted.
+package func plainFiles(below path: String) throws -> [String] {
+  try FileManager.default.subpathsOfDirectory(atPath: path).sorted().filter { name in
+    let facts = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
+    return facts[.type] as? FileAttributeType == .typeRegular
+  }
+}
