@@ -417,7 +417,8 @@ let package = Package(
         "CaptureProgram", "ConfineProgram", "RoleHost", "UploadProgram",
       ]),
     cProgram("BreakOut"),
-    worker("RoleHost", ["Confinement", "AppGroup", "Platform", "WorkerSupport"]),
+    worker(
+      "RoleHost", ["Confinement", "CredentialStore", "AppGroup", "Platform", "WorkerSupport"]),
     tests(
       "EndToEndTests",
       [

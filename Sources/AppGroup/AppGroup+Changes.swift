@@ -33,9 +33,9 @@ extension AppGroup {
       try RunDirectory.requireShortPath(of: id, in: run.path)
       // A removal that was interrupted may have left a directory with the old permissions.
       try setAside(id, in: run)
-      sweep(run)
+      run.sweep()
     }
-    sweep(state)
+    state.sweep()
     let manifest = Manifest(id: id, ownerID: place.ownerID)
     try makeContainer(manifest, in: state, place)
     do throws(GroupError) {
@@ -43,15 +43,15 @@ extension AppGroup {
       let read = try container.read()
       let run = try RunDirectory.open(of: id, read.manifest, in: place, isLocked: true)
       try attempt("cannot create the group \(id)") { () throws(SystemError) in try state.sync() }
-      return AppGroup(container, read, run)
+      return AppGroup(container, read, runPath: run.path)
     } catch {
       // A failure leaves nothing behind.
       if let run = try? place.openRun(isMaking: false) {
         _ = try? setAside(id, in: run)
-        sweep(run)
+        run.sweep()
       }
       _ = try? setAside(id, in: state)
-      sweep(state)
+      state.sweep()
       throw error
     }
   }
@@ -77,14 +77,11 @@ extension AppGroup {
   private static func makeContainer(
     _ manifest: Manifest, in state: borrowing Directory, _ place: Place
   ) throws(GroupError) {
-    try putInPlace(manifest.id.description, in: state, replacing: false) {
+    try state.putInPlace(manifest.id.description, replacing: false) {
       temporary throws(GroupError) in
       let ownerID = place.ownerID
-      let made = try makeOwned(temporary, mode: 0o700, in: state, ownerID: ownerID)
-      _ = try makeOwned(DefaultsPlace.directoryName, mode: 0o700, in: made, ownerID: ownerID)
-      let logs = try makeOwned(
-        LogPlaces.directoryName, mode: 0o1700, in: made, ownerID: ownerID)
-      try Permissions(manifest, ownerID: ownerID).apply(toJoined: logs)
+      let made = try GroupLayout(manifest).container.make(
+        as: temporary, in: state, Permissions(manifest, ownerID: ownerID))
       try attempt("cannot create the group \(manifest.id)") { () throws(SystemError) in
         _ = try AuditLog.make(in: made, ownerID: ownerID)
         try made.replaceFile(
@@ -131,17 +128,18 @@ extension AppGroup {
     }
     let run = try RunDirectory.open(of: id, before, in: place, isLocked: true)
     let permissions = Permissions(manifest, ownerID: place.ownerID)
+    let layout = GroupLayout(manifest)
     do throws(GroupError) {
       // Permissions first: if the file system has no access control lists, the manifest does not
       // change.
-      try permissions.apply(toContainer: container.directory)
-      try permissions.apply(toRun: run)
+      try layout.container.apply(permissions, to: container.directory)
+      try layout.run.apply(permissions, to: run)
       try write(manifest, permissions, in: container)
     } catch {
       // Restored separately, because one may be on a full disk and the other not.
       let former = Permissions(before, ownerID: place.ownerID)
-      try? former.apply(toContainer: container.directory)
-      try? former.apply(toRun: run)
+      try? layout.container.apply(former, to: container.directory)
+      try? layout.run.apply(former, to: run)
       throw error
     }
     try attempt("the role is granted, but a power cut may undo it") { () throws(SystemError) in
@@ -153,11 +151,12 @@ extension AppGroup {
   private static func write(
     _ manifest: Manifest, _ permissions: Permissions, in container: borrowing Container
   ) throws(GroupError) {
-    let isPlain = permissions.reading.isPlain
+    let readers = permissions.list(owner: 6) { _ in 4 }
+    let isPlain = readers.isPlain
     do throws(SystemError) {
       try container.directory.replaceFile(
         Manifest.fileName, with: Array(manifest.text.utf8), mode: isPlain ? 0o600 : 0o640,
-        ownerID: container.place.ownerID, access: isPlain ? nil : permissions.reading)
+        ownerID: container.place.ownerID, access: isPlain ? nil : readers)
     } catch {
       // After the rename only the sync can fail. The caller syncs again and reports that failure.
       if !error.followsChange { throw .failed("cannot write the manifest", error) }
@@ -185,14 +184,14 @@ extension AppGroup {
         if !isForced { try requireIdle(id, in: run) }
         // From here on the group does not exist, even if removing its files fails.
         aside = try [setAside(id, in: state), setAside(id, in: run)]
-        left = sweep(run)
+        left = run.sweep()
       } else {
         aside = try [setAside(id, in: state)]
       }
       try attempt("\(id) is removed, but a power cut may undo it") { () throws(SystemError) in
         try state.sync()
       }
-      left += sweep(state)
+      left += state.sweep()
       if let path = left.first(where: aside.contains) {
         throw GroupError(
           .system, "\(id) is removed, except for files that could not be removed from \(path)",
@@ -224,7 +223,7 @@ extension AppGroup {
     _ id: GroupID, in run: borrowing Directory
   ) throws(GroupError) {
     guard let group = try? run.openDirectory(id.description),
-      let streams = try? group.openDirectory(RunDirectory.streamsName),
+      let streams = try? group.openDirectory(GroupLayout.streams.name),
       let names = try? streams.names()
     else { return }
     for name in names where name.hasSuffix(".lock") {

@@ -21,17 +21,19 @@ public struct AppGroup: Sendable {
   public let runPath: String
   /// Sockets and locks of streams. Members who may publish may write here. The directory is
   /// sticky, so a user cannot replace another user's files.
-  public let streamsPath: String
+  public var streamsPath: String { runPath + "/" + GroupLayout.streams.name }
   /// Named semaphores, with the same permissions.
-  public let semaphoresPath: String
+  public var semaphoresPath: String { runPath + "/" + GroupLayout.semaphores.name }
   /// Named notifications. The permissions of its entries decide who may post and observe which.
-  public let notifyPath: String
+  public var notifyPath: String { runPath + "/" + GroupLayout.notifyName }
   /// Sockets and locks of mailboxes, with the permissions of `streams`.
-  public var mailboxesPath: String { notifyPath + "/" + NotifyPlaces.mailboxesName }
+  public var mailboxesPath: String { notifyPath + "/" + GroupLayout.mailboxes.name }
+  /// The name tables of single users, which they create.
+  package var notifyUsersPath: String { notifyPath + "/" + GroupLayout.users.name }
   /// The newest lines of logs, in memory that the members share.
-  public let logSegmentsPath: String
+  public var logSegmentsPath: String { runPath + "/" + GroupLayout.logs.name }
   /// Log files that survive a reboot. Every member may append to and read them.
-  public var logsPath: String { containerPath + "/" + LogPlaces.directoryName }
+  public var logsPath: String { containerPath + "/" + GroupLayout.logs.name }
   /// The user who administers the group.
   public let ownerID: UInt32
   /// The option that a command line needs in addition to the ID to find the group.
@@ -58,10 +60,11 @@ public struct AppGroup: Sendable {
       let read = try container.read()
       let roles = read.manifest.roles(uid: currentUserID(), gids: currentGroupIDs())
       if roles.isEmpty { throw .noMember(id, in: place) }
-      try LogPlaces.makeIfMissing(in: container, read.manifest)
+      try container.completeIfOwn(read.manifest)
       return read
     }
-    return try AppGroup(container, read, RunDirectory.open(of: id, read.manifest, in: place))
+    let run = try RunDirectory.open(of: id, read.manifest, in: place)
+    return AppGroup(container, read, runPath: run.path)
   }
 
   /// The roles that the manifest grants to a user. The IDs must come from the kernel
@@ -91,6 +94,11 @@ public struct AppGroup: Sendable {
         + " --group \(id)\(findingOption)`, or take another role with --role")
   }
 
+  /// Opens the directory of the group's settings.
+  package func openDefaults() throws(GroupError) -> Directory {
+    try membership.open(GroupLayout.defaults)
+  }
+
   /// Whether the calling user owns the group and is its only member.
   package var hasOneUser: Bool {
     guard let roles = membership.manifest()?.roles.values else { return false }
@@ -111,17 +119,13 @@ public struct AppGroup: Sendable {
   }
 
   init(
-    _ container: consuming Container, _ read: Container.ReadManifest, _ run: borrowing RunDirectory
+    _ container: consuming Container, _ read: Container.ReadManifest, runPath: String
   ) {
     id = container.id
     ownerID = container.place.ownerID
     findingOption = container.place.findingOption
     containerPath = container.directory.path
-    runPath = run.directory.path
-    streamsPath = run.streams.path
-    semaphoresPath = run.semaphores.path
-    notifyPath = run.notify.path
-    logSegmentsPath = run.logs.path
+    self.runPath = runPath
     membership = Membership(container, read)
   }
 

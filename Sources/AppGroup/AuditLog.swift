@@ -36,9 +36,7 @@ struct AuditLog {
   static func make(
     in container: borrowing Directory, ownerID: UInt32
   ) throws(SystemError) -> Directory {
-    let made = try container.makeDirectory(directoryName, mode: mode)
-    try give(made, to: ownerID)
-    return made
+    try container.makeOwned(directoryName, mode: mode, by: ownerID)
   }
 }
 

@@ -24,6 +24,31 @@ struct Container: ~Copyable {
     }
   }
 
+  /// Opens an area. Creates it if it is missing and the caller has permission.
+  borrowing func open(_ area: Area) throws(GroupError) -> Directory {
+    let ownerID = place.ownerID
+    if let found = try area.open(in: directory, ownerID: ownerID) { return found }
+    try completeIfOwn(read().manifest)
+    if let made = try area.open(in: directory, ownerID: ownerID) { return made }
+    throw GroupError(
+      .notPermitted,
+      "\(directory.path(of: area.name)) is missing, and only \(userText(ownerID)) can create it",
+      advice: "ask that user to run `framebus group show \(id)\(place.findingOption)`")
+  }
+
+  /// Creates areas that are missing, as in a container of an earlier version, if the caller has
+  /// permission.
+  borrowing func completeIfOwn(_ manifest: Manifest) throws(GroupError) {
+    let ownerID = place.ownerID
+    guard currentUserID() == ownerID || currentUserID() == 0 else { return }
+    let area = GroupLayout(manifest).container
+    if try area.isComplete(directory) { return }
+    let state = try openTrusted(place.statePath, place.trusted)
+    let lock = try lockState(state, ownerID: ownerID)
+    defer { lock.isHeldUntilHere() }
+    try area.complete(directory, Permissions(manifest, ownerID: ownerID))
+  }
+
   /// A manifest and its file's status, which reveals a later change.
   struct ReadManifest: Sendable {
     let manifest: Manifest
@@ -98,9 +123,9 @@ func openGroupDirectory(
 }
 
 /// Checks that a group's directory belongs to the group's owner, that only users in its access
-/// control list may write there (and that it is then sticky), and that nobody else may read it.
+/// control list may write there, if its area permits that, and that nobody else may read it.
 func requireOwned(
-  _ directory: borrowing Directory, by ownerID: UInt32, isShared: Bool = false
+  _ directory: borrowing Directory, by ownerID: UInt32, as area: Area? = nil
 ) throws(GroupError) {
   let path = directory.path
   let status = try attempt("cannot read the status of \(path)") { () throws(SystemError) in
@@ -110,7 +135,8 @@ func requireOwned(
     throw GroupError(.foreignOwner(path: path, ownerID: status.ownerID))
   }
   let isOpen = status.mode & 0o007 != 0
-  let isWritable = status.isWritableByGroup && !(isShared && status.isSticky)
+  let mayBeWritable = area?.inherited != nil && (status.isSticky || area?.isSticky == false)
+  let isWritable = status.isWritableByGroup && !mayBeWritable
   if isOpen || isWritable {
     throw GroupError(
       .unsafe, "\(path) has mode \(octal(status.mode)), which gives others access",

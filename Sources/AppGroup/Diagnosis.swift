@@ -95,9 +95,10 @@ private struct Diagnosis {
       fix: "remove them from the manifest")
   }
 
-  private mutating func examineRun(_ run: borrowing RunDirectory, _ place: Place) {
-    let path = run.directory.path
-    let longest = RunDirectory.maximumNameBytes(streamsPath: run.streams.path)
+  private mutating func examineRun(_ run: borrowing Directory, _ place: Place) {
+    let path = run.path
+    let longest = RunDirectory.maximumNameBytes(
+      streamsPath: run.path(of: GroupLayout.streams.name))
     let account = UserAccount.find(place.ownerID)?.name ?? "\(place.ownerID)"
     if path.hasPrefix("/run/user/"), !isLingering(account) {
       warn(
@@ -121,11 +122,13 @@ private struct Diagnosis {
   }
 
   private mutating func examinePermissions(
-    _ manifest: Manifest, _ container: borrowing Container, _ run: borrowing RunDirectory
+    _ manifest: Manifest, _ container: borrowing Container, _ run: borrowing Directory
   ) throws(GroupError) {
-    let wanted = Permissions(manifest, ownerID: container.place.ownerID)
+    let requested = Permissions(manifest, ownerID: container.place.ownerID)
+    let layout = GroupLayout(manifest)
     let isRight = try attempt("cannot read permissions") { () throws(SystemError) in
-      try wanted.areSet(onContainer: container.directory, run: run)
+      guard try layout.container.isSet(requested, on: container.directory) else { return false }
+      return try layout.run.isSet(requested, on: run)
     }
     if isRight {
       return note("permissions", "the directories' access control lists match the manifest")

@@ -50,14 +50,14 @@ extension AppGroup {
       let manifest = try container.read().manifest
       let ownRoles = manifest.roles(uid: uid, gids: currentGroupIDs())
       if ownRoles.isEmpty && uid != place.ownerID && uid != 0 { throw .noMember(id, in: place) }
-      try LogPlaces.makeIfMissing(in: container, manifest)
+      try container.completeIfOwn(manifest)
       return (manifest, ownRoles)
     }
     let run = try RunDirectory.open(of: id, manifest, in: place)
     return GroupDescription(
       id: id, place: place.choice.described, ownerID: place.ownerID,
-      containerPath: container.directory.path, runPath: run.directory.path,
-      streamsPath: run.streams.path,
+      containerPath: container.directory.path, runPath: run.path,
+      streamsPath: run.path(of: GroupLayout.streams.name),
       roles: manifest.roles.sorted { $0.key < $1.key }.map {
         .init(role: $0.key, uids: $0.value.uids.sorted(), gids: $0.value.gids.sorted())
       }, notifications: manifest.notifications, ownRoles: ownRoles)

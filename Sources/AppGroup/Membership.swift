@@ -21,7 +21,7 @@ final class Membership: Sendable {
     }
   }
 
-  func openDefaults() throws(GroupError) -> Directory { try DefaultsPlace.open(in: container) }
+  func open(_ area: Area) throws(GroupError) -> Directory { try container.open(area) }
 
   func audit(_ text: String) { AuditLog.append(text, in: container) }
 

@@ -18,30 +18,9 @@ package struct Confinement: Hashable, Sendable {
     case inherited
   }
 
-  /// A path, and the access to it and, except for `list`, to everything below it.
-  package struct Grant: Hashable, Sendable {
-    package enum Access: String, Sendable {
-      /// Listing a directory that contains other grants.
-      case list
-      case read
-      /// Reading, and executing as a program or library.
-      case run
-      /// Reading, writing, creating and removing.
-      case write
-    }
-
-    package let access: Access
-    package let path: String
-
-    package init(_ access: Access, _ path: String) {
-      self.access = access
-      self.path = path
-    }
-  }
-
   package var sockets = Sockets.local
   /// Absolute paths. Paths that do not exist are skipped.
-  package var grants: [Grant] = []
+  package var grants: [PathGrant] = []
   /// Names of environment variables to keep.
   package var variables: [String] = []
   /// Whether an unprivileged user may use a user namespace to get a private root. All other users
@@ -54,15 +33,15 @@ package struct Confinement: Hashable, Sendable {
 
   /// Grants a path from the environment. A relative path is skipped, because the role may have
   /// another working directory than its host.
-  private mutating func grantNamed(_ access: Grant.Access, _ path: String) {
-    if path.hasPrefix("/") { grants.append(Grant(access, path)) }
+  private mutating func grantNamed(_ access: PathGrant.Access, _ path: String) {
+    if path.hasPrefix("/") { grants.append(PathGrant(access, path)) }
   }
 
   /// Adds the right to run a program and the role programs beside it, file by file, because their
   /// directory may be somebody's home.
   func running(_ path: String) -> Confinement {
     var result = self
-    result.grants += ([path] + SystemPaths.rolePrograms(beside: path)).map { Grant(.run, $0) }
+    result.grants += ([path] + SystemPaths.rolePrograms(beside: path)).map { PathGrant(.run, $0) }
     return result
   }
 }
@@ -75,7 +54,7 @@ extension Confinement {
     var result = member(of: group)
     if let display {
       let number = display.drop { $0 == ":" }.prefix { $0.isNumber }
-      result.grants.append(Grant(.write, "/tmp/.X11-unix/X\(number)"))
+      result.grants.append(PathGrant(.write, "/tmp/.X11-unix/X\(number)"))
       if let cookies = environmentValue("XAUTHORITY") {
         result.grantNamed(.read, cookies)
       } else if let home = environmentValue("HOME") {
@@ -105,25 +84,18 @@ extension Confinement {
   }
 
   /// For a process that sends captured frames: the network, but no display, no session bus, and no
-  /// files of the host. Its credential comes by a descriptor (`HandOver`); of the credential store
-  /// it sees sealed items, but no keys.
+  /// files of the host. The caller adds what it needs of the credential store.
   package static func `extension`(in group: AppGroup, memoryBytes: UInt64? = nil) -> Confinement {
     var result = member(of: group)
     result.sockets = .internet
     result.memoryBytes = memoryBytes
-    result.grants += SystemPaths.network.map { Grant(.read, $0) }
-    let store = group.containerPath + "/credentials"
-    result.grants += [store, store + "/keys", store + "/audit"].map { Grant(.list, $0) }
-    result.grants += [
-      store + "/index", store + "/items", group.runPath + "/credentials.anchor",
-    ].map { Grant(.read, $0) }
-    result.grants.append(Grant(.write, store + "/audit/extension.chain"))
+    result.grants += SystemPaths.network.map { PathGrant(.read, $0) }
     // The user's certificates, and its proxies.
     let folders = (environmentValue("SSL_CERT_DIR") ?? "").split(separator: ":").map(String.init)
     for path in [environmentValue("SSL_CERT_FILE") ?? ""] + folders {
       result.grantNamed(.read, path)
     }
-    result.variables += ["FRAMEBUS_HANDED_FD", "SSL_CERT_FILE", "SSL_CERT_DIR"]
+    result.variables += ["SSL_CERT_FILE", "SSL_CERT_DIR"]
     result.variables += ["http", "https", "all", "no"].map { $0 + "_proxy" }
     result.variables += ["HTTP", "HTTPS", "ALL", "NO"].map { $0 + "_PROXY" }
     return result
@@ -143,26 +115,8 @@ extension Confinement {
   private static func member(of group: AppGroup) -> Confinement {
     var result = systemAlone(.local)
     result.mayMapUsers = group.hasOneUser
-    result.grants += group.confinedPlaces.map { Grant(.list, $0) }
-    result.grants.append(Grant(.read, group.containerPath + "/manifest.toml"))
+    result.grants += group.memberGrants
     if let path = SystemPaths.pluginRegistry { result.grantNamed(.read, path) }
-    result.grants += [
-      group.containerPath + "/audit", group.containerPath + "/defaults", group.logsPath,
-      group.streamsPath, group.semaphoresPath, group.notifyPath, group.logSegmentsPath,
-    ].map { Grant(.write, $0) }
     return result
-  }
-}
-
-extension AppGroup {
-  /// The group's directories and their parents, which a member lists to find the group.
-  fileprivate var confinedPlaces: [String] {
-    func parent(_ path: String) -> String {
-      String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-    }
-    let states = parent(containerPath)
-    let runs = parent(runPath)
-    let isRoot = parent(states) == parent(runs)
-    return (isRoot ? [parent(states)] : []) + [states, runs, containerPath, runPath]
   }
 }

@@ -1,9 +1,10 @@
+import AppGroup
 import Platform
 
 /// Paths and variables that programs of any role need on a usual machine. They contain no user's
 /// own data.
 enum SystemPaths {
-  static var grants: [Confinement.Grant] {
+  static var grants: [PathGrant] {
     ["/usr", "/bin", "/sbin", "/lib", "/lib64"].map { .init(.run, $0) }
       + libraries.map { .init(.run, $0) }
       + [

@@ -46,6 +46,12 @@ public final class CredentialStore: Sendable {
     }
   }
 
+  /// What a confined role needs of the store's files: the sealed items and its own audit log, but no
+  /// key. Its key comes by a descriptor (``HandOver``).
+  package static func grants(for role: Role, in group: AppGroup) -> [PathGrant] {
+    StoreFiles.grants(for: role, in: group)
+  }
+
   /// Creates the store of a group. Only the group's owner can do it.
   /// - Parameter passphrase: protects the host's key. Without it the key is in a file that only the
   ///   owner can read, and is protected by the file's permissions only.

@@ -7,7 +7,7 @@ struct LogDirectories: ~Copyable {
   let segments: Directory
 
   init(_ group: AppGroup) throws(SystemError) {
-    let files = try LogFiles.openDirectory(in: group.containerPath)
+    let files = try Directory(path: group.logsPath)
     segments = try Directory(path: group.logSegmentsPath)
     self.files = files
   }

@@ -6,7 +6,7 @@ struct LogFiles: ~Copyable {
   private let name: RunName
   private let header: RunHeader
   private let options: LogOptions
-  private let containerPath: String
+  private let logsPath: String
   private var directory: Directory
   private var current: SharedDescriptor?
   /// Files with writes that may not be on the disk yet, the current one among them.
@@ -18,26 +18,20 @@ struct LogFiles: ~Copyable {
   private var isNameDurable = false
 
   init(
-    _ name: RunName, _ header: RunHeader, _ options: LogOptions, containerPath: String,
+    _ name: RunName, _ header: RunHeader, _ options: LogOptions, logsPath: String,
     index: Int = 0
   ) throws(SystemError) {
     self.name = name
     self.header = header
     self.options = options
-    self.containerPath = containerPath
+    self.logsPath = logsPath
     self.index = index
-    directory = try Self.openDirectory(in: containerPath)
+    directory = try Directory(path: logsPath)
   }
 
   /// Limit for one user in one role: many short runs make many small files.
   private static let maximumFiles = 1000
   private static let maximumUnsynced = 8
-
-  static let directoryName = "logs"
-
-  static func openDirectory(in containerPath: String) throws(SystemError) -> Directory {
-    try Directory(path: containerPath).openDirectory(directoryName)
-  }
 
   /// Bytes left in the current file; those of an empty file if a new one is needed.
   var room: Int {
@@ -87,7 +81,7 @@ struct LogFiles: ~Copyable {
 
   private mutating func begin(at position: UInt64) throws(SystemError) {
     if unsynced.count >= Self.maximumUnsynced { try sync() }
-    directory = try Self.openDirectory(in: containerPath)
+    directory = try Directory(path: logsPath)
     try? makeRoom()
     let header = header.ofFile(from: position)
     let file = try makeFile(header)

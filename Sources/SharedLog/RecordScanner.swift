@@ -54,6 +54,13 @@ struct RecordScanner {
     return Search(found: nil, end: start)
   }
 
+  /// Offset of the end of the last whole record; 0 without a record.
+  var endOfLastRecord: Int {
+    var end = 0
+    while let found = firstRecord(from: end).found { end = found.start + found.paddedBytes }
+    return end
+  }
+
   /// The length that a record's first bytes claim: enough to skip it, not to trust it.
   struct Head {
     let byteCount: Int

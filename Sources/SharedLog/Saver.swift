@@ -9,7 +9,7 @@ import Synchronization
 final class Saver: Sendable {
   let segment: Segment
   private let options: LogOptions
-  private let containerPath: String
+  private let logsPath: String
   private let segmentsPath: String
   private let progress = PrivateFutexWord()
   private let waiters = Atomic<Int>(0)
@@ -28,7 +28,7 @@ final class Saver: Sendable {
   init(_ segment: Segment, _ options: LogOptions, _ group: AppGroup) throws(SystemError) {
     self.segment = segment
     self.options = options
-    containerPath = group.containerPath
+    logsPath = group.logsPath
     segmentsPath = group.logSegmentsPath
     try startThread(named: "log") { [self] in run() }
   }
@@ -129,7 +129,7 @@ final class Saver: Sendable {
   /// - Returns: false if there were none.
   private func save(_ files: inout LogFiles?, _ writer: BatchWriter) throws(SystemError) -> Bool {
     if files == nil {
-      files = try LogFiles(segment.name, segment.header, options, containerPath: containerPath)
+      files = try LogFiles(segment.name, segment.header, options, logsPath: logsPath)
     }
     var isAny = false
     while let batch = segment.batch(limit: files?.room ?? 0) {

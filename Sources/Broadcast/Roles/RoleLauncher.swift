@@ -1,6 +1,7 @@
 import AppGroup
 import Capture
 import Confinement
+import CredentialStore
 import Platform
 import SharedLog
 import Synchronization
@@ -152,6 +153,8 @@ final class ConfiningLauncher: RoleLauncher {
   private func confinementOfExtension(_ manifest: ExtensionManifest) -> Confinement {
     var confinement = Confinement.extension(
       in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
+    confinement.grants += CredentialStore.grants(for: .extension, in: group)
+    confinement.variables.append(HandOver.variable)
     confinement.grants += manifest.reads.map { .init(.read, $0) }
     for path in manifest.writes {
       do throws(SystemError) { try placeholders.make(path) } catch {

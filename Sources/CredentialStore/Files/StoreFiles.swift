@@ -54,6 +54,16 @@ struct StoreFiles: ~Copyable, Sendable {
     self.ownerID = ownerID
   }
 
+  static func grants(for role: Role, in group: AppGroup) -> [PathGrant] {
+    let root = group.containerPath + "/" + directoryName
+    let listed = [root, "\(root)/\(keysName)", "\(root)/\(auditName)"]
+    let read = [
+      "\(root)/\(StoreIndex.fileName)", "\(root)/\(itemsName)", group.runPath + "/" + anchorName,
+    ]
+    return listed.map { PathGrant(.list, $0) } + read.map { PathGrant(.read, $0) }
+      + [PathGrant(.write, "\(root)/\(auditName)/\(auditName(of: role))")]
+  }
+
   /// Checks that only the owner can have created the entry and can change it.
   private static func require(
     _ status: FileStatus, _ kind: FileStatus.Kind, _ path: String, _ ownerID: UInt32

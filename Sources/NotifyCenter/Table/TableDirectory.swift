@@ -4,10 +4,6 @@ import Platform
 
 /// Opens the tables of a group: one directory each, below its run directory.
 struct TableDirectory {
-  private static let rowsName = "rows"
-  private static let epochName = "epoch"
-  private static let observersName = "observers"
-
   let group: AppGroup
   let onStep: OnStep
 
@@ -29,28 +25,29 @@ struct TableDirectory {
   /// The existing tables. A user's own table exists once one of its names was used.
   func kinds() throws(NotifyError) -> [Kind] {
     let own = try attempt { () throws(SystemError) in
-      try OwnedDirectory.names(
-        of: currentUserID(), in: Directory(path: group.notifyPath).openDirectory("users"))
+      try OwnedDirectory.names(of: currentUserID(), in: Directory(path: group.notifyUsersPath))
     }
     return [.process] + (own.isEmpty ? [] : [.user]) + group.notifyTables.map(Kind.group)
   }
 
   func open(_ kind: Kind) throws(NotifyError) -> NameTable {
     if kind == .process { return try processTable() }
+    guard case .group(let table) = kind else { return try openOwn() }
     let notify = try attempt { () throws(SystemError) in try Directory(path: group.notifyPath) }
-    guard case .group(let table) = kind else { return try openOwn(in: notify) }
     return try open(table.directoryName, in: notify, ownerID: group.ownerID)
   }
 
   /// This user's own table, created if missing.
-  private func openOwn(in notify: borrowing Directory) throws(NotifyError) -> NameTable {
+  private func openOwn() throws(NotifyError) -> NameTable {
     let uid = currentUserID()
-    let users = try attempt { () throws(SystemError) in try notify.openDirectory("users") }
+    let users = try attempt { () throws(SystemError) in
+      try Directory(path: group.notifyUsersPath)
+    }
     let names = try attempt { () throws(SystemError) in
       if try OwnedDirectory.names(of: uid, in: users).isEmpty {
         _ = try OwnedDirectory.make(in: users, mode: 0o700, nil) { made throws(SystemError) in
-          _ = try made.makeDirectory(Self.observersName, mode: 0o1700)
-          for name in [Self.rowsName, Self.epochName] {
+          _ = try made.makeDirectory(NotifyTable.observersName, mode: 0o1700)
+          for name in [NotifyTable.rowsName, NotifyTable.epochName] {
             _ = try made.makeFile(name, byteCount: Int(NC_EPOCH_BYTES), mode: 0o600)
           }
         }
@@ -65,13 +62,14 @@ struct TableDirectory {
     _ name: String, in parent: borrowing Directory, ownerID: UInt32
   ) throws(NotifyError) -> NameTable {
     let directory = try openTable(name, in: parent)
-    let epoch = try openFile(Self.epochName, in: directory, ownerID)
-    let rows = try openFile(Self.rowsName, in: directory, ownerID)
+    let epoch = try openFile(NotifyTable.epochName, in: directory, ownerID)
+    let rows = try openFile(NotifyTable.rowsName, in: directory, ownerID)
     let bells = try attempt { () throws(SystemError) in
       Doorbells(
-        try directory.openDirectory(Self.observersName), try EpochWord(epoch.file), group, onStep)
+        try directory.openDirectory(NotifyTable.observersName), try EpochWord(epoch.file), group,
+        onStep)
     }
-    let path = directory.path(of: Self.rowsName)
+    let path = directory.path(of: NotifyTable.rowsName)
     return try NameTable(
       rows.file, path: path, isWritable: rows.isWritable, bells: bells, onStep)
   }

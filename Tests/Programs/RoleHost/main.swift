@@ -1,5 +1,6 @@
 import AppGroup
 import Confinement
+import CredentialStore
 import Platform
 import WorkerSupport
 
@@ -17,7 +18,11 @@ func confinement() throws -> Confinement? {
   guard let role = settings["role"], role != "none" else { return nil }
   let group = try AppGroup.open(GroupID("a.b"), root: settings["root"])
   var result = Confinement.capture(in: group, display: settings["display"])
-  if role == "extension" { result = .extension(in: group) }
+  if role == "extension" {
+    result = .extension(in: group)
+    result.grants += CredentialStore.grants(for: .extension, in: group)
+    result.variables.append(HandOver.variable)
+  }
   if settings["memory"] != nil { result.memoryBytes = UInt64(settings.number("memory", 0)) << 20 }
   if let path = settings["grant"] { result.grants.append(.init(.write, path)) }
   return result
@@ -29,7 +34,7 @@ runWorker {
     program.contains("/") ? program : siblingProgram(named: program) ?? program,
     Array(command.dropFirst()))
   // A hand-over of credentials, which is passed on.
-  if let number = environmentValue("FRAMEBUS_HANDED_FD").flatMap({ Int32($0) }) {
+  if let number = environmentValue(HandOver.variable).flatMap({ Int32($0) }) {
     options.inherited = [number]
   }
   if settings["end"] == "return" {
