@@ -89,3 +89,5 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
   let digits = Array("0123456789abcdef")
   return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
 }
+
+func wallNowSeconds() -> Int64 { Int64(wallNowNs() / 1_000_000_000) }

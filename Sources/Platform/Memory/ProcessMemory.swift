@@ -38,3 +38,13 @@ package func proportionalMemoryBytes(of processID: Int32) -> UInt64? {
   let line = lines.first { $0.hasPrefix("Pss:") }
   return line.flatMap { UInt64($0.split { !$0.isNumber }.first ?? "") }.map { $0 * 1024 }
 }
+
+/// Excludes this process's memory from core dumps, debuggers and `/proc/PID/mem`, except for root
+/// (`prctl(2)`, PR_SET_DUMPABLE; an exec resets it).
+package func keepMemoryPrivate() throws(SystemError) {
+  if linux_forbid_dumps() != 0 { throw .last("prctl PR_SET_DUMPABLE") }
+  var none = rlimit(rlim_cur: 0, rlim_max: 0)
+  if unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) != 0 {
+    throw .last("setrlimit RLIMIT_CORE")
+  }
+}

@@ -1,16 +1,6 @@
 import CLinuxShims
 import Glibc
 
-/// Excludes this process's memory from core dumps, debuggers and `/proc/PID/mem`, except for root
-/// (`prctl(2)`, PR_SET_DUMPABLE; an exec resets it).
-package func keepMemoryPrivate() throws(SystemError) {
-  if linux_forbid_dumps() != 0 { throw .last("prctl PR_SET_DUMPABLE") }
-  var none = rlimit(rlim_cur: 0, rlim_max: 0)
-  if unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) != 0 {
-    throw .last("setrlimit RLIMIT_CORE")
-  }
-}
-
 /// Disables a terminal's echo while the value exists. Only one may exist at a time.
 ///
 /// Keys that would end the process are read as input. A signal that ends or stops the process
