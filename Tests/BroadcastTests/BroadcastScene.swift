@@ -97,8 +97,11 @@ final class BroadcastScene: Sendable {
   }
 
   /// Starts the host in a separate process.
-  func hostProcess(_ settings: String..., inherited: [Int32] = []) throws -> RunningProgram {
-    try RunningProgram("BroadcastWorker", hostArguments + settings, inherited: inherited)
+  func hostProcess(
+    _ settings: String..., inherited: [Int32] = [], seeing memory: OwnSharedMemory? = nil
+  ) throws -> RunningProgram {
+    try RunningProgram(
+      "BroadcastWorker", hostArguments + settings, inherited: inherited, seeing: memory)
   }
 
   var hostArguments: [String] {

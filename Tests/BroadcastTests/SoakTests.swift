@@ -19,12 +19,12 @@ import Testing
     var random = seed.generator
     let seconds = Self.asked ?? 10
     try withWatchdog(after: .seconds(seconds * 2 + 600)) {
-      let sharedMemory = try sharedMemoryEntries()
+      let sharedMemory = try OwnSharedMemory()
       // The budget, which nothing here approaches, adds a control group that must be removed.
       let scene = try BroadcastScene(
         ["check=pictures"], source: "test:bars", size: Self.size,
         manifest: "memory-limit-mb = 1024")
-      var host = try scene.hostProcess("restarts=always")
+      var host = try scene.hostProcess("restarts=always", seeing: sharedMemory)
       var hosts: Set = [host.processID]
       try waitUntilAllRolesRun(scene)
       let session = try #require(try scene.controller.status.session)
@@ -40,7 +40,7 @@ import Testing
         kills[role, default: 0] += 1
         if role == .host {
           _ = try host.finish()
-          host = try scene.hostProcess("restarts=always")
+          host = try scene.hostProcess("restarts=always", seeing: sharedMemory)
           hosts.insert(host.processID)
           try host.waitForOutput("adopted")
         }
@@ -57,7 +57,7 @@ import Testing
       #expect(try scene.controller.status.ending == .finished, "\(seed)")
       #expect(try scene.controller.status.pids == [:], "\(seed)")
       try expectNothingIsLeft(of: session, scene, hosts, "\(seed)")
-      try waitUntilNothingIsLeft(since: sharedMemory)
+      try sharedMemory.waitUntilEmpty()
       #expect(isValidOrder(scene.trace), "\(seed): \(scene.trace)")
       try expectDeathsLogged(of: kills, in: scene, "\(seed)")
     }

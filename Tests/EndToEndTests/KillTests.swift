@@ -6,8 +6,8 @@ import Testing
 /// Kills every process of the main job with SIGKILL while it works.
 @Suite(.serialized) struct KillTests {
   @Test func uploaderSurvivesItsCaptureAndContinuesWithTheNext() throws {
-    let scene = try Scene()
-    let before = try sharedMemoryEntries()
+    let sharedMemory = try OwnSharedMemory()
+    let scene = try Scene(sharedMemory: sharedMemory)
     let path = scene.file("out.mkv")
     let upload = try scene.start("upload", "file:\(path)")
     let first = try scene.start("capture", "test", "--size=640x360", "--fps=60")
@@ -24,12 +24,12 @@ import Testing
     let recording = try Recording(path)
     #expect(recording.frameCount >= 40)
     #expect(zip(recording.times, recording.times.dropFirst()).allSatisfy { $0 < $1 })
-    try waitUntilNothingIsLeft(since: before)
+    try sharedMemory.waitUntilEmpty()
   }
 
   @Test func captureIdlesAfterItsUploaderIsKilledAndServesTheNext() throws {
-    let scene = try Scene()
-    let before = try sharedMemoryEntries()
+    let sharedMemory = try OwnSharedMemory()
+    let scene = try Scene(sharedMemory: sharedMemory)
     let capture = try scene.start("capture", "test", "--size=640x360", "--fps=60")
     func round(_ name: String) throws -> Int {
       let path = scene.file(name)
@@ -55,12 +55,12 @@ import Testing
     sleep(until: .after(.seconds(1)))
     #expect(try idle.userTicks + idle.systemTicks - ticks <= 2)
     _ = try capture.end(with: SIGTERM)
-    try waitUntilNothingIsLeft(since: before)
+    try sharedMemory.waitUntilEmpty()
   }
 
   @Test func nothingIsLeftBehindWhenAllProcessesAreKilled() throws {
-    let scene = try Scene()
-    let before = try sharedMemoryEntries()
+    let sharedMemory = try OwnSharedMemory()
+    let scene = try Scene(sharedMemory: sharedMemory)
     for _ in 1...3 {
       let capture = try scene.start("capture", "test", "--size=320x240")
       let upload = try scene.start("upload", "null")
@@ -70,7 +70,7 @@ import Testing
       _ = (try capture.finish(), try upload.finish())
       #expect(try scene.stream() == nil)
     }
-    try waitUntilNothingIsLeft(since: before)
+    try sharedMemory.waitUntilEmpty()
     let left = FileManager.default.enumerator(atPath: scene.root.path)?.compactMap { $0 as? String }
     #expect(left?.filter { $0.contains("streams/") }.count == 2, "\(left ?? [])")
   }

@@ -5,8 +5,11 @@ import TestSupport
 /// A group in a temporary root, in which this package's programs run as a user would run them.
 final class Scene: Sendable {
   let root: TemporaryRoot
+  /// What its programs see as /dev/shm, if not the machine's.
+  private let sharedMemory: OwnSharedMemory?
 
-  init() throws {
+  init(sharedMemory: OwnSharedMemory? = nil) throws {
+    self.sharedMemory = sharedMemory
     root = try TemporaryRoot()
     try output(of: "framebus", ["group", "create", "group.local.framebus", "--root", root.path])
   }
@@ -26,7 +29,8 @@ final class Scene: Sendable {
     var changed = environment
     changed["FRAMEBUS_HOME"] = root.path
     changed["FRAMEBUS_GROUP"] = .some(nil)
-    return try RunningProgram("framebus", arguments, environment: changed)
+    return try RunningProgram(
+      "framebus", arguments, environment: changed, seeing: sharedMemory)
   }
 
   /// Runs `framebus …` to its end.

@@ -80,8 +80,8 @@ import Testing
   }
 
   @Test func killedProcessesLeaveNothingBehind() throws {
-    let world = try World()
-    let before = try sharedMemoryEntries()
+    let sharedMemory = try OwnSharedMemory()
+    let world = try World(sharedMemory: sharedMemory)
     let publisher = try world.worker("publish")
     try publisher.waitForOutput("publishing")
     let facts = ProcessFacts(publisher.processID)
@@ -102,7 +102,7 @@ import Testing
     }
     #expect(try memoryFileMappings(facts) == mappings)
     _ = try publisher.end(with: 9)
-    try waitUntilNothingIsLeft(since: before)
+    try sharedMemory.waitUntilEmpty()
   }
 
   @Test func publishersComeAndGoUnderASubscriberWithoutATornFrame() throws {

@@ -9,10 +9,13 @@ struct World {
   let root: TemporaryRoot
   let group: AppGroup
   let stream: StreamName
+  /// What its workers see as /dev/shm, if not the machine's.
+  private let sharedMemory: OwnSharedMemory?
 
   static let groupName = "org.example.test"
 
-  init(_ stream: String = "screen") throws {
+  init(_ stream: String = "screen", sharedMemory: OwnSharedMemory? = nil) throws {
+    self.sharedMemory = sharedMemory
     root = try TemporaryRoot()
     group = try AppGroup.create(GroupID(Self.groupName), root: root.path)
     self.stream = try StreamName(stream)
@@ -52,7 +55,8 @@ struct World {
     _ role: String, stream: String? = nil, settings: [String]
   ) throws -> RunningProgram {
     try RunningProgram(
-      "BusWorker", [role, root.path, Self.groupName, stream ?? self.stream.text] + settings)
+      "BusWorker", [role, root.path, Self.groupName, stream ?? self.stream.text] + settings,
+      seeing: sharedMemory)
   }
 }
 

@@ -150,13 +150,6 @@ package struct ProcessFacts: Sendable {
   }
 }
 
-/// The names in /dev/shm, where FrameBus must never create any. Those of GStreamer's shmsink are
-/// omitted: they remain when the benchmarks' tests kill it.
-package func sharedMemoryEntries() throws -> Set<String> {
-  let names = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm")
-  return Set(names.filter { !$0.hasPrefix("shmpipe.") })
-}
-
 /// Whether a thread of this process is in `futex_waitv(2)`, number 449 on all architectures.
 package func isAsleep(threadNamed name: String) throws -> Bool {
   let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")

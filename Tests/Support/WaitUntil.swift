@@ -11,11 +11,3 @@ package func waitUntil(
     sleep(until: .after(.milliseconds(1)))
   }
 }
-
-/// Waits until /dev/shm has no names that were not there before. Other programs also create and
-/// remove names there.
-package func waitUntilNothingIsLeft(since before: Set<String>) throws {
-  try waitUntil("nothing new is left in /dev/shm") {
-    try sharedMemoryEntries().isSubset(of: before)
-  }
-}

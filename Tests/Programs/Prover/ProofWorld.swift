@@ -92,8 +92,7 @@ struct Resources: Equatable, CustomStringConvertible {
     watches = open.values.count { $0.contains("inotify") }
     memoryFiles = try facts.mappings.count { $0.contains("memfd:framebus") }
     threads = try facts.threadCount
-    // Others of this machine may come and go there meanwhile.
-    sharedMemory = try sharedMemoryEntries().filter { $0.contains("framebus") }
+    sharedMemory = try namesInSharedMemory()
   }
 
   /// Once it has not changed for a tenth of a second: what is ending has ended.
