@@ -6,15 +6,11 @@
 
   // Independent receivers, and checks of what they received.
   extension SoundBench {
-    /// A port that was free a moment ago, for UDP and TCP.
+    /// A port for UDP and TCP that is this bench's own.
     func freePort() throws -> Int {
-      let text = try output(
-        of: "python3",
-        [
-          "-c",
-          "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])",
-        ])
-      return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+      let port = try OwnPort()
+      ports.withLock { $0.append(port) }
+      return port.number
     }
 
     /// Records one sender's stream to a file in the group's directory.
@@ -53,12 +49,14 @@
       return server
     }
 
-    /// Waits until a socket listens on the port.
+    /// Waits until a socket is bound to the port (proc_net(5)).
     private func waitForSocket(_ port: Int, _ kind: String) throws {
-      let hex = String(format: ":%04X ", port)
+      let address = "0100007F:" + String(format: "%04X", port)
       try waitUntil("a socket at \(kind) port \(port)") {
         let table = (try? String(contentsOfFile: "/proc/net/\(kind)", encoding: .utf8)) ?? ""
-        return table.contains(hex)
+        return table.split(separator: "\n").contains { line in
+          line.split(separator: " ").dropFirst().first == address[...]
+        }
       }
     }
 

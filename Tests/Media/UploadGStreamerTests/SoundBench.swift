@@ -1,11 +1,13 @@
 import Foundation
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
 /// A tone and pictures of one clock, uploaded, and decoded by an independent program.
 final class SoundBench: Sendable {
   let root: TemporaryRoot
+  let ports = Mutex<[OwnPort]>([])
 
   init() throws { root = try TemporaryRoot() }
 

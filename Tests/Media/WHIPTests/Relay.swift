@@ -7,20 +7,19 @@
     static let user = "studio"
     static let password = "pa:ss/word-77"
 
-    let port: String
+    var port: String { "\(held.number)" }
+    private let held: OwnPort
     private let program: RunningProgram
     private let root: TemporaryRoot
 
     init() throws {
       root = try TemporaryRoot()
-      let free =
-        "import socket as s; p = s.socket(s.AF_INET, s.SOCK_DGRAM); "
-        + "p.bind(('127.0.0.1', 0)); print(p.getsockname()[1], end='')"
-      port = try output(of: "/usr/bin/python3", ["-c", free])
+      held = try OwnPort()
       program = try RunningProgram(
         "turnserver",
         [
-          "-n", "--listening-ip", "127.0.0.1", "--listening-port", port, "--relay-ip", "127.0.0.1",
+          "-n", "--listening-ip", "127.0.0.1", "--listening-port", "\(held.number)",
+          "--relay-ip", "127.0.0.1",
           "--user", "\(Self.user):\(Self.password)", "--realm", "test", "--lt-cred-mech",
           "--no-tls", "--no-dtls", "--allow-loopback-peers", "--no-cli", "--log-file", "stdout",
           "--simple-log", "--pidfile", root.file("pid"), "--userdb", root.file("users"),
