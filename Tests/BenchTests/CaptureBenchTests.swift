@@ -15,14 +15,23 @@
       try RunningProgram("framebus", ["bench"] + arguments)
     }
 
-    private func folders() throws -> Set<String> {
-      let names = try FileManager.default.contentsOfDirectory(atPath: "/tmp")
-      return Set(names.filter { $0.hasPrefix("framebus-bench-capture-") })
+    /// The directory that a run made, by the arguments of the processes that it started.
+    private func folder(of program: RunningProgram) throws -> String {
+      var folder: Substring?
+      try waitUntil("a process names the directory: \(program.transcript)") {
+        let commands = try ProcessFacts(program.processID).children.map { $0.shown("cmdline") }
+        folder =
+          commands.lazy.compactMap {
+            $0.firstMatch(of: /\/tmp\/framebus-bench-capture-[0-9a-z]+/)?.output
+          }.first
+        return folder != nil
+      }
+      return String(try #require(folder))
     }
 
     @Test func shortRunReportsFramebusAndBaseline() throws {
-      let before = try folders()
       let program = try bench(["capture", "--seconds", "1", "--rounds", "1", "--json"])
+      let folder = try folder(of: program)
       let result = try program.finish()
       #expect(result.status == .exited(0), "\(program.transcript)")
       let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
@@ -40,12 +49,12 @@
         records.first { $0["subject"] as? String == "framebus" && $0["p50_ns"] is Int })
       let (middle, late) = (whole["p50_ns"] as? Int ?? 0, whole["p99_ns"] as? Int ?? 0)
       #expect(middle > 0 && late >= middle)
-      #expect(try folders().subtracting(before).isEmpty)
+      #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
     @Test func interruptStopsAllStartedProcesses() throws {
-      let before = try folders()
       let program = try bench(["capture", "--seconds", "600"])
+      let folder = try folder(of: program)
       try program.waitForErrors("round 1 of")
       let started = try children(of: program.processID)
       #expect(!started.isEmpty)
@@ -53,7 +62,7 @@
       for processID in started {
         #expect(kill(processID, 0) == -1 && errno == ESRCH, "process \(processID) is left")
       }
-      #expect(try folders().subtracting(before).isEmpty)
+      #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
     @Test func missingServerErrorNamesItsPackage() throws {

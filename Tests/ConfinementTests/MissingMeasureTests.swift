@@ -92,10 +92,10 @@ import Testing
     let host = try RunningProgram(
       "unshare",
       ["--user", "--map-root-user", "sh", "-c", script, try pathOfProgram("RoleHost")]
-        + ["role=capture", "root=\(world.root.path)", "--", "BreakOut", "watches=100", "list=/tmp"])
+        + ["role=capture", "root=\(world.root.path)", "--", "BreakOut", "watches=33", "list=/tmp"])
     let outcome = ConfinedWorld.Outcome(try host.finish())
     #expect(outcome.off == ConfinedWorld.off(for: "capture", "inotify"), "\(outcome)")
-    #expect(outcome.succeeded == ["watches=100"], "\(outcome)")
+    #expect(outcome.succeeded == ["watches=33"], "\(outcome)")
   }
 
   /// In a user namespace it could not distinguish the group's other users.
