@@ -25,7 +25,7 @@ package enum RoleEnding: Hashable, Sendable, CustomStringConvertible {
 /// it, unless it is left running.
 package final class RunningRole: Sendable {
   package let process: ChildProcess
-  /// The measures that confine it, in order.
+  /// The measures that confine it, in order; none for an unconfined role.
   package let measures: [Measure]
   private let memory: MemoryWatch?
   private let group: MemoryGroup?
@@ -44,6 +44,11 @@ package final class RunningRole: Sendable {
         if level == .exceeded { process?.sendToGroup(signal: Signal.kill) }
       }
     }
+  }
+
+  /// A role that was started without a ``Launcher``.
+  package convenience init(unconfined process: ChildProcess) {
+    self.init(process, measures: [], memoryBytes: nil, nil)
   }
 
   package var processID: Int32 { process.processID }

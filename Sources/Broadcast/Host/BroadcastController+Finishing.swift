@@ -29,7 +29,7 @@ extension BroadcastController {
   func takeOver(_ record: BroadcastRecord) throws(BroadcastError) -> BroadcastEnding? {
     guard let presence = try RolePresence(.host, in: group) else { return nil }
     defer { presence.end() }
-    let found = found(record)
+    let found = FoundRoles(of: record, in: group)
     if found.processes.isEmpty {
       let ending = BroadcastEnding.died(signal: nil)
       try board.change(record.session) { $0.end(ending) }
@@ -57,7 +57,7 @@ extension BroadcastController {
       let limit = BroadcastRequest.defaultFinishTimeout + HostRun.exitTimeout
       _ = host.waitForEnd(until: .after(limit))
     }
-    let roles = found(record).processes
+    let roles = FoundRoles(of: record, in: group).processes
     for role in roles { role.send(signal: Signal.terminate) }
     let deadline = Deadline.after(BroadcastRequest.defaultFinishTimeout)
     let left = roles.filter { !$0.stops(killAt: deadline) }

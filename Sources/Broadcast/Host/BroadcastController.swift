@@ -1,5 +1,4 @@
 import AppGroup
-import Confinement
 import CredentialStore
 import FrameBus
 import FrontApplication
@@ -61,14 +60,15 @@ public final class BroadcastController: Sendable {
       return .joined(record.session)
     }
     if let record = try board.read(), record.phase.isActive {
-      let found = found(record)
+      let found = FoundRoles(of: record, in: group)
       if found.isEmpty {
         try board.change(record.session) { $0.end(.died(signal: nil)) }
       } else {
         try record.requireSame(as: request)
-        let resources = try resources(of: record.session, request)
-        try supervise(
-          record, presence, request.publishing(as: record), manifest, resources, adopting: found)
+        let starter = RoleStarter(
+          group, record.session, request.publishing(as: record), manifest,
+          try openLog(of: record.session))
+        try supervise(record, presence, request, starter, adopting: found)
         return .adopted(record.session)
       }
     }
@@ -95,15 +95,16 @@ public final class BroadcastController: Sendable {
     _ record: BroadcastRecord, _ presence: RolePresence, _ request: BroadcastRequest,
     _ manifest: ExtensionManifest
   ) throws(BroadcastError) {
-    let resources = try resources(of: record.session, request)
-    endOrphanedCaptures(resources.log)
+    let log = try openLog(of: record.session)
+    let starter = RoleStarter(group, record.session, request, manifest, log)
+    endOrphanedCaptures(log)
     if let before = try board.read()?.session {
-      end(SessionMark.extensions(of: before, in: group), "the extension", resources.log)
+      end(before.extensions(in: group), "the extension", log)
     }
     try requireUnpublished(request.sources(for: manifest))
     do throws(BroadcastError) {
       try board.change { $0 = record }
-      try supervise(record, presence, request, manifest, resources, adopting: .none)
+      try supervise(record, presence, request, starter, adopting: nil)
     } catch {
       let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
       _ = try? board.change(record.session) { $0.end(.failed(failure)) }
@@ -111,39 +112,20 @@ public final class BroadcastController: Sendable {
     }
   }
 
-  private func resources(
-    of session: SessionID, _ request: BroadcastRequest
-  ) throws(BroadcastError) -> SessionResources {
-    let log = try openLog(of: session)
-    return SessionResources(log: log, launcher: launcher(request, log))
-  }
-
-  private func launcher(_ request: BroadcastRequest, _ log: SharedLog) -> any RoleLauncher {
-    guard request.isConfined else { return PlainLauncher(reason: "disabled by request") }
-    do throws(LaunchError) {
-      return try ConfiningLauncher(group, log, request.rolesEndWithHost)
-    } catch {
-      log.append(.warning, "roles are not confined: \(error)", label: Self.label)
-      return PlainLauncher(reason: "framebus-confine is missing")
-    }
-  }
-
   private func supervise(
     _ record: BroadcastRecord, _ presence: RolePresence, _ request: BroadcastRequest,
-    _ manifest: ExtensionManifest, _ resources: SessionResources, adopting found: FoundRoles
+    _ starter: RoleStarter, adopting found: FoundRoles?
   ) throws(BroadcastError) {
-    let log = resources.log
-    let isAdopted = !found.isEmpty
+    let log = starter.log
     log.append(
-      .notice, isAdopted ? "a new host takes over the session" : "the session starts",
+      .notice, found != nil ? "a new host takes over the session" : "the session starts",
       label: Self.label,
-      metadata: [LogField("extension", manifest.id), LogField("source", request.source)])
-    if !isAdopted {
+      metadata: [LogField("extension", record.extensionID), LogField("source", request.source)])
+    if found == nil {
       log.append(.notice, request.consent, label: "broadcast.consent")
       // Flushed before the first frame, so that the consent survives a power failure.
       try? log.flush()
     }
-    let starter = RoleStarter(group, record.session, request, manifest, log, resources.launcher)
     let run = try HostRun(
       record, board, presence, log, starter, request.restarts, adopting: found,
       finishTimeout: request.finishTimeout, onEvent: onEvent)
@@ -151,25 +133,13 @@ public final class BroadcastController: Sendable {
     do throws(SystemError) {
       // Emitted on that thread: a host that receives a start also receives an ending.
       try startThread(named: "host") { [onEvent] in
-        onEvent(.started(run.session, isAdopted: isAdopted))
+        onEvent(.started(run.session, isAdopted: found != nil))
         run.run()
       }
     } catch {
       current.withLock { $0 = nil }
       throw .system(error)
     }
-  }
-
-  func found(_ record: BroadcastRecord) -> FoundRoles {
-    func capture(of stream: StreamName) -> PeerProcess? {
-      RolePresence.capture(of: record.session, publishing: stream, in: group)
-    }
-    let process = RolePresence.process(of: .extension, in: group)
-    return FoundRoles(
-      capture: (try? StreamName(record.stream)).flatMap(capture), extensionProcess: process,
-      silentExtension: process == nil
-        ? SessionMark.extensions(of: record.session, in: group).first : nil,
-      sound: record.sound.streams.compactMapValues(capture))
   }
 
   /// Ends captures of ended sessions, which remain after their host was killed.
@@ -197,7 +167,7 @@ public final class BroadcastController: Sendable {
     let publishers = RolePresence.publishers(in: group)
     for (type, stream) in sources.inOrder {
       guard let process = publishers[stream],
-        type == .video || SessionMark.session(of: process) != nil
+        type == .video || SessionID(ofCapture: process) != nil
       else { continue }
       throw .alreadyPublished(
         stream, pid: process.credentials.pid, uid: process.credentials.uid)
@@ -321,12 +291,6 @@ public final class BroadcastController: Sendable {
   }
 
   public var isPaused: Bool { get throws(BroadcastError) { try status.phase == .paused } }
-}
-
-/// The log and the launcher of a session.
-private struct SessionResources {
-  let log: SharedLog
-  let launcher: any RoleLauncher
 }
 
 extension BroadcastRecord {

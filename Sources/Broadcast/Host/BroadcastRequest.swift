@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import CredentialStore
 import FrameBus
 import Sound
@@ -43,6 +44,41 @@ public struct BroadcastRequest: Sendable {
   public init(extensionID: String, source: String) {
     self.extensionID = extensionID
     self.source = source
+  }
+}
+
+extension BroadcastRequest {
+  /// The streams of the samples that an extension requests.
+  func sources(for manifest: ExtensionManifest) -> SampleSources {
+    var sources: [SampleBufferType: StreamName] = [:]
+    for type in manifest.samples {
+      sources[type] = streams[type] ?? (try? StreamName(type.usualStream))
+    }
+    return SampleSources(sources)
+  }
+
+  /// The same request with the streams of a running session.
+  func publishing(as record: BroadcastRecord) -> BroadcastRequest {
+    var request = self
+    request.streams.merge(record.sound.streams) { $1 }
+    if let stream = try? StreamName(record.stream) { request.streams[.video] = stream }
+    return request
+  }
+
+  /// Whether the picture capture also captures the sound.
+  var hasSoundInSource: Bool { (try? SourceSpecification(source))?.kind.hasSound == true }
+
+  /// The source that a separate process captures; nil for none.
+  func soundSource(of type: SampleBufferType) -> String? {
+    type == .audioApp && hasSoundInSource ? nil : soundSources[type]
+  }
+
+  /// The sound streams that separate processes capture.
+  func capturedSound(for manifest: ExtensionManifest) -> SampleSources {
+    SampleSources(
+      sources(for: manifest).streams.filter { type, _ in
+        type != .video && soundSource(of: type) != nil
+      })
   }
 }
 

@@ -26,6 +26,11 @@ enum CaptureNeeds: Hashable {
     }
   }
 
+  /// The program that captures a source. It reports a source that does not exist.
+  static func program(of source: String) -> String {
+    (try? SourceSpecification(source))?.kind.program ?? SourceKind.plainProgram
+  }
+
   /// A display of another machine, such as one forwarded by ssh(1), needs a network.
   static func ofDisplay(_ name: String?) -> CaptureNeeds {
     name?.hasPrefix(":") == false ? .unknown : .display(name)

@@ -13,7 +13,7 @@ final class HostRun: @unchecked Sendable {
   let session: SessionID
   private let board: SessionBoard
   private let presence: RolePresence
-  private let log: SharedLog
+  let log: SharedLog
   /// Nil for a host that only ends roles that others started.
   private let starter: RoleStarter?
   private let finishTimeout: Duration
@@ -22,11 +22,13 @@ final class HostRun: @unchecked Sendable {
   private let ended: StopSignal
   /// Raised for a request to finish that cannot be recorded.
   private let unrecordedFinish: StopSignal
-  private let outcome = Mutex(Outcome())
+  /// How the session ended, or why the ending is not in the record; nil if neither is known.
+  private let outcome = Mutex<Result<BroadcastEnding, BroadcastError>?>(nil)
 
   private var capture: RoleKeeper
   private var extensionRole: RoleKeeper
-  private var sound: SoundCaptures
+  /// The sound captures, kept running beside the picture capture.
+  var sound: [SampleBufferType: RoleKeeper] = [:]
   /// The record that events were last derived from.
   private var lastReported: BroadcastRecord?
   /// The deadline of an extension that was asked to finish, or that was killed after that.
@@ -37,13 +39,7 @@ final class HostRun: @unchecked Sendable {
   /// When a started extension should have called `BroadcastExtension.run`.
   private var startupDeadline = Deadline.never
 
-  private struct Outcome {
-    var ending: BroadcastEnding?
-    /// Why the ending is not in the record.
-    var unrecorded: String?
-  }
-
-  private static let label = "broadcast.host"
+  static let label = "broadcast.host"
   /// A program that fails within this time of its start is not restarted: it would fail again.
   private static let startNs: UInt64 = 2_000_000_000
   /// How long a role may take to exit after its broadcast has ended.
@@ -53,7 +49,7 @@ final class HostRun: @unchecked Sendable {
 
   init(
     _ record: BroadcastRecord, _ board: SessionBoard, _ presence: RolePresence, _ log: SharedLog,
-    _ starter: RoleStarter?, _ policy: RestartPolicy, adopting found: FoundRoles,
+    _ starter: RoleStarter?, _ policy: RestartPolicy, adopting found: FoundRoles?,
     finishTimeout: Duration, onEvent: @escaping @Sendable (BroadcastEvent) -> Void
   ) throws(BroadcastError) {
     session = record.session
@@ -64,15 +60,14 @@ final class HostRun: @unchecked Sendable {
     self.starter = starter
     self.finishTimeout = finishTimeout
     self.onEvent = onEvent
-    capture = RoleKeeper(.capture, policy, adopting: found.capture)
-    extensionRole = RoleKeeper(
-      .extension, policy, adopting: found.extensionProcess ?? found.silentExtension)
-    sound = SoundCaptures(of: record.sound.inOrder.map(\.type), adopting: found.sound, log)
+    capture = RoleKeeper(.capture, policy, adopting: found?.capture)
+    extensionRole = RoleKeeper(.extension, policy, adopting: found?.extensionProcess)
     do throws(SystemError) {
       wake = try Wake()
       ended = try StopSignal()
       unrecordedFinish = try StopSignal()
     } catch { throw .system(error) }
+    keepSound(record.sound.streams.keys, adopting: found?.sound ?? [:])
   }
 
   /// Readable once the session has ended and its processes have exited.
@@ -82,9 +77,7 @@ final class HostRun: @unchecked Sendable {
   /// How the session ended, once it has.
   /// - Throws: ``BroadcastError/unrecorded(_:why:)``.
   func ending() throws(BroadcastError) -> BroadcastEnding {
-    let outcome = outcome.withLock { $0 }
-    if let why = outcome.unrecorded { throw .unrecorded(outcome.ending, why: why) }
-    return outcome.ending ?? .died(signal: nil)
+    try outcome.withLock { $0 }?.get() ?? .died(signal: nil)
   }
 
   /// Ends the session as a recorded request to finish would. Safe on any thread.
@@ -105,15 +98,15 @@ final class HostRun: @unchecked Sendable {
       defer { observation.cancel() }
       let ending = try supervise()
       isRecorded = ending != nil
-      outcome.withLock { $0.ending = ending }
+      outcome.withLock { $0 = ending.map { .success($0) } }
     } catch {
       log.append(.error, "\(error)", label: Self.label)
       isRecorded = conclude(after: error)
     }
     stopRoles(signallingExtension: !isRecorded)
     // Without a record of this session, the extension's exit status is all that is known.
-    let hasFinished = extensionRole.takeEnd()?.status?.isSuccess == true
-    outcome.withLock { if $0.ending == nil, hasFinished { $0.ending = .finished } }
+    let hasFinished = extensionRole.takeEnd()?.ending == .finished
+    outcome.withLock { if $0 == nil, hasFinished { $0 = .success(.finished) } }
     try? log.flush()
   }
 
@@ -121,14 +114,14 @@ final class HostRun: @unchecked Sendable {
   /// - Returns: whether the ending is recorded.
   private func conclude(after error: BroadcastError) -> Bool {
     let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
-    let ending = outcome.withLock { $0.ending } ?? .failed(failure)
+    let ending = (try? outcome.withLock { $0 }?.get()) ?? .failed(failure)
     do throws(BroadcastError) {
       let record = try board.change(session) { $0.end(ending) }
-      outcome.withLock { $0.ending = record?.ending ?? ending }
+      outcome.withLock { $0 = .success(record?.ending ?? ending) }
       report(record)
       return record != nil
     } catch {
-      outcome.withLock { $0 = Outcome(ending: ending, unrecorded: error.cause) }
+      outcome.withLock { $0 = .failure(.unrecorded(ending, why: error.cause)) }
       onEvent(.finished(ending))
       return false
     }
@@ -160,7 +153,7 @@ final class HostRun: @unchecked Sendable {
   private func finishExtension(_ record: BroadcastRecord) throws(BroadcastError) {
     capture.stopRestarting()
     extensionRole.stopRestarting()
-    sound.stopRestarting()
+    for type in sound.keys { sound[type]?.stopRestarting() }
     if finishDeadline == .never {
       finishDeadline = .after(finishTimeout)
       startupDeadline = .never
@@ -185,9 +178,9 @@ final class HostRun: @unchecked Sendable {
   }
 
   private func handleExits() throws(BroadcastError) {
-    sound.handleExits()
+    handleSoundExits()
     if let end = capture.takeEnd() {
-      if end.status?.isSuccess == true {
+      if end.ending == .finished {
         log.append(.notice, "the source has ended", label: Self.label)
         do throws(BroadcastError) {
           try board.change(session) { $0.requested = .finish }
@@ -197,15 +190,18 @@ final class HostRun: @unchecked Sendable {
       }
     }
     if let end = extensionRole.takeEnd() {
-      let died = end.exceededBytes == nil && (end.status == nil || end.signal != nil)
       let ending: BroadcastEnding =
-        died ? .died(signal: end.signal) : .failed(failure(of: .extension, end))
+        switch end.ending {
+        case nil: .died(signal: nil)
+        case .killed(let signal)?: .died(signal: signal)
+        default: .failed(failure(of: .extension, end))
+        }
       // An ending that the extension recorded before it exited takes precedence.
       guard let record = try board.read(), record.phase != .finished else {
         return wake.raise()
       }
       if record.requested == .finish || finishDeadline != .never {
-        try self.end(end.status?.isSuccess == true ? .finished : ending)
+        try self.end(end.ending == .finished ? .finished : ending)
       } else {
         lostExtension = ending
         try lost(&extensionRole, end, ending: ending)
@@ -217,9 +213,12 @@ final class HostRun: @unchecked Sendable {
   private func lost(
     _ keeper: inout RoleKeeper, _ end: RoleEnd, ending: BroadcastEnding
   ) throws(BroadcastError) {
-    let gaveUp = end.signal == nil && end.status != nil && end.exceededBytes == nil
-    let gaveUpAtStart = gaveUp && keeper.livedNs < Self.startNs
-    let delay = gaveUpAtStart ? nil : keeper.planRestart()
+    let gaveUp =
+      switch end.ending {
+      case .finished?, .failed?: keeper.livedNs < Self.startNs
+      case .killed?, .exceededMemory?, nil: false
+      }
+    let delay = gaveUp ? nil : keeper.planRestart()
     log.append(
       .error, "the \(keeper.role) \(end.description)", label: Self.label,
       metadata: [LogField("restartsIn", delay.map { "\($0)" } ?? "never")])
@@ -228,14 +227,17 @@ final class HostRun: @unchecked Sendable {
   }
 
   private func failure(of role: Role, _ end: RoleEnd) -> BroadcastFailure {
-    if let bytes = end.exceededBytes {
+    let code: Int
+    switch end.ending {
+    case .exceededMemory(let bytes)?:
       return BroadcastFailure(
         domain: "framebus.memory", code: 1,
         reason: "the \(role) exceeded its memory budget of \(bytes >> 20) MiB",
         recovery: "raise memory-limit-mb in its manifest, or send smaller or fewer frames")
+    case .finished?: code = 0
+    case .failed(let status)?: code = Int(status)
+    case .killed?, nil: code = 1
     }
-    var code = 1
-    if case .exited(let status)? = end.status { code = Int(status) }
     return BroadcastFailure(
       domain: "framebus.\(role)", code: code, reason: end.description,
       recovery: "framebus log --role \(role)")
@@ -254,7 +256,7 @@ final class HostRun: @unchecked Sendable {
       capture.began(try starter.startCapture())
       try recordStart(capture)
     }
-    sound.startDueCaptures(by: starter)
+    startDueSound(by: starter)
   }
 
   private func recordStart(_ keeper: RoleKeeper) throws(BroadcastError) {
@@ -281,20 +283,18 @@ final class HostRun: @unchecked Sendable {
 
   private func end(_ ending: BroadcastEnding) throws(BroadcastError) {
     // Kept even if it cannot be recorded.
-    outcome.withLock { $0.ending = ending }
+    outcome.withLock { $0 = .success(ending) }
     try board.change(session) { $0.end(ending) }
     wake.raise()
   }
 
   private func wait() throws(BroadcastError) {
-    let processes = ([capture.process, extensionRole.process].compactMap(\.self) + sound.processes)
-      .map(\.descriptorNumber)
+    let keepers = [capture, extensionRole] + sound.values
+    let deadlines = keepers.map(\.startsAt) + [finishDeadline, startupDeadline]
     do throws(SystemError) {
       _ = try waitUntilReadable(
-        [wake.signal.descriptorNumber] + processes,
-        until: [
-          capture.startsAt, extensionRole.startsAt, sound.startsAt, finishDeadline, startupDeadline,
-        ].min() ?? .never)
+        [wake.signal.descriptorNumber] + keepers.compactMap(\.process?.descriptorNumber),
+        until: deadlines.min() ?? .never)
     } catch { throw .system(error) }
   }
 
@@ -304,7 +304,7 @@ final class HostRun: @unchecked Sendable {
     let deadline = Deadline.after(Self.exitTimeout)
     // The extension exits when it reads the record; captures do not read it.
     if signalsExtension { extensionRole.process?.send(signal: Signal.terminate) }
-    let captures = [capture.process].compactMap(\.self) + sound.processes
+    let captures = ([capture] + sound.values).compactMap(\.process)
     for process in captures { process.send(signal: Signal.terminate) }
     let left = ([extensionRole.process].compactMap(\.self) + captures)
       .filter { !$0.stops(killAt: deadline) }
@@ -331,25 +331,5 @@ final class HostRun: @unchecked Sendable {
     } else if record.phase == .live, lastReported?.phase == .starting {
       onEvent(.live)
     }
-  }
-}
-
-/// The running processes of a session, found by a new host.
-struct FoundRoles {
-  let capture: PeerProcess?
-  let extensionProcess: PeerProcess?
-  /// A process that was started as the extension but does not listen as one.
-  let silentExtension: PeerProcess?
-  /// Sound captures; without the other roles they do not make a session.
-  let sound: [SampleBufferType: PeerProcess]
-
-  static let none = FoundRoles(
-    capture: nil, extensionProcess: nil, silentExtension: nil, sound: [:])
-
-  var isEmpty: Bool { capture == nil && extensionProcess == nil }
-
-  var processes: [RoleProcess] {
-    ([capture, extensionProcess, silentExtension].compactMap(\.self) + sound.values)
-      .map { .adopted($0) }
   }
 }

@@ -91,7 +91,7 @@ final class RolePresence: Sendable {
       let found = FoundPresence(
         at: "\(stream)\(socketSuffix)", in: directory, of: group, .capture)?.process
     else { return nil }
-    return SessionMark.session(of: found) == session ? found : nil
+    return SessionID(ofCapture: found) == session ? found : nil
   }
 
   /// The publisher of each stream, in a session or not. A process may publish several streams.
@@ -112,7 +112,7 @@ final class RolePresence: Sendable {
   static func captures(in group: AppGroup) -> [PeerProcess] {
     let processes = publishers(in: group).values.map { ($0.credentials.pid, $0) }
     return Dictionary(processes) { first, _ in first }.values
-      .filter { SessionMark.session(of: $0) != nil }
+      .filter { SessionID(ofCapture: $0) != nil }
   }
 }
 

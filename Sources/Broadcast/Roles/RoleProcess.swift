@@ -7,13 +7,14 @@ import Synchronization
 
 /// The process of a role as its host sees it: started by the host, or adopted.
 enum RoleProcess {
-  /// The handed-over credentials end when the process exits or this value is released.
-  case child(LaunchedRole, RoleErrorOutput, HandOver?)
+  /// How it is confined, as text for people; its standard error; and the handed-over credentials,
+  /// which end when the process exits or this value is released.
+  case child(RunningRole, confinement: String, RoleErrorOutput, HandOver?)
   case adopted(PeerProcess)
 
   var pid: Int32 {
     switch self {
-    case .child(let child, _, _): child.process.processID
+    case .child(let role, _, _, _): role.processID
     case .adopted(let process): process.credentials.pid
     }
   }
@@ -21,7 +22,7 @@ enum RoleProcess {
   /// Readable once the process has exited.
   var descriptorNumber: Int32 {
     switch self {
-    case .child(let child, _, _): child.process.descriptorNumber
+    case .child(let role, _, _, _): role.descriptorNumber
     case .adopted(let process): process.descriptorNumber
     }
   }
@@ -29,7 +30,7 @@ enum RoleProcess {
   /// How the process is confined; nil if only the host that started it knows.
   var confinement: String? {
     switch self {
-    case .child(let child, _, _): child.confinement
+    case .child(_, let confinement, _, _): confinement
     case .adopted: nil
     }
   }
@@ -37,14 +38,12 @@ enum RoleProcess {
   /// How the process ended; nil while it runs.
   var end: RoleEnd? {
     switch self {
-    case .child(let child, let output, _):
-      guard let status = child.process.status else { return nil }
+    case .child(let role, _, let output, _):
+      guard let ending = role.ending else { return nil }
       output.waitForEnd()
-      var end = RoleEnd(status: status, lastLine: output.last)
-      if case .exceededMemory(let bytes)? = child.confined?.ending { end.exceededBytes = bytes }
-      return end
+      return RoleEnd(ending: ending, lastLine: output.last)
     case .adopted(let process):
-      return process.hasEnded ? RoleEnd(status: nil, lastLine: "") : nil
+      return process.hasEnded ? RoleEnd(ending: nil, lastLine: "") : nil
     }
   }
 
@@ -52,7 +51,7 @@ enum RoleProcess {
   @discardableResult
   func send(signal: Int32) -> Bool {
     switch self {
-    case .child(let child, _, _): child.process.sendToGroup(signal: signal)
+    case .child(let role, _, _, _): role.process.sendToGroup(signal: signal)
     case .adopted(let process): return process.send(signal: signal) != .refused
     }
     return true
@@ -74,7 +73,7 @@ enum RoleProcess {
 
   private func waitForEnd(until deadline: Deadline) -> Bool {
     switch self {
-    case .child(let child, _, _): child.process.wait(until: deadline) != nil
+    case .child(let role, _, _, _): role.wait(until: deadline) != nil
     case .adopted(let process): process.waitForEnd(until: deadline)
     }
   }
@@ -83,20 +82,18 @@ enum RoleProcess {
 /// How a role's process ended.
 struct RoleEnd {
   /// Nil for an adopted process: only its parent receives the status.
-  let status: ChildStatus?
+  let ending: RoleEnding?
   let lastLine: String
-  /// The memory budget that the process exceeded; nil if it ended for another reason.
-  var exceededBytes: UInt64?
-
-  var signal: Int32? {
-    if case .killed(let signal)? = status { signal } else { nil }
-  }
 
   var description: String {
-    if let exceededBytes {
-      return "exceeded its memory budget of \(exceededBytes >> 20) MiB and was killed"
+    let how: String
+    switch ending {
+    case .exceededMemory(let bytes)?:
+      return "exceeded its memory budget of \(bytes >> 20) MiB and was killed"
+    case .finished?: how = "\(ChildStatus.exited(0))"
+    case let ending?: how = "\(ending)"
+    case nil: how = "ended"
     }
-    let how = status.map { "\($0)" } ?? "ended"
     return lastLine.isEmpty ? how : "\(how): \(lastLine)"
   }
 }
@@ -105,14 +102,10 @@ struct RoleEnd {
 /// or else the newest line, explains why the process ended. A thread reads the pipe, so that the
 /// process never blocks on it.
 final class RoleErrorOutput: Sendable {
-  private let lines = Mutex(Lines())
+  private let newest = Mutex("")
+  /// The newest error without its `error: ` prefix. Usage text, say, may follow it.
+  private let error = Mutex<String?>(nil)
   private let ended: StopSignal
-
-  private struct Lines {
-    var newest = ""
-    /// The newest error without its `error: ` prefix. Usage text, say, may follow it.
-    var error: String?
-  }
 
   /// Longer lines are cut.
   private static let maximumBytes = 1024
@@ -139,17 +132,15 @@ final class RoleErrorOutput: Sendable {
     let line = String(decoding: bytes.suffix(Self.maximumBytes), as: UTF8.self).plain
     guard !line.allSatisfy(\.isWhitespace) else { return }
     let isError = line.lowercased().hasPrefix(Self.errorMark)
-    lines.withLock { lines in
-      lines.newest = line
-      if isError { lines.error = String(line.dropFirst(Self.errorMark.count)) }
-    }
+    newest.withLock { $0 = line }
+    if isError { error.withLock { $0 = String(line.dropFirst(Self.errorMark.count)) } }
     log.append(isError ? .error : .info, line, label: "broadcast.\(role)")
   }
 
   private static let errorMark = "error: "
 
   /// The newest error, or else the newest line.
-  var last: String { lines.withLock { $0.error ?? $0.newest } }
+  var last: String { error.withLock { $0 } ?? newest.withLock { $0 } }
 
   /// Waits for the end of the output, at most 1 s: a descendant may keep the pipe open.
   func waitForEnd() {

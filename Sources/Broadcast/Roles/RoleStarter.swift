@@ -1,54 +1,78 @@
 import AppGroup
 import Capture
+import Confinement
 import CredentialStore
 import FrameBus
 import Platform
 import SharedLog
+import Synchronization
 
-/// Starts the roles of one session, with their programs, environments and credentials.
+/// Starts the roles of one session, with their programs, environments, credentials and rights.
 final class RoleStarter: Sendable {
-  private let group: AppGroup
+  let group: AppGroup
+  let log: SharedLog
+  /// The executable in the manifest.
+  var extensionProgram: String { manifest.executable }
+
   private let session: SessionID
   private let request: BroadcastRequest
   private let manifest: ExtensionManifest
-  private let log: SharedLog
-  private let launcher: any RoleLauncher
+  /// Nil if no role is confined.
+  private let launcher: Launcher?
+  /// Why a role that runs unconfined does so.
+  private let unconfinedReason: String
+  /// The result for the first role that needs the plugin registry, which updates it.
+  let pluginRegistry = Mutex<PluginRegistry.Outcome?>(nil)
+  /// Outputs created so that an extension can be granted each by itself, without its neighbours.
+  let placeholders = Mutex<[OutputPlaceholder]>([])
+
+  static let label = "broadcast.host"
+  private static let programsWithPlugins = [
+    ExtensionManifest.builtinExecutable, SourceKind.mediaProgram,
+  ]
 
   init(
     _ group: AppGroup, _ session: SessionID, _ request: BroadcastRequest,
-    _ manifest: ExtensionManifest, _ log: SharedLog, _ launcher: any RoleLauncher
+    _ manifest: ExtensionManifest, _ log: SharedLog
   ) {
     self.group = group
     self.session = session
     self.request = request
     self.manifest = manifest
     self.log = log
-    self.launcher = launcher
+    guard request.isConfined else {
+      launcher = nil
+      unconfinedReason = "disabled by request"
+      return
+    }
+    do throws(LaunchError) {
+      launcher = try Launcher()
+      unconfinedReason = "the needs of its source are unknown"
+    } catch {
+      log.append(.warning, "roles are not confined: \(error)", label: Self.label)
+      launcher = nil
+      unconfinedReason = "framebus-confine is missing"
+    }
   }
-
-  /// The executable in the manifest.
-  var extensionProgram: String { manifest.executable }
-
-  /// The stream that the capture publishes.
-  var videoStream: StreamName? { sources.streams[.video] }
 
   private var sources: SampleSources { request.sources(for: manifest) }
 
+  // MARK: The roles
+
   func startCapture() throws(BroadcastError) -> RoleProcess {
-    var arguments = captureArguments
-    if let videoStream { arguments.append("--stream=\(videoStream)") }
-    if let rate = manifest.format.framesPerSecond { arguments.append("--fps=\(rate)") }
+    var options: [String] = []
+    if let rate = manifest.format.framesPerSecond { options.append("--fps=\(rate)") }
     if let width = manifest.format.width, let height = manifest.format.height,
       request.source.hasPrefix("test")
     {
-      arguments.append("--size=\(width)x\(height)")
+      options.append("--size=\(width)x\(height)")
     }
     if request.hasSoundInSource {
-      arguments.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
+      options.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
     }
     // Options of the user come last, so that they override the extension's preferences.
-    arguments += request.captureOptions + ["--", request.source]
-    return try start(.capture(source: request.source), program(named: "framebus"), arguments)
+    options += request.captureOptions
+    return try startCapture(of: request.source, as: sources.streams[.video], options)
   }
 
   /// - Returns: nil if this kind is not captured.
@@ -56,66 +80,92 @@ final class RoleStarter: Sendable {
     guard let source = request.soundSource(of: type), let stream = sources.streams[type] else {
       return nil
     }
+    // Ties the capture to its kind's sound switch, whatever the stream's name.
+    let kind = "--kind=\(type == .audioMic ? "mic" : "app")"
+    return try startCapture(of: source, as: stream, [kind])
+  }
+
+  /// The session on the command line lets a later host attribute the capture to it.
+  private func startCapture(
+    of source: String, as stream: StreamName?, _ options: [String]
+  ) throws(BroadcastError) -> RoleProcess {
+    var arguments = ["--quiet", session.captureOption]
+    if let stream { arguments.append("--stream=\(stream)") }
+    arguments += options + ["--", source]
     return try start(
-      .capture(source: source), program(named: "framebus"),
-      captureArguments + ["--stream=\(stream)", Self.kindOption(type), "--", source])
-  }
-
-  /// The options that let a later host attribute the capture to its session.
-  private var captureArguments: [String] {
-    ["capture", "--quiet", SessionMark.option(of: session)]
-  }
-
-  /// The option that ties the capture to its kind's sound switch, whatever the stream's name.
-  private static func kindOption(_ type: SampleBufferType) -> String {
-    "--kind=\(type == .audioMic ? "mic" : "app")"
+      .capture, CaptureNeeds.program(of: source), arguments,
+      confinement(of: CaptureNeeds(source: source)))
   }
 
   func startExtension() throws(BroadcastError) -> RoleProcess {
     let handOver = try handOver()
-    let path = try program(named: manifest.executable)
     return try start(
-      .extension(manifest), path, manifest.arguments,
+      .extension, manifest.executable, manifest.arguments,
       environment: [
         ExtensionEnvironment.identifier: manifest.id,
         ExtensionEnvironment.streams: sources.description,
-      ], handOver)
+      ], confinement(of: manifest), handOver)
   }
 
-  /// Removes output placeholders that nobody wrote to. Call it when the roles have exited.
-  func removeUnwritten() { launcher.removeUnwritten() }
+  // MARK: Starting
 
+  /// - Parameters:
+  ///   - name: a path, or the name of a program of FrameBus or in PATH.
+  ///   - confinement: its rights; nil if grants cannot express what it needs. Evaluated only if
+  ///     the session's roles are confined.
   private func start(
-    _ job: RoleJob, _ path: String, _ arguments: [String],
-    environment: [String: String?] = [:], _ handOver: HandOver? = nil
+    _ role: Role, _ name: String, _ arguments: [String], environment: [String: String?] = [:],
+    _ confinement: @autoclosure () -> Confinement?, _ handOver: HandOver? = nil
   ) throws(BroadcastError) -> RoleProcess {
+    guard let path = name.hasPrefix("/") ? name : productProgram(named: name) else {
+      throw .missingProgram(name)
+    }
     do {
       let errors = try OneWayPipe()
       var options = LaunchOptions(path, arguments)
-      options.environment = environment
-      options.environment[GroupVariables.group] = .some("\(group.id)")
-      options.environment[GroupVariables.home] = .some(group.rootPath)
-      options.environment[ExtensionEnvironment.session] = .some(session.text)
-      options.environment[HandOver.variable] = .some(nil)
-      if let handOver {
-        options.inherited = [handOver.descriptorNumber]
-        // Inherited descriptors start at 3.
-        options.environment[HandOver.variable] = "3"
-      }
+      options.environment = self.environment(handOver).merging(environment) { $1 }
+      if let handOver { options.inherited = [handOver.descriptorNumber] }
       options.output = .null
       options.errors = .descriptor(errors.writeEnd.number)
       // Ctrl-C reaches only the host, which then stops the roles in order.
       options.hasOwnGroup = true
-      let child = try launcher.launch(options, for: job)
-      let words = try RoleErrorOutput(of: job.role, reading: errors.takeReadEnd(), log)
-      return .child(child, words, handOver)
+      let process: RunningRole
+      let report: String
+      if let launcher, var confinement = confinement() {
+        if Self.programsWithPlugins.contains(name), isPluginRegistryCurrent() {
+          // A role lacks the machine's devices, so it would find the registry stale at each start.
+          options.environment["GST_REGISTRY_UPDATE"] = .some("no")
+        }
+        confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
+        process = try launcher.start(
+          options, confinement: confinement,
+          bond: request.rolesEndWithHost ? .diesWithHost : .outlivesHost)
+        report = describe(process.measures, of: role)
+      } else {
+        if launcher != nil {
+          log.append(
+            .notice, "the \(role) is not confined: \(unconfinedReason)", label: Self.label)
+        }
+        process = RunningRole(unconfined: try ChildProcess(options))
+        report = "off: \(unconfinedReason)"
+      }
+      let output = try RoleErrorOutput(of: role, reading: errors.takeReadEnd(), log)
+      return .child(process, confinement: report, output, handOver)
     } catch let error as SystemError {
       throw .system(error)
-    } catch let error as BroadcastError {
-      throw error
     } catch {
       throw .launch("\(error)")
     }
+  }
+
+  /// What every role's process finds in its environment.
+  private func environment(_ handOver: HandOver?) -> [String: String?] {
+    [
+      GroupVariables.group: "\(group.id)", GroupVariables.home: group.rootPath,
+      ExtensionEnvironment.session: session.text,
+      // Inherited descriptors start at 3.
+      HandOver.variable: handOver == nil ? nil : "3",
+    ]
   }
 
   /// The requested credentials that the host has, in memory that only the new process receives.
@@ -132,61 +182,18 @@ final class RoleStarter: Sendable {
       for name in manifest.credentials {
         do throws(CredentialError) { leases.append(try store.lease(name)) } catch {
           guard case .notFound = error else { throw error }
-          log.append(.warning, "no credential \(name) to hand over", label: "broadcast.host")
+          log.append(.warning, "no credential \(name) to hand over", label: Self.label)
         }
       }
       return try store.handOver(to: .extension, leases: leases)
     } catch { throw .credentials(error) }
-  }
-
-  private func program(named name: String) throws(BroadcastError) -> String {
-    if name.hasPrefix("/") { return name }
-    guard let path = siblingProgram(named: name) ?? programInPath(named: name) else {
-      throw .missingProgram(name)
-    }
-    return path
-  }
-}
-
-extension BroadcastRequest {
-  /// The streams of the samples that an extension requests.
-  func sources(for manifest: ExtensionManifest) -> SampleSources {
-    var sources: [SampleBufferType: StreamName] = [:]
-    for type in manifest.samples {
-      sources[type] = streams[type] ?? (try? StreamName(type.usualStream))
-    }
-    return SampleSources(sources)
-  }
-
-  /// The same request with the streams of a running session.
-  func publishing(as record: BroadcastRecord) -> BroadcastRequest {
-    var request = self
-    request.streams.merge(record.sound.streams) { $1 }
-    if let stream = try? StreamName(record.stream) { request.streams[.video] = stream }
-    return request
-  }
-
-  /// Whether the picture capture also captures the sound.
-  var hasSoundInSource: Bool { (try? SourceSpecification(source))?.kind.hasSound == true }
-
-  /// The source that a separate process captures; nil for none.
-  func soundSource(of type: SampleBufferType) -> String? {
-    type == .audioApp && hasSoundInSource ? nil : soundSources[type]
-  }
-
-  /// The sound streams that separate processes capture.
-  func capturedSound(for manifest: ExtensionManifest) -> SampleSources {
-    SampleSources(
-      sources(for: manifest).streams.filter { type, _ in
-        type != .video && soundSource(of: type) != nil
-      })
   }
 }
 
 extension AppGroup {
   /// The directory given by `--root`, if any: it has the container in `state/ID` and the run
   /// directory in `run/ID`.
-  var rootPath: String? {
+  fileprivate var rootPath: String? {
     let suffix = "/state/\(id)"
     guard containerPath.hasSuffix(suffix) else { return nil }
     let root = String(containerPath.dropLast(suffix.count))

@@ -17,8 +17,11 @@ package func replaceProcess(
 /// The path of another program of this product: beside the running one, or in
 /// `../libexec/framebus`; nil if neither directory has it.
 package func siblingProgram(named name: String) -> String? {
-  guard let own = try? ownProgramPath() else { return nil }
-  let folder = String(own[...(own.lastIndex(of: "/") ?? own.startIndex)])
+  (try? ownProgramPath()).flatMap { product(named: name, beside: $0) }
+}
+
+private func product(named name: String, beside path: String) -> String? {
+  let folder = String(path[...(path.lastIndex(of: "/") ?? path.startIndex)])
   return [folder + name, folder + "../libexec/framebus/" + name].first(where: isExecutableFile)
 }
 
@@ -26,6 +29,13 @@ package func siblingProgram(named name: String) -> String? {
 package func programInPath(named name: String) -> String? {
   environmentValue("PATH")?.split(separator: ":").lazy.map { "\($0)/\(name)" }
     .first(where: isExecutableFile)
+}
+
+/// The path of a program of this product, or any in PATH: where the two functions above find it, or
+/// beside the `framebus` of PATH, for an application that uses an installed FrameBus.
+package func productProgram(named name: String) -> String? {
+  siblingProgram(named: name) ?? programInPath(named: name)
+    ?? programInPath(named: "framebus").flatMap { product(named: name, beside: $0) }
 }
 
 /// The running program's file, whatever name started it. Without /proc, the path that started it.

@@ -1,0 +1,87 @@
+import AppGroup
+import Confinement
+import CredentialStore
+import Platform
+import SharedLog
+
+/// The rights of each role: what its kind needs, and the grants of the manifest.
+extension RoleStarter {
+  /// - Returns: nil if grants cannot express the needs.
+  func confinement(of needs: CaptureNeeds) -> Confinement? {
+    switch needs {
+    case .nothing: return .capture(in: group)
+    case .display(let name): return .capture(in: group, display: name)
+    case .soundServer: return .soundCapture(in: group)
+    case .file(let path):
+      var confinement = Confinement.capture(in: group)
+      confinement.grants.append(.init(.read, path))
+      return confinement
+    case .unknown: return nil
+    }
+  }
+
+  /// Grants the program's file but not its directory, which may be a user's home. Creates missing
+  /// outputs: a directory if the path ends with a slash, an empty file otherwise.
+  func confinement(of manifest: ExtensionManifest) -> Confinement {
+    var confinement = Confinement.extension(
+      in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
+    confinement.grants += CredentialStore.grants(for: .extension, in: group)
+    confinement.grants += manifest.reads.map { .init(.read, $0) }
+    for path in manifest.writes {
+      do throws(SystemError) {
+        if let placeholder = try OutputPlaceholder(at: path) {
+          placeholders.withLock { $0.append(placeholder) }
+        }
+      } catch {
+        log.append(.warning, "the extension cannot write: \(error)", label: Self.label)
+      }
+      confinement.grants.append(.init(.write, path))
+    }
+    return confinement
+  }
+
+  /// Removes output placeholders that nobody wrote to, so that a failed start leaves nothing behind.
+  /// Call it when the roles have exited.
+  func removeUnwritten() {
+    let unwritten = placeholders.withLock { placeholders in
+      defer { placeholders = [] }
+      return placeholders
+    }
+    for placeholder in unwritten { placeholder.removeIfUnwritten() }
+  }
+
+  /// Whether roles can use GStreamer's plugin registry as it is. The first call in a session
+  /// updates it, before the first role that uses it.
+  func isPluginRegistryCurrent() -> Bool {
+    let outcome = pluginRegistry.withLock { known in
+      if let known { return known }
+      let outcome = PluginRegistry.update()
+      known = outcome
+      if case .missing(let path) = outcome {
+        log.append(
+          .notice,
+          "each start of a role scans all GStreamer plugins, because \(path) cannot be created:"
+            + " set GST_REGISTRY to a file that this user can write",
+          label: Self.label)
+      }
+      return outcome
+    }
+    return outcome == .current
+  }
+
+  /// Logs each measure.
+  /// - Returns: how the role is confined, as text for people.
+  func describe(_ measures: [Measure], of role: Role) -> String {
+    let texts = measures.map { "\($0.name) \($0.isOn ? "on" : "off"): \($0.detail)" }
+    log.append(
+      .info, "the \(role) is confined: \(texts.joined(separator: "; "))", label: Self.label)
+    let off = measures.filter { !$0.isOn }
+    if off.isEmpty { return "on" }
+    log.append(
+      .notice,
+      "the \(role) is confined only in part on this machine: "
+        + off.map { "\($0.name) is off, \($0.detail)" }.joined(separator: "; "),
+      label: Self.label)
+    return "on, without \(off.map(\.name).joined(separator: ", "))"
+  }
+}
