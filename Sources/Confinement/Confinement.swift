@@ -36,14 +36,6 @@ package struct Confinement: Hashable, Sendable {
   private mutating func grantNamed(_ access: PathGrant.Access, _ path: String) {
     if path.hasPrefix("/") { grants.append(PathGrant(access, path)) }
   }
-
-  /// Adds the right to run a program and the role programs beside it, file by file, because their
-  /// directory may be somebody's home.
-  func running(_ path: String) -> Confinement {
-    var result = self
-    result.grants += ([path] + SystemPaths.rolePrograms(beside: path)).map { PathGrant(.run, $0) }
-    return result
-  }
 }
 
 extension Confinement {

@@ -31,7 +31,9 @@ package struct Launcher: Sendable {
     _ program: LaunchOptions, confinement: Confinement?, bond: Bond = .diesWithHost
   ) throws(LaunchError) -> RunningRole {
     guard isExecutableFile(program.executable) else { throw .noProgram(program.executable) }
-    var confinement = confinement?.running(program.executable)
+    var confinement = confinement
+    // Only the file, because its directory may be somebody's home.
+    confinement?.grants.append(.init(.run, program.executable))
     let group = confinement?.memoryBytes.flatMap { MemoryGroup(budgetBytes: $0) }
     if let group { confinement?.grants.append(.init(.read, group.path)) }
     let text = try ConfinementText(

@@ -47,15 +47,6 @@ enum SystemPaths {
     }.sorted()
   }
 
-  /// The role programs that `framebus` executes, in the directories that it searches.
-  static func rolePrograms(beside path: String) -> [String] {
-    guard let folder = folder(of: path), path.hasSuffix("/framebus") else { return [] }
-    let names = ["framebus-capture", "framebus-capture-gstreamer", "framebus-upload"]
-    return [folder, folder + "/../libexec/framebus"].flatMap { place in
-      names.map { "\(place)/\($0)" }
-    }
-  }
-
   private static func folder(of path: String) -> String? {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
     return String(path[..<slash])

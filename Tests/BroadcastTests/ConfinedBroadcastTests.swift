@@ -31,6 +31,30 @@ import Testing
     }
   }
 
+  /// A private root has of its program's directory only what was granted.
+  @Test func captureStartsDirectlyAndHasOnlyItsOwnProgram() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      let status = try scene.controller.status
+      let pid = try #require(status.pids[.capture])
+      let program = try pathOfProgram("framebus-capture")
+      let line = try Data(contentsOf: URL(filePath: "/proc/\(pid)/cmdline")).split(separator: 0)
+      #expect(
+        line.map { String(decoding: $0, as: UTF8.self) } == [
+          program, "--quiet", "--session=\(session)", "--stream=screen", "--size=64x48", "--",
+          scene.source,
+        ])
+      if status.confinement[.capture]?.contains("private-root") == false {
+        let folder = "/proc/\(pid)/root" + (program as NSString).deletingLastPathComponent
+        #expect(
+          try FileManager.default.contentsOfDirectory(atPath: folder) == ["framebus-capture"])
+      }
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
   @Test func unconfinedRequestLeavesRolesUnconfined() throws {
     try withWatchdog {
       let scene = try BroadcastScene()
