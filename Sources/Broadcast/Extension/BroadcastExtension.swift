@@ -37,22 +37,26 @@ public enum BroadcastExtension {
   static func ending(
     of handler: BroadcastSampleHandler, stop: StopSignal
   ) throws -> BroadcastEnding {
-    let given = try GivenByHost()
-    let group = try AppGroup.open(given.group, root: environmentValue(GroupVariables.home))
+    guard let session = environmentValue(ExtensionEnvironment.session).flatMap(SessionID.init),
+      let extensionID = environmentValue(ExtensionEnvironment.identifier),
+      let streams = environmentValue(ExtensionEnvironment.streams).flatMap(SampleSources.init)
+    else { throw BroadcastError.noSession }
+    let groupID = try environmentValue(GroupVariables.group).map { try GroupID($0) } ?? .local
+    let group = try AppGroup.open(groupID, root: environmentValue(GroupVariables.home))
     try group.require(.extension)
     var credentials: CredentialStore?
     if let handed = try HandedOver.takeInherited() {
       credentials = try CredentialStore.open(in: group, handed: handed)
     }
     var logOptions = LogOptions()
-    logOptions.session = given.session.text
+    logOptions.session = session.text
     let log = try SharedLog.open(group, role: .extension, options: logOptions)
     defer { try? log.close() }
     let setup = SetupInfo(
-      group: group, session: given.session, extensionID: given.extensionID, attempt: 1,
-      samples: given.streams.inOrder.map(\.type), settings: try SharedDefaults(in: group),
+      group: group, session: session, extensionID: extensionID, attempt: 1,
+      samples: streams.inOrder.map(\.type), settings: try SharedDefaults(in: group),
       credentials: credentials, log: log)
-    let run = try ExtensionRun(handler, setup, given.streams)
+    let run = try ExtensionRun(handler, setup, streams)
     defer { credentials?.endSession() }
     return try stop.observed(by: { run.stop() }, during: { Result { try run.run() } }).get()
   }
@@ -60,24 +64,5 @@ public enum BroadcastExtension {
   private static func printLine(_ line: String) {
     // A failed write is ignored: standard error may be closed.
     try? writeFully(Array((line.plain + "\n").utf8), to: 2)
-  }
-}
-
-/// The broadcast that a host started this process for, as described by the environment.
-private struct GivenByHost {
-  let group: GroupID
-  let session: SessionID
-  let extensionID: String
-  let streams: SampleSources
-
-  init() throws {
-    guard let session = environmentValue(ExtensionEnvironment.session).flatMap(SessionID.init),
-      let extensionID = environmentValue(ExtensionEnvironment.identifier),
-      let streams = environmentValue(ExtensionEnvironment.streams).flatMap(SampleSources.init)
-    else { throw BroadcastError.noSession }
-    self.session = session
-    self.extensionID = extensionID
-    self.streams = streams
-    group = try environmentValue(GroupVariables.group).map { try GroupID($0) } ?? .local
   }
 }

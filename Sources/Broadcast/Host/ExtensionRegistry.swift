@@ -35,15 +35,10 @@ public struct ExtensionRegistry: Sendable {
     do {
       (bytes, status) = try directory.readFile(name, limit: ExtensionManifest.maximumBytes)
     } catch {
-      switch error {
-      case .system(let error):
-        if error.isMissing { throw .unknownExtension(id, known: try ids()) }
-        throw .system(error)
-      case .notFile(let path, let kind):
-        throw .untrusted(path: path, why: "it is a \(kind.rawValue), not a regular file")
-      case .tooLarge(let path, let byteCount, let limit):
-        throw .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
+      if case .system(let error) = error, error.isMissing {
+        throw .unknownExtension(id, known: try ids())
       }
+      throw BroadcastError(error, ofManifestAt: path)
     }
     // It has no name if it has just been replaced.
     guard status.isChangedOnly(by: group.ownerID), status.linkCount <= 1 else {
@@ -63,21 +58,14 @@ public struct ExtensionRegistry: Sendable {
     let slash = path.lastIndex(of: "/")
     let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    let directory: Directory
+    do throws(SystemError) { directory = try Directory(path: folder) } catch {
+      throw .system(error)
+    }
     let bytes: [UInt8]
     do {
-      let directory = try Directory(path: folder)
       bytes = try directory.readFile(name, limit: ExtensionManifest.maximumBytes).bytes
-    } catch let error as ContentsError {
-      switch error {
-      case .system(let error): throw .system(error)
-      case .notFile(_, let kind):
-        throw .untrusted(path: path, why: "it is a \(kind.rawValue), not a regular file")
-      case .tooLarge(_, let byteCount, let limit):
-        throw .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
-      }
-    } catch {
-      throw .system(error as? SystemError ?? SystemError(code: 0, operation: "open", path: path))
-    }
+    } catch { throw BroadcastError(error, ofManifestAt: path) }
     return try parsed(bytes, path: path)
   }
 
@@ -140,18 +128,25 @@ public struct ExtensionRegistry: Sendable {
   private func openedIfThere() throws(BroadcastError) -> Directory? {
     do throws(SystemError) {
       let directory = try Directory(path: group.containerPath).openDirectory(Self.directoryName)
-      let status = try directory.status()
-      guard status.isChangedOnly(by: group.ownerID) else {
-        throw SystemError(code: -1, operation: "trust", path: directory.path)
-      }
-      return directory
+      if try directory.status().isChangedOnly(by: group.ownerID) { return directory }
     } catch {
       if error.isMissing { return nil }
-      if error.operation == "trust" {
-        throw .untrusted(
-          path: error.path ?? "", why: "users other than the group's owner could change it")
-      }
       throw .system(error)
+    }
+    throw .untrusted(
+      path: "\(group.containerPath)/\(Self.directoryName)",
+      why: "users other than the group's owner could change it")
+  }
+}
+
+extension BroadcastError {
+  fileprivate init(_ error: ContentsError, ofManifestAt path: String) {
+    switch error {
+    case .system(let error): self = .system(error)
+    case .notFile(_, let kind):
+      self = .untrusted(path: path, why: "it is a \(kind.rawValue), not a regular file")
+    case .tooLarge(_, let byteCount, let limit):
+      self = .untrusted(path: path, why: "it has \(byteCount) bytes, more than \(limit)")
     }
   }
 }
