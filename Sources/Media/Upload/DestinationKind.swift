@@ -78,11 +78,14 @@ extension DestinationKind {
   public static let hls = DestinationKind(
     "hls", ["hls:DIRECTORY"], "index.m3u8 and the newest segments, for a web server",
     needs: .directory, plugins: transportStream.merging(["hls": bad]) { $1 })
+  public static let udp = DestinationKind(
+    "udp", ["udp:HOST:PORT[?ttl=N]"], "MPEG-TS in datagrams to a host or a multicast group",
+    needs: .network, plugins: transportStream.merging(["udp": good]) { $1 })
   public static let null = DestinationKind(
     "null", ["null"], "Counts frames and discards them", needs: .nothing)
 
   /// The rows; a build without media makes only `null`.
-  public static let all: [DestinationKind] = [file, png, whip, srt, rtmp, rtmps, hls, null]
+  public static let all: [DestinationKind] = [file, png, whip, srt, rtmp, rtmps, hls, udp, null]
 
   /// A list of the secrets that an option names, or of all, such as “the passphrase of srt:”.
   public static func secrets(of option: String? = nil) -> String {

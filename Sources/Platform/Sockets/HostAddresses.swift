@@ -54,3 +54,24 @@ private func resolve(_ name: String, flags: Int32) -> [String] {
     return code == 0 ? unsafe String(cString: text.baseAddress!) : nil
   }
 }
+
+/// Checks that this machine has a route to a numeric address: connect(2) of a datagram socket looks
+/// for one, and sends nothing.
+package func checkRoute(to address: String, port: UInt16) throws(SystemError) {
+  var hints = unsafe addrinfo()
+  unsafe hints.ai_flags = AI_NUMERICHOST
+  unsafe hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+  var first: UnsafeMutablePointer<addrinfo>?
+  // SAFETY: the list is freed once, after the call that reads it.
+  guard unsafe getaddrinfo(address, "\(port)", &hints, &first) == 0, let entry = unsafe first else {
+    throw SystemError(code: EINVAL, operation: "getaddrinfo", path: address)
+  }
+  defer { unsafe freeaddrinfo(entry) }
+  let type = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+  let descriptor = Descriptor(
+    owning: try retryingInterrupts("socket") { unsafe socket(entry.pointee.ai_family, type, 0) })
+  let number = descriptor.number
+  _ = try retryingInterrupts("connect", path: address) {
+    unsafe connect(number, entry.pointee.ai_addr, entry.pointee.ai_addrlen)
+  }
+}
