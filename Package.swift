@@ -241,9 +241,8 @@ let package = Package(
     module(
       "CommandLineSupport", in: .programs,
       [
-        "AppGroup", "Capture", "Confinement", "FrameBus", "FrontApplication", "LogSinks",
-        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", "Upload",
-        argumentParser,
+        "AppGroup", "Capture", "Confinement", "FrameBus", "FrontApplication", "LogSinks", "Upload",
+        "NotifyCenter", "Platform", "SharedDefaults", "SharedLog", "Sound", argumentParser,
       ]),
     module("Bench", in: .programs, ["CommandLineSupport", "AppGroup", "Platform"]),
     program(

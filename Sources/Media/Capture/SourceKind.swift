@@ -1,7 +1,7 @@
 import Sound
 
-/// A kind of source: one row of the table that parsing, help, the choice of the capture program, the
-/// sandbox of a capture, `framebus doctor`, the log and the documentation read.
+/// A kind of source: one row of the table that parsing, help, the choice of the capture program,
+/// the sandbox of a capture, `framebus doctor`, the log and the documentation read.
 public struct SourceKind: Sendable {
   /// The word before the colon.
   public let name: String

@@ -16,7 +16,7 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
 
   public var description: String { address.isEmpty ? scheme : "\(scheme):\(address)" }
 
-  /// Its row; nil if there is none, or the row takes an address and this has none, or vice versa.
+  /// Its row; nil without one, or if only one of the two has an address.
   public var kind: DestinationKind? {
     DestinationKind.all.first { $0.scheme == scheme && $0.takesAddress == !address.isEmpty }
   }
