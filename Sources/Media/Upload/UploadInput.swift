@@ -20,9 +20,6 @@ struct UploadInput {
   /// The picture that was current at attachment, held back while a new one may still arrive.
   private(set) var heldBack: HeldFrame?
 
-  /// Why the stream's sound cannot be used.
-  var refusal: SoundConverter.Refusal?
-
   init(_ stream: StreamName) { self.stream = stream }
 
   var isPictures: Bool { kind == .pictures }

@@ -102,7 +102,7 @@ extension UploadRunner {
   /// Replaces a subscription by one with another policy.
   func attachAnew(_ index: Int, _ set: inout SubscriberSet) throws(UploadError) {
     inputs[index].leave(&set)
-    track.end(index)
+    pump.track.end(index)
     if index > 0 || inputs[index].kind == .sound { return try attachOrSearch(index, &set) }
     guard let next = try attach(inputs[index].stream, holds: destination.heldFrames + 1) else {
       end = .stopped

@@ -7,23 +7,18 @@ extension UploadRunner {
   private static let losslessTimeoutNs: UInt64 = 10_000_000_000
   /// Sound that is further ahead of the pictures than this stays in the ring.
   private static let bufferNs: UInt64 = 2_000_000_000
-  /// The most chunks sent at a time, before the stop signal is checked again.
-  private static let chunksAtATime = 200
 
-  var expectsSound: Bool { plan.streams.count > 1 }
-
-  /// Whether there are or may be pictures: the first stream is assumed to have pictures until its
-  /// first frame is sound.
-  private var expectsPictures: Bool {
-    inputs[0].kind == .unknown || inputs.contains(where: \.isPictures)
+  /// Keeps the kind of a stream: the first one is assumed to have pictures until its first frame is
+  /// sound.
+  func learn(_ kind: UploadInput.Kind, of index: Int) {
+    inputs[index].kind = kind
+    pump.expectsPictures =
+      inputs[0].kind == .unknown || inputs.contains(where: \.isPictures)
   }
-
-  /// The timeline that sound is aligned with; nil if there is sound alone.
-  private var picturesTimeline: Timeline? { expectsPictures ? timeline : nil }
 
   /// Lets streams that there is no room for wait in the ring.
   func rest(_ set: inout SubscriberSet, pictures isPictureResting: Bool) {
-    let isSoundResting = expectsPictures && track.bufferedNs > Self.bufferNs
+    let isSoundResting = pump.expectsPictures && pump.track.bufferedNs > Self.bufferNs
     for input in inputs {
       guard let member = input.member else { continue }
       set.setResting(member, input.kind == .sound ? isSoundResting : isPictureResting)
@@ -33,14 +28,14 @@ extension UploadRunner {
   // MARK: Taking sound
 
   func expectSound(_ index: Int) {
-    track.expect(index, timeoutNs: Self.losslessTimeoutNs, nowNs: monotonicNowNs())
+    pump.track.expect(index, timeoutNs: Self.losslessTimeoutNs, nowNs: monotonicNowNs())
   }
 
   func takeSound(
     _ frame: HeldFrame, of index: Int, _ set: inout SubscriberSet
   ) throws(UploadError) {
     if inputs[index].kind != .sound {
-      inputs[index].kind = .sound
+      learn(.sound, of: index)
       guard destination.takesSound else {
         throw .destination(.noSound(output: destination.output))
       }
@@ -51,15 +46,8 @@ extension UploadRunner {
     }
     let timeoutNs =
       inputs[index].isLossless ? Self.losslessTimeoutNs : SoundTrack.liveTimeoutNs
-    do throws(SoundConverter.Refusal) {
-      try track.take(
-        frame.lease, of: index, timeoutNs: timeoutNs, beside: picturesTimeline,
-        nowNs: monotonicNowNs())
-      inputs[index].refusal = nil
-    } catch {
-      // Reported once.
-      if inputs[index].refusal != error { report(.soundRefused(inputs[index].stream, error)) }
-      inputs[index].refusal = error
+    if let refusal = pump.take(frame, of: index, timeoutNs: timeoutNs) {
+      report(.soundRefused(inputs[index].stream, refusal))
     }
   }
 
@@ -67,31 +55,23 @@ extension UploadRunner {
 
   /// Sends the completed chunks to the destination.
   func sendSound() throws(UploadError) {
-    for _ in 0..<Self.chunksAtATime {
-      guard
-        let placed = track.next(
-          beside: picturesTimeline, fillsGaps: expectsSound, nowNs: monotonicNowNs())
-      else { return }
-      try send(placed)
+    let before = pump.soundChunks
+    try attempt { () throws(DestinationError) in try pump.sendSound() }
+    if !pump.expectsPictures, pump.soundChunks > before,
+      pump.soundChunks >= plan.frameLimit ?? .max
+    {
+      end = .limitReached
     }
   }
 
   /// When silence is due, if nothing else happens before.
   var soundWakeNs: UInt64? {
-    expectsSound ? monotonicNowNs() &+ SoundTrack.liveTimeoutNs / 3 : nil
+    pump.expectsSound ? monotonicNowNs() &+ SoundTrack.liveTimeoutNs / 3 : nil
   }
 
-  /// Sends the sound that belongs to the pictures, after these have ended.
-  func sendLastSound(_ set: inout SubscriberSet) throws(UploadError) {
-    let ending = end
-    if ending != .stopped { try receiveLastSound(&set) }
-    end = ending
-    try sendSound()
-    while let placed = track.drain(beside: picturesTimeline) { try send(placed) }
-  }
-
-  /// Receives the sound up to the pictures' end from lossless streams, and what others have now.
-  private func receiveLastSound(_ set: inout SubscriberSet) throws(UploadError) {
+  /// After the pictures: sends their sound from lossless streams, and what others have now.
+  func receiveLastSound(_ set: inout SubscriberSet) throws(UploadError) {
+    if end == .stopped { return try sendSound() }
     end = nil
     for input in inputs {
       guard let member = input.member else { continue }
@@ -101,22 +81,12 @@ extension UploadRunner {
       inputs.contains { $0.kind == .sound && $0.isLossless && $0.member != nil }
     }
     while end == nil {
-      let isWhole = track.positionNs >= UInt64(clamping: timeline.lastNs)
+      let isWhole = pump.track.positionNs >= UInt64(clamping: pump.timeline.lastNs)
       let timeout = isAwaited && !isWhole ? Deadline.after(.seconds(2)) : .now
-      guard try receive(&set, until: timeout) || (isAwaited && !timeout.isPast) else { return }
+      guard try receive(&set, until: timeout) || (isAwaited && !timeout.isPast) else { break }
       try sendSound()
     }
-  }
-
-  private func send(_ placed: PlacedChunk) throws(UploadError) {
-    do throws(DestinationError) {
-      try destination.accept(placed.chunk, ptsNs: placed.ptsNs)
-    } catch {
-      throw .destination(error)
-    }
-    skew?.hear(placed.chunk, atNs: placed.ptsNs)
-    statistics.countSound()
-    if !expectsPictures, statistics.soundChunks >= plan.frameLimit ?? .max { end = .limitReached }
+    try sendSound()
   }
 
   // MARK: Streams that end
@@ -126,7 +96,7 @@ extension UploadRunner {
   ) throws(UploadError) {
     guard let index = inputs.firstIndex(where: { $0.member == member }) else { return }
     inputs[index].leave(&set)
-    track.end(index)
+    pump.track.end(index)
     if index == 0 || inputs[index].isPictures {
       end = reason == .failed ? .publisherFailed : .publisherFinished
     } else if end == nil {
@@ -135,12 +105,9 @@ extension UploadRunner {
   }
 
   func soundFigures(_ set: borrowing SubscriberSet) -> SoundFigures? {
-    guard expectsSound || inputs[0].kind == .sound else { return nil }
-    var figures = SoundFigures()
-    figures.chunks = statistics.soundChunks
+    guard pump.expectsSound || inputs[0].kind == .sound else { return nil }
+    var figures = pump.soundFigures
     for input in inputs where input.kind == .sound { figures.drops += input.drops(in: set) }
-    figures.lateSampleFrames = track.lostCount
-    figures.skewNs = skew?.skewNs
     return figures
   }
 }

@@ -17,16 +17,11 @@ public final class UploadRunner {
   let group: AppGroup
   let stop: StopSignal
   let report: @Sendable (UploadReport) -> Void
-  let destination: any Destination
   private let progressNs: UInt64
 
-  var statistics = UploadStatistics()
-  var timeline = Timeline()
   var inputs: [UploadInput]
-  var track = SoundTrack()
-  var skew: SkewMeter?
+  var pump: UploadPump
   private var format: FrameFormat?
-  private var still = StillPicture()
   private var attachedNs: UInt64 = 0
   private var reportAtNs: UInt64 = 0
   var end: UploadEnd?
@@ -36,18 +31,19 @@ public final class UploadRunner {
     report: @escaping @Sendable (UploadReport) -> Void = { _ in }
   ) {
     self.plan = plan
-    self.destination = destination
     self.group = group
     self.stop = stop
     self.report = report
     inputs = plan.streams.map(UploadInput.init)
-    skew = plan.measuresSkew ? SkewMeter() : nil
+    pump = UploadPump(to: destination, measuresSkew: plan.measuresSkew)
     progressNs = Self.nanoseconds(plan.progressInterval)
   }
 
   /// Runs to the end and closes the destination: complete, or after an error as it is.
   public func run() throws(UploadError) -> UploadSummary {
-    try prepare()
+    try attempt { () throws(DestinationError) in
+      try pump.prepare(expectingSound: plan.streams.count > 1)
+    }
     defer { endSearches() }
     var set = try subscriberSet()
     // Sound first: the publisher of a file starts with the first subscriber to its pictures.
@@ -58,28 +54,26 @@ public final class UploadRunner {
     take(attachment, as: 0, &set)
     do throws(UploadError) {
       if inputs[0].isLossless { try attachSoundBesidePictures(&set) }
-      let end = try pump(&set)
-      still.release()
-      try sendLastSound(&set)
-      try finish()
+      let end = try pumpFrames(&set)
+      pump.release()
+      try receiveLastSound(&set)
+      try attempt { () throws(DestinationError) in try pump.finish() }
       return summary(set, end: end)
     } catch {
-      still.release()
+      pump.release()
       destination.abandon()
       throw error
     }
   }
 
-  private func prepare() throws(UploadError) {
-    do throws(DestinationError) {
-      if expectsSound {
-        guard destination.takesSound else { throw .noSound(output: destination.output) }
-        destination.expectSound()
-      }
-      try destination.prepare()
-    } catch {
-      throw .destination(error)
-    }
+  var destination: any Destination { pump.destination }
+
+  /// Runs `body`, and converts the destination's error.
+  @discardableResult
+  func attempt<Value>(
+    _ body: () throws(DestinationError) -> Value
+  ) throws(UploadError) -> Value {
+    do throws(DestinationError) { return try body() } catch { throw .destination(error) }
   }
 
   private func subscriberSet() throws(UploadError) -> SubscriberSet {
@@ -90,25 +84,15 @@ public final class UploadRunner {
     }
   }
 
-  private func finish() throws(UploadError) {
-    do throws(DestinationError) {
-      try destination.finish()
-    } catch {
-      throw .destination(error)
-    }
-  }
-
   private func summary(_ set: borrowing SubscriberSet, end: UploadEnd) -> UploadSummary {
-    statistics.lostFrames = destination.lostFrames
-    return UploadSummary(
-      progress: statistics.summary(
-        drops: drops(set), sound: soundFigures(set), byteCount: destination.byteCount),
+    UploadSummary(
+      progress: pump.summary(drops: drops(set), sound: soundFigures(set)),
       output: destination.output, end: end)
   }
 
   // MARK: Frames
 
-  private func pump(_ set: inout SubscriberSet) throws(UploadError) -> UploadEnd {
+  private func pumpFrames(_ set: inout SubscriberSet) throws(UploadError) -> UploadEnd {
     attachedNs = monotonicNowNs()
     reportAtNs = attachedNs &+ progressNs
     while end == nil {
@@ -125,7 +109,9 @@ public final class UploadRunner {
         try sendHeldBack()
       }
       try sendSound()
-      if end == nil { try repeatIfStill() }
+      if end == nil {
+        try attempt { () throws(DestinationError) in try pump.repeatIfStill() }
+      }
       reportIfDue(set)
       try checkLimits()
     }
@@ -139,10 +125,8 @@ public final class UploadRunner {
 
   private func hasRoom() throws(UploadError) -> Bool {
     let deadline = inputs.count > 1 ? min(nextWake, .after(Self.soundInterval)) : nextWake
-    do throws(DestinationError) {
-      return try destination.waitForRoom(until: deadline, stop: stop)
-    } catch {
-      throw .destination(error)
+    return try attempt { () throws(DestinationError) in
+      try destination.waitForRoom(until: deadline, stop: stop)
     }
   }
 
@@ -178,7 +162,7 @@ public final class UploadRunner {
     case .holdsExhausted:
       // Fewer holds were granted than requested: the frame kept for a still screen goes first, with
       // one held back, because a newer one exists; the destination releases the others soon.
-      still.release()
+      pump.release()
       _ = inputs[index].takeHeldBack()
       sleep(until: .after(.milliseconds(1)))
     case .refused(_, .losslessNotOffered) where plan.policy == nil:
@@ -197,7 +181,7 @@ public final class UploadRunner {
     } else if let other = inputs.indices.first(where: { $0 != index && inputs[$0].isPictures }) {
       throw .twoPictures(inputs[other].stream, inputs[index].stream)
     } else {
-      inputs[index].kind = .pictures
+      learn(.pictures, of: index)
       if inputs[index].holdsBack(frame) { return }
       try send(frame, frame.lease.metadata, isRepeatable: !inputs[index].isLossless)
     }
@@ -206,7 +190,8 @@ public final class UploadRunner {
   /// Sends the picture that was held back, if any. The stream still shows it, so its time is
   /// now.
   private func sendHeldBack() throws(UploadError) {
-    guard let index = inputs.firstIndex(where: { $0.heldBack != nil }), try hasRoomNow(),
+    guard let index = inputs.firstIndex(where: { $0.heldBack != nil }),
+      try attempt({ () throws(DestinationError) in try pump.hasRoomNow() }),
       let frame = inputs[index].takeHeldBack()
     else { return }
     var metadata = frame.lease.metadata
@@ -219,49 +204,15 @@ public final class UploadRunner {
   private func send(
     _ frame: HeldFrame, _ metadata: FrameMetadata, isRepeatable: Bool
   ) throws(UploadError) {
-    let nowNs = monotonicNowNs()
-    statistics.countFrame(capturedAtNs: metadata.capturedAtNs, nowNs: nowNs)
     if frame.lease.format != format {
       format = frame.lease.format
       report(.format(frame.lease.format))
     }
-    let ptsNs = timeline.place(
-      ptsNs: metadata.ptsNs, capturedAtNs: metadata.capturedAtNs,
-      generation: frame.lease.generation)
-    skew?.see(frame.lease, atNs: ptsNs)
-    try accept(frame, ptsNs: ptsNs)
-    // A lossless stream is that of a file, whose own time stamps have no gaps.
-    still.sent(isRepeatable && destination.wantsRepeatedFrames ? frame : nil, nowNs: nowNs)
-    statistics.lostFrames = destination.lostFrames
+    try attempt { () throws(DestinationError) in
+      try pump.send(frame, metadata, isRepeatable: isRepeatable)
+    }
     let limit = min(plan.frameLimit ?? .max, destination.frameLimit ?? .max)
-    if statistics.sentFrames >= limit { end = .limitReached }
-  }
-
-  private func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(UploadError) {
-    do throws(DestinationError) {
-      try destination.accept(frame, ptsNs: ptsNs)
-    } catch {
-      throw .destination(error)
-    }
-  }
-
-  // MARK: Still screens
-
-  private func repeatIfStill() throws(UploadError) {
-    let nowNs = monotonicNowNs()
-    guard let dueNs = still.dueNs, nowNs >= dueNs, try hasRoomNow(), let frame = still.frame else {
-      return
-    }
-    try accept(frame, ptsNs: still.sentAgain(on: &timeline, nowNs: nowNs))
-    statistics.countRepeatedFrame()
-  }
-
-  private func hasRoomNow() throws(UploadError) -> Bool {
-    do throws(DestinationError) {
-      return try destination.waitForRoom(until: .now, stop: nil)
-    } catch {
-      throw .destination(error)
-    }
+    if pump.sentFrames >= limit { end = .limitReached }
   }
 
   // MARK: Time
@@ -269,7 +220,7 @@ public final class UploadRunner {
   /// The next time at which there is work to do without a frame.
   private var nextWake: Deadline {
     var wakeNs = reportAtNs
-    if let dueNs = still.dueNs { wakeNs = min(wakeNs, dueNs) }
+    if let dueNs = pump.repeatsAtNs { wakeNs = min(wakeNs, dueNs) }
     if let endNs { wakeNs = min(wakeNs, endNs) }
     if let soundWakeNs { wakeNs = min(wakeNs, soundWakeNs) }
     for input in inputs where input.heldBack != nil {
@@ -279,7 +230,7 @@ public final class UploadRunner {
   }
 
   private var endNs: UInt64? {
-    guard let duration = plan.duration, let first = statistics.firstArrivalNs else { return nil }
+    guard let duration = plan.duration, let first = pump.firstArrivalNs else { return nil }
     return first &+ Self.nanoseconds(duration)
   }
 
@@ -288,7 +239,7 @@ public final class UploadRunner {
     let nowNs = monotonicNowNs()
     if stop.isRaised { end = .stopped }
     if let endNs, nowNs >= endNs { end = .limitReached }
-    if let timeout = plan.firstFrameWithin, statistics.frames == 0, end == nil,
+    if let timeout = plan.firstFrameWithin, pump.frames == 0, end == nil,
       inputs[0].heldBack == nil,
       nowNs >= attachedNs &+ Self.nanoseconds(timeout)
     {
@@ -300,12 +251,8 @@ public final class UploadRunner {
     let nowNs = monotonicNowNs()
     guard nowNs >= reportAtNs else { return }
     reportAtNs = nowNs &+ progressNs
-    statistics.lostFrames = destination.lostFrames
     report(
-      .progress(
-        statistics.progress(
-          drops: drops(set), sound: soundFigures(set), byteCount: destination.byteCount,
-          nowNs: nowNs)))
+      .progress(pump.progress(drops: drops(set), sound: soundFigures(set), nowNs: nowNs)))
   }
 
   private static func nanoseconds(_ duration: Duration) -> UInt64 {

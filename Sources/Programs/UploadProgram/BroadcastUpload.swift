@@ -3,7 +3,6 @@ import CredentialStore
 import FrameBus
 import Platform
 import SharedLog
-import Sound
 import Upload
 
 /// The uploader as the extension of a broadcast: it sends pictures and sound to the destination as
@@ -12,22 +11,15 @@ import Upload
 /// It refuses to wait for a full destination: the picture is dropped, and the next call brings a
 /// newer one.
 final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
-  /// The most sound to send in one call, so that filling a long gap does not delay pictures.
-  private static let chunksAtATime = 200
   /// How often to poll a full destination for room for a still picture.
   private static let roomInterval = Duration.milliseconds(50)
 
   private let make: (SetupInfo) throws -> any Destination
   private var setup: SetupInfo?
-  private var destination: (any Destination)?
-  private var statistics = UploadStatistics()
+  private var pump: UploadPump?
   private var dropCount: UInt64 = 0
-  private var timeline = Timeline()
-  private var still = StillPicture()
   private var nextRoomPoll = Deadline.now
-  private var track = SoundTrack()
   private var takesSound = false
-  private var refusal: SoundConverter.Refusal?
 
   /// - Parameter make: makes the destination, with the setup that the host hands over.
   init(to make: @escaping (SetupInfo) throws -> any Destination) { self.make = make }
@@ -40,135 +32,78 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
       throw BroadcastFailure(domain: Self.domain, code: 2, reason: "\(error)")
     }
     setup = setupInfo
-    self.destination = destination
+    pump = UploadPump(to: destination, expectsPictures: setupInfo.samples.contains(.video))
     try setupInfo.openCredentials()
     takesSound = destination.takesSound && setupInfo.samples.contains { $0 != .video }
-    if takesSound { destination.expectSound() }
-    try attempt { () throws(DestinationError) in try destination.prepare() }
+    try attempt { (pump) throws(DestinationError) in
+      try pump.prepare(expectingSound: takesSound)
+    }
     setupInfo.log.append(.notice, "uploads to \(destination.output)", label: Self.label)
   }
 
   override func broadcastPaused(for reasons: [BroadcastPause]) throws(BroadcastFailure) {
-    still.release()
+    pump?.release()
   }
 
   override func processSampleBuffer(
     _ sample: borrowing SampleBuffer, type: SampleBufferType
   ) throws(BroadcastFailure) {
-    guard let destination else { return }
     let frame = sample.lease
     if type == .video { dropCount += sample.droppedBefore } else { takeSound(frame, of: type) }
-    try attempt { () throws(DestinationError) in
-      if type == .video { try send(frame, to: destination) }
-      try sendSound(to: destination)
-      try repeatIfStill(to: destination)
-    }
-  }
-
-  var worksAt: Deadline {
-    still.dueNs.map { max(Deadline(monotonicNs: $0), nextRoomPoll) } ?? .never
-  }
-
-  /// Repeats pictures and sends sound between samples: a still screen produces no samples.
-  func workWhileIdle() throws(BroadcastFailure) {
-    guard let destination else { return }
-    try attempt { () throws(DestinationError) in
-      try sendSound(to: destination)
-      try repeatIfStill(to: destination)
-    }
-  }
-
-  override func broadcastFinished() {
-    guard let destination else { return }
-    still.release()
-    statistics.lostFrames = destination.lostFrames
-    let figures = statistics.summary(
-      drops: dropCount, sound: nil, byteCount: destination.byteCount)
-    setup?.log.append(.notice, UploadProgress.ended, label: Self.label, metadata: figures.logged)
-    // For example, if drawing a huge picture takes seconds and the broadcast is stopped meanwhile.
-    if statistics.frames == 0, setup?.samples.contains(.video) == true {
-      setup?.log.append(
-        .warning, "no picture arrived before the end: \(destination.output) has no picture",
-        label: Self.label)
-    }
-    do throws(DestinationError) {
-      while takesSound, let placed = track.drain(beside: picturesTimeline) {
-        try destination.accept(placed.chunk, ptsNs: placed.ptsNs)
+    try attempt { (pump) throws(DestinationError) in
+      if type == .video {
+        if try pump.hasRoomNow() { try pump.send(frame) } else { dropCount += 1 }
       }
-      try destination.finish()
-    } catch {
-      finishBroadcast(withError: Self.failure(error))
+      try keepUp(&pump)
     }
-  }
-
-  // MARK: Pictures
-
-  private func send(
-    _ frame: HeldFrame, to destination: any Destination
-  ) throws(DestinationError) {
-    guard try destination.waitForRoom(until: .now, stop: nil) else { return dropCount += 1 }
-    let metadata = frame.lease.metadata
-    let ptsNs = timeline.place(
-      ptsNs: metadata.ptsNs, capturedAtNs: metadata.capturedAtNs,
-      generation: frame.lease.generation)
-    try destination.accept(frame, ptsNs: ptsNs)
-    let nowNs = monotonicNowNs()
-    statistics.countFrame(capturedAtNs: metadata.capturedAtNs, nowNs: nowNs)
-    still.sent(destination.wantsRepeatedFrames ? frame : nil, nowNs: nowNs)
-  }
-
-  /// Repeats the picture of a still screen, because sound is sent at most a second ahead of
-  /// pictures.
-  private func repeatIfStill(to destination: any Destination) throws(DestinationError) {
-    let nowNs = monotonicNowNs()
-    guard let dueNs = still.dueNs, nowNs >= dueNs, let frame = still.frame else { return }
-    guard try destination.waitForRoom(until: .now, stop: nil) else {
-      return nextRoomPoll = .after(Self.roomInterval)
-    }
-    try destination.accept(frame, ptsNs: still.sentAgain(on: &timeline, nowNs: nowNs))
-  }
-
-  // MARK: Sound
-
-  /// Nil for an extension that receives only sound.
-  private var picturesTimeline: Timeline? {
-    setup?.samples.contains(.video) == true ? timeline : nil
   }
 
   private func takeSound(_ frame: HeldFrame, of type: SampleBufferType) {
-    guard takesSound else { return }
-    do throws(SoundConverter.Refusal) {
-      try track.take(
-        frame.lease, of: type == .audioMic ? 1 : 0, timeoutNs: SoundTrack.liveTimeoutNs,
-        beside: picturesTimeline, nowNs: monotonicNowNs())
-    } catch {
-      // Logged once.
-      if refusal != error {
-        setup?.log.append(.warning, "\(type.rawValue) is left out: \(error)", label: Self.label)
-      }
-      refusal = error
-    }
+    guard takesSound, let refusal = pump?.take(frame, of: type == .audioMic ? 1 : 0) else { return }
+    setup?.log.append(.warning, "\(type.rawValue) is left out: \(refusal)", label: Self.label)
   }
 
-  private func sendSound(to destination: any Destination) throws(DestinationError) {
-    guard takesSound else { return }
-    for _ in 0..<Self.chunksAtATime {
-      guard
-        let placed = track.next(
-          beside: picturesTimeline, fillsGaps: true, nowNs: monotonicNowNs())
-      else { return }
-      try destination.accept(placed.chunk, ptsNs: placed.ptsNs)
+  var worksAt: Deadline {
+    pump?.repeatsAtNs.map { max(Deadline(monotonicNs: $0), nextRoomPoll) } ?? .never
+  }
+
+  func workWhileIdle() throws(BroadcastFailure) {
+    try attempt { (pump) throws(DestinationError) in try keepUp(&pump) }
+  }
+
+  /// Sends sound, and repeats a still picture, since sound is sent at most a second ahead of
+  /// pictures.
+  private func keepUp(_ pump: inout UploadPump) throws(DestinationError) {
+    try pump.sendSound()
+    if try !pump.repeatIfStill() { nextRoomPoll = .after(Self.roomInterval) }
+  }
+
+  override func broadcastFinished() {
+    guard var pump = pump.take() else { return }
+    pump.release()
+    let figures = pump.summary(drops: dropCount)
+    setup?.log.append(.notice, UploadProgress.ended, label: Self.label, metadata: figures.logged)
+    // For example, if drawing a huge picture takes seconds and the broadcast is stopped meanwhile.
+    if pump.frames == 0, pump.expectsPictures {
+      setup?.log.append(
+        .warning, "no picture arrived before the end: \(pump.destination.output) has no picture",
+        label: Self.label)
+    }
+    do throws(DestinationError) { try pump.finish() } catch {
+      finishBroadcast(withError: Self.failure(error))
     }
   }
 
   // MARK: Failures
 
   /// Runs `body`. An error of the destination ends the broadcast.
-  private func attempt<Value>(
-    _ body: () throws(DestinationError) -> Value
-  ) throws(BroadcastFailure) -> Value {
-    do { return try body() } catch {
-      destination?.abandon()
+  private func attempt(
+    _ body: (inout UploadPump) throws(DestinationError) -> Void
+  ) throws(BroadcastFailure) {
+    guard var pump = pump.take() else { return }
+    defer { self.pump = pump }
+    do { try body(&pump) } catch {
+      pump.destination.abandon()
       throw Self.failure(error)
     }
   }
