@@ -432,7 +432,7 @@ let package = Package(
       "CLITests",
       [
         "TestSupport", "AppGroup", "Capture", "CommandLineSupport", "Platform", "SharedDefaults",
-        "Upload", "BusCLI", "CaptureProgram", "ConfineProgram", "UploadProgram",
+        "Upload", "BusCLI", "CaptureProgram", "ConfineProgram", "UploadProgram", argumentParser,
       ]),
     tests(
       "RecordingTests", in: .media,

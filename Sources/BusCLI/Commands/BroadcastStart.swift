@@ -24,10 +24,7 @@ struct BroadcastStart: ParsableCommand {
   @Option(
     help: ArgumentHelp("Source, as for `framebus capture`.", valueName: "source"))
   var source = "screen"
-  @Option(help: ArgumentHelp("Frames per second.", valueName: "n"))
-  var fps: String?
-  @Option(help: ArgumentHelp("Size, as for `framebus capture`.", valueName: "WxH"))
-  var size: String?
+  @OptionGroup var picture: PictureOptions
   @OptionGroup(title: "Initial sound, for an extension that requests it")
   var sound: SoundSwitchOptions
   @Option(
@@ -67,7 +64,7 @@ struct BroadcastStart: ParsableCommand {
           + " \(source.utf8.count)")
     }
     do { _ = try streams() } catch { throw ValidationError("--stream: \(error)") }
-    try checkCapture()
+    try checkSources()
   }
 
   private func streams() throws(StreamNameError) -> [SampleBufferType: StreamName] {
@@ -79,20 +76,16 @@ struct BroadcastStart: ParsableCommand {
     return streams
   }
 
-  /// Rejects options that `framebus capture` would reject, before any process starts.
-  private func checkCapture() throws {
+  /// Rejects sources that `framebus capture` would reject, before any process starts.
+  private func checkSources() throws {
     for source in [source, appSource, micSource].compactMap(\.self) {
       do {
-        _ = try CaptureOptions.parse(captureOptions + ["--", source]).specification()
+        _ = try CaptureOptions.parse(["--", source]).specification()
       } catch {
         throw ValidationError(
           (error as? UsageError)?.description ?? CaptureOptions.message(for: error))
       }
     }
-  }
-
-  private var captureOptions: [String] {
-    [fps.map { "--fps=\($0)" }, size.map { "--size=\($0)" }].compactMap(\.self)
   }
 
   func run() throws {
@@ -128,7 +121,7 @@ struct BroadcastStart: ParsableCommand {
   private func request(_ picked: String) throws -> BroadcastRequest {
     var request = BroadcastRequest(extensionID: picked, source: source)
     request.streams = try streams()
-    request.captureOptions = captureOptions
+    request.captureOptions = picture.arguments
     request.sound = sound.changed(request.sound)
     if let appSource { request.soundSources[.audioApp] = appSource }
     if let micSource { request.soundSources[.audioMic] = micSource }

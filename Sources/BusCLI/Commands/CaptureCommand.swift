@@ -11,6 +11,6 @@ struct CaptureCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    try RoleProgram(capture.programName()).run(global.arguments + capture.arguments)
+    try executeProgram(named: capture.programName(), arguments)
   }
 }

@@ -16,7 +16,9 @@ struct SnapshotCommand: ParsableCommand {
 
   func run() throws {
     _ = try streamName(streamText)
-    try RoleProgram("framebus-upload").run(
-      global.arguments + ["--stream=\(streamText)", "png:\(path)"])
+    var upload = try UploadOptions.parse(["png:\(path)"])
+    upload.streamTexts = [streamText]
+    try executeProgram(
+      named: "framebus-upload", global.optionArguments + upload.arguments)
   }
 }

@@ -11,6 +11,6 @@ struct UploadCommand: ParsableCommand {
 
   func run() throws {
     _ = try upload.streams()
-    try RoleProgram("framebus-upload").run(global.arguments + upload.arguments)
+    try executeProgram(named: "framebus-upload", arguments)
   }
 }

@@ -15,6 +15,6 @@ struct ViewCommand: ParsableCommand {
 
   func run() throws {
     _ = try view.streams()
-    try RoleProgram("framebus-view").run(view.arguments + global.arguments)
+    try executeProgram(named: "framebus-view", arguments)
   }
 }

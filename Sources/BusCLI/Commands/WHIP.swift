@@ -20,6 +20,6 @@ struct WHIPProbe: ParsableCommand {
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
   func run() throws {
-    try RoleProgram("framebus-upload").run(["probe"] + probe.arguments + global.arguments)
+    try executeProgram(named: "framebus-upload", ["probe"] + arguments)
   }
 }

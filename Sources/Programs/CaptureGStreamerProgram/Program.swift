@@ -20,7 +20,7 @@ import GStreamerLog
   func run() throws {
     let specification = try capture.specification()
     guard specification.kind.usesGStreamer else {
-      try RoleProgram(specification.kind.program).run(global.arguments + capture.arguments)
+      try executeProgram(named: specification.kind.program, arguments)
     }
     #if Media
       let role = try CaptureRole(capture, global)
@@ -31,10 +31,10 @@ import GStreamerLog
       }
       switch specification {
       case .file(let path):
-        let rate = try capture.rate()
+        let rate = try capture.picture.rate()
         try role.run(PipelineSource(file: path, rate: rate, sound: try sound(beside: role)))
       case .pipeline(let text):
-        try role.run(PipelineSource(pipeline: text, rate: try capture.rate()))
+        try role.run(PipelineSource(pipeline: text, rate: try capture.picture.rate()))
       case .pulse(let device):
         let terminal = global.terminal
         let source = PulseSource(device, gate: capture.gate) { format in

@@ -19,18 +19,18 @@ import FrameBus
   func run() throws {
     let specification = try capture.specification()
     if specification.kind.usesGStreamer {
-      try RoleProgram(specification.kind.program).run(global.arguments + capture.arguments)
+      try executeProgram(named: specification.kind.program, arguments)
     }
     let role = try CaptureRole(capture, global)
-    let rate = try capture.rate() ?? FrameRate(30)
+    let rate = try capture.picture.rate() ?? FrameRate(30)
     switch specification {
     case .test(let style):
-      let size = try capture.region() ?? PixelRect(x: 0, y: 0, width: 1280, height: 720)
+      let size = try capture.picture.region() ?? PixelRect(x: 0, y: 0, width: 1280, height: 720)
       try role.run(
         TestSource(
           style, width: size.width, height: size.height, rate: rate,
-          orientation: capture.orientation))
-    case .y4m(let path): try role.run(Y4MSource(path: path, rate: try capture.rate()))
+          orientation: capture.pictureOrientation))
+    case .y4m(let path): try role.run(Y4MSource(path: path, rate: try capture.picture.rate()))
     case .screen(let display): try role.run(screen(display, rate: rate))
     case .window(let id): try role.run(screen(nil, window: id, rate: rate))
     case .tone(let tone): try role.run(ToneSource(tone, gate: capture.gate))
@@ -46,13 +46,13 @@ import FrameBus
       options.display = display
       options.window = window
       options.rate = rate
-      options.region = try capture.region()
-      options.drawsCursor = !capture.hidesCursor
+      options.region = try capture.picture.region()
+      options.drawsCursor = !capture.noCursor
       options.allowsWayland = capture.force
-      options.orientation = capture.orientation
-      if !capture.protected.isEmpty {
+      options.orientation = capture.pictureOrientation
+      if !capture.protect.isEmpty {
         var rule = ProtectionRule()
-        capture.protected.forEach { rule.add($0) }
+        capture.protect.forEach { rule.add($0) }
         options.protection = rule
       }
       options.backend =

@@ -24,21 +24,7 @@ public struct CaptureOptions: ParsableArguments {
       valueName: "name"))
   public var streamText: String?
 
-  @Option(
-    name: .customLong("fps"),
-    help: ArgumentHelp(
-      "Frames per second, such as 60 or 30000/1001.",
-      discussion: "The default is the rate of a file, else 30.",
-      valueName: "n"))
-  public var rateText: String?
-
-  @Option(
-    name: .customLong("size"),
-    help: ArgumentHelp(
-      "Size of a test pattern (default: 1280x720).",
-      discussion: "For a screen, the part to capture: WxH[+X+Y].",
-      valueName: "WxH"))
-  public var sizeText: String?
+  @OptionGroup public var picture: PictureOptions
 
   @Option(
     name: .customLong("sound"),
@@ -81,7 +67,6 @@ public struct CaptureOptions: ParsableArguments {
   public var isolate = false
 
   @Option(
-    name: .customLong("protect"),
     help: ArgumentHelp(
       "Black out windows of a program, or one window by its ID (0x…).",
       discussion: """
@@ -89,21 +74,20 @@ public struct CaptureOptions: ParsableArguments {
         _FRAMEBUS_PROTECTED are black too; “marked” selects only those. Costs one copy per frame.
         """,
       valueName: "window"))
-  public var protected: [String] = []
+  public var protect: [String] = []
 
   @Option(
-    name: .customLong("orientation"),
     help: ArgumentHelp(
       "Orientation of the picture, 1 to 8 as in EXIF.",
       discussion: "For a screen or test pattern; 1 is upright.",
       valueName: "n"))
-  public var orientationNumber: UInt8 = Orientation.up.rawValue
+  public var orientation: UInt8 = Orientation.up.rawValue
 
   @Option(help: ArgumentHelp("Session of the broadcast, set by its host.", visibility: .hidden))
   public var session: String?
 
-  @Flag(name: .customLong("no-cursor"), help: "Omit the mouse cursor.")
-  public var hidesCursor = false
+  @Flag(help: "Omit the mouse cursor.")
+  public var noCursor = false
 
   @Flag(help: "Capture an X screen even if it belongs to a Wayland session.")
   public var force = false
@@ -122,10 +106,10 @@ public struct CaptureOptions: ParsableArguments {
     guard ["shm", "socket"].contains(backend) else {
       throw ValidationError("--backend \(backend): use shm or socket")
     }
-    if Orientation(rawValue: orientationNumber) == nil {
-      throw ValidationError("--orientation \(orientationNumber): use 1 to 8")
+    if Orientation(rawValue: orientation) == nil {
+      throw ValidationError("--orientation \(orientation): use 1 to 8")
     }
-    if let text = protected.first(where: { $0.isEmpty || $0.contains { $0.isWhitespace } }) {
+    if let text = protect.first(where: { $0.isEmpty || $0.contains { $0.isWhitespace } }) {
       throw ValidationError("--protect “\(text)”: use a program's name or a window's ID")
     }
     if isolate, backend == "socket" {
@@ -133,8 +117,6 @@ public struct CaptureOptions: ParsableArguments {
         "--isolate: the socket backend shares no memory anyway; remove one of the two options")
     }
     do {
-      _ = try rate()
-      _ = try region()
       _ = try [streamText, soundText].map { try $0.map { try StreamName($0) } }
     } catch { throw ValidationError("\(error)") }
   }
@@ -174,40 +156,44 @@ public struct CaptureOptions: ParsableArguments {
   /// The gate that limits how long silence is published.
   public var gate: SilenceGate { SilenceGate(limit: silence == 0 ? nil : silence) }
 
-  public var orientation: Orientation { Orientation(rawValue: orientationNumber) ?? .up }
+  public var pictureOrientation: Orientation { Orientation(rawValue: orientation) ?? .up }
+
+  /// The options without secrets, for a log.
+  var logged: [String] { [LoggedText.address(source)] + optionArguments }
+}
+
+/// The options for the pictures of a capture, which the host of a broadcast passes on.
+public struct PictureOptions: ParsableArguments {
+  @Option(
+    name: .customLong("fps"),
+    help: ArgumentHelp(
+      "Frames per second, such as 60 or 30000/1001.",
+      discussion: "The default is the rate of a file, else 30.",
+      valueName: "n"))
+  public var fpsText: String?
+
+  @Option(
+    name: .customLong("size"),
+    help: ArgumentHelp(
+      "Size of a test pattern (default: 1280x720).",
+      discussion: "For a screen, the part to capture: WxH[+X+Y].",
+      valueName: "WxH"))
+  public var sizeText: String?
+
+  public init() {}
+
+  public func validate() throws {
+    do {
+      _ = try rate()
+      _ = try region()
+    } catch { throw ValidationError("\(error)") }
+  }
 
   public func rate() throws(CaptureOptionError) -> FrameRate? {
-    try rateText.map(parseFrameRate)
+    try fpsText.map(parseFrameRate)
   }
 
   public func region() throws(CaptureOptionError) -> PixelRect? {
     try sizeText.map(parseSize)
-  }
-
-  /// The options without secrets, for a log.
-  var logged: [String] { [LoggedText.address(source)] + arguments.dropLast(2) }
-
-  /// The options in a form that another FrameBus program can parse.
-  public var arguments: [String] {
-    var result: [String] = []
-    func add(_ name: String, _ value: String?) {
-      if let value { result += ["--\(name)=\(value)"] }
-    }
-    add("stream", streamText)
-    add("fps", rateText)
-    add("size", sizeText)
-    add("sound", soundText)
-    add("kind", kindText)
-    add("session", session)
-    if silence != SilenceGate.usualLimit { add("silence", "\(silence)") }
-    add("frames", frames.map(String.init))
-    add("duration", duration.map { "\($0)" })
-    add("backend", backend)
-    protected.forEach { add("protect", $0) }
-    if orientation != .up { add("orientation", "\(orientationNumber)") }
-    if isolate { result.append("--isolate") }
-    if hidesCursor { result.append("--no-cursor") }
-    if force { result.append("--force") }
-    return result + ["--", source]
   }
 }

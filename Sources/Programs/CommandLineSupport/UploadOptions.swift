@@ -77,24 +77,7 @@ public struct UploadOptions: ParsableArguments {
   }
 
   /// The options without secrets, for a log.
-  public var logged: [String] { [LoggedText.address(destination)] + arguments.dropFirst() }
-
-  /// The options in a form that another FrameBus program can parse.
-  public var arguments: [String] {
-    var result = [destination]
-    func add(_ name: String, _ value: String?) {
-      if let value { result += ["--\(name)=\(value)"] }
-    }
-    streamTexts.forEach { add("stream", $0) }
-    add("policy", policy)
-    add("bitrate", bitrate)
-    add("encoder", encoder)
-    add("secret", secret)
-    if skew { result.append("--skew") }
-    add("frames", frames.map(String.init))
-    add("duration", duration.map { "\($0)" })
-    return result + access.arguments + media.arguments
-  }
+  public var logged: [String] { [LoggedText.address(destination)] + optionArguments }
 }
 
 /// The default stream of capture and upload.

@@ -36,13 +36,4 @@ public struct ViewOptions: ParsableArguments {
   public func streams() throws(UsageError) -> [StreamName] {
     try StreamName.list(streamTexts, named: "STREAM")
   }
-
-  /// The options in a form that another FrameBus program can parse.
-  public var arguments: [String] {
-    var result = streamTexts
-    if let listen { result.append("--listen=\(listen)") }
-    if let bitrate { result.append("--bitrate=\(bitrate)") }
-    if let encoder { result.append("--encoder=\(encoder)") }
-    return result + ["--viewers=\(viewers)"]
-  }
 }

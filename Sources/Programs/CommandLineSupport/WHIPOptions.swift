@@ -31,13 +31,6 @@ public struct WHIPAccessOptions: ParsableArguments {
       throw ValidationError("--bearer-fd \(bearerFd): use an open descriptor, such as 3")
     }
   }
-
-  public var arguments: [String] {
-    [
-      credential.map { "--credential=\($0)" }, bearerFd.map { "--bearer-fd=\($0)" },
-      ca.map { "--ca=\($0)" }, allowHttp ? "--allow-http" : nil,
-    ].compactMap(\.self)
-  }
 }
 
 /// The options for the network path and the encoding of a WHIP upload.
@@ -70,14 +63,6 @@ public struct WHIPMediaOptions: ParsableArguments {
   public var leastBitrate: String?
 
   public init() {}
-
-  public var arguments: [String] {
-    [
-      stun.map { "--stun=\($0)" }, turnCredential.map { "--turn-credential=\($0)" },
-      relayOnly ? "--relay-only" : nil, "--profile=\(profile)",
-      leastBitrate.map { "--least-bitrate=\($0)" },
-    ].compactMap(\.self) + turn.map { "--turn=\($0)" }
-  }
 }
 
 /// The options of `framebus whip probe` and the program behind it.
@@ -87,6 +72,4 @@ public struct WHIPProbeOptions: ParsableArguments {
   @OptionGroup public var access: WHIPAccessOptions
 
   public init() {}
-
-  public var arguments: [String] { [address] + access.arguments }
 }

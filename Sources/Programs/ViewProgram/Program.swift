@@ -30,7 +30,8 @@ import UploadGStreamer
       let signals = try SignalWatcher()
       let group = try global.openGroup(creatingLocal: true)
       ProductLog.begin(
-        "framebus-view", in: group, as: .extension, global, options: view.arguments)
+        "framebus-view", in: group, as: .extension, global,
+        options: view.streamTexts + view.optionArguments)
       GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
         ProductLog.append(
           line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,

@@ -1,0 +1,84 @@
+import ArgumentParser
+import CommandLineSupport
+import Testing
+
+/// Options that one program passes on to another arrive unchanged.
+@Suite struct PassedOptionsTests {
+  /// A command line with every option of a type, and its operands.
+  struct Example: CustomTestStringConvertible {
+    let type: any ParsableArguments.Type
+    let options: [String]
+    var operands: [String] = []
+
+    var testDescription: String { "\(type)" }
+    var line: [String] { options + (operands.isEmpty ? [] : ["--"] + operands) }
+  }
+
+  static let examples = [
+    Example(
+      type: GlobalOptions.self,
+      options: ["--group=a.b", "--root=/r", "--role=host", "--json", "--quiet", "--verbose"]),
+    Example(
+      type: CaptureOptions.self,
+      options: [
+        "--stream=s", "--fps=30000/1001", "--size=64x48+1+2", "--sound=none", "--kind=mic",
+        "--silence=7", "--frames=3", "--duration=0.1", "--backend=socket", "--protect=a",
+        "--protect=0x1", "--orientation=6", "--session=0123456789abcdef", "--no-cursor", "--force",
+      ], operands: ["screen:1"]),
+    Example(type: CaptureOptions.self, options: ["--isolate"], operands: ["-x"]),
+    Example(
+      type: UploadOptions.self,
+      options: [
+        "--stream=a", "--stream=b", "--policy=keep:4", "--bitrate=4M", "--encoder=vp8",
+        "--secret=a/b", "--frames=2", "--duration=1e-07", "--skew", "--credential=c/d", "--ca=x y",
+        "--allow-http", "--stun=stun:h", "--turn=turn:h", "--turn=turns:i?transport=tcp",
+        "--turn-credential=e/f", "--relay-only", "--profile=high", "--least-bitrate=1M",
+      ], operands: ["whip:https://h/x=y"]),
+    Example(type: UploadOptions.self, options: ["--bearer-fd=3"], operands: ["null"]),
+    Example(
+      type: ViewOptions.self,
+      options: ["--listen=0.0.0.0:1", "--bitrate=1M", "--encoder=vp8", "--viewers=3"],
+      operands: ["screen", "audio.app"]),
+    Example(
+      type: WHIPProbeOptions.self, options: ["--credential=a/b", "--ca", "", "--allow-http"],
+      operands: ["https://h"]),
+    Example(type: WHIPProbeOptions.self, options: ["--bearer-fd=3"], operands: ["https://h"]),
+  ]
+
+  /// Values that ArgumentParser fills in are passed on too.
+  @Test(arguments: examples) func everyOptionArrivesUnchanged(example: Example) throws {
+    let parsed = try example.type.parse(example.line)
+    let passed = parsed.arguments
+    #expect(Set(passed).isSuperset(of: example.line), "\(passed)")
+    #expect(passed.suffix(example.operands.count) == example.operands[...])
+    for name in Set(example.options.map(Self.name)) {
+      #expect(
+        passed.filter { Self.name($0) == name } == example.options.filter { Self.name($0) == name })
+    }
+    #expect(try example.type.parse(passed).arguments == passed)
+  }
+
+  @Test func examplesHaveEveryOptionOfTheHelp() throws {
+    for type in Self.examples.map(\.type) {
+      let tested = Self.examples.filter { $0.type == type }.flatMap(\.options).map(Self.name)
+      let help = type.helpMessage(includeHidden: true)
+      let names = help.split(separator: "\n")
+        .compactMap { try? /^  (?:-[a-z], )?(--[a-z-]+)/.firstMatch(in: $0)?.output.1 }
+      #expect(names.count > 2)
+      #expect(Set(names.map(String.init)).subtracting(tested) == ["--help"], "\(help)")
+    }
+  }
+
+  /// Shows that the tests above can fail.
+  @Test func propertyWithAnotherNameThanItsOptionIsPassedOnUnderTheWrongName() throws {
+    let parsed = try Misnamed.parse(["--right=1"])
+    #expect(parsed.arguments == ["--wrong=1"])
+    #expect(throws: (any Error).self) { try Misnamed.parse(parsed.arguments) }
+  }
+
+  private struct Misnamed: ParsableArguments {
+    @Option(name: .customLong("right")) var wrong: Int
+  }
+
+  private static func name(_ option: String) -> String { String(option.prefix { $0 != "=" }) }
+}
