@@ -40,8 +40,8 @@ extension RoleStarter {
     return confinement
   }
 
-  /// Removes output placeholders that nobody wrote to, so that a failed start leaves nothing behind.
-  /// Call it when the roles have exited.
+  /// Removes output placeholders that nobody wrote to, so that a failed start leaves nothing
+  /// behind. Call it when the roles have exited.
   func removeUnwritten() {
     let unwritten = placeholders.withLock { placeholders in
       defer { placeholders = [] }
