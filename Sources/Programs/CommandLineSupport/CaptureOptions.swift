@@ -43,16 +43,16 @@ public struct CaptureOptions: ParsableArguments {
       valueName: "kind"))
   public var kindText: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Suppress silence after N sound frames of 10 ms; 0 disables.", valueName: "n"))
-  public var silence: Int = SilenceGate.usualLimit
-
   @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
   public var frames: Int?
 
   @Option(help: ArgumentHelp("Stop S seconds after the start.", valueName: "s"))
   public var duration: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Suppress silence after N sound frames of 10 ms; 0 disables.", valueName: "n"))
+  public var silence: Int = SilenceGate.usualLimit
 
   @Option(
     help: ArgumentHelp(
