@@ -98,8 +98,8 @@ extension CredentialError: CustomStringConvertible {
   }
 }
 
-extension CredentialError {
-  init(_ error: SystemError) {
+extension CredentialError: SystemFailure {
+  package init(_ error: SystemError) {
     if error.isAccessRefusal {
       self = .notEntitled(
         "no permission for \(userText(currentUserID())): \(error); run it as the group's owner")
@@ -107,11 +107,4 @@ extension CredentialError {
       self = .system(error.explained)
     }
   }
-}
-
-/// Runs system calls and converts their errors.
-func attempt<Value: ~Copyable>(
-  _ calls: () throws(SystemError) -> Value
-) throws(CredentialError) -> Value {
-  do { return try calls() } catch { throw CredentialError(error) }
 }

@@ -134,7 +134,7 @@ extension CredentialStore {
       throw error
     }
     try replaceIndex(draft.index)
-    try attempt { () throws(SystemError) in
+    try CredentialError.attempt { () throws(SystemError) in
       for item in draft.removed { try files.items.removeFile(item.fileName) }
     }
   }

@@ -71,7 +71,7 @@ public final class CredentialStore: Sendable {
     if try files.indexStatus() != nil {
       throw .invalid("the group \(group.id) has a store of credentials already")
     }
-    let leftover = try attempt { () throws(SystemError) in try files.items.names() }
+    let leftover = try CredentialError.attempt(files.items.names())
     if !leftover.isEmpty { throw .tampered("\(files.root.path) has credentials but no index") }
     let seed = try SecretBytes.random(byteCount: RoleKeys.seedBytes)
     let keys = try RoleKeys(seed: seed)
@@ -116,7 +116,7 @@ public final class CredentialStore: Sendable {
     do { try group.require(role) } catch { throw .notEntitled("\(error)") }
     let files = try StoreFiles(in: group, isMaking: false)
     if try files.indexStatus() == nil {
-      let leftover = try attempt { () throws(SystemError) in try files.items.names() }
+      let leftover = try CredentialError.attempt(files.items.names())
       if leftover.isEmpty { throw .noStore(group.id) }
       throw .tampered("\(files.root.path) has credentials but no index")
     }

@@ -39,7 +39,7 @@ enum SystemdKey {
     guard let read = try StoreFiles.readSecret(name, in: directory) else { return nil }
     let file = directory.path(of: name)
     let own: Set = [0, currentUserID()]
-    let status = try attempt { () throws(SystemError) in try directory.status() }
+    let status = try CredentialError.attempt(directory.status())
     do { try status.requireTrusted(path: path, own) } catch {
       throw .untrusted(path: path, why: error.problem)
     }

@@ -44,6 +44,14 @@ public enum SemaphoreFileError: Error, Hashable, Sendable, CustomStringConvertib
   }
 }
 
+extension SemaphoreFileError: SystemFailure {
+  package init(_ error: SystemError) {
+    self =
+      error.isAccessRefusal
+      ? .notAllowed(path: error.path ?? error.operation) : .system(error)
+  }
+}
+
 /// Why an open semaphore cannot be used, or not in this way.
 public enum SemaphoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// It was removed, perhaps with its group.

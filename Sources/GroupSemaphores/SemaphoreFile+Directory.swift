@@ -24,7 +24,7 @@ extension SemaphoreFile {
     let ownerID = currentUserID() == 0 ? group.ownerID : currentUserID()
     let temporary = temporaryName(prefix: temporaryPrefix)
     do throws(SemaphoreFileError) {
-      return try attempt { () throws(SystemError) in
+      return try SemaphoreFileError.attempt { () throws(SystemError) in
         // A creation that takes over a minute finds its file removed, and fails.
         try sweep(
           directory, changedBeforeNs: Int64(clamping: wallNowNs()) - 60_000_000_000)
@@ -57,21 +57,13 @@ extension SemaphoreFile {
     let path = directory.path(of: fileName(name))
     do throws(SemaphoreFileError) {
       // Checked before it is opened: opening a device can have effects.
-      let found = try attempt { () throws(SystemError) in
-        try directory.status(of: fileName(name))
-      }
+      let found = try SemaphoreFileError.attempt(directory.status(of: fileName(name)))
       guard let found else { throw .unknown(name) }
       try requireFile(found, path)
-      let descriptor = try attempt { () throws(SystemError) in
-        try directory.openForLooking(fileName(name))
-      }
-      let status = try attempt { () throws(SystemError) in
-        try fileStatus(of: descriptor, path: path)
-      }
+      let descriptor = try SemaphoreFileError.attempt(directory.openForLooking(fileName(name)))
+      let status = try SemaphoreFileError.attempt(fileStatus(of: descriptor, path: path))
       try requireTrusted(status, path, group)
-      let memory = try attempt { () throws(SystemError) in
-        try GuardedMapping(descriptor, byteCount: byteCount)
-      }
+      let memory = try SemaphoreFileError.attempt(GuardedMapping(descriptor, byteCount: byteCount))
       let header = try readHeader(memory, path)
       return SemaphoreFile(
         name: name, descriptor: descriptor, memory: memory, isRecoverable: header.isRecoverable,
@@ -85,7 +77,7 @@ extension SemaphoreFile {
   /// The names of files that may be semaphores, sorted.
   static func names(in group: AppGroup) throws(SemaphoreFileError) -> [SemaphoreName] {
     let directory = try directory(of: group)
-    let names = try attempt { () throws(SystemError) in try directory.names() }
+    let names = try SemaphoreFileError.attempt(directory.names())
     return names.compactMap { name in
       guard name.hasSuffix(suffix) else { return nil }
       return try? SemaphoreName(String(name.dropLast(suffix.utf8.count)))
@@ -95,15 +87,13 @@ extension SemaphoreFile {
   /// Removes whatever lies at a semaphore's path.
   static func remove(_ name: SemaphoreName, in group: AppGroup) throws(SemaphoreFileError) {
     let directory = try directory(of: group)
-    let found = try attempt { () throws(SystemError) in
-      try directory.status(of: fileName(name))
-    }
+    let found = try SemaphoreFileError.attempt(directory.status(of: fileName(name)))
     if found == nil { throw .unknown(name) }
-    try attempt { () throws(SystemError) in try directory.removeTree(fileName(name)) }
+    try SemaphoreFileError.attempt(directory.removeTree(fileName(name)))
   }
 
   private static func directory(of group: AppGroup) throws(SemaphoreFileError) -> Directory {
-    try attempt { () throws(SystemError) in try Directory(path: group.semaphoresPath) }
+    try SemaphoreFileError.attempt(Directory(path: group.semaphoresPath))
   }
 
   /// Removes incomplete files of processes that died while creating a semaphore.
@@ -142,17 +132,5 @@ extension SemaphoreFile {
     if !isMember && status.ownerID != group.ownerID && status.ownerID != 0 {
       try refuse("it belongs to uid \(status.ownerID), who is not a member of the group")
     }
-  }
-}
-
-/// Makes system calls; a refused access becomes ``SemaphoreFileError/notAllowed(path:)``.
-private func attempt<Value: ~Copyable>(
-  _ calls: () throws(SystemError) -> Value
-) throws(SemaphoreFileError) -> Value {
-  do {
-    return try calls()
-  } catch {
-    if error.isAccessRefusal { throw .notAllowed(path: error.path ?? error.operation) }
-    throw .system(error)
   }
 }

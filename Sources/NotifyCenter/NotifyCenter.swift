@@ -100,7 +100,7 @@ public final class NotifyCenter: Sendable {
 
   /// Observes with a descriptor, for the caller's event loop: see ``Observation/descriptor``.
   public func observeByDescriptor(_ name: NotificationName) throws(NotifyError) -> Observation {
-    let counter = try attempt { () throws(SystemError) in try EventCounter() }
+    let counter = try NotifyError.attempt(EventCounter())
     return try observe(name, by: .descriptor(counter))
   }
 

@@ -64,14 +64,10 @@ public enum NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Makes system calls, and turns a denied access into its own case.
-func attempt<Value: ~Copyable>(
-  _ calls: () throws(SystemError) -> Value
-) throws(NotifyError) -> Value {
-  do {
-    return try calls()
-  } catch {
-    if error.isAccessRefusal { throw .notPermitted(path: error.path ?? error.operation) }
-    throw .system(error)
+extension NotifyError: SystemFailure {
+  package init(_ error: SystemError) {
+    self =
+      error.isAccessRefusal
+      ? .notPermitted(path: error.path ?? error.operation) : .system(error)
   }
 }

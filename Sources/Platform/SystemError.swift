@@ -75,6 +75,27 @@ extension SystemError {
   }
 }
 
+/// An error that a failed system call can become.
+package protocol SystemFailure: Error {
+  init(_ error: SystemError)
+}
+
+extension SystemFailure {
+  /// Runs system calls and converts their error.
+  package static func attempt<Value: ~Copyable>(
+    _ calls: () throws(SystemError) -> Value
+  ) throws(Self) -> Value {
+    do { return try calls() } catch { throw Self(error) }
+  }
+
+  /// Makes one system call and converts its error.
+  package static func attempt<Value: ~Copyable>(
+    _ call: @autoclosure () throws(SystemError) -> Value
+  ) throws(Self) -> Value {
+    do { return try call() } catch { throw Self(error) }
+  }
+}
+
 /// Makes a call that returns −1 on failure, and repeats it while a signal interrupts it.
 package func retryingInterrupts(
   _ operation: String, path: String? = nil, _ call: () -> Int32

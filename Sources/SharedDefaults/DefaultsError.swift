@@ -66,14 +66,6 @@ public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  init(_ error: SystemError) {
-    self =
-      switch error.reasonKind {
-      case .notPermitted: .notAllowed(path: error.path ?? error.operation)
-      default: .system(error)
-      }
-  }
-
   init(_ refusal: SuiteImage.Refusal, path: String) {
     self =
       switch refusal {
@@ -83,9 +75,12 @@ public enum DefaultsError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Runs system calls and converts their errors.
-func attempt<Value: ~Copyable>(
-  _ calls: () throws(SystemError) -> Value
-) throws(DefaultsError) -> Value {
-  do { return try calls() } catch { throw DefaultsError(error) }
+extension DefaultsError: SystemFailure {
+  package init(_ error: SystemError) {
+    self =
+      switch error.reasonKind {
+      case .notPermitted: .notAllowed(path: error.path ?? error.operation)
+      default: .system(error)
+      }
+  }
 }

@@ -105,7 +105,7 @@ extension SharedDefaults {
   ) throws(DefaultsError) -> DefaultsObservation {
     let values = startingWithCurrent ? [:] : dictionaryRepresentation()
     let core = ObservationCore(self, key, told: values, handler)
-    try attempt { () throws(SystemError) in try observers.add(core, of: self) }
+    try DefaultsError.attempt(observers.add(core, of: self))
     return DefaultsObservation(core)
   }
 
@@ -119,7 +119,7 @@ extension SharedDefaults {
     continuation.yield(current)
     let told = current.map { [key: $0] } ?? [:]
     let core = ObservationCore(self, key, told: told) { continuation.yield($0.value) }
-    try attempt { () throws(SystemError) in try observers.add(core, of: self) }
+    try DefaultsError.attempt(observers.add(core, of: self))
     continuation.onTermination = { _ in core.end() }
     return stream
   }

@@ -90,7 +90,7 @@ public final class SharedDefaults: Sendable {
   /// The suites of a group, sorted by name.
   public static func list(in group: AppGroup) throws(DefaultsError) -> [SuiteName] {
     let directory = try SuitePlace.directory(of: group)
-    return try attempt { () throws(SystemError) in
+    return try DefaultsError.attempt { () throws(SystemError) in
       try directory.names().compactMap { SuiteName(fileName: $0) }
     }
   }

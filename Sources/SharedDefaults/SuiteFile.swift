@@ -16,20 +16,16 @@ final class SuiteFile: Sendable {
   init?(_ name: SuiteName, in directory: borrowing Directory) throws(DefaultsError) {
     let path = directory.path(of: name.fileName)
     guard
-      let found = try attempt({ () throws(SystemError) in
-        try directory.status(of: name.fileName)
-      })
+      let found = try DefaultsError.attempt(directory.status(of: name.fileName))
     else { return nil }
     // The type is checked first, because merely opening a device can have effects.
     if found.kind != .file {
       throw .untrusted(path: path, why: "it is a \(found.kind.rawValue), not a file")
     }
     var refusal: SystemError?
-    let opened = try attempt { () throws(SystemError) in
-      try Self.opened(name, in: directory, &refusal)
-    }
+    let opened = try DefaultsError.attempt(Self.opened(name, in: directory, &refusal))
     guard let opened else { return nil }
-    let status = try attempt { () throws(SystemError) in try fileStatus(of: opened, path: path) }
+    let status = try DefaultsError.attempt(fileStatus(of: opened, path: path))
     if status.kind != .file {
       throw .untrusted(path: path, why: "it is a \(status.kind.rawValue), not a file")
     }
@@ -38,9 +34,8 @@ final class SuiteFile: Sendable {
       throw .untrusted(path: path, why: "it has \(status.linkCount) hard links")
     }
     let access: Mapping.Access = refusal == nil ? .readAndWrite : .read
-    memory = try attempt { () throws(SystemError) in
-      try GuardedMapping(opened, byteCount: SuiteFormat.headerBytes, access)
-    }
+    memory = try DefaultsError.attempt(
+      GuardedMapping(opened, byteCount: SuiteFormat.headerBytes, access))
     descriptor = opened
     self.path = path
     self.status = status
@@ -103,20 +98,17 @@ final class SuiteFile: Sendable {
 
   /// Bytes of the file; fewer if the file ends before the range does.
   func bytes(_ range: Range<Int>) throws(DefaultsError) -> [UInt8] {
-    try attempt { () throws(SystemError) in
-      try descriptor.bytes(at: range.lowerBound, count: range.count, path: path)
-    }
+    try DefaultsError.attempt(
+      descriptor.bytes(at: range.lowerBound, count: range.count, path: path))
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(DefaultsError) {
-    try attempt { () throws(SystemError) in
-      try descriptor.write(bytes, at: offset, path: path)
-    }
+    try DefaultsError.attempt(descriptor.write(bytes, at: offset, path: path))
   }
 
   /// Truncates the file, to remove the record of a writer that died before publishing it.
   func cut(to byteCount: Int) throws(DefaultsError) {
-    try attempt { () throws(SystemError) in try descriptor.setByteCount(byteCount) }
+    try DefaultsError.attempt(descriptor.setByteCount(byteCount))
   }
 
   /// Wakes observers with a write to an otherwise unused word, because `inotify(7)` reports system
@@ -128,7 +120,7 @@ final class SuiteFile: Sendable {
   }
 
   func sync() throws(DefaultsError) {
-    try attempt { () throws(SystemError) in
+    try DefaultsError.attempt { () throws(SystemError) in
       do throws(SystemError) {
         try descriptor.syncData(path: path)
       } catch {
@@ -142,9 +134,7 @@ final class SuiteFile: Sendable {
   /// Takes the lock for changing the file.
   /// - Throws: ``DefaultsError/busy(path:holderPID:)`` at the deadline.
   func lock(until deadline: Deadline) throws(DefaultsError) {
-    let isLocked = try attempt { () throws(SystemError) in
-      try descriptor.lockWhole(until: deadline, path: path)
-    }
+    let isLocked = try DefaultsError.attempt(descriptor.lockWhole(until: deadline, path: path))
     if !isLocked { throw .busy(path: path, holderPID: holderPID) }
     // SYNC suite-holder: release side. Only for the error message of a process that times out.
     memory.storeReleasing32(UInt32(bitPattern: currentProcessID()), at: SuiteFormat.atHolder)

@@ -22,7 +22,7 @@ struct SuitePlace: ~Copyable, Sendable {
   var path: String { directory.path(of: name.fileName) }
 
   func status() throws(DefaultsError) -> FileStatus? {
-    try attempt { () throws(SystemError) in try directory.status(of: name.fileName) }
+    try DefaultsError.attempt(directory.status(of: name.fileName))
   }
 
   func open() throws(DefaultsError) -> SuiteFile? { try SuiteFile(name, in: directory) }
@@ -30,7 +30,7 @@ struct SuitePlace: ~Copyable, Sendable {
   /// Creates the file, unless another process does so first.
   func make() throws(DefaultsError) {
     let bytes = try SuiteImage().fileBytes()
-    try attempt { () throws(SystemError) in
+    try DefaultsError.attempt { () throws(SystemError) in
       do throws(SystemError) {
         try put(bytes, isReplacing: false)
       } catch {
@@ -46,7 +46,7 @@ struct SuitePlace: ~Copyable, Sendable {
   /// Replaces the file, whose lock the caller holds, atomically and durably. Also removes temporary
   /// files of processes that died while replacing it.
   func replace(with bytes: [UInt8]) throws(DefaultsError) {
-    try attempt { () throws(SystemError) in
+    try DefaultsError.attempt { () throws(SystemError) in
       let prefix = ".new-\(name.fileName)-"
       for entry in try directory.names() where entry.hasPrefix(prefix) {
         // Another suite's name may begin with this one's, but then a dot follows.
@@ -57,7 +57,7 @@ struct SuitePlace: ~Copyable, Sendable {
   }
 
   func remove() throws(DefaultsError) {
-    try attempt { () throws(SystemError) in
+    try DefaultsError.attempt { () throws(SystemError) in
       try directory.removeFile(name.fileName)
       do throws(SystemError) { try directory.sync() } catch { throw error.afterChange }
     }

@@ -31,11 +31,8 @@ extension LogError: CustomStringConvertible {
   }
 }
 
-/// Calls Platform and turns its error into a log error.
-func attempt<Result: ~Copyable>(
-  _ call: () throws(SystemError) -> Result
-) throws(LogError) -> Result {
-  do { return try call() } catch { throw .system(error) }
+extension LogError: SystemFailure {
+  package init(_ error: SystemError) { self = .system(error) }
 }
 
 /// Calls on the directories of a group's logs, which may be missing.

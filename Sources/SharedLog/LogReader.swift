@@ -47,9 +47,7 @@ public final class LogReader {
   public func wait(stop: StopSignal, until deadline: Deadline = .never) throws(LogError) -> Bool {
     if watch == nil { watch = try makeWatch() }
     guard let watch else { return false }
-    let isAny = try attempt { () throws(SystemError) in
-      try watch.wait(stop: stop, until: deadline)
-    }
+    let isAny = try LogError.attempt(watch.wait(stop: stop, until: deadline))
     if isAny { try poll() }
     return isAny
   }
@@ -76,11 +74,10 @@ public final class LogReader {
   }
 
   private func makeWatch() throws(LogError) -> ChangeWatch {
-    try attempt { () throws(SystemError) in
-      try ChangeWatch(
+    try LogError.attempt(
+      ChangeWatch(
         [directories.files.path, directories.segments.path],
-        [.appearance, .removal, .writing, .closing])
-    }
+        [.appearance, .removal, .writing, .closing]))
   }
 
   /// Polls for new runs, and for new entries of each run.

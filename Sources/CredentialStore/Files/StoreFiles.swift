@@ -26,26 +26,24 @@ struct StoreFiles: ~Copyable, Sendable {
       _ name: String, in parent: borrowing Directory
     ) throws(CredentialError) -> Directory {
       let path = parent.path(of: name)
-      guard let status = try attempt({ () throws(SystemError) in try parent.status(of: name) })
+      guard let status = try CredentialError.attempt(parent.status(of: name))
       else {
         if !isMaking { throw .noStore(group.id) }
-        return try attempt { () throws(SystemError) in
+        return try CredentialError.attempt { () throws(SystemError) in
           let made = try parent.makeDirectory(name, mode: 0o755)
           if currentUserID() != ownerID { try made.setOwner(ownerID, group: .max) }
           return made
         }
       }
       try Self.require(status, .directory, path, ownerID)
-      return try attempt { () throws(SystemError) in try parent.openDirectory(name) }
+      return try CredentialError.attempt(parent.openDirectory(name))
     }
-    let container = try attempt { () throws(SystemError) in
-      try Directory(path: group.containerPath)
-    }
+    let container = try CredentialError.attempt(Directory(path: group.containerPath))
     let root = try opened(Self.directoryName, in: container)
     let keys = try opened(Self.keysName, in: root)
     let items = try opened(Self.itemsName, in: root)
     let audit = try opened(Self.auditName, in: root)
-    let run = try attempt { () throws(SystemError) in try Directory(path: group.runPath) }
+    let run = try CredentialError.attempt(Directory(path: group.runPath))
     self.root = root
     self.keys = keys
     self.items = items
@@ -83,7 +81,7 @@ struct StoreFiles: ~Copyable, Sendable {
 
   /// The status of the index, which reveals a change; nil if it does not exist.
   func indexStatus() throws(CredentialError) -> FileStatus? {
-    try attempt { () throws(SystemError) in try root.status(of: StoreIndex.fileName) }
+    try CredentialError.attempt(root.status(of: StoreIndex.fileName))
   }
 
   /// - Returns: nil if there is no such file.
@@ -158,9 +156,8 @@ struct StoreFiles: ~Copyable, Sendable {
 
   /// Takes the lock for changing the store. Waits at most 10 s.
   func lock() throws(CredentialError) -> FileLock {
-    let lock = try attempt { () throws(SystemError) in
-      try FileLock.take(".lock", in: root, ownerID: ownerID, until: .after(.seconds(10)))
-    }
+    let lock = try CredentialError.attempt(
+      FileLock.take(".lock", in: root, ownerID: ownerID, until: .after(.seconds(10))))
     guard let lock else { throw .busy(path: root.path(of: ".lock")) }
     return lock
   }
@@ -168,27 +165,25 @@ struct StoreFiles: ~Copyable, Sendable {
   func write(
     _ name: String, in directory: borrowing Directory, _ bytes: [UInt8]
   ) throws(CredentialError) {
-    try attempt { () throws(SystemError) in
-      try directory.replaceFile(name, with: bytes, mode: 0o644, ownerID: ownerID)
-    }
+    try CredentialError.attempt(
+      directory.replaceFile(name, with: bytes, mode: 0o644, ownerID: ownerID))
   }
 
   /// Writes an item. Call ``syncItems(_:)`` before an index names it.
   func writeItem(_ name: String, _ bytes: [UInt8]) throws(CredentialError) {
-    try attempt { () throws(SystemError) in
-      try items.replaceFile(name, with: bytes, mode: 0o644, ownerID: ownerID, isSynced: false)
-    }
+    try CredentialError.attempt(
+      items.replaceFile(name, with: bytes, mode: 0o644, ownerID: ownerID, isSynced: false))
   }
 
   /// Makes written items durable.
   func syncItems(_ names: [String]) throws(CredentialError) {
-    try attempt { () throws(SystemError) in try items.sync(files: names) }
+    try CredentialError.attempt(items.sync(files: names))
   }
 
   func writeKey(
     _ bytes: borrowing SecretBytes, of role: Role, access: AccessList?
   ) throws(CredentialError) {
-    try attempt { () throws(SystemError) in
+    try CredentialError.attempt { () throws(SystemError) in
       try bytes.withBytes { span throws(SystemError) in
         try keys.replaceFile(
           KeyFile.name(of: role), with: span, mode: 0o600, ownerID: ownerID,
@@ -210,7 +205,7 @@ struct StoreFiles: ~Copyable, Sendable {
     keeping items: some Collection<CredentialAttributes>, generation: UInt64
   ) throws(CredentialError) {
     let kept = Set(items.map(\.fileName))
-    try attempt { () throws(SystemError) in
+    try CredentialError.attempt { () throws(SystemError) in
       for name in try self.items.names() where !kept.contains(name) {
         if CredentialAttributes.generation(ofFile: name) ?? 0 > generation { continue }
         try self.items.removeFile(name)
@@ -236,7 +231,7 @@ struct StoreFiles: ~Copyable, Sendable {
 
   func makeAuditLog(of role: Role, access: AccessList) throws(CredentialError) {
     let name = Self.auditName(of: role)
-    try attempt { () throws(SystemError) in
+    try CredentialError.attempt { () throws(SystemError) in
       if try audit.status(of: name) != nil { return }
       try audit.replaceFile(
         name, with: [], mode: 0o600, ownerID: ownerID, access: access.isPlain ? nil : access)
@@ -247,7 +242,7 @@ struct StoreFiles: ~Copyable, Sendable {
   func renewAccess(
     of role: Role, reading: AccessList, writing: AccessList
   ) throws(CredentialError) {
-    try attempt { () throws(SystemError) in
+    try CredentialError.attempt { () throws(SystemError) in
       try keys.setAccess(reading, ofFile: KeyFile.name(of: role))
       try audit.setAccess(writing, ofFile: Self.auditName(of: role))
     }

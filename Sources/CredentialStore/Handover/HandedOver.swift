@@ -26,7 +26,7 @@ public struct HandedOver: ~Copyable, Sendable {
   /// - Throws: ``CredentialError/invalid(_:)`` if there is no hand-over, it is incomplete, or
   ///   another process has taken it.
   public init(takingFrom number: Int32) throws(CredentialError) {
-    try attempt { () throws(SystemError) in try keepMemoryPrivate() }
+    try CredentialError.attempt(keepMemoryPrivate())
     let memory = try Self.memory(number)
     guard memory.replaceWord(HandOver.Turn.offered, with: HandOver.Turn.taken) else {
       throw .invalid(

@@ -83,4 +83,8 @@
       }
     }
   }
+
+  extension ScreenError: SystemFailure {
+    package init(_ error: SystemError) { self = .system(error) }
+  }
 #endif

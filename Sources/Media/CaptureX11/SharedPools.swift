@@ -61,23 +61,13 @@
     private let connection: XConnection
 
     init(_ connection: XConnection, byteCount: Int) throws(ScreenError) {
-      let file = try Self.inSystem { () throws(SystemError) in
-        try MemoryFile(named: "framebus-screen", byteCount: byteCount)
-      }
-      try Self.inSystem { () throws(SystemError) in try file.add(.size) }
-      let mapping = try Self.inSystem { () throws(SystemError) in try Mapping(file, .readAndWrite) }
-      let shared = try Self.inSystem { () throws(SystemError) in
-        try file.descriptor.duplicate()
-      }
+      let file = try ScreenError.attempt(MemoryFile(named: "framebus-screen", byteCount: byteCount))
+      try ScreenError.attempt(file.add(.size))
+      let mapping = try ScreenError.attempt(Mapping(file, .readAndWrite))
+      let shared = try ScreenError.attempt(file.descriptor.duplicate())
       segment = try attachSegment(connection, to: shared)
       self.mapping = mapping
       self.connection = connection
-    }
-
-    private static func inSystem<Result: ~Copyable>(
-      _ call: () throws(SystemError) -> Result
-    ) throws(ScreenError) -> Result {
-      do { return try call() } catch { throw .system(error) }
     }
 
     /// Fills rectangles of the server's picture with black.

@@ -9,9 +9,8 @@ private let ownTable = Mutex<NameTable?>(nil)
 func processTable() throws(NotifyError) -> NameTable {
   try ownTable.withLock { table throws(NotifyError) in
     if let table { return table }
-    let file = try attempt { () throws(SystemError) in
-      try MemoryFile(named: "framebus-self", byteCount: Int(NC_ROWS_BYTES)).intoDescriptor()
-    }
+    let file = try NotifyError.attempt(
+      MemoryFile(named: "framebus-self", byteCount: Int(NC_ROWS_BYTES)).intoDescriptor())
     let made = try NameTable(file, path: "self.", isWritable: true, bells: ProcessBells(), nil)
     table = made
     return made

@@ -24,26 +24,23 @@ struct TableDirectory {
 
   /// The existing tables. A user's own table exists once one of its names was used.
   func kinds() throws(NotifyError) -> [Kind] {
-    let own = try attempt { () throws(SystemError) in
-      try OwnedDirectory.names(of: currentUserID(), in: Directory(path: group.notifyUsersPath))
-    }
+    let own = try NotifyError.attempt(
+      OwnedDirectory.names(of: currentUserID(), in: Directory(path: group.notifyUsersPath)))
     return [.process] + (own.isEmpty ? [] : [.user]) + group.notifyTables.map(Kind.group)
   }
 
   func open(_ kind: Kind) throws(NotifyError) -> NameTable {
     if kind == .process { return try processTable() }
     guard case .group(let table) = kind else { return try openOwn() }
-    let notify = try attempt { () throws(SystemError) in try Directory(path: group.notifyPath) }
+    let notify = try NotifyError.attempt(Directory(path: group.notifyPath))
     return try open(table.directoryName, in: notify, ownerID: group.ownerID)
   }
 
   /// This user's own table, created if missing.
   private func openOwn() throws(NotifyError) -> NameTable {
     let uid = currentUserID()
-    let users = try attempt { () throws(SystemError) in
-      try Directory(path: group.notifyUsersPath)
-    }
-    let names = try attempt { () throws(SystemError) in
+    let users = try NotifyError.attempt(Directory(path: group.notifyUsersPath))
+    let names = try NotifyError.attempt { () throws(SystemError) in
       if try OwnedDirectory.names(of: uid, in: users).isEmpty {
         _ = try OwnedDirectory.make(in: users, mode: 0o700, nil) { made throws(SystemError) in
           _ = try made.makeDirectory(NotifyTable.observersName, mode: 0o1700)
@@ -64,7 +61,7 @@ struct TableDirectory {
     let directory = try openTable(name, in: parent)
     let epoch = try openFile(NotifyTable.epochName, in: directory, ownerID)
     let rows = try openFile(NotifyTable.rowsName, in: directory, ownerID)
-    let bells = try attempt { () throws(SystemError) in
+    let bells = try NotifyError.attempt { () throws(SystemError) in
       Doorbells(
         try directory.openDirectory(NotifyTable.observersName), try EpochWord(epoch.file), group,
         onStep)
@@ -94,7 +91,7 @@ struct TableDirectory {
   private func openFile(
     _ name: String, in directory: borrowing Directory, _ ownerID: UInt32
   ) throws(NotifyError) -> OpenFile {
-    let opened = try attempt { () throws(SystemError) -> OpenFile in
+    let opened = try NotifyError.attempt { () throws(SystemError) -> OpenFile in
       do throws(SystemError) {
         return OpenFile(file: try directory.openForLooking(name), isWritable: true)
       } catch {
@@ -103,9 +100,7 @@ struct TableDirectory {
       }
     }
     let path = directory.path(of: name)
-    let status = try attempt { () throws(SystemError) in
-      try fileStatus(of: opened.file, path: path)
-    }
+    let status = try NotifyError.attempt(fileStatus(of: opened.file, path: path))
     // It may have further names: a process that can write it can link it, but gains no right.
     if status.kind == .file, status.ownerID == ownerID { return opened }
     throw .untrusted(path: path, why: "it is not the file that \(userText(ownerID)) made")

@@ -89,13 +89,12 @@ final class TableObserver: Sendable {
   /// - Returns: nil in this process's own table, which needs no registration.
   private func register(for name: NotificationName) throws(NotifyError) -> Listener? {
     guard let bells = table.bells as? Doorbells else { return nil }
-    let registration = try attempt { () throws(SystemError) in
-      try Registration.take(in: bells.directory, bells.epoch, table.onStep)
-    }
+    let registration = try NotifyError.attempt(
+      Registration.take(in: bells.directory, bells.epoch, table.onStep))
     guard let registration else {
       throw .tooManyObservers(name, maximum: Registration.maximumCount)
     }
-    let token = try attempt { () throws(SystemError) in
+    let token = try NotifyError.attempt { () throws(SystemError) in
       // The registration ends when the loop has released it.
       try loop.add(registration.descriptor, .readable) { [weak self] _ in
         self?.checkForPosts(registration.drainAndArm())
@@ -209,7 +208,7 @@ final class TableObserver: Sendable {
 private func notifyLoop() throws(NotifyError) -> EventLoop {
   try sharedLoop.withLock { shared throws(NotifyError) in
     if let shared { return shared }
-    let loop = try attempt { () throws(SystemError) in try EventLoop(named: "framebus-notify") }
+    let loop = try NotifyError.attempt(EventLoop(named: "framebus-notify"))
     shared = loop
     return loop
   }

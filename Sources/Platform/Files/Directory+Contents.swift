@@ -8,6 +8,10 @@ package enum ContentsError: Error, Hashable, Sendable {
   case tooLarge(path: String, byteCount: Int, limit: Int)
 }
 
+extension ContentsError: SystemFailure {
+  package init(_ error: SystemError) { self = .system(error) }
+}
+
 extension ContentsError: CustomStringConvertible {
   package var description: String {
     switch self {
@@ -29,9 +33,7 @@ extension Directory {
   ) throws(ContentsError) -> (bytes: [UInt8], status: FileStatus) {
     let path = path(of: name)
     let file = try openFile(name, limit: limit)
-    let bytes = try system { () throws(SystemError) in
-      try readAtMost(limit + 1, from: file.descriptor, path: path)
-    }
+    let bytes = try ContentsError.attempt(readAtMost(limit + 1, from: file.descriptor, path: path))
     if bytes.count > limit { throw .tooLarge(path: path, byteCount: bytes.count, limit: limit) }
     return (bytes, file.status)
   }
@@ -56,13 +58,13 @@ extension Directory {
     _ name: String, limit: Int
   ) throws(ContentsError) -> OpenedFile {
     let path = path(of: name)
-    let file = try system { () throws(SystemError) in
+    let file = try ContentsError.attempt { () throws(SystemError) in
       // Checked before opening, because opening a device can have side effects.
       let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
       let isFile = try status(of: name).map { $0.kind == .file } ?? true
       return try open(name, flags: isFile ? flags : flags | LINUX_O_PATH)
     }
-    let found = try system { () throws(SystemError) in try fileStatus(of: file, path: path) }
+    let found = try ContentsError.attempt(fileStatus(of: file, path: path))
     if found.kind != .file { throw .notFile(path: path, kind: found.kind) }
     if found.byteCount > limit {
       throw .tooLarge(path: path, byteCount: found.byteCount, limit: limit)
@@ -116,12 +118,6 @@ extension Directory {
     guard isSynced else { return }
     do throws(SystemError) { try sync() } catch { throw error.afterChange }
   }
-}
-
-private func system<Value: ~Copyable>(
-  _ calls: () throws(SystemError) -> Value
-) throws(ContentsError) -> Value {
-  do { return try calls() } catch { throw .system(error) }
 }
 
 private struct OpenedFile: ~Copyable {

@@ -46,6 +46,10 @@ package enum PathError: Error, Hashable, Sendable {
   }
 }
 
+extension PathError: SystemFailure {
+  package init(_ error: SystemError) { self = .system(error) }
+}
+
 extension Directory {
   /// Opens an absolute path step by step, so that only users in `trusting` can decide where it
   /// leads: each directory belongs to one of them and no other user may write there (except in a
@@ -58,7 +62,7 @@ extension Directory {
     path: String, trusting: Set<UInt32>, makingMode: UInt32? = nil
   ) throws(PathError) -> Directory {
     var names = Array(path.split(separator: "/").map(String.init).reversed())
-    var current = try systemCall { () throws(SystemError) in try Directory.passage("/") }
+    var current = try PathError.attempt(Directory.passage("/"))
     var linkCount = 0
     while let name = names.popLast() {
       if name == "." { continue }
@@ -72,10 +76,10 @@ extension Directory {
         guard trusting.contains(status.ownerID) else {
           throw .foreignLink(path: linkPath, ownerID: status.ownerID)
         }
-        let text = try systemCall { () throws(SystemError) in try current.linkText(of: name) }
+        let text = try PathError.attempt(current.linkText(of: name))
         names += text.split(separator: "/").map(String.init).reversed()
         if text.hasPrefix("/") {
-          current = try systemCall { () throws(SystemError) in try Directory.passage("/") }
+          current = try PathError.attempt(Directory.passage("/"))
         }
         continue
       }
@@ -105,10 +109,10 @@ extension Directory {
     _ name: String, kind: FileStatus.Kind, _ trusting: Set<UInt32>, isLast: Bool
   ) throws(PathError) -> Directory {
     if kind != .directory { throw .notDirectory(path: path(of: name), kind: kind) }
-    let child = try systemCall { () throws(SystemError) in
+    let child = try PathError.attempt { () throws(SystemError) in
       isLast ? try openDirectory(name) : try openPassage(name)
     }
-    let status = try systemCall { () throws(SystemError) in try child.status() }
+    let status = try PathError.attempt(child.status())
     try status.requireTrusted(path: child.path, trusting)
     if name != ".." { return child }
     // The parent directory's path: the current one without its last name.
@@ -130,10 +134,4 @@ extension FileStatus {
       throw .writableByOthers(path: path, mode: mode)
     }
   }
-}
-
-private func systemCall<Value: ~Copyable>(
-  _ call: () throws(SystemError) -> Value
-) throws(PathError) -> Value {
-  do { return try call() } catch { throw .system(error) }
 }
