@@ -118,8 +118,7 @@ import Testing
   @Test func placesThatDoNotExistAreNoSubscribers() throws {
     let world = try World()
     let publisher = try world.publisher()
-    let rendezvous = StreamFiles(world.stream, in: world.group)
-    let socket = try MessageSocket.connect(to: rendezvous.socketPath)
+    let socket = try MessageSocket.connect(to: world.group.endpoint(of: world.stream).socketPath)
     for place in [0, 63, 64, .max] as [UInt64] {
       let question = fb_short_message(
         Int(FB_MESSAGE_INSPECT_SUBSCRIBER), value: place)

@@ -80,35 +80,29 @@ struct Rendezvous: Sendable {
       ?? .malformed
   }
 
-  /// Connects, and verifies that the peer is a member of the group. Does not follow links: one
-  /// could lead to a socket of another group.
+  /// Connects, and verifies that the peer is a member of the group.
   func connect() throws(SubscriberError) -> MessageSocket {
-    let files = StreamFiles(stream, in: group)
-    do throws(SystemError) {
-      let node = try Directory.passage(group.streamsPath).openNode(files.socketName)
-      let status = try fileStatus(of: node, path: files.socketPath)
-      guard status.kind == .socket, status.linkCount <= 1 else {
-        throw SystemError(code: -1, operation: "link", path: files.socketPath)
-      }
-      let socket = try MessageSocket.connect(to: node)
-      let peer = try socket.peer()
-      guard group.admits(uid: peer.uid, gid: peer.gid) else {
-        throw SystemError(code: -1, operation: "peer", path: "\(peer.uid)")
-      }
-      return socket
+    let endpoint = group.endpoint(of: stream)
+    do throws(Endpoint.ConnectError) {
+      return try endpoint.connect { peer, _ in group.admits(uid: peer.uid, gid: peer.gid) }
     } catch {
-      if error.operation == "peer" {
-        throw .untrusted(stream, "user \(error.path ?? "") has no role in the group")
+      switch error {
+      case .absent: throw .noSuchStream(stream)
+      case .busy: throw .noAnswer(stream)
+      case .notSocket(let path): throw .untrusted(stream, "\(path) is a link, or not a socket")
+      case .notAdmitted(let peer):
+        throw .untrusted(stream, "user \(peer.uid) has no role in the group")
+      case .notAllowed: throw .notAllowed(path: endpoint.socketPath)
+      case .failed(let error): throw .system(error)
       }
-      if error.operation == "link" {
-        throw .untrusted(stream, "\(error.path ?? "") is a link, or not a socket")
-      }
-      // The backlog is full: the publisher is stopped or overloaded.
-      if error.isFullQueue { throw .noAnswer(stream) }
-      throw error.isAbsence
-        ? .noSuchStream(stream)
-        : error.isAccessRefusal ? .notAllowed(path: files.socketPath) : .system(error)
     }
+  }
+}
+
+extension AppGroup {
+  /// Where a stream's publisher listens.
+  package func endpoint(of stream: StreamName) -> Endpoint {
+    Endpoint(stream.text, in: streamsPath)
   }
 }
 

@@ -67,10 +67,10 @@ public final class StreamInspector {
     let directory = try Directory(path: group.streamsPath)
     let leftOut = Set(unasked)
     var queues: [UInt32: [StreamName]] = [:]
-    for file in try directory.names().sorted() {
-      guard file.hasSuffix(StreamFiles.socketSuffix),
-        let name = try? StreamName(String(file.dropLast(StreamFiles.socketSuffix.count))),
-        let status = try directory.status(of: file), status.kind == .socket
+    for text in try Endpoint.names(in: directory).sorted() {
+      guard let name = try? StreamName(text),
+        let status = try directory.status(of: group.endpoint(of: name).socketName),
+        status.kind == .socket
       else { continue }
       queues[status.ownerID, default: []].append(name)
     }

@@ -12,14 +12,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   let core: PublisherCore
   let loop: EventLoop
   private let group: AppGroup
-  private let listener: ListeningSocket
-  private let files: StreamFiles
-  /// Opened at the start; its path may lead elsewhere by the end.
-  private let directory: Directory
+  private let listener: EndpointListener
   let joins = Atomic<UInt64>(0)
 
   // Used by the loop's thread alone.
-  private var lock: FileLock?
   private var listening: EventLoop.Token?
   private(set) var connections: [Int32: Connection] = [:]
   /// The pools that subscribers need for published frames, newest last.
@@ -40,63 +36,36 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     self.core = core
     self.group = group
     pools = [core.ring.pool]
-    let files = StreamFiles(core.stream, in: group)
-    let longest = (files.socketPath + ListeningSocket.temporarySuffix).utf8.count
-    guard longest <= maximumSocketPathBytes else {
-      throw .socketPathTooLong(path: files.socketPath, bytes: longest)
+    let endpoint = group.endpoint(of: core.stream)
+    guard endpoint.longestPathBytes <= maximumSocketPathBytes else {
+      throw .socketPathTooLong(path: endpoint.socketPath, bytes: endpoint.longestPathBytes)
     }
+    do throws(Endpoint.ListenError) {
+      listener = try endpoint.listen { crashPoint(.lockTaken) }
+    } catch { throw PublisherError(error, core.stream, at: endpoint) }
+    crashPoint(.socketBound)
     do throws(SystemError) {
-      let directory = try Directory(path: group.streamsPath)
-      let lock = try FileLock.take(
-        files.lockName, in: directory, ownerID: currentUserID(), until: .now)
-      guard let lock else { throw StreamServer.isTaken }
-      self.lock = consume lock
-      crashPoint(.lockTaken)
       loop = try EventLoop.shared()
-      do throws(SystemError) {
-        // Any user may connect; the kernel reports the peer, and the group's manifest decides.
-        listener = try ListeningSocket(at: files.socketPath, mode: 0o666)
-      } catch {
-        // Otherwise it would block the next publisher, which may belong to another user.
-        try? directory.removeFile(files.lockName)
-        throw error
-      }
-      crashPoint(.socketBound)
-      self.files = files
-      self.directory = directory
       listening = nil
-      listening = try loop.add(listener.descriptor.number, .readable) { [weak self] _ in
-        self?.acceptAll()
-      }
-    } catch {
-      if error == Self.isTaken { throw .alreadyPublished(core.stream) }
-      throw files.cause(of: error)
-    }
+      listening = try loop.add(listener.number, .readable) { [weak self] _ in self?.acceptAll() }
+    } catch { throw .system(error) }
   }
-
-  private static let isTaken = SystemError(code: 0, operation: "lock")
 
   deinit {
     // `end` was called, unless init threw.
-    if let listening { loop.remove(listening, listener.descriptor.number) }
+    if let listening { loop.remove(listening, listener.number) }
   }
 
-  /// Ends every connection and frees the stream's name, for other users too: in a sticky directory
-  /// leftover files would block them. When this returns a successor can start, even if a running
-  /// handler retains this object for a moment.
+  /// Ends every connection and frees the stream's name. When this returns a successor can start,
+  /// even if a running handler retains this object for a moment.
   func end() {
     loop.performAndWait { [self] in
-      if let listening { loop.remove(listening, listener.descriptor.number) }
+      if let listening { loop.remove(listening, listener.number) }
       listening = nil
       // A loan may outlive the server and must not ring closed sockets.
       for connection in connections.values { drop(connection) }
       core.waker.end()
-      // Before unlocking: afterwards the files may belong to a successor; if the lock file has been
-      // removed, they already may.
-      if lock?.isOfFile(files.lockName, in: directory) == true {
-        for name in [files.socketName, files.lockName] { try? directory.removeFile(name) }
-      }
-      lock = nil
+      listener.end()
     }
   }
 
@@ -144,10 +113,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   private func restFromAccepting() {
     guard let listening else { return }
-    loop.change(listening, listener.descriptor.number, to: [])
+    loop.change(listening, listener.number, to: [])
     loop.schedule(at: .after(Self.rest)) { [weak self] in
       guard let self else { return }
-      loop.change(listening, listener.descriptor.number, to: .readable)
+      loop.change(listening, listener.number, to: .readable)
     }
   }
 
@@ -283,5 +252,20 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   func noteChange() {
     core.changes.increment()
     core.changes.wakeAll()
+  }
+}
+
+extension PublisherError {
+  /// The reason why this user cannot publish.
+  fileprivate init(_ error: Endpoint.ListenError, _ stream: StreamName, at endpoint: Endpoint) {
+    self =
+      switch error {
+      case .taken: .alreadyPublished(stream)
+      case .inTheWay(let found) where found.hasWrongKind:
+        .inTheWay(path: found.path, what: found.kind.rawValue)
+      case .inTheWay(let found): .ofAnotherUser(stream, found.ownerID, found.path)
+      case .failed(let error):
+        error.isAccessRefusal ? .notAllowed(path: endpoint.directoryPath) : .system(error)
+      }
   }
 }

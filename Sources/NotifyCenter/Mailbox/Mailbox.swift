@@ -31,9 +31,7 @@ public struct Mailbox: ~Copyable, Sendable {
 
   public let name: MailboxName
   private let group: AppGroup
-  private let directory: Directory
-  private let lock: FileLock
-  private let listener: ListeningSocket
+  private let listener: EndpointListener
   /// Readable while a sender waits to connect, or has sent a packet.
   private let ready: ReadySet
   private var correspondents: [UInt64: Correspondent] = [:]
@@ -54,55 +52,34 @@ public struct Mailbox: ~Copyable, Sendable {
   /// - Throws: ``MailboxError/taken(_:)`` while there is another owner.
   public init(_ name: MailboxName, in group: AppGroup, as role: Role) throws(MailboxError) {
     try group.require(.observe, as: role, mailbox: name)
-    let directory: Directory
-    do { directory = try Directory(path: group.mailboxesPath) } catch { throw .system(error) }
+    let listener = try Self.listen(for: name, in: group)
     do throws(SystemError) {
-      let lock = try FileLock.take(
-        name.lockName, in: directory, ownerID: currentUserID(), until: .now)
-      guard let lock else { throw Self.alreadyTaken }
-      // Any process may connect: the kernel identifies it, and the group's manifest decides.
-      let listener: ListeningSocket
-      do throws(SystemError) {
-        listener = try ListeningSocket(
-          at: directory.reachablePath(of: name.socketName), mode: 0o666)
-      } catch {
-        // The lock file would keep out the next owner, which may be another user.
-        try? directory.removeFile(name.lockName)
-        throw error
-      }
       let ready = try ReadySet()
       let listenTimer = try TimerDescriptor()
-      try ready.add(listener.descriptor.number, tag: Self.listenerTag)
+      try ready.add(listener.number, tag: Self.listenerTag)
       try ready.add(listenTimer.number, tag: Self.listenTimerTag)
       self.name = name
       self.group = group
-      self.directory = directory
-      self.lock = lock
       self.listener = listener
       self.ready = ready
       self.listenTimer = listenTimer
-    } catch {
-      if error == Self.alreadyTaken { throw .taken(name) }
-      if let other = Self.foreignFile(of: name, in: directory) { throw other }
-      throw error.isAccessRefusal ? .notAllowed(path: group.mailboxesPath) : .system(error)
-    }
+    } catch { throw .system(error) }
   }
 
-  private static let alreadyTaken = SystemError(code: 0, operation: "lock")
-
-  /// A file of another user at one of the mailbox's paths: of another owner, or of any process that
-  /// may create files there.
-  private static func foreignFile(
-    of name: MailboxName, in directory: borrowing Directory
-  ) -> MailboxError? {
-    let temporary = name.socketName + ListeningSocket.temporarySuffix
-    for name in [name.lockName, name.socketName, temporary] {
-      guard let status = (try? directory.status(of: name)) ?? nil,
-        status.ownerID != currentUserID()
-      else { continue }
-      return .inTheWay(path: directory.path(of: name), ownerID: status.ownerID)
+  private static func listen(
+    for name: MailboxName, in group: AppGroup
+  ) throws(MailboxError) -> EndpointListener {
+    do throws(Endpoint.ListenError) {
+      return try group.endpoint(of: name).listen()
+    } catch {
+      switch error {
+      case .taken: throw .taken(name)
+      case .inTheWay(let found): throw .inTheWay(path: found.path, ownerID: found.ownerID)
+      case .failed(let error) where error.isAccessRefusal:
+        throw .notAllowed(path: group.mailboxesPath)
+      case .failed(let error): throw .system(error)
+      }
     }
-    return nil
   }
 
   /// Waits for a letter, blocking the thread.
@@ -177,14 +154,14 @@ public struct Mailbox: ~Copyable, Sendable {
   /// Stops listening for a while, because without a free descriptor the kernel would report the
   /// waiting senders continuously.
   private func pauseListening() {
-    ready.remove(listener.descriptor.number)
+    ready.remove(listener.number)
     listenTimer.set(.after(Self.listenRetryInterval))
   }
 
   private func resumeListening() {
     listenTimer.set(.never)
     do throws(SystemError) {
-      try ready.add(listener.descriptor.number, tag: Self.listenerTag)
+      try ready.add(listener.number, tag: Self.listenerTag)
     } catch {
       listenTimer.set(.after(Self.listenRetryInterval))
     }
@@ -196,11 +173,5 @@ public struct Mailbox: ~Copyable, Sendable {
     let isCrowded =
       correspondents.count >= Self.maximumSenderCount || ofUser >= Self.maximumSenderCountOfUser
     return isCrowded ? .crowd : nil
-  }
-
-  deinit {
-    // While the lock is held, so that no successor's files are removed.
-    try? directory.removeFile(name.socketName)
-    try? directory.removeFile(name.lockName)
   }
 }

@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// The name of one mailbox within a group, such as `commands` or `encoder.0`.
 public struct MailboxName: Hashable, Sendable, CustomStringConvertible {
@@ -17,10 +18,11 @@ public struct MailboxName: Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String { text }
+}
 
-  /// The socket that receives letters, and the lock that ensures a single owner.
-  var socketName: String { text + ".sock" }
-  var lockName: String { text + ".lock" }
+extension AppGroup {
+  /// Where a mailbox's owner listens.
+  func endpoint(of name: MailboxName) -> Endpoint { Endpoint(name.text, in: mailboxesPath) }
 }
 
 public enum MailboxNameError: Error, Hashable, Sendable, CustomStringConvertible {

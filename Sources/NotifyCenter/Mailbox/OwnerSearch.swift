@@ -45,30 +45,20 @@ struct OwnerSearch: Sendable {
 
   /// Connects, and checks that the peer may own the mailbox.
   private func connect() throws(MailboxError) -> MessageSocket {
-    do throws(SystemError) {
-      let directory = try Directory(path: group.mailboxesPath)
-      // Follow no link: it could lead to the socket of another mailbox or program of the owner's
-      // user.
-      let node = try directory.openNode(name.socketName)
-      let path = directory.path(of: name.socketName)
-      let kind = try fileStatus(of: node, path: path).kind
-      guard kind == .socket else {
-        throw SystemError(code: -1, operation: kind.rawValue, path: path)
+    do throws(Endpoint.ConnectError) {
+      return try group.endpoint(of: name).connect { peer, _ in
+        group.permits(.observe, peer, mailbox: name)
       }
-      let socket = try MessageSocket.connect(to: node)
-      let peer = try socket.peer()
-      if group.permits(.observe, peer, mailbox: name) { return socket }
-      throw SystemError(code: -1, operation: "peer", path: "\(peer.uid)")
     } catch {
-      if error.operation == "peer" {
-        throw .untrusted(name, why: "no role of user \(error.path ?? "") may own it")
+      switch error {
+      case .absent: throw .noOwner(name)
+      case .busy: throw .notAccepting(name)
+      case .notSocket(let path): throw .untrusted(name, why: "\(path) is a link, or not a socket")
+      case .notAdmitted(let peer):
+        throw .untrusted(name, why: "no role of user \(peer.uid) may own it")
+      case .notAllowed: throw .notAllowed(path: group.mailboxesPath)
+      case .failed(let error): throw .system(error)
       }
-      if error.code == -1 {
-        throw .untrusted(name, why: "\(error.path ?? "") is a \(error.operation), not a socket")
-      }
-      if error.isFullQueue { throw .notAccepting(name) }
-      if error.isAbsence { throw .noOwner(name) }
-      throw error.isAccessRefusal ? .notAllowed(path: group.mailboxesPath) : .system(error)
     }
   }
 }
