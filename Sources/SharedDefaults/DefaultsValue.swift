@@ -1,3 +1,5 @@
+import Platform
+
 /// The value of a key: the types of a property list, and URLs.
 public enum DefaultsValue: Hashable, Sendable {
   case bool(Bool)

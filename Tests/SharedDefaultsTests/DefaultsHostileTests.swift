@@ -168,8 +168,8 @@ import Testing
       var writer = ByteWriter()
       writer.integer(ValueTag.array.rawValue)
       writer.integer(count)
-      var parser = ByteParser(writer.bytes[...])
-      #expect(throws: Malformed.self) { try parser.value() }
+      var parser = ValueParser(writer.bytes[...])
+      #expect(throws: FormatError.self) { try parser.value() }
     }
   }
 

@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// A record of a role's log: process, user, action, credential and time, but never a secret. Each
 /// record has the hash of the one before it and the role's signature.
@@ -45,7 +46,7 @@ public struct AuditRecord: Hashable, Sendable {
     writer.integer(outcome.rawValue)
     writer.text(name?.service ?? "")
     writer.text(name?.account ?? "")
-    writer.raw(Array(repeating: 0, count: Self.signedBytes - writer.bytes.count))
+    writer.zeros(upTo: Self.signedBytes)
     writer.raw(signing.signature(of: writer.bytes, domain: .audit))
     return writer.bytes
   }

@@ -1,63 +1,13 @@
 import AppGroup
 import Platform
 
-/// Encodes the fields of a file in sequence: integers in little endian, strings as a 16-bit byte
-/// count followed by UTF-8.
-struct ByteWriter {
-  private(set) var bytes: [UInt8] = []
-
-  mutating func integer(_ value: some FixedWidthInteger) {
-    bytes.append(littleEndian: value)
-  }
-
-  mutating func text(_ text: String) {
-    let utf8 = Array(text.utf8)
-    integer(UInt16(utf8.count))
-    bytes += utf8
-  }
-
-  mutating func raw(_ bytes: [UInt8]) { self.bytes += bytes }
-}
-
-/// The reason that bytes are not a valid file.
-enum FormatError: Error, Hashable {
-  case wrong
-  /// The file has a newer version than this program supports.
-  case newer
-}
-
-/// Parses the fields of an untrusted file. Malformed data is refused before use.
-struct ByteParser {
-  private let bytes: [UInt8]
-  private(set) var position = 0
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  var isAtEnd: Bool { position == bytes.count }
-  var remaining: Int { bytes.count - position }
-  /// The bytes that were read so far.
-  var consumed: ArraySlice<UInt8> { bytes[..<position] }
-
-  mutating func raw(_ count: Int) throws(FormatError) -> [UInt8] {
-    guard count >= 0, count <= remaining else { throw .wrong }
-    defer { position += count }
-    return Array(bytes[position..<position + count])
-  }
-
-  mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws(FormatError) -> Value {
-    let count = Value.bitWidth / 8
-    guard count <= remaining else { throw .wrong }
-    defer { position += count }
-    return Value(littleEndian: bytes[position..<position + count])
-  }
-
+/// Strings are a 16-bit byte count followed by UTF-8.
+extension ByteParser {
   mutating func text(atMost limit: Int) throws(FormatError) -> String {
     let count = Int(try integer(UInt16.self))
-    guard count <= limit, count <= remaining,
-      let text = String(validating: bytes[position..<position + count], as: UTF8.self),
-      text.isPlain
-    else { throw .wrong }
-    position += count
+    guard count <= limit else { throw .wrong }
+    let text = try text(byteCount: count)
+    guard text.isPlain else { throw .wrong }
     return text
   }
 
@@ -101,8 +51,13 @@ enum Format {
 }
 
 extension ByteWriter {
+  mutating func text(_ text: String) {
+    integer(UInt16(text.utf8.count))
+    raw(text.utf8)
+  }
+
   mutating func header(_ magic: String) {
-    raw(Array(magic.utf8))
+    raw(magic.utf8)
     integer(Format.version)
   }
 

@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// An export of credentials for another store (docs/design/sealed-file.md has the format). One data
 /// key opens all of them. It is sealed for the receiving store, or derived from a passphrase. Names

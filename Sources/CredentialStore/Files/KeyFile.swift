@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// The protection of a role's key.
 public enum KeySource: ~Copyable, Sendable {

@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// One credential's file (docs/design/sealed-file.md has the format). All bytes before the sealed
 /// keys are the context with which the body is encrypted. All bytes before the signature are

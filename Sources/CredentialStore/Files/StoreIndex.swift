@@ -1,4 +1,5 @@
 import AppGroup
+import Platform
 
 /// The index of the store: the public keys of its roles, the permitted writers, and every
 /// credential with its generation. The host signs it, which reveals removals, replays and foreign

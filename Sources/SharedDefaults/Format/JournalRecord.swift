@@ -1,4 +1,5 @@
 import CChecksum
+import Platform
 
 /// One atomic change of one or more keys of a suite.
 package struct JournalRecord: Equatable {
@@ -29,22 +30,22 @@ package struct JournalRecord: Equatable {
   /// - Returns: the record and its size; nil if the bytes do not begin with a valid record.
   package static func parse(_ bytes: ArraySlice<UInt8>) -> (record: JournalRecord, byteCount: Int)?
   {
-    do throws(Malformed) {
+    do throws(FormatError) {
       var header = ByteParser(bytes)
       let count = Int(try header.integer(UInt32.self))
       let expected = try header.integer(UInt32.self)
       guard count <= SuiteFormat.maximumRecordBytes else { return nil }
-      let payload = try header.raw(MemoryLayout<UInt64>.size + count)
+      let payload = try header.slice(MemoryLayout<UInt64>.size + count)
       guard checksum(of: payload) == expected else { return nil }
-      var parser = ByteParser(payload)
-      let sequence = try parser.integer(UInt64.self)
+      var parser = ValueParser(payload)
+      let sequence = try parser.bytes.integer(UInt64.self)
       let changeCount = try parser.count()
       var changes: [String: DefaultsValue?] = [:]
       for _ in 0..<changeCount {
         let key = try parser.key()
         changes.updateValue(try parser.change(), forKey: key)
       }
-      guard parser.isAtEnd, changes.count == changeCount else { return nil }
+      guard parser.bytes.isAtEnd, changes.count == changeCount else { return nil }
       let record = JournalRecord(sequence: sequence, changes: changes)
       return (record, SuiteFormat.recordHeaderBytes + count)
     } catch {

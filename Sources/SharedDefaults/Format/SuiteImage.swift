@@ -1,3 +1,5 @@
+import Platform
+
 /// The contents of a suite after a change: its values and the change's sequence number.
 package struct SuiteImage: Equatable {
   package var values: [String: DefaultsValue] = [:]
@@ -54,23 +56,25 @@ package struct SuiteImage: Equatable {
     guard bytes.starts(with: SuiteFormat.magic), bytes.count >= SuiteFormat.headerBytes else {
       throw .damaged("it does not begin like a suite")
     }
-    do throws(Malformed) {
+    do throws(FormatError) {
       var header = ByteParser(bytes[SuiteFormat.atVersion..<SuiteFormat.checkedEnd])
       let version = try header.integer(UInt32.self)
-      if version != SuiteFormat.version { throw Malformed() }
+      if version != SuiteFormat.version { throw FormatError.wrong }
       let expected = try header.integer(UInt32.self)
       let sequence = try header.integer(UInt64.self)
       let count = try header.integer(UInt64.self)
       guard sequence <= SuiteFormat.maximumSequence, count <= SuiteFormat.maximumSnapshotBytes,
         SuiteFormat.headerBytes + Int(count) <= bytes.count
-      else { throw Malformed() }
+      else { throw FormatError.wrong }
       let end = SuiteFormat.headerBytes + Int(count)
       let body = bytes[SuiteFormat.headerBytes..<end]
       let checked = bytes[SuiteFormat.atSequence..<SuiteFormat.checkedEnd]
-      guard checksum(of: checked + body) == expected else { throw Malformed() }
-      var parser = ByteParser(body)
+      guard checksum(of: checked + body) == expected else { throw FormatError.wrong }
+      var parser = ValueParser(body)
       let values = try parser.entries()
-      guard parser.isAtEnd, values.count <= SuiteFormat.maximumKeys else { throw Malformed() }
+      guard parser.bytes.isAtEnd, values.count <= SuiteFormat.maximumKeys else {
+        throw FormatError.wrong
+      }
       return (SuiteImage(values: values, sequence: sequence), end)
     } catch {
       if let version = newerVersion(of: bytes) { throw .newerVersion(version) }
