@@ -64,11 +64,8 @@ struct RecordCommand: ParsableCommand {
       summary = try recorder.run()
     } catch RecordingError.cannotSubscribe(.stopped) {
       return try endBySignal(signals)
-    } catch {
-      display.end()
-      throw error
     }
-    display.end()
+    global.terminal.endProgress()
     ProductLog.append(.info, "recording ended", summary.logged)
     if global.json {
       try global.terminal.printJSON(RecordingRecord(plan, summary), onOneLine: true)

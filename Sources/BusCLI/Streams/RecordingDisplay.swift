@@ -8,8 +8,6 @@ final class RecordingDisplay: Sendable {
   private struct State {
     var earlier: RecordingFigures?
     var hasReportedPageCache = false
-    /// Whether the last output was a progress line, which has no line break.
-    var isMidLine = false
   }
 
   private let terminal: Terminal
@@ -20,31 +18,16 @@ final class RecordingDisplay: Sendable {
   func show(_ report: RecordingReport) {
     switch report {
     case .waitingForStream(let stream):
-      say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
-    case .event(.publisherGone): say("the publisher is gone; waiting for it to return")
-    case .event(.publisherBack): say("the publisher is back")
+      terminal.say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
+    case .event(.publisherGone): terminal.say("the publisher is gone; waiting for it to return")
+    case .event(.publisherBack): terminal.say("the publisher is back")
     case .event(.losslessEnded):
-      end()
       terminal.warn("too slow to receive every frame: the publisher no longer waits for it")
-    case .event(.evicted): say("the publisher disconnected this recorder; reconnecting")
-    case .event(.paused(let reason)): say("paused: \(reason)")
-    case .event(.resumed): say("resumed")
+    case .event(.evicted): terminal.say("the publisher disconnected this recorder; reconnecting")
+    case .event(.paused(let reason)): terminal.say("paused: \(reason)")
+    case .event(.resumed): terminal.say("resumed")
     case .progress(let figures): show(figures)
     }
-  }
-
-  /// Ends the progress line before other output.
-  func end() {
-    let wasMidLine = state.withLock { state in
-      defer { state.isMidLine = false }
-      return state.isMidLine
-    }
-    if wasMidLine { terminal.endProgress() }
-  }
-
-  private func say(_ line: String) {
-    end()
-    terminal.say(line)
   }
 
   private func show(_ figures: RecordingFigures) {
@@ -56,16 +39,16 @@ final class RecordingDisplay: Sendable {
       return (state.earlier, !figures.isDirect && !state.hasReportedPageCache)
     }
     if earlier == nil, let refusal = figures.ringRefusal {
-      say(
+      terminal.say(
         "io_uring is unavailable (\(refusal.reason)): frames are written one at a time; "
           + "see `framebus doctor`")
     }
     if reportsPageCache {
-      say("the file system does not support direct writes: frames go through the page cache")
+      terminal.say(
+        "the file system does not support direct writes: frames go through the page cache")
     }
     guard let earlier else { return }
     terminal.progress(Self.line(figures, since: earlier))
-    state.withLock { $0.isMidLine = true }
   }
 
   static func line(_ figures: RecordingFigures, since earlier: RecordingFigures?) -> String {

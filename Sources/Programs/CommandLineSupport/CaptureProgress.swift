@@ -10,8 +10,6 @@ final class CaptureProgress: Sendable {
     var earlier: CaptureFigures?
     /// Whether the last line reported a wait for a subscriber.
     var isWaiting = false
-    /// Whether the cursor is at the end of a progress line.
-    var isMidLine = false
     var drops = DropNews()
   }
 
@@ -33,7 +31,6 @@ final class CaptureProgress: Sendable {
           isIdle
             ? "stream “\(stream)”: \(figures.frames) frames, waiting for a subscriber"
             : Self.line(figures, since: state.earlier))
-        state.isMidLine = true
         state.isWaiting = isIdle
       }
       state.earlier = figures
@@ -41,14 +38,6 @@ final class CaptureProgress: Sendable {
         ProductLog.append(
           .notice, "frames dropped: the source was too slow", [LogField("count", "\(count)")])
       }
-    }
-  }
-
-  /// Ends a redrawn line, so that other output can follow.
-  func end() {
-    state.withLock { state in
-      if state.isMidLine { terminal.endProgress() }
-      state.isMidLine = false
     }
   }
 

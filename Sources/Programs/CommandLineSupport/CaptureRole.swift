@@ -63,14 +63,8 @@ public struct CaptureRole {
     let display = CaptureProgress(terminal, stream: session.stream)
     var source = source
     defer { front.end() }
-    let figures: CaptureFigures
-    do {
-      figures = try CaptureRunner(session).run(&source) { display.show($0) }
-    } catch {
-      display.end()
-      throw error
-    }
-    display.end()
+    let figures = try CaptureRunner(session).run(&source) { display.show($0) }
+    terminal.endProgress()
     ProductLog.append(.notice, "capture ended", figures.logged)
     if global.json {
       let summary = CaptureSummary(

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 
 /// Writes a program's output: data to standard output, errors and progress to standard error. Uses
 /// colour only on a terminal, and never with `NO_COLOR`.
@@ -13,6 +14,8 @@ public struct Terminal: Sendable {
   /// Whether standard error is a terminal, so that a progress line can be redrawn.
   public let isInteractive: Bool
   private let hasColour: Bool
+  /// Whether the cursor of standard error is at the end of a redrawn line.
+  private static let isMidLine = Mutex(false)
 
   public init(isQuiet: Bool = false, isVerbose: Bool = false) {
     self.isQuiet = isQuiet
@@ -61,22 +64,33 @@ public struct Terminal: Sendable {
     ProductLog.append(.error, lines)
   }
 
-  /// Shows progress: redrawn in place on a terminal, else one line per call.
+  /// Shows progress: redrawn in place on a terminal, else one line per call. Other lines on
+  /// standard error begin below it.
   public func progress(_ line: String) {
     if isQuiet { return }
-    writeError(isInteractive ? "\r\u{1b}[K" + line.plain : line.plain + "\n")
+    guard isInteractive else { return writeError(line.plain + "\n") }
+    Self.isMidLine.withLock { isMidLine in
+      isMidLine = true
+      write("\r\u{1b}[K" + line.plain)
+    }
   }
 
-  /// Ends a redrawn progress line before other output.
-  public func endProgress() {
-    if isInteractive && !isQuiet { writeError("\n") }
-  }
+  /// Ends a redrawn progress line before output elsewhere.
+  public func endProgress() { writeError("") }
 
   private func coloured(_ text: String, _ colour: Int) -> String {
     hasColour ? "\u{1b}[1;\(colour)m\(text)\u{1b}[0m" : text
   }
 
   private func writeError(_ text: String) {
+    Self.isMidLine.withLock { isMidLine in
+      let text = isMidLine ? "\n" + text : text
+      isMidLine = false
+      if !text.isEmpty { write(text) }
+    }
+  }
+
+  private func write(_ text: String) {
     // A closed standard error is ignored.
     try? writeFully(Array(text.utf8), to: 2)
   }

@@ -76,14 +76,8 @@ struct Send: ParsableCommand {
     }
     let runner = UploadRunner(
       plan, to: destination, in: group, stop: signals.stop, report: { display.show($0) })
-    let summary: UploadSummary
-    do {
-      summary = try runner.run()
-    } catch {
-      display.end()
-      throw error
-    }
-    display.end()
+    let summary = try runner.run()
+    global.terminal.endProgress()
     ProductLog.append(summary)
     #if Media
       if let address = (destination as? EncodingDestination)?.entryAddress {

@@ -9,8 +9,6 @@ import WHIP
 /// Shows the progress and the result of an upload on standard error. Standard output has only JSON.
 final class ProgressDisplay: Sendable {
   private let terminal: Terminal
-  /// Whether the cursor is at the end of a progress line.
-  private let isMidLine = Mutex(false)
   private let log = Mutex(UploadLog())
   /// Media that the endpoint refuses and that were reported.
   private let refused = Mutex<Set<MediaKind>>([])
@@ -20,20 +18,17 @@ final class ProgressDisplay: Sendable {
   func show(_ report: UploadReport) {
     log.withLock { $0.append(report) }
     switch report {
-    case .progress(let progress):
-      isMidLine.withLock { $0 = true }
-      terminal.progress(Self.line(progress))
+    case .progress(let progress): terminal.progress(Self.line(progress))
     case .waitingForStream(let stream):
-      say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
-    case .attached(let stream, let policy): detail("reading “\(stream)”, \(policy)")
-    case .publisherGone: say("the publisher is gone; waiting for it to come back")
-    case .publisherBack: say("the publisher is back")
+      terminal.say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
+    case .attached(let stream, let policy): terminal.detail("reading “\(stream)”, \(policy)")
+    case .publisherGone: terminal.say("the publisher is gone; waiting for it to come back")
+    case .publisherBack: terminal.say("the publisher is back")
     case .losslessEnded:
-      end()
       terminal.warn("too slow to receive every frame: the publisher no longer waits")
-    case .soundRefused(let stream, let refusal): say("“\(stream)” is left out: \(refusal)")
+    case .soundRefused(let stream, let refusal): terminal.say("“\(stream)” is left out: \(refusal)")
     case .format(let format):
-      detail(
+      terminal.detail(
         "frames are \(format.width)×\(format.height) \(format.fourcc), "
           + "\(format.byteCount) bytes")
     }
@@ -49,21 +44,19 @@ final class ProgressDisplay: Sendable {
       }
       ProductLog.append(report)
       switch report {
-      case .connection(.offered(let address)): detail("\(address) accepted the offer")
-      case .connection(.refused(let kind)): say(kind.refusal)
+      case .connection(.offered(let address)): terminal.detail("\(address) accepted the offer")
+      case .connection(.refused(let kind)): terminal.say(kind.refusal)
       case .connection(.recommended(let servers)):
         let names = servers.map(\.description).joined(separator: ", ")
-        detail("the endpoint recommends \(names.plain)")
+        terminal.detail("the endpoint recommends \(names.plain)")
       case .connection(.notUsed(let error)):
-        end()
         terminal.warn("going on without \(error)")
-      case .connection(.connected): say("connected; sending live")
+      case .connection(.connected): terminal.say("connected; sending live")
       case .connection(.bitrate(let bitsPerSecond)):
-        detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
+        terminal.detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
       case .connection(.candidatesRefused(let error)):
-        detail("the endpoint accepts no further candidates: \(error)")
+        terminal.detail("the endpoint accepts no further candidates: \(error)")
       case .connection(.notRemoved(let error)):
-        end()
         terminal.warn("the endpoint may keep the session until it times out: \(error)")
       case .connection(.ended): break
       case .reconnecting(let error, let pause): showLoss(error, next: pause)
@@ -75,26 +68,7 @@ final class ProgressDisplay: Sendable {
   func showLoss(_ error: any Error, next pause: Duration) {
     let seconds = Self.tenths(
       Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
-    say("\(error); trying again in \(seconds) s")
-  }
-
-  /// Ends a redrawn line, before other output.
-  func end() {
-    let wasMidLine = isMidLine.withLock { state in
-      defer { state = false }
-      return state
-    }
-    if wasMidLine { terminal.endProgress() }
-  }
-
-  private func say(_ line: String) {
-    end()
-    terminal.say(line)
-  }
-
-  private func detail(_ line: String) {
-    if terminal.isVerbose { end() }
-    terminal.detail(line)
+    terminal.say("\(error); trying again in \(seconds) s")
   }
 
   func show(_ summary: UploadSummary, asJSON: Bool) throws {

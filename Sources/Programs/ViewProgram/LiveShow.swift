@@ -21,7 +21,6 @@
     private let terminal: Terminal
     /// Ends the current run.
     private let current = Mutex<StopSignal?>(nil)
-    private let isMidLine = Mutex(false)
 
     init(
       _ streams: [StreamName], to viewers: Viewers, _ encoder: EncoderSettings,
@@ -61,7 +60,7 @@
         do {
           try runOnce(stop)
         } catch {
-          if "\(error)" != lastError { warn("\(error)") }
+          if "\(error)" != lastError { terminal.warn("\(error)") }
           lastError = "\(error)"
         }
         figures.rest()
@@ -95,35 +94,16 @@
 
     private func show(_ report: UploadReport) {
       switch report {
-      case .progress:
-        isMidLine.withLock { $0 = true }
-        terminal.progress(figures.line)
+      case .progress: terminal.progress(figures.line)
       case .waitingForStream(let stream):
-        say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
-      case .publisherGone: say("the publisher is gone; waiting for it to come back")
-      case .publisherBack: say("the publisher is back")
-      case .soundRefused(let stream, let refusal): say("“\(stream)” is left out: \(refusal)")
+        terminal.say(
+          "waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
+      case .publisherGone: terminal.say("the publisher is gone; waiting for it to come back")
+      case .publisherBack: terminal.say("the publisher is back")
+      case .soundRefused(let stream, let refusal):
+        terminal.say("“\(stream)” is left out: \(refusal)")
       case .attached, .losslessEnded, .format: break
       }
-    }
-
-    private func say(_ line: String) {
-      end()
-      terminal.say(line)
-    }
-
-    private func warn(_ line: String) {
-      end()
-      terminal.warn(line)
-    }
-
-    /// Ends a redrawn line, before other output.
-    func end() {
-      let wasMidLine = isMidLine.withLock { state in
-        defer { state = false }
-        return state
-      }
-      if wasMidLine { terminal.endProgress() }
     }
   }
 #endif

@@ -46,7 +46,7 @@ import UploadGStreamer
       try announce(page, at: address, streams)
       try show.run(until: signals.stop)
       page.stop()
-      show.end()
+      global.terminal.endProgress()
       if global.json {
         try global.terminal.printJSON(
           ViewSummary(viewers: viewers.admittedCount, frames: show.figures.frames),
