@@ -5,7 +5,18 @@ import Glibc
 package func waitUntilReadable(
   _ descriptors: [Int32], until deadline: Deadline
 ) throws(SystemError) -> [Bool] {
-  var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+  try waitUntilReady(descriptors.map { ($0, .readable) }, until: deadline).map { !$0.isEmpty }
+}
+
+/// Waits until one of the descriptors is ready for its events or hung up, or the deadline passes.
+/// - Returns: for each descriptor, in order, what happened; all empty after the deadline.
+package func waitUntilReady(
+  _ descriptors: [(number: Int32, events: EventLoop.Events)], until deadline: Deadline
+) throws(SystemError) -> [EventLoop.Events] {
+  // poll(2) and epoll(7) use the same bits.
+  var polled = descriptors.map {
+    pollfd(fd: $0.number, events: Int16(truncatingIfNeeded: $0.events.rawValue), revents: 0)
+  }
   while true {
     // Rounded up, because a wait that ends early would only be repeated.
     let now = monotonicNowNs()
@@ -15,7 +26,9 @@ package func waitUntilReadable(
     let count = unsafe polled.withUnsafeMutableBufferPointer {
       unsafe poll($0.baseAddress, nfds_t($0.count), slice)
     }
-    if count > 0 || (count == 0 && deadline.isPast) { return polled.map { $0.revents != 0 } }
+    if count > 0 || (count == 0 && deadline.isPast) {
+      return polled.map { EventLoop.Events(rawValue: UInt32(UInt16(bitPattern: $0.revents))) }
+    }
     if count < 0, errno != EINTR { throw .last("poll") }
   }
 }

@@ -73,12 +73,22 @@ curl_outcome curl_client_run(curl_client *client, struct curl_exchange *exchange
 void curl_exchange_clear(struct curl_exchange *exchange);
 void curl_client_destroy(curl_client *client);
 
-/// Connects by TLS, and forwards bytes between the server and `local`, a connected non-blocking
-/// socket, until one of the two closes: then the outcome is CURL_ANSWERED. If `local` is -1, it
-/// only connects.
-curl_outcome curl_tunnel_run(struct curl_server *server, int local);
+/// A TLS connection. One thread at a time may use it.
+typedef struct curl_tunnel curl_tunnel;
 
-/// Returns a socket that listens on 127.0.0.1, and stores its port; -1 and errno on failure.
-int curl_tunnel_listen(uint16_t *port);
-/// Accepts a connection as a non-blocking socket; -1 and errno on failure.
-int curl_tunnel_accept(int listener);
+/// NULL if out of memory.
+curl_tunnel *curl_tunnel_create(void);
+curl_outcome curl_tunnel_connect(curl_tunnel *tunnel, struct curl_server *server);
+/// The socket of a connected tunnel, to wait for; -1 on failure.
+int curl_tunnel_socket(curl_tunnel *tunnel);
+/// Sends or receives without blocking. Returns the number of bytes, or one of the two below.
+ptrdiff_t curl_tunnel_send(curl_tunnel *tunnel, const void *bytes, size_t count);
+ptrdiff_t curl_tunnel_receive(curl_tunnel *tunnel, void *bytes, size_t count);
+enum {
+  /// Nothing can be moved now.
+  CURL_TUNNEL_WAIT = -1,
+  /// The connection has ended.
+  CURL_TUNNEL_CLOSED = -2,
+};
+/// Closes the connection.
+void curl_tunnel_destroy(curl_tunnel *tunnel);
