@@ -12,13 +12,8 @@ package struct BellPair: ~Copyable {
   package let hearing: Descriptor
 
   package init() throws(SystemError) {
-    var ends: InlineArray<2, Int32> = [-1, -1]
-    var span = ends.mutableSpan
-    let result = unsafe span.withUnsafeMutableBufferPointer {
-      // SAFETY: the call writes two numbers, which the array holds.
-      unsafe linux_one_way_socket_pair($0.baseAddress!)
-    }
-    guard result == 0 else { throw .last("socketpair") }
+    // SAFETY: the call writes two numbers.
+    let ends = try unsafe descriptorPair("socketpair", linux_one_way_socket_pair)
     ringing = SharedDescriptor(owning: ends[0])
     hearing = Descriptor(owning: ends[1])
   }

@@ -8,13 +8,8 @@ package struct OneWayPipe: ~Copyable {
   package let writeEnd: Descriptor
 
   package init() throws(SystemError) {
-    var ends: InlineArray<2, Int32> = [-1, -1]
-    var span = ends.mutableSpan
-    let result = unsafe span.withUnsafeMutableBufferPointer {
-      // SAFETY: pipe2 writes two numbers, which the array holds.
-      unsafe linux_pipe($0.baseAddress!)
-    }
-    guard result == 0 else { throw .last("pipe2") }
+    // SAFETY: the call writes two numbers.
+    let ends = try unsafe descriptorPair("pipe2", linux_pipe)
     readEnd = Descriptor(owning: ends[0])
     writeEnd = Descriptor(owning: ends[1])
   }
@@ -22,6 +17,19 @@ package struct OneWayPipe: ~Copyable {
   /// Returns one end and closes the other, for example once a child has its copy.
   package consuming func takeReadEnd() -> Descriptor { readEnd }
   package consuming func takeWriteEnd() -> Descriptor { writeEnd }
+}
+
+/// Makes a call that opens two descriptors.
+///
+/// SAFETY: the caller passes a function that writes two numbers.
+@unsafe func descriptorPair(
+  _ operation: String, _ open: (UnsafeMutablePointer<Int32>) -> Int32
+) throws(SystemError) -> InlineArray<2, Int32> {
+  var ends: InlineArray<2, Int32> = [-1, -1]
+  var span = ends.mutableSpan
+  let result = unsafe span.withUnsafeMutableBufferPointer { unsafe open($0.baseAddress!) }
+  guard result == 0 else { throw .last(operation) }
+  return ends
 }
 
 /// Reads the available bytes, at most `limit`; empty at the end of the file.
