@@ -1,7 +1,7 @@
 import Platform
 
-/// Opens the volatile directory of one group, `ID`. A reboot removes it; the group's owner recreates
-/// it by opening the group.
+/// Opens the volatile directory of one group, `ID`. A reboot removes it; the group's owner
+/// recreates it by opening the group.
 enum RunDirectory {
   /// The bytes of a stream's socket path besides directory and name: a slash, `.sock`, and the
   /// suffix of the temporary name to which it is bound.

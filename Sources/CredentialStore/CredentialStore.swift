@@ -46,8 +46,8 @@ public final class CredentialStore: Sendable {
     }
   }
 
-  /// What a confined role needs of the store's files: the sealed items and its own audit log, but no
-  /// key. Its key comes by a descriptor (``HandOver``).
+  /// What a confined role needs of the store's files: the sealed items and its own audit log, but
+  /// no key. Its key comes by a descriptor (``HandOver``).
   package static func grants(for role: Role, in group: AppGroup) -> [PathGrant] {
     StoreFiles.grants(for: role, in: group)
   }
