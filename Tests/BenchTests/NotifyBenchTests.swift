@@ -14,7 +14,7 @@ import Testing
 
   @Test func everyRowHasFiguresOfNotificationsAndBaselines() throws {
     let arguments = ["bench", "notify", "--seconds", "0.5", "--rounds", "1", "--json"]
-    let result = try run("framebus", arguments)
+    let result = try run("framebus", arguments, within: .seconds(300))
     #expect(result.status == .exited(0), "\(result.errors)")
     let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
     let records = try #require(object as? [[String: Any]])

@@ -149,7 +149,7 @@ import Testing
     let lockPath = "\(world.group.streamsPath)/\(world.stream).lock"
     try Data().write(to: URL(filePath: lockPath))
     try FileManager.default.setAttributes([.ownerAccountID: 4242], ofItemAtPath: lockPath)
-    #expect(refusal(in: world).contains("belongs to user 4242"))
+    #expect(refusal(in: world).contains("belongs to user 4242,"))
     #expect(refusal(in: world).contains(lockPath))
     try FileManager.default.removeItem(atPath: lockPath)
     try FileManager.default.createDirectory(atPath: lockPath, withIntermediateDirectories: false)

@@ -15,7 +15,7 @@
     func frameEntersGStreamerInMappedPool(shape: String) throws {
       let bench = try Bench()
       let group = try AppGroup.create(.local, root: bench.root.path)
-      let publisher = try bench.publish("live", "\(shape):60:10000")
+      let publisher = try bench.publish("live", "\(shape):300:10000")
       let destination = try WatchedDestination(path: bench.file("out.mkv"))
       let runner = UploadRunner(
         UploadPlan(stream: try StreamName("screen")), to: destination, in: group,
