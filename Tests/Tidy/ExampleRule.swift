@@ -91,3 +91,19 @@ enum GuideRule {
       && wanted.rest == Array(found.rest.dropLast(found.rest.last == "" ? 1 : 0))
   }
 }
+
+/// docs/decisions/README.md lists each decision by its number, file and title.
+enum DecisionRule {
+  static func check(_ list: SourceFile, against pages: [SourceFile]) -> [Finding] {
+    pages.compactMap { page in
+      let file = page.path.split(separator: "/").last ?? ""
+      let heading = page.lines[0].dropFirst(2).split(separator: ": ", maxSplits: 1)
+      guard heading.count == 2, file.hasPrefix(heading[0] + "-") else {
+        return page.finding(0, "a heading that is not “# NNNN: TITLE”, with the file's number")
+      }
+      let row = "| [\(heading[0])](\(file)) | \(heading[1]) | "
+      if list.lines.contains(where: { $0.hasPrefix(row) }) { return nil }
+      return list.finding(0, "lacks the row \(row)")
+    }
+  }
+}

@@ -231,6 +231,18 @@ import Testing
     #expect(GuideRule.checkEdits(guide(" one"), of: []).count == 1)
   }
 
+  @Test func aDecisionThatIsNotListedIsFound() {
+    func findings(_ heading: String, _ row: String) -> Int {
+      DecisionRule.check(
+        SourceFile(path: "docs/decisions/README.md", text: row),
+        against: [SourceFile(path: "docs/decisions/0001-a.md", text: heading)]
+      ).count
+    }
+    #expect(findings("# 0001: A", "| [0001](0001-a.md) | A | accepted |") == 0)
+    #expect(findings("# 0001: B", "| [0001](0001-a.md) | A | accepted |") == 1)
+    #expect(findings("# 1. A", "| [0001](0001-a.md) | A | accepted |") == 1)
+  }
+
   @Test func aPhraseThatIsNotPlainEnglishIsFound() {
     for (phrase, _) in WordRules.strange {
       let text = "/// Says \(phrase) here.\n"

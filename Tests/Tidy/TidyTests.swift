@@ -88,4 +88,13 @@ import Testing
       expectNone(GuideRule.checkEdits(guide, of: files))
     }
   }
+
+  @Test func decisionsAreListed() throws {
+    let pages = files.filter {
+      $0.path.hasPrefix("docs/decisions/") && !$0.path.hasSuffix("README.md")
+        && !$0.path.hasSuffix("0000-template.md")
+    }
+    let list = try #require(files.first { $0.path == "docs/decisions/README.md" })
+    expectNone(DecisionRule.check(list, against: pages))
+  }
 }
