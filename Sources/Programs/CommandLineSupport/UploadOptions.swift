@@ -41,8 +41,8 @@ public struct UploadOptions: ParsableArguments {
     help: ArgumentHelp(
       "Credential for the destination's own secret.",
       discussion: """
-        It is \(DestinationKind.secrets(of: "secret")). Opened as role extension, or as the role \
-        of --role.
+        It is \(DestinationKind.secrets(of: "secret")). Opened in the role of --role \
+        (default: extension).
         """,
       valueName: "service/account"))
   public var secret: String?
