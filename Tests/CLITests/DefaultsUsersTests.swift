@@ -31,7 +31,7 @@ struct DefaultsUsersTests {
     return try user.map { try $0.run("framebus", all) } ?? run("framebus", all)
   }
 
-  @Test func membersWhoMayPublishWriteAndOtherMembersRead() throws {
+  @Test func publishingMembersWriteAndOtherMembersRead() throws {
     let capture = try TestUser()
     let viewer = try TestUser()
     #expect(try defaults(host, "write", "s", "first", "1").status.isSuccess)

@@ -130,7 +130,7 @@ import Testing
     #expect(nowhere.errors.contains("none: No such file or directory"))
   }
 
-  @Test func wrongUseIsToldApartFromFailures() throws {
+  @Test func misuseIsDistinguishedFromFailures() throws {
     for wrong in [
       ["append"], ["append", "x", "--level", "loud"], ["append", "x", "--metadata", "k"],
       ["--level", "loud"], ["--since", "yesterday"], ["--metadata", "k"], ["--role", "A B"],

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CopyNextTests {
-  @Test func aCopyHasTheBytesAndWhatIsSaidBesideThem() throws {
+  @Test func aCopyHasTheBytesAndTheMetadata() throws {
     let world = try World()
     var publisher = try world.encodingPublisher { $0.ringDepth = 4 }
     var subscriber = try world.subscriber(.keepLatest(4))

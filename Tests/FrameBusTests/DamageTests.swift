@@ -152,7 +152,7 @@ import Testing
     return true
   }
 
-  @Test func theFirstFrameAndTheFirstOfASuccessorAreWhollyDamaged() throws {
+  @Test func firstFrameAndFirstFrameOfASuccessorAreFullyDamaged() throws {
     let world = try World()
     var publisher = try world.publisher()
     var subscriber = try world.subscriber()

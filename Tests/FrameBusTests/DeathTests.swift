@@ -55,7 +55,7 @@ import Testing
     #expect(try listStreams(in: world.group).first?.subscribers == [])
   }
 
-  @Test func aStoppedSubscriberStallsNobodyAndGoesOnLater() throws {
+  @Test func stoppedSubscriberStallsNoOtherAndContinuesLater() throws {
     let world = try World()
     var publisher = try world.publisher()
     let stopped = try world.worker("subscribe", "frames=3", "holds=2", "keep=1")

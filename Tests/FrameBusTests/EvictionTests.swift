@@ -6,7 +6,7 @@ import Testing
 
 /// Who does not take the memory it is sent loses its place, and nothing that it holds.
 @Suite(.serialized) struct EvictionTests {
-  @Test func aStoppedSubscriberIsEvictedKeepsWhatItHoldsAndComesBack() throws {
+  @Test func stoppedSubscriberIsEvictedKeepsItsLeasesAndReattaches() throws {
     let world = try World()
     var publisher = try world.publisher()
     let worker = try world.worker(
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func aSubscriberWhoseConnectionWasCutGoesOnWhereItWas() throws {
+  @Test func subscriberWithACutConnectionContinuesAtItsPosition() throws {
     let world = try World()
     var publisher = try world.publisher { $0.ringDepth = 64 }
     let worker = try world.worker(

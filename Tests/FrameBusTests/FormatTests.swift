@@ -62,7 +62,7 @@ import Testing
     for expected in 3...10 { #expect(late.nextNumber() == UInt64(expected)) }
   }
 
-  @Test func aFormatChangedTwiceWithoutAFrameBetweenDisturbsNobody() throws {
+  @Test func formatChangedTwiceWithoutAFrameBetweenDisturbsNoSubscriber() throws {
     let world = try World()
     var publisher = try world.publisher { $0.ringDepth = 4 }
     var subscriber = try world.subscriber(.keepLatest(4))

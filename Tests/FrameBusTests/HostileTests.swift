@@ -52,7 +52,7 @@ import Testing
   }
 
   /// A `sem_t` tells glibc how to call the kernel: what a peer writes there must not end us.
-  @Test func aSubscriberThatSpoilsItsSemaphoreHarmsNobody() throws {
+  @Test func subscriberThatCorruptsItsSemaphoreHarmsNoOther() throws {
     let world = try World()
     let publisher = try world.worker("publish", "intervalUs=200")
     try publisher.waitForOutput("publishing")
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func aLosslessSubscriberThatOnlyPretendsToGetOnIsGivenUp() throws {
+  @Test func losslessSubscriberThatFakesProgressLosesLosslessDelivery() throws {
     let world = try World()
     var publisher = try world.publisher {
       $0.allowsLossless = true
@@ -111,7 +111,7 @@ import Testing
     #expect(try listStreams(in: world.group).first?.subscribers.first?.isLossless == false)
   }
 
-  @Test func aSubscriberThatForksAndExecsTearsNobodysFrames() throws {
+  @Test func subscriberThatForksAndExecsTearsNoFrame() throws {
     let world = try World()
     var publisher = try world.publisher { $0.holdQuota = 64 }
     let peer = try HostilePeer("deserter", in: world)
@@ -128,7 +128,7 @@ import Testing
     try waitUntil("the place is free") { publisher.subscriberCount == 1 }
   }
 
-  @Test func subscribersThatHangUpWhileTheyReadTearNobodysFrames() throws {
+  @Test func subscribersThatDetachWhileReadingTearNoFrame() throws {
     let world = try World()
     var publisher = try world.publisher { $0.holdQuota = 64 }
     let peer = try HostilePeer("quitter", in: world)
@@ -221,7 +221,7 @@ import Testing
     #expect(result.output.contains("finished ended received 1"), "\(result.output)")
   }
 
-  @Test func aPublisherThatAcceptsNobodyIsWaitedFor() throws {
+  @Test func subscriberWaitsForAPublisherThatDoesNotAccept() throws {
     let world = try World()
     let peer = try HostilePeer("deaf", in: world)
     try peer.program.waitForOutput("ready")

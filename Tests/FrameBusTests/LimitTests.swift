@@ -6,7 +6,7 @@ import Testing
 @testable import FrameBus
 
 @Suite struct LimitTests {
-  @Test func sixtyFourSubscribersFitAndTheNextIsToldSo() throws {
+  @Test func sixtyFourSubscribersFitAndTheNextIsRefused() throws {
     let world = try World()
     var publisher = try world.publisher { $0.placesPerUser = 64 }
     let crowd = try (0..<64).map { _ in Shelf(try world.subscriber { $0.holds = 16 }) }

@@ -34,7 +34,7 @@ import Testing
     #expect(try receivedNumber(&subscriber) == 3)
   }
 
-  @Test func oneThatDoesNotGetOnLosesLosslessDeliveryAndNobodyIsStalled() throws {
+  @Test func subscriberWithoutProgressLosesLosslessDeliveryAndStallsNoOther() throws {
     let world = try World()
     var publisher = try world.publisher {
       $0.allowsLossless = true
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func withoutABudgetOneThatCrawlsIsWaitedForAsLongAsItGetsOn() throws {
+  @Test func withoutABudgetASlowSubscriberIsWaitedForWhileItMakesProgress() throws {
     let world = try World()
     var publisher = try world.publisher {
       $0.allowsLossless = true

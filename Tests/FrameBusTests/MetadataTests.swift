@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func metadataComesBackFromItsDescriptor() throws {
+  @Test func metadataSurvivesItsDescriptor() throws {
     let format = try format.get()
     for orientation in Orientation.allCases {
       var metadata = FrameMetadata(ptsNs: .min, capturedAtNs: .max)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct PolicyTests {
-  @Test func allWhoAskForEveryNthFrameSeeTheSameOnes() throws {
+  @Test func subscribersOfEveryNthFrameReceiveTheSameFrames() throws {
     let world = try World()
     var publisher = try world.publisher()
     var early = try world.subscriber(.everyNth(3))
@@ -38,7 +38,7 @@ import Testing
     #expect(try receivedNumber(&subscriber) == 30)
   }
 
-  @Test func afterAGapAnEncodedStreamGoesOnWithTheNextKeyFrame() throws {
+  @Test func afterAGapAnEncodedStreamContinuesWithTheNextKeyFrame() throws {
     let world = try World()
     var publisher = try world.encodingPublisher { $0.ringDepth = 4 }
     var subscriber = try world.subscriber(.keyFrameAware)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [SubscriberPolicy.keepLatest(2), .latest, .everyNth(1)])
-  func whereNoKeyFrameIsLeftAllBeginWithTheNextThatComes(policy: SubscriberPolicy) throws {
+  func withoutAKeyFrameInTheRingAllBeginWithTheNextOne(policy: SubscriberPolicy) throws {
     let world = try World()
     var publisher = try world.encodingPublisher { $0.ringDepth = 2 }
     for _ in 1...9 { try publishEncoded(&publisher, keyEvery: 5) }
@@ -100,8 +100,8 @@ import Testing
   @Test(arguments: [
     SubscriberPolicy.latest, .keepLatest(1), .keepLatest(4), .everyNth(3), .keyFrameAware,
   ])
-  func whatIsReceivedAndWhatIsDroppedAddUp(policy: SubscriberPolicy) throws {
-    let seed = TestSeed(for: "whatIsReceivedAndWhatIsDroppedAddUp")
+  func receivedAndDroppedFramesAddUp(policy: SubscriberPolicy) throws {
+    let seed = TestSeed(for: "receivedAndDroppedFramesAddUp")
     var random = seed.generator
     let world = try World()
     var publisher = try world.encodingPublisher { $0.ringDepth = 4 }

@@ -6,7 +6,7 @@ import Testing
 
 /// What publisher and subscriber tell each other beside frames.
 @Suite struct StateTests {
-  @Test func aPauseIsToldBetweenTheFramesBeforeAndAfter() throws {
+  @Test func pauseIsReportedBetweenTheFramesBeforeAndAfter() throws {
     let world = try World()
     var publisher = try world.publisher()
     let told = Story()
@@ -35,7 +35,7 @@ import Testing
       "a pause without a poll is not an event")
   }
 
-  @Test func aSleeperIsToldOfAPause() throws {
+  @Test func sleeperReceivesAPause() throws {
     let world = try World()
     var publisher = try world.publisher()
     let worker = try world.worker("subscribe")
@@ -89,7 +89,7 @@ import Testing
 }
 
 extension StateTests {
-  @Test func aProgramIsToldWhenItsStreamComesUpChangesAndGoes() throws {
+  @Test func streamChangedReportsStartChangeAndEnd() throws {
     let world = try World()
     let told = Story()
     do {

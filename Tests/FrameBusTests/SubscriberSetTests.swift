@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func aFullSetSaysSo() {
+  @Test func addingToAFullSetIsAnError() {
     #expect("\(SubscriberSet.AddError.full(maximumCount: 1024))".contains("another set"))
   }
 

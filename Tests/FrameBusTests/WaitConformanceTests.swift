@@ -119,7 +119,7 @@ struct Way: Sendable, CustomTestStringConvertible {
 
   /// The socket does not end, but the process does.
   @Test(arguments: Way.all)
-  func theDeathOfAPublisherWhoseChildKeepsItsSocketsIsNoticedWhileAsleep(_ way: Way) throws {
+  func sleeperNoticesADeadPublisherWhoseChildKeepsItsSockets(_ way: Way) throws {
     let publisher = try HostilePeer("parent", in: world)
     try publisher.program.waitForOutput("ready")
     let waiter = try start(way)
@@ -130,7 +130,7 @@ struct Way: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: Way.all)
-  func aLargerPoolThatComesWhileAsleepIsUsed(_ way: Way) throws {
+  func sleepingSubscriberUsesALargerPool(_ way: Way) throws {
     var publisher = try world.publisher { $0.allowsLossless = true }
     let waiter = try start(way)
     for width in [64, 1280, 64, 2560] {
@@ -144,7 +144,7 @@ struct Way: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: Way.all)
-  func aWaiterThatWasStoppedAndInterruptedGoesOn(_ way: Way) throws {
+  func stoppedAndInterruptedWaiterContinues(_ way: Way) throws {
     var publisher = try world.publisher { $0.allowsLossless = true }
     let waiter = try start(way)
     for number in 1...3 {

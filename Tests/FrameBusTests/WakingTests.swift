@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(.enabled(if: SystemCalls.canBeTraced, "strace is missing: apt install strace"))
-  func whileNobodySleepsThereAreNoSystemCallsToWakeOrToWait() throws {
+  func withoutSleepersThereAreNoSystemCallsToWakeOrWait() throws {
     let world = try World()
     let publisher = try world.worker("publish", "lossless=1", "intervalUs=2000")
     try publisher.waitForOutput("publishing")
@@ -66,7 +66,7 @@ import Testing
     #expect(subscriber.output.text.count > before, "frames arrive meanwhile")
   }
 
-  @Test func aSleeperBesideOneWhoMakesWakingFailStillReceives() throws {
+  @Test func sleeperReceivesBesideOneThatMakesWakingFail() throws {
     let world = try World()
     var publisher = try world.publisher()
     let peer = try HostilePeer("poisoner", in: world)
@@ -85,7 +85,7 @@ import Testing
     #expect(try numbers.receive() == 0)
   }
 
-  @Test func bellsThatAreNeverHeardStallNobody() throws {
+  @Test func unreadBellsStallNoPoster() throws {
     let world = try World()
     var publisher = try world.publisher()
     let peer = try HostilePeer("bellringers", in: world)

@@ -79,7 +79,7 @@ import Testing
     #expect(throws: SystemError.self) { try directory.removeTree("deep") }
   }
 
-  @Test func aLockExcludesOthersUntilItsHolderGoes() throws {
+  @Test func lockExcludesOthersUntilItsHolderExits() throws {
     let directory = try Directory(path: root.path)
     do {
       let lock = try #require(try held("lock", in: directory))

@@ -55,7 +55,7 @@ private final class Signaller {
 
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct PeerProcessTests {
-  @Test func aSignalToAnotherUsersProcessIsRefusedAndToOneThatEndedGoesNowhere() throws {
+  @Test func signalToAnotherUsersProcessIsRefusedAndToAnEndedOneHasNoEffect() throws {
     try withWatchdog {
       let user = try TestUser()
       let own = try Listener { try user.start($0, $1) }

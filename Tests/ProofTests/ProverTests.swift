@@ -11,7 +11,7 @@ import Testing
   .enabled(
     if: crashPointsAreCompiled, "built without crash points: swift test --traits CrashPoints"))
 struct CrashTests {
-  @Test func whoeverDiesAtAnyCrashPointHarmsNobodyElse() throws {
+  @Test func deathAtAnyCrashPointHarmsNoOtherProcess() throws {
     let output = try prove("crash", "passes=1", within: .seconds(900))
     #expect(output.contains("died at each of \(CrashPoint.allCases.count) points"))
   }
@@ -24,7 +24,7 @@ struct CrashTests {
 }
 
 @Suite struct SiegeTests {
-  @Test func hostileMembersHarmNobodyElse() throws {
+  @Test func hostileMembersHarmNoOther() throws {
     #expect(try prove("siege", "seconds=1").contains("withstood scribble, "))
   }
 }

@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func aThousandWindowsAndOneThatNeverRestsHoldUpNothing() throws {
+  @Test func aThousandWindowsAndAMovingOneDelayNoFrame() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")

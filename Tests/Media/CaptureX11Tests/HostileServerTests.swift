@@ -166,7 +166,7 @@ import Testing
   }
 
   /// As after `kill -STOP`, or while a client has grabbed the server.
-  @Test func aServerThatWasStoppedGoesOn() throws {
+  @Test func stoppedServerContinues() throws {
     try withWatchdog {
       let world = try ScreenWorld()
       try world.paint("#112233")
