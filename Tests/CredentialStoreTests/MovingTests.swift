@@ -121,7 +121,7 @@ import Testing
     #expect(try to.open().list().isEmpty)
   }
 
-  /// A stranger signs what they like: what is inside must still be that of the one who had the key.
+  /// A stranger can sign any file, but the content must still be signed with the exporter's key.
   @Test func aFileSignedAnewByAStrangerIsRefused() throws {
     let stranger = try RoleKeys(seed: SecretBytes.random(byteCount: 32))
     let file = try exported()

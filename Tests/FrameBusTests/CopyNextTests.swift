@@ -76,8 +76,8 @@ import Testing
     }
   }
 
-  /// Frames of every size, from those that are always had to those that are overwritten nearly
-  /// always while they are copied.
+  /// Frames of every size, from those that are always copied in time to those that are nearly
+  /// always overwritten meanwhile.
   @Test(arguments: [1, 16, 4096, 65_535])
   func noCopyIsEverTornHoweverFastThePublisherIs(rows: Int) throws {
     let world = try World()

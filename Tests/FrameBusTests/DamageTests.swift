@@ -4,7 +4,7 @@ import Testing
 
 @testable import FrameBus
 
-/// What changed, as rectangles, against a map of the pixels that did.
+/// Damage rectangles, compared with a map of the changed pixels.
 @Suite struct DamageTests {
   /// All rectangles of a picture of 3×3 pixels, three at a time.
   @Test func everyUnionOfThreeRectanglesCoversThem() {
@@ -178,7 +178,7 @@ import Testing
   }
 }
 
-/// Which pixels of a small square picture are meant.
+/// A set of pixels of a small square picture.
 private struct PixelMap: Equatable {
   private let side: Int
   private var isSet: [Bool]

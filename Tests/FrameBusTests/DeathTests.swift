@@ -71,7 +71,7 @@ import Testing
       #expect(try receivedNumber(&other) == UInt64(expected))
     }
     stopped.process.send(signal: 18)
-    // It wakes up to the newest frame, and needs one more; what it held is as it was.
+    // It wakes to the newest frame and receives one more; the frames that it held are unchanged.
     try waitUntil("the continued subscriber is done") {
       try publishWhole(&publisher)
       return publisher.subscriberCount == 1

@@ -44,7 +44,7 @@ struct DescriptorJamTests {
     withExtendedLifetime(publisher) {}
   }
 
-  /// Whether who says hello is told that the publisher cannot send what it has to.
+  /// Whether a subscriber is refused because the publisher cannot send it descriptors.
   private func isRefused(at path: String) throws -> Bool {
     let socket = try MessageSocket.connect(to: path)
     guard socket.send(SubscriberOptions().hello) == .sent,

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Who does not take the memory it is sent loses its place, and nothing that it holds.
+/// A subscriber that does not map the memory it is sent loses its seat, but none of its leases.
 @Suite(.serialized) struct EvictionTests {
   @Test func stoppedSubscriberIsEvictedKeepsItsLeasesAndReattaches() throws {
     let world = try World()
@@ -44,7 +44,7 @@ import Testing
     try peer.program.waitForOutput("holding 3\n")
     try peer.program.waitForOutput("evicted")
     var offsets: Set<Int> = []
-    // Slowly enough for the miser, who goes on as if it were a subscriber.
+    // Slowly enough for the miser, which behaves like a subscriber.
     let end = Deadline.after(.seconds(2))
     while !end.isPast {
       let loan = try publisher.loan()
@@ -52,7 +52,7 @@ import Testing
       loan.publish()
       sleep(until: .after(.microseconds(200)))
     }
-    // Three take turns, as if nobody held any but the one that was held before.
+    // Three slots take turns: only the one that was held before is excluded.
     #expect(offsets.count <= 4, "\(offsets)")
     #expect(!offsets.contains(0))
     _ = peer.program.process.end(with: 9)

@@ -34,7 +34,7 @@ import Testing
     #expect(publisher.joinCount == 0)
     #expect(try listStreams(in: world.group).first?.subscribers == [])
     try peer.program.waitForOutput("done")
-    // The place is free again.
+    // The seat is free again.
     let crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
     try waitUntil("all are seated") { publisher.subscriberCount == crowd.count }
   }
@@ -124,7 +124,7 @@ import Testing
       #expect(try receivedWhole(&other) == UInt64(expected))
     }
     _ = peer.program.process.end(with: 9)
-    // Its child still has the socket, but it was the parent's place.
+    // Its child still has the socket, but the seat was the parent's.
     try waitUntil("the place is free") { publisher.subscriberCount == 1 }
   }
 
@@ -161,7 +161,7 @@ import Testing
     #expect(try numbers.receive() == 0)
   }
 
-  /// Each hole would make the publisher fault, and wait for who makes it, at each publish.
+  /// Each hole would make every publish fault, and wait for the process that fills it.
   @Test func aSubscriberMakesNoHolesInWhatThePublisherReads() throws {
     let world = try World()
     var publisher = try world.publisher()
@@ -260,7 +260,7 @@ import Testing
   }
 }
 
-/// `hostile_peer.py` in one of its roles, killed when this goes.
+/// `hostile_peer.py` in one of its roles, killed when this object is released.
 struct HostilePeer {
   let program: RunningProgram
 

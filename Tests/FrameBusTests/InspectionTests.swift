@@ -6,7 +6,7 @@ import Testing
 
 @testable import FrameBus
 
-/// What publishers say of their streams, and the latencies that subscribers count.
+/// The stream state that publishers report, and the latencies that subscribers count.
 @Suite struct InspectionTests {
   @Test func bucketsOfLatencyFollowEachOtherWithoutGap() {
     var end: UInt64 = 0
@@ -107,7 +107,7 @@ import Testing
       #expect(reports.last == silent)
     }
     worker.process.send(signal: SIGCONT)
-    // Had each look left a question, a subscriber would find the door full.
+    // If each poll left a request behind, the socket's queue would be full for a subscriber.
     try waitUntil("it answers again") {
       guard case .answered(let status)? = try inspector.look().last else { return false }
       return status.name == world.stream

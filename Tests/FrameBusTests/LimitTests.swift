@@ -42,7 +42,7 @@ import Testing
     #expect(throws: SubscriberError.refused(world.stream, .busy(taken: 3))) {
       _ = try world.subscriber()
     }
-    // 3 of 64 places, and so 6 of 128 holds.
+    // 3 of 64 seats, and so 6 of 128 holds.
     #expect(crowd.map(\.grantedHolds) == [4, 1, 1])
     withExtendedLifetime(publisher.subscriberCount) {}
   }
@@ -53,7 +53,7 @@ import Testing
       options.holdQuota = holdQuota
       let quota = Quota(options, slotBytes: 4096)
       var seats: [Quota.Seat] = []
-      // Two guests fill the stream, the second after the first was sent away.
+      // Two guests fill the stream, the second after the first was detached.
       for uid: UInt32 in [1, 2] {
         while case .granted(let holds) = quota.answer(
           asked: 16, uid: uid, isOwner: false, besides: seats)
@@ -105,7 +105,7 @@ import Testing
     #expect(throws: SubscriberError.noSuchStream(world.stream)) { _ = try world.subscriber() }
   }
 
-  /// In a group of several users what stayed could only be replaced by the publisher's own.
+  /// In a group of several users, only the publisher's own user could replace files left behind.
   @Test func aPublisherThatEndsLeavesItsNameToOtherUsers() throws {
     let world = try World()
     func names() throws -> Set<String> {

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What publisher and subscriber tell each other beside frames.
+/// Messages between publisher and subscriber besides frames.
 @Suite struct StateTests {
   @Test func pauseIsReportedBetweenTheFramesBeforeAndAfter() throws {
     let world = try World()

@@ -5,8 +5,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// A member who may publish may make any file beside the streams' sockets, also a link to a socket
-/// of another group that the subscriber may reach.
+/// A publishing member can create any file beside the streams' sockets, including a link to a
+/// socket of another group that the subscriber can reach.
 @Suite struct StreamLinkTests {
   @Test(
     .enabled(if: TestUser.canBeCreated, "users can only be created by root"),

@@ -43,7 +43,7 @@ import Testing
       Issue.record("something is left")
       return
     }
-    // Alone again it is woken as before.
+    // With one subscriber left, it is woken as before.
     try startThread(named: "publisher") { second.publish() }
     guard case .frame(let lease) = try taken.next(until: .after(.seconds(60))) else {
       Issue.record("no frame")
@@ -86,14 +86,14 @@ import Testing
     #expect("\(SubscriberSet.AddError.full(maximumCount: 1024))".contains("another set"))
   }
 
-  /// Whose frame comes next, if one is there.
+  /// The stream of the next frame; nil if no frame is available.
   private func arrival(_ set: inout SubscriberSet) throws -> SubscriberSet.Member? {
     guard case .frame(let member, _) = try set.next(until: .now) else { return nil }
     return member
   }
 }
 
-/// A publisher that other threads are told to use. Its frame is received before the thread that
+/// A publisher that several threads use. Its frame is received before the thread that
 /// published it is done, so the next thread may have to wait for it.
 private final class Press: Sendable {
   private let publisher: Mutex<Publisher>

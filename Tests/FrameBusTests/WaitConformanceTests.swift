@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A way to wait for frames: the kind of sleep, and who sleeps.
+/// A way to wait for frames: the kind of sleep, and what sleeps, such as a thread or a task.
 struct Way: Sendable, CustomTestStringConvertible {
   let wait: String
   /// What `BusWorker wait` calls it.
@@ -28,7 +28,7 @@ struct Way: Sendable, CustomTestStringConvertible {
 /// is a publisher that dies.
 @Suite struct WaitConformanceTests {
   private let world: World
-  /// Publishes a stream on which nothing comes, for those who wait on several.
+  /// Publishes a stream without frames, for waits on several streams.
   private let quiet: RunningProgram
 
   init() throws {
@@ -46,8 +46,8 @@ struct Way: Sendable, CustomTestStringConvertible {
   }
 
   /// Random pauses of about the time that falling asleep takes: each frame is another try to
-  /// publish between a waiter's last look and its sleep. Who misses a wake-up holds this publisher
-  /// up until it is no longer lossless.
+  /// publish between a waiter's last check and its sleep. A waiter that misses a wake-up delays
+  /// this publisher until its lossless delivery ends.
   @Test(arguments: Way.all)
   func nothingIsLostBetweenTheLastLookAndTheSleep(_ way: Way) throws {
     let frames = ProcessInfo.processInfo.environment["FRAMEBUS_HAMMER"] ?? "20000"

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What waking costs the publisher, and what those who sleep can do to it.
+/// The cost of waking for the publisher, and how sleeping subscribers could raise it.
 @Suite(.serialized) struct WakingTests {
   @Test(.enabled(if: SystemCalls.canBeTraced, "strace is missing: apt install strace"))
   func sleepersOnTheFutexCostThePublisherOneSystemCallAFrameHoweverMany() throws {
@@ -15,8 +15,8 @@ import Testing
       let subscribers = try (0..<count).map { _ in try world.worker("wait", "tell=1") }
       for subscriber in subscribers { try subscriber.waitForOutput("frame ") }
       let calls = try SystemCalls(of: publisher, during: { try frames(50, of: world) })
-      // Wake-ups and sleeps are spared on a busy machine, where the next frame is there before
-      // everybody sleeps; that there are not many more is what counts.
+      // A busy machine needs fewer wake-ups and sleeps, because the next frame arrives before all
+      // sleep; the test is that there are not many more.
       #expect((1...60).contains(calls.count("futex", thread: publisher.processID)), "\(calls)")
       #expect(calls.count("sendto", thread: publisher.processID) == 0)
       let own = try SystemCalls(of: subscribers[0], during: { try frames(50, of: world) })
@@ -38,8 +38,8 @@ import Testing
     #expect(calls.count("sendto", thread: publisher.processID) == 0)
   }
 
-  /// Eight thousand threads of a member sleep where the publisher wakes. Waking them takes
-  /// milliseconds, and so is not the publishing thread's to do.
+  /// Eight thousand threads of a member sleep on the publisher's word. Waking them takes
+  /// milliseconds, so another thread must do it.
   @Test(
     .enabled(if: SystemCalls.canBeTraced, "strace is missing: apt install strace"),
     arguments: ["futex", "poll"])
@@ -148,7 +148,7 @@ struct SystemCalls: CustomStringConvertible {
         + ["\(program.processID)"])
     try strace.waitForErrors("attached")
     try body()
-    // It lets go of the process in its own time.
+    // strace detaches from the process with a delay.
     _ = try strace.end(with: SIGINT)
     let text = try String(contentsOfFile: folder.file("calls"), encoding: .utf8)
     lines = text.split(separator: "\n")
@@ -157,12 +157,12 @@ struct SystemCalls: CustomStringConvertible {
   /// Calls of one thread, or of all.
   func count(_ call: String, thread: Int32? = nil) -> Int { calls(call, thread).count }
 
-  /// Less those that only this process can hear.
+  /// Without the calls that only this process can notice.
   func sharedCount(_ call: String, thread: Int32? = nil) -> Int {
     calls(call, thread).count { !$0.contains("_PRIVATE") }
   }
 
-  /// Those that sleep where another process can wake.
+  /// The calls that sleep where another process can wake them.
   func waits(_ call: String, thread: Int32? = nil) -> Int {
     calls(call, thread).count { $0.contains("_WAIT") && !$0.contains("_PRIVATE") }
   }

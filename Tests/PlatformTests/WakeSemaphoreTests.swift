@@ -28,7 +28,7 @@ import Testing
     try waitUntil("it is awake") { isAwake.load() == 1 }
   }
 
-  /// Of 64 bits: the count, who waits. glibc reads more of it, and aborts where that is nonsense.
+  /// 64 bits: the count and the waiters. glibc reads more of it, and aborts if that is invalid.
   @Test(arguments: [
     [0, 1, 0x7f, 0], [0, 7, 0xffff_ffff, 3], [0x7fff_ffff, 1, 0x7f, 0], [0xffff_ffff, 0, 0, 0],
     [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0xffff_ffff],

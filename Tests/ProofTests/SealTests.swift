@@ -92,7 +92,7 @@ private struct Answer {
     "read-into": ["EFAULT"], "futex-wake-op": ["EFAULT"], "futex-lock-pi": ["EFAULT"],
     "process_vm_writev-self": ["EFAULT"], "proc-self-mem": ["EIO", "EFAULT"],
     "mremap-copy": ["done"], "mremap-mprotect": ["EACCES"],
-    // A copy of its own, which nobody else sees.
+    // A private copy, invisible to others.
     "mmap-private": ["done"], "mmap-private-seen-by-others": ["EACCES"],
     "madvise-remove-private": ["EACCES", "EINVAL"],
     "userfaultfd": ["done", "EPERM", "ENOSYS"], "userfaultfd-register": ["EPERM"],

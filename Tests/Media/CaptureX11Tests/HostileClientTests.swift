@@ -9,7 +9,7 @@ import Testing
 @Suite struct HostileClientTests {
   private static let cyan: UInt32 = 0x00FFFF
 
-  /// A hostile client with a role, which goes on once a line comes in.
+  /// A hostile client with a role, which continues after a line of input.
   private final class Client {
     let program: RunningProgram
     private let input: Descriptor
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  /// Its id belongs to another program's window then, which nobody chose.
+  /// The ID can belong to another program's window then, which was not selected.
   @Test func anotherWindowWithTheIdOfTheOneThatWasClosedIsNotCaptured() throws {
     try withWatchdog {
       let world = try ScreenWorld()

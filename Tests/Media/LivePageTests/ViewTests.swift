@@ -41,7 +41,7 @@
       try page.wait(for: "waiting") { $0.contains { $0.state == "Waiting for the stream" } }
       let first = try root.capture()
       try page.waitForMovingPictures()
-      // It dies and comes back with another size; then it ends and starts again.
+      // It dies and restarts with another size; then it ends and starts again.
       for signal in [SIGKILL, SIGTERM] {
         let capture = signal == SIGKILL ? first : try root.capture("320x240")
         if signal == SIGTERM { try page.waitForMovingPictures() }

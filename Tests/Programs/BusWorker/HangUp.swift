@@ -1,6 +1,6 @@
 import Foundation
 
-/// Shuts down every socket of this process behind the back of its users.
+/// Shuts down every socket of this process without the knowledge of the code that uses it.
 func hangUpAllSockets() throws {
   for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
     let target = try? FileManager.default.destinationOfSymbolicLink(

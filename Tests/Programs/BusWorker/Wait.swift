@@ -65,7 +65,7 @@ final class Witness: @unchecked Sendable {  // because one thread or task at a t
     waitMs = settings.number("deadlineMs", 0)
   }
 
-  /// To be called before each wait; returns until when it lasts.
+  /// Call it before each wait; returns the wait's deadline.
   func begin() -> Deadline {
     if !hasAttached { say("attached") }
     hasAttached = true

@@ -69,7 +69,7 @@ final class Auditor: @unchecked Sendable {  // because one thread at a time uses
     }
   }
 
-  /// What is kept is still what it was.
+  /// The kept frames are unchanged.
   func checkKept() throws { for frame in kept { try ProofFrame.check(frame.lease) } }
 
   func keepNothing() { kept = [] }

@@ -10,7 +10,7 @@ import WorkerSupport
 struct CrashProof {
   enum Side: String, CaseIterable {
     case publisher, subscriber
-    /// A publisher that evicts who takes no new pools, which it does after seconds.
+    /// A publisher that evicts subscribers that map no new pools, after some seconds.
     case evictor
 
     var roles: [Role] { self == .evictor ? [.latest] : Role.allCases }
@@ -42,7 +42,7 @@ struct CrashProof {
     for side in sides {
       for role in roles where side.roles.contains(role) {
         let census = try CrashTrial(side: side, role: role, choice: nil).run().passes
-        // That was the first trial, which made all that a process makes once.
+        // That was the first trial, which created everything that a process creates once.
         let baseline = try before ?? .settled(of: .own)
         before = baseline
         var killed = 0

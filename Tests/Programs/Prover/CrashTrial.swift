@@ -133,12 +133,12 @@ struct CrashTrial: CustomStringConvertible {
       } else if role == role.witness {
         ["frames=60", "intervalUs=500", "stallMs=30"]
       } else {
-        // Its audience is asleep when it dies, in the way that the role is there for.
+        // Its subscribers sleep when it dies, in the way that the role tests.
         ["frames=60", "intervalUs=2000", "subscribers=1"]
       }
     let victim = try world.start(
       "publish", ["role=\(role)", "changeEvery=10"] + settings, dying: choice)
-    // It maps what it was welcomed with, and takes nothing that comes after.
+    // It maps the memory of its welcome, and none that is sent later.
     var sitter: RunningProgram?
     if side == .evictor {
       try victim.waitForOutput("publishing")

@@ -50,7 +50,7 @@ struct Cycles {
     _ cycle: () throws -> Void
   ) throws {
     let facts = ProcessFacts(witness.processID)
-    // The first cycles make what is made once.
+    // The first cycles create what is created once.
     for _ in 0..<10 { try cycle() }
     let before = try Resources.settled(of: facts)
     let memoryBefore = try MemoryUse(of: facts)

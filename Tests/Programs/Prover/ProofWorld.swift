@@ -95,7 +95,7 @@ struct Resources: Equatable, CustomStringConvertible {
     sharedMemory = try namesInSharedMemory()
   }
 
-  /// Once it has not changed for a tenth of a second: what is ending has ended.
+  /// Once it has not changed for a tenth of a second, so that connections and threads have ended.
   static func settled(of facts: ProcessFacts) throws -> Resources {
     var (last, since) = (try Resources(of: facts), monotonicNowNs())
     while monotonicNowNs() - since < 100_000_000 {

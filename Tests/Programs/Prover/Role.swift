@@ -13,10 +13,10 @@ enum Role: String, CaseIterable {
 
   static let ringDepth = 4
 
-  /// Those in which every frame reaches who waits for it.
+  /// The roles in which a waiting subscriber receives every frame.
   static let complete: [Role] = [.latest, .keepLatest, .lossless]
 
-  /// What those receive as who see to it that all is right.
+  /// The role of the subscriber that checks the others.
   var witness: Role { Self.complete.contains(self) ? self : .keepLatest }
 
   /// Where to die in it: anywhere, or only where it differs from those before.

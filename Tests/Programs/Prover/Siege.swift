@@ -30,7 +30,7 @@ struct Siege {
     }
     for subscriber in honest { try subscriber.waitForOutput("attached") }
     let facts = ProcessFacts(publisher.processID)
-    // Until the larger pictures have come, of which there are no more later.
+    // Until the last larger picture was published.
     try waitUntil("the stream has grown") { try world.cursor() > 4000 }
     let before = try Resources.settled(of: facts)
 

@@ -58,7 +58,7 @@ private struct Cast {
     publisher = try Actor(
       world, "publish",
       ["role=\(role)", "intervalUs=300", "changeEvery=400", "growths=3", "stallMs=100"])
-    // One that keeps up, one that is slow, and where that may not be, one of another policy.
+    // One that keeps up and a slow one; where a slow one is impossible, one of another policy.
     subscribers = [
       try Actor(world, "subscribe", ["role=\(role)"]),
       try Actor(world, "subscribe", ["role=latest", "delayUs=5000"]),
