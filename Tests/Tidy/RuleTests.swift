@@ -250,6 +250,7 @@ import Testing
     }
     #expect(WordRules.checkPhrases(swift("// A file that is no directory.\n")).count == 1)
     #expect(WordRules.checkPhrases(swift("// There is no directory.\n")).isEmpty)
+    #expect(WordRules.checkPhrases(swift("fail(\"there is no directory\")\n")).isEmpty)
     #expect(WordRules.checkPhrases(swift("// It is no longer there.\n")).isEmpty)
     #expect(WordRules.checkPhrases(swift("// swish, wishbone\n")).isEmpty)
   }

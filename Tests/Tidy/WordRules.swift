@@ -43,7 +43,7 @@ enum WordRules {
     return file.lines.indices.flatMap { index in
       // Names of others: Python's `is None`, and a working group of the IETF.
       let line = file.lines[index].replacing("is None", with: "").lowercased()
-        .replacing("draft-ietf-wish", with: "")
+        .replacing("draft-ietf-wish", with: "").replacing("there is none", with: "")
       var found = strange.filter { hasWord($0.phrase, in: line) }.map {
         file.finding(index, "“\($0.phrase)”: write \($0.instead)")
       }
