@@ -17,9 +17,6 @@ struct IdleCommand: ParsableCommand {
   }
 
   func idleStreams() throws -> [String] {
-    try StreamInspector(try global.openGroup()).look().compactMap { report in
-      guard case .answered(let stream) = report, stream.subscribers.isEmpty else { return nil }
-      return stream.name.text
-    }
+    try listStreams(in: try global.openGroup()).filter(\.subscribers.isEmpty).map(\.name.text)
   }
 }
