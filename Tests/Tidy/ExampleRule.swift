@@ -61,7 +61,7 @@ enum GuideRule {
   }
 
   /// A block `diff` names its file (`--- PATH`). Between lines `@@`, the lines that it keeps or
-  /// removes stand in that file, in their order.
+  /// removes stand in that file, in their order; or the edit was made.
   static func checkEdits(_ guide: SourceFile, of files: [SourceFile]) -> [Finding] {
     CodeBlock.all(in: guide).flatMap { block -> [Finding] in
       guard block.language == "diff" else { return [] }
@@ -71,7 +71,9 @@ enum GuideRule {
       }
       return block.lines.dropFirst().split(separator: "@@").compactMap { hunk in
         let old = hunk.filter { !$0.hasPrefix("+") }.map { String($0.dropFirst()) }
-        if !old.isEmpty, file.lines.contains(old) { return nil }
+        let new = hunk.filter { !$0.hasPrefix("-") }.map { String($0.dropFirst()) }
+        let isMade = !new.isEmpty && file.lines.contains(new)
+        if !old.isEmpty, isMade || file.lines.contains(old) { return nil }
         return guide.finding(hunk.startIndex + block.start + 1, "\(path) has no such lines")
       }
     }

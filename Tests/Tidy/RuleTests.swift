@@ -225,6 +225,7 @@ import Testing
     let file = swift("one\ntwo\nthree\n", in: "A.swift")
     #expect(GuideRule.checkEdits(guide(" one\n+more\n two"), of: [file]).isEmpty)
     #expect(GuideRule.checkEdits(guide(" one\n-two\n@@\n three"), of: [file]).isEmpty)
+    #expect(GuideRule.checkEdits(guide(" one\n+two\n three"), of: [file]).isEmpty)
     #expect(GuideRule.checkEdits(guide(" one\n three"), of: [file]).count == 1)
     #expect(GuideRule.checkEdits(guide(" one\n@@\n-four"), of: [file]).count == 1)
     #expect(GuideRule.checkEdits(guide("+more"), of: [file]).count == 1)
