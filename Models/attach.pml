@@ -1,25 +1,25 @@
-/* Arriving and leaving while frames are published (StreamServer.welcome and drop, Places.take, leave
+/* Arriving and leaving while frames are published (StreamServer.welcome and drop, Seats.take, leave
    and endLossless, Subscriber.attach, PublisherCore.firstBlocker): two subscribers, one after the
-   other, at the same place.
+   other, at the same seat.
 
    Invariants:
    I1  what a lease shows is its frame, also where its subscriber came just now;
    I2  a lossless subscriber misses no frame from the one where it begins, unless it stood still;
-   I3  lossless delivery is ended only for who stood still, not for who has its place by then;
+   I3  lossless delivery is ended only for who stood still, not for who has its seat by then;
    I4  a loan always finds a slot.
 
-   The mask of lossless places, tenancies and the mapping of pages belong to one process and change
-   as read-modify-writes, by system calls, or under a lock. The list of places is shared memory like
+   The mask of lossless seats, tenancies and the mapping of pages belong to one process and change
+   as read-modify-writes, by system calls, or under a lock. The list of seats is shared memory like
    the ring, as fences, not locks, order it.
 
-   Bounds: one place with one hold word, D ring depth, N frames, LOOKS at the
+   Bounds: one seat with one hold word, D ring depth, N frames, LOOKS at the
    ring by each. LOSSY: nobody asks for lossless.
 
    Rules that a define breaks: LISTED_LATE (listed after the welcome), LOSSLESS_LATE (the same for
-   the mask of lossless places), NO_STANDING (a newcomer counts as one that wants nothing that
-   stands), NO_TENANCY (ended without looking who has the place), PAGE_LATE (mapped
+   the mask of lossless seats), NO_STANDING (a newcomer counts as one that wants nothing that
+   stands), NO_TENANCY (ended without looking who has the seat), PAGE_LATE (mapped
    after the welcome), LEAVE_LATE (the next one is seated before the list forgets the first),
-   NO_PUBLISH_FENCE, NO_SEAT_FENCE (Dekker: cursor and mask of lossless places). */
+   NO_PUBLISH_FENCE, NO_SEAT_FENCE (Dekker: cursor and mask of lossless seats). */
 #ifndef D
 #define D 2
 #endif
@@ -50,7 +50,7 @@
 
 bool lossless, stood_still[P], told[P], welcomed[P], closed[P];
 byte tenant;            /* whose tenancy it is */
-byte page;              /* whose page is mapped at the place; 0: zeros */
+byte page;              /* whose page is mapped at the seat; 0: zeros */
 byte first[P];          /* the cursor in a welcome */
 
 proctype publisher() {

@@ -1,5 +1,5 @@
-/* Eviction (StreamServer.evict, Places.evict, leave and addHeldSequences, Attachment.pin): a
-   subscriber is evicted while it pins, holds and releases; the next one gets its place when its
+/* Eviction (StreamServer.evict, Seats.evict, leave and addHeldSequences, Attachment.pin): a
+   subscriber is evicted while it pins, holds and releases; the next one gets its seat when its
    connection has ended.
 
    Invariants:
@@ -8,14 +8,14 @@
        only what was held at that moment keeps a slot: whatever the words say, FROZEN ones count;
    I3  a loan always finds a slot.
 
-   The place's word on the board, the list of places, the mask of evicted places and what was taken
+   The seat's word on the board, the list of seats, the mask of evicted seats and what was taken
    down of the hold words are the control plane's. Pages are mapped by system calls.
 
-   Bounds: one place with H hold words, D ring depth, N frames, LOOKS at the ring. The subscriber
+   Bounds: one seat with H hold words, D ring depth, N frames, LOOKS at the ring. The subscriber
    may be evicted between any two steps. NEXT: when its connection has ended another one comes.
 
    Rules that a define breaks: NO_PIN_FENCE, NO_EVICT_FENCE (Dekker, both sides), HOLDS_FIRST (taken
-   down before the place is marked), NO_PLACE_LOOK, PLACE_FIRST (looked at before the fence of the
+   down before the seat is marked), NO_SEAT_CHECK, SEAT_FIRST (looked at before the fence of the
    pin), BIT_FIRST (evicted before the holds are taken down), BIT_KEPT (the next one is seated
    before the mask forgets the first), ALL_COUNT (each hold of an evicted one counts). */
 #ifndef D
@@ -38,13 +38,13 @@
 #define SLOT(n) (D + (n) % D)
 #define CURSOR (2 * D)
 #define BYTES(s) (2 * D + 1 + (s))
-#define PLACE (2 * D + 1 + S)
-#define TAKEN (PLACE + 1)
-#define EVICTED (PLACE + 2)
-#define FROZEN(k) (PLACE + 3 + (k))
-#define HOLD(me, k) (PLACE + 3 + H * (me) + (k))
-#define LOCS (PLACE + 3 + 3 * H)
-#define OWNER(x) ((x) < PLACE -> 0 : ((x) < HOLD(1, 0) -> SERVER : 1 + ((x) - HOLD(1, 0)) / H))
+#define SEAT (2 * D + 1 + S)
+#define TAKEN (SEAT + 1)
+#define EVICTED (SEAT + 2)
+#define FROZEN(k) (SEAT + 3 + (k))
+#define HOLD(me, k) (SEAT + 3 + H * (me) + (k))
+#define LOCS (SEAT + 3 + 3 * H)
+#define OWNER(x) ((x) < SEAT -> 0 : ((x) < HOLD(1, 0) -> SERVER : 1 + ((x) - HOLD(1, 0)) / H))
 #include "memory.h"
 
 #define FRESH 0
@@ -53,7 +53,7 @@
 #define THROWN_OUT 2
 
 bool welcomed[P], closed[P];
-byte page;                    /* whose page is mapped at the place; 0: zeros */
+byte page;                    /* whose page is mapped at the seat; 0: zeros */
 byte kept[H];                 /* what the evicted one held at that moment */
 
 proctype publisher() {
@@ -138,7 +138,7 @@ proctype publisher() {
 inline seat(t) {
   atomic {
     page = t;
-    store(SERVER, PLACE, LISTED, RLX);
+    store(SERVER, SEAT, LISTED, RLX);
     store_agreed(SERVER, TAKEN, 1)
   }
   atomic { tells(SERVER, t); welcomed[t] = true }
@@ -158,7 +158,7 @@ inline evict() {
 #ifdef HOLDS_FIRST
   take_down();
 #endif
-  store(SERVER, PLACE, THROWN_OUT, RLX);
+  store(SERVER, SEAT, THROWN_OUT, RLX);
 #ifndef NO_EVICT_FENCE
   full_fence(SERVER);
 #endif
@@ -218,8 +218,8 @@ proctype subscriber(byte me) {
         atomic {
           load(me, CURSOR, ACQ, n);
           if :: n > 1 -> n-- :: skip fi;            /* Any policy. */
-#ifdef PLACE_FIRST
-          load(me, PLACE, RLX, evicted);
+#ifdef SEAT_FIRST
+          load(me, SEAT, RLX, evicted);
 #endif
           if :: n -> store(me, HOLD(me, k), n, REL) :: else fi
         }
@@ -236,10 +236,10 @@ proctype subscriber(byte me) {
               atomic { acquire_fence(me); load(me, SEQUENCE(n), RLX, word) }
            :: else
            fi;
-#ifndef NO_PLACE_LOOK
-#ifndef PLACE_FIRST
+#ifndef NO_SEAT_CHECK
+#ifndef SEAT_FIRST
            if
-           :: word == n -> load(me, PLACE, RLX, evicted)
+           :: word == n -> load(me, SEAT, RLX, evicted)
            :: else
            fi;
 #endif

@@ -36,7 +36,7 @@
 #define SEQUENCE(n) ((n) % D)
 #define CURSOR D
 #define PUBLISHER_WAITING (D + 1)
-#define PLACE(i) (D + 1 + (i))
+#define SEAT(i) (D + 1 + (i))
 #define POSITION(me) (D + 1 + SUBS + (me))
 #define PROGRESS(me) (D + 1 + 2 * SUBS + (me))
 #define LOCS (D + 2 + 3 * SUBS)
@@ -83,7 +83,7 @@ proctype publisher() {
   :: next > N -> break
   :: loans > 0 -> publish();
 #ifdef ENDED_LATE
-     if :: ending -> atomic { store(0, PLACE(ending), 1, RLX); ending = 0 } :: else fi
+     if :: ending -> atomic { store(0, SEAT(ending), 1, RLX); ending = 0 } :: else fi
 #endif
   :: loans < LOANS && next + loans <= N ->
      first_blocker(watched);
@@ -128,7 +128,7 @@ proctype publisher() {
 #ifdef ENDED_LATE
                    ending = watched
 #else
-                   store(0, PLACE(watched), 1, RLX);
+                   store(0, SEAT(watched), 1, RLX);
 #ifndef NO_END_FENCE
                    release_fence(0)
 #endif
@@ -180,7 +180,7 @@ proctype subscriber(byte me) {
 #ifndef NO_GAP_FENCE
              acquire_fence(me);
 #endif
-             load(me, PLACE(me), RLX, word);
+             load(me, SEAT(me), RLX, word);
              assert(word == 1)                                     /* I1 */
            };
            break

@@ -16,8 +16,8 @@
    Rules that a define breaks: GRANTED_EARLY (before the pool is there), NO_REQUEST (all are granted
    what the first pool has no room for), ROOM_LATE (a larger picture's pool is planned, and holds
    are granted by what there was), MADE_TOGETHER (no lock while pools are made), TAKEN_ONCE (the
-   publishing thread does not ask for a grown pool before each look), SHOWN_LATE (a place is listed
-   before the pool is shown), TAKEN_RELAXED (it reads the list of places without acquire). */
+   publishing thread does not ask for a grown pool before each look), SHOWN_LATE (a seat is listed
+   before the pool is shown), TAKEN_RELAXED (it reads the list of seats without acquire). */
 #ifndef SUBS
 #define SUBS 2
 #endif

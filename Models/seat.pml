@@ -1,5 +1,5 @@
 /* From hello to SEATED (StreamServer.admit, welcome, seat and drop, Rendezvous.attachment,
-   PublisherLine, Publisher.waitForSubscriber): two subscribers and one place, while the publisher
+   PublisherLine, Publisher.waitForSubscriber): two subscribers and one seat, while the publisher
    waits for somebody to be there.
 
    Invariants:
@@ -7,21 +7,21 @@
        memory mapped;
    I2  nobody who counts is dropped but for its own end;
    I3  when nothing can move any more (`timeout`): the publisher sleeps only if nobody counts, and
-       who has the place is who is attached, and counts. No hello is without an answer.
+       who has the seat is who is attached, and counts. No hello is without an answer.
 
    A hello here is the hello, the page and the answer that it is mapped: until then there is no
-   place, and nothing to give back. A hello that waits for a larger pool is one that comes later.
+   seat, and nothing to give back. A hello that waits for a larger pool is one that comes later.
 
    A connection is the kernel's: what was sent before its end is read before its end. The control
    plane is one thread, so one of its handlers runs at a time. Its timeout may expire at any time
-   after a welcome. Who was refused tries again when the place is free.
+   after a welcome. Who was refused tries again when the seat is free.
 
    Bounds: each subscriber connects CONNECTIONS times. After its hello it may leave or stop for
    ever; it may find that it cannot map the memory; once attached it may leave or die.
 
    Rules that a define breaks: COUNTED_EARLY (with the welcome), ANSWERED_EARLY (before the memory
    is mapped), NO_TIMEOUT (a welcome that nobody answers stays), BLIND_TIMEOUT (it does not check
-   who has answered), SEAT_KEPT (a place that was left still counts), NO_NOTE (the publisher is not
+   who has answered), SEAT_KEPT (a seat that was left still counts), NO_NOTE (the publisher is not
    woken), LOOK_FIRST (it looks before it reads the word to sleep on), CHANGES_RELAXED (it reads
    that word without acquire). */
 #ifndef CONNECTIONS
@@ -42,7 +42,7 @@
 bool hello[COUNT], answer[COUNT], ended[COUNT];    /* by the subscriber */
 bool welcomed[COUNT], refused[COUNT], dropped[COUNT], counts[COUNT];      /* by the control plane */
 bool busy;                                         /* in one of its handlers */
-byte tenant = NOBODY;                              /* whose the place is */
+byte tenant = NOBODY;                              /* whose the seat is */
 bool asleep, somebody, attached[2];
 
 proctype publisher() {

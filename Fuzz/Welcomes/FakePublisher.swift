@@ -54,19 +54,19 @@ final class FakePublisher: @unchecked Sendable {  // because only `said` is shar
     var subscriber: Subscriber?
     while !input.isEmpty {
       let what = input.byte()
-      let place = Int(input.number(bytes: 2))
+      let offset = Int(input.number(bytes: 2))
       let value = input.number(bytes: 8)
       switch what % 4 {
-      case 0: said.withLock { change(&$0.welcome, at: place, to: value) }
-      case 1: said.withLock { change(&$0.pool, at: place, to: value) }
-      case 2: store(value, at: place % (Self.boardBytes / 8) * 8)
+      case 0: said.withLock { change(&$0.welcome, at: offset, to: value) }
+      case 1: said.withLock { change(&$0.pool, at: offset, to: value) }
+      case 2: store(value, at: offset % (Self.boardBytes / 8) * 8)
       default:
-        if subscriber == nil { subscriber = attach(place) }
-        look(&subscriber)
+        if subscriber == nil { subscriber = attach(offset) }
+        pollSubscriber(&subscriber)
       }
     }
     if subscriber == nil { subscriber = attach(0) }
-    look(&subscriber)
+    pollSubscriber(&subscriber)
   }
 
   private func attach(_ choice: Int) -> Subscriber? {
@@ -77,7 +77,7 @@ final class FakePublisher: @unchecked Sendable {  // because only `said` is shar
   }
 
   /// Receives a frame, if there seems to be one, and reads all of it.
-  private func look(_ subscriber: inout Subscriber?) {
+  private func pollSubscriber(_ subscriber: inout Subscriber?) {
     for _ in 0..<4 {
       guard let lease = try? subscriber?.poll() else { return }
       let bytes = lease.bytes
@@ -146,9 +146,9 @@ final class FakePublisher: @unchecked Sendable {  // because only `said` is shar
   }
 
   /// Writes a number into a message. A number past its end extends the message.
-  private func change(_ message: inout [UInt8], at place: Int, to value: UInt64) {
+  private func change(_ message: inout [UInt8], at offset: Int, to value: UInt64) {
     for index in 0..<8 {
-      let at = place % 140 + index
+      let at = offset % 140 + index
       let byte = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))
       if at < message.count { message[at] = byte } else { message.append(byte) }
     }

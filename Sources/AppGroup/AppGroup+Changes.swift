@@ -7,46 +7,48 @@ extension AppGroup {
   public static func create(
     _ id: GroupID, root: String? = nil, kind: Kind = .user
   ) throws(GroupError) -> AppGroup {
-    let choice: Place.Choice = root.map { .root($0) } ?? (kind == .system ? .system : .user)
-    if choice == .user, let place = try Place.find(.system, isMaking: false) {
-      try requireNone(id, in: openTrusted(place.statePath, place.trusted))
+    let choice: Location.Choice = root.map { .root($0) } ?? (kind == .system ? .system : .user)
+    if choice == .user, let location = try Location.find(.system, isMaking: false) {
+      try requireNone(id, in: openTrusted(location.statePath, location.trusted))
     }
     // Checked before anything is created, so that a refusal leaves nothing behind.
-    if let root { try RunDirectory.requireShortPath(of: id, in: Place.absolute(root) + "/run") }
-    guard let place = try Place.find(choice, isMaking: true) else {
+    if let root { try RunDirectory.requireShortPath(of: id, in: Location.absolute(root) + "/run") }
+    guard let location = try Location.find(choice, isMaking: true) else {
       throw .unknown(id, [choice])
     }
-    guard currentUserID() == place.ownerID || currentUserID() == 0 else {
+    guard currentUserID() == location.ownerID || currentUserID() == 0 else {
       throw GroupError(
         .notPermitted,
-        "only \(userText(place.ownerID)), the owner of \(place.statePath), can create groups"
+        "only \(userText(location.ownerID)), the owner of \(location.statePath), can create groups"
           + " there",
-        advice: place.ownerID == 0
+        advice: location.ownerID == 0
           ? "run the command with sudo, or choose another directory with --root DIR"
           : "ask that user, or choose another directory with --root DIR")
     }
-    let state = try openTrusted(place.statePath, place.trusted)
-    let lock = try lockState(state, ownerID: place.ownerID)
+    let state = try openTrusted(location.statePath, location.trusted)
+    let lock = try lockState(state, ownerID: location.ownerID)
     defer { lock.isHeldUntilHere() }
     try requireNone(id, in: state)
-    if let run = try place.openRun(isMaking: false) {
+    if let run = try location.openRun(isMaking: false) {
       try RunDirectory.requireShortPath(of: id, in: run.path)
       // A removal that was interrupted may have left a directory with the old permissions.
       try setAside(id, in: run)
       run.sweep()
     }
     state.sweep()
-    let manifest = Manifest(id: id, ownerID: place.ownerID)
-    try makeContainer(manifest, in: state, place)
+    let manifest = Manifest(id: id, ownerID: location.ownerID)
+    try makeContainer(manifest, in: state, location)
     do throws(GroupError) {
-      guard let container = try Container.open(id, in: place) else { throw .unknown(id, [choice]) }
+      guard let container = try Container.open(id, in: location) else {
+        throw .unknown(id, [choice])
+      }
       let read = try container.read()
-      let run = try RunDirectory.open(of: id, read.manifest, in: place, isLocked: true)
+      let run = try RunDirectory.open(of: id, read.manifest, in: location, isLocked: true)
       try attempt("cannot create the group \(id)") { () throws(SystemError) in try state.sync() }
       return AppGroup(container, read, runPath: run.path)
     } catch {
       // A failure leaves nothing behind.
-      if let run = try? place.openRun(isMaking: false) {
+      if let run = try? location.openRun(isMaking: false) {
         _ = try? setAside(id, in: run)
         run.sweep()
       }
@@ -75,11 +77,11 @@ extension AppGroup {
 
   /// Creates the complete container under a temporary name, then renames it.
   private static func makeContainer(
-    _ manifest: Manifest, in state: borrowing Directory, _ place: Place
+    _ manifest: Manifest, in state: borrowing Directory, _ location: Location
   ) throws(GroupError) {
     try state.putInPlace(manifest.id.description, replacing: false) {
       temporary throws(GroupError) in
-      let ownerID = place.ownerID
+      let ownerID = location.ownerID
       let made = try GroupLayout(manifest).container.make(
         as: temporary, in: state, Permissions(manifest, ownerID: ownerID))
       try attempt("cannot create the group \(manifest.id)") { () throws(SystemError) in
@@ -104,20 +106,20 @@ extension AppGroup {
   public static func grant(
     _ role: Role, to holders: [Holder], in id: GroupID, root: String? = nil
   ) throws(GroupError) {
-    let place = try find(id, root: root).place
-    try requireOwner(id, place, "grant roles")
-    if place.choice == .user, holders.contains(where: { $0 != .user(place.ownerID) }) {
+    let location = try find(id, root: root).location
+    try requireOwner(id, location, "grant roles")
+    if location.choice == .user, holders.contains(where: { $0 != .user(location.ownerID) }) {
       throw GroupError(
         .notPermitted,
-        "\(id) is in the home directory of \(userText(place.ownerID)) and cannot be shared",
+        "\(id) is in the home directory of \(userText(location.ownerID)) and cannot be shared",
         advice: "create a group to share with `sudo framebus group create ID --system`, or with"
           + " --root")
     }
-    let state = try openTrusted(place.statePath, place.trusted)
-    let lock = try lockState(state, ownerID: place.ownerID)
+    let state = try openTrusted(location.statePath, location.trusted)
+    let lock = try lockState(state, ownerID: location.ownerID)
     defer { lock.isHeldUntilHere() }
     // Read under the lock, because another grant may have changed it.
-    guard let container = try Container.open(id, in: place) else { throw .unknown(id, []) }
+    guard let container = try Container.open(id, in: location) else { throw .unknown(id, []) }
     let before = try container.read().manifest
     var manifest = before
     for holder in holders {
@@ -126,8 +128,8 @@ extension AppGroup {
       case .group(let gid): manifest.roles[role, default: .init()].gids.insert(gid)
       }
     }
-    let run = try RunDirectory.open(of: id, before, in: place, isLocked: true)
-    let permissions = Permissions(manifest, ownerID: place.ownerID)
+    let run = try RunDirectory.open(of: id, before, in: location, isLocked: true)
+    let permissions = Permissions(manifest, ownerID: location.ownerID)
     let layout = GroupLayout(manifest)
     do throws(GroupError) {
       // Permissions first: if the file system has no access control lists, the manifest does not
@@ -137,7 +139,7 @@ extension AppGroup {
       try write(manifest, permissions, in: container)
     } catch {
       // Restored separately, because one may be on a full disk and the other not.
-      let former = Permissions(before, ownerID: place.ownerID)
+      let former = Permissions(before, ownerID: location.ownerID)
       try? layout.container.apply(former, to: container.directory)
       try? layout.run.apply(former, to: run)
       throw error
@@ -156,7 +158,7 @@ extension AppGroup {
     do throws(SystemError) {
       try container.directory.replaceFile(
         Manifest.fileName, with: Array(manifest.text.utf8), mode: isPlain ? 0o600 : 0o640,
-        ownerID: container.place.ownerID, access: isPlain ? nil : readers)
+        ownerID: container.location.ownerID, access: isPlain ? nil : readers)
     } catch {
       // After the rename only the sync can fail. The caller syncs again and reports that failure.
       if !error.followsChange { throw .failed("cannot write the manifest", error) }
@@ -169,18 +171,18 @@ extension AppGroup {
     _ id: GroupID, root: String? = nil, isForced: Bool = false
   ) throws(GroupError) {
     for choice in choices(root: root) {
-      guard let place = try Place.find(choice, isMaking: false) else { continue }
-      let state = try openTrusted(place.statePath, place.trusted)
+      guard let location = try Location.find(choice, isMaking: false) else { continue }
+      let state = try openTrusted(location.statePath, location.trusted)
       let found = try attempt("cannot look for the group \(id)") { () throws(SystemError) in
         try state.status(of: id.description)
       }
       if found == nil { continue }
-      try requireOwner(id, place, "remove the group")
-      let lock = try lockState(state, ownerID: place.ownerID)
+      try requireOwner(id, location, "remove the group")
+      let lock = try lockState(state, ownerID: location.ownerID)
       defer { lock.isHeldUntilHere() }
       let aside: [String]
       var left: [String] = []
-      if let run = try place.openRun(isMaking: false) {
+      if let run = try location.openRun(isMaking: false) {
         if !isForced { try requireIdle(id, in: run) }
         // From here on the group does not exist, even if removing its files fails.
         aside = try [setAside(id, in: state), setAside(id, in: run)]
@@ -227,7 +229,9 @@ extension AppGroup {
       let names = try? streams.names()
     else { return }
     for name in names where name.hasSuffix(".lock") {
-      guard let file = try? streams.openForLooking(name), isLockedByAnother(file) else { continue }
+      guard let file = try? streams.openForInspection(name), isLockedByAnother(file) else {
+        continue
+      }
       throw GroupError(
         .busy, "the stream \(printable(String(name.dropLast(5)))) of \(id) is being published",
         advice: "stop its publisher, or add --force")
@@ -235,13 +239,13 @@ extension AppGroup {
   }
 
   static func requireOwner(
-    _ id: GroupID, _ place: Place, _ what: String
+    _ id: GroupID, _ location: Location, _ what: String
   ) throws(GroupError) {
-    if currentUserID() == place.ownerID || currentUserID() == 0 { return }
+    if currentUserID() == location.ownerID || currentUserID() == 0 { return }
     throw GroupError(
       .notPermitted,
-      "only \(userText(place.ownerID)), the owner of the group \(id), can \(what)",
-      advice: place.ownerID == 0 ? "run the command with sudo" : "ask that user")
+      "only \(userText(location.ownerID)), the owner of the group \(id), can \(what)",
+      advice: location.ownerID == 0 ? "run the command with sudo" : "ask that user")
   }
 }
 

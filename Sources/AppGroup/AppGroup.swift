@@ -55,15 +55,15 @@ public struct AppGroup: Sendable {
   ///   directory.
   public static func open(_ id: GroupID, root: String? = nil) throws(GroupError) -> AppGroup {
     let container = try find(id, root: root)
-    let place = container.place
+    let location = container.location
     let read = try container.whileThere { () throws(GroupError) in
       let read = try container.read()
       let roles = read.manifest.roles(uid: currentUserID(), gids: currentGroupIDs())
-      if roles.isEmpty { throw .noMember(id, in: place) }
+      if roles.isEmpty { throw .noMember(id, in: location) }
       try container.completeIfOwn(read.manifest)
       return read
     }
-    let run = try RunDirectory.open(of: id, read.manifest, in: place)
+    let run = try RunDirectory.open(of: id, read.manifest, in: location)
     return AppGroup(container, read, runPath: run.path)
   }
 
@@ -122,23 +122,23 @@ public struct AppGroup: Sendable {
     _ container: consuming Container, _ read: Container.ReadManifest, runPath: String
   ) {
     id = container.id
-    ownerID = container.place.ownerID
-    findingOption = container.place.findingOption
+    ownerID = container.location.ownerID
+    findingOption = container.location.findingOption
     containerPath = container.directory.path
     self.runPath = runPath
     membership = Membership(container, read)
   }
 
   /// The locations to search for a group, in order.
-  static func choices(root: String?) -> [Place.Choice] {
+  static func choices(root: String?) -> [Location.Choice] {
     root.map { [.root($0)] } ?? [.system, .user]
   }
 
   /// Finds and opens the container of a group.
   static func find(_ id: GroupID, root: String?) throws(GroupError) -> Container {
     for choice in choices(root: root) {
-      guard let place = try Place.find(choice, isMaking: false) else { continue }
-      if let container = try Container.open(id, in: place) { return container }
+      guard let location = try Location.find(choice, isMaking: false) else { continue }
+      if let container = try Container.open(id, in: location) { return container }
     }
     throw .unknown(id, choices(root: root))
   }

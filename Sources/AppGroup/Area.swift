@@ -139,7 +139,7 @@ struct Area: Sendable {
     for file in files {
       let path = directory.path(of: file.name)
       let isSet = try permissions.list(owner: 6, file.access).isSet(
-        .access, on: directory.openForLooking(file.name), path)
+        .access, on: directory.openForInspection(file.name), path)
       if !isSet { return false }
     }
     for area in areas where try directory.status(of: area.name) != nil {

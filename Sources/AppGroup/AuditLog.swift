@@ -22,7 +22,7 @@ struct AuditLog {
 
   /// Opens the directory. A group of a version without it gets one when its owner calls this.
   private static func open(in container: borrowing Container) -> Directory? {
-    let ownerID = container.place.ownerID
+    let ownerID = container.location.ownerID
     // Members may search it, not list it.
     let found = try? container.directory.openPassage(directoryName)
     if let found {

@@ -3,15 +3,17 @@ import Platform
 /// The durable directory of one group, opened and checked.
 struct Container: ~Copyable {
   let id: GroupID
-  let place: Place
+  let location: Location
   let directory: Directory
 
   /// Opens the container of a group.
-  /// - Returns: nil if the place has no such group.
-  static func open(_ id: GroupID, in place: Place) throws(GroupError) -> Container? {
-    guard let state = try openTrustedIfThere(place.statePath, place.trusted) else { return nil }
-    guard let directory = try openGroupDirectory(id, in: state, place) else { return nil }
-    return Container(id: id, place: place, directory: directory)
+  /// - Returns: nil if the location has no such group.
+  static func open(_ id: GroupID, in location: Location) throws(GroupError) -> Container? {
+    guard let state = try openTrustedIfThere(location.statePath, location.trusted) else {
+      return nil
+    }
+    guard let directory = try openGroupDirectory(id, in: state, location) else { return nil }
+    return Container(id: id, location: location, directory: directory)
   }
 
   /// Runs the body. If it fails because another process removed the container, throws `unknown`.
@@ -20,30 +22,30 @@ struct Container: ~Copyable {
   ) throws(GroupError) -> Value {
     do { return try body() } catch {
       if let status = try? directory.status(), status.linkCount > 0 { throw error }
-      throw .unknown(id, [place.choice])
+      throw .unknown(id, [location.choice])
     }
   }
 
   /// Opens an area. Creates it if it is missing and the caller has permission.
   borrowing func open(_ area: Area) throws(GroupError) -> Directory {
-    let ownerID = place.ownerID
+    let ownerID = location.ownerID
     if let found = try area.open(in: directory, ownerID: ownerID) { return found }
     try completeIfOwn(read().manifest)
     if let made = try area.open(in: directory, ownerID: ownerID) { return made }
     throw GroupError(
       .notPermitted,
       "\(directory.path(of: area.name)) is missing, and only \(userText(ownerID)) can create it",
-      advice: "ask that user to run `framebus group show \(id)\(place.findingOption)`")
+      advice: "ask that user to run `framebus group show \(id)\(location.findingOption)`")
   }
 
   /// Creates areas that are missing, as in a container of an earlier version, if the caller has
   /// permission.
   borrowing func completeIfOwn(_ manifest: Manifest) throws(GroupError) {
-    let ownerID = place.ownerID
+    let ownerID = location.ownerID
     guard currentUserID() == ownerID || currentUserID() == 0 else { return }
     let area = GroupLayout(manifest).container
     if try area.isComplete(directory) { return }
-    let state = try openTrusted(place.statePath, place.trusted)
+    let state = try openTrusted(location.statePath, location.trusted)
     let lock = try lockState(state, ownerID: ownerID)
     defer { lock.isHeldUntilHere() }
     try area.complete(directory, Permissions(manifest, ownerID: ownerID))
@@ -58,7 +60,7 @@ struct Container: ~Copyable {
   /// Reads the manifest, and refuses a file that the owner alone did not control.
   func read() throws(GroupError) -> ReadManifest {
     let path = directory.path(of: Manifest.fileName)
-    let remedy = "restore the file, or `framebus group remove \(id)\(place.findingOption)`"
+    let remedy = "restore the file, or `framebus group remove \(id)\(location.findingOption)`"
     let bytes: [UInt8]
     let status: FileStatus
     do {
@@ -66,7 +68,7 @@ struct Container: ~Copyable {
     } catch {
       switch error {
       case .system(let error) where error.reasonKind == .notPermitted:
-        throw .noMember(id, in: place)
+        throw .noMember(id, in: location)
       case .system(let error): throw GroupError(.brokenManifest, "\(error)", advice: remedy)
       case .notFile(let path, let kind):
         throw GroupError(
@@ -76,7 +78,7 @@ struct Container: ~Copyable {
           .brokenManifest, "\(path) has \(byteCount) bytes, more than \(limit)", advice: remedy)
       }
     }
-    if status.ownerID != place.ownerID {
+    if status.ownerID != location.ownerID {
       throw GroupError(.foreignOwner(path: path, ownerID: status.ownerID))
     }
     if status.isWritableByGroup || status.isWritableByEverybody {
@@ -102,7 +104,7 @@ struct Container: ~Copyable {
 /// Opens a group's directory in the state or the run directory of a location.
 /// - Returns: nil if it does not exist.
 func openGroupDirectory(
-  _ id: GroupID, in parent: borrowing Directory, _ place: Place
+  _ id: GroupID, in parent: borrowing Directory, _ location: Location
 ) throws(GroupError) -> Directory? {
   let name = id.description
   let directory: Directory
@@ -110,7 +112,7 @@ func openGroupDirectory(
     directory = try parent.openDirectory(name)
   } catch {
     if error.isMissing { return nil }
-    if error.reasonKind == .notPermitted { throw .noMember(id, in: place) }
+    if error.reasonKind == .notPermitted { throw .noMember(id, in: location) }
     if error.isNoDirectory {
       throw GroupError(
         .unsafe, "\(parent.path(of: name)) is not a directory, and links are not followed here",
@@ -118,7 +120,7 @@ func openGroupDirectory(
     }
     throw .failed("cannot open the group \(id)", error)
   }
-  try requireOwned(directory, by: place.ownerID)
+  try requireOwned(directory, by: location.ownerID)
   return directory
 }
 
@@ -146,17 +148,17 @@ func requireOwned(
 
 extension GroupError {
   /// The error for a user without a role: names the owner and the command to ask for.
-  static func noMember(_ id: GroupID, in place: Place) -> GroupError {
+  static func noMember(_ id: GroupID, in location: Location) -> GroupError {
     let uid = currentUserID()
     return GroupError(
       .notPermitted,
       "\(userText(uid)) is not a member of the group \(id), which belongs to"
-        + " \(userText(place.ownerID))",
+        + " \(userText(location.ownerID))",
       advice: "ask that user to run `framebus group grant ROLE --uid \(uid) --group \(id)"
-        + "\(place.findingOption)`")
+        + "\(location.findingOption)`")
   }
 
-  static func unknown(_ id: GroupID, _ choices: [Place.Choice]) -> GroupError {
+  static func unknown(_ id: GroupID, _ choices: [Location.Choice]) -> GroupError {
     let option = if case .root(let path)? = choices.first { " --root \(path)" } else { "" }
     return GroupError(
       .unknown, "there is no group \(id)",

@@ -30,15 +30,16 @@ private struct Diagnosis {
     do {
       let container = try AppGroup.find(id, root: root)
       note(
-        "container", "\(container.directory.path), owned by \(userText(container.place.ownerID))")
-      examinePlace(container.place)
+        "container", "\(container.directory.path), owned by \(userText(container.location.ownerID))"
+      )
+      examineLocation(container.location)
       let manifest = try container.read().manifest
       note("manifest", "version \(Manifest.version), \(manifest.roles.count) roles")
-      examineMembers(manifest, container.place)
-      let run = try RunDirectory.open(of: id, manifest, in: container.place)
-      examineRun(run, container.place)
+      examineMembers(manifest, container.location)
+      let run = try RunDirectory.open(of: id, manifest, in: container.location)
+      examineRun(run, container.location)
       try examinePermissions(manifest, container, run)
-      try examineLeftovers(container.place)
+      try examineLeftovers(container.location)
     } catch {
       findings.append(
         Finding(
@@ -54,33 +55,33 @@ private struct Diagnosis {
     findings.append(Finding(check: check, state: .warning, detail: detail, fix: fix))
   }
 
-  private mutating func examinePlace(_ place: Place) {
-    switch place.choice {
+  private mutating func examineLocation(_ location: Location) {
+    switch location.choice {
     case .user:
       guard let wanted = environmentValue("XDG_STATE_HOME") else { break }
-      if place.statePath == wanted + "/framebus" { break }
+      if location.statePath == wanted + "/framebus" { break }
       warn(
         "place",
-        "XDG_STATE_HOME is \(printable(wanted)), but the groups are in \(place.statePath), where"
+        "XDG_STATE_HOME is \(printable(wanted)), but the groups are in \(location.statePath), where"
           + " every process of this user finds them",
         fix: "to move them, stop their processes, move the directory and link"
           + " ~/.local/state/framebus to it")
       return
-    case .root(let path) where place.isPrivate(path):
+    case .root(let path) where location.isPrivate(path):
       warn(
         "place", "\(path) is closed to other users, including members of the group",
         fix: "to share the group, run `chmod o+x \(path)`")
       return
     default: break
     }
-    note("place", place.statePath)
+    note("place", location.statePath)
   }
 
-  private mutating func examineMembers(_ manifest: Manifest, _ place: Place) {
+  private mutating func examineMembers(_ manifest: Manifest, _ location: Location) {
     let uid = currentUserID()
     let roles = manifest.roles(uid: uid, gids: currentGroupIDs())
     if roles.isEmpty {
-      let error = GroupError.noMember(id, in: place)
+      let error = GroupError.noMember(id, in: location)
       warn("membership", error.problem, fix: error.advice)
     } else {
       let names = roles.map(\.description).joined(separator: ", ")
@@ -95,11 +96,11 @@ private struct Diagnosis {
       fix: "remove them from the manifest")
   }
 
-  private mutating func examineRun(_ run: borrowing Directory, _ place: Place) {
+  private mutating func examineRun(_ run: borrowing Directory, _ location: Location) {
     let path = run.path
     let longest = RunDirectory.maximumNameBytes(
       streamsPath: run.path(of: GroupLayout.streams.name))
-    let account = UserAccount.find(place.ownerID)?.name ?? "\(place.ownerID)"
+    let account = UserAccount.find(location.ownerID)?.name ?? "\(location.ownerID)"
     if path.hasPrefix("/run/user/"), !isLingering(account) {
       warn(
         "run directory", "\(path) is removed when the last session of \(account) ends",
@@ -124,7 +125,7 @@ private struct Diagnosis {
   private mutating func examinePermissions(
     _ manifest: Manifest, _ container: borrowing Container, _ run: borrowing Directory
   ) throws(GroupError) {
-    let requested = Permissions(manifest, ownerID: container.place.ownerID)
+    let requested = Permissions(manifest, ownerID: container.location.ownerID)
     let layout = GroupLayout(manifest)
     let isRight = try attempt("cannot read permissions") { () throws(SystemError) in
       guard try layout.container.isSet(requested, on: container.directory) else { return false }
@@ -142,20 +143,21 @@ private struct Diagnosis {
         check: "permissions", state: .failed,
         detail: "the directories' access control lists differ from the manifest",
         fix: "repair them by granting any role again: `framebus group grant"
-          + " \(holder ?? "ROLE --uid N") --group \(id)\(container.place.findingOption)`"))
+          + " \(holder ?? "ROLE --uid N") --group \(id)\(container.location.findingOption)`"))
   }
 
-  private mutating func examineLeftovers(_ place: Place) throws(GroupError) {
-    let state = try openTrusted(place.statePath, place.trusted)
+  private mutating func examineLeftovers(_ location: Location) throws(GroupError) {
+    let state = try openTrusted(location.statePath, location.trusted)
     let names = (try? state.names().filter { $0.hasPrefix(temporaryPrefix) }) ?? []
     if names.isEmpty { return note("leftovers", "none") }
     warn(
-      "leftovers", "\(names.count) partly created or partly removed groups in \(place.statePath)",
+      "leftovers",
+      "\(names.count) partly created or partly removed groups in \(location.statePath)",
       fix: "creating or removing any group removes them; remove any that remain as root")
   }
 }
 
-extension Place {
+extension Location {
   fileprivate func isPrivate(_ path: String) -> Bool {
     guard let status = try? Directory(path: path).status() else { return false }
     return status.mode & 0o001 == 0

@@ -10,10 +10,10 @@ public struct GroupDescription: Sendable {
   }
 
   /// The kind of location.
-  public enum Place: String, Sendable { case user, system, root }
+  public enum Location: String, Sendable { case user, system, root }
 
   public let id: GroupID
-  public let place: Place
+  public let location: Location
   public let ownerID: UInt32
   public let containerPath: String
   public let runPath: String
@@ -28,7 +28,7 @@ public struct GroupDescription: Sendable {
 /// An entry in a list of groups. The group may be unusable.
 public struct ListedGroup: Sendable {
   public let id: GroupID
-  public let place: GroupDescription.Place
+  public let location: GroupDescription.Location
   public let ownerID: UInt32
   public let containerPath: String
   /// The roles of the calling process.
@@ -44,18 +44,20 @@ extension AppGroup {
     _ id: GroupID, root: String? = nil
   ) throws(GroupError) -> GroupDescription {
     let container = try find(id, root: root)
-    let place = container.place
+    let location = container.location
     let uid = currentUserID()
     let (manifest, ownRoles) = try container.whileThere { () throws(GroupError) in
       let manifest = try container.read().manifest
       let ownRoles = manifest.roles(uid: uid, gids: currentGroupIDs())
-      if ownRoles.isEmpty && uid != place.ownerID && uid != 0 { throw .noMember(id, in: place) }
+      if ownRoles.isEmpty && uid != location.ownerID && uid != 0 {
+        throw .noMember(id, in: location)
+      }
       try container.completeIfOwn(manifest)
       return (manifest, ownRoles)
     }
-    let run = try RunDirectory.open(of: id, manifest, in: place)
+    let run = try RunDirectory.open(of: id, manifest, in: location)
     return GroupDescription(
-      id: id, place: place.choice.described, ownerID: place.ownerID,
+      id: id, location: location.choice.described, ownerID: location.ownerID,
       containerPath: container.directory.path, runPath: run.path,
       streamsPath: run.path(of: GroupLayout.streams.name),
       roles: manifest.roles.sorted { $0.key < $1.key }.map {
@@ -68,28 +70,28 @@ extension AppGroup {
   public static func list(root: String? = nil) throws(GroupError) -> [ListedGroup] {
     var listed: [ListedGroup] = []
     for choice in choices(root: root) {
-      guard let place = try Place.find(choice, isMaking: false) else { continue }
-      let state = try openTrusted(place.statePath, place.trusted)
+      guard let location = try Location.find(choice, isMaking: false) else { continue }
+      let state = try openTrusted(location.statePath, location.trusted)
       let names = try attempt("cannot list \(state.path)") { () throws(SystemError) in
         try state.names()
       }
       for name in names {
         guard let id = try? GroupID(name) else { continue }
-        listed.append(entry(id, place, path: state.path(of: name)))
+        listed.append(entry(id, location, path: state.path(of: name)))
       }
     }
     return listed
   }
 
-  private static func entry(_ id: GroupID, _ place: Place, path: String) -> ListedGroup {
+  private static func entry(_ id: GroupID, _ location: Location, path: String) -> ListedGroup {
     func listed(_ roles: [Role], _ problem: GroupError?) -> ListedGroup {
       ListedGroup(
-        id: id, place: place.choice.described, ownerID: place.ownerID, containerPath: path,
+        id: id, location: location.choice.described, ownerID: location.ownerID, containerPath: path,
         ownRoles: roles, problem: problem)
     }
     do {
-      guard let container = try Container.open(id, in: place) else {
-        return listed([], .unknown(id, [place.choice]))
+      guard let container = try Container.open(id, in: location) else {
+        return listed([], .unknown(id, [location.choice]))
       }
       let manifest = try container.read().manifest
       return listed(manifest.roles(uid: currentUserID(), gids: currentGroupIDs()), nil)
@@ -99,8 +101,8 @@ extension AppGroup {
   }
 }
 
-extension Place.Choice {
-  var described: GroupDescription.Place {
+extension Location.Choice {
+  var described: GroupDescription.Location {
     switch self {
     case .user: .user
     case .system: .system

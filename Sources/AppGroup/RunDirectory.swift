@@ -31,25 +31,27 @@ enum RunDirectory {
   /// Opens the run directory. Creates it if it is missing and the caller has permission.
   /// - Parameter isLocked: whether the caller holds the location's lock.
   static func open(
-    of id: GroupID, _ manifest: Manifest, in place: Place, isLocked: Bool = false
+    of id: GroupID, _ manifest: Manifest, in location: Location, isLocked: Bool = false
   ) throws(GroupError) -> Directory {
-    let mayMake = currentUserID() == place.ownerID || currentUserID() == 0
-    guard let parent = try place.openRun(isMaking: mayMake) else { throw .missingRun(id, place) }
+    let mayMake = currentUserID() == location.ownerID || currentUserID() == 0
+    guard let parent = try location.openRun(isMaking: mayMake) else {
+      throw .missingRun(id, location)
+    }
     try requireShortPath(of: id, in: parent.path)
-    if let found = try opened(id, manifest, mayMake: mayMake, in: parent, place) { return found }
-    if !mayMake { throw .missingRun(id, place) }
+    if let found = try opened(id, manifest, mayMake: mayMake, in: parent, location) { return found }
+    if !mayMake { throw .missingRun(id, location) }
     if isLocked {
-      try make(id, manifest, in: parent, place)
+      try make(id, manifest, in: parent, location)
     } else {
-      let state = try openTrusted(place.statePath, place.trusted)
-      let lock = try lockState(state, ownerID: place.ownerID)
+      let state = try openTrusted(location.statePath, location.trusted)
+      let lock = try lockState(state, ownerID: location.ownerID)
       defer { lock.isHeldUntilHere() }
       // Another process may have created it while this one waited.
-      if let found = try opened(id, manifest, mayMake: true, in: parent, place) { return found }
-      try make(id, manifest, in: parent, place)
+      if let found = try opened(id, manifest, mayMake: true, in: parent, location) { return found }
+      try make(id, manifest, in: parent, location)
     }
-    guard let made = try opened(id, manifest, mayMake: true, in: parent, place) else {
-      throw .missingRun(id, place)
+    guard let made = try opened(id, manifest, mayMake: true, in: parent, location) else {
+      throw .missingRun(id, location)
     }
     return made
   }
@@ -58,11 +60,11 @@ enum RunDirectory {
   /// - Returns: nil if it or one of its directories is missing.
   private static func opened(
     _ id: GroupID, _ manifest: Manifest, mayMake: Bool, in parent: borrowing Directory,
-    _ place: Place
+    _ location: Location
   ) throws(GroupError) -> Directory? {
-    guard let directory = try openGroupDirectory(id, in: parent, place) else { return nil }
+    guard let directory = try openGroupDirectory(id, in: parent, location) else { return nil }
     for area in GroupLayout(manifest).run.areas {
-      guard let found = try area.open(in: directory, ownerID: place.ownerID) else { return nil }
+      guard let found = try area.open(in: directory, ownerID: location.ownerID) else { return nil }
       if mayMake, try !area.isComplete(found) { return nil }
     }
     return directory
@@ -72,13 +74,13 @@ enum RunDirectory {
   /// dies meanwhile leaves no incomplete directory under the final name. A directory of an earlier
   /// version may be in use, so missing areas are added to it in the same way.
   private static func make(
-    _ id: GroupID, _ manifest: Manifest, in parent: borrowing Directory, _ place: Place
+    _ id: GroupID, _ manifest: Manifest, in parent: borrowing Directory, _ location: Location
   ) throws(GroupError) {
     parent.sweep()
     let layout = GroupLayout(manifest)
-    let permissions = Permissions(manifest, ownerID: place.ownerID)
-    if let present = try openGroupDirectory(id, in: parent, place),
-      try GroupLayout.streams.open(in: present, ownerID: place.ownerID) != nil
+    let permissions = Permissions(manifest, ownerID: location.ownerID)
+    if let present = try openGroupDirectory(id, in: parent, location),
+      try GroupLayout.streams.open(in: present, ownerID: location.ownerID) != nil
     {
       return try layout.run.complete(present, permissions)
     }
@@ -88,12 +90,12 @@ enum RunDirectory {
   }
 }
 
-extension Place {
+extension Location {
   /// Opens the directory for volatile data.
   /// - Returns: nil if it is missing and `isMaking` is false.
   func openRun(isMaking: Bool) throws(GroupError) -> Directory? {
     switch choice {
-    case .user: return try UserRunPlace().find(for: openTrusted(statePath, trusted))
+    case .user: return try UserRunLocation().find(for: openTrusted(statePath, trusted))
     case .system: return try openRun(Self.systemRunPath, isMaking)
     case .root(let path): return try openRun(path + "/run", isMaking)
     }
@@ -113,11 +115,11 @@ extension Place {
 }
 
 extension GroupError {
-  static func missingRun(_ id: GroupID, _ place: Place) -> GroupError {
+  static func missingRun(_ id: GroupID, _ location: Location) -> GroupError {
     GroupError(
       .notPermitted,
       "the run directory of the group \(id) is missing, as after a reboot, and only"
-        + " \(userText(place.ownerID)) can create it",
-      advice: "ask that user to run `framebus group show \(id)\(place.findingOption)`")
+        + " \(userText(location.ownerID)) can create it",
+      advice: "ask that user to run `framebus group show \(id)\(location.findingOption)`")
   }
 }

@@ -30,7 +30,7 @@ enum DelegatedGroup {
     let controllers = path + "/cgroup.subtree_control"
     if kernelText(controllers).split(whereSeparator: \.isWhitespace).contains("memory") { return }
     do throws(SystemError) {
-      return try tellKernel("+memory", controllers)
+      return try writeKernelText("+memory", controllers)
     } catch {
       guard error.isBusy else { throw error }
     }
@@ -38,7 +38,7 @@ enum DelegatedGroup {
     try makeControlGroup(lower)
     moveProcesses(from: path, to: lower)
     do throws(SystemError) {
-      try tellKernel("+memory", controllers)
+      try writeKernelText("+memory", controllers)
     } catch {
       moveProcesses(from: lower, to: path)
       removeControlGroup(lower)
@@ -51,7 +51,7 @@ enum DelegatedGroup {
     for _ in 1...8 {
       let processes = kernelText(group + "/cgroup.procs").split(separator: "\n")
       if processes.isEmpty { return }
-      for process in processes { try? tellKernel(String(process), other + "/cgroup.procs") }
+      for process in processes { try? writeKernelText(String(process), other + "/cgroup.procs") }
     }
   }
 }

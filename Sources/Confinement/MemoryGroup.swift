@@ -50,13 +50,13 @@ final class MemoryGroup: Sendable {
         do throws(SystemError) {
           try version.prepare(parent)
           try makeControlGroup(path)
-          try tellKernel("\(limitBytes)", path + "/" + version.limit)
+          try writeKernelText("\(limitBytes)", path + "/" + version.limit)
         } catch {
           removeControlGroup(path)
           continue
         }
         for (file, value) in version.others(limitBytes) {
-          try? tellKernel("\(value)", path + "/" + file)
+          try? writeKernelText("\(value)", path + "/" + file)
         }
         self.path = path
         return

@@ -10,7 +10,7 @@ public enum CredentialError: Error, Hashable, Sendable {
   /// The role's key needs a passphrase: it is missing or wrong.
   case locked(Role, isWrongPassphrase: Bool)
   /// The role's key is not in a file that this process can open.
-  case keyElsewhere(Role, KeyPlace)
+  case keyElsewhere(Role, KeyLocation)
   /// The credential opens only with an unlocked key, but the role's key file is unprotected.
   case keyInTheOpen(Role, CredentialName)
   /// The role or this user has no permission.
@@ -42,7 +42,7 @@ public enum CredentialError: Error, Hashable, Sendable {
 }
 
 /// The location of a key that is not in a key file.
-public enum KeyPlace: Hashable, Sendable { case handOver, systemd }
+public enum KeyLocation: Hashable, Sendable { case handOver, systemd }
 
 extension CredentialError: CustomStringConvertible {
   /// What happened, and one thing to do about it.

@@ -43,8 +43,8 @@ private func bytes(ofHexadecimal text: Substring) -> [UInt8]? {
   let digits = Array(text.utf8)
   guard digits.count.isMultiple(of: 2) else { return nil }
   var bytes: [UInt8] = []
-  for place in stride(from: 0, to: digits.count, by: 2) {
-    guard let high = value(ofDigit: digits[place]), let low = value(ofDigit: digits[place + 1])
+  for index in stride(from: 0, to: digits.count, by: 2) {
+    guard let high = value(ofDigit: digits[index]), let low = value(ofDigit: digits[index + 1])
     else { return nil }
     bytes.append(high << 4 | low)
   }

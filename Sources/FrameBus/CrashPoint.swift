@@ -25,9 +25,9 @@ package enum CrashPoint: String, CaseIterable, Sendable {
   // Waiting for lossless subscribers.
   case waitShown, waitEnded, losslessEndShown, losslessEndCounted
   // Its control plane: arrivals, departures, and messages.
-  case pageSent, positionPreset, placeShown, placeListed, welcomeSent, placeSeated
-  case poolSent, retentionShown, rejectionCounted, placeLeft, placeFreed
-  case evictionShown, placeEvicted, evictionCounted
+  case pageSent, positionPreset, seatShown, seatListed, welcomeSent, seatConfirmed
+  case poolSent, retentionShown, rejectionCounted, seatLeft, seatFreed
+  case evictionShown, seatEvicted, evictionCounted
   // The stream state.
   case reasonWritten, stateShown
 

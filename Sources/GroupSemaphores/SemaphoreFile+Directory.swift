@@ -60,7 +60,7 @@ extension SemaphoreFile {
       let found = try SemaphoreFileError.attempt(directory.status(of: fileName(name)))
       guard let found else { throw .unknown(name) }
       try requireFile(found, path)
-      let descriptor = try SemaphoreFileError.attempt(directory.openForLooking(fileName(name)))
+      let descriptor = try SemaphoreFileError.attempt(directory.openForInspection(fileName(name)))
       let status = try SemaphoreFileError.attempt(fileStatus(of: descriptor, path: path))
       try requireTrusted(status, path, group)
       let memory = try SemaphoreFileError.attempt(GuardedMapping(descriptor, byteCount: byteCount))

@@ -3,7 +3,7 @@
 package enum NotifyStep: Int, CaseIterable, Sendable {
   // First post of a name
   case rowTaken = 1
-  case rowNamed, nameTold
+  case rowNamed, namePublished
   // Each post
   case counted, rung
   // A table's first observer

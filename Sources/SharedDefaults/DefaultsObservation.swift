@@ -33,21 +33,21 @@ final class ObservationCore: Sendable {
   private let handler: @Sendable (DefaultsChange) -> Void
   /// The values of the last notifications. Only the loop's thread changes them, so that no change
   /// is reported twice.
-  private let told: Mutex<[String: DefaultsValue]>
+  private let reported: Mutex<[String: DefaultsValue]>
   private let isEnded = Atomic<Bool>(false)
 
   init(
-    _ suite: SharedDefaults, _ key: String?, told: [String: DefaultsValue],
+    _ suite: SharedDefaults, _ key: String?, reported: [String: DefaultsValue],
     _ handler: @escaping @Sendable (DefaultsChange) -> Void
   ) {
     self.suite = suite
     self.key = key
-    self.told = Mutex(told)
+    self.reported = Mutex(reported)
     self.handler = handler
   }
 
   /// Reports values that differ from the last ones reported. Runs only on the loop's thread.
-  func look() {
+  func poll() {
     for change in changes() {
       // SYNC observation-end: acquiring side.
       if isEnded.load(ordering: .acquiring) { return }
@@ -58,13 +58,13 @@ final class ObservationCore: Sendable {
   private func changes() -> [DefaultsChange] {
     if let key {
       let value = suite.value(forKey: key)
-      return told.withLock { $0.replace(key, with: value) }.map { [$0] } ?? []
+      return reported.withLock { $0.replace(key, with: value) }.map { [$0] } ?? []
     }
     let values = suite.dictionaryRepresentation()
-    return told.withLock { told in
-      if told == values { return [] }
-      let keys = Set(told.keys).union(values.keys).sorted()
-      return keys.compactMap { told.replace($0, with: values[$0]) }
+    return reported.withLock { reported in
+      if reported == values { return [] }
+      let keys = Set(reported.keys).union(values.keys).sorted()
+      return keys.compactMap { reported.replace($0, with: values[$0]) }
     }
   }
 
@@ -104,7 +104,7 @@ extension SharedDefaults {
     _ handler: @escaping @Sendable (DefaultsChange) -> Void
   ) throws(DefaultsError) -> DefaultsObservation {
     let values = startingWithCurrent ? [:] : dictionaryRepresentation()
-    let core = ObservationCore(self, key, told: values, handler)
+    let core = ObservationCore(self, key, reported: values, handler)
     try DefaultsError.attempt(observers.add(core, of: self))
     return DefaultsObservation(core)
   }
@@ -117,8 +117,8 @@ extension SharedDefaults {
       of: DefaultsValue?.self, bufferingPolicy: .bufferingNewest(1))
     let current = value(forKey: key)
     continuation.yield(current)
-    let told = current.map { [key: $0] } ?? [:]
-    let core = ObservationCore(self, key, told: told) { continuation.yield($0.value) }
+    let reported = current.map { [key: $0] } ?? [:]
+    let core = ObservationCore(self, key, reported: reported) { continuation.yield($0.value) }
     try DefaultsError.attempt(observers.add(core, of: self))
     continuation.onTermination = { _ in core.end() }
     return stream

@@ -30,16 +30,16 @@ final class ObserverSet: Sendable {
     let loop = try Self.loop()
     try state.withLock { state throws(SystemError) in
       if state.watch == nil {
-        let path = suite.place.directory.reachablePath(of: ".")
+        let path = suite.location.directory.reachablePath(of: ".")
         state.watch = try DirectoryWatch(path, [.appearance, .removal, .writing], on: loop) {
-          [weak self] in self?.look()
+          [weak self] in self?.poll()
         }
         scheduleRecheck(&state, loop)
       }
       state.cores.append(core)
     }
     // Reports changes from before the watch existed.
-    loop.enqueue { core.look() }
+    loop.enqueue { core.poll() }
   }
 
   func remove(_ core: ObservationCore) {
@@ -55,8 +55,8 @@ final class ObserverSet: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  private func look() {
-    for core in state.withLock({ $0.cores }) { core.look() }
+  private func poll() {
+    for core in state.withLock({ $0.cores }) { core.poll() }
   }
 
   private func scheduleRecheck(_ state: inout State, _ loop: EventLoop) {
@@ -66,7 +66,7 @@ final class ObserverSet: Sendable {
   }
 
   private func recheck(_ loop: EventLoop) {
-    look()
+    poll()
     state.withLock { state in
       if state.watch != nil { scheduleRecheck(&state, loop) }
     }

@@ -8,7 +8,7 @@ struct SecretKeys: Sendable {
   /// Keys that the program declared not secret.
   let exempt: Set<String>
 
-  static let byLooks = SecretKeys(declared: [], exempt: [])
+  static let byAppearance = SecretKeys(declared: [], exempt: [])
 
   /// Words that mark a key as secret. A key is split into words before a capital letter that
   /// follows a small one, and at every character that is neither a letter nor a digit.

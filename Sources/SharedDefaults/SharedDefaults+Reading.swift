@@ -3,7 +3,7 @@ extension SharedDefaults {
   /// - Complexity: one lock, two loads and a dictionary lookup.
   public func value(forKey key: String) -> DefaultsValue? {
     state.withLock { state in
-      state.view.update(place)
+      state.view.update(location)
       return state.view.image.values[key] ?? state.registered[key]
     }
   }
@@ -80,7 +80,7 @@ extension SharedDefaults {
   /// of other keys.
   public func dictionaryRepresentation() -> [String: DefaultsValue] {
     state.withLock { state in
-      state.view.update(place)
+      state.view.update(location)
       return state.registered.merging(state.view.image.values) { _, set in set }
     }
   }
@@ -88,7 +88,7 @@ extension SharedDefaults {
   /// A consistent snapshot of the values that were set, without registered defaults.
   public func storedValues() -> [String: DefaultsValue] {
     state.withLock { state in
-      state.view.update(place)
+      state.view.update(location)
       return state.view.image.values
     }
   }

@@ -56,7 +56,7 @@ extension SharedDefaults {
   /// Blocks until all changes so far are durable (`fdatasync(2)`).
   public func synchronize() throws(DefaultsError) {
     let file = state.withLock { state in
-      state.view.look(place)
+      state.view.poll(location)
       return state.view.file
     }
     try file?.sync()
@@ -68,14 +68,14 @@ extension SharedDefaults {
     try writing.withLock { _ throws(DefaultsError) in
       while true {
         // An entry that is not a usable suite file cannot be locked by anyone.
-        guard let file = try? place.open(), file.isWritable else { return try place.remove() }
+        guard let file = try? location.open(), file.isWritable else { return try location.remove() }
         try file.lock(until: deadline)
         defer { file.unlock() }
         // Another file may have replaced it meanwhile.
-        guard file.isThere(try place.status()) else { continue }
+        guard file.isThere(try location.status()) else { continue }
         file.setRetired(true)
         onStep?(.retired)
-        return try place.remove()
+        return try location.remove()
       }
     }
   }
@@ -94,8 +94,8 @@ extension SharedDefaults {
   /// Locks the suite's file and reads it to its end. Creates the file if it is missing.
   private func lockedFile(until deadline: Deadline) throws(DefaultsError) -> SuiteFile {
     while true {
-      guard let file = try currentFile({ $0.update(place) }) else {
-        try place.make()
+      guard let file = try currentFile({ $0.update(location) }) else {
+        try location.make()
         if deadline.isPast { throw .busy(path: path, holderPID: nil) }
         continue
       }
@@ -103,7 +103,7 @@ extension SharedDefaults {
       try file.lock(until: deadline)
       do throws(DefaultsError) {
         // Another file may have replaced it meanwhile.
-        if try currentFile({ $0.look(place) }) === file { return file }
+        if try currentFile({ $0.poll(location) }) === file { return file }
       } catch {
         file.unlock()
         throw error
@@ -112,9 +112,9 @@ extension SharedDefaults {
     }
   }
 
-  private func currentFile(_ look: (inout SuiteView) -> Void) throws(DefaultsError) -> SuiteFile? {
+  private func currentFile(_ poll: (inout SuiteView) -> Void) throws(DefaultsError) -> SuiteFile? {
     let (file, trouble) = state.withLock { state in
-      look(&state.view)
+      poll(&state.view)
       return (state.view.file, state.view.trouble)
     }
     if let trouble { throw trouble }
@@ -178,18 +178,18 @@ extension SharedDefaults {
     file.setRetired(true)
     onStep?(.retired)
     do throws(DefaultsError) {
-      try place.replace(with: bytes)
+      try location.replace(with: bytes)
     } catch {
       // After the rename the new file is the suite, even if a power cut might undo the rename.
       if case .system(let cause) = error, cause.followsChange {
-        state.withLock { $0.view.look(place) }
+        state.withLock { $0.view.poll(location) }
       } else {
         file.setRetired(false)
       }
       throw error
     }
     onStep?(.replaced)
-    state.withLock { $0.view.look(place) }
+    state.withLock { $0.view.poll(location) }
   }
 }
 

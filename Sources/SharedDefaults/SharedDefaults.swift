@@ -18,7 +18,7 @@ import Synchronization
 public final class SharedDefaults: Sendable {
   public let group: GroupID
   public let name: SuiteName
-  let place: SuitePlace
+  let location: SuiteLocation
   let state = Mutex(State())
   /// Held by the thread that changes the suite, because a file lock does not exclude other threads
   /// that use the same open file.
@@ -52,14 +52,15 @@ public final class SharedDefaults: Sendable {
     suiteName: String, in group: AppGroup, recheckInterval: Duration, onStep: OnDefaultsStep
   ) throws(DefaultsError) {
     try self.init(
-      SuiteName(suiteName), in: group, .byLooks, recheckInterval: recheckInterval, onStep: onStep)
+      SuiteName(suiteName), in: group, .byAppearance, recheckInterval: recheckInterval,
+      onStep: onStep)
   }
 
   init(
     _ name: SuiteName, in group: AppGroup, _ secrets: SecretKeys,
     recheckInterval: Duration = .seconds(1), onStep: OnDefaultsStep = nil
   ) throws(DefaultsError) {
-    place = try SuitePlace(name, in: group)
+    location = try SuiteLocation(name, in: group)
     self.group = group.id
     self.name = name
     self.secrets = secrets
@@ -68,17 +69,17 @@ public final class SharedDefaults: Sendable {
   }
 
   /// The path of the suite's file, for messages and backups.
-  public var path: String { place.path }
+  public var path: String { location.path }
 
   /// Whether the suite exists, even if it is unreadable.
-  public var exists: Bool { (try? place.status()) != nil }
+  public var exists: Bool { (try? location.status()) != nil }
 
   /// Reads changes by other processes, as every getter does, and throws if that fails.
   /// - Returns: the number of changes that were ever made to the suite.
   @discardableResult
   public func refresh() throws(DefaultsError) -> UInt64 {
     let (trouble, sequence) = state.withLock { state in
-      state.view.look(place)
+      state.view.poll(location)
       return (state.view.trouble, state.view.image.sequence)
     }
     if let trouble { throw trouble }
@@ -89,7 +90,7 @@ public final class SharedDefaults: Sendable {
 
   /// The suites of a group, sorted by name.
   public static func list(in group: AppGroup) throws(DefaultsError) -> [SuiteName] {
-    let directory = try SuitePlace.directory(of: group)
+    let directory = try SuiteLocation.directory(of: group)
     return try DefaultsError.attempt { () throws(SystemError) in
       try directory.names().compactMap { SuiteName(fileName: $0) }
     }
@@ -99,7 +100,7 @@ public final class SharedDefaults: Sendable {
   /// when it is created, so the group's owner must call this after granting a role.
   public static func renewAccess(in group: AppGroup) throws(DefaultsError) {
     for name in try list(in: group) {
-      try SharedDefaults(name, in: group, .byLooks).rewrite()
+      try SharedDefaults(name, in: group, .byAppearance).rewrite()
     }
   }
 }

@@ -48,7 +48,7 @@ final class SuiteFile: Sendable {
     _ name: SuiteName, in directory: borrowing Directory, _ refusal: inout SystemError?
   ) throws(SystemError) -> Descriptor? {
     do throws(SystemError) {
-      return try directory.openForLooking(name.fileName)
+      return try directory.openForInspection(name.fileName)
     } catch {
       // Another process removed it meanwhile.
       if error.isMissing { return nil }

@@ -22,27 +22,27 @@ struct SuiteView {
   private var seen = SuiteFile.Extent(word: 0)
   /// The time of the next check of the file's name, even if the file does not change: a user may
   /// have moved or removed it by hand.
-  private var nextLookNs: UInt64 = 0
-  private static let lookEveryNs: UInt64 = 100_000_000
+  private var nextPollNs: UInt64 = 0
+  private static let pollIntervalNs: UInt64 = 100_000_000
 
   /// Updates the values.
-  mutating func update(_ place: borrowing SuitePlace) {
-    if let file, !seen.isRetired, file.extent == seen, coarseNowNs() < nextLookNs { return }
-    look(place)
+  mutating func update(_ location: borrowing SuiteLocation) {
+    if let file, !seen.isRetired, file.extent == seen, coarseNowNs() < nextPollNs { return }
+    poll(location)
   }
 
   /// Updates the values, and checks the file's name in any case.
-  mutating func look(_ place: borrowing SuitePlace) {
-    nextLookNs = coarseNowNs() + Self.lookEveryNs
+  mutating func poll(_ location: borrowing SuiteLocation) {
+    nextPollNs = coarseNowNs() + Self.pollIntervalNs
     do throws(DefaultsError) {
-      let entry = try place.status()
+      let entry = try location.status()
       byteCount = entry?.byteCount ?? 0
       if let file, trouble == nil, let entry, file.isThere(entry), !file.isLost,
         try follow(file, changedAtNs: entry.changedAtNs)
       {
         return
       }
-      if entry == nil { self = SuiteView() } else { try begin(place) }
+      if entry == nil { self = SuiteView() } else { try begin(location) }
       trouble = nil
     } catch {
       trouble = error
@@ -50,9 +50,9 @@ struct SuiteView {
   }
 
   /// Reads a file that was not read before.
-  private mutating func begin(_ place: borrowing SuitePlace) throws(DefaultsError) {
+  private mutating func begin(_ location: borrowing SuiteLocation) throws(DefaultsError) {
     file = nil
-    guard let found = try place.open() else {
+    guard let found = try location.open() else {
       self = SuiteView()
       return
     }

@@ -34,21 +34,21 @@ extension RecordScanner {
     in segment: ReadableFile, _ header: RunHeader, from least: UInt64
   ) throws(SystemError) -> UInt64? {
     var oldest: UInt64?
-    var place = 0
-    while place < header.capacity,
-      let data = segment.dataOffset(from: header.recordsAt + place).map({ $0 - header.recordsAt }),
+    var offset = 0
+    while offset < header.capacity,
+      let data = segment.dataOffset(from: header.recordsAt + offset).map({ $0 - header.recordsAt }),
       data < header.capacity
     {
-      place = max(place, data & ~(Int(LG_ALIGNMENT) - 1))
-      let count = min(scanBytes, header.capacity - place)
-      let bytes = try segment.bytes(at: header.recordsAt + place, atMost: count)
+      offset = max(offset, data & ~(Int(LG_ALIGNMENT) - 1))
+      let count = min(scanBytes, header.capacity - offset)
+      let bytes = try segment.bytes(at: header.recordsAt + offset, atMost: count)
       guard bytes.count > Int(LG_ALIGNMENT) else { break }
       // The last bytes may hold only part of a record.
-      let isLast = bytes.count < count || place + count == header.capacity
+      let isLast = bytes.count < count || offset + count == header.capacity
       let end = isLast ? bytes.count : bytes.count - Int(LG_RECORD_LIMIT)
       let image = RecordScanner(bytes: bytes, nonce: header.nonce, position: 0)
-      place += image.searchOldest(
-        &oldest, from: least, at: place, upTo: end, capacity: header.capacity)
+      offset += image.searchOldest(
+        &oldest, from: least, at: offset, upTo: end, capacity: header.capacity)
     }
     return oldest
   }
@@ -56,10 +56,10 @@ extension RecordScanner {
   /// Bytes of a segment searched at once; more than the largest record.
   static let scanBytes = 1 << 18
 
-  /// Searches these bytes, which begin at offset `place` of a segment, for the oldest record.
+  /// Searches these bytes, which begin at `offset` of a segment, for the oldest record.
   /// - Returns: the number of bytes searched.
   private func searchOldest(
-    _ oldest: inout UInt64?, from least: UInt64, at place: Int, upTo end: Int, capacity: Int
+    _ oldest: inout UInt64?, from least: UInt64, at offset: Int, upTo end: Int, capacity: Int
   ) -> Int {
     var start = 0
     while start < end {
@@ -68,7 +68,7 @@ extension RecordScanner {
       guard at + 16 <= bytes.count else { break }
       let position = word64(at) ^ nonce
       guard position >= least, position < oldest ?? 1 << 62,
-        position & UInt64(capacity - 1) == UInt64(place + at)
+        position & UInt64(capacity - 1) == UInt64(offset + at)
       else { continue }
       let round = RecordScanner(bytes: bytes, nonce: nonce, position: position &- UInt64(at))
       guard let head = round.head(at: at), at + head.paddedBytes <= bytes.count else { continue }

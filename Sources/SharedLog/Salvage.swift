@@ -24,7 +24,7 @@ struct Salvage: ~Copyable {
     guard let status = try segments.status(of: name), status.kind == .file,
       status.ownerID == currentUserID()
     else { return }
-    let lock = try segments.openForLooking(name)
+    let lock = try segments.openForInspection(name)
     // A live run holds the lock, and so does another process that is salvaging this one.
     guard try lock.lockByte(0) else { return }
     guard try segments.status(of: name)?.inode == status.inode else { return }
@@ -54,7 +54,7 @@ struct Salvage: ~Copyable {
       saved = FileEnd(index: index, offset: fileHeader.recordsAt, position: image.position)
     }
     guard let saved else { return }
-    let file = try directory.openForLooking(run.fileName(saved.index))
+    let file = try directory.openForInspection(run.fileName(saved.index))
     try file.write(Array(image.bytes[..<end]), at: saved.offset)
     try file.syncData()
     try directory.sync()

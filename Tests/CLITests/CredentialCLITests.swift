@@ -13,16 +13,16 @@ import Testing
     #expect(try framebus("group", "create").status == .exited(0))
   }
 
-  private var place: [String] { ["--root", root.path, "--group", "a.b"] }
+  private var location: [String] { ["--root", root.path, "--group", "a.b"] }
 
   private func framebus(_ arguments: String...) throws -> ProgramResult {
-    try run("framebus", arguments + place)
+    try run("framebus", arguments + location)
   }
 
   /// A shell line in which `FRAMEBUS` stands for the program and `PLACE` for the group's options.
   private func shell(_ line: String) throws -> ProgramResult {
     let line = line.replacing("FRAMEBUS", with: try pathOfProgram("framebus"))
-      .replacing("PLACE", with: place.joined(separator: " "))
+      .replacing("PLACE", with: location.joined(separator: " "))
     return try run("sh", ["-c", line])
   }
 
@@ -121,7 +121,7 @@ import Testing
     return try run(
       "/usr/bin/python3",
       [script, "Secret of s/a: ", answer, "--", try pathOfProgram("framebus"), "credential", "set"]
-        + ["s", "a"] + place)
+        + ["s", "a"] + location)
   }
 
   @Test func passphraseLocksTheHostsKey() throws {
@@ -194,7 +194,7 @@ import Testing
       ["credential", "export", "f", "--account", "a"], ["credential", "export", "f", "--to", "x"],
       ["credential", "protect"], ["credential", "set", "s", "a", "token"],
     ] {
-      #expect(try run("framebus", arguments + place).status == .exited(2), "\(arguments)")
+      #expect(try run("framebus", arguments + location).status == .exited(2), "\(arguments)")
     }
   }
 

@@ -20,10 +20,10 @@ struct CredentialUsersTests {
     try succeed("group", "grant", "extension", "--uid", "\(uploader.uid)")
   }
 
-  private var place: [String] { ["--root", root.path, "--group", "a.b"] }
+  private var location: [String] { ["--root", root.path, "--group", "a.b"] }
 
   private func succeed(_ arguments: String...) throws {
-    let result = try run("framebus", arguments + place)
+    let result = try run("framebus", arguments + location)
     guard result.status.isSuccess else { throw HarnessError(result.errors) }
   }
 
@@ -34,14 +34,14 @@ struct CredentialUsersTests {
       [
         "-c",
         "printf %s '\(text)' | \(program) credential set whip.example.com studio \(options)"
-          + " --quiet \(place.joined(separator: " "))",
+          + " --quiet \(location.joined(separator: " "))",
       ])
   }
 
   private func get(_ user: TestUser, _ role: String) throws -> ProgramResult {
     try user.run(
       "framebus",
-      ["credential", "get", "whip.example.com", "studio", "--role", role] + place)
+      ["credential", "get", "whip.example.com", "studio", "--role", role] + location)
   }
 
   private var store: String { root.path + "/state/a.b/credentials" }
@@ -81,9 +81,9 @@ struct CredentialUsersTests {
 
   @Test func listIsReadInTheRoleOfTheUser() throws {
     try keep("canary-4711", "--recipient extension")
-    let list = try uploader.run("framebus", ["credential", "list"] + place)
+    let list = try uploader.run("framebus", ["credential", "list"] + location)
     #expect(list.output == "whip.example.com/studio  extension,host\n", "\(list.errors)")
-    let refused = try capture.run("framebus", ["credential", "list", "--role", "host"] + place)
+    let refused = try capture.run("framebus", ["credential", "list", "--role", "host"] + location)
     #expect(refused.errors.contains(" --group a.b --root \(root.path)`"), "\(refused.errors)")
   }
 
@@ -108,13 +108,13 @@ struct CredentialUsersTests {
   @Test func hostReadsTheExtensionsLogAndItsUserCannotForgeIt() throws {
     try keep("canary-4711", "--recipient extension")
     _ = try get(uploader, "extension")
-    let audit = try run("framebus", ["credential", "audit"] + place)
+    let audit = try run("framebus", ["credential", "audit"] + location)
     #expect(audit.status == .exited(0), "\(audit.errors)")
     #expect(audit.output.contains("extension  get  whip.example.com/studio  done"))
     #expect(audit.output.contains("uid \(uploader.uid)"))
     try output(
       of: "sh", ["-c", "head -c 512 /dev/zero >> \(store)/audit/extension.chain"])
-    let forged = try run("framebus", ["credential", "audit"] + place)
+    let forged = try run("framebus", ["credential", "audit"] + location)
     #expect(forged.status == .exited(1))
     #expect(forged.errors.contains("extension.chain, record 2"))
   }
@@ -127,7 +127,7 @@ struct CredentialUsersTests {
     func handedOver(to user: TestUser) throws -> ProgramResult {
       try run(
         "framebus",
-        ["credential", "run"] + place + ["--"]
+        ["credential", "run"] + location + ["--"]
           + user.command("framebus", ["credential", "get", "whip.example.com", "studio"]))
     }
     let opened = try handedOver(to: uploader)

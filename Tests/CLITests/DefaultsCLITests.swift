@@ -118,9 +118,10 @@ import Testing
     try write("table", #"{"a": [true, 1, 1.5, "x", []], "b": {}}"#, "--type", "json")
     let file = root.file("out")
     let program = try pathOfProgram("framebus")
-    let place = "--root \(root.path) --group a.b"
+    let location = "--root \(root.path) --group a.b"
     try output(
-      of: "sh", ["-c", "\(program) defaults export studio --format \(format) \(place) > \(file)"])
+      of: "sh",
+      ["-c", "\(program) defaults export studio --format \(format) \(location) > \(file)"])
     try #require(framebus("defaults", "import", "copy", file).status.isSuccess)
     #expect(try framebus("defaults", "read", "copy", "--json").output == read("--json"))
     // JSON marks the types that it lacks; the suite has the values themselves.
@@ -131,7 +132,7 @@ import Testing
     // From a pipe, replacing the present settings.
     try #require(framebus("defaults", "write", "copy", "extra", "1").status.isSuccess)
     try output(
-      of: "sh", ["-c", "\(program) defaults import copy --replace \(place) < \(file)"])
+      of: "sh", ["-c", "\(program) defaults import copy --replace \(location) < \(file)"])
     #expect(try framebus("defaults", "read", "copy", "--json").output == read("--json"))
   }
 

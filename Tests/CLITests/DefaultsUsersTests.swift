@@ -15,19 +15,20 @@ struct DefaultsUsersTests {
     root = try TemporaryRoot(mode: 0o755)
     host = try TestUser()
     try output(of: "chown", [host.name, root.path])
-    #expect(try host.run("framebus", ["group", "create"] + place).status.isSuccess)
+    #expect(try host.run("framebus", ["group", "create"] + location).status.isSuccess)
   }
 
-  private var place: [String] { ["--root", root.path, "--group", "a.b"] }
+  private var location: [String] { ["--root", root.path, "--group", "a.b"] }
 
   private func grant(_ role: String, _ user: TestUser) throws {
-    let result = try host.run("framebus", ["group", "grant", role, "--uid", "\(user.uid)"] + place)
+    let result = try host.run(
+      "framebus", ["group", "grant", role, "--uid", "\(user.uid)"] + location)
     #expect(result.status.isSuccess)
     #expect(!result.errors.contains("warning"), "\(result.errors)")
   }
 
   private func defaults(_ user: TestUser?, _ arguments: String...) throws -> ProgramResult {
-    let all = ["defaults"] + arguments + place
+    let all = ["defaults"] + arguments + location
     return try user.map { try $0.run("framebus", all) } ?? run("framebus", all)
   }
 
@@ -73,7 +74,8 @@ struct DefaultsUsersTests {
 
   @Test func ownerCanUseFilesThatRootWrites() throws {
     #expect(
-      try host.run("framebus", ["group", "grant", "host", "--uid", "0"] + place).status.isSuccess)
+      try host.run("framebus", ["group", "grant", "host", "--uid", "0"] + location).status.isSuccess
+    )
     #expect(try defaults(nil, "write", "s", "a", "1").status.isSuccess)
     #expect(try defaults(host, "write", "s", "a", "2").status.isSuccess)
     #expect(try defaults(nil, "read", "s", "a").output == "2\n")

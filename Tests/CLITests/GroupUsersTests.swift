@@ -138,8 +138,8 @@ struct GroupUsersTests {
     }
     try owner("create", "a.b").requireSuccess()
     try owner("grant", "capture", "a.b", "--uid", "\(member.uid)").requireSuccess()
-    for place in ["run/a.b/streams", "state/a.b/logs"] {
-      try member.run("sh", ["-c", hostility, own.file(place)]).requireSuccess()
+    for location in ["run/a.b/streams", "state/a.b/logs"] {
+      try member.run("sh", ["-c", hostility, own.file(location)]).requireSuccess()
     }
     let removed = try owner("remove", "a.b")
     #expect(removed.status == .exited(1))
@@ -172,14 +172,14 @@ struct GroupUsersTests {
     let own = try TemporaryRoot(mode: 0o755)
     try output(of: "chown", [user.name, own.path])
     let friend = try TestUser()
-    let place = ["a.b", "--root", own.path]
-    try user.run("framebus", ["group", "create"] + place).requireSuccess()
-    try user.run("framebus", ["group", "grant", "host", "--uid", "\(friend.uid)"] + place)
+    let location = ["a.b", "--root", own.path]
+    try user.run("framebus", ["group", "create"] + location).requireSuccess()
+    try user.run("framebus", ["group", "grant", "host", "--uid", "\(friend.uid)"] + location)
       .requireSuccess()
-    try friend.run("framebus", ["group", "show"] + place).requireSuccess()
+    try friend.run("framebus", ["group", "show"] + location).requireSuccess()
     // A change by root keeps the owner.
-    try run("framebus", ["group", "grant", "capture", "--uid", "0"] + place).requireSuccess()
-    try user.run("framebus", ["group", "remove"] + place).requireSuccess()
+    try run("framebus", ["group", "grant", "capture", "--uid", "0"] + location).requireSuccess()
+    try user.run("framebus", ["group", "remove"] + location).requireSuccess()
   }
 
   /// Files belong to the members that create them. The group's owner, who is not root here, can
@@ -188,33 +188,33 @@ struct GroupUsersTests {
     let own = try TemporaryRoot(mode: 0o755)
     try output(of: "chown", [user.name, own.path])
     let other = try TestUser()
-    let place = ["--group", "a.b", "--root", own.path]
-    try user.run("framebus", ["group", "create"] + place).requireSuccess()
+    let location = ["--group", "a.b", "--root", own.path]
+    try user.run("framebus", ["group", "create"] + location).requireSuccess()
     let grant = ["group", "grant", "extension", "--uid", "\(other.uid)"]
-    try user.run("framebus", grant + place).requireSuccess()
+    try user.run("framebus", grant + location).requireSuccess()
 
-    try other.run("framebus", ["semaphore", "create", "gate"] + place).requireSuccess()
-    try user.run("framebus", ["semaphore", "post", "gate"] + place).requireSuccess()
+    try other.run("framebus", ["semaphore", "create", "gate"] + location).requireSuccess()
+    try user.run("framebus", ["semaphore", "post", "gate"] + location).requireSuccess()
 
     let capture = ["capture", "test", "--role", "extension", "--stream", "s", "--size", "32x32"]
-    let publisher = try other.start("framebus", capture + place)
+    let publisher = try other.start("framebus", capture + location)
     try publisher.waitForErrors("s")
     let upload = ["upload", "null", "--stream", "s", "--frames", "1"]
-    try user.run("framebus", upload + place).requireSuccess()
+    try user.run("framebus", upload + location).requireSuccess()
     try publisher.end(with: SIGTERM)
 
     // Tests the wake-up: without one an observer polls only once a second.
     let watch = ["notify", "watch", "news", "--count", "1", "--json"]
-    let observer = try other.start("framebus", watch + place)
+    let observer = try other.start("framebus", watch + location)
     try observer.waitForErrors("watching")
-    try user.run("framebus", ["notify", "post", "news"] + place).requireSuccess()
+    try user.run("framebus", ["notify", "post", "news"] + location).requireSuccess()
     let delivered = try observer.finish()
     #expect(delivered.output.contains("\"uid\":\(user.uid)"), "\(observer.transcript)")
 
-    try other.run("framebus", ["defaults", "write", "s", "key", "1"] + place).requireSuccess()
-    try user.run("framebus", ["defaults", "write", "s", "key", "2"] + place).requireSuccess()
-    try other.run("framebus", ["log", "append", "from another"] + place).requireSuccess()
-    #expect(try user.run("framebus", ["log"] + place).output.contains("from another"))
+    try other.run("framebus", ["defaults", "write", "s", "key", "1"] + location).requireSuccess()
+    try user.run("framebus", ["defaults", "write", "s", "key", "2"] + location).requireSuccess()
+    try other.run("framebus", ["log", "append", "from another"] + location).requireSuccess()
+    #expect(try user.run("framebus", ["log"] + location).output.contains("from another"))
     try user.run("framebus", ["group", "doctor", "a.b", "--root", own.path]).requireSuccess()
   }
 }

@@ -61,8 +61,8 @@ struct InstallScriptTests {
   }
 
   @Test func installDirectoryMayHaveSpacesAndMustBeAbsolute() throws {
-    let place = root.file("dest dir")
-    try install("/usr", before: "export DESTDIR='\(place)'").requireSuccess()
+    let location = root.file("dest dir")
+    try install("/usr", before: "export DESTDIR='\(location)'").requireSuccess()
     #expect(try shell("ls 'dest dir/usr/bin' | head -n 1") == "framebus\n")
     let relative = try install("/usr", before: "export DESTDIR=here")
     #expect(relative.status == .exited(2))

@@ -116,13 +116,13 @@ import Testing
 
   @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
   func errorNamesAFullDisk() throws {
-    let place = root.file("small")
+    let location = root.file("small")
     let program = try pathOfProgram("framebus")
     let script = """
-      mkdir \(place) && mount -t tmpfs -o size=1m tmpfs \(place) || exit 77
-      bus() { "\(program)" "$@" --root \(place) --group a.b --quiet; }
+      mkdir \(location) && mount -t tmpfs -o size=1m tmpfs \(location) || exit 77
+      bus() { "\(program)" "$@" --root \(location) --group a.b --quiet; }
       bus group create > /dev/null
-      dd if=/dev/zero of=\(place)/filler bs=4096 2> /dev/null
+      dd if=/dev/zero of=\(location)/filler bs=4096 2> /dev/null
       bus notify post x; bus semaphore create gate; bus extension register --builtin null
       echo secret | bus credential set s a
       """

@@ -25,17 +25,17 @@ import Testing
 
   @Test(arguments: ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1"])
   func signalEndsThePromptAndLeavesTheTerminalAsItWas(_ signal: String) throws {
-    let told = try signalled(
+    let observed = try signalled(
       signal, "credential", "set", "a", "b", "--root", root.path, "--group", "a.b")
-    #expect(told == "asked: silent\nended by \(signal): echo\n")
+    #expect(observed == "asked: silent\nended by \(signal): echo\n")
   }
 
   @Test(arguments: ["SIGTSTP", "SIGTTIN"])
   func stoppedPromptGivesTheTerminalBackAndHidesTypingOnceContinued(_ signal: String) throws {
-    let told = try signalled(
+    let observed = try signalled(
       signal, "credential", "set", "a", "b", "--root", root.path, "--group", "a.b")
     #expect(
-      told
+      observed
         == "asked: silent\nstopped by \(signal): echo\ncontinued: silent\nexited 0: echo\n")
     let got = try output(of: pathOfProgram("framebus"), ["credential", "get", "a", "b"] + group)
     #expect(got == "secret")
@@ -49,9 +49,9 @@ import Testing
     let script =
       #"printf secret | "$0" credential set a b --passphrase-fd 3 "$@" 3< \#(passphrase)"#
     try output(of: "sh", ["-c", script, pathOfProgram("framebus")] + group)
-    let told = try signalled(
+    let observed = try signalled(
       signal, at: "Passphrase of the role host: ", "credential", "run", "--root", root.path,
       "--group", "a.b", "--", "true")
-    #expect(told == "asked: silent\nended by \(signal): echo\n")
+    #expect(observed == "asked: silent\nended by \(signal): echo\n")
   }
 }

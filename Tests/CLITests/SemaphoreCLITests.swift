@@ -70,20 +70,20 @@ import Testing
     let served = try start("semaphore", "wait", "gate", "--json")
     try framebus("semaphore", "post", "gate").requireSuccess()
     #expect(try served.finish().output.contains("\"taken\""))
-    let told = try start("semaphore", "wait", "gate")
-    try waitUntilAsleep(told)
+    let signalled = try start("semaphore", "wait", "gate")
+    try waitUntilAsleep(signalled)
     let interrupted = try start("semaphore", "wait", "gate")
     try waitUntilAsleep(interrupted)
     #expect(try interrupted.end(with: SIGINT).status == .exited(130))
     try framebus("semaphore", "remove", "gate").requireSuccess()
-    let result = try told.finish()
+    let result = try signalled.finish()
     #expect(result.status == .exited(1))
     #expect(result.errors.hasPrefix("error: the semaphore gate was removed"))
   }
 
   @Test func permitIsHeldWhileACommandRuns() throws {
-    let place = "--root \(root.path) --group a.b"
-    let command = try "\(pathOfProgram("framebus")) semaphore try gate \(place); echo $?; exit 7"
+    let location = "--root \(root.path) --group a.b"
+    let command = try "\(pathOfProgram("framebus")) semaphore try gate \(location); echo $?; exit 7"
     for option in ["--value=1", "--recover"] {
       try framebus("semaphore", "create", "gate", option).requireSuccess()
       let result = try framebus("semaphore", "wait", "gate", "--", "sh", "-c", command)

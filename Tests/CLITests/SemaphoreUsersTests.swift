@@ -15,14 +15,14 @@ struct SemaphoreUsersTests {
     root = try TemporaryRoot(mode: 0o755)
     capture = try TestUser()
     viewer = try TestUser()
-    try run("framebus", place("group", "create")).requireSuccess()
-    try run("framebus", place("group", "grant", "capture", "--uid", "\(capture.uid)"))
+    try run("framebus", location("group", "create")).requireSuccess()
+    try run("framebus", location("group", "grant", "capture", "--uid", "\(capture.uid)"))
       .requireSuccess()
-    try run("framebus", place("group", "grant", "viewer", "--uid", "\(viewer.uid)"))
+    try run("framebus", location("group", "grant", "viewer", "--uid", "\(viewer.uid)"))
       .requireSuccess()
   }
 
-  private func place(_ arguments: String...) -> [String] {
+  private func location(_ arguments: String...) -> [String] {
     arguments + ["--root", root.path, "--group", "a.b"]
   }
 
@@ -55,7 +55,7 @@ struct SemaphoreUsersTests {
 
   @Test func memberCannotRemoveAnothersSemaphore() throws {
     let host = try TestUser()
-    try run("framebus", place("group", "grant", "host", "--uid", "\(host.uid)")).requireSuccess()
+    try run("framebus", location("group", "grant", "host", "--uid", "\(host.uid)")).requireSuccess()
     try semaphore(capture, "create", "gate").requireSuccess()
     #expect(try semaphore(host, "remove", "gate").status == .exited(1))
     try semaphore(host, "wait", "gate").requireSuccess()
@@ -64,10 +64,11 @@ struct SemaphoreUsersTests {
   @Test func semaphoreCreatedByRootBelongsToTheGroupOwner() throws {
     let own = try TemporaryRoot(mode: 0o755)
     try output(of: "chown", [capture.name, own.path])
-    let place = ["a.b", "--root", own.path]
-    try capture.run("framebus", ["group", "create"] + place).requireSuccess()
+    let location = ["a.b", "--root", own.path]
+    try capture.run("framebus", ["group", "create"] + location).requireSuccess()
     let arguments = ["--root", own.path, "--group", "a.b"]
-    try capture.run("framebus", ["group", "grant", "host", "--uid", "0"] + place).requireSuccess()
+    try capture.run("framebus", ["group", "grant", "host", "--uid", "0"] + location)
+      .requireSuccess()
     try run("framebus", ["semaphore", "create", "gate"] + arguments).requireSuccess()
     try capture.run("framebus", ["semaphore", "wait", "gate"] + arguments).requireSuccess()
     try capture.run("framebus", ["semaphore", "remove", "gate"] + arguments).requireSuccess()

@@ -17,13 +17,13 @@ import Testing
     try framebus("group", "create").requireSuccess()
   }
 
-  private var place: [String: String?] {
+  private var location: [String: String?] {
     ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": "a.b", "NO_COLOR": "1"]
   }
 
   @discardableResult
   private func framebus(_ arguments: String...) throws -> ProgramResult {
-    try run("framebus", arguments, environment: place)
+    try run("framebus", arguments, environment: location)
   }
 
   /// Runs `framebus …` with a terminal as its output.
@@ -31,7 +31,7 @@ import Testing
   private func onTerminal(_ arguments: [String]) throws -> String {
     try run(
       "python3", [tool("on_terminal.py"), pathOfProgram("framebus")] + arguments,
-      environment: place
+      environment: location
     ).output
   }
 
@@ -100,7 +100,7 @@ import Testing
     for verb in verbs {
       expectPlain(try onTerminal(verb), verb)
       // Errors are human-readable wherever they go.
-      let piped = try run("framebus", verb, environment: place)
+      let piped = try run("framebus", verb, environment: location)
       expectPlain(piped.errors, verb)
       if verb.contains("--json") { expectPlain(piped.output, verb) }
     }
@@ -113,7 +113,7 @@ import Testing
     let secret = try file("secret", attack)
     let set = try run(
       "sh", ["-c", "\"$0\" credential set s a < \(secret)", pathOfProgram("framebus")],
-      environment: place)
+      environment: location)
     try set.requireSuccess()
     #expect(try framebus("credential", "get", "s", "a").output == attack)
     let shown = try onTerminal(["credential", "get", "s", "a"])

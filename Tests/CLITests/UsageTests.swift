@@ -47,12 +47,12 @@ import Testing
   ])
   func roleIsTakenOnlyByPermittedUsers(_ arguments: [String]) throws {
     let root = try TemporaryRoot()
-    let place = ["--root", root.path, "--group", "a.b"]
+    let location = ["--root", root.path, "--group", "a.b"]
     try run("framebus", ["group", "create", "a.b", "--root", root.path]).requireSuccess()
-    let refused = try run("framebus", arguments + place + ["--role", "viewer"])
+    let refused = try run("framebus", arguments + location + ["--role", "viewer"])
     #expect(refused.status == .exited(1))
     #expect(refused.errors.contains("does not hold the role viewer in the group a.b, only"))
-    let wrong = try run("framebus", arguments + place + ["--role", "No Role"])
+    let wrong = try run("framebus", arguments + location + ["--role", "No Role"])
     #expect(wrong.status == .exited(2))
     #expect(wrong.errors.hasPrefix("error: “No Role” is not a role; roles are words like"))
   }

@@ -15,13 +15,13 @@ struct WatchShortageTests {
     root = try TemporaryRoot(mode: 0o755)
     user = try TestUser()
     try output(of: "chown", [user.name, root.path])
-    try user.run("framebus", ["group", "create"] + place).requireSuccess()
+    try user.run("framebus", ["group", "create"] + location).requireSuccess()
   }
 
-  private var place: [String] { ["--root", root.path, "--group", "a.b"] }
+  private var location: [String] { ["--root", root.path, "--group", "a.b"] }
 
   private func framebus(_ arguments: String...) throws -> ProgramResult {
-    try user.run("framebus", arguments + place)
+    try user.run("framebus", arguments + location)
   }
 
   /// Starts a process that takes all of this user's inotify instances.
@@ -36,7 +36,7 @@ struct WatchShortageTests {
   @Test func changesAreSeenWithoutInotifyInstances() throws {
     try withWatchdog {
       let thief = try thief()
-      let watch = try user.start("framebus", ["defaults", "watch", "s", "--count", "2"] + place)
+      let watch = try user.start("framebus", ["defaults", "watch", "s", "--count", "2"] + location)
       try watch.waitForErrors("watching s\n")
       try framebus("defaults", "write", "s", "first", "1").requireSuccess()
       try watch.waitForOutput("first")
@@ -47,7 +47,7 @@ struct WatchShortageTests {
       #expect(watched.errors.components(separatedBy: Self.note).count == 2, "\(watched.errors)")
 
       try framebus("log", "append", "early").requireSuccess()
-      let log = try user.start("framebus", ["log", "--follow"] + place)
+      let log = try user.start("framebus", ["log", "--follow"] + location)
       try log.waitForOutput("early\n")
       try framebus("log", "append", "late").requireSuccess()
       try log.waitForOutput("late\n")
@@ -64,7 +64,7 @@ struct WatchShortageTests {
       let host = try user.start(
         "framebus",
         ["broadcast", "start", "framebus.upload", "--source", "test:gradient", "--size", "64x48"]
-          + place)
+          + location)
       try waitUntil("it is live: \(host.transcript)") {
         try framebus("broadcast", "status").output.contains("live")
       }
@@ -78,14 +78,14 @@ struct WatchShortageTests {
   /// Watches a setting in a group of this test's user, by a command before `framebus`.
   private func watchAfter(_ command: String, _ arguments: [String]) throws {
     let root = try TemporaryRoot()
-    let place = ["--root", root.path, "--group", "a.b"]
-    try run("framebus", ["group", "create"] + place).requireSuccess()
+    let location = ["--root", root.path, "--group", "a.b"]
+    try run("framebus", ["group", "create"] + location).requireSuccess()
     let framebus = try pathOfProgram("framebus")
     try withWatchdog {
       let watch = try RunningProgram(
-        command, arguments + [framebus, "defaults", "watch", "s", "--count", "1"] + place)
+        command, arguments + [framebus, "defaults", "watch", "s", "--count", "1"] + location)
       try watch.waitForErrors("watching s\n")
-      try run(framebus, ["defaults", "write", "s", "k", "1"] + place).requireSuccess()
+      try run(framebus, ["defaults", "write", "s", "k", "1"] + location).requireSuccess()
       #expect(try watch.finish().output == "k  \"1\"\n", "\(watch.transcript)")
       #expect(watch.errors.text.contains(Self.note))
     }

@@ -51,8 +51,9 @@ import Testing
     ].filter { FileManager.default.fileExists(atPath: String($0.dropFirst("read=".count))) }
     let outcome = try world.attempt(as: "extension", attempts + ["list=/etc/ssl/certs"])
     #expect(outcome.failed.isEmpty, "\(outcome)")
-    let look = try world.start("extension", ["/usr/bin/getent", "ahosts", "localhost"]).finish()
-    #expect(look.output.contains("127.0.0.1") || look.output.contains("::1"), "\(look.output)")
+    let lookup = try world.start("extension", ["/usr/bin/getent", "ahosts", "localhost"]).finish()
+    #expect(
+      lookup.output.contains("127.0.0.1") || lookup.output.contains("::1"), "\(lookup.output)")
   }
 
   @Test func captureCannotOpenNetworkSocketsEvenByIOURing() throws {

@@ -100,12 +100,12 @@ import Testing
     try writeFully(Array("token-1".utf8), to: pipe.writeEnd.number)
     let number = try pipe.readEnd.duplicate()
     _ = pipe.takeWriteEnd()
-    let place = ["--group=a.b", "--root=\(world.root.path)"]
+    let location = ["--group=a.b", "--root=\(world.root.path)"]
     let result = try RunningProgram(
       "framebus",
-      ["credential", "run", "--lease-fd", "3:live/key", "--role", "extension"] + place
+      ["credential", "run", "--lease-fd", "3:live/key", "--role", "extension"] + location
         + ["--", try pathOfProgram("RoleHost"), "role=extension", "root=\(world.root.path)", "--"]
-        + ["framebus", "credential", "get", "live", "key", "--role", "extension"] + place,
+        + ["framebus", "credential", "get", "live", "key", "--role", "extension"] + location,
       inherited: [number.number]
     ).finish()
     #expect(result.output.contains("token-1"), "\(result.output)\(result.errors)")

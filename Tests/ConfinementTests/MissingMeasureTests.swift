@@ -69,7 +69,7 @@ import Testing
     let user = try TestUser()
     let own = try TemporaryRoot()
     try output(of: "chown", ["\(user.uid)", own.path])
-    let place = ["--group=a.b", "--root=\(own.path)"]
+    let location = ["--group=a.b", "--root=\(own.path)"]
     let made = try user.run("framebus", ["group", "create", "a.b", "--root=\(own.path)"])
     #expect(made.status.isSuccess, "\(made.errors)")
     let outcome = try world.attempt(
@@ -80,7 +80,7 @@ import Testing
     #expect(outcome.succeeded == ["own"], "\(outcome)")
     #expect(outcome.own.allSatisfy { $0.hasPrefix("variable ") }, "\(outcome)")
     let post = try world.start(
-      "extension", ["framebus", "notify", "post", "x.y"] + place, ["root=\(own.path)"], as: user)
+      "extension", ["framebus", "notify", "post", "x.y"] + location, ["root=\(own.path)"], as: user)
     #expect(ConfinedWorld.Outcome(try post.finish()).ending == "finished", "\(post.transcript)")
   }
 

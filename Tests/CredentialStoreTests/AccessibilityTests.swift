@@ -82,7 +82,7 @@ import Testing
     #expect(try world.open(passphrase: "horse").text() == "token-3")
   }
 
-  @Test func theCommandLineTellsTheThreeApart() throws {
+  @Test func theCommandLineDistinguishesTheThree() throws {
     let (world, _) = try world()
     func set(_ accessibility: String) throws -> ProgramResult {
       let pipe = try OneWayPipe()

@@ -91,9 +91,9 @@ import Testing
     let world = try CredentialWorld(passphrase: "correct horse")
     let file = "keys/host.key"
     var bytes = try world.bytes(file)
-    let place = bytes.count - 272 - 24 - 16 - 16
+    let tableStart = bytes.count - 272 - 24 - 16 - 16
     for (offset, value) in [(0, operations), (8, memoryBytes)] {
-      bytes.set(littleEndian: value, at: place + offset)
+      bytes.set(littleEndian: value, at: tableStart + offset)
     }
     try world.overwrite(file, bytes)
     try expectRefusal("\(operations), \(memoryBytes)") {

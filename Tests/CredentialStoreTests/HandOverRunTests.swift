@@ -15,7 +15,7 @@ import Testing
     try world.addShared()
   }
 
-  private var place: [String] {
+  private var location: [String] {
     ["--root", world.root.path, "--group", CredentialWorld.groupName]
   }
 
@@ -27,7 +27,7 @@ import Testing
     _ = pipe.takeWriteEnd()
     let run = try HandedChild(
       "framebus",
-      ["credential", "run", "--lease-fd", "3:turn.example.com/studio"] + place
+      ["credential", "run", "--lease-fd", "3:turn.example.com/studio"] + location
         + ["--", try pathOfProgram("CredentialWorker"), world.root.path]
         + [CredentialWorld.groupName],
       inherited: [number.number])
@@ -96,18 +96,18 @@ import Testing
   @Test func scriptsUseTheHandOver() throws {
     let program = try pathOfProgram("framebus")
     let got = try framebus(
-      ["run"] + place + ["--", program, "credential", "get", "whip.example.com", "studio"])
+      ["run"] + location + ["--", program, "credential", "get", "whip.example.com", "studio"])
     #expect(got.output == "token-1", "\(got.errors)")
     #expect(got.status == .exited(0))
     try world.store.add(CredentialName(service: "http://a/b", account: "c"), secret("lent"))
     let lent = try framebus(
-      ["run", "--role", "capture", "--lease", "http://a/b/c"] + place
+      ["run", "--role", "capture", "--lease", "http://a/b/c"] + location
         + ["--", program, "credential", "list"])
     #expect(
       lent.output == "http://a/b/c  capture,host  session\nwhip.example.com/studio"
         + "  extension,host  Studio\n", "\(lent.errors)")
     let again = try framebus(
-      ["run"] + place + [
+      ["run"] + location + [
         "--", "sh", "-c", "\(program) credential list; exec \(program) credential list",
       ])
     #expect(again.status == .exited(1))
@@ -115,13 +115,14 @@ import Testing
       again.errors
         == "error: another process has already taken the hand-over; start this program again\n")
     let other = try framebus(
-      ["run"] + place
+      ["run"] + location
         + ["--", program, "credential", "list", "--role", "host"])
     #expect(other.status == .exited(2))
-    #expect(try framebus(["run"] + place + ["--", "sh", "-c", "exit 7"]).status == .exited(7))
-    #expect(try framebus(["run"] + place).status == .exited(2))
+    #expect(try framebus(["run"] + location + ["--", "sh", "-c", "exit 7"]).status == .exited(7))
+    #expect(try framebus(["run"] + location).status == .exited(2))
     #expect(
-      try framebus(["run", "--lease-fd", "x"] + place + ["--", "true"]).status == .exited(2))
-    #expect(try framebus(["run", "--lease", "x/y"] + place + ["--", "true"]).status == .exited(1))
+      try framebus(["run", "--lease-fd", "x"] + location + ["--", "true"]).status == .exited(2))
+    #expect(
+      try framebus(["run", "--lease", "x/y"] + location + ["--", "true"]).status == .exited(1))
   }
 }

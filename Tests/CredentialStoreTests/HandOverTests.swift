@@ -11,9 +11,9 @@ import Testing
   private let name = CredentialWorld.name
   private let get = "get whip.example.com studio"
 
-  private func lease(_ text: String, _ expiresAtSeconds: Int64? = nil) throws -> Lease {
+  private func lease(_ text: String, _ expiresAtSeconds: Int64? = nil) throws -> CredentialLease {
     let name = try CredentialName(service: "turn.example.com", account: "studio")
-    return try Lease(
+    return try CredentialLease(
       name, secret(text), options: CredentialOptions(expiresAtSeconds: expiresAtSeconds))
   }
 
@@ -71,7 +71,9 @@ import Testing
     try world.addShared()
     let handed = try world.store.handOver(
       to: .extension,
-      leases: [lease("lent"), Lease(name, secret("old"), options: .init(expiresAtSeconds: 1))])
+      leases: [
+        lease("lent"), CredentialLease(name, secret("old"), options: .init(expiresAtSeconds: 1)),
+      ])
     let child = try HandedChild(world, handed: handed.descriptorNumber)
     #expect(try child.ask("take") == "extension")
     #expect(try child.ask("get turn.example.com studio") == "4 bytes")
@@ -135,7 +137,7 @@ import Testing
     let seed = try secret(String(repeating: "s", count: 32))
     let handed = try HandOver(
       seed, of: .extension, in: world.group.id, signer: world.store.signer,
-      leases: [lease("lent"), Lease(name, secret("other"))])
+      leases: [lease("lent"), CredentialLease(name, secret("other"))])
     let whole = try bytes(of: handed)
     for length in whole.indices {
       #expect(throws: CredentialError.self, "\(length) bytes") {

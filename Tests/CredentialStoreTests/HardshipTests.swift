@@ -60,7 +60,7 @@ import Testing
   @Test func concurrentWritersLoseNothing() throws {
     let world = try CredentialWorld()
     let program = try pathOfProgram("framebus")
-    let place = "--root \(world.root.path) --group \(CredentialWorld.groupName) --quiet"
+    let location = "--root \(world.root.path) --group \(CredentialWorld.groupName) --quiet"
     let writers = try (0..<3).map { writer in
       try RunningProgram(
         "sh",
@@ -68,8 +68,8 @@ import Testing
           "-ec",
           """
           for number in 1 2 3 4 5 6; do
-            printf \(writer)-$number | \(program) credential set shared a \(place)
-            printf \(writer)-$number | \(program) credential add s$number a\(writer) \(place)
+            printf \(writer)-$number | \(program) credential set shared a \(location)
+            printf \(writer)-$number | \(program) credential add s$number a\(writer) \(location)
           done
           """,
         ])

@@ -41,8 +41,8 @@ import Testing
   private func credentials(
     _ role: String = "extension", name: String? = nil, mode: Int = 0o400
   ) throws -> TemporaryRoot {
-    let place = try TemporaryRoot()
-    let file = place.file(name ?? "framebus.\(role).key")
+    let location = try TemporaryRoot()
+    let file = location.file(name ?? "framebus.\(role).key")
     let program = try pathOfProgram("framebus")
     try output(
       of: "sh",
@@ -52,7 +52,7 @@ import Testing
           + " --group \(CredentialWorld.groupName) > \(file)",
       ])
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
-    return place
+    return location
   }
 
   @Test func keyForHandOverIsNotInAFileThatItsRoleCanOpen() throws {
@@ -124,31 +124,31 @@ import Testing
   }
 
   @Test func keyIsLoadedFromASystemdCredential() throws {
-    let place = try credentials()
+    let location = try credentials()
     let lost = try framebus("protect", "--role", "extension", "--systemd")
     #expect(lost.status == .exited(1))
     #expect(lost.errors.contains("this process has no credential framebus.extension.key"))
     #expect(try getAsExtension().output == "token-1")
     let left = try framebus(
-      "protect", "--role", "extension", "--systemd", credentials: place.path)
+      "protect", "--role", "extension", "--systemd", credentials: location.path)
     #expect(left.status == .exited(0), "\(left.errors)")
-    #expect(try getAsExtension(credentials: place.path).output == "token-1")
+    #expect(try getAsExtension(credentials: location.path).output == "token-1")
     let without = try getAsExtension()
     #expect(without.status == .exited(1))
     #expect(without.errors.contains("LoadCredentialEncrypted=framebus.extension.key"))
     let back = try framebus(
-      "protect", "--role", "extension", "--no-passphrase", credentials: place.path)
+      "protect", "--role", "extension", "--no-passphrase", credentials: location.path)
     #expect(back.status == .exited(0), "\(back.errors)")
     #expect(try getAsExtension().output == "token-1")
   }
 
   @Test func hostsKeyIsLoadedFromASystemdCredential() throws {
-    let place = try credentials("host")
-    let left = try framebus("protect", "--systemd", credentials: place.path)
+    let location = try credentials("host")
+    let left = try framebus("protect", "--systemd", credentials: location.path)
     #expect(left.status == .exited(0), "\(left.errors)")
     #expect(try framebus("grant", "whip.example.com", "studio", "capture").status == .exited(1))
     let granted = try framebus(
-      "grant", "whip.example.com", "studio", "capture", credentials: place.path)
+      "grant", "whip.example.com", "studio", "capture", credentials: location.path)
     #expect(granted.status == .exited(0), "\(granted.errors)")
     #expect(try world.open(.capture).text() == "token-1")
   }
@@ -156,13 +156,13 @@ import Testing
   @Test func systemdCredentialWithAnotherKeyIsRefused() throws {
     let other = try CredentialWorld()
     try other.addShared("other")
-    let place = try credentials()
+    let location = try credentials()
     func refusal(_ world: CredentialWorld) throws -> String {
       let result = try run(
         "framebus",
         ["credential", "protect", "--systemd", "--role", "extension", "--root", world.root.path]
           + ["--group", CredentialWorld.groupName],
-        environment: ["CREDENTIALS_DIRECTORY": place.path])
+        environment: ["CREDENTIALS_DIRECTORY": location.path])
       return result.errors
     }
     // The same group and role in another store.
@@ -170,20 +170,20 @@ import Testing
     #expect(try other.open(.extension).text() == "other")
     let wrong = try credentials("host", name: "framebus.extension.key")
     #expect(try getAsExtension(credentials: wrong.path).errors.contains("is the key of host"))
-    for place in ["/nonexistent", "relative"] {
-      #expect(try getAsExtension(credentials: place).output == "token-1")
+    for location in ["/nonexistent", "relative"] {
+      #expect(try getAsExtension(credentials: location).output == "token-1")
     }
   }
 
   @Test func systemdCredentialThatOthersCanReadOrPlantIsRefused() throws {
     for mode in [0o644, 0o604, 0o620] {
-      let place = try credentials(mode: mode)
-      let refused = try getAsExtension(credentials: place.path)
+      let location = try credentials(mode: mode)
+      let refused = try getAsExtension(credentials: location.path)
       #expect(refused.errors.contains("cannot be trusted: others can read it"), "\(refused.errors)")
     }
-    let place = try credentials()
-    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.path)
-    let refused = try getAsExtension(credentials: place.path)
+    let location = try credentials()
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: location.path)
+    let refused = try getAsExtension(credentials: location.path)
     #expect(refused.errors.contains("can be written by others"), "\(refused.errors)")
   }
 

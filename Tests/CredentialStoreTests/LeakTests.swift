@@ -97,12 +97,12 @@ import Testing
   /// and the `write` to the output.
   @Test func secretAppearsOnlyInTheReadAndTheWriteOfIt() throws {
     let program = try pathOfProgram("framebus")
-    let place = "--root \(world.root.path) --group \(CredentialWorld.groupName)"
+    let location = "--root \(world.root.path) --group \(CredentialWorld.groupName)"
     let trace = world.root.file("trace")
     func calls(_ command: String) throws -> [Substring] {
       let line = command.replacing(
         "FRAMEBUS", with: "strace -f -s 65536 -v -o \(trace) \(program) credential")
-      let result = try run("sh", ["-c", line + " " + place])
+      let result = try run("sh", ["-c", line + " " + location])
       #expect(!result.errors.contains(Self.canary))
       let text = try String(contentsOfFile: trace, encoding: .utf8)
       #expect(text.contains("exited with"))

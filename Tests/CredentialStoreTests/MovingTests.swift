@@ -126,9 +126,9 @@ import Testing
     let stranger = try RoleKeys(seed: SecretBytes.random(byteCount: 32))
     let file = try exported()
     let signer = from.store.keys.signing.publicKey
-    let place = try #require(file.indices.first { Array(file[$0...].prefix(32)) == signer })
+    let location = try #require(file.indices.first { Array(file[$0...].prefix(32)) == signer })
     var forged = Array(file.dropLast(64))
-    forged.replaceSubrange(place..<place + 32, with: stranger.signing.publicKey)
+    forged.replaceSubrange(location..<location + 32, with: stranger.signing.publicKey)
     forged += stranger.signing.signature(of: forged, domain: .export)
     try expectTampered("a stranger's signature") { try to.store.importing(forged) }
   }
@@ -136,9 +136,9 @@ import Testing
   @Test(arguments: [UInt64(0), 1, 17, .max], [UInt64(0), 8192, 1 << 31, .max])
   func absurdParametersOfArgon2(operations: UInt64, memoryBytes: UInt64) throws {
     var file = Array(try under("correct horse").dropLast(64))
-    let place = 8 + 4 + 1 + 2 + CredentialWorld.groupName.utf8.count + 8 + 32
+    let location = 8 + 4 + 1 + 2 + CredentialWorld.groupName.utf8.count + 8 + 32
     for (offset, value) in [(0, operations), (8, memoryBytes)] {
-      file.set(littleEndian: value, at: place + offset)
+      file.set(littleEndian: value, at: location + offset)
     }
     file += from.store.keys.signing.signature(of: file, domain: .export)
     #expect(throws: CredentialError.unusableExport("the file")) {
@@ -150,8 +150,8 @@ import Testing
     let text = try to.store.identity().description
     #expect(try StoreIdentity(text) == to.store.identity())
     for (wrong, right) in [("0", "1"), ("a", "b"), ("f", "")] {
-      guard let place = text.dropFirst(15).firstIndex(of: Character(wrong)) else { continue }
-      let changed = text.replacingCharacters(in: place...place, with: right)
+      guard let location = text.dropFirst(15).firstIndex(of: Character(wrong)) else { continue }
+      let changed = text.replacingCharacters(in: location...location, with: right)
       #expect(throws: CredentialError.self) { try StoreIdentity(changed) }
     }
     for wrong in ["", "framebus-store-", text + "00", text.uppercased()] {

@@ -112,7 +112,7 @@ import Testing
     let line = "whip.example.com\tstudio\ttoken\n"
     try world.store.changeKeySource(of: .extension, to: .handOver)
     #expect(try opened(world.path, "extension") == line)
-    let lease = try Lease(
+    let lease = try CredentialLease(
       CredentialName(service: "turn.example.com", account: "a"), secret("lent"))
     let handed = try world.store.handOver(to: .extension, leases: [lease])
     let copy = world.root.file("handed")

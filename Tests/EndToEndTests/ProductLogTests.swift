@@ -73,9 +73,10 @@ import Testing
     let result = try scene.run("upload", "file:\(scene.file("none/out.mkv"))", "--stream", "s")
     #expect(result.status == .exited(1))
     try capture.end(with: SIGTERM)
-    let told = try #require(result.errors.split(separator: "\n").last { $0.hasPrefix("error: ") })
+    let printed = try #require(
+      result.errors.split(separator: "\n").last { $0.hasPrefix("error: ") })
     let errors = try log().filter { $0.level == "error" && $0.label == "framebus-upload" }
-    #expect(errors.map(\.message).contains(String(told.dropFirst(7))), "\(errors)")
+    #expect(errors.map(\.message).contains(String(printed.dropFirst(7))), "\(errors)")
     #expect(errors.last?.message == "ended" && errors.last?.metadata["status"] == "1")
   }
 
@@ -128,9 +129,9 @@ import Testing
     let capture = try scene.start("capture", "test", "--stream", "s")
     #expect(try upload.finish().status == .exited(0))
     try capture.end(with: SIGTERM)
-    let heard = try journal.finish().output
-    #expect(heard.contains("\"MESSAGE\": \"started\""))
-    #expect(heard.contains("\"SYSLOG_IDENTIFIER\": \"framebus-upload\""))
+    let received = try journal.finish().output
+    #expect(received.contains("\"MESSAGE\": \"started\""))
+    #expect(received.contains("\"SYSLOG_IDENTIFIER\": \"framebus-upload\""))
     let written = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
     let own = try log().filter { $0.pid == upload.processID }
     #expect(written.count == own.count)

@@ -77,10 +77,10 @@ import Testing
     for sequence in UInt64(1)...6 where received >> (sequence - 1) & 1 == 1 {
       defer { last = sequence }
       let own = frame(sequence, odd, isFormat)
-      let told = history.advance(to: sequence, formatEpoch: own.format_epoch) { skipped in
+      let joined = history.advance(to: sequence, formatEpoch: own.format_epoch) { skipped in
         skipped + UInt64(depth) > sequence ? frame(skipped, odd, isFormat) : nil
       }
-      let damage = told ?? own.changes
+      let damage = joined ?? own.changes
       let since = (last + 1)...sequence
       let isKnown =
         last > 0 && !since.contains(odd) && sequence - last <= UInt64(depth)

@@ -36,7 +36,7 @@ import Testing
     try subscriber.waitForOutput("event publisherGone")
   }
 
-  @Test func aKilledSubscribersHoldsAndPlaceAreFree() throws {
+  @Test func killedSubscribersHoldsAndSeatAreFree() throws {
     let world = try World()
     var publisher = try world.publisher { $0.holdQuota = 64 }
     for round in 1...20 {

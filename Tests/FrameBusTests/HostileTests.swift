@@ -9,7 +9,7 @@ import Testing
 
 /// Peers that break the protocol on purpose, as processes of their own (`hostile_peer.py`).
 @Suite(.serialized) struct HostileTests {
-  @Test func garbageEndsItsOwnConnectionAndNothingElse() throws {
+  @Test func malformedMessageEndsItsOwnConnectionOnly() throws {
     let world = try World()
     var publisher = try world.publisher()
     var subscriber = try world.subscriber()
@@ -25,7 +25,7 @@ import Testing
 
   @Test func aSubscriberThatNeverAnswersItsWelcomeIsNotCountedAndIsDropped() throws {
     let world = try World()
-    let publisher = try world.publisher { $0.placesPerUser = 64 }
+    let publisher = try world.publisher { $0.seatsPerUser = 64 }
     let peer = try HostilePeer("undecided", in: world)
     try peer.program.waitForOutput("ready")
     let came = publisher.waitForSubscriber(until: .after(.milliseconds(50)))
@@ -212,7 +212,7 @@ import Testing
     #expect(outcomes > 0)
   }
 
-  @Test func whatAPublisherSaidLastIsHeardBehindManyBells() throws {
+  @Test func lastMessageOfAPublisherIsReceivedBehindManyBells() throws {
     let world = try World()
     let peer = try HostilePeer("chatterbox", in: world)
     try peer.program.waitForOutput("ready")

@@ -66,7 +66,7 @@ import Testing
     #expect(try #require(status.latencies.quantileNs(1)) > 0)
   }
 
-  @Test func aPublisherTellsWhatItAndItsSubscribersDo() throws {
+  @Test func publisherReportsItsStateAndItsSubscribers() throws {
     let world = try World()
     var publisher = try world.publisher { $0.allowsLossless = true }
     var latest = try world.subscriber(.latest)
@@ -100,28 +100,28 @@ import Testing
     let inspector = StreamInspector(world.group)
     let silent = StreamReport.silent(world.stream, publisherPID: worker.processID)
     try waitUntil("it has stopped") {
-      try inspector.look(timeout: .milliseconds(200)).last == silent
+      try inspector.poll(timeout: .milliseconds(200)).last == silent
     }
     for _ in 1...200 {
-      let reports = try inspector.look(timeout: .milliseconds(2))
+      let reports = try inspector.poll(timeout: .milliseconds(2))
       #expect(reports.last == silent)
     }
     worker.process.send(signal: SIGCONT)
     // If each poll left a request behind, the socket's queue would be full for a subscriber.
     try waitUntil("it answers again") {
-      guard case .answered(let status)? = try inspector.look().last else { return false }
+      guard case .answered(let status)? = try inspector.poll().last else { return false }
       return status.name == world.stream
     }
     withExtendedLifetime(alive.subscriberCount) {}
   }
 
-  @Test func placesThatDoNotExistAreNoSubscribers() throws {
+  @Test func nonexistentSeatsAreNotSubscribers() throws {
     let world = try World()
     let publisher = try world.publisher()
     let socket = try MessageSocket.connect(to: world.group.endpoint(of: world.stream).socketPath)
-    for place in [0, 63, 64, .max] as [UInt64] {
+    for seat in [0, 63, 64, .max] as [UInt64] {
       let question = fb_short_message(
-        Int(FB_MESSAGE_INSPECT_SUBSCRIBER), value: place)
+        Int(FB_MESSAGE_INSPECT_SUBSCRIBER), value: seat)
       let isSent = socket.send(question) == .sent
       #expect(isSent)
       let isReadable = socket.waitUntilReadable(until: .after(.seconds(30)))
@@ -129,7 +129,7 @@ import Testing
       let message = try Message(from: socket)
       let details = message?.record(
         fb_subscriber_details(), kind: Int(FB_MESSAGE_SUBSCRIBER_STATUS))
-      #expect(details?.subscriber.place == UInt32(FB_PLACE_FREE))
+      #expect(details?.subscriber.seat == UInt32(FB_SEAT_FREE))
     }
     withExtendedLifetime(publisher.subscriberCount) {}
   }

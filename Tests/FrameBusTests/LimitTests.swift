@@ -8,10 +8,10 @@ import Testing
 @Suite struct LimitTests {
   @Test func sixtyFourSubscribersFitAndTheNextIsRefused() throws {
     let world = try World()
-    var publisher = try world.publisher { $0.placesPerUser = 64 }
+    var publisher = try world.publisher { $0.seatsPerUser = 64 }
     let crowd = try (0..<64).map { _ in Shelf(try world.subscriber { $0.holds = 16 }) }
     try waitUntil("all are seated") { publisher.subscriberCount == 64 }
-    #expect(throws: SubscriberError.refused(world.stream, .full(places: 64))) {
+    #expect(throws: SubscriberError.refused(world.stream, .full(seats: 64))) {
       _ = try world.subscriber()
     }
     try publishNumbered(&publisher)
@@ -21,9 +21,9 @@ import Testing
     #expect(crowd.allSatisfy { $0.grantedHolds >= 1 })
   }
 
-  @Test func aPlaceThatBecomesFreeIsTakenByTheNext() throws {
+  @Test func freedSeatIsTakenByNextSubscriber() throws {
     let world = try World()
-    let publisher = try world.publisher { $0.placesPerUser = 64 }
+    let publisher = try world.publisher { $0.seatsPerUser = 64 }
     var crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
     crowd.removeLast()
     var options = SubscriberOptions()
@@ -35,9 +35,9 @@ import Testing
     try waitUntil("it is seated") { publisher.subscriberCount == 64 }
   }
 
-  @Test func oneUserCannotTakeAllPlaces() throws {
+  @Test func oneUserCannotTakeAllSeats() throws {
     let world = try World()
-    let publisher = try world.publisher { $0.placesPerUser = 3 }
+    let publisher = try world.publisher { $0.seatsPerUser = 3 }
     let crowd = try (0..<3).map { _ in Shelf(try world.subscriber { $0.holds = 16 }) }
     #expect(throws: SubscriberError.refused(world.stream, .busy(taken: 3))) {
       _ = try world.subscriber()
@@ -47,25 +47,25 @@ import Testing
     withExtendedLifetime(publisher.subscriberCount) {}
   }
 
-  @Test func aQuotaLeavesAHoldForEveryPlaceThatIsFree() {
+  @Test func quotaLeavesAHoldForEveryFreeSeat() {
     var options = PublisherOptions()
     for holdQuota in [64, 65, 128, 1024] {
       options.holdQuota = holdQuota
       let quota = Quota(options, slotBytes: 4096)
-      var seats: [Quota.Seat] = []
+      var tenants: [Quota.Tenant] = []
       // Two guests fill the stream, the second after the first was detached.
       for uid: UInt32 in [1, 2] {
         while case .granted(let holds) = quota.answer(
-          asked: 16, uid: uid, isOwner: false, besides: seats)
+          asked: 16, uid: uid, isOwner: false, besides: tenants)
         {
           #expect(holds >= 1)
-          seats.append(Quota.Seat(uid: uid, holds: holds))
+          tenants.append(Quota.Tenant(uid: uid, holds: holds))
         }
       }
-      #expect(seats.count == 64)
-      #expect(seats.reduce(0) { $0 + $1.holds } <= holdQuota)
-      #expect(quota.answer(asked: 1, uid: 3, isOwner: true, besides: seats) == .full)
-      let first = seats.filter { $0.uid == 1 }
+      #expect(tenants.count == 64)
+      #expect(tenants.reduce(0) { $0 + $1.holds } <= holdQuota)
+      #expect(quota.answer(asked: 1, uid: 3, isOwner: true, besides: tenants) == .full)
+      let first = tenants.filter { $0.uid == 1 }
       #expect(
         quota.answer(asked: 1, uid: 1, isOwner: false, besides: first) == .busy(taken: 32))
       #expect(first.reduce(0) { $0 + $1.holds } <= holdQuota / 2)
@@ -76,7 +76,7 @@ import Testing
     let world = try World()
     var publisher = try world.publisher {
       $0.holdQuota = 64
-      $0.placesPerUser = 64
+      $0.seatsPerUser = 64
     }
     let crowd = try (0..<64).map { _ in Shelf(try world.subscriber()) }
     for shelf in crowd {
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can give files away"))
-  func whatKeepsAUserFromPublishingIsSaid() throws {
+  func reasonThatKeepsAUserFromPublishingIsReported() throws {
     let world = try World()
     let lockPath = "\(world.group.streamsPath)/\(world.stream).lock"
     try Data().write(to: URL(filePath: lockPath))

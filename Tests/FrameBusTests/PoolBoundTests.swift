@@ -56,11 +56,11 @@ import Testing
     let world = try World()
     let publisher = try publisher(in: world) {
       $0.poolBytes = 1
-      $0.placesPerUser = 64
+      $0.seatsPerUser = 64
     }
     let crowd = try (0..<8).map { _ in Shelf(try world.subscriber()) }
     try waitUntil("all are seated") { publisher.subscriberCount == 8 }
-    #expect(throws: SubscriberError.refused(world.stream, .full(places: 8))) {
+    #expect(throws: SubscriberError.refused(world.stream, .full(seats: 8))) {
       _ = try world.subscriber()
     }
     withExtendedLifetime(crowd) {}
@@ -71,7 +71,7 @@ import Testing
     let world = try World()
     var publisher = try world.publisher {
       $0.firstPoolBytes = 1
-      $0.placesPerUser = 64
+      $0.seatsPerUser = 64
     }
     var witness = try world.subscriber(.keepLatest(2)) { $0.start = .next }
     var crowd: [Shelf] = []
@@ -104,7 +104,7 @@ import Testing
     let world = try World()
     var publisher = try world.publisher {
       $0.firstPoolBytes = 1
-      $0.placesPerUser = 64
+      $0.seatsPerUser = 64
     }
     try publishNumbered(&publisher)
     for _ in 1...3 {
@@ -124,7 +124,7 @@ import Testing
     let world = try World()
     var publisher = try world.publisher {
       $0.firstPoolBytes = 1
-      $0.placesPerUser = 64
+      $0.seatsPerUser = 64
     }
     try publishNumbered(&publisher)
     var crowd: [Shelf] = []
@@ -147,7 +147,7 @@ import Testing
       $0.firstPoolBytes = 1
       $0.ringDepth = 8
       $0.allowsLossless = true
-      $0.placesPerUser = 64
+      $0.seatsPerUser = 64
     }
     let slow = Shelf(try world.subscriber(.lossless(deadline: .seconds(60))))
     var crowd: [Shelf] = []
@@ -177,7 +177,7 @@ import Testing
       var publisher = try world.publisher {
         $0.firstPoolBytes = 1
         $0.poolBytes = 40 * 256 * 1024
-        $0.placesPerUser = 64
+        $0.seatsPerUser = 64
       }
       let done = Channel<Int>()
       let seed = TestSeed(for: "\(#function)\(round)")

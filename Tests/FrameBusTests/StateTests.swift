@@ -9,12 +9,12 @@ import Testing
   @Test func pauseIsReportedBetweenTheFramesBeforeAndAfter() throws {
     let world = try World()
     var publisher = try world.publisher()
-    let told = Story()
+    let story = Story()
     var subscriber = try world.subscriber(.keepLatest(2)) {
-      $0.onEvent = { told.add("\($0)") }
+      $0.onEvent = { story.add("\($0)") }
     }
     func receive() throws {
-      while let number = try receivedNumber(&subscriber) { told.add("frame \(number)") }
+      while let number = try receivedNumber(&subscriber) { story.add("frame \(number)") }
     }
     try publishNumbered(&publisher)
     publisher.pause(.transition)
@@ -31,7 +31,7 @@ import Testing
     try receive()
     #expect(try listStreams(in: world.group).first?.state == .live)
     #expect(
-      told.lines == ["frame 1", "paused(transition)", "resumed", "frame 2", "frame 3"],
+      story.lines == ["frame 1", "paused(transition)", "resumed", "frame 2", "frame 3"],
       "a pause without a poll is not an event")
   }
 
@@ -50,21 +50,21 @@ import Testing
     try worker.waitForOutput("finished stopped")
   }
 
-  @Test func thePublisherHearsTheMostThatItsSubscribersSay() throws {
+  @Test func publisherReceivesTheHighestFeedbackOfItsSubscribers() throws {
     let world = try World()
     let publisher = try world.publisher()
     var first = try world.subscriber()
     var second = try world.subscriber()
     try waitUntil("both are seated") { publisher.subscriberCount == 2 }
     #expect(publisher.feedback == Feedback())
-    first.feedback = Feedback(utilization: 0.25, wantedRate: FrameRate(30))
-    second.feedback = Feedback(utilization: 0.5, wantedRate: FrameRate(24000, 1001))
-    #expect(publisher.feedback == Feedback(utilization: 0.5, wantedRate: FrameRate(30)))
-    first.feedback = Feedback(utilization: 7, wantedRate: FrameRate(1_000_000))
+    first.feedback = Feedback(utilization: 0.25, requestedRate: FrameRate(30))
+    second.feedback = Feedback(utilization: 0.5, requestedRate: FrameRate(24000, 1001))
+    #expect(publisher.feedback == Feedback(utilization: 0.5, requestedRate: FrameRate(30)))
+    first.feedback = Feedback(utilization: 7, requestedRate: FrameRate(1_000_000))
     #expect(
-      publisher.feedback == Feedback(utilization: 1, wantedRate: FrameRate(24000, 1001)),
+      publisher.feedback == Feedback(utilization: 1, requestedRate: FrameRate(24000, 1001)),
       "what is out of range is bounded, or was not said")
-    first.feedback = Feedback(utilization: .nan, wantedRate: FrameRate(-1))
+    first.feedback = Feedback(utilization: .nan, requestedRate: FrameRate(-1))
     #expect(publisher.feedback.utilization == 0.5)
   }
 
@@ -79,7 +79,7 @@ import Testing
         Issue.record("utilization \(feedback.utilization)")
         return
       }
-      guard let rate = feedback.wantedRate else { continue }
+      guard let rate = feedback.requestedRate else { continue }
       guard rate.denominator > 0, rate.numerator / rate.denominator <= Feedback.maximumRate else {
         Issue.record("rate \(rate)")
         return
@@ -91,24 +91,24 @@ import Testing
 extension StateTests {
   @Test func streamChangedReportsStartChangeAndEnd() throws {
     let world = try World()
-    let told = Story()
+    let story = Story()
     do {
       var publisher = try world.publisher {
         $0.streamChanged = { change in
           switch change {
-          case .up(let format): told.add("up \(format.width)")
-          case .format(let format): told.add("format \(format.width)")
+          case .up(let format): story.add("up \(format.width)")
+          case .format(let format): story.add("format \(format.width)")
           case .down:
             // Gone for others too.
             let left = try? listStreams(in: world.group)
-            told.add("down \(left?.count ?? -1)")
+            story.add("down \(left?.count ?? -1)")
           }
         }
       }
       try publisher.setFormat(publisher.format)
       try publisher.setFormat(try .video(.xrgb8888, width: 128, height: 4))
     }
-    #expect(told.lines == ["up 64", "format 128", "down 0"])
+    #expect(story.lines == ["up 64", "format 128", "down 0"])
   }
 }
 

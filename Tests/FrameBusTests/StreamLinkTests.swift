@@ -45,6 +45,6 @@ import Testing
     #expect(throws: SubscriberError.untrusted(stream, "\(path) is a link, or not a socket")) {
       _ = try Subscriber(stream, in: group)
     }
-    #expect(try StreamInspector(group).look().isEmpty)
+    #expect(try StreamInspector(group).poll().isEmpty)
   }
 }

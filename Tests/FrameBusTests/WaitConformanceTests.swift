@@ -49,7 +49,7 @@ struct Way: Sendable, CustomTestStringConvertible {
   /// publish between a waiter's last check and its sleep. A waiter that misses a wake-up delays
   /// this publisher until its lossless delivery ends.
   @Test(arguments: Way.all)
-  func nothingIsLostBetweenTheLastLookAndTheSleep(_ way: Way) throws {
+  func nothingIsLostBetweenTheLastPollAndTheSleep(_ way: Way) throws {
     let frames = ProcessInfo.processInfo.environment["FRAMEBUS_HAMMER"] ?? "20000"
     let publisher = try world.worker(
       "publish", "lossless=1", "wait=1", "frames=\(frames)", "pauseUs=40", "width=2", "height=1")

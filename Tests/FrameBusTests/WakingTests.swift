@@ -43,7 +43,7 @@ import Testing
   @Test(
     .enabled(if: SystemCalls.canBeTraced, "strace is missing: apt install strace"),
     arguments: ["futex", "poll"])
-  func aCrowdOfSleepersIsLeftToTheWakeThread(_ place: String) throws {
+  func aCrowdOfSleepersIsLeftToTheWakeThread(_ wait: String) throws {
     let world = try World()
     let publisher = try world.worker("publish", "lossless=1", "intervalUs=200000")
     try publisher.waitForOutput("publishing")
@@ -53,13 +53,13 @@ import Testing
     try output(
       of: "cc",
       ["-O1", "-pthread", "-o", folder.file("crowd"), tool("crowd.c")])
-    let crowd = try HostilePeer("crowd", in: world, [folder.file("crowd"), place, "8000"])
+    let crowd = try HostilePeer("crowd", in: world, [folder.file("crowd"), wait, "8000"])
     try crowd.program.waitForOutput("ready")
     // The first ring of a crowded bell shows that it is slow.
     try frames(3, of: world)
     let before = subscriber.output.text.count
     let calls = try SystemCalls(of: publisher, during: { try frames(10, of: world) })
-    let waking = place == "futex" ? "futex" : "sendto"
+    let waking = wait == "futex" ? "futex" : "sendto"
     // Its own wake thread is woken by a futex too, but by one of its own process.
     #expect(calls.sharedCount(waking, thread: publisher.processID) == 0, "\(calls)")
     #expect(calls.sharedCount(waking) >= 8, "\(calls)")
@@ -99,7 +99,7 @@ import Testing
     #expect(!peer.program.output.text.contains("could ring back"))
   }
 
-  @Test func asleepOrAwakeTheEventDescriptorTellsTheTruth() throws {
+  @Test func eventDescriptorIsCorrectAsleepAndAwake() throws {
     let world = try World()
     var publisher = try world.publisher { $0.ringDepth = 8 }
     var subscriber = try world.subscriber(.keepLatest(8)) { $0.wait = .eventDescriptor }

@@ -7,14 +7,14 @@ import Testing
 /// SIGKILL at every numbered step (docs/design/notifications.md): a post counts or it does not,
 /// observers receive all that count, and a dead process blocks no successor.
 @Suite(.serialized) struct NotifyKillTests {
-  @Test(arguments: [NotifyStep.rowTaken, .rowNamed, .nameTold, .counted, .rung])
+  @Test(arguments: [NotifyStep.rowTaken, .rowNamed, .namePublished, .counted, .rung])
   func posterKilledAt(_ step: NotifyStep) throws {
     let world = try NotifyWorld(rechecks: true)
     // One waits for the row, and one keeps the wake thread out of it.
     let observer = try world.worker("observe", "a.other")
     try observer.waitForOutput("ready")
     let inbox = Inbox()
-    let isFirst = step.rawValue <= NotifyStep.nameTold.rawValue
+    let isFirst = step.rawValue <= NotifyStep.namePublished.rawValue
     let before = isFirst ? nil : try world.newCenter().observe("a", inbox)
     try expectKilled(world.worker("post", "a", "killAt=\(step.rawValue)"), at: step)
     let counted: UInt64 = isFirst ? 0 : 1

@@ -12,7 +12,7 @@ import Testing
   @Test func aFileIsReplacedAsAWholeAndOldReadersKeepTheirs() throws {
     let directory = try Directory(path: root.path)
     try directory.replaceFile("f", with: Array("old".utf8), mode: 0o640)
-    let old = try directory.openForLooking("f")
+    let old = try directory.openForInspection("f")
     try directory.replaceFile("f", with: Array("new".utf8), mode: 0o600)
     #expect(try directory.readFile("f", limit: 10).bytes == Array("new".utf8))
     #expect(try readSome(old.number) == Array("old".utf8))
@@ -85,10 +85,10 @@ import Testing
       let lock = try #require(try held("lock", in: directory))
       defer { lock.isHeldUntilHere() }
       #expect(try held("lock", in: directory) == nil)
-      #expect(isLockedByAnother(try directory.openForLooking("lock")))
+      #expect(isLockedByAnother(try directory.openForInspection("lock")))
     }
     // At once, although a child that another test starts just now has the file open until its exec.
-    #expect(!isLockedByAnother(try directory.openForLooking("lock")))
+    #expect(!isLockedByAnother(try directory.openForInspection("lock")))
     try output(of: "ln", [root.file("lock"), root.file("second")])
     #expect(throws: SystemError.self) {
       _ = try held("lock", in: directory)

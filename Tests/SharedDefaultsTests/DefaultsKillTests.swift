@@ -123,7 +123,7 @@ import Testing
 
   @Test func readerNeverSeesAPartialChange() throws {
     let world = try DefaultsWorld()
-    let reader = try world.worker("lookAtPairs")
+    let reader = try world.worker("readPairs")
     for _ in 1...8 {
       let writer = try world.worker("pair")
       try writer.waitForOutput("wrote")

@@ -50,8 +50,8 @@ import Testing
     try watcher.waitForOutput("watching")
     for number in 1...3000 { try defaults.set(number, forKey: "n") }
     try watcher.waitForOutput("n=integer(3000).")
-    let told = watcher.output.text.split(separator: "\n").dropFirst()
-    let numbers = told.compactMap { Int($0.filter(\.isNumber)) }
+    let reported = watcher.output.text.split(separator: "\n").dropFirst()
+    let numbers = reported.compactMap { Int($0.filter(\.isNumber)) }
     #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
     #expect(numbers.count < 3000)
   }
@@ -87,40 +87,42 @@ import Testing
   @Test func cancelledAndReleasedObserversAreNotCalled() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
-    let told = Told()
-    let cancelled = try defaults.observe { told.add("cancelled \($0.key)") }
-    var gone: DefaultsObservation? = try defaults.observe { told.add("gone \($0.key)") }
-    let kept = try defaults.observe { told.add("kept \($0.key)") }
+    let reported = Reported()
+    let cancelled = try defaults.observe { reported.add("cancelled \($0.key)") }
+    var gone: DefaultsObservation? = try defaults.observe { reported.add("gone \($0.key)") }
+    let kept = try defaults.observe { reported.add("kept \($0.key)") }
     try defaults.set(1, forKey: "a")
-    try waitUntil("all are told") { told.texts.count == 3 }
+    try waitUntil("all are told") { reported.texts.count == 3 }
     cancelled.cancel()
     cancelled.cancel()
     withExtendedLifetime(gone) {}
     gone = nil
     try defaults.set(2, forKey: "b")
-    try waitUntil("the one that is left is told") { told.texts.contains("kept b") }
-    #expect(told.texts.count == 4)
+    try waitUntil("the one that is left is told") { reported.texts.contains("kept b") }
+    #expect(reported.texts.count == 4)
     withExtendedLifetime(kept) {}
   }
 
   @Test func closureMayChangeTheSuiteAndCancelItself() throws {
     let world = try DefaultsWorld()
     let defaults = try world.open()
-    let told = Told()
+    let reported = Reported()
     let kept = Kept()
     kept.observation = try defaults.observe("ping", startingWithCurrent: true) { change in
       guard let value = change.value else { return }
-      told.add("\(value)")
+      reported.add("\(value)")
       try? defaults.set(value, forKey: "pong")
       kept.observation?.cancel()
     }
     try defaults.set(1, forKey: "ping")
     try waitUntil("the closure has answered") { defaults.integer(forKey: "pong") == 1 }
     try defaults.set(2, forKey: "ping")
-    let other = try defaults.observe("ping") { told.add("other \($0.value.map { "\($0)" } ?? "")") }
+    let other = try defaults.observe("ping") {
+      reported.add("other \($0.value.map { "\($0)" } ?? "")")
+    }
     try defaults.set(3, forKey: "ping")
-    try waitUntil("another is told") { told.texts.contains("other integer(3)") }
-    #expect(told.texts == ["integer(1)", "other integer(3)"])
+    try waitUntil("another is told") { reported.texts.contains("other integer(3)") }
+    #expect(reported.texts == ["integer(1)", "other integer(3)"])
     withExtendedLifetime(other) {}
   }
 
@@ -138,7 +140,7 @@ import Testing
 }
 
 /// The changes that closures received, on the thread that calls them.
-private final class Told: Sendable {
+private final class Reported: Sendable {
   private let list = Mutex<[String]>([])
   var texts: [String] { list.withLock { $0 } }
   func add(_ text: String) { list.withLock { $0.append(text) } }

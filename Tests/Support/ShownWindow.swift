@@ -25,7 +25,7 @@ package final class ShownWindow {
   }
 
   /// Sends a command to the client and waits until the X server has executed it.
-  package func tell(_ command: String) throws {
+  package func perform(_ command: String) throws {
     let answers = program.output.text.split(separator: "\n").count
     try send(command)
     try waitUntil("the window's client answers") {

@@ -22,7 +22,7 @@ HELLO, WELCOME, POOL, ACK, LOOK, INSPECT, SEATED, PAGE, MAPPED = 1, 2, 4, 5, 6, 
 VERSION = 4
 AT_CURSOR, AT_WAKE, AT_STATE, BOARD_BYTES = 128, 512, 32, 640
 AT_POSITION, AT_WAITING, AT_PROGRESS = 128, 768, 140
-AT_PLACES, PLACE_EVICTED = 256, 4
+AT_SEATS, SEAT_EVICTED = 256, 4
 SYS_FUTEX, FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_WAIT_REQUEUE_PI = 202, 1, 3, 11
 WAITING_FUTEX, WAITING_BELL, WAITING_SEMAPHORE = 1, 2, 3
 if os.uname().machine == "aarch64":
@@ -50,7 +50,7 @@ def connect():
 
 
 class Seat:
-    """A subscriber's place, with its page as plain memory."""
+    """A subscriber's seat, with its page as plain memory."""
 
     def __init__(self, answers=True, **options):
         self.socket = connect()
@@ -66,7 +66,7 @@ class Seat:
         self.own = own
         if answers:
             self.socket.send(header(SEATED) + bytes(8))
-        self.place = struct.unpack_from("<I", message, 16)[0]
+        self.index = struct.unpack_from("<I", message, 16)[0]
         self.files = files
         self.depth = struct.unpack_from("<I", message, 40)[0]
         self.board = mmap.mmap(files[0], 0, mmap.MAP_SHARED, mmap.PROT_READ)
@@ -212,11 +212,11 @@ def miser():
     ready()
     while seat.cursor() < 3:
         os.sched_yield()
-    place = seat.place
+    index = seat.index
     held = seat.cursor()
     struct.pack_into("<Q", seat.page, 0, held)
     print("holding", held, flush=True)
-    while struct.unpack_from("<I", seat.board, AT_PLACES + 4 * place)[0] != PLACE_EVICTED:
+    while struct.unpack_from("<I", seat.board, AT_SEATS + 4 * index)[0] != SEAT_EVICTED:
         os.sched_yield()
     print("evicted", flush=True)
     while True:
@@ -242,7 +242,7 @@ def deserter():
 
 
 def quitter():
-    """Takes a place, holds a frame, closes the socket and goes on reading; again and again."""
+    """Takes a seat, holds a frame, closes the socket and goes on reading; again and again."""
     ready()
     while True:
         seat = Seat(holds=4)

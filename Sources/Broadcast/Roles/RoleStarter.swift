@@ -178,7 +178,7 @@ final class RoleStarter: Sendable {
         if let opened { opened } else {
           try CredentialStore.open(in: group, as: .host)
         }
-      var leases: [Lease] = []
+      var leases: [CredentialLease] = []
       for name in manifest.credentials {
         do throws(CredentialError) { leases.append(try store.lease(name)) } catch {
           guard case .notFound = error else { throw error }

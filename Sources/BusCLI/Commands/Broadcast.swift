@@ -34,18 +34,18 @@ struct BroadcastStop: ParsableCommand {
       // A host that was killed leaves its capture running.
       let count = try controller.endOrphanedCaptures()
       if count == 0 { throw BroadcastError.noBroadcast }
-      return try global.tell(
+      return try global.report(
         "stopped \(counted(count, "capture")) that an ended broadcast left running",
         asJSON: ["endedCaptures": count])
     }
     let ending = try controller.waitForEnding(of: session, stop: signals.stop) { host in
       let (who, how) = host.map { (", process \($0),", "kill -CONT \($0)") } ?? ("", "fg")
-      global.terminal.say(
+      global.terminal.report(
         "the host\(who) does not respond and may be suspended; continue it with `\(how)`, or end"
           + " this wait with Ctrl-C")
     }
     guard let ending else { throw Interrupted() }
-    try global.tell(
+    try global.report(
       "the broadcast \(session) \(ending)",
       asJSON: ["session": session.text, "ending": "\(ending)"])
   }

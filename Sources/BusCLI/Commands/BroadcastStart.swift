@@ -94,7 +94,7 @@ struct BroadcastStart: ParsableCommand {
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
     let controller = try BroadcastController(in: group) { event in
-      if let line = event.line { terminal.say(line) }
+      if let line = event.line { terminal.report(line) }
     }
     guard let picked = try `extension` ?? pick(in: group, stop: signals.stop) else {
       try controller.cancelPick()
@@ -105,7 +105,7 @@ struct BroadcastStart: ParsableCommand {
     request.credentials = try openedStore(controller, picked)
     let started = try controller.start(request)
     if case .joined(let session) = started {
-      terminal.say("broadcast \(session) is already active; following it")
+      terminal.report("broadcast \(session) is already active; following it")
     }
     var ending = try controller.waitForEnding(of: started.session, stop: signals.stop)
     if ending == nil {
@@ -148,8 +148,10 @@ struct BroadcastStart: ParsableCommand {
   private func pick(in group: AppGroup, stop: StopSignal) throws -> String? {
     let entries = try ExtensionRegistry(group).list()
     if entries.isEmpty { throw BroadcastError.noExtension }
-    for (index, entry) in entries.enumerated() { global.terminal.say("\(index + 1)  \(entry.id)") }
-    global.terminal.say("Which extension? Enter a number or a name; an empty line cancels.")
+    for (index, entry) in entries.enumerated() {
+      global.terminal.report("\(index + 1)  \(entry.id)")
+    }
+    global.terminal.report("Which extension? Enter a number or a name; an empty line cancels.")
     let line = try typedLine(stop: stop)
     if line.isEmpty { return nil }
     if let number = Int(line), entries.indices.contains(number - 1) {

@@ -126,7 +126,7 @@ struct CredentialGrant: ParsableCommand {
     let name = try choice.name()
     let role = try parsedRole(recipient)
     try store.opened(global).grant(role, name)
-    try global.tell(
+    try global.report(
       "granted \(name) to the role \(role)", asJSON: ["granted": "\(name)", "role": "\(role)"])
   }
 }
@@ -145,7 +145,7 @@ struct CredentialRevoke: ParsableCommand {
     let name = try choice.name()
     let role = try parsedRole(recipient)
     try store.opened(global).revoke(role, name)
-    try global.tell(
+    try global.report(
       "revoked \(name) from the role \(role)", asJSON: ["revoked": "\(name)", "role": "\(role)"])
     global.terminal.warn(
       "the role \(role) may have read the secret; change it at \(name.service), then run"
@@ -164,7 +164,7 @@ struct CredentialRemove: ParsableCommand {
   func run() throws {
     let name = try choice.name()
     try store.opened(global).remove(name)
-    try global.tell("removed the credential \(name)", asJSON: ["removed": "\(name)"])
+    try global.report("removed the credential \(name)", asJSON: ["removed": "\(name)"])
   }
 }
 
@@ -180,7 +180,7 @@ struct CredentialAcceptRestore: ParsableCommand {
   func run() throws {
     let group = try store.prepared(global)
     try CredentialStore.acceptRestore(in: group, passphrase: store.givenPassphrase())
-    try global.tell(
+    try global.report(
       "accepted the present credentials of \(group.id)", asJSON: ["accepted": "\(group.id)"])
   }
 }

@@ -62,7 +62,7 @@ struct CredentialAdd: ParsableCommand {
     let (name, options) = (try choice.name(), try details.options())
     let opened = try store.openedOrMade(global)
     try opened.add(name, try input.secret(of: name), options: options)
-    try global.tell("added the credential \(name)", asJSON: ["added": "\(name)"])
+    try global.report("added the credential \(name)", asJSON: ["added": "\(name)"])
   }
 }
 
@@ -80,7 +80,7 @@ struct CredentialSet: ParsableCommand {
     let (name, options) = (try choice.name(), try details.options())
     let opened = try store.openedOrMade(global)
     try opened.set(name, try input.secret(of: name), options: options)
-    try global.tell("set the credential \(name)", asJSON: ["set": "\(name)"])
+    try global.report("set the credential \(name)", asJSON: ["set": "\(name)"])
   }
 }
 
@@ -98,7 +98,7 @@ struct CredentialUpdate: ParsableCommand {
     let name = try choice.name()
     let opened = try store.opened(global)
     try opened.update(name, try input.secret(of: name))
-    try global.tell("updated the credential \(name)", asJSON: ["updated": "\(name)"])
+    try global.report("updated the credential \(name)", asJSON: ["updated": "\(name)"])
   }
 }
 

@@ -19,7 +19,7 @@ struct CredentialRotate: ParsableCommand {
   func run() throws {
     let name = try choice.name()
     try store.opened(global).rotate(name)
-    try global.tell("rotated the credential \(name)", asJSON: ["rotated": "\(name)"])
+    try global.report("rotated the credential \(name)", asJSON: ["rotated": "\(name)"])
   }
 }
 
@@ -85,9 +85,9 @@ struct CredentialExport: ParsableCommand {
       if let receiver { try opened.export(names, for: receiver) } else {
         try opened.export(names, under: try filePassphrase())
       }
-    let place = OutputFile(path)
-    try Directory(path: place.directory).replaceFile(place.name, with: bytes, mode: 0o600)
-    try global.tell(
+    let output = OutputFile(path)
+    try Directory(path: output.directory).replaceFile(output.name, with: bytes, mode: 0o600)
+    try global.report(
       "exported \(counted(names.count, "credential")) to \(path)", asJSON: ["exported": names.count]
     )
   }
@@ -126,13 +126,13 @@ struct CredentialImport: ParsableCommand {
   func run() throws {
     let exporter = try from.map(parsedIdentity)
     let opened = try store.openedOrMade(global)
-    let place = OutputFile(path)
-    let file = try Directory(path: place.directory).readFile(
-      place.name, limit: CredentialStore.maximumExportBytes)
+    let output = OutputFile(path)
+    let file = try Directory(path: output.directory).readFile(
+      output.name, limit: CredentialStore.maximumExportBytes)
     let names = try opened.importing(
       file.bytes, passphrase: filePassphrase(of: file.bytes), from: exporter,
       isReplacing: replace)
-    try global.tell(
+    try global.report(
       "imported \(counted(names.count, "credential")) from \(path)",
       asJSON: ["imported": names.count])
   }

@@ -57,10 +57,11 @@ struct CredentialProtect: ParsableCommand {
     }
     let source = try source()
     try opened.changeKeySource(of: role, passphrase: passphrase, to: source)
-    try global.tell("the key of the role \(role) is \(place)", asJSON: ["protected": "\(role)"])
+    try global.report(
+      "the key of the role \(role) is \(protection)", asJSON: ["protected": "\(role)"])
   }
 
-  private var place: String {
+  private var protection: String {
     if noPassphrase { return "no longer under a passphrase" }
     if handOver { return "now handed over by the host only" }
     return systemd ? "now in a systemd credential" : "under a passphrase"

@@ -85,7 +85,7 @@ struct CredentialAudit: ParsableCommand {
       ]
       try global.terminal.print(parts.filter { !$0.isEmpty }.joined(separator: "  "))
     }
-    global.terminal.say("\(reports.count) records of \(roles.count) roles verified")
+    global.terminal.report("\(reports.count) records of \(roles.count) roles verified")
   }
 }
 

@@ -49,7 +49,7 @@ struct CredentialRun: ParsableCommand {
     var leases = try names.map { try opened.lease($0) }
     for (number, name) in fresh {
       let secret = try SecretBytes.read(from: number, called: "the secret of \(name)")
-      leases.append(try Lease(name, secret))
+      leases.append(try CredentialLease(name, secret))
     }
     let handOver = try opened.handOver(
       to: role, leases: leases, passphrase: rolePassphrase.given(of: role))

@@ -32,7 +32,7 @@ struct CredentialUnlock: ParsableCommand {
     // Extending the time needs the passphrase, so a key that is still unlocked is locked first.
     try CredentialStore.lock(role, in: group)
     try store.open(group, as: role).unlock(seconds: timeout)
-    try global.tell(
+    try global.report(
       "the key of the role \(role) is unlocked for \(timeout) s", asJSON: ["unlocked": "\(role)"])
   }
 }
@@ -47,7 +47,7 @@ struct CredentialLock: ParsableCommand {
   func run() throws {
     let role = try global.role(default: .host)
     let wasUnlocked = try CredentialStore.lock(role, in: global.openGroup())
-    try global.tell(
+    try global.report(
       wasUnlocked
         ? "locked the key of the role \(role)"
         : "the key of the role \(role) was already locked",

@@ -51,7 +51,7 @@ struct DefaultsImport: ParsableCommand {
       if replace { for key in draft.keys { draft[key] = nil } }
       for (key, value) in values { draft[key] = value }
     }
-    try global.tell(
+    try global.report(
       "imported \(values.count) settings into \(defaults.name)", asJSON: ["imported": values.count])
   }
 

@@ -29,7 +29,7 @@ struct DefaultsWatch: ParsableCommand {
     let changes = try ChangeQueue()
     let observation = try defaults.observe(key) { changes.add($0) }
     defer { observation.cancel() }
-    global.terminal.say("watching \(key.map { "\($0) of " } ?? "")\(defaults.name)")
+    global.terminal.report("watching \(key.map { "\($0) of " } ?? "")\(defaults.name)")
     let reported = try limits.shortfall(until: deadline, changes.descriptorNumber, signals) {
       guard let change = changes.take() else { return false }
       try print(change)

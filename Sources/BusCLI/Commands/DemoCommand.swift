@@ -63,7 +63,7 @@ struct DemoCommand: ParsableCommand {
     ProductLog.begin(
       "framebus demo", in: group, as: .host, global,
       options: ["--seconds=\(seconds)", "--fps=\(fps)", "--output=\(output)"])
-    terminal.say("group      \(id) in \(folder.path)")
+    terminal.report("group      \(id) in \(folder.path)")
     let demo = DemoRun(
       seconds: seconds, output: output, framesPerSecond: fps, isVirtual: virtual, group: group,
       groupArguments: ["--root", folder.path, "--group", id.description], terminal: terminal,
@@ -88,7 +88,7 @@ struct DemoCommand: ParsableCommand {
     // Before the directory of the log is removed.
     ProductLog.close()
     if keep {
-      global.terminal.say("kept       \(folder.path)")
+      global.terminal.report("kept       \(folder.path)")
       return
     }
     do {

@@ -57,7 +57,7 @@ struct ExtensionRegister: ParsableCommand {
     let group = try global.openGroup(creatingLocal: true)
     let manifest = try file.map(ExtensionRegistry.manifest) ?? builtinManifest()
     try ExtensionRegistry(group).register(manifest)
-    try global.tell(
+    try global.report(
       "registered \(manifest.id); start it with `framebus broadcast start \(manifest.id)`",
       asJSON: ["registered": "\(manifest.id)"])
   }
@@ -87,7 +87,7 @@ struct ExtensionList: ParsableCommand {
     let entries = try ExtensionRegistry(global.openGroup()).list()
     if global.json { return try global.terminal.printJSON(entries.map(ExtensionReport.init)) }
     if entries.isEmpty {
-      global.terminal.say("no extensions; `framebus extension register FILE` adds one")
+      global.terminal.report("no extensions; `framebus extension register FILE` adds one")
     }
     let width = entries.map(\.id.count).max() ?? 0
     for entry in entries {
@@ -128,7 +128,7 @@ struct ExtensionRemove: ParsableCommand {
 
   func run() throws {
     try ExtensionRegistry(global.openGroup()).remove(id)
-    try global.tell("removed the extension \(id.plain)", asJSON: ["removed": "\(id)"])
+    try global.report("removed the extension \(id.plain)", asJSON: ["removed": "\(id)"])
   }
 }
 

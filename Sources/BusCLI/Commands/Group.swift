@@ -76,6 +76,6 @@ struct GroupRemove: ParsableCommand {
   func run() throws {
     let id = try choice.resolved(global)
     try AppGroup.remove(id, root: global.root, isForced: force)
-    try global.tell("removed the group \(id)", asJSON: ["removed": "\(id)"])
+    try global.report("removed the group \(id)", asJSON: ["removed": "\(id)"])
   }
 }

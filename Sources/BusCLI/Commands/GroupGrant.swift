@@ -38,7 +38,7 @@ struct GroupGrant: ParsableCommand {
       return try GroupReport(AppGroup.describe(id, root: global.root)).print(to: global)
     }
     for holder in holders {
-      global.terminal.say("granted the role \(role) in the group \(id) to \(holder.text)")
+      global.terminal.report("granted the role \(role) in the group \(id) to \(holder.text)")
     }
   }
 

@@ -13,7 +13,7 @@ struct GroupList: ParsableCommand {
     let groups = try AppGroup.list(root: global.root)
     if global.json { return try global.terminal.printJSON(groups.map(ListedReport.init)) }
     if groups.isEmpty {
-      global.terminal.say("no groups; create one with `framebus group create ID`")
+      global.terminal.report("no groups; create one with `framebus group create ID`")
     }
     let width = groups.map { $0.id.description.count }.max() ?? 0
     for group in groups {
@@ -21,7 +21,7 @@ struct GroupList: ParsableCommand {
       let state =
         group.problem.map { "unusable: \($0)" }
         ?? "your roles: \(group.ownRoles.map(\.description).joined(separator: ", "))"
-      try global.terminal.print("\(id)  \(group.place.rawValue.padded(to: 6))  \(state)")
+      try global.terminal.print("\(id)  \(group.location.rawValue.padded(to: 6))  \(state)")
     }
   }
 }
@@ -36,7 +36,7 @@ private struct ListedReport: Encodable {
 
   init(_ group: ListedGroup) {
     id = group.id.description
-    place = group.place.rawValue
+    place = group.location.rawValue
     owner = UserReport(group.ownerID)
     container = group.containerPath
     ownRoles = group.ownRoles.map(\.description)

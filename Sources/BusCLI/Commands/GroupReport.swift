@@ -23,7 +23,7 @@ struct GroupReport: Encodable {
 
   init(_ group: GroupDescription) {
     id = group.id.description
-    place = group.place.rawValue
+    place = group.location.rawValue
     owner = UserReport(group.ownerID)
     container = group.containerPath
     run = group.runPath

@@ -60,7 +60,7 @@ struct LogShow: ParsableCommand {
       try read(reader, filter, signals.stop) { try output.add($0) }
       try output.finish()
       let removed = move == nil ? 0 : try reader.removeEndedRuns()
-      global.terminal.say(
+      global.terminal.report(
         "\(output.path): \(output.lineCount) lines"
           + (move == nil ? "" : ", \(removed) files moved"))
       return

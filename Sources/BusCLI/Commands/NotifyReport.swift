@@ -13,7 +13,9 @@ struct NotifyList: ParsableCommand {
   func run() throws {
     let all = try global.openNotifications().list()
     if global.json { return try global.terminal.printJSON(all.map(NotificationReport.init)) }
-    if all.isEmpty { global.terminal.say("no notification; `framebus notify post NAME` posts one") }
+    if all.isEmpty {
+      global.terminal.report("no notification; `framebus notify post NAME` posts one")
+    }
     var table = TextTable(["name", "posted", "state", "last by", "observers"])
     for status in all {
       table.add([

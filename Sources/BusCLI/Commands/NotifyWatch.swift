@@ -24,7 +24,7 @@ struct NotifyWatch: ParsableCommand {
     let observation = try global.openNotifications(creatingLocal: true)
       .observeByDescriptor(name)
     guard let descriptor = observation.descriptor else { return }
-    global.terminal.say("watching \(name.text.plain)")
+    global.terminal.report("watching \(name.text.plain)")
     let delivered = try limits.shortfall(until: deadline, descriptor, signals) {
       guard let delivery = try observation.take() else { return false }
       try print(delivery)

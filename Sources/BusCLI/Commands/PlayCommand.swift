@@ -106,7 +106,7 @@ struct PlayCommand: ParsableCommand {
 
   private func reportDrops(_ count: UInt64) {
     if count == 0 { return }
-    global.terminal.say("\(count) frames dropped: the reader was too slow")
+    global.terminal.report("\(count) frames dropped: the reader was too slow")
     ProductLog.append(.notice, "\(count) frames dropped: the reader was too slow")
   }
 
@@ -119,7 +119,7 @@ struct PlayCommand: ParsableCommand {
 
   private func play(_ reader: RecordingReader, to target: StreamName?, stop: StopSignal) throws {
     if !reader.index.isFinished {
-      global.terminal.say(
+      global.terminal.report(
         "the recording is incomplete: it has \(reader.index.count) whole frames")
     }
     let first = from ?? 1

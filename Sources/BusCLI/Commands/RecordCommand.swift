@@ -70,7 +70,7 @@ struct RecordCommand: ParsableCommand {
     if global.json {
       try global.terminal.printJSON(RecordingRecord(plan, summary), onOneLine: true)
     } else {
-      global.terminal.say("\(path): " + RecordingDisplay.line(summary.figures, since: nil))
+      global.terminal.report("\(path): " + RecordingDisplay.line(summary.figures, since: nil))
     }
     try endBySignal(signals)
     if summary.end == .publisherFailed { throw PublisherFailed(stream: plan.stream) }

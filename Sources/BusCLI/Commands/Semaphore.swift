@@ -94,6 +94,6 @@ struct SemaphoreRemove: ParsableCommand {
   func run() throws {
     let name = try choice.name()
     try GroupSemaphore.remove(name, in: global.openGroup())
-    try global.tell("removed the semaphore \(name)", asJSON: ["removed": name.text])
+    try global.report("removed the semaphore \(name)", asJSON: ["removed": name.text])
   }
 }

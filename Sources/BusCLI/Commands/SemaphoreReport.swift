@@ -57,7 +57,7 @@ struct SemaphoreList: ParsableCommand {
     let semaphores = try GroupSemaphore.list(in: global.openGroup())
     if global.json { return try global.terminal.printJSON(semaphores.map(ListedReport.init)) }
     if semaphores.isEmpty {
-      global.terminal.say("no semaphores; create one with `framebus semaphore create NAME`")
+      global.terminal.report("no semaphores; create one with `framebus semaphore create NAME`")
     }
     let width = semaphores.map { $0.name.text.count }.max() ?? 0
     for semaphore in semaphores {

@@ -13,11 +13,11 @@ struct StreamsCommand: ParsableCommand {
   func run() throws {
     KernelFeatures.raiseDescriptorLimit()
     let inspector = StreamInspector(try global.openGroup())
-    let streams = try inspector.look()
+    let streams = try inspector.poll()
     if global.json {
       try global.terminal.printJSON(streams.map(StreamRecord.init))
     } else if streams.isEmpty {
-      global.terminal.say("no stream; start one, as with `framebus capture screen`")
+      global.terminal.report("no stream; start one, as with `framebus capture screen`")
     } else {
       for stream in streams { try show(stream) }
     }

@@ -40,7 +40,7 @@ struct TopCommand: ParsableCommand {
     let inspector = StreamInspector(try global.openGroup())
     let screen = Screen()
     func poll() throws -> [StreamReport] {
-      try inspector.look(timeout: .seconds(min(1, interval)), stop: signals.stop)
+      try inspector.poll(timeout: .seconds(min(1, interval)), stop: signals.stop)
         .filter { only == nil || $0.name == only }
     }
     var polledAtNs = monotonicNowNs()

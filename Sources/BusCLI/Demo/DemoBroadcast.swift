@@ -30,7 +30,7 @@ struct DemoBroadcast {
     let transitions = try DemoTransitions(in: group, terminal)
     defer { transitions.end() }
     let controller = try BroadcastController(in: group) { event in
-      if let line = event.problemLine { terminal.say(line) }
+      if let line = event.problemLine { terminal.report(line) }
     }
     var request = BroadcastRequest(extensionID: Self.extensionID, source: "screen:\(display)")
     request.captureOptions = ["--fps=\(framesPerSecond)"]
@@ -48,10 +48,10 @@ struct DemoBroadcast {
   /// Writes settings for every member, seals a token for the extension and registers it.
   private func prepare(_ output: String) throws {
     try SharedDefaults(in: group).set(Self.bitrate, forKey: EncoderSettings.Keys.bitrate)
-    terminal.say("settings   \(EncoderSettings.Keys.bitrate) is \(Self.bitrate)")
+    terminal.report("settings   \(EncoderSettings.Keys.bitrate) is \(Self.bitrate)")
     let name = try CredentialName(service: "demo", account: "token")
     try CredentialStore.create(in: group).set(name, .random(byteCount: 32))
-    terminal.say("token      \(name), sealed by the host, handed over only to the extension")
+    terminal.report("token      \(name), sealed by the host, handed over only to the extension")
     var manifest = try ExtensionManifest.builtin(
       id: Self.extensionID, destination: "file:\(output)", credentials: [name.description])
     // Pictures only, because many machines that run a demo have no sound server.
@@ -84,7 +84,7 @@ struct DemoBroadcast {
     for role in [Role.capture, .extension] {
       guard let pid = status.pids[role] else { continue }
       let confinement = status.confinement[role] ?? "unknown"
-      terminal.say("\(role)".padded(to: 10) + " process \(pid), confined: \(confinement)")
+      terminal.report("\(role)".padded(to: 10) + " process \(pid), confined: \(confinement)")
     }
   }
 }
@@ -125,7 +125,7 @@ private final class DemoTransitions: Sendable {
       let word = StateWord(rawValue: state)
       let text = ([word.phase.rawValue] + word.pauses.map(\.description)).joined(separator: ", ")
       shown.withLock { shown in
-        if text != shown { terminal.say("notified   \(name): \(text)") }
+        if text != shown { terminal.report("notified   \(name): \(text)") }
         shown = text
       }
     }
@@ -152,7 +152,7 @@ private struct DemoPace {
   mutating func line() throws -> String? {
     guard nextPoll.isPast else { return nil }
     let nowNs = monotonicNowNs()
-    let report = try StreamInspector(group).look().first { $0.name == stream }
+    let report = try StreamInspector(group).poll().first { $0.name == stream }
     defer { (earlier, polledAtNs) = (report, nowNs) }
     guard let report, let earlier else { return nil }
     let seconds = Double(nowNs - polledAtNs) / 1e9

@@ -29,7 +29,7 @@ struct DemoRun {
   func run() throws -> DemoFigures {
     let screen = try openScreen()
     defer { screen.close() }
-    terminal.say("screen     \(screen.description)")
+    terminal.report("screen     \(screen.description)")
     let page = try openPage()
     defer { page?.stop() }
     let broadcast = DemoBroadcast(group: group, terminal: terminal, stop: stop)
@@ -37,8 +37,8 @@ struct DemoRun {
       of: screen.display, to: output, framesPerSecond: framesPerSecond,
       for: .seconds(seconds))
     let log = try DemoLog(of: session, in: group)
-    terminal.say("log        of host, capture and extension, in seconds:")
-    for line in log.story { terminal.say("  " + line) }
+    terminal.report("log        of host, capture and extension, in seconds:")
+    for line in log.story { terminal.report("  " + line) }
     let picture = stop.isRaised ? nil : try takePicture()
     return try DemoFigures(log, output: output, picture: picture)
   }
@@ -50,14 +50,14 @@ struct DemoRun {
     return try StartedProgram(
       "framebus view", ownProgramPath(), ["view", "screen"] + groupArguments
     ) { line in
-      if line.hasPrefix("http://") { terminal.say("live page  \(line)") }
+      if line.hasPrefix("http://") { terminal.report("live page  \(line)") }
     }
   }
 
   private func openScreen() throws -> DemoScreen {
     if !isVirtual {
       if let screen = DemoScreen.own() { return screen }
-      terminal.say("no X11 screen that a grab can show; starting a virtual one")
+      terminal.report("no X11 screen that a grab can show; starting a virtual one")
     }
     return try DemoScreen.virtual(stop: stop)
   }

@@ -18,14 +18,15 @@ final class RecordingDisplay: Sendable {
   func show(_ report: RecordingReport) {
     switch report {
     case .waitingForStream(let stream):
-      terminal.say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
-    case .event(.publisherGone): terminal.say("the publisher is gone; waiting for it to return")
-    case .event(.publisherBack): terminal.say("the publisher is back")
+      terminal.report(
+        "waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
+    case .event(.publisherGone): terminal.report("the publisher is gone; waiting for it to return")
+    case .event(.publisherBack): terminal.report("the publisher is back")
     case .event(.losslessEnded):
       terminal.warn("too slow to receive every frame: the publisher no longer waits for it")
-    case .event(.evicted): terminal.say("the publisher disconnected this recorder; reconnecting")
-    case .event(.paused(let reason)): terminal.say("paused: \(reason)")
-    case .event(.resumed): terminal.say("resumed")
+    case .event(.evicted): terminal.report("the publisher disconnected this recorder; reconnecting")
+    case .event(.paused(let reason)): terminal.report("paused: \(reason)")
+    case .event(.resumed): terminal.report("resumed")
     case .progress(let figures): show(figures)
     }
   }
@@ -39,12 +40,12 @@ final class RecordingDisplay: Sendable {
       return (state.earlier, !figures.isDirect && !state.hasReportedPageCache)
     }
     if earlier == nil, let refusal = figures.ringRefusal {
-      terminal.say(
+      terminal.report(
         "io_uring is unavailable (\(refusal.reason)): frames are written one at a time; "
           + "see `framebus doctor`")
     }
     if reportsPageCache {
-      terminal.say(
+      terminal.report(
         "the file system does not support direct writes: frames go through the page cache")
     }
     guard let earlier else { return }

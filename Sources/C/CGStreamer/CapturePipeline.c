@@ -66,7 +66,7 @@ void fb_pipeline_failure_clear(struct fb_pipeline_failure *failure) {
 }
 
 // A task that waits, for example for room in a queue, is in the started state.
-static void look_for_started_task(const GValue *item, gpointer isStarted) {
+static void find_started_task(const GValue *item, gpointer isStarted) {
   GstPad *pad = g_value_get_object(item);
   GST_OBJECT_LOCK(pad);
   GstTask *task = GST_PAD_TASK(pad);
@@ -74,9 +74,9 @@ static void look_for_started_task(const GValue *item, gpointer isStarted) {
   GST_OBJECT_UNLOCK(pad);
 }
 
-static void look_at_pads(const GValue *item, gpointer isStarted) {
+static void check_pads(const GValue *item, gpointer isStarted) {
   GstIterator *pads = gst_element_iterate_pads(g_value_get_object(item));
-  while (gst_iterator_foreach(pads, look_for_started_task, isStarted) == GST_ITERATOR_RESYNC) {
+  while (gst_iterator_foreach(pads, find_started_task, isStarted) == GST_ITERATOR_RESYNC) {
     gst_iterator_resync(pads);
   }
   gst_iterator_free(pads);
@@ -85,7 +85,7 @@ static void look_at_pads(const GValue *item, gpointer isStarted) {
 bool fb_pipeline_is_idle(GstElement *pipeline) {
   bool isStarted = false;
   GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
-  while (gst_iterator_foreach(elements, look_at_pads, &isStarted) == GST_ITERATOR_RESYNC) {
+  while (gst_iterator_foreach(elements, check_pads, &isStarted) == GST_ITERATOR_RESYNC) {
     gst_iterator_resync(elements);
   }
   gst_iterator_free(elements);

@@ -9,7 +9,7 @@
 
 #include "WebRTCPeer.h"
 
-void webrtc_peer_tell(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
+void webrtc_peer_report(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
                       const char *text) {
   struct webrtc_event event = {.kind = kind, .mediaIndex = mediaIndex, .text = text};
   peer->handler(peer->context, &event);
@@ -17,12 +17,12 @@ void webrtc_peer_tell(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaI
 
 static void on_negotiation_needed(GstElement *element, gpointer peer) {
   (void)element;
-  webrtc_peer_tell(peer, WEBRTC_READY, 0, "");
+  webrtc_peer_report(peer, WEBRTC_READY, 0, "");
 }
 
 static void on_candidate(GstElement *element, guint mediaIndex, gchar *text, gpointer peer) {
   (void)element;
-  if (text != NULL && text[0] != 0) webrtc_peer_tell(peer, WEBRTC_CANDIDATE, mediaIndex, text);
+  if (text != NULL && text[0] != 0) webrtc_peer_report(peer, WEBRTC_CANDIDATE, mediaIndex, text);
 }
 
 static void on_gathering(GstElement *element, GParamSpec *property, gpointer peer) {
@@ -30,7 +30,7 @@ static void on_gathering(GstElement *element, GParamSpec *property, gpointer pee
   GstWebRTCICEGatheringState state;
   g_object_get(element, "ice-gathering-state", &state, NULL);
   if (state == GST_WEBRTC_ICE_GATHERING_STATE_COMPLETE)
-    webrtc_peer_tell(peer, WEBRTC_GATHERED, 0, "");
+    webrtc_peer_report(peer, WEBRTC_GATHERED, 0, "");
 }
 
 static void on_connection(GstElement *element, GParamSpec *property, gpointer context) {
@@ -41,19 +41,19 @@ static void on_connection(GstElement *element, GParamSpec *property, gpointer co
   switch (state) {
     case GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED:
       if (atomic_load(&peer->trust) != WEBRTC_TRUSTED) {
-        webrtc_peer_tell(peer, WEBRTC_IMPOSTOR, 0, "");
+        webrtc_peer_report(peer, WEBRTC_IMPOSTOR, 0, "");
         break;
       }
       // rtpbin reports no capture time until it knows the latency of the senders, which is 0.
       gst_element_send_event(element, gst_event_new_latency(0));
-      webrtc_peer_tell(peer, WEBRTC_CONNECTED, 0, "");
+      webrtc_peer_report(peer, WEBRTC_CONNECTED, 0, "");
       break;
     case GST_WEBRTC_PEER_CONNECTION_STATE_DISCONNECTED:
-      webrtc_peer_tell(peer, WEBRTC_DISCONNECTED, 0, "");
+      webrtc_peer_report(peer, WEBRTC_DISCONNECTED, 0, "");
       break;
     case GST_WEBRTC_PEER_CONNECTION_STATE_FAILED:
     case GST_WEBRTC_PEER_CONNECTION_STATE_CLOSED:
-      webrtc_peer_tell(peer, WEBRTC_FAILED, 0, "");
+      webrtc_peer_report(peer, WEBRTC_FAILED, 0, "");
       break;
     default: break;
   }
@@ -84,7 +84,7 @@ static GstPadProbeReturn on_packet(GstPad *pad, GstPadProbeInfo *info, gpointer 
   return GST_PAD_PROBE_OK;
 }
 
-static gboolean hear(GstBuffer **buffer, guint index, gpointer context) {
+static gboolean handle_rtcp(GstBuffer **buffer, guint index, gpointer context) {
   (void)index;
   const webrtc_peer *peer = context;
   GstMapInfo map;
@@ -100,9 +100,9 @@ static GstPadProbeReturn on_rtcp(GstPad *pad, GstPadProbeInfo *info, gpointer co
   if (peer->rtcpHandler == NULL) return GST_PAD_PROBE_OK;
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
     GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
-    hear(&buffer, 0, context);
+    handle_rtcp(&buffer, 0, context);
   } else {
-    gst_buffer_list_foreach(GST_PAD_PROBE_INFO_BUFFER_LIST(info), hear, context);
+    gst_buffer_list_foreach(GST_PAD_PROBE_INFO_BUFFER_LIST(info), handle_rtcp, context);
   }
   return GST_PAD_PROBE_OK;
 }
@@ -198,7 +198,7 @@ webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler 
   return webrtc_peer_watch(element, handler, context);
 }
 
-void webrtc_peer_hear_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void *context) {
+void webrtc_peer_watch_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void *context) {
   peer->rtcpContext = context;
   peer->rtcpHandler = handler;
 }

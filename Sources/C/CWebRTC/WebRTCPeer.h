@@ -33,7 +33,7 @@ void webrtc_peer_expect(webrtc_peer *peer, const GstSDPMessage *description);
 void webrtc_peer_check(webrtc_peer *peer, GstElement *decoder);
 /// Drops all output of a `nicesink` except the handshake until the peer is trusted.
 void webrtc_peer_guard(webrtc_peer *peer, GstElement *sink);
-void webrtc_peer_tell(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
+void webrtc_peer_report(webrtc_peer *peer, webrtc_event_kind kind, unsigned mediaIndex,
                       const char *text);
 void webrtc_add_probe(GstElement *element, const char *name, GstPadProbeCallback probe,
                       void *context);

@@ -35,7 +35,7 @@ static void on_certificate(GstElement *decoder, GParamSpec *property, gpointer c
   if (isNamed) {
     atomic_compare_exchange_strong(&peer->trust, &unknown, WEBRTC_TRUSTED);
   } else if (atomic_exchange(&peer->trust, WEBRTC_UNTRUSTED) != WEBRTC_UNTRUSTED) {
-    webrtc_peer_tell(peer, WEBRTC_IMPOSTOR, 0, "");
+    webrtc_peer_report(peer, WEBRTC_IMPOSTOR, 0, "");
   }
 }
 

@@ -15,26 +15,26 @@ struct CredentialTable: Equatable {
 
   subscript(name: CredentialName) -> CredentialAttributes? {
     get {
-      let place = place(of: name)
-      return has(name, at: place) ? values[place] : nil
+      let index = index(of: name)
+      return has(name, at: index) ? values[index] : nil
     }
     set {
-      let place = place(of: name)
-      switch (has(name, at: place), newValue) {
-      case (true, let new?): values[place] = new
-      case (true, nil): values.remove(at: place)
-      case (false, let new?): values.insert(new, at: place)
+      let index = index(of: name)
+      switch (has(name, at: index), newValue) {
+      case (true, let new?): values[index] = new
+      case (true, nil): values.remove(at: index)
+      case (false, let new?): values.insert(new, at: index)
       case (false, nil): break
       }
     }
   }
 
-  private func has(_ name: CredentialName, at place: Int) -> Bool {
-    place < values.count && values[place].name == name
+  private func has(_ name: CredentialName, at index: Int) -> Bool {
+    index < values.count && values[index].name == name
   }
 
   /// The position of a name, or the position at which to insert it.
-  private func place(of name: CredentialName) -> Int {
+  private func index(of name: CredentialName) -> Int {
     var (low, high) = (0, values.count)
     while low < high {
       let middle = (low + high) / 2

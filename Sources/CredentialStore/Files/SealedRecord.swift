@@ -74,9 +74,9 @@ struct SealedRecord {
   /// Opens the credential for one of its recipients.
   /// - Returns: nil if it was not sealed for this key or was changed.
   func open(as role: Role, with key: borrowing OpeningKey) throws(CredentialError) -> SecretBytes? {
-    guard let place = attributes.recipients.firstIndex(of: role) else { return nil }
+    guard let recipient = attributes.recipients.firstIndex(of: role) else { return nil }
     return try DataKey.decrypt(
-      body, nonce: nonce, context: context, by: sealedKeys[place], committedTo: commitment,
+      body, nonce: nonce, context: context, by: sealedKeys[recipient], committedTo: commitment,
       with: key)
   }
 }

@@ -23,7 +23,7 @@ public final class HandOver: Sendable {
 
   init(
     _ seed: borrowing SecretBytes, of role: Role, in group: GroupID, signer: [UInt8],
-    leases: [Lease]
+    leases: [CredentialLease]
   ) throws(CredentialError) {
     let open = Self.openBytes(of: role, in: group, signer: signer, leases: leases)
     let byteCount = HandedMemory.start + open.count + Self.secretByteCount(leases)
@@ -59,7 +59,7 @@ public final class HandOver: Sendable {
 
   /// The part that is not secret.
   private static func openBytes(
-    of role: Role, in group: GroupID, signer: [UInt8], leases: [Lease]
+    of role: Role, in group: GroupID, signer: [UInt8], leases: [CredentialLease]
   ) -> [UInt8] {
     var writer = ByteWriter()
     writer.integer(UInt32(secretByteCount(leases)))
@@ -75,7 +75,7 @@ public final class HandOver: Sendable {
     return writer.bytes
   }
 
-  private static func secretByteCount(_ leases: [Lease]) -> Int {
+  private static func secretByteCount(_ leases: [CredentialLease]) -> Int {
     leases.reduce(RoleKeys.seedBytes) { $0 + $1.secret.byteCount }
   }
 }
@@ -87,7 +87,7 @@ extension CredentialStore {
   ///   - leases: at most 16, with distinct names.
   ///   - passphrase: the passphrase of the role's key, if it has one.
   public func handOver(
-    to role: Role, leases: [Lease] = [], passphrase: borrowing SecretBytes? = nil
+    to role: Role, leases: [CredentialLease] = [], passphrase: borrowing SecretBytes? = nil
   ) throws(CredentialError) -> HandOver {
     try requireHost()
     if role == .host { throw .invalid("the host hands over to other roles, not to itself") }
@@ -112,7 +112,7 @@ extension CredentialStore {
   }
 
   /// Opens a credential to lend it to a role that is not one of its recipients.
-  public func lease(_ name: CredentialName) throws(CredentialError) -> Lease {
-    Lease(try attributes(of: name), try get(name))
+  public func lease(_ name: CredentialName) throws(CredentialError) -> CredentialLease {
+    CredentialLease(try attributes(of: name), try get(name))
   }
 }

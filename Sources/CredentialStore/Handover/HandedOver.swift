@@ -99,20 +99,21 @@ public struct HandedOver: ~Copyable, Sendable {
     let signer = try parser.raw(Sodium.publicKeyBytes)
     let count = Int(try parser.integer(UInt8.self))
     guard count <= Format.maximumLeases else { throw FormatError.wrong }
-    var place = whole.byteCount - secretCount
-    let seed = try whole.part(place..<place + RoleKeys.seedBytes)
-    place += RoleKeys.seedBytes
-    var leases: [CredentialName: Lease] = [:]
+    var offset = whole.byteCount - secretCount
+    let seed = try whole.part(offset..<offset + RoleKeys.seedBytes)
+    offset += RoleKeys.seedBytes
+    var leases: [CredentialName: CredentialLease] = [:]
     for _ in 0..<count {
       let attributes = try parser.attributes(isLease: true)
       let byteCount = Int(try parser.integer(UInt32.self))
       guard (1...Format.maximumSecretBytes).contains(byteCount),
-        byteCount <= whole.byteCount - place, attributes.recipients.contains(role)
+        byteCount <= whole.byteCount - offset, attributes.recipients.contains(role)
       else { throw FormatError.wrong }
-      leases[attributes.name] = Lease(attributes, try whole.part(place..<place + byteCount))
-      place += byteCount
+      leases[attributes.name] = CredentialLease(
+        attributes, try whole.part(offset..<offset + byteCount))
+      offset += byteCount
     }
-    guard parser.isAtEnd, place == whole.byteCount, leases.count == count else {
+    guard parser.isAtEnd, offset == whole.byteCount, leases.count == count else {
       throw FormatError.wrong
     }
     return HandedOver(

@@ -10,7 +10,7 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   /// The peer's request, and the memory that it was given to write.
   var request: SubscriberRequest?
   /// The offered seat, and the number of holds with it.
-  var place: Int?
+  var seat: Int?
   var holds = 0
   /// Whether the peer has mapped that memory.
   var hasMapped = false

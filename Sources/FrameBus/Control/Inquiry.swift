@@ -54,7 +54,7 @@ final class Inquiry {
   var isSilent: Bool { status == nil }
 
   enum Progress {
-    case goesOn
+    case continues
     /// All answers have arrived.
     case ended
     /// The publisher closed the connection without an answer.
@@ -67,7 +67,7 @@ final class Inquiry {
     do throws(SystemError) { answer = try Message(from: socket) } catch {
       return status == nil ? .gone : .ended
     }
-    guard let answer else { return .goesOn }
+    guard let answer else { return .continues }
     if answer.isEmpty { return status == nil ? .gone : .ended }
     if status == nil {
       guard let status = answer.record(fb_status(), kind: Int(FB_MESSAGE_STATUS)) else {
@@ -81,13 +81,13 @@ final class Inquiry {
           fb_subscriber_details(), kind: Int(FB_MESSAGE_SUBSCRIBER_STATUS))
       else { return .ended }
       // A subscriber that has left meanwhile has no seat.
-      if found.subscriber.id == id, found.subscriber.place != UInt32(FB_PLACE_FREE) {
+      if found.subscriber.id == id, found.subscriber.seat != UInt32(FB_SEAT_FREE) {
         details.append(found)
       }
     }
     guard let id = unasked.last else { return .ended }
     let question = Self.question(FB_MESSAGE_INSPECT_SUBSCRIBER, value: UInt64(id))
-    return socket.send(question) == .sent ? .goesOn : .ended
+    return socket.send(question) == .sent ? .continues : .ended
   }
 
   private static func question(_ kind: some BinaryInteger, value: UInt64 = 0) -> fb_short_message {

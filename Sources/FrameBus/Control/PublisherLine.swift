@@ -30,7 +30,7 @@ final class PublisherLine: Sendable {
   /// Takes the seat: only now does the publisher count this subscriber, and may begin to publish
   /// for it.
   /// - Returns: false if the publisher has died, or has withdrawn the seat.
-  func takePlace() -> Bool {
+  func takeSeat() -> Bool {
     socket.messages.send(fb_short_message(Int(FB_MESSAGE_SEATED))) == .sent
   }
 

@@ -54,7 +54,7 @@ struct Rendezvous: Sendable {
         welcome, &answer, memory, from: socket, stream: stream, doorbell: doorbell, loop: loop)
       crashPoint(.welcomed)
       try attachment.watch()
-      guard attachment.takePlace() else { throw SubscriberError.noSuchStream(stream) }
+      guard attachment.takeSeat() else { throw SubscriberError.noSuchStream(stream) }
       crashPoint(.seated)
       return attachment
     } catch let error as Attachment.Untrusted {

@@ -45,18 +45,18 @@ public final class StreamInspector {
   /// - Parameters:
   ///   - timeout: how long to wait for all answers together.
   ///   - stop: ends the poll early; publishers that have not answered by then count as silent.
-  public func look(
+  public func poll(
     timeout: Duration = .seconds(1), stop: StopSignal? = nil
   ) throws(SystemError) -> [StreamReport] {
-    var look = try Look(
+    var poll = try Poll(
       group, try streamsInTurn(), earlier: unanswered, until: .after(timeout), stop)
     unanswered = []
     unasked = []
-    let limit = try look.run(atMost: Self.mostAtOnce)
+    let limit = try poll.run(atMost: Self.mostAtOnce)
     // At most half of the limit, so that silent publishers do not exclude all others.
-    unanswered = Array(look.silent.prefix(limit / 2))
-    unasked = look.unasked
-    return look.reports.sorted { one, other in
+    unanswered = Array(poll.silent.prefix(limit / 2))
+    unasked = poll.unasked
+    return poll.reports.sorted { one, other in
       one.isSilent == other.isSilent ? one.name.text < other.name.text : other.isSilent
     }
   }
@@ -83,7 +83,7 @@ public final class StreamInspector {
 }
 
 /// One poll in progress.
-private struct Look {
+private struct Poll {
   private let group: AppGroup
   private let deadline: Deadline
   private let stop: StopSignal?
@@ -162,7 +162,7 @@ private struct Look {
   private mutating func advance(_ number: Int32) {
     guard let inquiry = open[number] else { return }
     let progress = inquiry.advance()
-    if case .goesOn = progress { return }
+    if case .continues = progress { return }
     if case .ended = progress { reports.append(inquiry.report) }
     ready.remove(number)
     open[number] = nil
@@ -178,7 +178,7 @@ extension StreamReport {
 public func listStreams(
   in group: AppGroup, timeout: Duration = .seconds(1)
 ) throws(SystemError) -> [StreamStatus] {
-  try StreamInspector(group).look(timeout: timeout).compactMap {
+  try StreamInspector(group).poll(timeout: timeout).compactMap {
     if case .answered(let status) = $0 { status } else { nil }
   }
 }

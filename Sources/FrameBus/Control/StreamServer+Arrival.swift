@@ -42,18 +42,18 @@ extension StreamServer {
   /// Gives a subscriber a seat, at once or when there is a large enough pool.
   /// - Returns: false if the connection was refused.
   func admit(_ connection: Connection, _ request: SubscriberRequest) -> Bool {
-    let seats = connections.values.filter { $0.place != nil }.map {
-      Quota.Seat(uid: $0.peer.uid, holds: $0.holds)
+    let tenants = connections.values.filter { $0.seat != nil }.map {
+      Quota.Tenant(uid: $0.peer.uid, holds: $0.holds)
     }
     let uid = connection.peer.uid
     let quota = Quota(core.options, slotBytes: core.pools.newest.slotBytes)
     let holds: Int
     switch quota.answer(
-      asked: Int(request.hello.holds), uid: uid, isOwner: uid == currentUserID(), besides: seats)
+      asked: Int(request.hello.holds), uid: uid, isOwner: uid == currentUserID(), besides: tenants)
     {
     case .granted(let granted): holds = granted
     case .full:
-      refuse(connection.socket, Int(FB_REFUSED_FULL), value: UInt32(quota.places))
+      refuse(connection.socket, Int(FB_REFUSED_FULL), value: UInt32(quota.seats))
       return false
     case .busy(let taken):
       refuse(connection.socket, Int(FB_REFUSED_BUSY), value: UInt32(taken))
@@ -64,10 +64,10 @@ extension StreamServer {
     }
     connection.holds = holds
     do throws(SystemError) {
-      try welcome(connection, request, at: (~core.places.takenMask).trailingZeroBitCount)
+      try welcome(connection, request, at: (~core.seats.takenMask).trailingZeroBitCount)
       return true
     } catch {
-      if connection.place == nil { core.pools.takeBack(holds) }
+      if connection.seat == nil { core.pools.takeBack(holds) }
       refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
       return false
     }
@@ -81,7 +81,7 @@ extension StreamServer {
     do throws(SystemError) {
       try startThread(named: "framebus-pool") { [core, loop, weak self] in
         let result = Result { () throws(PublisherError) in try core.grow() }
-        loop.enqueue { [weak self] in self?.goOn(with: result) }
+        loop.enqueue { [weak self] in self?.continueArrival(with: result) }
       }
       return true
     } catch {
@@ -92,7 +92,7 @@ extension StreamServer {
   }
 
   /// Continues with the connections that waited for a pool.
-  private func goOn(with result: Result<Void, PublisherError>) {
+  private func continueArrival(with result: Result<Void, PublisherError>) {
     let waiting = waitingForPool
     waitingForPool = []
     for connection in waiting {
@@ -102,7 +102,7 @@ extension StreamServer {
       if case .failure = result {
         // There are as many as there is room for.
         refuse(
-          connection.socket, Int(FB_REFUSED_FULL), value: UInt32(core.places.takenCount))
+          connection.socket, Int(FB_REFUSED_FULL), value: UInt32(core.seats.takenCount))
         drop(connection)
       } else if !admit(connection, request) {
         drop(connection)
@@ -117,7 +117,7 @@ extension StreamServer {
 
   /// Offers a seat, and sends the memory that the subscriber reads.
   private func welcome(
-    _ connection: Connection, _ request: SubscriberRequest, at place: Int
+    _ connection: Connection, _ request: SubscriberRequest, at seat: Int
   ) throws(SystemError) {
     try core.waker.start(keeping: core)
     let bell = try BellPair()
@@ -138,24 +138,24 @@ extension StreamServer {
     try request.seal()
     crashPoint(.positionPreset)
     // Before the publishing thread can write there that lossless delivery has ended. Relaxed:
-    // ordered by the taking of the place.
-    core.board.place(place).storeRelaxed(
-      UInt32(isLossless ? FB_PLACE_LOSSLESS : FB_PLACE_TAKEN))
-    crashPoint(.placeShown)
+    // ordered by the taking of the seat.
+    core.board.seat(seat).storeRelaxed(
+      UInt32(isLossless ? FB_SEAT_LOSSLESS : FB_SEAT_TAKEN))
+    crashPoint(.seatShown)
     // Listed before the descriptors are sent, so that no hold is missed.
-    try core.places.take(
-      place, page: request.page, holds: connection.holds,
+    try core.seats.take(
+      seat, page: request.page, holds: connection.holds,
       losslessStallLimitNs: losslessStallLimitNs)
-    connection.place = place
-    crashPoint(.placeListed)
-    core.waker.bells.set(socket: bell.ringing.number, request.semaphore, at: place)
+    connection.seat = seat
+    crashPoint(.seatListed)
+    core.waker.bells.set(socket: bell.ringing.number, request.semaphore, at: seat)
 
     guard let pool = pools.first else { return }
     var welcome = fb_welcome()
     welcome.header = fb_message_header(Int(FB_MESSAGE_WELCOME))
-    welcome.place = UInt32(place)
+    welcome.seat = UInt32(seat)
     welcome.holds = UInt32(connection.holds)
-    // SYNC arrival/cursor: Dekker. Our mask of lossless places, fence, our load of the cursor; the
+    // SYNC arrival/cursor: Dekker. Our mask of lossless seats, fence, our load of the cursor; the
     // publishing thread's store of the cursor, its fence in `PublisherCore.wakeSleepers`, its load
     // of the mask. So from here on a lossless subscriber misses nothing but what an older loan
     // overwrites.
@@ -184,11 +184,11 @@ extension StreamServer {
 
   /// Handles the answer to a welcome: the subscriber has mapped its memory.
   /// - Returns: false if nothing was offered, or the answer came before.
-  func seat(_ connection: Connection) -> Bool {
-    guard let place = connection.place, !connection.isSeated else { return false }
+  func confirm(_ connection: Connection) -> Bool {
+    guard let seat = connection.seat, !connection.isSeated else { return false }
     connection.isSeated = true
-    core.places.seat(place)
-    crashPoint(.placeSeated)
+    core.seats.confirm(seat)
+    crashPoint(.seatConfirmed)
     joins.wrappingAdd(1, ordering: .releasing)
     noteChange()
     return true

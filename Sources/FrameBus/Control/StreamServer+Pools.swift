@@ -14,7 +14,7 @@ extension StreamServer {
     oldestPool = keptFrom
     let areKept = { (pool: Pool) in pool.generation >= keptFrom }
     pools = pools.filter(areKept).suffix(PoolView.mostKept - 1) + [pool]
-    for connection in connections.values where connection.place != nil && !connection.isEvicted {
+    for connection in connections.values where connection.seat != nil && !connection.isEvicted {
       connection.owedPools =
         connection.owedPools.filter(areKept).suffix(PoolView.mostKept - 1) + [pool]
       flush(connection)
@@ -49,7 +49,7 @@ extension StreamServer {
     guard !connection.isToBeFlushed else { return }
     connection.isToBeFlushed = true
     loop.schedule(at: .after(Self.rest)) { [weak self, weak connection] in
-      guard let self, let connection, connection.place != nil else { return }
+      guard let self, let connection, connection.seat != nil else { return }
       connection.isToBeFlushed = false
       flush(connection)
     }
@@ -62,10 +62,10 @@ extension StreamServer {
     connection.isOnNotice = true
     let acknowledged = connection.acknowledgedPools
     loop.schedule(at: .after(Self.peerTimeout)) { [weak self, weak connection] in
-      guard let self, let connection, let place = connection.place else { return }
+      guard let self, let connection, let seat = connection.seat else { return }
       connection.isOnNotice = false
       if connection.acknowledgedPools == acknowledged {
-        evict(connection, from: place)
+        evict(connection, from: seat)
       } else {
         flush(connection)
       }
@@ -74,17 +74,17 @@ extension StreamServer {
 
   /// Ends a subscriber's delivery: it gets no more pools, no longer counts, and its later pins are
   /// ignored. Its present holds stay valid until it releases them or its connection ends.
-  private func evict(_ connection: Connection, from place: Int) {
+  private func evict(_ connection: Connection, from seat: Int) {
     connection.isEvicted = true
     connection.owedPools = []
     // SYNC hold/evict: Dekker. Our store of the seat, this fence, our loads of the holds; pairs
     // with the fence in `Attachment.pin`. Either we see a hold, or its owner sees that it came too
     // late. Relaxed: the fence orders it.
-    core.board.place(place).storeRelaxed(UInt32(FB_PLACE_EVICTED))
+    core.board.seat(seat).storeRelaxed(UInt32(FB_SEAT_EVICTED))
     crashPoint(.evictionShown)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
-    core.places.evict(place)
-    crashPoint(.placeEvicted)
+    core.seats.evict(seat)
+    crashPoint(.seatEvicted)
     // Relaxed: one writer, a statistic.
     core.board.evictions.storeRelaxed(core.board.evictions.loadRelaxed() &+ 1)
     crashPoint(.evictionCounted)

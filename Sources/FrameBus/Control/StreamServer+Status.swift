@@ -24,9 +24,9 @@ extension StreamServer {
     // SYNC status/format: pairs with the release in `PublisherCore.write`.
     let epoch = board.formatEpoch.loadAcquiring()
     board.format(epoch: epoch).load(into: &status.format)
-    let rows = seated.map { row(of: $0, core.places.page($0.place).copy()) }
+    let rows = tenants.map { row(of: $0, core.seats.page($0.seat).copy()) }
     status.subscriber_count = UInt32(rows.count)
-    status.owed = UInt32(seated.count { !$0.connection.owedPools.isEmpty })
+    status.owed = UInt32(tenants.count { !$0.connection.owedPools.isEmpty })
     // SAFETY: the record has one row for each seat.
     unsafe withUnsafeMutableBytes(of: &status.subscribers) { bytes in
       for (index, row) in rows.enumerated() {
@@ -39,42 +39,42 @@ extension StreamServer {
   }
 
   /// One subscriber's details; an empty record with a free seat if it does not exist.
-  func details(of place: UInt64) -> fb_subscriber_details {
+  func details(of seat: UInt64) -> fb_subscriber_details {
     var details = fb_subscriber_details()
     details.header = fb_message_header(Int(FB_MESSAGE_SUBSCRIBER_STATUS))
-    guard let seat = seated.first(where: { $0.place == place }) else { return details }
-    let page = core.places.page(seat.place).copy()
-    details.subscriber = row(of: seat, page)
+    guard let tenant = tenants.first(where: { $0.seat == seat }) else { return details }
+    let page = core.seats.page(tenant.seat).copy()
+    details.subscriber = row(of: tenant, page)
     details.drops = page.drops
     details.policy = page.policy
     details.wait = page.wait
     details.utilization = page.utilization
-    details.wanted_rate_numerator = page.wanted_rate_numerator
-    details.wanted_rate_denominator = page.wanted_rate_denominator
+    details.requested_rate_numerator = page.requested_rate_numerator
+    details.requested_rate_denominator = page.requested_rate_denominator
     details.latencies = page.latencies
     return details
   }
 
-  private struct Seat {
-    let place: Int
+  private struct Tenant {
+    let seat: Int
     let connection: Connection
   }
 
   /// The subscribers in the order of their seats.
-  private var seated: [Seat] {
+  private var tenants: [Tenant] {
     connections.values.filter(\.isSeated).compactMap { connection in
-      connection.place.map { Seat(place: $0, connection: connection) }
-    }.sorted { $0.place < $1.place }
+      connection.seat.map { Tenant(seat: $0, connection: connection) }
+    }.sorted { $0.seat < $1.seat }
   }
 
-  private func row(of seat: Seat, _ page: fb_page) -> fb_subscriber_status {
-    let holds = core.places.page(seat.place)
+  private func row(of tenant: Tenant, _ page: fb_page) -> fb_subscriber_status {
+    let holds = core.seats.page(tenant.seat)
     var row = fb_subscriber_status()
-    row.id = UInt32(seat.place)
-    row.pid = UInt32(seat.connection.peer.pid)
+    row.id = UInt32(tenant.seat)
+    row.pid = UInt32(tenant.connection.peer.pid)
     // Relaxed: statistics, here and below.
-    row.place = core.board.place(seat.place).loadRelaxed()
-    row.held = UInt32((0..<seat.connection.holds).count { holds.hold($0).loadRelaxed() != 0 })
+    row.seat = core.board.seat(tenant.seat).loadRelaxed()
+    row.held = UInt32((0..<tenant.connection.holds).count { holds.hold($0).loadRelaxed() != 0 })
     row.position = page.position
     row.received = page.received
     row.dropped = page.dropped

@@ -81,11 +81,11 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   /// Ends lossless delivery to a subscriber that makes no progress, unless it has left meanwhile.
   /// Waits for the loop's thread, which alone grants seats and never blocks.
-  func endLossless(_ place: Int, of tenancy: UInt64) {
+  func endLossless(_ seat: Int, of tenancy: UInt64) {
     loop.performAndWait { [core] in
-      guard core.places.endLossless(place, of: tenancy) else { return }
+      guard core.seats.endLossless(seat, of: tenancy) else { return }
       // Relaxed: ordered by the fence below.
-      core.board.place(place).storeRelaxed(UInt32(FB_PLACE_LOSSLESS_ENDED))
+      core.board.seat(seat).storeRelaxed(UInt32(FB_SEAT_LOSSLESS_ENDED))
       crashPoint(.losslessEndShown)
       core.board.losslessEnded.storeRelaxed(core.board.losslessEnded.loadRelaxed() &+ 1)
       crashPoint(.losslessEndCounted)
@@ -135,7 +135,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     }
     guard connection.watch(handler) else { return drop(connection) }
     loop.schedule(at: connection.helloDeadline) { [weak self, weak connection] in
-      guard let self, let connection, connection.place == nil else { return }
+      guard let self, let connection, connection.seat == nil else { return }
       drop(connection)
     }
     // Reads a hello that came with the connection.
@@ -145,7 +145,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   /// Drops connections without a hello beyond the maximum: the oldest one of the process with the
   /// most, of the user with the most. So a flood drops its own connections.
   private func dropSurplusStrangers() {
-    let strangers = connections.values.filter { $0.place == nil }
+    let strangers = connections.values.filter { $0.seat == nil }
     guard strangers.count >= Self.maximumStrangers else { return }
     let ofUser = Self.largestGroup(of: strangers) { Int64($0.peer.uid) }
     let ofProcess = Self.largestGroup(of: ofUser) { Int64($0.peer.pid) }
@@ -205,18 +205,18 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       guard let request = connection.request, !connection.hasMapped else { return .breaksProtocol }
       connection.hasMapped = true
       return admit(connection, request) ? .stays : .leaves
-    case Int(FB_MESSAGE_SEATED): return seat(connection) ? .stays : .breaksProtocol
+    case Int(FB_MESSAGE_SEATED): return confirm(connection) ? .stays : .breaksProtocol
     case Int(FB_MESSAGE_POOL_ACK):
       guard connection.unacknowledgedPools > 0 else { return .breaksProtocol }
       connection.unacknowledgedPools -= 1
       connection.acknowledgedPools += 1
       return .stays
     case Int(FB_MESSAGE_INSPECT):
-      guard connection.place == nil else { return .breaksProtocol }
+      guard connection.seat == nil else { return .breaksProtocol }
       _ = connection.socket.send(status())
       return .stays
     case Int(FB_MESSAGE_INSPECT_SUBSCRIBER):
-      guard connection.place == nil,
+      guard connection.seat == nil,
         let question = message.record(
           fb_short_message(), kind: Int(FB_MESSAGE_INSPECT_SUBSCRIBER))
       else { return .breaksProtocol }
@@ -236,15 +236,15 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
 
   func drop(_ connection: Connection) {
     connections.removeValue(forKey: connection.id)
-    guard let place = connection.place else { return }
-    connection.place = nil
-    core.waker.bells.remove(place)
-    core.places.leave(place)
+    guard let seat = connection.seat else { return }
+    connection.seat = nil
+    core.waker.bells.remove(seat)
+    core.seats.leave(seat)
     core.pools.takeBack(connection.holds)
-    crashPoint(.placeLeft)
+    crashPoint(.seatLeft)
     // Relaxed: informational.
-    core.board.place(place).storeRelaxed(UInt32(FB_PLACE_FREE))
-    crashPoint(.placeFreed)
+    core.board.seat(seat).storeRelaxed(UInt32(FB_SEAT_FREE))
+    crashPoint(.seatFreed)
     noteChange()
   }
 

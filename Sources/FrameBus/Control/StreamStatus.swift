@@ -108,7 +108,7 @@ public struct SubscriberStatus: Hashable, Sendable {
     drops = [reasons.0, reasons.1, reasons.2, reasons.3, reasons.4, reasons.5]
     policy = Policy.allCases.dropFirst(Int(details.policy)).first
     wait = Wait.allCases.dropFirst(Int(details.wait)).first
-    isLossless = row.place == UInt32(FB_PLACE_LOSSLESS)
+    isLossless = row.seat == UInt32(FB_SEAT_LOSSLESS)
     utilization = Int(details.utilization)
     latencies = LatencyCounts(details)
   }

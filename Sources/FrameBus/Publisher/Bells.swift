@@ -14,54 +14,54 @@ final class Bells: Sendable {
     var semaphore: WakeSemaphore?
   }
 
-  private final class Place: Sendable {
+  private final class Seat: Sendable {
     /// Locked only to ring or replace the bell, so that it does not change while it is rung.
     let bell = Mutex(Bell())
     let pace = Pace()
   }
 
-  private let places = (0..<Places.count).map { _ in Place() }
+  private let seats = (0..<Seats.count).map { _ in Seat() }
 
   /// A ring that takes longer than this is slow.
   private static let slowNs: UInt64 = 100_000
 
-  func set(socket: Int32, _ semaphore: WakeSemaphore?, at place: Int) {
-    places[place].bell.withLock { $0 = Bell(socket: socket, semaphore: semaphore) }
+  func set(socket: Int32, _ semaphore: WakeSemaphore?, at seat: Int) {
+    seats[seat].bell.withLock { $0 = Bell(socket: socket, semaphore: semaphore) }
   }
 
-  func remove(_ place: Int) {
-    places[place].bell.withLock { $0 = Bell() }
-    places[place].pace.forget()
+  func remove(_ seat: Int) {
+    seats[seat].bell.withLock { $0 = Bell() }
+    seats[seat].pace.forget()
   }
 
   /// Publishing thread: rings the seats that are known to be quick.
   /// - Returns: the sleepers that it left out.
   func ringQuickly(_ sleepers: Sleepers) -> Sleepers {
     var left = Sleepers()
-    for place in SetBits(sleepers.bells | sleepers.semaphores) {
+    for seat in SetBits(sleepers.bells | sleepers.semaphores) {
       // A thread that holds the lock now may have rung before our frame was published.
       let isDone =
-        !places[place].pace.isSlow
-        && places[place].bell.withLockIfAvailable { ring($0, place, sleepers) } != nil
-      if !isDone { left.add(place, of: sleepers) }
+        !seats[seat].pace.isSlow
+        && seats[seat].bell.withLockIfAvailable { ring($0, seat, sleepers) } != nil
+      if !isDone { left.add(seat, of: sleepers) }
     }
     return left
   }
 
   /// Wake thread: rings them all.
   func ring(_ sleepers: Sleepers) {
-    for place in SetBits(sleepers.bells | sleepers.semaphores) {
-      places[place].bell.withLock { ring($0, place, sleepers) }
+    for seat in SetBits(sleepers.bells | sleepers.semaphores) {
+      seats[seat].bell.withLock { ring($0, seat, sleepers) }
     }
   }
 
-  private func ring(_ bell: Bell, _ place: Int, _ sleepers: Sleepers) {
+  private func ring(_ bell: Bell, _ seat: Int, _ sleepers: Sleepers) {
     // SYNC bell/silence: rung after the frame's cursor was stored; pairs with the last poll after
     // the bells were read (Subscriber.pollAndArm).
     let start = monotonicNowNs()
-    if sleepers.bells & 1 << UInt64(place) != 0, bell.socket >= 0 { ringBell(bell.socket) }
-    if sleepers.semaphores & 1 << UInt64(place) != 0 { bell.semaphore?.post() }
-    places[place].pace.note(isSlow: monotonicNowNs() - start > Self.slowNs)
+    if sleepers.bells & 1 << UInt64(seat) != 0, bell.socket >= 0 { ringBell(bell.socket) }
+    if sleepers.semaphores & 1 << UInt64(seat) != 0 { bell.semaphore?.post() }
+    seats[seat].pace.note(isSlow: monotonicNowNs() - start > Self.slowNs)
   }
 }
 
@@ -77,8 +77,8 @@ struct Sleepers {
   var count: Int { onFutex + (bells | semaphores).nonzeroBitCount }
 
   /// Copies one seat from `other`.
-  mutating func add(_ place: Int, of other: Sleepers) {
-    let bit = UInt64(1) << UInt64(place)
+  mutating func add(_ seat: Int, of other: Sleepers) {
+    let bit = UInt64(1) << UInt64(seat)
     bells |= other.bells & bit
     semaphores |= other.semaphores & bit
   }

@@ -67,7 +67,7 @@ public struct Publisher: ~Copyable {
 
   /// The number of subscribers. A subscriber that has not mapped the stream's memory yet does not
   /// count, because it may have died.
-  public var subscriberCount: Int { core.places.seatedMask.nonzeroBitCount }
+  public var subscriberCount: Int { core.seats.seatedMask.nonzeroBitCount }
 
   /// The number of subscribers that have attached since the start. A source that publishes only
   /// changes polls it to publish a frame for each new subscriber.
@@ -81,7 +81,7 @@ public struct Publisher: ~Copyable {
   public func waitForSubscriber(until deadline: Deadline, stop: StopSignal? = nil) -> Bool {
     while true {
       let change = core.changes.load()
-      if core.places.seatedMask != 0 { return true }
+      if core.seats.seatedMask != 0 { return true }
       if deadline.isPast || stop?.isRaised == true { return false }
       // SAFETY: watches only words of this process.
       unsafe sleepOnFutexes(
@@ -101,8 +101,8 @@ public struct Publisher: ~Copyable {
   /// The highest utilization and the highest requested frame rate of all subscribers. Untrusted
   /// advice from other processes; only its range is checked.
   public var feedback: Feedback {
-    SetBits(core.places.seatedMask).reduce(Feedback()) { highest, place in
-      highest.merged(with: core.places.page(place).feedback())
+    SetBits(core.seats.seatedMask).reduce(Feedback()) { highest, seat in
+      highest.merged(with: core.seats.page(seat).feedback())
     }
   }
 

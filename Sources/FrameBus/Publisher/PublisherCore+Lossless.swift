@@ -13,7 +13,7 @@ extension PublisherCore {
   func waitForLossless(
     until deadline: Deadline, stop: StopSignal?, server: StreamServer
   ) throws(LoanError) {
-    guard var watched = firstBlocker()?.place else { return }
+    guard var watched = firstBlocker()?.seat else { return }
     // SYNC progress: Dekker. Our store of `publisherWaiting`, fence, our load of the position; the
     // subscriber's store of its position, fence, its load of `publisherWaiting`
     // (Attachment.advance). Relaxed: the fence orders it.
@@ -30,35 +30,35 @@ extension PublisherCore {
     while true {
       let change = changes.load()
       // SYNC progress: acquire; the word is read before the position it announces.
-      let progress = places.page(watched).progress.loadAcquiring()
-      guard let (place, lag) = firstBlocker() else { return }
-      if place != watched {
-        watched = place
+      let progress = seats.page(watched).progress.loadAcquiring()
+      guard let (seat, lag) = firstBlocker() else { return }
+      if seat != watched {
+        watched = seat
         continue
       }
       if stop?.isRaised == true { throw .stopped }
       if deadline.isPast { throw .timedOut }
       // Progress means a new minimum lag during this wait, so that a position that moves back and
       // forth, or two subscribers that block in turns, gain no time.
-      let tenancy = places.tenancy(place)
-      if stalls[place]?.tenancy != tenancy || lag < stalls[place]?.leastLag ?? .max {
-        stalls[place] = StallDeadline(
-          tenancy: tenancy, leastLag: lag, end: .afterNs(places.stallLimitNs(place)))
+      let tenancy = seats.tenancy(seat)
+      if stalls[seat]?.tenancy != tenancy || lag < stalls[seat]?.leastLag ?? .max {
+        stalls[seat] = StallDeadline(
+          tenancy: tenancy, leastLag: lag, end: .afterNs(seats.stallLimitNs(seat)))
       }
-      var end = stalls[place]?.end ?? .now
+      var end = stalls[seat]?.end ?? .now
       if let budgetNs {
-        end = min(end, .afterNs(ring.stalls.leftNs(of: budgetNs, at: place, tenancy: tenancy)))
+        end = min(end, .afterNs(ring.stalls.leftNs(of: budgetNs, at: seat, tenancy: tenancy)))
       }
       if end.isPast {
-        server.endLossless(place, of: tenancy)
+        server.endLossless(seat, of: tenancy)
         continue
       }
       let startNs = monotonicNowNs()
       // SAFETY: the page row is mapped as long as self.
       unsafe sleepOnFutexes(
-        shared: places.page(place).progress.futex, expecting: progress,
+        shared: seats.page(seat).progress.futex, expecting: progress,
         privates: (changes, change), stop?.word, until: min(deadline, end))
-      ring.stalls.spend(monotonicNowNs() - startNs, at: place, tenancy: tenancy)
+      ring.stalls.spend(monotonicNowNs() - startNs, at: seat, tenancy: tenancy)
     }
   }
 }

@@ -16,12 +16,12 @@ extension PublisherCore {
     // lossless seats; pairs with the fence in `StreamServer.welcome`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     var sleepers = Sleepers()
-    for place in SetBits(places.takenMask) {
+    for seat in SetBits(seats.takenMask) {
       // Relaxed: ordered by the fence above.
-      switch Int(places.page(place).waiting.loadRelaxed()) {
+      switch Int(seats.page(seat).waiting.loadRelaxed()) {
       case Int(FB_WAITING_FUTEX): sleepers.onFutex += 1
-      case Int(FB_WAITING_BELL): sleepers.bells |= 1 << UInt64(place)
-      case Int(FB_WAITING_SEMAPHORE): sleepers.semaphores |= 1 << UInt64(place)
+      case Int(FB_WAITING_BELL): sleepers.bells |= 1 << UInt64(seat)
+      case Int(FB_WAITING_SEMAPHORE): sleepers.semaphores |= 1 << UInt64(seat)
       default: break
       }
     }

@@ -6,13 +6,13 @@ import Synchronization
 /// owns the `Publisher` or the loan made from it.
 ///
 /// It refuses to communicate with peers: connections belong to `StreamServer`. State that both need
-/// is in `Places` and on the board.
+/// is in `Seats` and on the board.
 @safe final class PublisherCore: @unchecked Sendable {  // because one thread at a time uses `ring`
   let stream: StreamName
   let options: PublisherOptions
   let boardFile: MemoryFile
   let board: Board
-  let places: Places
+  let seats: Seats
   let waker: Waker
   let pools: PoolBook
   /// Incremented when a subscriber arrives, leaves or loses lossless delivery.
@@ -67,7 +67,7 @@ import Synchronization
     }
     let pool = pools.newest
     do throws(SystemError) {
-      places = try Places()
+      seats = try Seats()
       boardFile = try MemoryFile(
         named: "framebus-board-\(stream)", byteCount: Board.byteCount(ringDepth: options.ringDepth))
       boardMapping = try Mapping(boardFile, .readAndWrite)
@@ -205,7 +205,7 @@ import Synchronization
     }
     guard !ring.isPaused else { throw .paused }
     if let blocker = firstBlocker() {
-      throw .backpressure(subscriber: blocker.place, lagFrames: blocker.lag)
+      throw .backpressure(subscriber: blocker.seat, lagFrames: blocker.lag)
     }
     // Subscribers that come and go during a scan of the hold words can make it count the holds of a
     // seat's old subscriber and of its new one elsewhere, together more than the quota. A second
@@ -237,23 +237,23 @@ import Synchronization
       // the fence in `Attachment.pin` between its store of the hold word and its second load of
       // the descriptor. Either we see the hold, or the subscriber sees the descriptor overwritten.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      places.addHeldSequences(to: &held)
+      seats.addHeldSequences(to: &held)
     }
   }
 
   /// The first lossless subscriber that has not received the frame whose descriptor the next loan
   /// would overwrite. All current loans may be published before that loan.
-  func firstBlocker() -> (place: Int, lag: UInt64)? {
-    let mask = places.losslessMask
+  func firstBlocker() -> (seat: Int, lag: UInt64)? {
+    let mask = seats.losslessMask
     guard mask != 0 else { return nil }
     let next = ring.next
-    for place in SetBits(mask) {
+    for seat in SetBits(mask) {
       // SYNC position/overwrite: pairs with the releasing store in `Attachment.advance`: a
       // subscriber that advanced past a frame has copied its descriptor.
-      let position = places.page(place).position.loadAcquiring()
+      let position = seats.page(seat).position.loadAcquiring()
       let due = next &+ UInt64(ring.loans.outCount)
       if position &+ UInt64(options.ringDepth) < due, position < next {
-        return (place, next - 1 - position)
+        return (seat, next - 1 - position)
       }
     }
     return nil

@@ -18,7 +18,7 @@ public struct PublisherOptions: Sendable {
   public var poolBytes = 640 << 20
   /// Subscribers that one user may have at once, 1…64; users other than the publisher's own at
   /// most 32. The same share of the `holdQuota` is the most that they hold together.
-  public var placesPerUser = 56
+  public var seatsPerUser = 56
   /// Whether the publisher waits for subscribers that request it. Not for live sources.
   public var allowsLossless = false
   /// How long a lossless subscriber may block the publisher without receiving anything, before its
@@ -68,8 +68,8 @@ public struct PublisherOptions: Sendable {
         "ringDepth is \(ringDepth) and maxLoans \(maxLoans); a lossless stream needs a deeper ring "
           + "than it has loans")
     }
-    guard (1...Places.count).contains(placesPerUser) else {
-      throw .wrongOptions("placesPerUser is \(placesPerUser); use 1 to \(Places.count)")
+    guard (1...Seats.count).contains(seatsPerUser) else {
+      throw .wrongOptions("seatsPerUser is \(seatsPerUser); use 1 to \(Seats.count)")
     }
     let quotas = Int(FB_MAXIMUM_SUBSCRIBERS)...Int(FB_MAXIMUM_SUBSCRIBERS * FB_MAXIMUM_HOLDS)
     guard quotas.contains(holdQuota) else {

@@ -8,17 +8,17 @@ struct StallAccounts {
     var spentNs: UInt64 = 0
   }
 
-  private var accounts = Array(repeating: Account(), count: Places.count)
+  private var accounts = Array(repeating: Account(), count: Seats.count)
 
   /// The remaining part of a budget.
-  func leftNs(of budgetNs: UInt64, at place: Int, tenancy: UInt64) -> UInt64 {
-    let account = accounts[place]
+  func leftNs(of budgetNs: UInt64, at seat: Int, tenancy: UInt64) -> UInt64 {
+    let account = accounts[seat]
     return account.tenancy == tenancy ? budgetNs - min(budgetNs, account.spentNs) : budgetNs
   }
 
   /// Charges a subscriber. A seat's new subscriber starts at zero.
-  mutating func spend(_ ns: UInt64, at place: Int, tenancy: UInt64) {
-    if accounts[place].tenancy != tenancy { accounts[place] = Account(tenancy: tenancy) }
-    accounts[place].spentNs += ns
+  mutating func spend(_ ns: UInt64, at seat: Int, tenancy: UInt64) {
+    if accounts[seat].tenancy != tenancy { accounts[seat] = Account(tenancy: tenancy) }
+    accounts[seat].spentNs += ns
   }
 }

@@ -112,6 +112,6 @@ final class Waker: Sendable {
     guard sleepers.onFutex > 0 else { return }
     // SAFETY: the owner keeps the board mapped while this thread runs.
     let count = unsafe wakeSleepers(on: board.wake.futex)
-    futexPace.note(isSlow: count > Places.count)
+    futexPace.note(isSlow: count > Seats.count)
   }
 }

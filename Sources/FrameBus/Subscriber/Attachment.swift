@@ -13,7 +13,7 @@ final class Attachment: Sendable {
   let stream: StreamName
   let generation: UInt64
   let ringDepth: Int
-  let place: Int
+  let seat: Int
   let grantedHolds: Int
   /// The newest frame when this subscriber was seated.
   let firstCursor: UInt64
@@ -40,7 +40,7 @@ final class Attachment: Sendable {
   ) throws(Untrusted) {
     let depth = Int(welcome.ring_depth)
     guard (2...Int(FB_MAXIMUM_RING_DEPTH)).contains(depth),
-      welcome.place < UInt32(FB_MAXIMUM_SUBSCRIBERS),
+      welcome.seat < UInt32(FB_MAXIMUM_SUBSCRIBERS),
       (1...UInt32(FB_MAXIMUM_HOLDS)).contains(welcome.holds)
     else { throw Untrusted("its welcome has numbers out of range") }
     guard message.descriptorCount == 3,
@@ -68,7 +68,7 @@ final class Attachment: Sendable {
     self.stream = stream
     generation = welcome.generation
     ringDepth = depth
-    place = Int(welcome.place)
+    seat = Int(welcome.seat)
     grantedHolds = Int(welcome.holds)
     firstCursor = welcome.cursor
     freeHolds = FreeHolds(count: grantedHolds)
@@ -88,7 +88,7 @@ final class Attachment: Sendable {
   /// Takes the seat: only now does the publisher count this subscriber, and may begin to publish
   /// for it.
   /// - Returns: false if the publisher has died, or has withdrawn the seat.
-  func takePlace() -> Bool { line.takePlace() }
+  func takeSeat() -> Bool { line.takeSeat() }
 
   /// Begins to listen for messages and for the publisher's death.
   func watch() throws(SystemError) { try line.watch() }
@@ -131,7 +131,7 @@ final class Attachment: Sendable {
   /// not.
   var isEvicted: Bool {
     // SYNC hold/evict: relaxed; ordered by the fence in `pin` where it matters.
-    board.place(place).loadRelaxed() == UInt32(FB_PLACE_EVICTED)
+    board.seat(seat).loadRelaxed() == UInt32(FB_SEAT_EVICTED)
   }
 
   /// Whether this subscriber has lost lossless delivery. Called after a gap was found.
@@ -139,7 +139,7 @@ final class Attachment: Sendable {
     // SYNC end/gap: acquiring; from the descriptor found overwritten to the seat's word. Pairs
     // with the releasing fence in `StreamServer.endLossless`. Relaxed: the fence orders it.
     atomicMemoryFence(ordering: .acquiring)
-    return board.place(place).loadRelaxed() == UInt32(FB_PLACE_LOSSLESS_ENDED)
+    return board.seat(seat).loadRelaxed() == UInt32(FB_SEAT_LOSSLESS_ENDED)
   }
 
   func pool(_ generation: UInt32) -> PublisherLine.Whereabouts { line.pool(generation) }
@@ -161,7 +161,7 @@ final class Attachment: Sendable {
   func release(_ hold: Int) {
     // An old pool is unmapped with its last lease.
     if pins[hold].poolGeneration != line.newestPool { pins[hold].pool = nil }
-    // SYNC hold/release: release; pairs with the acquiring load in `Places.addHeldSequences`. All
+    // SYNC hold/release: release; pairs with the acquiring load in `Seats.addHeldSequences`. All
     // reads of the slot happen before it can be reused.
     page.hold(hold).storeReleasing(0)
     crashPoint(.released)

@@ -6,17 +6,17 @@ final class BellWatch: Sendable {
   let loop: EventLoop
   private let bell: BellSocket
   private let token: EventLoop.Token
-  private let heard: Heard
+  private let rung: RungFlag
 
   /// Set if the bell may have rung since it was last silenced.
-  private final class Heard: Sendable { let flag = Atomic<Bool>(true) }
+  private final class RungFlag: Sendable { let flag = Atomic<Bool>(true) }
 
   /// - Returns: nil if the loop cannot watch it.
   init?(_ bell: BellSocket, _ loop: EventLoop, _ doorbell: Doorbell) {
-    let heard = Heard()
+    let rung = RungFlag()
     let handler: EventLoop.Handler = { _ in
-      heard.flag.store(true, ordering: .sequentiallyConsistent)
-      doorbell.hear()
+      rung.flag.store(true, ordering: .sequentiallyConsistent)
+      doorbell.relay()
     }
     // Edge-triggered: the waiter silences the bell itself, and stale bells wake nobody.
     guard let token = try? loop.add(bell.number, [.readable, .atArrival], handler) else {
@@ -25,12 +25,12 @@ final class BellWatch: Sendable {
     self.loop = loop
     self.bell = bell
     self.token = token
-    self.heard = heard
+    self.rung = rung
   }
 
   /// - Returns: false if the publisher's end of the bell is closed.
   func silence() -> Bool {
-    guard heard.flag.exchange(false, ordering: .sequentiallyConsistent) else { return true }
+    guard rung.flag.exchange(false, ordering: .sequentiallyConsistent) else { return true }
     return bell.silence()
   }
 

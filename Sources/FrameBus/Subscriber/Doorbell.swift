@@ -33,7 +33,7 @@ final class Doorbell: Sendable {
   }
 
   /// Like `ring`, for a frame's bell, which the event descriptor already watches.
-  func hear() { wake()?.hear() }
+  func relay() { wake()?.relay() }
 
   /// Returns the hub, which the caller must ring.
   private func wake() -> Doorbell? {

@@ -5,11 +5,11 @@ public struct Feedback: Hashable, Sendable {
   /// Load: 0 is idle, 1 is unable to keep up.
   public var utilization: Double
   /// The frame rate that the subscriber can use; nil for any.
-  public var wantedRate: FrameRate?
+  public var requestedRate: FrameRate?
 
-  public init(utilization: Double = 0, wantedRate: FrameRate? = nil) {
+  public init(utilization: Double = 0, requestedRate: FrameRate? = nil) {
     self.utilization = utilization
-    self.wantedRate = wantedRate
+    self.requestedRate = requestedRate
   }
 
   /// The highest rate that a publisher accepts, in frames per second.
@@ -17,10 +17,10 @@ public struct Feedback: Hashable, Sendable {
 
   /// The higher value of each field.
   func merged(with other: Feedback) -> Feedback {
-    let rates = [wantedRate, other.wantedRate].compactMap { $0 }
+    let rates = [requestedRate, other.requestedRate].compactMap { $0 }
     return Feedback(
       utilization: max(utilization, other.utilization),
-      wantedRate: rates.max { $0.framesPerSecond < $1.framesPerSecond })
+      requestedRate: rates.max { $0.framesPerSecond < $1.framesPerSecond })
   }
 }
 
@@ -38,10 +38,10 @@ extension SubscriberPage {
     utilization.storeRelaxed(
       thousandths >= 0 ? UInt32(min(thousandths, Self.wholeUtilization)) : 0)
     crashPoint(.utilizationShown)
-    let rate = feedback.wantedRate
-    wantedRateNumerator.storeRelaxed(UInt32(clamping: rate?.numerator ?? 0))
+    let rate = feedback.requestedRate
+    requestedRateNumerator.storeRelaxed(UInt32(clamping: rate?.numerator ?? 0))
     crashPoint(.rateNumeratorShown)
-    wantedRateDenominator.storeRelaxed(UInt32(clamping: rate?.denominator ?? 0))
+    requestedRateDenominator.storeRelaxed(UInt32(clamping: rate?.denominator ?? 0))
     crashPoint(.rateDenominatorShown)
   }
 
@@ -49,14 +49,14 @@ extension SubscriberPage {
   func feedback() -> Feedback {
     // Relaxed: as above.
     let thousandths = utilization.loadRelaxed()
-    let numerator = Int(wantedRateNumerator.loadRelaxed())
-    let denominator = Int(wantedRateDenominator.loadRelaxed())
+    let numerator = Int(requestedRateNumerator.loadRelaxed())
+    let denominator = Int(requestedRateDenominator.loadRelaxed())
     var feedback = Feedback()
     if thousandths <= UInt32(Self.wholeUtilization) {
       feedback.utilization = Double(thousandths) / Self.wholeUtilization
     }
     if numerator > 0, denominator > 0, numerator / denominator <= Feedback.maximumRate {
-      feedback.wantedRate = FrameRate(numerator, denominator)
+      feedback.requestedRate = FrameRate(numerator, denominator)
     }
     return feedback
   }

@@ -41,10 +41,10 @@ extension Subscriber {
     private mutating func sleepForBell(since bell: UInt32, until deadline: Deadline) async
   {
     guard let attachment else { return }
-    let isHeard = listen(to: attachment, on: EventLoop.current ?? (try? EventLoop.shared()))
+    let isWatched = listen(to: attachment, on: EventLoop.current ?? (try? EventLoop.shared()))
     _ = attachment.prepareToSleep(Int32(FB_WAITING_BELL))
     if !hasNews(attachment) {
-      let end = isHeard ? deadline : min(deadline, .after(Self.longestSleep))
+      let end = isWatched ? deadline : min(deadline, .after(Self.longestSleep))
       await doorbell.suspend(since: bell, until: end)
     }
     if eventSource == nil { attachment.endSleep() }

@@ -195,11 +195,11 @@ extension Subscriber {
   private mutating func waitForBell(
     _ attachment: Attachment, _ bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
   ) {
-    let isHeard = listen(to: attachment, on: try? EventLoop.shared())
+    let isWatched = listen(to: attachment, on: try? EventLoop.shared())
     _ = attachment.prepareToSleep(Int32(FB_WAITING_BELL))
     defer { attachment.endSleep() }
     guard !hasNews(attachment) else { return }
-    let end = isHeard ? deadline : min(deadline, .after(Self.longestSleep))
+    let end = isWatched ? deadline : min(deadline, .after(Self.longestSleep))
     doorbell.sleep(since: bell, stop: stop, until: end)
   }
 

@@ -4,7 +4,7 @@ import Platform
 /// Why a publisher refused a subscriber.
 public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
   case version(publisher: Int, mine: Int)
-  case full(places: Int)
+  case full(seats: Int)
   case busy(taken: Int)
   case notMember(uid: UInt32)
   case losslessNotOffered
@@ -16,7 +16,7 @@ public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     let value = Int(refusal.value)
     switch Int(refusal.reason) {
     case Int(FB_REFUSED_VERSION): self = .version(publisher: value, mine: Int(FB_ABI_VERSION))
-    case Int(FB_REFUSED_FULL): self = .full(places: value)
+    case Int(FB_REFUSED_FULL): self = .full(seats: value)
     case Int(FB_REFUSED_BUSY): self = .busy(taken: value)
     case Int(FB_REFUSED_NOT_MEMBER): self = .notMember(uid: refusal.value)
     case Int(FB_REFUSED_LOSSLESS): self = .losslessNotOffered
@@ -40,8 +40,8 @@ public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     case .version(let publisher, let mine):
       "the publisher uses protocol version \(publisher), this program version \(mine); install "
         + "the same FrameBus for both"
-    case .full(let places):
-      "all \(places) subscriber seats are taken; stop a subscriber (`framebus streams` lists them)"
+    case .full(let seats):
+      "all \(seats) subscriber seats are taken; stop a subscriber (`framebus streams` lists them)"
     case .busy(let taken):
       "this user already has \(taken) subscribers, the limit for one user; stop one of them"
     case .notMember(let uid):

@@ -36,15 +36,15 @@ extension SubscriberSet {
       if deadline.isPast { return .timedOut }
       let end = min(deadline, retryDeadline)
       let loop = EventLoop.current ?? (try? EventLoop.shared())
-      var isHeard = true
-      for seat in seats {
-        guard let attachment = seat.attachment else { continue }
-        if seat.subscriber?.listen(to: attachment, on: loop) != true { isHeard = false }
+      var isWatched = true
+      for entry in entries {
+        guard let attachment = entry.attachment else { continue }
+        if entry.subscriber?.listen(to: attachment, on: loop) != true { isWatched = false }
       }
       announce(FB_WAITING_BELL)
       if !hasNews {
         await hub.suspend(
-          since: bell, until: isHeard ? end : min(end, .after(Subscriber.longestSleep)))
+          since: bell, until: isWatched ? end : min(end, .after(Subscriber.longestSleep)))
       }
       endSleep()
     }
@@ -53,17 +53,17 @@ extension SubscriberSet {
 
   /// When to poll again, in case a publisher that a member waits for started unnoticed.
   private var retryDeadline: Deadline {
-    seats.contains(where: \.awaitsBell) ? .after(Subscriber.retryInterval) : .never
+    entries.contains(where: \.awaitsBell) ? .after(Subscriber.retryInterval) : .never
   }
 
-  private var hasNews: Bool { seats.contains(where: \.hasNews) }
+  private var hasNews: Bool { entries.contains(where: \.hasNews) }
 
   private mutating func sleep(since bell: UInt32, until deadline: Deadline, _ stop: StopSignal?) {
-    let seats = self.seats
-    if seats.allSatisfy({ $0.subscriber?.options.wait == .spin }) {
+    let entries = self.entries
+    if entries.allSatisfy({ $0.subscriber?.options.wait == .spin }) {
       return spin(since: bell, until: deadline, stop)
     }
-    if spinBudget.spin(until: { seats.contains(where: \.hasFrame) }) { return }
+    if spinBudget.spin(until: { entries.contains(where: \.hasFrame) }) { return }
     if sleepsOnFutex {
       sleepOnFutexes(since: bell, until: deadline, stop)
     } else if let stop {
@@ -76,8 +76,8 @@ extension SubscriberSet {
 
   /// Two words are reserved for the hub and the stop signal.
   private var sleepsOnFutex: Bool {
-    seats.count <= FutexWaits.maximumCount - 2
-      && seats.allSatisfy {
+    entries.count <= FutexWaits.maximumCount - 2
+      && entries.allSatisfy {
         $0.subscriber?.options.wait == .futex && $0.subscriber?.futexCannotBeTrusted == false
       }
   }
@@ -85,7 +85,7 @@ extension SubscriberSet {
   private func spin(since bell: UInt32, until deadline: Deadline, _ stop: StopSignal?) {
     while hub.word.load() == bell, stop?.isRaised != true, !deadline.isPast, !hasNews {
       for _ in 0..<64 {
-        if seats.contains(where: \.hasFrame) { return }
+        if entries.contains(where: \.hasFrame) { return }
         spinHint()
       }
       yieldProcessor()
@@ -96,10 +96,10 @@ extension SubscriberSet {
     since bell: UInt32, until deadline: Deadline, _ stop: StopSignal?
   ) {
     words.removeAll()
-    for seat in seats {
-      guard let attachment = seat.attachment else { continue }
+    for entry in entries {
+      guard let attachment = entry.attachment else { continue }
       let wake = attachment.prepareToSleep(Int32(FB_WAITING_FUTEX))
-      // SAFETY: the seat keeps the attachment and so the board's mapping during the sleep.
+      // SAFETY: the entry keeps the attachment and so the board's mapping during the sleep.
       unsafe words.add(shared: attachment.board.wake.futex, expecting: wake)
     }
     defer { endSleep() }
@@ -112,16 +112,16 @@ extension SubscriberSet {
       if wakesWithoutCause > Subscriber.maximumCauselessWakes {
         // The stream is unknown, so all members switch to their bells.
         wakesWithoutCause = 0
-        for seat in seats { seat.subscriber?.futexCannotBeTrusted = true }
+        for entry in entries { entry.subscriber?.futexCannotBeTrusted = true }
       }
       return
     }
     // A frame came without a wake-up: that member's wake-up was stolen.
-    for seat in seats where seat.hasFrame { seat.subscriber?.futexCannotBeTrusted = true }
+    for entry in entries where entry.hasFrame { entry.subscriber?.futexCannotBeTrusted = true }
   }
 
   private func waitForBells(since bell: UInt32, until deadline: Deadline) {
-    for seat in seats { seat.hold(in: bells) }
+    for entry in entries { entry.hold(in: bells) }
     announce(FB_WAITING_BELL)
     if !hasNews, hub.word.load() == bell {
       bells.wait(until: deadline) { tag in
@@ -129,7 +129,7 @@ extension SubscriberSet {
         if tag == 0 {
           hubEvent.lower()
         } else {
-          seats.first { $0.member.id == tag }?.silence(in: bells)
+          entries.first { $0.member.id == tag }?.silence(in: bells)
         }
       }
     }
@@ -137,10 +137,10 @@ extension SubscriberSet {
   }
 
   private func announce(_ how: some FixedWidthInteger) {
-    for seat in seats { _ = seat.attachment?.prepareToSleep(Int32(how)) }
+    for entry in entries { _ = entry.attachment?.prepareToSleep(Int32(how)) }
   }
 
   private func endSleep() {
-    for seat in seats where seat.subscriber?.eventSource == nil { seat.attachment?.endSleep() }
+    for entry in entries where entry.subscriber?.eventSource == nil { entry.attachment?.endSleep() }
   }
 }

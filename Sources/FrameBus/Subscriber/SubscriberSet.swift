@@ -53,9 +53,9 @@ public struct SubscriberSet: ~Copyable, Sendable {
   }
 
   /// Ordered by member number.
-  var seats: [Seat] = []
+  var entries: [SetEntry] = []
   private var nextID: UInt64 = 1
-  /// The seat to poll first.
+  /// The entry to poll first.
   private var turn = 0
   /// Rung by the members' doorbells.
   let hub: Doorbell
@@ -77,61 +77,61 @@ public struct SubscriberSet: ~Copyable, Sendable {
     hub = Doorbell(hubEvent)
   }
 
-  deinit { for seat in seats { seat.leave(bells) } }
+  deinit { for entry in entries { entry.leave(bells) } }
 
-  public var members: [Member] { seats.map(\.member) }
+  public var members: [Member] { entries.map(\.member) }
 
   /// Adds a subscriber. The set chooses how to wait for it: see `next`.
   public mutating func add(_ subscriber: consuming Subscriber) throws(AddError) -> Member {
-    guard seats.count < Self.maximumCount else { throw .full(maximumCount: Self.maximumCount) }
-    let seat = Seat(Member(id: nextID), subscriber, hub)
+    guard entries.count < Self.maximumCount else { throw .full(maximumCount: Self.maximumCount) }
+    let entry = SetEntry(Member(id: nextID), subscriber, hub)
     nextID += 1
-    seats.append(seat)
-    return seat.member
+    entries.append(entry)
+    return entry.member
   }
 
   /// Removes a subscriber and returns it.
   /// - Returns: nil if the subscriber is not in the set.
   public mutating func remove(_ member: Member) -> Subscriber? {
-    guard let index = seats.firstIndex(where: { $0.member == member }) else { return nil }
-    let seat = seats.remove(at: index)
+    guard let index = entries.firstIndex(where: { $0.member == member }) else { return nil }
+    let entry = entries.remove(at: index)
     if turn > index { turn -= 1 }
-    seat.leave(bells)
-    return seat.subscriber.take()
+    entry.leave(bells)
+    return entry.subscriber.take()
   }
 
   /// Suspends or resumes receiving from a member, for example while there is no room for its frame.
   public mutating func setResting(_ member: Member, _ isResting: Bool) {
-    seats.first { $0.member == member }?.isResting = isResting
+    entries.first { $0.member == member }?.isResting = isResting
   }
 
   /// `Subscriber.droppedCount` of a member.
   public func droppedCount(of member: Member) -> UInt64 {
-    seats.first { $0.member == member }?.droppedCount ?? 0
+    entries.first { $0.member == member }?.droppedCount ?? 0
   }
 
   /// Polls each member once, from the one whose turn it is.
   /// - Returns: nil if there is no arrival yet.
   mutating func pollMembers() throws(MemberError) -> Arrival? {
-    for step in 0..<seats.count {
-      let index = (turn + step) % seats.count
-      let seat = seats[index]
-      guard !seat.hasFinished, !seat.isResting else { continue }
+    for step in 0..<entries.count {
+      let index = (turn + step) % entries.count
+      let entry = entries[index]
+      guard !entry.hasFinished, !entry.isResting else { continue }
       do throws(ReceiveError) {
-        guard let found = try seat.poll() else { continue }
+        guard let found = try entry.poll() else { continue }
         turn = index + 1
         return found
       } catch {
         turn = index + 1
-        throw MemberError(member: seat.member, error: error)
+        throw MemberError(member: entry.member, error: error)
       }
     }
-    return seats.allSatisfy(\.hasFinished) ? .nothingLeft : nil
+    return entries.allSatisfy(\.hasFinished) ? .nothingLeft : nil
   }
 }
 
 /// A subscriber in a set.
-final class Seat: @unchecked Sendable {  // because it belongs to its set, which has one user
+final class SetEntry: @unchecked Sendable {  // because it belongs to its set, which has one user
   let member: SubscriberSet.Member
   var subscriber: Subscriber?
   private(set) var hasFinished = false

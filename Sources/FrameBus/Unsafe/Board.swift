@@ -57,9 +57,9 @@ import Platform
   var rejected: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_REJECTED)) }
   var retainedBytes: SharedWord64 { unsafe SharedWord64(base, at: Int(FB_AT_RETAINED_BYTES)) }
 
-  func place(_ index: Int) -> SharedWord32 {
+  func seat(_ index: Int) -> SharedWord32 {
     precondition(index < Int(FB_MAXIMUM_SUBSCRIBERS))
-    return unsafe SharedWord32(base, at: Int(FB_AT_PLACES) + index * 4)
+    return unsafe SharedWord32(base, at: Int(FB_AT_SEATS) + index * 4)
   }
 
   /// The first word of a descriptor: its sequence number, or 0 if it is invalid.

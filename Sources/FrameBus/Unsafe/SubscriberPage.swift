@@ -14,9 +14,9 @@ import Platform
 
   /// The publisher's side, read-only. The row must outlive the page.
   @inline(__always)
-  @unsafe init(_ row: borrowing PageRow, place: Int) {
-    precondition(place < row.count, "place \(place) out of \(row.count)")
-    unsafe base = row.address(of: place)
+  @unsafe init(_ row: borrowing PageRow, seat: Int) {
+    precondition(seat < row.count, "seat \(seat) out of \(row.count)")
+    unsafe base = row.address(of: seat)
   }
 
   @inline(__always)
@@ -39,11 +39,11 @@ import Platform
   }
   var policy: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_POLICY)) }
   var utilization: SharedWord32 { unsafe SharedWord32(base, at: Int(FB_AT_UTILIZATION)) }
-  var wantedRateNumerator: SharedWord32 {
-    unsafe SharedWord32(base, at: Int(FB_AT_WANTED_RATE))
+  var requestedRateNumerator: SharedWord32 {
+    unsafe SharedWord32(base, at: Int(FB_AT_REQUESTED_RATE))
   }
-  var wantedRateDenominator: SharedWord32 {
-    unsafe SharedWord32(base, at: Int(FB_AT_WANTED_RATE) + 4)
+  var requestedRateDenominator: SharedWord32 {
+    unsafe SharedWord32(base, at: Int(FB_AT_REQUESTED_RATE) + 4)
   }
 
   @inline(__always)

@@ -50,10 +50,10 @@
       let version = unsafe xcb_composite_query_version(connection.pointer, 0, 4)
       let _: XReply<xcb_composite_query_version_reply_t> = try connection.reply(
         to: "Composite QueryVersion", version.sequence)
-      guard let looks = try window.looks(connection) else {
+      guard let appearance = try window.appearance(connection) else {
         throw .noSuchWindow(window.id, display: display)
       }
-      guard let visual = looks.visual else {
+      guard let visual = appearance.visual else {
         throw .windowWithoutPicture(window.id, display: display)
       }
       guard connection.screen.colorMasks[visual] == RootScreen.colorMasks
@@ -115,7 +115,7 @@
 
     /// Looks what there is to grab.
     /// - Parameter protection: what it watches is watched on.
-    func look(besides protection: borrowing ProtectedWindows) throws(ScreenError) -> Presence {
+    func check(besides protection: borrowing ProtectedWindows) throws(ScreenError) -> Presence {
       if try screen.isSaverOn() { return .hidden }
       guard isWindow else { return .shown }
       // Watched before it is looked at, so that no change falls between.

@@ -27,7 +27,7 @@
     private var changesMeanwhile: ScreenDamage.Pending?
     private var presence = CaptureTarget.Presence.shown
     /// Its size or presence may be another now.
-    private var needsLook = true
+    private var needsCheck = true
     /// The next frame is published even if the screen has not changed.
     private var owesFrame = true
     private var knownJoins: UInt64 = 0
@@ -60,7 +60,7 @@
         guard waitForSubscribers(of: publisher) else { return }
         guard session.sleep(until: Deadline(monotonicNs: pacer.deadlineNs)) else { return }
         try readEvents()
-        if needsLook { try look(&publisher) }
+        if needsCheck { try check(&publisher) }
         if presence == .gone { return }
         if let tell = session.frontChanged { try focus.refresh(except: protection, tell) }
         if presence == .shown, try isFrameDue() {
@@ -90,11 +90,11 @@
         isIdle = true
         guard session.waitForSubscriber(of: publisher) else { return false }
         isIdle = false
-        needsLook = true
+        needsCheck = true
         if session.frontChanged != nil { focus.watch() }
         if options.drawsCursor {
           cursor.watch(true)
-          cursor.looksChanged()
+          cursor.markStale()
         }
         pacer.restart(atNs: monotonicNowNs())
       }
@@ -111,8 +111,8 @@
     private mutating func readEvents(readsSocket: Bool = true) throws(ScreenError) {
       for event in screen.connection.takeEvents(readsSocket: readsSocket) {
         if event.type == screen.damageEvent || event.isOverflow { isDamaged = true }
-        if event.type == screen.cursorEvent || event.isOverflow { cursor.looksChanged() }
-        if target.concerns(event) { needsLook = true }
+        if event.type == screen.cursorEvent || event.isOverflow { cursor.markStale() }
+        if target.concerns(event) { needsCheck = true }
         focus.note(event)
         protection.note(event)
       }
@@ -120,10 +120,10 @@
     }
 
     /// Looks whether the target is there, and tells subscribers where that is new.
-    private mutating func look(_ publisher: inout Publisher) throws(ScreenError) {
-      needsLook = false
+    private mutating func check(_ publisher: inout Publisher) throws(ScreenError) {
+      needsCheck = false
       let before = presence
-      presence = try target.look(besides: protection)
+      presence = try target.check(besides: protection)
       if presence == .gone { return }
       try followResize(&publisher)
       guard presence != before else { return }
@@ -179,7 +179,7 @@
         guard case .refused(_, 8) = error, refusalCount < Self.maximumRefusalCount
         else { throw error }
         refusalCount += 1
-        needsLook = true
+        needsCheck = true
         owesFrame = true
         return session.countUnchanged()
       }
@@ -205,10 +205,10 @@
 
     private mutating func drawCursor(into loan: inout FrameLoan) throws(ScreenError) {
       let before = cursor.drawnBounds
-      let looksNew = try cursor.refresh()
+      let isNew = try cursor.refresh()
       var bytes = loan.bytes
       cursor.draw(into: &bytes, area: area, stride: area.width * 4)
-      guard looksNew || cursor.drawnBounds != before else { return }
+      guard isNew || cursor.drawnBounds != before else { return }
       changes.insert(before)
       changes.insert(cursor.drawnBounds)
     }
@@ -218,14 +218,14 @@
     private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       for _ in 0..<Self.grabAttempts {
         if try attemptGrab(into: &loan) { return true }
-        if needsLook { return false }
+        if needsCheck { return false }
       }
       // Somebody moves them without rest. For a moment nobody can.
       let connection = screen.connection
-      try connection.holdUpOthers()
-      defer { connection.goOnForOthers() }
+      try connection.grabServer()
+      defer { connection.ungrabServer() }
       try readEvents(readsSocket: false)
-      if needsLook { return false }
+      if needsCheck { return false }
       return try attemptGrab(into: &loan)
     }
 
@@ -243,7 +243,7 @@
     /// What the server told before the answer was read with it.
     private mutating func isGrabTrue() throws(ScreenError) -> Bool {
       try readEvents(readsSocket: false)
-      return protection.isCurrent && !needsLook
+      return protection.isCurrent && !needsCheck
     }
 
     /// What lies in the captured area of windows that must not be seen.

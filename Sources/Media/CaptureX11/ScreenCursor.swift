@@ -31,7 +31,7 @@
     }
 
     /// Marks the cursor's image as changed: it is fetched before the next drawing.
-    mutating func looksChanged() { isStale = true }
+    mutating func markStale() { isStale = true }
 
     /// Queries the cursor's position. Returns true if it must be redrawn or has moved.
     mutating func moveIfNeeded() throws(ScreenError) -> Bool {

@@ -16,7 +16,7 @@
     /// watched anyhow.
     private var followed: XWindow?
     private var isStale = true
-    private var told: ApplicationID?
+    private var reported: ApplicationID?
 
     init(on target: CaptureTarget) throws(ScreenError) {
       self.target = target
@@ -51,9 +51,9 @@
     /// Looks again if there was a change.
     /// - Parameters:
     ///   - protection: of what it hides, the name is not told either.
-    ///   - tell: called if another application is in front than before.
+    ///   - notify: called if another application is in front than before.
     mutating func refresh(
-      except protection: borrowing ProtectedWindows, _ tell: (ApplicationID?) -> Void
+      except protection: borrowing ProtectedWindows, _ notify: (ApplicationID?) -> Void
     ) throws(ScreenError) {
       guard isStale else { return }
       isStale = false
@@ -64,9 +64,9 @@
       if let window, try !protection.hides(window) {
         application = try self.application(of: window)
       }
-      guard application != told else { return }
-      told = application
-      tell(application)
+      guard application != reported else { return }
+      reported = application
+      notify(application)
     }
 
     /// Selects events of the window in front, and no longer of the previous one, unless that window

@@ -149,14 +149,14 @@
 
     // MARK: Other clients
 
-    /// Has the server do nothing for any other client until ``goOnForOthers()``. What they did
+    /// Has the server do nothing for any other client until ``ungrabServer()``. What they did
     /// before has been told when this returns.
-    func holdUpOthers() throws(ScreenError) {
+    func grabServer() throws(ScreenError) {
       unsafe xcb_grab_server(pointer)
       try synchronize()
     }
 
-    func goOnForOthers() {
+    func ungrabServer() {
       unsafe xcb_ungrab_server(pointer)
       flush()
     }

@@ -168,17 +168,17 @@
     }
 
     /// How it looks.
-    struct Looks {
+    struct Appearance {
       /// How its pixels are made of colours. Nil if it has none: it only takes input.
       let visual: xcb_visualid_t?
     }
 
     /// - Returns: nil if the window is gone.
-    func looks(_ connection: XConnection) throws(ScreenError) -> Looks? {
+    func appearance(_ connection: XConnection) throws(ScreenError) -> Appearance? {
       guard let attributes = try Self.attributes(askAttributes(connection), connection)
       else { return nil }
       let takesInputAlone = attributes._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)
-      return Looks(visual: takesInputAlone ? nil : attributes.visual)
+      return Appearance(visual: takesInputAlone ? nil : attributes.visual)
     }
 
     /// What says where a window lies on another one.

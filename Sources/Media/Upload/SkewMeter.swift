@@ -22,7 +22,7 @@ struct SkewMeter {
     wasWhite = level > 180
   }
 
-  mutating func hear(_ chunk: SoundChunk, atNs ptsNs: UInt64) {
+  mutating func measure(_ chunk: SoundChunk, atNs ptsNs: UInt64) {
     let first = chunk.samples.firstIndex { abs($0) > Self.loud }
     if let first, silentCount >= Self.silenceCount {
       let sampleFrame = first / SoundChunk.channelCount

@@ -129,7 +129,7 @@ package struct UploadPump {
 
   private mutating func send(_ placed: PlacedChunk) throws(DestinationError) {
     try destination.accept(placed.chunk, ptsNs: placed.ptsNs)
-    skew?.hear(placed.chunk, atNs: placed.ptsNs)
+    skew?.measure(placed.chunk, atNs: placed.ptsNs)
     statistics.countSound()
   }
 

@@ -38,7 +38,8 @@
         pipeline.handle, handleWebRTCEvent, Unmanaged.passUnretained(events).toOpaque())
       guard let made = unsafe made else { throw .engineFailed("the pipeline has no webrtcbin") }
       unsafe handle = made
-      unsafe webrtc_peer_hear_rtcp(handle, handleRTCP, Unmanaged.passUnretained(reports).toOpaque())
+      unsafe webrtc_peer_watch_rtcp(
+        handle, handleRTCP, Unmanaged.passUnretained(reports).toOpaque())
     }
 
     deinit {

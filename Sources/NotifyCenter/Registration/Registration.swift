@@ -22,8 +22,8 @@ final class Registration: Sendable {
   init?(in directory: consuming Directory, _ epoch: EpochWord, _ onStep: OnStep)
     throws(SystemError)
   {
-    let lock = try directory.openForLooking(RegistrationFile.lockName)
-    let file = try directory.openForLooking(RegistrationFile.name)
+    let lock = try directory.openForInspection(RegistrationFile.lockName)
+    let file = try directory.openForInspection(RegistrationFile.name)
     let memory = try GuardedMapping(file, byteCount: Int(NC_SEATS_BYTES))
     var number = 0
     while try !lock.lockByte(number) {

@@ -94,7 +94,7 @@ final class NameTable: Sendable {
     // SYNC post/observe: as a post.
     let count = memory.incremented64(at: Self.offset(ofRow: 0) + Int(NC_ROW_AT_GENERATION))
     bells.ring(row: 0, generation: count, nowNs: now)
-    onStep?(.nameTold)
+    onStep?(.namePublished)
   }
 
   // MARK: Names, for lists

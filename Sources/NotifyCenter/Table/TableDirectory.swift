@@ -93,7 +93,7 @@ struct TableDirectory {
   ) throws(NotifyError) -> OpenFile {
     let opened = try NotifyError.attempt { () throws(SystemError) -> OpenFile in
       do throws(SystemError) {
-        return OpenFile(file: try directory.openForLooking(name), isWritable: true)
+        return OpenFile(file: try directory.openForInspection(name), isWritable: true)
       } catch {
         guard error.isAccessRefusal else { throw error }
         return OpenFile(file: try directory.openForReading(name), isWritable: false)

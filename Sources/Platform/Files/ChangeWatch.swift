@@ -21,7 +21,7 @@ package final class ChangeWatch: Sendable {
   /// An inotify instance, or the timer that replaces it.
   private let source: Descriptor
 
-  private static let lookInterval = Duration.seconds(1)
+  private static let pollInterval = Duration.seconds(1)
 
   package init(_ paths: [String], _ events: Events) throws(SystemError) {
     do throws(SystemError) {
@@ -29,7 +29,7 @@ package final class ChangeWatch: Sendable {
     } catch {
       guard error.isShortageOfWatches else { throw error }
       // Fails if this process is out of descriptors.
-      source = try TimerDescriptor.ticks(every: Self.lookInterval)
+      source = try TimerDescriptor.ticks(every: Self.pollInterval)
       Self.reportShortage(error)
     }
   }

@@ -171,7 +171,7 @@ private func readAtMost(
 extension Directory {
   /// Opens a file for operations that need only a descriptor, such as testing locks. Never blocks,
   /// never follows a link.
-  package borrowing func openForLooking(_ name: String) throws(SystemError) -> Descriptor {
+  package borrowing func openForInspection(_ name: String) throws(SystemError) -> Descriptor {
     try open(name, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
   }
 

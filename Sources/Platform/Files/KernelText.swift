@@ -15,7 +15,7 @@ package func kernelText(_ path: String) -> String {
 }
 
 /// Writes text to such a file in one `write(2)`.
-package func tellKernel(_ text: String, _ path: String) throws(SystemError) {
+package func writeKernelText(_ text: String, _ path: String) throws(SystemError) {
   let number = try retryingInterrupts("open", path: path) {
     // SAFETY: the kernel reads the path during the call only.
     unsafe open(path, O_WRONLY | O_CLOEXEC)

@@ -2,14 +2,14 @@ import CLinuxShims
 import Glibc
 
 #if !ThreadSanitizer
-  /// A row of one-page mappings at fixed addresses. An empty place reads as zeros, so a thread may
-  /// read any place at any time while another fills or empties it.
+  /// A row of one-page mappings at fixed addresses. An empty page reads as zeros, so a thread may
+  /// read any page at any time while another fills or empties it.
   @safe package struct PageRow: ~Copyable, @unchecked Sendable {
     // because the address never changes
 
     package static let pageBytes = 4096
 
-    /// SAFETY: `count` pages, mapped at every moment until deinit: places are replaced in one
+    /// SAFETY: `count` pages, mapped at every moment until deinit: pages are replaced in one
     /// `mmap(2)` with MAP_FIXED, never unmapped in between.
     private let base: UnsafeMutableRawPointer
     package let count: Int
@@ -23,30 +23,30 @@ import Glibc
       unsafe linux_keep_from_children(address, count * Self.pageBytes)
     }
 
-    /// The address of a place, constant while the row exists.
+    /// The address of a page, constant while the row exists.
     @inline(__always)
-    @unsafe package borrowing func address(of place: Int) -> UnsafeMutableRawPointer {
-      unsafe base + place * Self.pageBytes
+    @unsafe package borrowing func address(of index: Int) -> UnsafeMutableRawPointer {
+      unsafe base + index * Self.pageBytes
     }
 
-    /// Maps the file's one page read-only at a place.
-    package borrowing func fill(_ place: Int, with file: borrowing MemoryFile) throws(SystemError) {
+    /// Maps the file's one page read-only at an index.
+    package borrowing func fill(_ index: Int, with file: borrowing MemoryFile) throws(SystemError) {
       precondition(file.byteCount == Self.pageBytes, "\(file.byteCount) bytes in a page")
       // Populated now, so that the first reader does not fault it in.
-      try replace(place, flags: MAP_SHARED | MAP_POPULATE, descriptor: file.descriptor.number)
+      try replace(index, flags: MAP_SHARED | MAP_POPULATE, descriptor: file.descriptor.number)
     }
 
-    /// Replaces a place by zeros.
-    package borrowing func empty(_ place: Int) throws(SystemError) {
-      try replace(place, flags: MAP_PRIVATE | MAP_ANONYMOUS, descriptor: -1)
+    /// Replaces a page by zeros.
+    package borrowing func empty(_ index: Int) throws(SystemError) {
+      try replace(index, flags: MAP_PRIVATE | MAP_ANONYMOUS, descriptor: -1)
     }
 
     private borrowing func replace(
-      _ place: Int, flags: Int32, descriptor: Int32
+      _ index: Int, flags: Int32, descriptor: Int32
     ) throws(SystemError) {
-      precondition(place < count, "place \(place) out of \(count)")
+      precondition(index < count, "page \(index) out of \(count)")
       // SAFETY: the address lies inside our own reservation, so nothing else is replaced.
-      let address = unsafe base + place * Self.pageBytes
+      let address = unsafe base + index * Self.pageBytes
       let result = unsafe mmap(
         address, Self.pageBytes, PROT_READ, flags | MAP_FIXED, descriptor, 0)
       guard unsafe result != MAP_FAILED else { throw .last("mmap") }

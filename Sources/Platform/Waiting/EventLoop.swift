@@ -266,34 +266,34 @@ private struct Registrations {
   static let wakeID: UInt64 = 0
   static let timerID: UInt64 = 1
 
-  private static let placeBits = 24
-  private var places: [(id: UInt64, handler: EventLoop.Handler?)] = []
+  private static let slotBits = 24
+  private var slots: [(id: UInt64, handler: EventLoop.Handler?)] = []
   private var free: [Int] = []
   private var lastSerial: UInt64 = 0
 
   mutating func add(_ handler: @escaping EventLoop.Handler) -> UInt64 {
     lastSerial += 1
-    let place = free.popLast() ?? places.count
-    let id = lastSerial << Self.placeBits | UInt64(place)
-    if place == places.count { places.append((0, nil)) }
-    places[place] = (id, handler)
+    let slot = free.popLast() ?? slots.count
+    let id = lastSerial << Self.slotBits | UInt64(slot)
+    if slot == slots.count { slots.append((0, nil)) }
+    slots[slot] = (id, handler)
     return id
   }
 
   mutating func remove(_ id: UInt64) {
-    let place = Self.place(of: id)
-    guard place < places.count, places[place].id == id else { return }
-    places[place] = (0, nil)
-    free.append(place)
+    let slot = Self.slot(of: id)
+    guard slot < slots.count, slots[slot].id == id else { return }
+    slots[slot] = (0, nil)
+    free.append(slot)
   }
 
   /// - Returns: nil if the handler was removed after the event was reported.
   func handler(of id: UInt64) -> EventLoop.Handler? {
-    let place = Self.place(of: id)
-    return place < places.count && places[place].id == id ? places[place].handler : nil
+    let slot = Self.slot(of: id)
+    return slot < slots.count && slots[slot].id == id ? slots[slot].handler : nil
   }
 
-  private static func place(of id: UInt64) -> Int { Int(id & (1 << placeBits - 1)) }
+  private static func slot(of id: UInt64) -> Int { Int(id & (1 << slotBits - 1)) }
 }
 
 /// Jobs to run at a deadline.

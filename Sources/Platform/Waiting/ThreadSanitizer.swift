@@ -118,15 +118,15 @@
     }
   }
 
-  /// Like PageRow, but each place refers to the page of the subscriber in this process.
-  @safe package final class PageRow: @unchecked Sendable {  // because its places are atomic
+  /// Like PageRow, but each index refers to the page of the subscriber in this process.
+  @safe package final class PageRow: @unchecked Sendable {  // because its addresses are atomic
     package static let pageBytes = 4096
     package let count: Int
     /// SAFETY: reads as zeros; never unmapped.
     private let empty: UInt
-    private let places: [Place]
+    private let pages: [Page]
 
-    private final class Place: Sendable {
+    private final class Page: Sendable {
       let address: Atomic<UInt>
       init(_ address: UInt) { self.address = Atomic(address) }
     }
@@ -138,24 +138,24 @@
       let bits = UInt(bitPattern: empty)
       self.count = count
       self.empty = bits
-      places = (0..<count).map { _ in Place(bits) }
+      pages = (0..<count).map { _ in Page(bits) }
     }
 
-    @unsafe package func address(of place: Int) -> UnsafeMutableRawPointer {
-      let bits = places[place].address.load(ordering: .acquiring)
+    @unsafe package func address(of index: Int) -> UnsafeMutableRawPointer {
+      let bits = pages[index].address.load(ordering: .acquiring)
       guard let address = unsafe UnsafeMutableRawPointer(bitPattern: bits) else {
-        preconditionFailure("place \(place) has no page")
+        preconditionFailure("page \(index) has no page")
       }
       return unsafe address
     }
 
-    package func fill(_ place: Int, with file: borrowing MemoryFile) throws(SystemError) {
+    package func fill(_ index: Int, with file: borrowing MemoryFile) throws(SystemError) {
       let address = try unsafe mapShared(file, PROT_READ)
-      places[place].address.store(UInt(bitPattern: address), ordering: .releasing)
+      pages[index].address.store(UInt(bitPattern: address), ordering: .releasing)
     }
 
-    package func empty(_ place: Int) throws(SystemError) {
-      let bits = places[place].address.exchange(empty, ordering: .acquiringAndReleasing)
+    package func empty(_ index: Int) throws(SystemError) {
+      let bits = pages[index].address.exchange(empty, ordering: .acquiringAndReleasing)
       guard bits != empty, let address = unsafe UnsafeMutableRawPointer(bitPattern: bits) else {
         return
       }

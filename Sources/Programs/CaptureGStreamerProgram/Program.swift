@@ -38,7 +38,7 @@ import GStreamerLog
       case .pulse(let device):
         let terminal = global.terminal
         let source = PulseSource(device, gate: capture.gate) { format in
-          terminal.say(
+          terminal.report(
             "sound is \(format.sampleRate) Hz, \(format.channelCount) channels, "
               + "\(format.sampleFormat)")
         }

@@ -46,7 +46,7 @@ public struct CaptureRole {
       ? "its sound is switched on"
       : "its sound is switched off: `framebus broadcast sound --\(name) on` switches it on"
     ProductLog.append(.notice, text)
-    terminal.say(text)
+    terminal.report(text)
   }
 
   /// A session for a second stream, with its own stop signal.
@@ -72,7 +72,7 @@ public struct CaptureRole {
         isStopped: session.stop.isRaised)
       try terminal.printJSON(summary, onOneLine: true)
     } else {
-      terminal.say(CaptureProgress.line(figures, since: nil))
+      terminal.report(CaptureProgress.line(figures, since: nil))
     }
     if signals.isInterrupted { throw Interrupted() }
   }

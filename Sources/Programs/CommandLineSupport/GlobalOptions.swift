@@ -43,8 +43,8 @@ public struct GlobalOptions: ParsableArguments {
   }
 
   /// Reports a result: a line for people, or with `--json` an object such as `{"removed": NAME}`.
-  package func tell(_ line: String, asJSON record: some Encodable) throws {
-    if json { try terminal.printJSON(record) } else { terminal.say(line) }
+  package func report(_ line: String, asJSON record: some Encodable) throws {
+    if json { try terminal.printJSON(record) } else { terminal.report(line) }
   }
 
   public var terminal: Terminal { Terminal(isQuiet: quiet, isVerbose: verbose) }

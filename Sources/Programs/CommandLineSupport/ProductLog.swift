@@ -49,7 +49,7 @@ public enum ProductLog {
       let role = try global.role(in: group, preferring: role)
       opened.log = try SharedLog.open(group, role: role, options: logOptions)
     } catch {
-      terminal.say("this process does not write to the group's log: \(error)")
+      terminal.report("this process does not write to the group's log: \(error)")
     }
     state.withLock { $0 = opened }
     append(

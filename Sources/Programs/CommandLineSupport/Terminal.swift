@@ -37,7 +37,7 @@ public struct Terminal: Sendable {
   }
 
   /// Writes a line about progress to standard error, unless quiet.
-  public func say(_ line: String) {
+  public func report(_ line: String) {
     if !isQuiet { writeError(line.plain + "\n") }
   }
 

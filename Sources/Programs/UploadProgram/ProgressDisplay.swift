@@ -20,13 +20,15 @@ final class ProgressDisplay: Sendable {
     switch report {
     case .progress(let progress): terminal.progress(Self.line(progress))
     case .waitingForStream(let stream):
-      terminal.say("waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
+      terminal.report(
+        "waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
     case .attached(let stream, let policy): terminal.detail("reading “\(stream)”, \(policy)")
-    case .publisherGone: terminal.say("the publisher is gone; waiting for it to come back")
-    case .publisherBack: terminal.say("the publisher is back")
+    case .publisherGone: terminal.report("the publisher is gone; waiting for it to come back")
+    case .publisherBack: terminal.report("the publisher is back")
     case .losslessEnded:
       terminal.warn("too slow to receive every frame: the publisher no longer waits")
-    case .soundRefused(let stream, let refusal): terminal.say("“\(stream)” is left out: \(refusal)")
+    case .soundRefused(let stream, let refusal):
+      terminal.report("“\(stream)” is left out: \(refusal)")
     case .format(let format):
       terminal.detail(
         "frames are \(format.width)×\(format.height) \(format.fourcc), "
@@ -45,13 +47,13 @@ final class ProgressDisplay: Sendable {
       ProductLog.append(report)
       switch report {
       case .connection(.offered(let address)): terminal.detail("\(address) accepted the offer")
-      case .connection(.refused(let kind)): terminal.say(kind.refusal)
+      case .connection(.refused(let kind)): terminal.report(kind.refusal)
       case .connection(.recommended(let servers)):
         let names = servers.map(\.description).joined(separator: ", ")
         terminal.detail("the endpoint recommends \(names.plain)")
       case .connection(.notUsed(let error)):
         terminal.warn("going on without \(error)")
-      case .connection(.connected): terminal.say("connected; sending live")
+      case .connection(.connected): terminal.report("connected; sending live")
       case .connection(.bitrate(let bitsPerSecond)):
         terminal.detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
       case .connection(.candidatesRefused(let error)):
@@ -68,7 +70,7 @@ final class ProgressDisplay: Sendable {
   func showLoss(_ error: any Error, next pause: Duration) {
     let seconds = Self.tenths(
       Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
-    terminal.say("\(error); trying again in \(seconds) s")
+    terminal.report("\(error); trying again in \(seconds) s")
   }
 
   func show(_ summary: UploadSummary, asJSON: Bool) throws {
@@ -76,7 +78,7 @@ final class ProgressDisplay: Sendable {
       try terminal.printJSON(SummaryRecord(summary), onOneLine: true)
     } else {
       let hasRates = summary.progress.framesPerSecond > 0
-      terminal.say("\(summary.output): " + Self.line(summary.progress, hasRates: hasRates))
+      terminal.report("\(summary.output): " + Self.line(summary.progress, hasRates: hasRates))
     }
   }
 

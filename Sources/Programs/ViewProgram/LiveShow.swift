@@ -96,12 +96,12 @@
       switch report {
       case .progress: terminal.progress(figures.line)
       case .waitingForStream(let stream):
-        terminal.say(
+        terminal.report(
           "waiting for stream “\(stream)”; start its publisher, or see `framebus streams`")
-      case .publisherGone: terminal.say("the publisher is gone; waiting for it to come back")
-      case .publisherBack: terminal.say("the publisher is back")
+      case .publisherGone: terminal.report("the publisher is gone; waiting for it to come back")
+      case .publisherBack: terminal.report("the publisher is back")
       case .soundRefused(let stream, let refusal):
-        terminal.say("“\(stream)” is left out: \(refusal)")
+        terminal.report("“\(stream)” is left out: \(refusal)")
       case .attached, .losslessEnded, .format: break
       }
     }

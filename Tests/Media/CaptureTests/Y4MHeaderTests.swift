@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func garbageNeverTraps() {
+  @Test func malformedHeaderNeverTraps() {
     let seed = TestSeed(for: "Y4MHeaderTests")
     var random = seed.generator
     let pieces = [

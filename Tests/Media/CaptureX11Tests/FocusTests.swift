@@ -71,7 +71,7 @@ import Testing
       for property in ["_KDE_NET_WM_DESKTOP_FILE", "_GTK_APPLICATION_ID"] {
         let name = "org.example.\(property.prefix(4).lowercased().drop { $0 == "_" })"
         let digits = name.utf8.map { String($0, radix: 16) }.joined()
-        try window.tell("property \(property) \(digits)")
+        try window.perform("property \(property) \(digits)")
         try scene.desktop.bringToFront(window)
         try scene.wait(for: name)
         try scene.desktop.bringToFront(other)
@@ -119,9 +119,9 @@ import Testing
       let scene = try Scene("--protect", "marked")
       let window = try scene.show("one")
       try scene.wait(for: "one")
-      try window.tell("mark")
+      try window.perform("mark")
       try scene.wait(for: nil)
-      try window.tell("unmark")
+      try window.perform("unmark")
       try scene.wait(for: "one")
       try scene.end()
     }
@@ -138,9 +138,9 @@ import Testing
       try scene.wait(for: "two")
       try scene.desktop.bringToFront(one)
       try scene.wait(for: "one")
-      try one.tell("name late")
+      try one.perform("name late")
       try scene.wait(for: "late")
-      try one.tell("property _GTK_APPLICATION_ID 6c61746572")
+      try one.perform("property _GTK_APPLICATION_ID 6c61746572")
       try scene.wait(for: "later")
       try scene.end()
       withExtendedLifetime(two) {}

@@ -24,7 +24,7 @@ import Testing
 
     var isRunning: Bool { program.process.status == nil }
     func waitUntilReady() throws { try program.waitForOutput("ready") }
-    func goOn() throws { try writeFully([0x0A], to: input.number) }
+    func resume() throws { try writeFully([0x0A], to: input.number) }
   }
 
   /// Each frame is looked at by a subscriber that knows nothing but the clock.
@@ -69,7 +69,7 @@ import Testing
         #expect($0.count(of: Self.cyan) == 0)
         return $0.pixel(30, 30) == 0 && $0.pixel(80, 70) == 0x445566
       }
-      try client.goOn()
+      try client.resume()
       #expect(try capture.end(with: SIGTERM).status == .exited(0))
     }
   }
@@ -87,7 +87,7 @@ import Testing
       try world.paint("#223344")
       _ = try subscriber.take { $0.pixel(319, 239) == 0x223344 }
       unrest.program.process.end(with: SIGKILL)
-      try many.goOn()
+      try many.resume()
       #expect(try capture.end(with: SIGTERM).status == .exited(0))
     }
   }
@@ -146,7 +146,7 @@ import Testing
         for _ in 0..<3 {
           let client = try Client(["many", "2000"], on: world.screen)
           try client.waitUntilReady()
-          try client.goOn()
+          try client.resume()
           try client.program.finish()
           try world.paint("#112233")
           try world.paint("#445566")
@@ -183,7 +183,7 @@ import Testing
         }
         try client.program.finish()
         figures.append((try facts.residentBytes, try facts.descriptorCount))
-        try window.tell("resize 60 40")
+        try window.perform("resize 60 40")
       }
       // What the pool grew to in the first second is not counted.
       #expect(figures[2].descriptors <= figures[1].descriptors)

@@ -17,12 +17,12 @@ import Testing
       var subscriber = try world.subscriber(start: .oldest)
       _ = try subscriber.take { $0.pixel(50, 50) == 0 && $0.pixel(10, 10) == 0x112233 }
       for step in 0..<20 {
-        try window.tell("move \(step * 12) \(step * 9)")
-        try window.tell(step % 2 == 0 ? "resize 90 70" : "resize 30 20")
+        try window.perform("move \(step * 12) \(step * 9)")
+        try window.perform(step % 2 == 0 ? "resize 90 70" : "resize 30 20")
       }
-      try window.tell("hide")
-      try window.tell("move 200 100")
-      try window.tell("show")
+      try window.perform("hide")
+      try window.perform("move 200 100")
+      try window.perform("show")
       // Every frame that was published, including those that were not checked in time.
       _ = try subscriber.take {
         #expect($0.magentaCount == 0)
@@ -40,9 +40,9 @@ import Testing
       let capture = try world.capture("--no-cursor", "--protect", "marked")
       var subscriber = try world.subscriber()
       _ = try subscriber.take { $0.pixel(50, 50) == magenta }
-      try window.tell("mark")
+      try window.perform("mark")
       _ = try subscriber.take { $0.pixel(50, 50) == 0 && $0.magentaCount == 0 }
-      try window.tell("unmark")
+      try window.perform("unmark")
       _ = try subscriber.take { $0.pixel(50, 50) == magenta }
       try capture.end(with: SIGTERM)
     }
@@ -64,7 +64,7 @@ import Testing
         try waitUntil("\(name) is in front") { front.current?.text == name }
       }
       _ = try subscriber.take { $0.magentaCount > 0 }
-      try window.tell("mark")
+      try window.perform("mark")
       _ = try subscriber.take { $0.magentaCount == 0 }
       try capture.end(with: SIGTERM)
     }
@@ -81,7 +81,7 @@ import Testing
       let frame = try subscriber.take { $0.pixel(180, 50) == magenta }
       #expect(frame.pixel(50, 50) == 0)
       #expect(frame.magentaCount == 60 * 40)
-      try other.tell("name one")
+      try other.perform("name one")
       try capture.end(with: SIGTERM)
     }
   }
@@ -100,7 +100,7 @@ import Testing
       // The background is there, which shows that this reads the right memory.
       #expect(try facts.memoryHolds(Data([0x33, 0x22, 0x11]), where: isPool))
       for step in 0..<10 {
-        try window.tell("move \(20 + step) 30")
+        try window.perform("move \(20 + step) 30")
         #expect(try !facts.memoryHolds(Data([0xFF, 0x00, 0xFF]), where: isPool))
       }
       _ = subscriber

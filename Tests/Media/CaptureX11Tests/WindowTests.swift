@@ -24,7 +24,7 @@ import Testing
       var newcomer = try world.subscriber(start: .next)
       #expect(try newcomer.take()?.magentaCount == 60 * 40)
       // It is partly outside the screen, and in front again.
-      try window.tell("move -20 230")
+      try window.perform("move -20 230")
       var last = try world.subscriber(start: .next)
       #expect(try last.take()?.magentaCount == 60 * 40)
       try cover.close()
@@ -39,7 +39,7 @@ import Testing
       let capture = try world.capture(["--no-cursor", "--fps", "60"], window: window)
       var subscriber = try world.subscriber(start: .oldest)
       for (width, height) in [(90, 70), (31, 17), (200, 150)] {
-        try window.tell("resize \(width) \(height)")
+        try window.perform("resize \(width) \(height)")
         _ = try subscriber.take { frame in
           #expect(frame.magentaCount == frame.width * frame.height)
           return frame.width == width && frame.height == height
@@ -58,7 +58,7 @@ import Testing
       var subscriber = try world.subscriber(start: .oldest)
       _ = try subscriber.take { _ in true }
       try world.changeBorders(of: window)
-      try window.tell("resize 90 70")
+      try window.perform("resize 90 70")
       _ = try subscriber.take { frame in
         #expect([[60, 40], [90, 70]].contains([frame.width, frame.height]))
         return frame.width == 90 && frame.magentaCount == 90 * 70
@@ -78,7 +78,7 @@ import Testing
       var subscriber = try world.subscriber()
       let frame = try subscriber.take { _ in true }
       #expect(frame.magentaCount == 60 * 40)
-      try window.tell("resize 90 70")
+      try window.perform("resize 90 70")
       _ = try subscriber.take { $0.width == 90 && $0.magentaCount == 90 * 70 }
       try capture.end(with: SIGTERM)
     }
@@ -92,9 +92,9 @@ import Testing
       let events = StreamEvents()
       var subscriber = try world.subscriber { events.add($0) }
       _ = try subscriber.take { _ in true }
-      try window.tell("hide")
+      try window.perform("hide")
       try events.wait(for: .paused(.unavailable)) { _ = try subscriber.take(within: $0) }
-      try window.tell("show")
+      try window.perform("show")
       #expect(try subscriber.take()?.magentaCount == 60 * 40)
       #expect(events.all == [.paused(.unavailable), .resumed])
       try capture.end(with: SIGTERM)
@@ -121,11 +121,11 @@ import Testing
     try withWatchdog {
       let world = try ScreenWorld()
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
-      if rule == "marked" { try window.tell("mark") }
+      if rule == "marked" { try window.perform("mark") }
       let capture = try world.capture(["--no-cursor", "--protect", rule], window: window)
       var subscriber = try world.subscriber(start: .oldest)
       #expect(try subscriber.take()?.count(of: 0) == 60 * 40)
-      try window.tell("resize 90 70")
+      try window.perform("resize 90 70")
       _ = try subscriber.take { frame in
         #expect(frame.magentaCount == 0)
         return frame.width == 90

@@ -31,13 +31,13 @@
       let view = try ViewProgram(root, ["screen", "audio.app"])
       let capture = try root.capture()
       let tone = try root.framebus("capture", "tone:440")
-      let looks = try Viewer(of: view, "sends=yes")
+      let watches = try Viewer(of: view, "sends=yes")
       let listens = try Viewer(of: view, "media=audio", "sends=yes")
-      try looks.waitForFrames(100)
+      try watches.waitForFrames(100)
       try waitUntil("440 Hz") {
         listens.numbers("sound ", as: Double.self).contains { abs($0 - 440) < 1 }
       }
-      for viewer in [looks, listens] {
+      for viewer in [watches, listens] {
         try viewer.leave()
         #expect(viewer.lines("answer ") == ["answer a=sendonly"])
         #expect(viewer.numbers("sent ").allSatisfy { $0 > 20 }, "\(viewer.lines("sent "))")

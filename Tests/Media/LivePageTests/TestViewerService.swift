@@ -9,31 +9,31 @@
     static let answer = "v=0\r\nthe answer\r\n"
     private let refusal: ViewerRefusal?
     private let outcome: CandidateOutcome
-    private let told = Mutex<[String]>([])
+    private let recorded = Mutex<[String]>([])
 
     init(refusal: ViewerRefusal? = nil, outcome: CandidateOutcome = .taken) {
       self.refusal = refusal
       self.outcome = outcome
     }
 
-    var words: [String] { told.withLock { $0 } }
+    var words: [String] { recorded.withLock { $0 } }
 
-    private func hear(_ word: String) { told.withLock { $0.append(word) } }
+    private func record(_ word: String) { recorded.withLock { $0.append(word) } }
 
     func admit(_ offer: String, at localAddress: String) throws(ViewerRefusal) -> AdmittedViewer {
       if let refusal { throw refusal }
-      hear("offer \(offer) at \(localAddress)")
+      record("offer \(offer) at \(localAddress)")
       return AdmittedViewer(name: "viewer1", answer: Self.answer)
     }
 
     func add(_ fragment: CandidateFragment, to viewer: String) -> CandidateOutcome {
       guard viewer == "viewer1" else { return .unknownViewer }
-      hear("candidates \(fragment.candidates.map(\.mid))")
+      record("candidates \(fragment.candidates.map(\.mid))")
       return outcome
     }
 
     func remove(_ viewer: String) -> Bool {
-      hear("remove \(viewer)")
+      record("remove \(viewer)")
       return viewer == "viewer1"
     }
   }

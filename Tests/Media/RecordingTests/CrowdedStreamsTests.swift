@@ -12,7 +12,7 @@ import Testing
     let state: String
   }
 
-  private struct Look: Decodable {
+  private struct Poll: Decodable {
     let streams: [Named]
     let unasked: Int?
   }
@@ -73,13 +73,13 @@ import Testing
 
     let top = try square.start(
       soft: soft, hard: hard, "top", "--json", "--count", "3", "--interval", "0.2")
-    let looks = try top.finish()
-    #expect(looks.status.isSuccess, "\(looks.errors)")
-    for line in looks.output.split(separator: "\n") {
-      let look = try JSONDecoder().decode(Look.self, from: Data(line.utf8))
-      #expect(look.streams.first?.name == "screen")
-      #expect(look.streams.first?.state == "live")
-      #expect(look.unasked ?? 0 > 0)
+    let polls = try top.finish()
+    #expect(polls.status.isSuccess, "\(polls.errors)")
+    for line in polls.output.split(separator: "\n") {
+      let poll = try JSONDecoder().decode(Poll.self, from: Data(line.utf8))
+      #expect(poll.streams.first?.name == "screen")
+      #expect(poll.streams.first?.state == "live")
+      #expect(poll.unasked ?? 0 > 0)
     }
     withExtendedLifetime(peer) {}
   }

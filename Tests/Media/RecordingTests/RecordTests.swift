@@ -82,12 +82,12 @@ import Testing
     try recorder.waitForErrors(" fps, ")
     try recorder.end(with: SIGKILL)
     try worker.end(with: SIGKILL)
-    let told = recorder.errors.text.split(separator: "\n").compactMap { line in
+    let recorded = recorder.errors.text.split(separator: "\n").compactMap { line in
       line.split(separator: " ").first.flatMap { Int($0) }
     }
     let index = try RecordingReader(path: studio.file("a.rec")).index
     #expect(!index.isFinished)
-    #expect(index.count >= told.last ?? .max)
+    #expect(index.count >= recorded.last ?? .max)
     let player = try studio.run("play", "--raw", studio.file("a.rec"))
     #expect(player.errors.text.contains("the recording is incomplete: it has \(index.count) whole"))
     let numbers = index.entries.map { Int($0.sequence) }

@@ -30,7 +30,7 @@ import Testing
     let streams: [Stream]
   }
 
-  private func looks(_ studio: Studio, _ arguments: String...) throws -> [Top] {
+  private func polls(_ studio: Studio, _ arguments: String...) throws -> [Top] {
     let program = try studio.start(["top", "--json", "--interval", "0.3"] + arguments)
     let result = try program.finish()
     guard result.status.isSuccess else { throw HarnessError(result.errors) }
@@ -44,9 +44,9 @@ import Testing
     let worker = try studio.worker("intervalUs=2000")
     let fast = try subscriber(studio, "policy=latest")
     let slow = try subscriber(studio, "policy=keep:2", "delayUs=20000")
-    let look = try #require(try looks(studio, "--count", "2").last)
-    #expect(look.seconds >= 0.3)
-    let stream = try #require(look.streams.first)
+    let poll = try #require(try polls(studio, "--count", "2").last)
+    #expect(poll.seconds >= 0.3)
+    let stream = try #require(poll.streams.first)
     #expect(stream.name == "screen")
     #expect(stream.state == "live")
     #expect(stream.publisher.pid == worker.processID)
@@ -66,7 +66,7 @@ import Testing
 
   @Test func noStreamsIsNotAnError() throws {
     let studio = try Studio()
-    #expect(try looks(studio, "--count", "1").map(\.streams.count) == [0])
+    #expect(try polls(studio, "--count", "1").map(\.streams.count) == [0])
     let result = try studio.start(["top", "--count", "1", "--interval", "0.1"]).finish()
     #expect(result.output == "no stream; start one, as with `framebus capture screen`\n\n")
     #expect(result.errors == "")
@@ -126,8 +126,8 @@ import Testing
   @Test func oneStreamCanBeShownAlone() throws {
     let studio = try Studio()
     let workers = try ["one", "two"].map { try studio.worker(stream: $0) }
-    #expect(try looks(studio, "two", "--count", "1").last?.streams.map(\.name) == ["two"])
-    #expect(try looks(studio, "--count", "1").last?.streams.map(\.name) == ["one", "two"])
+    #expect(try polls(studio, "two", "--count", "1").last?.streams.map(\.name) == ["two"])
+    #expect(try polls(studio, "--count", "1").last?.streams.map(\.name) == ["one", "two"])
     for worker in workers { worker.process.end() }
   }
 

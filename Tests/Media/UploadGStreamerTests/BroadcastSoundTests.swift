@@ -44,19 +44,19 @@
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
         let heard = try Heard(path)
         // The tone in each tenth of a second, except those in which it changes.
-        var told: [String] = []
+        var recorded: [String] = []
         var before = ""
         for tenth in 0..<Int(Double(heard.samples.count) / 4_800) {
           let from = Double(tenth) / 10
           let app = heard.level(997, from: from, to: from + 0.1) > 0.01
           let mic = heard.level(2_000, from: from, to: from + 0.1) > 0.01
           let now = app ? mic ? "both" : "app" : mic ? "mic" : "none"
-          if now == before, told.last != now { told.append(now) }
+          if now == before, recorded.last != now { recorded.append(now) }
           before = now
         }
         // The first sound arrives after a moment.
-        if told.first == "none" { told.removeFirst() }
-        #expect(told == ["app", "both", "mic", "none"])
+        if recorded.first == "none" { recorded.removeFirst() }
+        #expect(recorded == ["app", "both", "mic", "none"])
       }
     }
 

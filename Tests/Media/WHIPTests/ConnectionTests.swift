@@ -13,7 +13,7 @@ private final class SilentEngine: WebRTCEngine {
   let refusesAnswer = Mutex(false)
   let reported = Mutex<WebRTCReport?>(nil)
 
-  var told: [String] { notes.withLock { $0 } }
+  var recorded: [String] { notes.withLock { $0 } }
   private func note(_ text: String) { notes.withLock { $0.append(text) } }
 
   func makeOffer() -> String { testOffer }
@@ -58,7 +58,7 @@ private final class SilentEngine: WebRTCEngine {
     engine.events.append(.connected)
     try waitUntil("it is connected") { connection.state == .connected }
     connection.end()
-    #expect(engine.told == ["server stun:127.0.0.1:5", "local 127.0.0.1", "offer", "answer"])
+    #expect(engine.recorded == ["server stun:127.0.0.1:5", "local 127.0.0.1", "offer", "answer"])
     #expect(script.requests.first?.method == .post && script.requests.last?.method == .delete)
     #expect(connection.state == .ended(.stopped) && connection.hasConnected)
     #expect(seen.all.last == .ended(.stopped))
@@ -223,7 +223,7 @@ private final class SilentEngine: WebRTCEngine {
       $0 = WebRTCReport(packetsExpected: 100, packetsLost: 40)
     }
     engine.events.append(.connected)
-    try waitUntil("the encoder was told") { engine.told.contains("bitrate 800000") }
+    try waitUntil("the encoder was told") { engine.recorded.contains("bitrate 800000") }
     connection.end()
   }
 }

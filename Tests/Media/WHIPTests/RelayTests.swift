@@ -59,8 +59,9 @@
       try server.program.waitForOutput(" 203.0.113.7 ")
       #expect(try upload.end(with: SIGTERM).status == .exited(0))
       try capture.end(with: SIGTERM)
-      let told = server.lines("fragment a=candidate:").filter { $0.contains(" 203.0.113.7 ") }
-      #expect(!told.isEmpty && told.allSatisfy { $0.contains(" typ srflx ") }, "\(told)")
+      let recorded = server.lines("fragment a=candidate:").filter { $0.contains(" 203.0.113.7 ") }
+      #expect(
+        !recorded.isEmpty && recorded.allSatisfy { $0.contains(" typ srflx ") }, "\(recorded)")
     }
 
     private func expectOnlyRelayed(_ server: WebServer) {

@@ -106,7 +106,7 @@ private func wait(
     case .stopped: return say("stopped")
     case .finished(let reason):
       say("finished \(reason)")
-      return tellThefts(subscriber.futexCannotBeTrusted)
+      return reportThefts(subscriber.futexCannotBeTrusted)
     }
   }
 }
@@ -136,7 +136,7 @@ private func wait(
     case .stopped: return say("stopped")
     case .finished(let member, let reason):
       say("finished \(reason)")
-      return tellThefts(set.remove(member)?.futexCannotBeTrusted == true)
+      return reportThefts(set.remove(member)?.futexCannotBeTrusted == true)
     case .nothingLeft: fatalError("a finished member was not told of")
     }
   }
@@ -166,6 +166,6 @@ private func wait(_ set: consuming SubscriberSet, _ witness: Witness) async thro
 }
 
 /// A frame that a futex sleeper found without a wake-up counts as a lost wake-up.
-private func tellThefts(_ hasLostOne: Bool) {
+private func reportThefts(_ hasLostOne: Bool) {
   if hasLostOne { say("LOST A WAKE-UP") }
 }

@@ -29,7 +29,7 @@ struct Program {
     case "write": try write(defaults, settings)
     case "pair": try writePairs(defaults)
     case "replace": try replace(defaults, settings)
-    case "lookAtPairs": try lookAtPairs(defaults)
+    case "readPairs": try readPairs(defaults)
     case "watch": try watch(defaults, settings)
     case "values": try values(defaults, settings)
     default: fatalError("no role \(arguments[1])")
@@ -104,9 +104,9 @@ private func replace(_ defaults: SharedDefaults, _ settings: Settings) throws {
 }
 
 /// Reads both keys repeatedly until it is killed, and reports a difference.
-private func lookAtPairs(_ defaults: SharedDefaults) throws {
+private func readPairs(_ defaults: SharedDefaults) throws {
   var last = 0
-  var looks = 0
+  var reads = 0
   while true {
     let values = defaults.dictionaryRepresentation()
     if values["left"] != values["right"] { say("half \(values)") }
@@ -114,8 +114,8 @@ private func lookAtPairs(_ defaults: SharedDefaults) throws {
       if number < last { say("back from \(last) to \(number)") }
       last = number
     }
-    looks += 1
-    if looks.isMultiple(of: 20_000) { say("looked up to \(last)") }
+    reads += 1
+    if reads.isMultiple(of: 20_000) { say("looked up to \(last)") }
   }
 }
 

@@ -233,7 +233,7 @@ static void breed(void) {
   }
 }
 
-// All the places that are left, and every hold it is granted there, for good.
+// All the seats that are left, and every hold it is granted there, for good.
 static void hoard(void) {
   enum { WANTED = 64 };
   static struct seat seats[WANTED];

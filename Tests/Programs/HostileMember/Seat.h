@@ -1,4 +1,4 @@
-// A place at a stream, taken by the protocol and then used against it.
+// A seat at a stream, taken by the protocol and then used against it.
 #pragma once
 #include <CFrameLayout.h>
 

@@ -15,7 +15,7 @@ struct CrashProof {
 
     var roles: [Role] { self == .evictor ? [.latest] : Role.allCases }
     var points: [CrashPoint] {
-      self == .evictor ? [.evictionShown, .placeEvicted, .evictionCounted] : CrashPoint.allCases
+      self == .evictor ? [.evictionShown, .seatEvicted, .evictionCounted] : CrashPoint.allCases
     }
   }
 

@@ -44,7 +44,7 @@ enum ProofFrame {
     }
   }
 
-  /// The finisher of SplitMix64 over number and place.
+  /// The finisher of SplitMix64 over number and offset.
   private static func word(at offset: Int, of number: UInt64) -> UInt64 {
     var mixed = number &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(offset)
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -47,11 +47,11 @@ struct ProofWorld {
   /// Starts this program in another part, as a process that may be killed.
   func start(
     _ part: String, _ settings: [String], dying choice: CrashChoice? = nil,
-    dawdling place: CrashPoint? = nil
+    dawdling delayed: CrashPoint? = nil
   ) throws -> RunningProgram {
     try RunningProgram(
       "Prover", [part, "root=\(rootPath)", "stream=\(stream)"] + settings,
-      environment: ["FRAMEBUS_CRASH": choice?.variable, "FRAMEBUS_DAWDLE": place?.rawValue])
+      environment: ["FRAMEBUS_CRASH": choice?.variable, "FRAMEBUS_DAWDLE": delayed?.rawValue])
   }
 
   var socketPath: String { "\(group.streamsPath)/\(stream).sock" }
@@ -136,8 +136,8 @@ func expect(_ before: Resources, of facts: ProcessFacts, after what: String) thr
 /// The number that follows a word in a process's output.
 func number(after word: Substring, in text: String) throws(ProofError) -> Int {
   let words = text.split(whereSeparator: \.isWhitespace)
-  guard let place = words.lastIndex(of: word), place + 1 < words.count,
-    let number = Int(words[place + 1])
+  guard let index = words.lastIndex(of: word), index + 1 < words.count,
+    let number = Int(words[index + 1])
   else { throw ProofError("no “\(word)” in: \(text)") }
   return number
 }

@@ -120,7 +120,7 @@ struct fb_board {
   uint64_t retained_bytes;  // memory of the existing pools
 
   // One word for each seat: FB_PLACE_*.
-  uint32_t places[FB_MAXIMUM_SUBSCRIBERS];
+  uint32_t seats[FB_MAXIMUM_SUBSCRIBERS];
 
   // Futex word, incremented for each frame; read only by subscribers about to sleep. In a pair of
   // lines of its own, because processors fetch lines in pairs.
@@ -129,16 +129,16 @@ struct fb_board {
 };
 enum { FB_STATE_STARTING = 0, FB_STATE_LIVE = 1, FB_STATE_FINISHED = 2, FB_STATE_PAUSED = 3 };
 enum {
-  FB_PLACE_FREE = 0,
-  FB_PLACE_TAKEN = 1,
-  FB_PLACE_LOSSLESS = 2,
-  FB_PLACE_LOSSLESS_ENDED = 3,
-  FB_PLACE_EVICTED = 4,
+  FB_SEAT_FREE = 0,
+  FB_SEAT_TAKEN = 1,
+  FB_SEAT_LOSSLESS = 2,
+  FB_SEAT_LOSSLESS_ENDED = 3,
+  FB_SEAT_EVICTED = 4,
 };
 _Static_assert(offsetof(struct fb_board, stream) == 64, "name");
 _Static_assert(offsetof(struct fb_board, cursor) == 128, "hot line");
 _Static_assert(offsetof(struct fb_board, format_epoch) == 192, "status line");
-_Static_assert(offsetof(struct fb_board, places) == 256, "places");
+_Static_assert(offsetof(struct fb_board, seats) == 256, "seats");
 _Static_assert(offsetof(struct fb_board, wake) == 512, "wake lines");
 _Static_assert(sizeof(struct fb_board) == 640, "descriptors begin on a line of their own");
 
@@ -153,8 +153,8 @@ struct fb_page {
   uint32_t wait;      // FB_WAIT_*, for display
   // Feedback: how busy the subscriber is, in thousandths, and its requested frame rate, or 0/0.
   uint32_t utilization;
-  uint32_t wanted_rate_numerator;
-  uint32_t wanted_rate_denominator;
+  uint32_t requested_rate_numerator;
+  uint32_t requested_rate_denominator;
   uint32_t reserved0;
   uint64_t reserved1[3];
   uint64_t received;
@@ -237,7 +237,7 @@ struct fb_pool_description {
 
 struct fb_welcome {
   struct fb_message_header header;
-  uint32_t place;
+  uint32_t seat;
   uint32_t holds;
   uint64_t cursor;
   uint64_t generation;
@@ -283,7 +283,7 @@ struct fb_short_message {
 struct fb_subscriber_status {
   uint32_t id;
   uint32_t pid;
-  uint32_t place;
+  uint32_t seat;
   uint32_t held;
   uint64_t position;
   uint64_t received;
@@ -297,8 +297,8 @@ struct fb_subscriber_details {
   uint32_t policy;
   uint32_t wait;
   uint32_t utilization;
-  uint32_t wanted_rate_numerator;
-  uint32_t wanted_rate_denominator;
+  uint32_t requested_rate_numerator;
+  uint32_t requested_rate_denominator;
   uint32_t reserved;
   uint32_t latencies[FB_LATENCY_BUCKETS];
 };
@@ -341,7 +341,7 @@ enum {
   FB_AT_EVICTIONS = offsetof(struct fb_board, evictions),
   FB_AT_REJECTED = offsetof(struct fb_board, rejected),
   FB_AT_RETAINED_BYTES = offsetof(struct fb_board, retained_bytes),
-  FB_AT_PLACES = offsetof(struct fb_board, places),
+  FB_AT_SEATS = offsetof(struct fb_board, seats),
   FB_BOARD_BYTES = sizeof(struct fb_board),
   FB_DESCRIPTOR_BYTES = sizeof(struct fb_descriptor),
   FB_FORMAT_BYTES = sizeof(struct fb_format),
@@ -355,7 +355,7 @@ enum {
   FB_AT_POLICY = offsetof(struct fb_page, policy),
   FB_AT_WAIT = offsetof(struct fb_page, wait),
   FB_AT_UTILIZATION = offsetof(struct fb_page, utilization),
-  FB_AT_WANTED_RATE = offsetof(struct fb_page, wanted_rate_numerator),  // and the denominator
+  FB_AT_REQUESTED_RATE = offsetof(struct fb_page, requested_rate_numerator),  // and the denominator
   FB_AT_LATENCIES = offsetof(struct fb_page, latencies),
 };
 

@@ -56,7 +56,7 @@ webrtc_peer *webrtc_peer_create(upload_pipeline *pipeline, webrtc_event_handler 
 /// Passes each RTCP packet of the peer, decrypted, to the handler. webrtcbin's statistics keep one
 /// block of each report, and lose it while that block's stream pauses, as retransmission does. Call
 /// this before the pipeline plays. The bytes are valid during the handler's call.
-void webrtc_peer_hear_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void *context);
+void webrtc_peer_watch_rtcp(webrtc_peer *peer, webrtc_rtcp_handler handler, void *context);
 /// The fingerprint for the offer, which replaces the one that webrtcbin wrote.
 const char *webrtc_peer_fingerprint(webrtc_peer *peer);
 /// Adds an address for candidates. Once one is added, the machine's other addresses are not used.

@@ -33,7 +33,7 @@ struct RingSubjects {
         if let daemon = subject.daemon { daemons.append(try Self.start(daemon, run.stop)) }
         all.append(subject)
       } catch  where !run.stop.isRaised {
-        run.terminal.say("skipped \(error)")
+        run.terminal.report("skipped \(error)")
       }
     }
     self.all = all
@@ -87,7 +87,7 @@ extension BenchRun {
           do {
             rows[row].columns[column].rounds.append(try measure(scenario, subject))
           } catch  where subject.isPeer && !stop.isRaised {
-            terminal.say("skipped \(subject.name), \(scenario.name): \(error)")
+            terminal.report("skipped \(subject.name), \(scenario.name): \(error)")
           }
         }
       }

@@ -52,7 +52,7 @@ struct CaptureSuite: BenchSuite {
         do {
           findings[index].append(try turns[index].measure())
         } catch  where subject.isPeer && !run.stop.isRaised {
-          run.terminal.say("skipped \(subject.name): \(error)")
+          run.terminal.report("skipped \(subject.name): \(error)")
           broken.insert(index)
           findings[index] = []
         }
@@ -81,7 +81,7 @@ struct CaptureSuite: BenchSuite {
       do throws(MissingSubject) {
         return try peer()
       } catch {
-        terminal.say("skipped \(error)")
+        terminal.report("skipped \(error)")
         return nil
       }
     }

@@ -78,7 +78,7 @@ struct LogSuite: BenchSuite {
       if let path = siblingProgram(named: program) {
         subjects.append(Subject(name: name, path: path))
       } else {
-        run.terminal.say("skipped \(name): not built; run scripts/peers")
+        run.terminal.report("skipped \(name): not built; run scripts/peers")
       }
     }
     return subjects

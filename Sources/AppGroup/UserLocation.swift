@@ -7,27 +7,27 @@ import Platform
 /// The anchor is `HOME/.local/state/framebus`, with HOME from the user database. If
 /// `$XDG_STATE_HOME` names another directory when the anchor is created, the anchor is a link to
 /// that directory. From then on every process follows the link, whatever its environment.
-struct UserPlace {
+struct UserLocation {
   private static let anchorName = "framebus"
   private let uid = currentUserID()
   private var trusted: Set<UInt32> { [0, uid] }
 
-  func find(isMaking: Bool) throws(GroupError) -> Place? {
+  func find(isMaking: Bool) throws(GroupError) -> Location? {
     let home = try home()
     let parentPath = home + "/.local/state"
-    if let place = try opened(parentPath) { return place }
+    if let location = try opened(parentPath) { return location }
     if !isMaking { return nil }
     let parent = try openTrusted(parentPath, trusted, makingMode: 0o700)
     let lock = try lockState(parent, ".framebus.lock", ownerID: uid)
     defer { lock.isHeldUntilHere() }
     // Another process may have created it while this one waited.
-    if let place = try opened(parentPath) { return place }
+    if let location = try opened(parentPath) { return location }
     try makeAnchor(in: parent)
     return try opened(parentPath)
   }
 
   /// The location that the anchor names; nil if it is missing or a dangling link.
-  private func opened(_ parentPath: String) throws(GroupError) -> Place? {
+  private func opened(_ parentPath: String) throws(GroupError) -> Location? {
     let path = "\(parentPath)/\(Self.anchorName)"
     guard let state = try openTrustedIfThere(path, trusted) else { return nil }
     let status = try attempt("cannot read the status of \(path)") { () throws(SystemError) in
@@ -36,7 +36,7 @@ struct UserPlace {
     guard status.ownerID == uid else {
       throw GroupError(.foreignOwner(path: state.path, ownerID: status.ownerID))
     }
-    return Place(choice: .user, statePath: state.path, ownerID: uid, trusted: trusted)
+    return Location(choice: .user, statePath: state.path, ownerID: uid, trusted: trusted)
   }
 
   private func makeAnchor(in parent: borrowing Directory) throws(GroupError) {

@@ -2,7 +2,7 @@ import Platform
 
 /// A location of groups: a directory for durable and one for volatile data, each with one directory
 /// per group. Both are found by the user's ID or below a given root.
-struct Place: Sendable {
+struct Location: Sendable {
   /// How the location is chosen.
   enum Choice: Hashable, Sendable {
     case user
@@ -35,9 +35,9 @@ struct Place: Sendable {
   /// Finds the location.
   /// - Parameter isMaking: creates missing directories.
   /// - Returns: nil if it does not exist and `isMaking` is false.
-  static func find(_ choice: Choice, isMaking: Bool) throws(GroupError) -> Place? {
+  static func find(_ choice: Choice, isMaking: Bool) throws(GroupError) -> Location? {
     switch choice {
-    case .user: try UserPlace().find(isMaking: isMaking)
+    case .user: try UserLocation().find(isMaking: isMaking)
     case .system: try findSystem(isMaking: isMaking)
     case .root(let path): try findRoot(path, isMaking: isMaking)
     }
@@ -46,11 +46,11 @@ struct Place: Sendable {
   private static let systemStatePath = "/var/lib/framebus"
   static let systemRunPath = "/run/framebus"
 
-  private static func findSystem(isMaking: Bool) throws(GroupError) -> Place? {
+  private static func findSystem(isMaking: Bool) throws(GroupError) -> Location? {
     do {
       let state = try Directory.openTrusted(
         path: systemStatePath, trusting: [0], makingMode: isMaking ? 0o755 : nil)
-      return Place(choice: .system, statePath: state.path, ownerID: 0, trusted: [0])
+      return Location(choice: .system, statePath: state.path, ownerID: 0, trusted: [0])
     } catch {
       if error.isNotFound && !isMaking { return nil }
       if error.isNotPermitted && isMaking {
@@ -63,7 +63,7 @@ struct Place: Sendable {
   }
 
   /// `--root DIR`: a user who names a directory trusts its owner and root, and nobody else.
-  private static func findRoot(_ path: String, isMaking: Bool) throws(GroupError) -> Place? {
+  private static func findRoot(_ path: String, isMaking: Bool) throws(GroupError) -> Location? {
     let absolute = try absolute(path)
     var trusted: Set<UInt32> = [0, currentUserID()]
     if let status = try? Directory(path: absolute).status() { trusted.insert(status.ownerID) }
@@ -74,7 +74,7 @@ struct Place: Sendable {
       let state = try Directory.openTrusted(
         path: statePath, trusting: trusted, makingMode: mode)
       let ownerID = try status(of: state).ownerID
-      return Place(
+      return Location(
         choice: .root(root.path), statePath: state.path, ownerID: ownerID,
         trusted: trusted)
     } catch {

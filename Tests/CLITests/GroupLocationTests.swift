@@ -6,7 +6,7 @@ import Testing
 
 /// Locations of user and system groups, which depend on the uid, not on the environment.
 @Suite(.serialized, .enabled(if: TestUser.canBeCreated, "users can only be created by root"))
-final class GroupPlaceTests {
+final class GroupLocationTests {
   private let user: TestUser
   private let home: TemporaryRoot
 
@@ -107,8 +107,8 @@ final class GroupPlaceTests {
   ])
   func unusableEntryInTheSessionDirectoryIsIgnored(_ plant: String) throws {
     try makeSessionDirectory()
-    let place = "/run/user/\(user.uid)/framebus"
-    try output(of: "sh", ["-c", plant, place])
+    let location = "/run/user/\(user.uid)/framebus"
+    try output(of: "sh", ["-c", plant, location])
     try framebus("group", "create", "a.b").requireSuccess()
     #expect(try paths()[1].hasPrefix("/tmp/framebus-\(user.uid)-"))
   }

@@ -2,7 +2,7 @@ import AppGroup
 import Platform
 
 /// The name and directory of a suite's file.
-struct SuitePlace: ~Copyable, Sendable {
+struct SuiteLocation: ~Copyable, Sendable {
   let name: SuiteName
   let directory: Directory
   /// The group's owner, who gets files that root creates; nil if this process is not root's, since

@@ -9,7 +9,7 @@ import Platform
 ///
 /// After a cleanup of /tmp, any user can create an entry at the link's target. A target that is
 /// not this user's own directory counts as missing.
-struct UserRunPlace {
+struct UserRunLocation {
   private let uid = currentUserID()
   private var trusted: Set<UInt32> { [0, uid] }
   private let linkName = ".run-" + machineName()
@@ -64,7 +64,7 @@ struct UserRunPlace {
   private func makeDirectory() throws(GroupError) -> Directory {
     if uid == 0 {
       let parent = try? Directory.openTrusted(
-        path: Place.systemRunPath, trusting: trusted, makingMode: 0o755)
+        path: Location.systemRunPath, trusting: trusted, makingMode: 0o755)
       if let path = parent?.path(of: "root"), let made = try? own(path, makingMode: 0o700) {
         return made
       }
