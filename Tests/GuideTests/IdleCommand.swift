@@ -12,7 +12,7 @@ struct IdleCommand: ParsableCommand {
   func run() throws {
     let streams = try idleStreams()
     if global.json { return try global.terminal.printJSON(streams) }
-    if streams.isEmpty { global.terminal.say("every stream has a subscriber") }
+    if streams.isEmpty { global.terminal.report("every stream has a subscriber") }
     for name in streams { try global.terminal.print(name) }
   }
 
