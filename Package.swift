@@ -164,12 +164,10 @@ let package = Package(
       ]),
     .target(
       name: "CGStreamer", dependencies: [media("CGStreamerSystem")], path: "Sources/C/CGStreamer",
-      cSettings: strictC,
-      linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
+      cSettings: strictC, linkerSettings: [.linkedLibrary("yuv", .when(traits: ["Media"]))]),
     .target(
       name: "CWebRTC", dependencies: ["CGStreamer", media("CGStreamerSystem")],
-      path: "Sources/C/CWebRTC",
-      cSettings: strictC + [whenMedia],
+      path: "Sources/C/CWebRTC", cSettings: strictC + [whenMedia],
       linkerSettings: [
         .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
         .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
@@ -191,7 +189,6 @@ let package = Package(
     module("NotifyCenter", ["AppGroup", "CNotifyLayout", "Platform"]),
     module("SharedDefaults", ["AppGroup", "CChecksum", "Platform"]),
     module("SharedLog", ["AppGroup", "CChecksum", "CLogLayout", "Platform"]),
-
     module("Confinement", ["AppGroup", "Platform"]),
 
     // L4: adapters, and media
@@ -221,11 +218,9 @@ let package = Package(
         "Upload", "WHIP", "FrameBus", "Platform", "Sound", "CGStreamer", "CWebRTC",
         media("CGStreamerSystem"),
       ]),
-
-    .target(
-      name: "LivePage", dependencies: ["WHIP", "Platform", "CHTTPServer"],
-      path: "Sources/Media/LivePage",
-      resources: [.embedInCode("Resources/page.html")], swiftSettings: strict),
+    module(
+      "LivePage", in: .media, ["WHIP", "Platform", "CHTTPServer"],
+      resources: [.embedInCode("Resources/page.html")]),
 
     // L5: what ties the core together
     module(
@@ -275,7 +270,6 @@ let package = Package(
         "CommandLineSupport", "Upload", "UploadGStreamer", "LivePage", "WHIP", "GStreamerLog",
         "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ]),
-
     .executableTarget(
       name: "ConfineProgram", dependencies: ["CSeccomp"], path: "Sources/Programs/ConfineProgram",
       cSettings: strictC),
@@ -320,8 +314,7 @@ let package = Package(
       path: "Fuzz/Support", swiftSettings: strict),
     fuzzer("Requests"), fuzzer("Welcomes"), fuzzer("Records"),
     fuzzer("Recordings", of: "Recording"), fuzzer("Letters", of: "NotifyCenter"),
-    fuzzer("Credentials", of: "CredentialStore"),
-    fuzzer("Settings", of: "SharedDefaults"),
+    fuzzer("Credentials", of: "CredentialStore"), fuzzer("Settings", of: "SharedDefaults"),
     fuzzer("Logs", of: "SharedLog"), fuzzer("Descriptions", of: "WHIP"),
 
     // Tests, of real processes
