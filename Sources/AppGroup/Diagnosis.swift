@@ -61,7 +61,7 @@ private struct Diagnosis {
       guard let wanted = environmentValue("XDG_STATE_HOME") else { break }
       if location.statePath == wanted + "/framebus" { break }
       warn(
-        "place",
+        "location",
         "XDG_STATE_HOME is \(printable(wanted)), but the groups are in \(location.statePath), where"
           + " every process of this user finds them",
         fix: "to move them, stop their processes, move the directory and link"
@@ -69,12 +69,12 @@ private struct Diagnosis {
       return
     case .root(let path) where location.isPrivate(path):
       warn(
-        "place", "\(path) is closed to other users, including members of the group",
+        "location", "\(path) is closed to other users, including members of the group",
         fix: "to share the group, run `chmod o+x \(path)`")
       return
     default: break
     }
-    note("place", location.statePath)
+    note("location", location.statePath)
   }
 
   private mutating func examineMembers(_ manifest: Manifest, _ location: Location) {

@@ -28,7 +28,7 @@ struct GroupList: ParsableCommand {
 
 private struct ListedReport: Encodable {
   let id: String
-  let place: String
+  let location: String
   let owner: UserReport
   let container: String
   let ownRoles: [String]
@@ -36,7 +36,7 @@ private struct ListedReport: Encodable {
 
   init(_ group: ListedGroup) {
     id = group.id.description
-    place = group.location.rawValue
+    location = group.location.rawValue
     owner = UserReport(group.ownerID)
     container = group.containerPath
     ownRoles = group.ownRoles.map(\.description)

@@ -10,7 +10,7 @@ struct GroupReport: Encodable {
   }
 
   private let id: String
-  private let place: String
+  private let location: String
   private let owner: UserReport
   private let container: String
   private let run: String
@@ -23,7 +23,7 @@ struct GroupReport: Encodable {
 
   init(_ group: GroupDescription) {
     id = group.id.description
-    place = group.location.rawValue
+    location = group.location.rawValue
     owner = UserReport(group.ownerID)
     container = group.containerPath
     run = group.runPath
@@ -53,7 +53,7 @@ struct GroupReport: Encodable {
   func print(to global: GlobalOptions) throws {
     if global.json { return try global.terminal.printJSON(self) }
     var rows = [
-      ("group", id), ("place", place), ("container", container), ("run", run),
+      ("group", id), ("location", location), ("container", container), ("run", run),
       ("owner", userName(owner.uid)),
     ]
     for (role, holders) in roles.sorted(by: { $0.key < $1.key }) {
