@@ -493,7 +493,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// FRAMEBUS_TESTS names the only test targets to build, for scripts/sanitize.
+// FRAMEBUS_TESTS names the only test targets to build, for scripts/test and scripts/sanitize.
 if let names = Context.environment["FRAMEBUS_TESTS"]?.split(separator: " ").map(String.init) {
   package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
