@@ -21,9 +21,19 @@ struct Container: ~Copyable {
     _ body: () throws(GroupError) -> Value
   ) throws(GroupError) -> Value {
     do { return try body() } catch {
-      if let status = try? directory.status(), status.linkCount > 0 { throw error }
-      throw .unknown(id, [location.choice])
+      if isRemoved { throw .unknown(id, [location.choice]) }
+      throw error
     }
+  }
+
+  /// Whether the group's name no longer leads to this directory: a removal renames it first, and
+  /// then empties it.
+  private var isRemoved: Bool {
+    guard let own = try? directory.status(), own.linkCount > 0 else { return true }
+    do throws(SystemError) {
+      let named = try Directory(path: location.statePath).status(of: id.description)
+      return named?.inode != own.inode || named?.device != own.device
+    } catch { return false }
   }
 
   /// Opens an area. Creates it if it is missing and the caller has permission.
