@@ -1,23 +1,37 @@
 """Signals a command while it asks for something on a terminal, as a shell's job.
 
-usage: prompt_signal.py SIGNAL QUESTION ANSWER COMMAND [ARGUMENT]…
+usage: prompt_signal.py SIGNAL[@THREAD] QUESTION ANSWER COMMAND [ARGUMENT]…
+
+The signal is sent to the thread of that name, or to the process, whose kernel chooses the thread.
 
 Writes what became of the terminal: `asked: silent`, then `ended by SIGNAL: echo`, or, of one that
 stops, `stopped by SIGNAL: echo`, `continued: silent`, `exited 0: echo`.
 """
 
+import ctypes
 import os
 import pty
 import signal
 import sys
 import termios
 
-name, question, answer = sys.argv[1:4]
+target, question, answer = sys.argv[1:4]
+name, _, thread = target.partition("@")
 command = sys.argv[4:]
 
 
 def state():
     return "echo" if termios.tcgetattr(0)[3] & termios.ECHO else "silent"
+
+
+def send(process, number):
+    if not thread:
+        return os.kill(process, number)
+    for task in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{task}/comm") as file:
+            if file.read() == thread + "\n":
+                return ctypes.CDLL(None).tgkill(process, int(task), number)
+    raise LookupError(f"no thread is called {thread}")
 
 
 def ended(status):
@@ -41,7 +55,7 @@ def shell(report, heard):
         os.execvp(command[0], command)
     os.read(heard, 1)
     os.write(report, f"asked: {state()}\n".encode())
-    os.kill(child, getattr(signal, name))
+    send(child, getattr(signal, name))
     status = os.waitpid(child, os.WUNTRACED)[1]
     os.write(report, f"{ended(status)}: {state()}\n".encode())
     if not os.WIFSTOPPED(status):

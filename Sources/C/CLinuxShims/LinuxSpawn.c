@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "LinuxSpawn.h"
+#include "LinuxTerminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,7 +98,7 @@ struct linux_stop_signal linux_wait_for_stop_signal(void) {
   siginfo_t info;
   int number;
   do number = sigwaitinfo(&set, &info);
-  while (number < 0 && errno == EINTR);
+  while ((number < 0 && errno == EINTR) || (number > 0 && linux_pass_to_asker(number)));
   if (number < 0) return (struct linux_stop_signal){.number = -errno};
   return (struct linux_stop_signal){.number = number, .isQueued = info.si_code == SI_QUEUE};
 }

@@ -2,6 +2,7 @@
 #include "LinuxTerminal.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <termios.h>
 #include <unistd.h>
@@ -16,6 +17,24 @@ static int terminal;
 static struct termios before, silent;
 static struct sigaction formerActions[HANDLED_COUNT];
 static sigset_t formerMask;
+
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+static bool isAsking;
+static pthread_t asker;
+
+static void set_asking(bool value) {
+  pthread_mutex_lock(&asking);
+  isAsking = value;
+  asker = pthread_self();
+  pthread_mutex_unlock(&asking);
+}
+
+bool linux_pass_to_asker(int number) {
+  pthread_mutex_lock(&asking);
+  bool passed = isAsking && pthread_kill(asker, number) == 0;
+  pthread_mutex_unlock(&asking);
+  return passed;
+}
 
 /// In the background the terminal is the shell's, or another job's: its settings are theirs.
 static void set(int actions, const struct termios *settings) {
@@ -65,12 +84,17 @@ bool linux_hide_typing(int descriptor) {
       sigaction(handled[i], &action, NULL);
   }
   set(TCSAFLUSH, &silent);
-  // A program that waits for them on another thread has not begun what it would end in order.
+  // A program that waits for them on another thread has not begun what it would end in order. That
+  // thread may still be the one that receives them, and passes them on.
+  set_asking(true);
   pthread_sigmask(SIG_UNBLOCK, &unblocked, &formerMask);
   return true;
 }
 
 void linux_show_typing(void) {
+  set_asking(false);
+  // A system call, at whose end a signal that was passed on arrives before it is blocked again.
+  getppid();
   pthread_sigmask(SIG_SETMASK, &formerMask, NULL);
   set(TCSAFLUSH, &before);
   for (int i = 0; i < HANDLED_COUNT; i++) sigaction(handled[i], &formerActions[i], NULL);

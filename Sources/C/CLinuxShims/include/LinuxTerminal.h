@@ -7,5 +7,9 @@
 /// silent again. One terminal at a time. Returns false for what is not a terminal.
 bool linux_hide_typing(int descriptor);
 
-/// Undoes that.
+/// Sends a signal that another thread received to the thread that hid typing. Returns false if none
+/// does.
+bool linux_pass_to_asker(int number);
+
+/// Undoes linux_hide_typing.
 void linux_show_typing(void);
