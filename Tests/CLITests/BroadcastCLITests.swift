@@ -59,6 +59,31 @@ import Testing
     }
   }
 
+  @Test func verbsThatChangeBroadcastPrintItsStateAsJSON() throws {
+    try withWatchdog {
+      #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+      let host = try liveHost("framebus.upload")
+      func object(_ arguments: String...) throws -> [String: Any] {
+        let global = ["--root", root.path, "--group", "a.b", "--json", "broadcast"]
+        let result = try run("framebus", global + arguments)
+        let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        return try #require(object as? [String: Any], "\(result.output)")
+      }
+      let session = try #require(try status()["session"] as? String)
+      let paused = try object("pause")
+      #expect(paused["session"] as? String == session)
+      #expect(paused["requested"] as? String == "pause")
+      try waitUntil("it is paused") { try phase() == "paused" }
+      #expect(try object("annotate", "org.example")["application"] as? String == "org.example")
+      #expect(try object("resume")["requested"] as? String == "run")
+      let stopped = try object("stop")
+      #expect(stopped["session"] as? String == session)
+      #expect(stopped["ending"] as? [String: String] == ["kind": "finished"])
+      #expect(try status()["requested"] == nil)
+      _ = try host.finish()
+    }
+  }
+
   @Test func ctrlCFinishesExtension() throws {
     try withWatchdog {
       #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)

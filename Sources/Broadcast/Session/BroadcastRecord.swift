@@ -1,13 +1,14 @@
 import AppGroup
 import Platform
 import SharedDefaults
+import Sound
+
+/// The state that the host requests of the extension.
+package enum RequestedState: String, Sendable { case run, pause, finish }
 
 /// The actual and the requested state of a broadcast. Any publishing member can write it, so
 /// parsing rejects everything malformed.
 struct BroadcastRecord: Hashable, Sendable {
-  /// The state that the host requests of the extension.
-  enum RequestedState: String, Sendable { case run, pause, finish }
-
   var session: SessionID
   var phase = BroadcastPhase.starting
   var requested = RequestedState.run

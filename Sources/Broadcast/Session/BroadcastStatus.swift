@@ -8,6 +8,9 @@ public struct BroadcastStatus: Hashable, Sendable {
   /// Nil if no broadcast has started since the machine booted.
   public let session: SessionID?
   public let pauses: [BroadcastPause]
+  /// The state that a host requested, which the extension may not have reached; nil without an
+  /// active broadcast.
+  package let requested: RequestedState?
   /// Whether the host has asked the extension to finish.
   public let isFinishing: Bool
   /// Whether the screen is being captured.
@@ -54,7 +57,8 @@ public struct BroadcastStatus: Hashable, Sendable {
     phase = isDead ? .finished : record?.phase ?? .idle
     ending = isDead ? .died(signal: nil) : record?.ending
     pauses = isDead ? [] : record?.pauses ?? []
-    isFinishing = !isDead && record?.phase.isActive == true && record?.requested == .finish
+    requested = !isDead && record?.phase.isActive == true ? record?.requested : nil
+    isFinishing = requested == .finish
     isCaptured = !isDead && record?.isCaptured == true
   }
 }

@@ -47,7 +47,7 @@ struct BroadcastStop: ParsableCommand {
     guard let ending else { throw Interrupted() }
     try global.report(
       "the broadcast \(session) \(ending)",
-      asJSON: ["session": session.text, "ending": "\(ending)"])
+      asJSON: SessionReport(session: session.text, ending: EndingReport(ending)))
   }
 }
 
@@ -57,7 +57,7 @@ struct BroadcastPauseCommand: ParsableCommand {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
-  func run() throws { try BroadcastController(in: global.openGroup()).pause() }
+  func run() throws { try global.change { try $0.pause() } }
 }
 
 struct BroadcastResume: ParsableCommand {
@@ -66,7 +66,7 @@ struct BroadcastResume: ParsableCommand {
 
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
-  func run() throws { try BroadcastController(in: global.openGroup()).resume() }
+  func run() throws { try global.change { try $0.resume() } }
 }
 
 struct BroadcastAnnotate: ParsableCommand {
@@ -81,7 +81,9 @@ struct BroadcastAnnotate: ParsableCommand {
 
   func run() throws {
     do {
-      try BroadcastController(in: global.openGroup()).annotate(applicationID: application)
+      try global.change { (controller) in
+        try controller.annotate(applicationID: application)
+      }
     } catch BroadcastError.badApplication {
       throw UsageError("\(BroadcastError.badApplication)")
     }
@@ -102,6 +104,15 @@ struct BroadcastStatusCommand: ParsableCommand {
   }
 }
 
+extension GlobalOptions {
+  /// Changes the active broadcast and, with `--json`, prints its status after the change.
+  fileprivate func change(_ body: (BroadcastController) throws -> Void) throws {
+    let controller = try BroadcastController(in: openGroup())
+    try body(controller)
+    if json { try terminal.printJSON(StatusReport(controller.status)) }
+  }
+}
+
 /// The output of `framebus broadcast status`. The names are a contract.
 private struct StatusReport: Encodable {
   struct RoleReport: Encodable {
@@ -114,6 +125,8 @@ private struct StatusReport: Encodable {
   }
 
   let phase: String
+  /// run, pause or finish: the state that the extension reaches next.
+  let requested: String?
   let session: String?
   /// Why the broadcast is paused, or how it ended.
   let reason: String
@@ -127,6 +140,7 @@ private struct StatusReport: Encodable {
 
   init(_ status: BroadcastStatus) {
     phase = status.isFinishing ? "finishing" : status.phase.rawValue
+    requested = status.requested?.rawValue
     session = status.session?.text
     let pauses = status.pauses.map(\.description).joined(separator: ", ")
     reason = status.ending.map { "\($0)" } ?? pauses

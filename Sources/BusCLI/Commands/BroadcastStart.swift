@@ -195,7 +195,7 @@ struct BroadcastStart: ParsableCommand {
   }
 }
 
-private struct SessionReport: Encodable {
+struct SessionReport: Encodable {
   let session: String
   let ending: EndingReport
 }
