@@ -86,7 +86,7 @@ final class Saver: Sendable {
   private func run() {
     let writer = BatchWriter()
     if let refusal = writer.ringRefusal {
-      note(.info, "io_uring is unavailable (\(refusal.reason)): plain writes save this log")
+      note(.debug, "io_uring is unavailable (\(refusal.reason)): plain writes save this log")
     }
     var files: LogFiles?
     var idlePolls = 0

@@ -54,6 +54,28 @@ import Testing
     #expect(abs(date.timeIntervalSinceNow) < 3600)
   }
 
+  @Test(arguments: [[], ["--follow"], ["--export", "."]])
+  func unknownRoleIsUsageErrorThatNamesRoles(options: [String]) throws {
+    let result = try run(
+      "framebus", arguments(["log", "--role", "nobody"] + options), directory: root.path)
+    #expect(result.status == .exited(2))
+    #expect(result.output == "")
+    #expect(
+      result.errors
+        == "error: --role nobody: the group a.b has only the roles capture, extension, host\n")
+  }
+
+  @Test func logWithoutMatchingLineSaysSo() throws {
+    for filter in [[], ["--role", "capture"], ["--grep", "rain"]] {
+      let result = try run("framebus", arguments(["log"] + filter))
+      #expect(result.status == .exited(0))
+      #expect(result.output == "")
+      #expect(result.errors == "no line of the log matches\n")
+    }
+    try framebus("log", "append", "it rains").requireSuccess()
+    #expect(try framebus("log", "--grep", "rain").errors == "")
+  }
+
   @Test func lineContentNeverReachesATerminalUnescaped() throws {
     try framebus("log", "append", "a\nb\u{1b}[2Jc\u{202e}d\u{7}", "--label", "x\ny")
       .requireSuccess()

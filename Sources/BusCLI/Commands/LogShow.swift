@@ -57,7 +57,8 @@ struct LogShow: ParsableCommand {
     let reader = try LogReader(group, isFollowing: follow)
     if let folder = export ?? move {
       let output = try LogExport(folder, group: group)
-      try read(reader, filter, signals.stop) { try output.add($0) }
+      let count = try read(reader, filter, signals.stop) { try output.add($0) }
+      if count == 0 { try requireRole(of: group) }
       try output.finish()
       let removed = move == nil ? 0 : try reader.removeEndedRuns()
       global.terminal.report(
@@ -79,26 +80,46 @@ struct LogShow: ParsableCommand {
       for record in last { try screen.show(record) }
       return try screen.flush()
     }
+    var count = 0
     while true {
-      try read(reader, filter, signals.stop) { try screen.show($0) }
+      count += try read(reader, filter, signals.stop) { try screen.show($0) }
       try screen.flush()
+      if count == 0 { try requireRole(of: group) }
       guard follow, try reader.wait(stop: signals.stop) else { break }
     }
     if signals.stop.isRaised { throw Interrupted() }
+    if count == 0 { global.terminal.report("no line of the log matches") }
   }
 
+  /// Rejects a role that neither the log nor the group has.
+  private func requireRole(of group: AppGroup) throws {
+    guard let text = global.roleText else { return }
+    let roles = try AppGroup.describe(group.id, root: global.root).roles.map(\.role.description)
+    if roles.contains(text) { return }
+    throw UsageError(
+      "--role \(text): the group \(group.id) has only the roles"
+        + " \(roles.sorted().joined(separator: ", "))")
+  }
+
+  /// - Returns: the number of lines that the filter accepts.
+  @discardableResult
   private func read(
     _ reader: LogReader, _ filter: LogFilter, _ stop: StopSignal,
     _ body: (LogRecord) throws -> Void
-  ) throws {
+  ) throws -> Int {
+    var count = 0
     while let entry = try reader.next() {
       if stop.isRaised { throw Interrupted() }
       switch entry {
-      case .line(let record): if filter.accepts(record) { try body(record) }
+      case .line(let record):
+        guard filter.accepts(record) else { continue }
+        try body(record)
+        count += 1
       case .missing(let count, let run):
         global.terminal.warn("\(count) lines of \(run.role) (pid \(run.pid)) are missing")
       }
     }
+    return count
   }
 
   private func filter() throws(UsageError) -> LogFilter {
