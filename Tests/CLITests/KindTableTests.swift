@@ -15,6 +15,20 @@ import Upload
     }
   }
 
+  @Test func uploadHelpGroupsSchemesBySecret() throws {
+    let help = try help(of: "upload")
+    #expect(help.contains("It is the passphrase of srt:, the stream key of rtmp: and rtmps:."))
+  }
+
+  @Test(arguments: ["upload", "capture", "view", "demo", "record", "play", "top", "log"])
+  func headingsOfHelpEndWithOneColon(verb: String) throws {
+    let result = try run("framebus", [verb, "--help"])
+    let headings = result.output.split(separator: "\n").filter {
+      $0.hasSuffix(":") && $0.first?.isUppercase == true
+    }
+    #expect(!headings.isEmpty && headings.allSatisfy { !$0.hasSuffix("::") }, "\(headings)")
+  }
+
   @Test func captureHelpListsEachSource() throws {
     let help = try help(of: "capture")
     for kind in SourceKind.all {

@@ -17,6 +17,63 @@ import Testing
     #expect(try output(of: "ls", [root.path]) == "")
   }
 
+  @Test(arguments: [
+    (["captrue", "screen"], "framebus capture"),
+    (["--root", "/x", "stream"], "framebus streams"),
+    (["broadcast", "strat", "up"], "framebus broadcast start"),
+    (["log", "shwo"], "framebus log show"),
+    (["credential", "udpate"], "framebus credential update"),
+    (["whip", "prob"], "framebus whip probe"),
+  ])
+  func mistypedVerbIsErrorThatSuggestsVerb(_ arguments: [String], _ verb: String) throws {
+    let result = try run("framebus", arguments)
+    #expect(result.status == .exited(2))
+    let line = result.errors.split(separator: "\n").first
+    #expect(line?.hasSuffix("; did you mean `\(verb)`?") == true, "\(result.errors)")
+  }
+
+  @Test(arguments: [["frobnicate"], ["log", "frobnicate"], ["capture", "--frobnicate"]])
+  func wordThatResemblesNoVerbGetsNoSuggestion(_ arguments: [String]) throws {
+    let result = try run("framebus", arguments)
+    #expect(result.status == .exited(2))
+    #expect(!result.errors.contains("did you mean"), "\(result.errors)")
+  }
+
+  /// A suggested command works on the group of the command that suggested it.
+  @Test func suggestedCommandsHaveRootAndGroupOfUser() throws {
+    let root = try TemporaryRoot()
+    let folder = root.file("it's here")
+    try run("mkdir", [folder]).requireSuccess()
+    let location = ["--root", folder, "--group", "a.b"]
+    let quoted = "'\(root.path)/it'\\''s here'"
+    let missing = try run("framebus", location + ["streams"])
+    // The location that the library names is not repeated.
+    #expect(missing.errors.contains("`framebus group create a.b --root "), "\(missing.errors)")
+    #expect(missing.errors.components(separatedBy: "--root").count == 2, "\(missing.errors)")
+    try run("framebus", location + ["group", "create", "a.b"]).requireSuccess()
+    let empty = try run("framebus", location + ["semaphore", "list"])
+    #expect(
+      empty.errors == "no semaphores; create one with `framebus semaphore create NAME --root "
+        + "\(quoted) --group a.b`\n")
+    let command = "framebus semaphore create gate --root \(quoted) --group a.b"
+    let path = try pathOfProgram("framebus").split(separator: "/").dropLast().joined(separator: "/")
+    try run("sh", ["-c", "PATH=/\(path):$PATH; \(command)"]).requireSuccess()
+    let unknown = try run("framebus", location + ["semaphore", "show", "door"])
+    #expect(unknown.status == .exited(1))
+    #expect(
+      unknown.errors.contains("`framebus semaphore create door --root \(quoted) --group a.b`"),
+      "\(unknown.errors)")
+  }
+
+  @Test func commandsSuggestedWithoutOptionsHaveNone() throws {
+    let root = try TemporaryRoot()
+    let environment: [String: String?] = ["FRAMEBUS_HOME": root.path, "FRAMEBUS_GROUP": "a.b"]
+    try run("framebus", ["group", "create", "a.b"], environment: environment).requireSuccess()
+    let result = try run("framebus", ["semaphore", "list"], environment: environment)
+    #expect(
+      result.errors == "no semaphores; create one with `framebus semaphore create NAME`\n")
+  }
+
   @Test(arguments: [["streams"], ["group", "list"], ["capture", "test"], ["upload", "null"]])
   func emptyRootIsAUsageError(_ arguments: [String]) throws {
     let result = try run("framebus", arguments + ["--root", ""])

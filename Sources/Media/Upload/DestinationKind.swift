@@ -26,7 +26,7 @@ public struct DestinationKind: Hashable, Sendable {
   }
 
   /// A kind with a secret may have keys in its address as well, so messages and logs shorten it.
-  public enum Secret: String, Sendable {
+  public enum Secret: String, CaseIterable, Sendable {
     case bearer, passphrase
     case streamKey = "stream key"
 
@@ -87,12 +87,13 @@ extension DestinationKind {
   /// The rows; a build without media makes only `null`.
   public static let all: [DestinationKind] = [file, png, whip, srt, rtmp, rtmps, hls, udp, null]
 
-  /// A list of the secrets that an option names, or of all, such as “the passphrase of srt:”.
+  /// A list of the secrets that an option names, or of all, such as “the stream key of rtmp: and
+  /// rtmps:”.
   public static func secrets(of option: String? = nil) -> String {
-    all.compactMap { kind in
-      kind.secret.flatMap { secret in
-        option == nil || secret.option == option ? "the \(secret.rawValue) of \(kind.scheme):" : nil
-      }
+    Secret.allCases.compactMap { secret in
+      let schemes = all.filter { $0.secret == secret }.map { "\($0.scheme):" }
+      guard option == nil || secret.option == option, !schemes.isEmpty else { return nil }
+      return "the \(secret.rawValue) of \(schemes.joined(separator: " and "))"
     }.joined(separator: ", ")
   }
 }

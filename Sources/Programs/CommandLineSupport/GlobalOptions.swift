@@ -35,6 +35,7 @@ public struct GlobalOptions: ParsableArguments {
 
   public func validate() throws {
     if rootText == "" { throw ValidationError("--root: name a directory, or omit the option") }
+    SuggestedCommand.useLocation(root: rootText, group: groupText)
   }
 
   /// For verbs with an output format of their own.

@@ -76,7 +76,14 @@ private func report(_ error: any Error, of program: any ParsableCommand.Type) ->
   }
   if status == .validationFailure {
     let message = program.fullMessage(for: error)
-    Terminal().usageError(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
+    var lines = message.trimmingPrefix("Error: ").split(
+      separator: "\n", omittingEmptySubsequences: false
+    ).map(String.init)
+    let words = hoistedGlobalOptions(ownCommandLine().dropFirst())
+    if let verb = SuggestedVerb.suggestion(for: words, of: program) {
+      lines[0] += "; did you mean `\(verb)`?"
+    }
+    Terminal().usageError(lines.joined(separator: "\n"))
     return 2
   }
   if !(error is ExitCode) {

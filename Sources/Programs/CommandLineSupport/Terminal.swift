@@ -38,7 +38,7 @@ public struct Terminal: Sendable {
 
   /// Writes a line about progress to standard error, unless quiet.
   public func report(_ line: String) {
-    if !isQuiet { writeError(line.plain + "\n") }
+    if !isQuiet { writeError(SuggestedCommand.located(in: line).plain + "\n") }
   }
 
   /// Writes a detail to standard error, with `--verbose` only.
@@ -48,13 +48,13 @@ public struct Terminal: Sendable {
 
   /// Writes a warning to standard error and the log.
   public func warn(_ line: String) {
-    writeError(coloured("warning: ", 33) + line.plain + "\n")
+    writeError(coloured("warning: ", 33) + SuggestedCommand.located(in: line).plain + "\n")
     ProductLog.append(.warning, line)
   }
 
   /// Writes an error to standard error and the log.
   public func error(_ line: String) {
-    writeError(coloured("error: ", 31) + line.plain + "\n")
+    writeError(coloured("error: ", 31) + SuggestedCommand.located(in: line).plain + "\n")
     ProductLog.append(.error, line)
   }
 
