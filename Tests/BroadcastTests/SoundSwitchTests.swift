@@ -38,6 +38,38 @@ import Testing
     }
   }
 
+  @Test func broadcastLeavesSoundSwitchAsItWas() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      // Never set: on, for a capture without a broadcast.
+      #expect(try scene.controller.sound == SoundSwitch(app: true, mic: true))
+      let first = try scene.start()
+      #expect(try scene.controller.sound == SoundSwitch(app: true, mic: false))
+      #expect(try scene.finish(first) == .finished)
+      #expect(try scene.controller.sound == SoundSwitch(app: true, mic: true))
+      try scene.controller.setSound(app: false, mic: nil)
+      let second = try scene.start()
+      try scene.controller.setSound(app: nil, mic: true)
+      #expect(try scene.controller.sound == SoundSwitch(app: true, mic: true))
+      #expect(try scene.finish(second) == .finished)
+      #expect(try scene.controller.sound == SoundSwitch(app: false, mic: true))
+    }
+  }
+
+  @Test func switchIsRestoredAfterHostWasKilled() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let host = try scene.hostProcess()
+      try scene.waitForTrace(["started 1", "video"])
+      #expect(try !scene.controller.sound.mic)
+      _ = try host.end(with: Signal.kill)
+      for role in [Role.extension, .capture] { try scene.kill(role) }
+      let session = try scene.start()
+      #expect(try scene.finish(session) == .finished)
+      #expect(try scene.controller.sound.mic)
+    }
+  }
+
   @Test func concurrentSoundSwitchesAllSucceedWithoutLostUpdates() throws {
     try withWatchdog {
       let root = try TemporaryRoot()

@@ -76,7 +76,6 @@ public final class BroadcastController: Sendable {
     var record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
     record.sound = request.capturedSound(for: manifest)
-    try board.setSound(request.sound)
     try begin(record, presence, request, manifest)
     return .began(record.session)
   }
@@ -103,7 +102,8 @@ public final class BroadcastController: Sendable {
     }
     try requireUnpublished(request.sources(for: manifest))
     do throws(BroadcastError) {
-      try board.change { $0 = record }
+      try board.restoreSound()
+      try board.begin(record, request.sound)
       try supervise(record, presence, request, starter, adopting: nil)
     } catch {
       let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
@@ -157,6 +157,7 @@ public final class BroadcastController: Sendable {
     if let left = RolePresence.captures(in: group).first {
       throw .captureStillRunning(pid: left.credentials.pid, uid: left.credentials.uid)
     }
+    try board.restoreSound()
     return endedCount
   }
 

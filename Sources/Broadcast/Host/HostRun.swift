@@ -313,7 +313,10 @@ final class HostRun: @unchecked Sendable {
         .error, "process \(process.pid) is still running; end it as its user", label: Self.label)
     }
     starter?.removeUnwritten()
-    if left.isEmpty { log.append(.notice, "all roles have exited", label: Self.label) }
+    if left.isEmpty {
+      log.append(.notice, "all roles have exited", label: Self.label)
+      try? board.restoreSound()
+    }
     // The host that created the files of adopted roles is gone.
     Launcher.removeLeftovers()
   }

@@ -28,6 +28,9 @@ struct BroadcastRecord: Hashable, Sendable {
   /// How each started role is confined, as text for people.
   var confinement: [Role: String] = [:]
   var ending: BroadcastEnding?
+  /// The settings of the sound switch before the session, without those that were not set; nil once
+  /// they are restored.
+  var soundBefore: [String: Bool]?
 
   /// The longest text, in bytes of UTF-8.
   static let maximumTextBytes = 512
@@ -65,6 +68,7 @@ extension BroadcastRecord {
       "attempt": .integer(attempt), "application": .string(application),
     ]
     values["ending"] = ending?.value
+    values["soundBefore"] = soundBefore.map { .dictionary($0.mapValues { .bool($0) }) }
     if !confinement.isEmpty {
       values["confinement"] = .dictionary(
         Dictionary(
@@ -101,7 +105,19 @@ extension BroadcastRecord {
       session: session, phase: phase, requested: requested,
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
       extensionID: extensionID, source: source, stream: stream, sound: sound, attempt: attempt,
-      application: application, confinement: confinement, ending: ending)
+      application: application, confinement: confinement, ending: ending,
+      soundBefore: Self.soundBefore(values["soundBefore"]))
+  }
+
+  /// - Returns: nil for a malformed value, so that the settings stay as they are.
+  private static func soundBefore(_ value: DefaultsValue?) -> [String: Bool]? {
+    guard case .dictionary(let values)? = value else { return nil }
+    var settings: [String: Bool] = [:]
+    for (key, value) in values {
+      guard SoundSwitch.keys.contains(key), case .bool(let isOn) = value else { return nil }
+      settings[key] = isOn
+    }
+    return settings
   }
 
   private static func confinement(_ value: DefaultsValue?) -> [Role: String]? {

@@ -43,6 +43,13 @@ final class SessionBoard: Sendable {
   func change(
     _ body: (inout BroadcastRecord?) -> Void
   ) throws(BroadcastError) -> BroadcastRecord? {
+    try update { record, _ in body(&record) }
+  }
+
+  /// Changes the record and other settings of its suite in one step.
+  private func update(
+    _ body: (inout BroadcastRecord?, inout DefaultsDraft) -> Void
+  ) throws(BroadcastError) -> BroadcastRecord? {
     var result: BroadcastRecord?
     var isChanged = false
     var isRefused = false
@@ -50,11 +57,14 @@ final class SessionBoard: Sendable {
       try suite.update { draft in
         let before = BroadcastRecord(draft[BroadcastNames.recordKey])
         var record = before
-        body(&record)
+        var changed = draft
+        body(&record, &changed)
         result = record
         let value = record?.value
         isRefused = value != nil && BroadcastRecord(value) == nil
-        isChanged = record != before && !isRefused
+        if isRefused { return }
+        draft = changed
+        isChanged = record != before
         if isChanged { draft[BroadcastNames.recordKey] = value }
       }
     } catch { throw .settings(error) }
@@ -75,6 +85,30 @@ final class SessionBoard: Sendable {
       record = mine
     }
     return record?.session == session ? record : nil
+  }
+
+  /// Records a new session and switches sound as it requests, until ``restoreSound()``.
+  func begin(_ record: BroadcastRecord, _ sound: SoundSwitch) throws(BroadcastError) {
+    _ = try update { present, draft in
+      var record = record
+      var before: [String: Bool] = [:]
+      for key in SoundSwitch.keys {
+        if case .bool(let isOn)? = draft[key] { before[key] = isOn }
+      }
+      record.soundBefore = before
+      present = record
+      sound.set(in: &draft)
+    }
+  }
+
+  /// Switches sound as before the session, if that has ended. Call it when the session's captures
+  /// have exited: a microphone that was off for them must not be on.
+  func restoreSound() throws(BroadcastError) {
+    _ = try update { record, draft in
+      guard record?.phase == .finished, let before = record?.soundBefore else { return }
+      for key in SoundSwitch.keys { draft[key] = before[key].map { .bool($0) } }
+      record?.soundBefore = nil
+    }
   }
 
   /// The kinds of sound that are on.

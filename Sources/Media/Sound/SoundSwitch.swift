@@ -27,6 +27,15 @@ public struct SoundSwitch: Hashable, Sendable {
     mic = suite.isOn(.micAudio)
   }
 
+  /// The keys of the settings.
+  package static let keys = [FrameFormat.Kind.appAudio, .micAudio].map(\.switchKey)
+
+  /// Stores both settings in a draft.
+  package func set(in draft: inout DefaultsDraft) {
+    draft[FrameFormat.Kind.appAudio.switchKey] = .bool(app)
+    draft[FrameFormat.Kind.micAudio.switchKey] = .bool(mic)
+  }
+
   /// Stores both settings; all captures apply them together.
   public func set(in suite: SharedDefaults) throws(DefaultsError) {
     try Self.set(app: app, mic: mic, in: suite)
