@@ -1,9 +1,17 @@
 import AppGroup
+import Foundation
 import FrameBus
 
 /// Publishes ten seconds of a picture that grows brighter, while it has a subscriber.
 @main struct Paint {
-  static func main() async throws {
+  static func main() async {
+    do { try await paint() } catch {
+      FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  static func paint() async throws {
     let group = try AppGroup.open(.local)
     let format = try FrameFormat.video(
       .xrgb8888, width: 640, height: 360, frameRate: FrameRate(25))

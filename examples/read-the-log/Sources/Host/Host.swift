@@ -4,7 +4,14 @@ import SharedLog
 
 /// Starts `Worker`, waits until it dies, and reads its last lines from the group's log.
 @main struct Host {
-  static func main() throws {
+  static func main() {
+    do { try host() } catch {
+      FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  static func host() throws {
     let group: AppGroup
     do { group = try AppGroup.open(.local) } catch { group = try AppGroup.create(.local) }
     let worker = Process()

@@ -1,10 +1,18 @@
 import AppGroup
+import Foundation
 import GroupSemaphores
 
 /// Works in turns with every other process that runs this program. Kill one while it works: the
 /// others continue.
 @main struct TakeTurns {
-  static func main() async throws {
+  static func main() async {
+    do { try await takeTurns() } catch {
+      FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  static func takeTurns() async throws {
     let turn = try openOrCreate(SemaphoreName("turn"), in: AppGroup.open(.local))
     for round in 1...10 {
       guard try turn.wait(until: .after(.seconds(60))) == .taken else { break }
