@@ -129,6 +129,31 @@
       }
     }
 
+    @Test func laterDemoRemovesFolderOfKilledDemoAndNoOther() throws {
+      try withWatchdog {
+        let (killed, killedFolder) = try demoInFolder()
+        #expect(try killed.end(with: SIGKILL).status == .killed(signal: SIGKILL))
+        let (living, livingFolder) = try demoInFolder()
+        #expect(!FileManager.default.fileExists(atPath: killedFolder))
+        let (keeping, keptFolder) = try demoInFolder("--keep")
+        #expect(try keeping.end(with: SIGKILL).status == .killed(signal: SIGKILL))
+        defer { try? FileManager.default.removeItem(atPath: keptFolder) }
+        try demoInFolder().0.end(with: SIGINT)
+        #expect(FileManager.default.fileExists(atPath: livingFolder))
+        #expect(FileManager.default.fileExists(atPath: keptFolder))
+        try expectNothingIsLeft(of: living.end(with: SIGINT).errors)
+      }
+    }
+
+    /// A running demo, and its directory.
+    private func demoInFolder(_ options: String...) throws -> (RunningProgram, String) {
+      let program = try demo(["--seconds", "600"] + options)
+      try program.waitForErrors(" in /tmp/framebus-demo-")
+      let words = program.errors.text.split(whereSeparator: \.isWhitespace)
+      let folder = try #require(words.first { $0.hasPrefix("/tmp/framebus-demo-") })
+      return (program, String(folder))
+    }
+
     @Test func browserCanWatchDuringDemo() throws {
       let program = try demo(["--seconds", "600"])
       try program.waitForErrors("live page  http://127.0.0.1:")

@@ -17,6 +17,8 @@ struct DemoCommand: ParsableCommand {
       moving windows.
       """)
 
+  private static let folderPrefix = "framebus-demo-"
+
   @OptionGroup var global: GlobalOptions
 
   @Option(help: "Seconds to record.")
@@ -55,7 +57,8 @@ struct DemoCommand: ParsableCommand {
     do { try OutputFile(output).checkWritable() } catch {
       throw DestinationError.cannotWrite(error)
     }
-    let folder = try TemporaryFolder(prefix: "framebus-demo-")
+    TemporaryFolder.removeLeftovers(prefix: Self.folderPrefix)
+    let folder = try TemporaryFolder(prefix: Self.folderPrefix, isKept: keep)
     defer { leave(folder) }
     let id = try global.groupID()
     let group = try AppGroup.create(id, root: folder.path)
