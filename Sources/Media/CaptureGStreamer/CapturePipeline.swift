@@ -2,6 +2,13 @@
   import CGStreamer
   import CGStreamerSystem
 
+  /// Starts GStreamer, once. It scans all plugins if its registry is outdated, which takes seconds.
+  public func startGStreamer() throws(PipelineError) {
+    guard let message = unsafe fb_gstreamer_start() else { return }
+    defer { unsafe g_free(message) }
+    throw .cannotStart(reason: unsafe String(cString: message))
+  }
+
   /// A pipeline that ends in one or several of our sinks. Its threads end with the last reference.
   @safe final class CapturePipeline: @unchecked Sendable {
     // because GStreamer locks internally in every function called here
@@ -17,10 +24,7 @@
     init(
       _ description: String, texts: [(String, String, String)] = [], name: String
     ) throws(PipelineError) {
-      if let message = unsafe fb_gstreamer_start() {
-        defer { unsafe g_free(message) }
-        throw .cannotStart(reason: unsafe String(cString: message))
-      }
+      try startGStreamer()
       var failure = unsafe fb_pipeline_failure()
       // SAFETY: the strings are read during the calls; what comes back is checked.
       guard let element = unsafe fb_pipeline_new(description, &failure) else {

@@ -7,7 +7,8 @@
   import CGStreamer
   import Upload
 
-  /// Updates GStreamer's plugin registry, if this process may write it.
+  /// Starts GStreamer, once. If its plugin registry is outdated, scans all plugins, which takes
+  /// seconds, and updates the registry if this process may write it.
   public func updatePluginRegistry() throws(DestinationError) { try GStreamerRuntime.start() }
 
   /// Starts GStreamer and checks for the elements of a pipeline.

@@ -33,6 +33,21 @@ package final class SignalWatcher: Sendable {
   /// requests the clean exit that follows.
   package var isInterrupted: Bool { signal == SIGINT }
 
+  /// Runs a call of a library that takes long and does not watch `stop`. A signal that arrives
+  /// before or during the call ends this process at once, with the status that a shell gives it.
+  /// - Parameter ending: called before, with that status.
+  package func endingAtOnce<Value, Failure>(
+    _ ending: @escaping @Sendable (_ status: Int32) -> Void,
+    during call: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    let end: @Sendable () -> Void = { [self] in
+      guard let signal else { return }
+      ending(128 + signal)
+      _exit(128 + signal)
+    }
+    return try stop.observed(by: end) { Result { () throws(Failure) in try call() } }.get()
+  }
+
   private func watch() {
     var firstAtNs: UInt64 = 0
     while true {

@@ -29,6 +29,7 @@ import GStreamerLog
           line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
           line: line.sourceLine)
       }
+      try role.interruptible { () throws(PipelineError) in try startGStreamer() }
       switch specification {
       case .file(let path):
         let rate = try capture.picture.rate()

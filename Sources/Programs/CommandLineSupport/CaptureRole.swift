@@ -49,6 +49,11 @@ public struct CaptureRole {
     terminal.report(text)
   }
 
+  /// Runs a call of a media library; Ctrl-C ends the process at once meanwhile.
+  public func interruptible<Failure>(_ call: () throws(Failure) -> Void) throws(Failure) {
+    try ProductLog.interruptible(signals, call)
+  }
+
   /// A session for a second stream, with its own stop signal.
   public func session(beside stream: StreamName) throws -> CaptureSession {
     let terminal = terminal

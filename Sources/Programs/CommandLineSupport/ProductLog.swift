@@ -108,6 +108,14 @@ public enum ProductLog {
     close()
   }
 
+  /// Runs a call of a media library, such as one that scans its plugins. Ctrl-C during the call
+  /// ends the process at once.
+  package static func interruptible<Value, Failure>(
+    _ signals: SignalWatcher, _ call: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try signals.endingAtOnce({ end(status: $0) }, during: call)
+  }
+
   /// Closes the log while the process continues, such as before the group is removed.
   public static func close() {
     let log = state.withLock { state in

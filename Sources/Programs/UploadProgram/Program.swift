@@ -60,6 +60,11 @@ struct Send: ParsableCommand {
           line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
           line: line.sourceLine)
       }
+      if !(destination is NullDestination) {
+        try ProductLog.interruptible(signals) { () throws(DestinationError) in
+          try updatePluginRegistry()
+        }
+      }
     #endif
 
     var plan = UploadPlan(stream: streams[0], sound: Array(streams.dropFirst()))

@@ -37,6 +37,9 @@ import UploadGStreamer
           line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
           line: line.sourceLine)
       }
+      try ProductLog.interruptible(signals) { () throws(DestinationError) in
+        try updatePluginRegistry()
+      }
       let viewers = try viewers(options)
       let show = LiveShow(streams, to: viewers, options.encoder, in: group, global.terminal)
       try show.prepare()

@@ -42,6 +42,26 @@
       }
     }
 
+    /// The scanner never answers, as if a plugin hung.
+    @Test(arguments: [
+      ["upload", "file:out.mkv"], ["capture", "pulse:monitor"], ["view", "screen"],
+    ])
+    func ctrlCEndsScanOfPluginsAtOnce(arguments: [String]) throws {
+      try withWatchdog {
+        let (scanner, mark) = (bench.file("scanner"), bench.file("scanning"))
+        try "#!/bin/sh\ntouch '\(mark)'\nexec cat >/dev/null\n".write(
+          toFile: scanner, atomically: true, encoding: .utf8)
+        #expect(try run("chmod", ["755", scanner]).status.isSuccess)
+        let program = try RunningProgram(
+          "framebus", arguments + ["--root", bench.root.path],
+          environment: ["GST_REGISTRY": bench.file("registry"), "GST_PLUGIN_SCANNER": scanner])
+        try waitUntil("it scans plugins: \(program.transcript)") {
+          FileManager.default.fileExists(atPath: mark)
+        }
+        #expect(try program.end(with: SIGINT).status == .exited(130), "\(program.transcript)")
+      }
+    }
+
     /// In a private root, devices differ from those in the registry, which then seems outdated.
     @Test func soundCaptureNeverRescansPlugins() throws {
       try withWatchdog {
