@@ -12,12 +12,15 @@ package final class ShownWindow {
   ///   - name: window class.
   ///   - geometry: such as `60x40+20+30`.
   ///   - color: such as `ff00ff`.
+  ///   - isMarked: whether it asks for protection before it is shown.
   package init(
-    _ name: String, _ geometry: String, color: String = "ff00ff", on screen: VirtualScreen
+    _ name: String, _ geometry: String, color: String = "ff00ff", isMarked: Bool = false,
+    on screen: VirtualScreen
   ) throws {
     let pipe = try OneWayPipe()
     program = try RunningProgram(
-      "/usr/bin/python3", [tool("show_window.py"), name, color, geometry],
+      "/usr/bin/python3",
+      [tool("show_window.py"), name, color, geometry] + (isMarked ? ["marked"] : []),
       environment: screen.environment, input: .descriptor(pipe.readEnd.number))
     input = pipe.takeWriteEnd()
     try program.waitForOutput("\n")
@@ -66,5 +69,33 @@ package struct Desktop {
 
   private func wmctrl(_ arguments: String...) throws -> ProgramResult {
     try screen.show("wmctrl", arguments).finish()
+  }
+}
+
+/// A compositor, which fades windows in and out, each for half a second.
+package struct Compositor {
+  private let program: RunningProgram
+
+  package init(on screen: VirtualScreen) throws {
+    program = try screen.show(
+      "picom",
+      [
+        "--config", "/dev/null", "--backend", "xrender", "--fading", "--fade-in-step", "0.02",
+        "--fade-out-step", "0.02",
+      ])
+    try waitUntil("the compositor is running") {
+      // It owns this selection (EWMH, "Compositing Managers").
+      let answer = try output(
+        of: "/usr/bin/python3",
+        [
+          "-c",
+          """
+          from Xlib import display
+          d = display.Display("\(screen.display)")
+          print(int(d.get_selection_owner(d.intern_atom("_NET_WM_CM_S0")) != 0), end="")
+          """,
+        ])
+      return answer == "1"
+    }
   }
 }

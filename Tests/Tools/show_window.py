@@ -1,15 +1,21 @@
 #!/usr/bin/python3
 """Shows a window of one colour and executes commands on it, one per line.
 
-usage: show_window.py CLASS COLOUR WxH+X+Y, as in: show_window.py magenta ff00ff 60x40+20+30
-commands: move X Y | resize W H | hide | show | mark | unmark | name CLASS | property NAME HEX | quit
+usage: show_window.py CLASS COLOUR WxH+X+Y [marked]
+as in: show_window.py magenta ff00ff 60x40+20+30
+commands: move X Y | resize W H | hide | show | iconify | mark | unmark | name CLASS
+          | property NAME HEX | owner ID | menu COLOUR X Y | dialog COLOUR X Y
+          | tool COLOUR X Y | close | quit
+A menu is a window that no window manager touches, without a word about whose it is. A dialog is
+transient for the window, a tool window for all windows of its group. All three are closed by close.
 A class may be bytes in hexadecimal digits, as in hex:c3bc00.
 After each it prints a line, once the X server has done it. The first line is the window's ID.
 """
 import re
 import sys
 
-from Xlib import X, Xatom, display
+from Xlib import X, Xatom, Xutil, display
+from Xlib.protocol import event
 
 name, colour, geometry = sys.argv[1:4]
 width, height, x, y = map(int, re.fullmatch(r"(\d+)x(\d+)\+(\d+)\+(\d+)", geometry).groups())
@@ -18,6 +24,8 @@ window = screen.screen().root.create_window(
     x, y, width, height, 0, screen.screen().root_depth, X.InputOutput, X.CopyFromParent,
     background_pixel=int(colour, 16))
 MARK = screen.intern_atom("_FRAMEBUS_PROTECTED")
+LEADER = screen.intern_atom("WM_CLIENT_LEADER")
+more = []
 
 
 def write_property(name, hexadecimal):
@@ -33,6 +41,28 @@ def set_class(name):
         window.set_wm_class(name, name)
 
 
+def open_window(kind, colour, x, y):
+    one = screen.screen().root.create_window(
+        x, y, 50, 40, 0, screen.screen().root_depth, X.InputOutput, X.CopyFromParent,
+        background_pixel=int(colour, 16), override_redirect=kind == "menu")
+    if kind == "dialog":
+        one.set_wm_transient_for(window)
+    elif kind == "tool":
+        one.set_wm_transient_for(screen.screen().root)
+        one.change_property(LEADER, Xatom.WINDOW, 32, [window.id])
+    one.set_wm_normal_hints(flags=Xutil.USPosition, x=x, y=y)
+    one.map()
+    more.append(one)
+
+
+def iconify():
+    message = event.ClientMessage(
+        window=window, client_type=screen.intern_atom("WM_CHANGE_STATE"),
+        data=(32, [Xutil.IconicState, 0, 0, 0, 0]))
+    screen.screen().root.send_event(
+        message, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+
+
 def do(verb, *words):
     numbers = [int(word) for word in words if re.fullmatch(r"-?\d+", word)]
     if verb == "move":
@@ -43,6 +73,15 @@ def do(verb, *words):
         window.unmap()
     elif verb == "show":
         window.map()
+    elif verb == "iconify":
+        iconify()
+    elif verb in ("menu", "dialog", "tool"):
+        open_window(verb, words[0], int(words[1]), int(words[2]))
+    elif verb == "owner":
+        window.set_wm_transient_for(screen.create_resource_object("window", int(words[0], 16)))
+    elif verb == "close":
+        while more:
+            more.pop().destroy()
     elif verb == "mark":
         window.change_property(MARK, Xatom.CARDINAL, 32, [1])
     elif verb == "unmark":
@@ -55,6 +94,8 @@ def do(verb, *words):
 
 
 set_class(name)
+if sys.argv[4:] == ["marked"]:
+    do("mark")
 do("show")
 print(hex(window.id), flush=True)
 for line in sys.stdin:

@@ -30,7 +30,7 @@ public struct PixelRect: Hashable, Sendable {
   }
 
   /// The smallest rectangle around both. Neither may be empty.
-  func spanning(_ other: PixelRect) -> PixelRect {
+  package func spanning(_ other: PixelRect) -> PixelRect {
     let left = min(x, other.x)
     let top = min(y, other.y)
     let right = max(x + width, other.x + other.width)

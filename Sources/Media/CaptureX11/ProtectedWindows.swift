@@ -1,31 +1,7 @@
 #if Media
   import CXCB
   import FrameBus
-
-  /// The windows that no frame may show: those that a user names, and those that request it by the
-  /// property `_FRAMEBUS_PROTECTED`.
-  public struct ProtectionRule: Hashable, Sendable {
-    /// Names of programs: either of the two that `xprop WM_CLASS` shows.
-    public var programs: Set<String> = []
-    /// Windows by their X id.
-    public var windows: Set<UInt32> = []
-
-    public init() {}
-
-    /// Parses a window's ID (`0x2a00007`), the name of a program, or `marked` for only the windows
-    /// that have the property.
-    public mutating func add(_ text: String) {
-      if text == Self.markedAlone { return }
-      if text.hasPrefix("0x"), let id = UInt32(text.dropFirst(2), radix: 16) {
-        windows.insert(id)
-      } else {
-        programs.insert(text)
-      }
-    }
-
-    public static let markedAlone = "marked"
-    static let property = "_FRAMEBUS_PROTECTED"
-  }
+  import Platform
 
   /// The areas of the windows that must not be seen.
   ///
@@ -34,28 +10,50 @@
   /// ``refresh()`` and the answer (``isCurrent``), and otherwise has to be made again. What other
   /// clients do to windows that are not protected costs a look at those windows, and no frame.
   ///
-  /// A compositor paints later than the server tells: while it animates a window that goes or
-  /// moves, and in its overviews, it shows what this cannot know of.
+  /// A compositor paints later than the server tells. So areas stay black for a moment after a
+  /// window has left them, and while it may animate a window that is iconified or restored, whose
+  /// way only the compositor knows, there are no frames (``isUndecided``). Its overviews show what
+  /// this cannot know of.
   struct ProtectedWindows: ~Copyable {
     private let connection: XConnection
     /// Which all places are counted from.
     private let target: CaptureTarget
     private let rule: ProtectionRule
-    private let mark: xcb_atom_t
+    private let atoms: Atoms
     private let isNeeded: Bool
-    /// All windows in the target but those in hidden ones, each with what it lies in.
-    private var parents: [XWindow: XWindow] = [:]
-    /// What a target that is a window lies in, and itself.
-    private var around: Set<XWindow> = []
-    private var hidden: Set<XWindow> = []
-    /// The hidden windows and all that they lie in: who moves one of these may move them.
+    private var tree: WindowTree
+    /// The windows that the rule means.
+    private var named: Set<XWindow> = []
+    /// Those, and the windows that belong to them.
+    private var members: Set<XWindow> = []
+    /// The windows whose areas are black: members in the target and their frames, or the target.
+    private var black: Set<XWindow> = []
+    /// The black windows and all that they lie in: who moves one of these may move them.
     private var placing: Set<XWindow> = []
     /// Windows to be looked at, with all that lies in them.
     private var stale: Set<XWindow> = []
     private var needsSearch: Bool
+    private var needsFamily = false
     private var needsBounds = false
-    /// All of each window, also what others cover: what lies in front may be shaped or translucent.
+    /// Of the black windows, all of each, also what others cover: what lies in front may be shaped
+    /// or translucent.
+    private var bounds: Set<PixelRect> = []
+    private var trail = ProtectedTrail()
+    /// Where windows came through since the last look, in each parent.
+    private var passed: [XWindow: PixelRect] = [:]
+    /// A member was iconified or restored.
+    private var isAnimated = false
+    private var undecidedUntilNs: UInt64 = 0
+    /// In the target's pixels.
     private(set) var areas: [PixelRect] = []
+
+    private struct Atoms {
+      let mark: xcb_atom_t
+      let state: xcb_atom_t
+      let virtualRoots: xcb_atom_t
+      let compositor: xcb_atom_t
+      let relations: WindowRelations.Atoms
+    }
 
     /// The most windows that are searched. No server has as many in practice.
     private static let maximumWindowCount = 1 << 17
@@ -69,11 +67,29 @@
       self.rule = rule ?? ProtectionRule()
       isNeeded = rule != nil
       needsSearch = isNeeded
-      mark = try connection.atom(ProtectionRule.property)
+      tree = WindowTree(root: XWindow(target.screen.root), idMask: connection.setup.idMask)
+      let names = [
+        ProtectionRule.property, "WM_STATE", "_NET_VIRTUAL_ROOTS",
+        "_NET_WM_CM_S\(connection.screenNumber)",
+      ]
+      let numbers = try connection.atoms(names)
+      atoms = Atoms(
+        mark: numbers[0], state: numbers[1], virtualRoots: numbers[2], compositor: numbers[3],
+        relations: try WindowRelations.Atoms(connection))
     }
 
     /// Whether ``areas`` is true, as far as the server has told.
-    var isCurrent: Bool { !needsSearch && !needsBounds && stale.isEmpty }
+    var isCurrent: Bool {
+      !needsSearch && !needsFamily && !needsBounds && !isAnimated && stale.isEmpty
+    }
+
+    /// Whether a window may be seen at places that nobody can know: no frame may be published.
+    var isUndecided: Bool { undecidedUntilNs > monotonicNowNs() }
+
+    /// Whether an area is black that need not be any more.
+    var isOutdated: Bool { trail.hasExpired(nowNs: monotonicNowNs()) }
+
+    // MARK: Events
 
     mutating func note(_ event: XEvent) {
       guard isNeeded else { return }
@@ -81,90 +97,104 @@
       guard let window = event.window else { return }
       switch Int32(event.type) {
       case XCB_CREATE_NOTIFY:
-        if let parent = event.parent, isInside(parent) { place(window, in: parent) }
+        if let parent = event.parent, tree.contains(parent) { place(window, in: parent) }
       case XCB_REPARENT_NOTIFY:
-        // What a target that is a window lies in may be another now.
-        if target.isWindow { needsSearch = true }
+        if !named.isEmpty { needsFamily = true }
         if let parent = event.parent { place(window, in: parent) }
-      case XCB_PROPERTY_NOTIFY:
-        guard event.atom == mark || event.atom == XCB_ATOM_WM_CLASS.rawValue else { return }
-        if around.contains(window) { needsSearch = true }
-        if parents[window] != nil { stale.insert(window) }
+      case XCB_PROPERTY_NOTIFY: if let atom = event.atom { note(atom, of: window) }
       case XCB_DESTROY_NOTIFY: forget(window)
-      default: if placing.contains(window) { needsBounds = true }
+      default:
+        // Whether a menu is one may have been set since it was made.
+        if event.type == XCB_MAP_NOTIFY, tree.relations[window] != nil { stale.insert(window) }
+        guard placing.contains(window) else { return }
+        needsBounds = true
+        if let area = event.area, let parent = tree.parents[window], window != target.window {
+          passed[parent] = passed[parent]?.spanning(area) ?? area
+        }
       }
     }
 
-    private func isInside(_ window: XWindow) -> Bool {
-      window == target.window || parents[window] != nil
+    private mutating func note(_ atom: xcb_atom_t, of window: XWindow) {
+      if atom == atoms.virtualRoots, window == tree.root { needsSearch = true }
+      if atom == atoms.state, members.contains(window) { isAnimated = true }
+      if atom == atoms.mark || atom == XCB_ATOM_WM_CLASS.rawValue
+        ? tree.parents[window] != nil
+        : atoms.relations.contains(atom) && tree.relations[window] != nil
+      {
+        stale.insert(window)
+      }
     }
 
     private mutating func place(_ window: XWindow, in parent: XWindow) {
-      parents[window] = parent
+      tree.parents[window] = parent
       stale.insert(window)
       if placing.contains(window) { needsBounds = true }
     }
 
     private mutating func forget(_ window: XWindow) {
-      parents[window] = nil
+      tree.remove(window)
       stale.remove(window)
-      if hidden.remove(window) != nil { needsBounds = true }
+      named.remove(window)
+      if members.contains(window) || black.contains(window) { needsFamily = true }
     }
 
     /// Whether events of a window are wanted here, so that nobody else may ask for none.
-    func watches(_ window: XWindow) -> Bool { isInside(window) || around.contains(window) }
-
-    /// Brings ``areas`` up to date.
-    /// - Returns: whether they are others than before.
-    mutating func refresh() throws(ScreenError) -> Bool {
-      if isCurrent { return false }
-      if needsSearch { try searchAll() }
-      try search(stale)
-      stale = []
-      guard needsBounds else { return false }
-      needsBounds = false
-      let before = areas
-      areas = try bounds()
-      findPlacing()
-      return areas != before
-    }
+    func watches(_ window: XWindow) -> Bool { isNeeded && tree.contains(window) }
 
     /// Asks for no more events, which would pile up in the server while nobody reads them. The next
     /// ``refresh()`` begins anew.
     mutating func rest() {
       guard isNeeded else { return }
-      for window in [target.window] + parents.keys + around { window.watch(false, by: connection) }
-      parents = [:]
-      around = []
+      for window in [tree.root] + tree.parents.keys { window.watch(false, by: connection) }
+      tree = WindowTree(root: tree.root, idMask: tree.idMask)
       needsSearch = true
       connection.flush()
     }
 
-    private mutating func searchAll() throws(ScreenError) {
-      let former = Set(parents.keys).union(around)
-      parents = [:]
-      around = []
-      hidden = []
-      needsSearch = false
-      needsBounds = true
-      // Watched before it is looked at, so that no change falls between.
-      target.window.watch(by: connection)
-      try searchOutwards()
-      let family = try XWindow.family(target.window.askFamily(connection), connection)
-      stale = Set(family?.children ?? [])
+    // MARK: Looking
+
+    /// Brings ``areas`` up to date.
+    /// - Returns: whether they are others than before.
+    mutating func refresh() throws(ScreenError) -> Bool {
+      if isCurrent, !isOutdated { return false }
+      if needsSearch { try searchAll() }
       try search(stale)
       stale = []
-      for window in former where !watches(window) { window.watch(false, by: connection) }
+      if needsFamily { findFamily() }
+      if isAnimated { try awaitCompositor() }
+      let nowNs = monotonicNowNs()
+      if needsBounds { try findBounds(nowNs) }
+      trail.removeExpired(nowNs: nowNs)
+      let before = areas
+      areas = bounds.union(trail.areas).sorted {
+        ($0.y, $0.x, $0.height, $0.width) < ($1.y, $1.x, $1.height, $1.width)
+      }
+      return areas != before
     }
 
-    /// A window that is captured alone is hidden as a whole if it, or what it lies in, is.
-    private mutating func searchOutwards() throws(ScreenError) {
-      guard target.isWindow else { return }
-      try target.window.forEachAround(connection, on: target.screen) { window throws(ScreenError) in
-        window.watch(by: connection)
-        around.insert(window)
-        if try hides(window) { hidden.insert(target.window) }
-      }
+    /// A compositor shows the way between a window and its icon; without one there is none.
+    private mutating func awaitCompositor() throws(ScreenError) {
+      isAnimated = false
+      guard try connection.isOwned(selection: atoms.compositor) else { return }
+      undecidedUntilNs = monotonicNowNs() + ProtectedTrail.durationNs
+    }
+
+    private mutating func searchAll() throws(ScreenError) {
+      let former = tree.parents.keys
+      tree = WindowTree(root: tree.root, idMask: tree.idMask)
+      named = []
+      needsSearch = false
+      needsFamily = true
+      // Watched before it is looked at, so that no change falls between.
+      tree.root.watch(by: connection)
+      let virtualRoots = try tree.root.property(atoms.virtualRoots, connection) ?? []
+      tree.virtualRoots = Set(XWindow.words(of: virtualRoots).map(XWindow.init))
+      let family = try XWindow.family(tree.root.askFamily(connection), connection)
+      stale = Set(family?.children ?? [])
+      for child in stale { tree.parents[child] = tree.root }
+      try search(stale)
+      stale = []
+      for window in former where !tree.contains(window) { window.watch(false, by: connection) }
     }
 
     /// Looks at windows, and at all that lies in them and is not known yet. Of many at once, as
@@ -176,7 +206,7 @@
         rest.removeLast(asked.count)
         for questions in asked {
           rest += try take(questions)
-          guard parents.count <= Self.maximumWindowCount else {
+          guard tree.parents.count <= Self.maximumWindowCount else {
             throw .tooManyWindows(display: connection.display)
           }
         }
@@ -188,16 +218,19 @@
       let mark: XWindow.Question
       let names: XWindow.Question?
       let family: XWindow.Question
+      let relations: WindowRelations.Questions?
     }
 
     private func ask(_ window: XWindow) -> Questions {
       // Watched before it is looked at, so that no change falls between.
       window.watch(by: connection)
       return Questions(
-        window: window, mark: window.askProperty(mark, connection),
+        window: window, mark: window.askProperty(atoms.mark, connection),
         names: rule.programs.isEmpty
           ? nil : window.askProperty(XCB_ATOM_WM_CLASS.rawValue, connection),
-        family: window.askFamily(connection))
+        family: window.askFamily(connection),
+        relations: tree.isTopLevel(window)
+          ? WindowRelations.ask(window, atoms.relations, connection) : nil)
     }
 
     /// - Returns: the windows that were found in it.
@@ -207,28 +240,35 @@
       let mark = try XWindow.property(questions.mark, connection)
       var names: [UInt8]?
       if let question = questions.names { names = try XWindow.property(question, connection) }
-      guard let family = try XWindow.family(questions.family, connection),
-        let parent = family.parent
-      else {
+      let family = try XWindow.family(questions.family, connection)
+      var relations: WindowRelations?
+      if let asked = questions.relations {
+        relations = try WindowRelations.take(asked, connection)
+      }
+      guard let family, let parent = family.parent else {
         forget(window)
         return []
       }
-      parents[window] = parent
-      // What lies within a protected window is covered with it.
+      tree.parents[window] = parent
       if hides(window, mark: mark, names: names) {
-        if hidden.insert(window).inserted { needsBounds = true }
-        return []
+        if named.insert(window).inserted { needsFamily = true }
+      } else if named.remove(window) != nil {
+        needsFamily = true
       }
-      if hidden.remove(window) != nil { needsBounds = true }
-      let found = family.children.filter { parents[$0] == nil }
-      for child in family.children { parents[child] = window }
+      if tree.relations[window] != relations {
+        tree.relations[window] = relations
+        if !named.isEmpty { needsFamily = true }
+      }
+      let found = family.children.filter { tree.parents[$0] == nil }
+      for child in family.children { tree.parents[child] = window }
       return found
     }
 
     /// Whether a window is one of those that must not be seen.
     func hides(_ window: XWindow) throws(ScreenError) -> Bool {
       guard isNeeded else { return false }
-      let mark = try window.property(mark, connection)
+      if members.contains(window) { return true }
+      let mark = try window.property(atoms.mark, connection)
       let names =
         rule.programs.isEmpty
         ? nil : try window.property(XCB_ATOM_WM_CLASS.rawValue, connection)
@@ -243,26 +283,53 @@
       }
     }
 
-    private func bounds() throws(ScreenError) -> [PixelRect] {
-      var areas: [PixelRect] = []
-      var rest = Array(hidden)
-      while !rest.isEmpty {
-        let asked = rest.suffix(Self.batch).map { $0.askBounds(on: target.window, connection) }
-        rest.removeLast(asked.count)
-        for question in asked {
-          if let area = try XWindow.bounds(question, connection) { areas.append(area) }
+    // MARK: Places
+
+    private mutating func findFamily() {
+      needsFamily = false
+      needsBounds = true
+      let family = ProtectedFamily(of: named, in: tree)
+      members = family.members
+      // A window that is captured alone is black as a whole if it is protected, or lies in one.
+      let isWhole =
+        target.isWindow
+        && (family.frames.contains(target.window)
+          || !members.isDisjoint(with: tree.windows(around: target.window)))
+      black =
+        isWhole
+        ? [target.window]
+        : tree.windows(among: members.union(family.frames), inside: target.window)
+      placing = []
+      for window in black {
+        var next: XWindow? = window
+        while let current = next, placing.insert(current).inserted {
+          next = current == target.window ? nil : tree.parents[current]
         }
       }
-      areas.sort { ($0.y, $0.x, $0.height, $0.width) < ($1.y, $1.x, $1.height, $1.width) }
-      return areas
     }
 
-    private mutating func findPlacing() {
-      placing = []
-      for window in hidden {
-        var next: XWindow? = window
-        while let current = next, placing.insert(current).inserted { next = parents[current] }
+    private mutating func findBounds(_ nowNs: UInt64) throws(ScreenError) {
+      needsBounds = false
+      let former = bounds
+      bounds = []
+      var rest = Array(black)
+      while !rest.isEmpty {
+        let windows = rest.suffix(Self.batch)
+        rest.removeLast(windows.count)
+        let asked = windows.map { $0.askBounds(on: target.window, connection) }
+        for (window, question) in zip(windows, asked) {
+          guard let area = try XWindow.bounds(question, connection) else { continue }
+          bounds.insert(tree.relations[window]?.framed(area) ?? area)
+        }
       }
+      for area in former.subtracting(bounds) { trail.add(area, nowNs: nowNs) }
+      for (parent, area) in passed {
+        guard let (x, y) = try parent.origin(on: target.window, connection) else { continue }
+        let place = PixelRect(
+          x: area.x + x, y: area.y + y, width: area.width, height: area.height)
+        trail.add(place, nowNs: nowNs)
+      }
+      passed = [:]
     }
   }
 #endif

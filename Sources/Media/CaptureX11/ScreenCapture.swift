@@ -62,7 +62,10 @@
         try readEvents()
         if needsCheck { try check(&publisher) }
         if presence == .gone { return }
-        if let tell = session.frontChanged { try focus.refresh(except: protection, tell) }
+        if let tell = session.frontChanged, focus.isStale {
+          try refreshProtection()
+          try focus.refresh(except: protection, tell)
+        }
         if presence == .shown, try isFrameDue() {
           try publishFrame(with: &publisher)
         } else {
@@ -77,6 +80,13 @@
     private mutating func isFrameDue() throws(ScreenError) -> Bool {
       let isCursorMoved = options.drawsCursor ? try cursor.moveIfNeeded() : false
       return isDamaged || owesFrame || isCursorMoved || !protection.isCurrent
+        || protection.isOutdated
+    }
+
+    private mutating func refreshProtection() throws(ScreenError) {
+      guard try protection.refresh() else { return }
+      changes = .full
+      owesFrame = true
     }
 
     /// Blocks, without any timer, while nobody subscribes. False: the run is over.
@@ -213,12 +223,12 @@
       changes.insert(cursor.drawnBounds)
     }
 
-    /// - Returns: false if the target became another: what was written, if anything, is not to be
-    ///   published.
+    /// - Returns: false if the target became another, or a protected window may be anywhere: what
+    ///   was written, if anything, is not to be published.
     private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       for _ in 0..<Self.grabAttempts {
         if try attemptGrab(into: &loan) { return true }
-        if needsCheck { return false }
+        if needsCheck || protection.isUndecided { return false }
       }
       // Somebody moves them without rest. For a moment nobody can.
       let connection = screen.connection
@@ -235,7 +245,8 @@
     private mutating func attemptGrab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       // What changed before this attempt is in its picture.
       changes.formUnion(try takeChangesMeanwhile())
-      if try protection.refresh() { changes = .full }
+      try refreshProtection()
+      if protection.isUndecided { return false }
       return try grabOnce(into: &loan)
     }
 

@@ -15,7 +15,7 @@
     /// The window in front, whose properties may change while it is. Not the target, which is
     /// watched anyhow.
     private var followed: XWindow?
-    private var isStale = true
+    private(set) var isStale = true
     private var reported: ApplicationID?
 
     init(on target: CaptureTarget) throws(ScreenError) {
@@ -27,7 +27,10 @@
         try connection.atom("_KDE_NET_WM_DESKTOP_FILE"),
       ]
       let mark = try connection.atom(ProtectionRule.property)
-      deciding = Set(entries + [activeWindow, mark, XCB_ATOM_WM_CLASS.rawValue])
+      deciding = Set(
+        entries + [
+          activeWindow, mark, XCB_ATOM_WM_CLASS.rawValue, XCB_ATOM_WM_TRANSIENT_FOR.rawValue,
+        ])
     }
 
     /// Asks to be told of changes. What there is now is looked at too.
@@ -83,11 +86,9 @@
 
     private func frontWindow() throws(ScreenError) -> XWindow? {
       if target.isWindow { return target.window }
-      guard let value = try target.window.property(activeWindow, connection), value.count == 4
-      else { return nil }
-      // SAFETY: any four bytes are a number, which the server has in this machine's order.
-      let id = unsafe value.withUnsafeBytes { unsafe $0.loadUnaligned(as: xcb_window_t.self) }
-      return id == 0 ? nil : XWindow(id)
+      let value = try target.window.property(activeWindow, connection) ?? []
+      guard value.count == 4, let id = XWindow.words(of: value).first, id != 0 else { return nil }
+      return XWindow(id)
     }
 
     /// What the window says of itself, if it says anything that can be shown.

@@ -18,6 +18,7 @@
     let setup: XSetup
     /// The screen that the display's name means, or the first one.
     let screen: XSetup.Screen
+    let screenNumber: Int
     /// When the server is given up.
     private let deadline: Deadline
     /// Events that came before an answer.
@@ -38,9 +39,9 @@
       }
       do throws(ScreenError) {
         setup = unsafe try Self.setup(pointer, display)
-        guard let first = setup.screens.first else { throw .malformed(request: "the connection") }
-        screen =
-          setup.screens.indices.contains(Int(preferred)) ? setup.screens[Int(preferred)] : first
+        if setup.screens.isEmpty { throw .malformed(request: "the connection") }
+        screenNumber = setup.screens.indices.contains(Int(preferred)) ? Int(preferred) : 0
+        screen = setup.screens[screenNumber]
       } catch {
         unsafe xcb_disconnect(pointer)
         throw error
@@ -159,6 +160,14 @@
     func ungrabServer() {
       unsafe xcb_ungrab_server(pointer)
       flush()
+    }
+
+    /// Whether somebody owns a selection (ICCCM section 2).
+    func isOwned(selection: xcb_atom_t) throws(ScreenError) -> Bool {
+      let cookie = unsafe xcb_get_selection_owner(pointer, selection)
+      let reply: XReply<xcb_get_selection_owner_reply_t> = try reply(
+        to: "GetSelectionOwner", cookie.sequence)
+      return reply.value.owner != 0
     }
 
     // MARK: Events

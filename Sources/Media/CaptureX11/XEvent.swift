@@ -1,5 +1,6 @@
 #if Media
   import CXCB
+  import FrameBus
 
   /// What concerns us of an event.
   struct XEvent {
@@ -12,6 +13,8 @@
     private(set) var parent: XWindow?
     /// Of the window from now on, where the event tells of that.
     private(set) var outline: XWindow.Outline?
+    /// What the window covers of its parent from now on, where the event tells of that.
+    private(set) var area: PixelRect?
     /// More came than are kept: anything may have changed.
     private(set) var isOverflow = false
 
@@ -45,8 +48,13 @@
         parent = XWindow(word(3))
       case XCB_CONFIGURE_NOTIFY:
         window = XWindow(word(2))
-        outline = XWindow.Outline(
+        let outline = XWindow.Outline(
           width: Int(word(5) & 0xFFFF), height: Int(word(5) >> 16), border: Int(word(6) & 0xFFFF))
+        self.outline = outline
+        area = PixelRect(
+          x: Int(Int16(truncatingIfNeeded: word(4))),
+          y: Int(Int16(truncatingIfNeeded: word(4) >> 16)),
+          width: outline.width + 2 * outline.border, height: outline.height + 2 * outline.border)
       case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_GRAVITY_NOTIFY, XCB_DESTROY_NOTIFY:
         window = XWindow(word(2))
       default: break

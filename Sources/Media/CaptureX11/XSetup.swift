@@ -5,6 +5,8 @@
   /// Setup"). libxcb's own iterators believe every count in it; here each is checked.
   struct XSetup: Hashable, Sendable {
     var isLittleEndian: Bool
+    /// The bits of an ID that its client chooses; the others are the same in all of its IDs.
+    var idMask: UInt32
     /// Bits that a pixel of a depth takes in an image.
     var bitsPerPixel: [UInt8: UInt8] = [:]
     var screens: [Screen] = []
@@ -28,7 +30,7 @@
     private init(parsing bytes: [UInt8]) throws(FormatError) {
       var parser = ByteParser(bytes)
       try parser.skip(16)
-      let idMask = try parser.integer(UInt32.self)
+      idMask = try parser.integer(UInt32.self)
       try parser.skip(4)
       let vendorBytes = try parser.integer(UInt16.self)
       let longestRequest = try parser.integer(UInt16.self)

@@ -84,6 +84,16 @@
       }
     }
 
+    /// The numbers of a property, whatever format its writer named.
+    static func words(of value: [UInt8]) -> [UInt32] {
+      stride(from: 0, to: value.count - 3, by: 4).map { start in
+        // SAFETY: any four bytes are a number, which the server has in this machine's order.
+        unsafe value.withUnsafeBytes {
+          unsafe $0.loadUnaligned(fromByteOffset: start, as: UInt32.self)
+        }
+      }
+    }
+
     /// The two names of the program it belongs to, its own and that of its kind (WM_CLASS, ICCCM
     /// section 4.1.2.5).
     static func classNames(of value: [UInt8]) -> [ArraySlice<UInt8>] {
@@ -146,11 +156,11 @@
       }
     }
 
-    private func askAttributes(_ connection: XConnection) -> Question {
+    func askAttributes(_ connection: XConnection) -> Question {
       Question(unsafe xcb_get_window_attributes(connection.pointer, id).sequence)
     }
 
-    private static func attributes(
+    static func attributes(
       _ question: Question, _ connection: XConnection
     ) throws(ScreenError) -> xcb_get_window_attributes_reply_t? {
       try ifThere { () throws(ScreenError) in
@@ -189,10 +199,31 @@
     }
 
     func askBounds(on target: XWindow, _ connection: XConnection) -> BoundsQuestion {
-      let place = unsafe xcb_translate_coordinates(connection.pointer, id, target.id, 0, 0)
-      return BoundsQuestion(
+      BoundsQuestion(
         attributes: askAttributes(connection), size: askGeometry(connection),
-        place: Question(place.sequence))
+        place: askOrigin(on: target, connection))
+    }
+
+    private func askOrigin(on target: XWindow, _ connection: XConnection) -> Question {
+      Question(
+        unsafe xcb_translate_coordinates(connection.pointer, id, target.id, 0, 0).sequence)
+    }
+
+    private static func origin(
+      _ question: Question, _ connection: XConnection
+    ) throws(ScreenError) -> (x: Int, y: Int)? {
+      try ifThere { () throws(ScreenError) in
+        let reply: XReply<xcb_translate_coordinates_reply_t> = try connection.reply(
+          to: "TranslateCoordinates", question.sequence)
+        return (Int(reply.value.dst_x), Int(reply.value.dst_y))
+      }
+    }
+
+    /// Where it begins, without its border, on another window; nil if it is gone.
+    func origin(
+      on target: XWindow, _ connection: XConnection
+    ) throws(ScreenError) -> (x: Int, y: Int)? {
+      try Self.origin(askOrigin(on: target, connection), connection)
     }
 
     /// Where it lies on another window with its border, all of it, also what others cover. Nil if
@@ -201,18 +232,14 @@
       _ question: BoundsQuestion, _ connection: XConnection
     ) throws(ScreenError) -> PixelRect? {
       // All are taken, so that no reply stays behind.
-      let origin = try ifThere { () throws(ScreenError) in
-        let reply: XReply<xcb_translate_coordinates_reply_t> = try connection.reply(
-          to: "TranslateCoordinates", question.place.sequence)
-        return reply.value
-      }
+      let origin = try origin(question.place, connection)
       let state = try attributes(question.attributes, connection)?.map_state
       let size = try geometry(question.size, connection)
       guard let state, let size, let origin, state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
       else { return nil }
       let border = Int(size.border_width)
       return PixelRect(
-        x: Int(origin.dst_x) - border, y: Int(origin.dst_y) - border,
+        x: origin.x - border, y: origin.y - border,
         width: Int(size.width) + 2 * border, height: Int(size.height) + 2 * border)
     }
 
@@ -234,10 +261,17 @@
 
   extension XConnection {
     /// The number that the server has for a name.
-    func atom(_ name: String) throws(ScreenError) -> xcb_atom_t {
-      let cookie = unsafe xcb_intern_atom(pointer, 0, UInt16(name.utf8.count), name)
-      let reply: XReply<xcb_intern_atom_reply_t> = try reply(to: "InternAtom", cookie.sequence)
-      return reply.value.atom
+    func atom(_ name: String) throws(ScreenError) -> xcb_atom_t { try atoms([name])[0] }
+
+    /// The numbers that the server has for names.
+    func atoms(_ names: [String]) throws(ScreenError) -> [xcb_atom_t] {
+      let cookies = names.map { unsafe xcb_intern_atom(pointer, 0, UInt16($0.utf8.count), $0) }
+      var atoms: [xcb_atom_t] = []
+      for cookie in cookies {
+        let reply: XReply<xcb_intern_atom_reply_t> = try reply(to: "InternAtom", cookie.sequence)
+        atoms.append(reply.value.atom)
+      }
+      return atoms
     }
   }
 #endif

@@ -71,7 +71,8 @@ public struct CaptureOptions: ParsableArguments {
       "Black out windows of a program, or one window by its ID (0x…).",
       discussion: """
         The program is named as by `xprop WM_CLASS`. Windows with the X property \
-        _FRAMEBUS_PROTECTED are black too; “marked” selects only those. Costs one copy per frame.
+        _FRAMEBUS_PROTECTED are black too; “marked” selects only those. Their frames, menus, \
+        tooltips and dialogs are black with them. Costs one copy per frame.
         """,
       valueName: "window"))
   public var protect: [String] = []

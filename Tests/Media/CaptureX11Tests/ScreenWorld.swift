@@ -172,6 +172,21 @@ extension TakenFrame {
   }
 
   var magentaCount: Int { count(of: magenta) }
+
+  /// Whether it has no other colours.
+  func shows(only colors: Set<UInt32>) -> Bool { strange(to: colors) == nil }
+
+  /// A colour that is not among some.
+  func strange(to colors: Set<UInt32>) -> UInt32? {
+    var last: UInt32?
+    for index in 0..<width * height {
+      let color = rgb(bytes, index * 4)
+      if color == last { continue }
+      if !colors.contains(color) { return color }
+      last = color
+    }
+    return nil
+  }
 }
 
 private func rgb(_ bytes: [UInt8], _ offset: Int) -> UInt32 {

@@ -1,0 +1,26 @@
+#if Media
+  /// The windows that no frame may show: those that a user names, and those that request it by the
+  /// property `_FRAMEBUS_PROTECTED`; with each, its frame, menus, tooltips and dialogs.
+  public struct ProtectionRule: Hashable, Sendable {
+    /// Names of programs: either of the two that `xprop WM_CLASS` shows.
+    public var programs: Set<String> = []
+    /// Windows by their X id.
+    public var windows: Set<UInt32> = []
+
+    public init() {}
+
+    /// Parses a window's ID (`0x2a00007`), the name of a program, or `marked` for only the windows
+    /// that have the property.
+    public mutating func add(_ text: String) {
+      if text == Self.markedAlone { return }
+      if text.hasPrefix("0x"), let id = UInt32(text.dropFirst(2), radix: 16) {
+        windows.insert(id)
+      } else {
+        programs.insert(text)
+      }
+    }
+
+    public static let markedAlone = "marked"
+    static let property = "_FRAMEBUS_PROTECTED"
+  }
+#endif

@@ -1,0 +1,125 @@
+import Foundation
+import FrameBus
+import Platform
+import TestSupport
+import Testing
+
+/// What belongs to a protected window: its frame, menus, tooltips and dialogs.
+@Suite struct FrameProtectionTests {
+  private static let background: UInt32 = 0x112233
+  private static let plain: Set<UInt32> = [0, background]
+
+  /// A window manager draws the frame, and moves it when a window is iconified.
+  @Test(arguments: [["--backend", "shm"], ["--backend", "socket"]])
+  func titleIsBlackWhileTheWindowMovesAndIsIconified(backend: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let desktop = try Desktop(on: world.screen)
+      try world.paint("#112233")
+      let capture = try world.capture(
+        ["--no-cursor", "--protect", "secret", "--fps", "60"] + backend, window: nil)
+      let watch = try FrameWatch(world, for: Self.plain)
+      try watch.wait { $0.shows(only: [Self.background]) }
+      let window = try ShownWindow("secret", "60x40+20+30", on: world.screen)
+      let withTitle = 60 * (40 + 15)
+      try watch.wait { $0.count(of: 0) > withTitle }
+      for step in 0..<20 {
+        try window.perform("move \(step * 12) \(step * 8)")
+        if step % 4 == 0 { try window.perform("resize \(60 + step) 40") }
+      }
+      try window.perform("iconify")
+      try watch.wait { $0.count(of: 0) == 0 }
+      try window.perform("show")
+      try watch.wait { $0.count(of: 0) > withTitle }
+      try window.close()
+      try watch.wait { $0.count(of: 0) == 0 }
+      try watch.end()
+      _ = desktop
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func menusAndDialogsOfAProtectedWindowAreBlack(isManaged: Bool) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
+      try world.paint("#112233")
+      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
+      let watch = try FrameWatch(world, for: Self.plain)
+      try watch.wait { $0.shows(only: [Self.background]) }
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      for kind in ["menu", "dialog", "tool"] {
+        try window.perform("\(kind) 00ffff 230 150")
+        try watch.wait { $0.pixel(255, 180) == 0 }
+        try window.perform("close")
+        try watch.wait { $0.pixel(255, 180) == Self.background }
+      }
+      try watch.end()
+      _ = desktop
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  @Test func menusAndDialogsOfOtherWindowsAreVisible() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let secret = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      let other = try ShownWindow("two", "60x40+20+130", color: "445566", on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "marked")
+      var subscriber = try world.subscriber()
+      try other.perform("menu 00ffff 100 10")
+      try other.perform("dialog 00ff00 160 10")
+      try other.perform("tool ffff00 220 10")
+      _ = try subscriber.take { frame in
+        #expect(frame.magentaCount == 0)
+        return [0x00FFFF, 0x00FF00, 0xFFFF00].allSatisfy { frame.count(of: $0) == 50 * 40 }
+      }
+      _ = secret
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// A dialog has no mark of its own.
+  @Test func dialogOfAProtectedWindowIsBlackWhenCapturedAlone() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      try window.perform("dialog 00ffff 100 100")
+      let dialog = try ShownWindow("two", "60x40+20+130", color: "445566", on: world.screen)
+      try dialog.perform("owner \(window.id)")
+      let capture = try world.capture(
+        ["--no-cursor", "--protect", "marked"], window: dialog)
+      var subscriber = try world.subscriber(start: .oldest)
+      #expect(try subscriber.take()?.count(of: 0) == 60 * 40)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// A compositor shows windows where they no longer are, and their way to an icon.
+  @Test func animationsOfACompositorAreNotSeen() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let desktop = try Desktop(on: world.screen)
+      try world.paint("#112233")
+      let compositor = try Compositor(on: world.screen)
+      let capture = try world.capture("--no-cursor", "--protect", "secret", "--fps", "60")
+      // It paints the background itself, in grey.
+      let colors = Self.plain.union([0x808080])
+      let watch = try FrameWatch(world, for: colors)
+      try watch.wait { $0.shows(only: colors.subtracting([0])) }
+      let window = try ShownWindow("secret", "60x40+20+30", on: world.screen)
+      try watch.wait { $0.count(of: 0) > 60 * 55 }
+      try window.perform("move 200 100")
+      try window.perform("iconify")
+      try watch.wait { $0.count(of: 0) == 0 }
+      try window.perform("show")
+      try watch.wait { $0.count(of: 0) > 60 * 55 }
+      try window.close()
+      try watch.wait { $0.count(of: 0) == 0 }
+      try watch.end()
+      _ = (desktop, compositor)
+      try capture.end(with: SIGTERM)
+    }
+  }
+}
