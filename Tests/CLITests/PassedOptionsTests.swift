@@ -23,7 +23,8 @@ import Testing
       options: [
         "--stream=s", "--fps=30000/1001", "--size=64x48+1+2", "--sound=none", "--kind=mic",
         "--silence=7", "--frames=3", "--duration=0.1", "--backend=socket", "--protect=a",
-        "--protect=0x1", "--orientation=6", "--session=0123456789abcdef", "--no-cursor", "--force",
+        "--protect=0x1", "--orientation=6", "--while-saver=inhibit",
+        "--session=0123456789abcdef", "--no-cursor", "--force",
       ], operands: ["screen:1"]),
     Example(type: CaptureOptions.self, options: ["--isolate"], operands: ["-x"]),
     Example(

@@ -60,7 +60,8 @@ final class RoleStarter: Sendable {
   // MARK: The roles
 
   func startCapture() throws(BroadcastError) -> RoleProcess {
-    var options: [String] = []
+    // A broadcast lasts, even if nobody touches the keyboard.
+    var options = ["--while-saver=inhibit"]
     if let rate = manifest.format.framesPerSecond { options.append("--fps=\(rate)") }
     if let width = manifest.format.width, let height = manifest.format.height,
       request.source.hasPrefix("test")

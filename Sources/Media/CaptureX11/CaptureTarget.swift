@@ -116,7 +116,7 @@
     /// Looks what there is to grab.
     /// - Parameter protection: what it watches is watched on.
     func check(besides protection: borrowing ProtectedWindows) throws(ScreenError) -> Presence {
-      if try screen.isSaverOn() { return .hidden }
+      if try screen.isHiddenBySaver() { return .hidden }
       guard isWindow else { return .shown }
       // Watched before it is looked at, so that no change falls between.
       try watchWindow(besides: protection)

@@ -14,6 +14,7 @@
     let cursorEvent: UInt8
     let resizeEvent: UInt8?
     let saverEvent: UInt8?
+    private let saver: SaverPolicy
 
     /// The masks of red, green and blue in a 32-bit pixel.
     static let colorMasks: [UInt32] = [0xFF0000, 0xFF00, 0xFF]
@@ -21,11 +22,13 @@
     /// - Parameters:
     ///   - needsSharedMemory: whether the server must have MIT-SHM with descriptors.
     ///   - sharesPools: whether the server is to draw into the stream's pools.
+    ///   - saver: what to do about the screen saver.
     ///   - deadline: when to stop waiting for the server.
     init(
       display: String?, allowsWayland: Bool, needsSharedMemory: Bool, sharesPools: Bool,
-      until deadline: Deadline
+      saver: SaverPolicy, until deadline: Deadline
     ) throws(ScreenError) {
+      self.saver = saver
       connection = try XConnection(display: display, until: deadline)
       let name = connection.display
       if !allowsWayland, try Self.isXwayland(connection) { throw .wayland(display: name) }
@@ -81,13 +84,26 @@
       connection.flush()
     }
 
-    /// Whether the screen saver is on: the screen is off or locked.
-    func isSaverOn() throws(ScreenError) -> Bool {
-      if saverEvent == nil { return false }
+    /// Whether nobody sees the screen, because its saver is on. Blanking hides the picture on a
+    /// monitor alone: a server that cannot turn one off (DPMS), such as Xvfb, has none.
+    func isHiddenBySaver() throws(ScreenError) -> Bool {
+      if saverEvent == nil || saver == .capture { return false }
       let cookie = unsafe xcb_screensaver_query_info(connection.pointer, root)
       let reply: XReply<xcb_screensaver_query_info_reply_t> = try connection.reply(
         to: "MIT-SCREEN-SAVER QueryInfo", cookie.sequence)
-      return reply.value.state == UInt8(XCB_SCREENSAVER_STATE_ON.rawValue)
+      guard reply.value.state == UInt8(XCB_SCREENSAVER_STATE_ON.rawValue) else { return false }
+      let isBlank = reply.value.kind == UInt8(XCB_SCREENSAVER_KIND_BLANKED.rawValue)
+      if !isBlank { return true }
+      return try connection.firstEvent(of: "DPMS") != nil
+    }
+
+    /// Begins or ends keeping the saver off, where the policy says so. The server ends it too when
+    /// the connection goes.
+    func inhibitSaver(_ isWanted: Bool) {
+      guard saver == .inhibit, saverEvent != nil else { return }
+      // SAFETY: the connection is open as long as self lives.
+      unsafe xcb_screensaver_suspend(connection.pointer, isWanted ? 1 : 0)
+      connection.flush()
     }
 
     private static func requireSharedMemory(_ connection: XConnection) throws(ScreenError) {

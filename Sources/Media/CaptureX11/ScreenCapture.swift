@@ -97,10 +97,12 @@
         focus.rest()
         target.rest()
         protection.rest()
+        screen.inhibitSaver(false)
         isIdle = true
         guard session.waitForSubscriber(of: publisher) else { return false }
         isIdle = false
         needsCheck = true
+        screen.inhibitSaver(true)
         if session.frontChanged != nil { focus.watch() }
         if options.drawsCursor {
           cursor.watch(true)

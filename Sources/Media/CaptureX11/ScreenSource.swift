@@ -21,6 +21,8 @@
     public var protection: ProtectionRule?
     /// The picture's orientation in the metadata.
     public var orientation = Orientation.up
+    /// What to do about the screen saver.
+    public var whileSaver = SaverPolicy.pause
     /// Whether to capture an X server that belongs to a Wayland session.
     public var allowsWayland = false
 
@@ -95,7 +97,8 @@
               try RootScreen(
                 display: options.display, allowsWayland: options.allowsWayland,
                 needsSharedMemory: options.backend != .socket,
-                sharesPools: options.backend == .shm, until: session.deadline)
+                sharesPools: options.backend == .shm, saver: options.whileSaver,
+                until: session.deadline)
             })
         }
       } catch { throw .system(error) }

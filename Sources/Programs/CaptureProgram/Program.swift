@@ -50,6 +50,7 @@ import FrameBus
       options.drawsCursor = !capture.noCursor
       options.allowsWayland = capture.force
       options.orientation = capture.pictureOrientation
+      options.whileSaver = SaverPolicy(rawValue: capture.whileSaver) ?? .pause
       if !capture.protect.isEmpty {
         var rule = ProtectionRule()
         capture.protect.forEach { rule.add($0) }

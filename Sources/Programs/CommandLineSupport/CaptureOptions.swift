@@ -79,6 +79,17 @@ public struct CaptureOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "While the screen saver is on: pause, capture or inhibit.",
+      discussion: """
+        pause publishes nothing, capture what the screen shows; inhibit keeps the X server's \
+        saver off while there are subscribers. The default is pause, and inhibit in a broadcast. \
+        A screen without a monitor (Xvfb) is captured while it is blank.
+        """,
+      valueName: "policy"))
+  public var whileSaver: String = "pause"
+
+  @Option(
+    help: ArgumentHelp(
       "Orientation of the picture, 1 to 8 as in EXIF.",
       discussion: "For a screen or test pattern; 1 is upright.",
       valueName: "n"))
@@ -106,6 +117,9 @@ public struct CaptureOptions: ParsableArguments {
     }
     guard ["shm", "socket"].contains(backend) else {
       throw ValidationError("--backend \(backend): use shm or socket")
+    }
+    guard ["pause", "capture", "inhibit"].contains(whileSaver) else {
+      throw ValidationError("--while-saver \(whileSaver): use pause, capture or inhibit")
     }
     if Orientation(rawValue: orientation) == nil {
       throw ValidationError("--orientation \(orientation): use 1 to 8")
