@@ -3,7 +3,7 @@
 
 usage: show_window.py CLASS COLOUR WxH+X+Y [marked]
 as in: show_window.py magenta ff00ff 60x40+20+30
-commands: move X Y | resize W H | hide | show | iconify | mark | unmark | name CLASS
+commands: move X Y | resize W H | redraw W H | hide | show | iconify | mark | unmark | name CLASS
           | property NAME HEX | owner ID | menu COLOUR X Y | dialog COLOUR X Y
           | tool COLOUR X Y | close | quit
 A menu is a window that no window manager touches, without a word about whose it is. A dialog is
@@ -55,6 +55,17 @@ def open_window(kind, colour, x, y):
     more.append(one)
 
 
+def redraw(width, height):
+    """Resizes the window, which the server makes white, and draws it in pieces."""
+    window.change_attributes(background_pixel=0xFFFFFF)
+    window.configure(width=width, height=height)
+    ink = window.create_gc(foreground=int(colour, 16))
+    for row in range(height):
+        window.fill_rectangle(ink, 0, row, width, 1)
+        screen.sync()
+    ink.free()
+
+
 def iconify():
     message = event.ClientMessage(
         window=window, client_type=screen.intern_atom("WM_CHANGE_STATE"),
@@ -69,6 +80,8 @@ def do(verb, *words):
         window.configure(x=numbers[0], y=numbers[1])
     elif verb == "resize":
         window.configure(width=numbers[0], height=numbers[1])
+    elif verb == "redraw":
+        redraw(numbers[0], numbers[1])
     elif verb == "hide":
         window.unmap()
     elif verb == "show":

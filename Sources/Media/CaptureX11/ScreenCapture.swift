@@ -26,6 +26,9 @@
     /// it and the grab itself.
     private var changesMeanwhile: ScreenDamage.Pending?
     private var presence = CaptureTarget.Presence.shown
+    private var transition = ScreenTransition()
+    /// Why subscribers receive no frames, as far as they were told.
+    private var pauseReason: PauseReason?
     /// Its size or presence may be another now.
     private var needsCheck = true
     /// The next frame is published even if the screen has not changed.
@@ -62,11 +65,13 @@
         try readEvents()
         if needsCheck { try check(&publisher) }
         if presence == .gone { return }
+        if transition.isActive { try followTransition() }
+        tellWhetherPaused(&publisher)
         if let tell = session.frontChanged, focus.isStale {
           try refreshProtection()
           try focus.refresh(except: protection, tell)
         }
-        if presence == .shown, try isFrameDue() {
+        if pauseReason == nil, try isFrameDue() {
           try publishFrame(with: &publisher)
         } else {
           session.countUnchanged()
@@ -131,21 +136,34 @@
       if screen.connection.isBroken { throw .serverGone(display: screen.connection.display) }
     }
 
-    /// Looks whether the target is there, and tells subscribers where that is new.
+    /// Looks whether the target is there, and how large.
     private mutating func check(_ publisher: inout Publisher) throws(ScreenError) {
       needsCheck = false
       let before = presence
       presence = try target.check(besides: protection)
       if presence == .gone { return }
       try followResize(&publisher)
-      guard presence != before else { return }
-      if presence == .shown {
-        publisher.resume()
-        owesFrame = true
-        changes = .full
-      } else {
-        publisher.pause(.unavailable)
-      }
+      if presence == .shown, before != .shown { transition.begin(nowNs: monotonicNowNs()) }
+    }
+
+    /// Ends the transition once nobody draws any more.
+    private mutating func followTransition() throws(ScreenError) {
+      let nowNs = monotonicNowNs()
+      if try !damage.region(of: damage.take()).isEmpty { transition.noteDrawing(nowNs: nowNs) }
+      transition.endIfQuiet(nowNs: nowNs)
+    }
+
+    /// Tells subscribers why they receive no frames, or that they do again.
+    private mutating func tellWhetherPaused(_ publisher: inout Publisher) {
+      let isChanging = transition.isActive || protection.isUndecided
+      let reason: PauseReason? =
+        presence == .hidden ? .unavailable : isChanging ? .transition : nil
+      guard reason != pauseReason else { return }
+      pauseReason = reason
+      if let reason { return publisher.pause(reason) }
+      publisher.resume()
+      owesFrame = true
+      changes = .full
     }
 
     /// Adopts the target's new size, with a new pool if the slots are too small for it.
@@ -163,8 +181,7 @@
       }
       area = newArea
       privateSegment = nil
-      owesFrame = true
-      changes = .full
+      transition.begin(nowNs: monotonicNowNs())
     }
 
     private mutating func publishFrame(with publisher: inout Publisher) throws(ScreenError) {

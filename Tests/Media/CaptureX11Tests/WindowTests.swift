@@ -96,7 +96,29 @@ import Testing
       try events.wait(for: .paused(.unavailable)) { _ = try subscriber.take(within: $0) }
       try window.perform("show")
       #expect(try subscriber.take()?.magentaCount == 60 * 40)
-      #expect(events.all == [.paused(.unavailable), .resumed])
+      #expect(events.all == [.paused(.unavailable), .paused(.transition), .resumed])
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// A program draws after its window has another size; until then the server shows white.
+  @Test(arguments: [[], ["--isolate"]])
+  func noFrameShowsAWindowThatIsNotDrawnYet(options: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
+      let capture = try world.capture(["--no-cursor", "--fps", "120"] + options, window: window)
+      let events = StreamEvents()
+      var subscriber = try world.subscriber { events.add($0) }
+      _ = try subscriber.take { _ in true }
+      for width in [90, 70, 110] {
+        try window.perform("redraw \(width) 50")
+        _ = try subscriber.take { frame in
+          #expect(frame.magentaCount == frame.width * frame.height)
+          return frame.width == width
+        }
+      }
+      #expect(events.all.starts(with: [.paused(.transition), .resumed]))
       try capture.end(with: SIGTERM)
     }
   }
