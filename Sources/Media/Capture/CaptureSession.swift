@@ -20,6 +20,8 @@ public final class CaptureSession: Sendable {
   public let streamChanged: (@Sendable (StreamChange) -> Void)?
   /// Called when sound is switched off or on.
   public let soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)?
+  /// Called with what the user should know of the capture.
+  public let noticed: (@Sendable (String) -> Void)?
   /// Called when another application becomes the front application; must not block.
   package let frontChanged: (@Sendable (ApplicationID?) -> Void)?
   public let startedAtNs = monotonicNowNs()
@@ -35,6 +37,7 @@ public final class CaptureSession: Sendable {
     frameLimit: UInt64? = nil,
     duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil,
     soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)? = nil,
+    noticed: (@Sendable (String) -> Void)? = nil,
     frontChanged: (@Sendable (ApplicationID?) -> Void)? = nil
   ) {
     self.group = group
@@ -44,6 +47,7 @@ public final class CaptureSession: Sendable {
     self.frameLimit = frameLimit
     self.streamChanged = streamChanged
     self.soundSwitched = soundSwitched
+    self.noticed = noticed
     self.frontChanged = frontChanged
     deadline = duration.map(Deadline.after) ?? .never
   }

@@ -10,6 +10,8 @@
     /// answers on one connection, one would read the other's and let it sleep.
     let poolConnection: XConnection?
     let root: xcb_window_t
+    /// How pixels are transferred; not `automatic`.
+    let backend: ScreenBackend
     let damageEvent: UInt8
     let cursorEvent: UInt8
     let resizeEvent: UInt8?
@@ -19,19 +21,12 @@
     /// The masks of red, green and blue in a 32-bit pixel.
     static let colorMasks: [UInt32] = [0xFF0000, 0xFF00, 0xFF]
 
-    /// - Parameters:
-    ///   - needsSharedMemory: whether the server must have MIT-SHM with descriptors.
-    ///   - sharesPools: whether the server is to draw into the stream's pools.
-    ///   - saver: what to do about the screen saver.
-    ///   - deadline: when to stop waiting for the server.
-    init(
-      display: String?, allowsWayland: Bool, needsSharedMemory: Bool, sharesPools: Bool,
-      saver: SaverPolicy, until deadline: Deadline
-    ) throws(ScreenError) {
-      self.saver = saver
-      connection = try XConnection(display: display, until: deadline)
+    /// - Parameter deadline: when to stop waiting for the server.
+    init(_ options: ScreenOptions, until deadline: Deadline) throws(ScreenError) {
+      saver = options.whileSaver
+      connection = try XConnection(display: options.display, until: deadline)
       let name = connection.display
-      if !allowsWayland, try Self.isXwayland(connection) { throw .wayland(display: name) }
+      if !options.allowsWayland, try Self.isXwayland(connection) { throw .wayland(display: name) }
       let screen = connection.screen
       root = screen.root
       guard screen.rootDepth == 24 || screen.rootDepth == 32,
@@ -41,8 +36,9 @@
       guard connection.setup.isLittleEndian, masks == Self.colorMasks else {
         throw .unsupportedPixels(display: name)
       }
-      if needsSharedMemory { try Self.requireSharedMemory(connection) }
-      poolConnection = sharesPools ? try XConnection(display: display, until: deadline) : nil
+      backend = try Self.backend(for: options, connection)
+      poolConnection =
+        backend == .shm ? try XConnection(display: options.display, until: deadline) : nil
       guard let damage = try connection.firstEvent(of: "DAMAGE") else {
         throw .missingExtension("DAMAGE", display: name)
       }
@@ -104,6 +100,31 @@
       // SAFETY: the connection is open as long as self lives.
       unsafe xcb_screensaver_suspend(connection.pointer, isWanted ? 1 : 0)
       connection.flush()
+    }
+
+    private static func backend(
+      for options: ScreenOptions, _ connection: XConnection
+    ) throws(ScreenError) -> ScreenBackend {
+      // Subscribers map the pool, so pixels that they must not see may never be in it.
+      let shared = options.protection == nil ? ScreenBackend.shm : .isolated
+      switch options.backend {
+      case .socket: return .socket
+      case .shm, .isolated:
+        try requireSharedMemory(connection)
+        return options.backend == .isolated ? .isolated : shared
+      case .automatic:
+        do throws(ScreenError) {
+          try requireSharedMemory(connection)
+          // A server on another machine has the extension too.
+          _ = try PrivateSegment(connection, byteCount: 4096)
+          return shared
+        } catch {
+          switch error {
+          case .missingExtension, .cannotShareMemory: return .socket
+          default: throw error
+          }
+        }
+      }
     }
 
     private static func requireSharedMemory(_ connection: XConnection) throws(ScreenError) {

@@ -224,7 +224,7 @@
       if !visibleProtected.isEmpty { loan.metadata.flags.insert(.protected) }
       _ = loan.publish(byteCount: area.width * area.height * 4)
       owesFrame = false
-      session.countFrame(isCopy: options.backend != .shm)
+      session.countFrame(isCopy: screen.backend != .shm)
     }
 
     private mutating func takeChangesMeanwhile() throws(ScreenError) -> DamageRegion {
@@ -289,7 +289,7 @@
     }
 
     private mutating func grabOnce(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
-      switch options.backend {
+      switch screen.backend {
       case .shm:
         guard let segment = pools.segment(of: loan.poolGeneration) else {
           preconditionFailure("pool \(loan.poolGeneration) was never attached")
@@ -307,7 +307,7 @@
         privateSegment?.blank(blankAreas, stride: area.width * 4)
         privateSegment?.copy(to: &loan)
         return true
-      case .socket: return try grabOverSocket(into: &loan)
+      case .socket, .automatic: return try grabOverSocket(into: &loan)
       }
     }
 

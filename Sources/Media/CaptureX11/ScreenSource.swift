@@ -14,7 +14,7 @@
     public var rate = FrameRate(30, 1)
     /// Nil for the whole picture. A region is clipped to the picture.
     public var region: PixelRect?
-    public var backend = ScreenBackend.shm
+    public var backend = ScreenBackend.automatic
     public var drawsCursor = true
     /// The windows that no frame shows; nil to show all. With a rule, the pixels pass through
     /// memory that no subscriber can read, whatever the backend.
@@ -32,13 +32,9 @@
   /// Publishes the screen of an X11 display, or one of its windows. Idle while there are no
   /// subscribers.
   public struct ScreenSource: FrameSource {
-    private var options: ScreenOptions
+    private let options: ScreenOptions
 
-    public init(_ options: ScreenOptions = ScreenOptions()) {
-      self.options = options
-      // Subscribers map the pool, so pixels that they must not see may never be in it.
-      if options.protection != nil, options.backend == .shm { self.options.backend = .isolated }
-    }
+    public init(_ options: ScreenOptions = ScreenOptions()) { self.options = options }
 
     public mutating func run(in session: CaptureSession) throws(ScreenError) {
       guard let screen = try Self.connect(options, session) else { return }
@@ -94,11 +90,7 @@
         try startThread(named: "x11 connect") {
           connecting.finish(
             Result { () throws(ScreenError) in
-              try RootScreen(
-                display: options.display, allowsWayland: options.allowsWayland,
-                needsSharedMemory: options.backend != .socket,
-                sharesPools: options.backend == .shm, saver: options.whileSaver,
-                until: session.deadline)
+              try RootScreen(options, until: session.deadline)
             })
         }
       } catch { throw .system(error) }
@@ -115,11 +107,16 @@
       guard let area = try Self.area(of: target, options) else {
         throw .noSuchWindow(target.window.id, display: screen.connection.display)
       }
+      if screen.backend == .socket, options.backend == .automatic {
+        session.noticed?(
+          "the X server cannot map this process's memory: frames come over its socket, which takes "
+            + "more processor time")
+      }
       let format = try Self.format(of: area, options)
       let pools = SharedPools(screen.poolConnection ?? screen.connection)
       var publisherOptions = PublisherOptions()
       publisherOptions.streamChanged = session.streamChanged
-      if options.backend == .shm {
+      if screen.backend == .shm {
         publisherOptions.poolWillSeal = { pool in try pools.attach(pool) }
       }
       let publisher: Publisher

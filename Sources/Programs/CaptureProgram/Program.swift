@@ -57,7 +57,7 @@ import FrameBus
         options.protection = rule
       }
       options.backend =
-        capture.isolate ? .isolated : capture.backend == "socket" ? .socket : .shm
+        capture.isolate ? .isolated : ScreenBackend(rawValue: capture.backend) ?? .automatic
       return ScreenSource(options)
     }
   #else

@@ -56,12 +56,13 @@ public struct CaptureOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Transfer of screen pixels: shm or socket.",
+      "Transfer of screen pixels: auto, shm or socket.",
       discussion: """
-        With shm the X server writes into the slot; socket is slower and works with remote displays.
+        With shm the X server writes into the slot; socket is slower and works with remote \
+        displays. The default, auto, uses shm where the server can share memory.
         """,
       valueName: "backend"))
-  public var backend: String = "shm"
+  public var backend: String = "auto"
 
   @Flag(help: "Keep X clients out of the pool, at one copy per frame.")
   public var isolate = false
@@ -115,8 +116,8 @@ public struct CaptureOptions: ParsableArguments {
     if kindText != nil, soundKind == nil {
       throw ValidationError("--kind \(kindText ?? ""): use app or mic")
     }
-    guard ["shm", "socket"].contains(backend) else {
-      throw ValidationError("--backend \(backend): use shm or socket")
+    guard ["auto", "shm", "socket"].contains(backend) else {
+      throw ValidationError("--backend \(backend): use auto, shm or socket")
     }
     guard ["pause", "capture", "inhibit"].contains(whileSaver) else {
       throw ValidationError("--while-saver \(whileSaver): use pause, capture or inhibit")

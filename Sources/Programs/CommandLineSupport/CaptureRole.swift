@@ -36,6 +36,7 @@ public struct CaptureRole {
         announcer.announce(change)
       },
       soundSwitched: { kind, isOn in Self.reportSwitch(kind, isOn, terminal) },
+      noticed: { Self.report($0, terminal) },
       frontChanged: front.announce)
   }
 
@@ -45,6 +46,10 @@ public struct CaptureRole {
       isOn
       ? "its sound is switched on"
       : "its sound is switched off: `framebus broadcast sound --\(name) on` switches it on"
+    report(text, terminal)
+  }
+
+  private static func report(_ text: String, _ terminal: Terminal) {
     ProductLog.append(.notice, text)
     terminal.report(text)
   }

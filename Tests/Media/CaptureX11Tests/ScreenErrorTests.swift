@@ -56,13 +56,28 @@ import Testing
   }
 
   @Test func missingSharedMemoryErrorNamesTheSocketBackend() throws {
-    try withWatchdog {
-      let world = try ScreenWorld(options: ["-extension", "MIT-SHM"])
-      let line = try failure(of: world.capture())
+    let world = try ScreenWorld(options: ["-extension", "MIT-SHM"])
+    for option in [["--backend", "shm"], ["--isolate"]] {
+      let line = try failure(of: world.capture(option, window: nil))
       #expect(line.contains("MIT-SHM") && line.contains("--backend socket"))
-      let capture = try world.capture("--backend", "socket")
+    }
+  }
+
+  /// A server that is reached over a network has MIT-SHM, but cannot map this process's memory.
+  @Test(arguments: [false, true], [[], ["--protect", "marked"]])
+  func captureWithoutSharedMemoryUsesTheSocketAndSaysSo(isRemote: Bool, options: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld(
+        options: isRemote ? ["-listen", "tcp", "-ac"] : ["-extension", "MIT-SHM"])
+      try world.paint("#112233")
+      let source = "screen:" + (isRemote ? "127.0.0.1" : "") + world.screen.display
+      let capture = try RunningProgram(
+        "framebus-capture",
+        [source, "--root", world.root.path, "--group", "org.example.test"] + options,
+        environment: world.screen.environment)
       var subscriber = try world.subscriber()
-      #expect(try subscriber.take()?.width == 320)
+      _ = try subscriber.take { $0.pixel(5, 5) == 0x112233 }
+      try capture.waitForErrors("frames come over its socket")
       try capture.end(with: SIGTERM)
     }
   }
