@@ -17,6 +17,9 @@ let whenMedia: CSetting = .define("FRAMEBUS_MEDIA", .when(traits: ["Media"]))
 func media(_ name: String) -> Target.Dependency {
   .target(name: name, condition: .when(traits: ["Media"]))
 }
+func mediaLibraries(_ names: String...) -> [LinkerSetting] {
+  names.map { .linkedLibrary($0, .when(traits: ["Media"])) }
+}
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -168,11 +171,7 @@ let package = Package(
     .target(
       name: "CWebRTC", dependencies: ["CGStreamer", media("CGStreamerSystem")],
       path: "Sources/C/CWebRTC", cSettings: strictC + [whenMedia],
-      linkerSettings: [
-        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
-        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
-        .linkedLibrary("crypto", .when(traits: ["Media"])),
-      ]),
+      linkerSettings: mediaLibraries("gstwebrtc-1.0", "gstsdp-1.0", "crypto")),
     .target(
       name: "CCurl", path: "Sources/C/CCurl", cSettings: strictC + [whenMedia],
       linkerSettings: [.linkedLibrary("curl", .when(traits: ["Media"]))]),
@@ -201,7 +200,10 @@ let package = Package(
     module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
     module(
       "Capture", in: .media,
-      ["AppGroup", "FrameBus", "FrontApplication", "Platform", "SharedDefaults", "Sound"]),
+      [
+        "AppGroup", "FrameBus", "FrontApplication", "NotifyCenter", "Platform", "SharedDefaults",
+        "Sound",
+      ]),
     module(
       "CaptureX11", in: .media,
       ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")]),
@@ -298,10 +300,7 @@ let package = Package(
     .target(
       name: "LiveKit", dependencies: [media("CGStreamerSystem")], path: "Benchmarks/LiveKit",
       cSettings: strictC + [whenMedia],
-      linkerSettings: [
-        .linkedLibrary("gstwebrtc-1.0", .when(traits: ["Media"])),
-        .linkedLibrary("gstsdp-1.0", .when(traits: ["Media"])),
-      ]),
+      linkerSettings: mediaLibraries("gstwebrtc-1.0", "gstsdp-1.0")),
     bare("LiveReceiver", ["LiveKit"]),
     subject("BareUpload", ["LiveKit", "CGStreamer", "Capture", "FrameBus", "Platform"]),
 

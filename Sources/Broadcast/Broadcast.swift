@@ -6,14 +6,16 @@
 // a host can die and be replaced. This module refuses to encode, to implement a network protocol,
 // and to draw a picker. Protocol and failures: docs/design/broadcast.md.
 
+import Capture
 import Sound
 
 /// The names by which members find a group's broadcast.
 public enum BroadcastNames {
   /// The notification posted at each change; its state is a ``StateWord``.
   public static let state = "framebus.broadcast"
-  /// The notification of whether the screen is being captured; its state is 1 or 0.
-  public static let captured = "framebus.captured"
+  /// The notification of whether a subscriber sees a screen or window; its state is 1 or 0, as
+  /// `ScreenCapturedState` says.
+  public static let captured = CapturedAnnouncer.name
   /// The settings suite of the record, which also holds the sound switch.
   static let suite = SoundSwitch.suiteName
   static let recordKey = "record"

@@ -77,6 +77,16 @@ public final class NotifyCenter: Sendable {
     try core.word(for: name, toWrite: true).setState(state)
   }
 
+  /// Sets the state if it is `old`, so that one of several processes that make the same change
+  /// makes it, and posts it afterwards.
+  /// - Returns: whether it was.
+  package func replaceState(
+    _ old: UInt64, with new: UInt64, of name: NotificationName
+  ) throws(NotifyError) -> Bool {
+    try require(.setState, name)
+    return try core.word(for: name, toWrite: true).replaceState(old, with: new)
+  }
+
   /// The name's total number of posts.
   public func generation(of name: NotificationName) throws(NotifyError) -> UInt64 {
     try require(.observe, name)

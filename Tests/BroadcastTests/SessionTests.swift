@@ -24,10 +24,11 @@ import Testing
       let session = try scene.start()
       try scene.waitForTrace(["started 1", "video"])
       #expect(StateWord(rawValue: try center.state(of: state)).phase == .live)
-      #expect(try center.state(of: captured) == 1)
+      // A test pattern is not a screen.
+      #expect(try center.state(of: captured) == 0)
       let status = try BroadcastStatus(of: scene.group, as: .capture)
       #expect(status.session == session)
-      #expect(status.isCaptured)
+      #expect(!status.isCaptured)
       #expect(Set(status.pids.keys) == [.host, .capture, .extension])
       try scene.controller.pause()
       try scene.events.wait(for: .paused([.requested]))

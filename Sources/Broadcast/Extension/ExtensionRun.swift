@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import FrameBus
 import FrontApplication
 import NotifyCenter
@@ -58,6 +59,8 @@ final class ExtensionRun: @unchecked Sendable {
     guard let presence = try RolePresence(.extension, in: setup.group, waiting: true) else {
       throw BroadcastError.roleTaken(.extension)
     }
+    let captured = try? CapturedAnnouncer(in: setup.group, as: .extension)
+    defer { captured?.end() }
     let wake = wake
     let observation = try board.observe { wake.raise() }
     defer { observation.cancel() }

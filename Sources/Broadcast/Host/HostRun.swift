@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import Confinement
 import NotifyCenter
 import Platform
@@ -87,7 +88,9 @@ final class HostRun: @unchecked Sendable {
   }
 
   func run() {
+    let captured = try? CapturedAnnouncer(in: board.group, as: .host)
     defer {
+      captured?.end()
       presence.end()
       ended.raise()
     }

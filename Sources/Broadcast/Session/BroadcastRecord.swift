@@ -52,8 +52,6 @@ struct BroadcastRecord: Hashable, Sendable {
     pauses = []
     self.ending = ending
   }
-
-  var isCaptured: Bool { phase == .live }
 }
 
 // MARK: - As a value of a suite

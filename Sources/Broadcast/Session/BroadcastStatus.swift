@@ -13,7 +13,8 @@ public struct BroadcastStatus: Hashable, Sendable {
   package let requested: RequestedState?
   /// Whether the host has asked the extension to finish.
   public let isFinishing: Bool
-  /// Whether the screen is being captured.
+  /// Whether a subscriber sees a screen or window through any stream of the group, of this
+  /// broadcast or not; see `ScreenCapturedState`.
   public let isCaptured: Bool
   public let extensionID: String
   public let source: String
@@ -59,6 +60,6 @@ public struct BroadcastStatus: Hashable, Sendable {
     pauses = isDead ? [] : record?.pauses ?? []
     requested = !isDead && record?.phase.isActive == true ? record?.requested : nil
     isFinishing = requested == .finish
-    isCaptured = !isDead && record?.isCaptured == true
+    isCaptured = (try? ScreenCapturedState(in: group).isCaptured) ?? false
   }
 }

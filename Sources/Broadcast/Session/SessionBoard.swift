@@ -13,7 +13,6 @@ final class SessionBoard: Sendable {
   private let suite: SharedDefaults
   private let center: NotifyCenter
   private let stateName: NotificationName
-  private let capturedName: NotificationName
 
   init(_ group: AppGroup, as role: Role) throws(BroadcastError) {
     self.group = group
@@ -23,7 +22,6 @@ final class SessionBoard: Sendable {
     do throws(NotifyError) {
       center = try NotifyCenter(group, role: role, isSystem: true)
       stateName = try NotificationName(BroadcastNames.state)
-      capturedName = try NotificationName(BroadcastNames.captured)
     } catch { throw .notifications(error) }
   }
 
@@ -143,11 +141,6 @@ final class SessionBoard: Sendable {
       repeat {
         announced = BroadcastRecord(suite[BroadcastNames.recordKey])
         try center.setState(StateWord(announced).rawValue, of: stateName)
-        let isCaptured: UInt64 = announced?.isCaptured == true ? 1 : 0
-        if try center.state(of: capturedName) != isCaptured {
-          try center.setState(isCaptured, of: capturedName)
-          try center.post(capturedName)
-        }
       } while announced != BroadcastRecord(suite[BroadcastNames.recordKey])
       try center.post(stateName)
     } catch { throw .notifications(error) }

@@ -1,5 +1,6 @@
 import AppGroup
 import ArgumentParser
+import Capture
 import CommandLineSupport
 import NotifyCenter
 import Platform
@@ -30,6 +31,8 @@ extension GlobalOptions {
   /// - Parameter creatingLocal: as in `openGroup`; false for verbs that only read.
   func openNotifications(creatingLocal: Bool = false) throws -> NotifyCenter {
     let group = try openGroup(creatingLocal: creatingLocal)
+    // All processes that keep it may have been killed.
+    CapturedAnnouncer.update(in: group)
     return try NotifyCenter(group, role: role(in: group))
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Capture
 import CommandLineSupport
 import NotifyCenter
 import Platform
@@ -21,8 +22,12 @@ struct NotifyWatch: ParsableCommand {
     let signals = try SignalWatcher()
     let deadline = limits.deadline
     let name = try choice.name()
-    let observation = try global.openNotifications(creatingLocal: true)
-      .observeByDescriptor(name)
+    let center = try global.openNotifications(creatingLocal: true)
+    let observation = try center.observeByDescriptor(name)
+    let captured =
+      name.text == CapturedAnnouncer.name
+      ? global.capturedAnnouncer(in: center.group, preferring: .host) : nil
+    defer { captured?.end() }
     guard let descriptor = observation.descriptor else { return }
     global.terminal.report("watching \(name.text.plain)")
     let delivered = try limits.shortfall(until: deadline, descriptor, signals) {

@@ -58,6 +58,8 @@ struct RecordCommand: ParsableCommand {
       let group = try global.openGroup()
       ProductLog.begin(
         "framebus record", in: group, as: .extension, global, options: [streamText, path])
+      let captured = global.capturedAnnouncer(in: group, preferring: .extension)
+      defer { captured?.end() }
       let recorder = try Recorder(
         plan, in: group, stop: signals.stop,
         report: { display.show($0) })

@@ -33,6 +33,7 @@ struct StreamsCommand: ParsableCommand {
       "\(stream.name)  \(stream.state.rawValue)  \(stream.formatText)  "
         + "\(stream.cursor) frames  \(stream.slots) slots of \(stream.slotBytes / 1024) KiB  "
         + "pid \(stream.publisherPID)"
+        + (stream.isCaptured ? "  captured" : "")
         + (stream.owed > 0 ? "  \(stream.owed) subscribers owed memory" : ""))
     for subscriber in stream.subscribers {
       try terminal.print(

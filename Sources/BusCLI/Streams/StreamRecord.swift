@@ -7,6 +7,8 @@ struct StreamRecord: Encodable {
 
   let name: String
   let state: String
+  var content: String?
+  var isCaptured: Bool?
   var generation: UInt64?
   let publisher: Publisher
   var cursor: UInt64?
@@ -36,6 +38,8 @@ struct StreamRecord: Encodable {
     case .answered(let status):
       state = status.state.rawValue
       publisher = Publisher(pid: status.publisherPID)
+      content = status.content.description
+      isCaptured = status.isCaptured
       generation = status.generation
       cursor = status.cursor
       format = status.format.map(FormatRecord.init)

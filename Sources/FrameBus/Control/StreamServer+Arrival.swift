@@ -67,7 +67,10 @@ extension StreamServer {
       try welcome(connection, request, at: (~core.seats.takenMask).trailingZeroBitCount)
       return true
     } catch {
-      if connection.seat == nil { core.pools.takeBack(holds) }
+      if connection.seat == nil {
+        core.pools.takeBack(holds)
+        removeMarkIfUnseen()
+      }
       refuse(connection.socket, Int(FB_REFUSED_RESOURCES), value: UInt32(error.code))
       return false
     }
@@ -120,6 +123,8 @@ extension StreamServer {
     _ connection: Connection, _ request: SubscriberRequest, at seat: Int
   ) throws(SystemError) {
     try core.waker.start(keeping: core)
+    // Before the subscriber receives any memory.
+    try capturedMark?.set()
     let bell = try BellPair()
     connection.bell = bell.ringing
     let losslessStallLimitNs = stallLimitNs(request.hello)

@@ -12,6 +12,7 @@ extension StreamServer {
     status.generation = header.generation
     status.publisher_pid = header.publisher_pid
     status.state = header.state
+    status.content = core.options.content.rawValue
     status.cursor = header.cursor
     status.published_bytes = header.published_bytes
     status.abandoned = header.abandoned

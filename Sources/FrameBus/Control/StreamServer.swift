@@ -22,6 +22,8 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   var pools: [Pool]
   /// The oldest generation that subscribers keep.
   var oldestPool: UInt32 = 0
+  /// Set while subscribers see a screen or window; nil for other streams.
+  let capturedMark: CapturedMark?
   /// Connections that wait for a larger pool.
   var waitingForPool: [Connection] = []
 
@@ -41,10 +43,15 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       throw .socketPathTooLong(path: endpoint.socketPath, bytes: endpoint.longestPathBytes)
     }
     do throws(Endpoint.ListenError) {
-      listener = try endpoint.listen { crashPoint(.lockTaken) }
+      listener = try endpoint.listen {
+        crashPoint(.lockTaken)
+        CapturedMark.removeLeftover(of: core.stream, in: group)
+      }
     } catch { throw PublisherError(error, core.stream, at: endpoint) }
     crashPoint(.socketBound)
     do throws(SystemError) {
+      capturedMark =
+        try core.options.content.isOnScreen ? CapturedMark(of: core.stream, in: group) : nil
       loop = try EventLoop.shared()
       listening = nil
       listening = try loop.add(listener.number, .readable) { [weak self] _ in self?.acceptAll() }
@@ -245,7 +252,13 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     // Relaxed: informational.
     core.board.seat(seat).storeRelaxed(UInt32(FB_SEAT_FREE))
     crashPoint(.seatFreed)
+    removeMarkIfUnseen()
     noteChange()
+  }
+
+  /// Removes the mark once no peer has the stream's memory from this publisher any more.
+  func removeMarkIfUnseen() {
+    if !connections.values.contains(where: { $0.seat != nil }) { capturedMark?.remove() }
   }
 
   /// Wakes a publisher that waits for a subscriber to attach or to make progress.

@@ -7,6 +7,8 @@ public struct StreamStatus: Hashable, Sendable {
 
   public let name: StreamName
   public let state: State
+  /// What its pictures show, as its publisher states it.
+  public let content: StreamContent
   /// The publisher's generation; a restarted publisher has another.
   public let generation: UInt64
   public let publisherPID: Int32
@@ -41,6 +43,7 @@ public struct StreamStatus: Hashable, Sendable {
       case Int(FB_STATE_FINISHED): .finished
       default: .starting
       }
+    content = StreamContent(rawValue: status.content) ?? .other
     generation = status.generation
     publisherPID = Int32(truncatingIfNeeded: status.publisher_pid)
     cursor = status.cursor
@@ -57,6 +60,9 @@ public struct StreamStatus: Hashable, Sendable {
     owed = Int(status.owed)
     self.subscribers = subscribers.map { SubscriberStatus($0, cursor: status.cursor) }
   }
+
+  /// Whether a subscriber sees a screen or window through this stream.
+  public var isCaptured: Bool { content.isOnScreen && !subscribers.isEmpty }
 }
 
 /// One subscriber of a stream. Its figures are its own claims, copied by the publisher.

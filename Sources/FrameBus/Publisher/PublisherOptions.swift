@@ -2,6 +2,8 @@ import CFrameLayout
 
 /// How a publisher lays out its stream. The defaults suit large live pictures.
 public struct PublisherOptions: Sendable {
+  /// What the pictures show. A stream of a screen or window counts for ``ScreenCapturedState``.
+  public var content = StreamContent.other
   /// Number of newest frames that subscribers can receive, 2…1024. Each takes a slot.
   public var ringDepth = 2
   /// Bytes of a slot; nil for the first format's size. Slots sized for the largest later picture

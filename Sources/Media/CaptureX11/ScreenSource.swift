@@ -115,6 +115,7 @@
       let format = try Self.format(of: area, options)
       let pools = SharedPools(screen.poolConnection ?? screen.connection)
       var publisherOptions = PublisherOptions()
+      publisherOptions.content = options.window == nil ? .screen : .window
       publisherOptions.streamChanged = session.streamChanged
       if screen.backend == .shm {
         publisherOptions.poolWillSeal = { pool in try pools.attach(pool) }

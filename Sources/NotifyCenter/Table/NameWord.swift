@@ -66,6 +66,19 @@ final class NameWord: Sendable {
     throw lost
   }
 
+  /// - Returns: false if the state was not `old`, and still is what it was.
+  func replaceState(_ old: UInt64, with new: UInt64) throws(NotifyError) -> Bool {
+    for _ in 0..<Self.retryLimit {
+      let row = try rowToWrite()
+      // SYNC state/look: release side.
+      let isReplaced = table.memory.replace64(
+        old, with: new, at: NameTable.offset(ofRow: row) + Int(NC_ROW_AT_STATE))
+      if isOwn(row), !table.memory.isLost { return isReplaced }
+      try table.makeWhole()
+    }
+    throw lost
+  }
+
   var lastPostNs: UInt64 { word(Int(NC_ROW_AT_LAST_POST_NS)) }
   var lastPoster: UInt64 { word(Int(NC_ROW_AT_LAST_POSTER)) }
 

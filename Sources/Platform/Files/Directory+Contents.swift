@@ -185,6 +185,12 @@ extension Directory {
     try open(name, flags: LINUX_O_PATH | O_NOFOLLOW | O_CLOEXEC)
   }
 
+  /// Creates an empty file of this user, or keeps the one that exists.
+  package borrowing func makeEmptyFile(_ name: String) throws(SystemError) {
+    _ = try open(
+      name, flags: O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode: 0o600)
+  }
+
   /// Creates a file of `byteCount` zeros with allocated storage (`posix_fallocate(3)`), so that no
   /// later write through a mapping runs out of space.
   /// - Parameters:

@@ -12,6 +12,7 @@ public struct CaptureRole {
   private let signals: SignalWatcher
   private let session: CaptureSession
   private let front: FrontAnnouncer
+  private let captured: CapturedAnnouncer?
 
   /// Call it before any thread starts, because all threads must block the signals.
   public init(_ options: CaptureOptions, _ global: GlobalOptions) throws {
@@ -26,6 +27,7 @@ public struct CaptureRole {
     let terminal = terminal
     let front = FrontAnnouncer(of: stream, in: group, terminal)
     self.front = front
+    captured = global.capturedAnnouncer(in: group, preferring: .capture)
     let announcer = StreamAnnouncer(of: stream, in: group, global)
     session = CaptureSession(
       group: group, stream: stream, soundKind: options.soundKind, stop: signals.stop,
@@ -72,7 +74,10 @@ public struct CaptureRole {
   public func run<Source: FrameSource>(_ source: Source) throws {
     let display = CaptureProgress(terminal, stream: session.stream)
     var source = source
-    defer { front.end() }
+    defer {
+      front.end()
+      captured?.end()
+    }
     let figures = try CaptureRunner(session).run(&source) { display.show($0) }
     terminal.endProgress()
     ProductLog.append(.notice, "capture ended", figures.logged)

@@ -1,5 +1,6 @@
 import AppGroup
 import ArgumentParser
+import Capture
 import Platform
 
 /// The options of every verb and role program.
@@ -69,6 +70,14 @@ public struct GlobalOptions: ParsableArguments {
   ) throws(UsageError) -> Role {
     let own = group.ownRoles
     return try self.role(default: own.contains(role) ? role : own.first ?? role)
+  }
+
+  /// Keeps the notification `framebus.captured` while the program runs; nil if its user may not
+  /// post it. End it last.
+  package func capturedAnnouncer(
+    in group: AppGroup, preferring role: Role
+  ) -> CapturedAnnouncer? {
+    try? CapturedAnnouncer(in: group, as: self.role(in: group, preferring: role))
   }
 
   private func chosenRole() throws(UsageError) -> Role? {

@@ -79,6 +79,8 @@ struct Send: ParsableCommand {
       // Longer than a snapshot takes, so there is no progress report.
       plan.progressInterval = Self.snapshotTimeout * 2
     }
+    let captured = global.capturedAnnouncer(in: group, preferring: .extension)
+    defer { captured?.end() }
     let runner = UploadRunner(
       plan, to: destination, in: group, stop: signals.stop, report: { display.show($0) })
     let summary = try runner.run()

@@ -43,6 +43,8 @@ import UploadGStreamer
       let viewers = try viewers(options)
       let show = LiveShow(streams, to: viewers, options.encoder, in: group, global.terminal)
       try show.prepare()
+      let captured = global.capturedAnnouncer(in: group, preferring: .extension)
+      defer { captured?.end() }
       let page = try LivePage(
         at: address, title: streams.map(\.text).joined(separator: ", "),
         hasSound: options.sendsSound, service: viewers, figures: { show.figures.json })

@@ -7,12 +7,12 @@ import WorkerSupport
 ///
 /// Settings: `width`, `height`, `frames` (0: for ever), `intervalUs`, `lossless` (0/1),
 /// `halfway` (a frame in which to stop half filled, and wait to be killed), `depth`,
-/// `wait` (1: for the first subscriber), `pauseUs` (pauses of a random length up to this, spent
-/// awake), `grow` (a frame from which on the picture is twice as
-/// wide).
+/// `content` (screen), `wait` (1: for the first subscriber), `pauseUs` (pauses of a random length
+/// up to this, spent awake), `grow` (a frame from which on the picture is twice as wide).
 func publish(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   var options = PublisherOptions()
   options.allowsLossless = settings.number("lossless", 0) == 1
+  if settings.text("content", "other") == "screen" { options.content = .screen }
   options.ringDepth = settings.number("depth", 2)
   options.losslessStallLimit = .milliseconds(settings.number("stallMs", 10_000))
   // Under a sanitizer the slower side is the subscriber, for minutes together.

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-  FB_ABI_VERSION = 4,
+  FB_ABI_VERSION = 5,
   FB_MAXIMUM_SUBSCRIBERS = 64,
   FB_MAXIMUM_HOLDS = 16,
   FB_MAXIMUM_PLANES = 4,
@@ -303,6 +303,7 @@ struct fb_subscriber_details {
   uint32_t latencies[FB_LATENCY_BUCKETS];
 };
 _Static_assert(sizeof(struct fb_subscriber_details) == 640, "one packet");
+enum { FB_CONTENT_OTHER = 0, FB_CONTENT_SCREEN = 1, FB_CONTENT_WINDOW = 2 };
 struct fb_status {
   struct fb_message_header header;
   uint64_t generation;
@@ -319,6 +320,8 @@ struct fb_status {
   uint64_t rejected;
   uint64_t retained_bytes;
   uint64_t published_bytes;
+  uint32_t content;  // FB_CONTENT_*
+  uint32_t reserved0;
   struct fb_format format;
   struct fb_subscriber_status subscribers[FB_MAXIMUM_SUBSCRIBERS];
 };

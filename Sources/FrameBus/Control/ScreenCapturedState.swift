@@ -1,0 +1,140 @@
+import AppGroup
+import Platform
+import Synchronization
+
+/// Whether a subscriber sees a screen or a window through a stream of the group, as
+/// `UIScreen.isCaptured` says on other systems.
+///
+/// It is true exactly while a subscriber of such a stream exists, whoever that is: an upload, a
+/// broadcast, a snapshot. The kernel ends it with the subscriber or the publisher, even by SIGKILL.
+/// No process needs to run for that. Programs that read the screen without FrameBus do not count.
+///
+/// ```swift
+/// for await isCaptured in try ScreenCapturedState(in: group).changes() { … }
+/// ```
+public final class ScreenCapturedState: Sendable {
+  private let group: AppGroup
+
+  public init(in group: AppGroup) { self.group = group }
+
+  /// The current value, read from the group's directory.
+  /// - Complexity: O(streams). Never blocks.
+  public var isCaptured: Bool {
+    get throws(SystemError) { try !CapturedMark.publishers(in: group).isEmpty }
+  }
+
+  /// The current value, and then each change. A consumer that is slower than the changes receives
+  /// the newest value. Takes a thread and an inotify instance until the sequence is released.
+  public func changes() throws(SystemError) -> AsyncStream<Bool> {
+    let (values, continuation) = AsyncStream.makeStream(
+      of: Bool.self, bufferingPolicy: .bufferingNewest(1))
+    let watch = try CapturedWatch(group) { continuation.yield($0) }
+    continuation.onTermination = { _ in watch.end() }
+    return values
+  }
+}
+
+/// Watches a group's streams for as long as it exists, and reports the value of
+/// ``ScreenCapturedState`` whenever it changes.
+///
+/// Marks are created and removed in one directory, which inotify reports. A publisher that dies
+/// removes nothing, so the process of each one that counts is watched by its pidfd.
+package final class CapturedWatch: Sendable {
+  /// How often to look at a publisher that cannot be watched.
+  private static let retryInterval = Duration.seconds(1)
+
+  private struct State {
+    var directory: DirectoryWatch?
+    var publishers: [WatchedPublisher] = []
+    var isCaptured: Bool?
+    var isRetryScheduled = false
+  }
+
+  private struct WatchedPublisher {
+    let process: PeerProcess
+    let token: EventLoop.Token
+  }
+
+  private let group: AppGroup
+  /// Its own, because reading a directory in which members create entries takes time.
+  private let loop: EventLoop
+  private let changed: @Sendable (Bool) -> Void
+  private let state = Mutex(State())
+
+  /// - Parameter changed: called with the current value before this returns, and then with each
+  ///   other one, on a thread of this object.
+  package init(
+    _ group: AppGroup, _ changed: @escaping @Sendable (Bool) -> Void
+  ) throws(SystemError) {
+    self.group = group
+    self.changed = changed
+    loop = try EventLoop(named: "framebus-seen")
+    do throws(SystemError) {
+      let watch = try DirectoryWatch(
+        group.streamsPath, [.appearance, .removal], on: loop
+      ) { [weak self] in self?.look() }
+      state.withLock { $0.directory = watch }
+    } catch {
+      loop.end()
+      throw error
+    }
+    loop.performAndWait { [self] in look() }
+  }
+
+  /// Stops watching. Releasing the last reference does the same.
+  package func end() {
+    let (directory, publishers) = state.withLock { state in
+      defer { (state.directory, state.publishers) = (nil, []) }
+      return (state.directory, state.publishers)
+    }
+    if directory == nil { return }
+    unwatch(publishers)
+    loop.end()
+  }
+
+  deinit { end() }
+
+  /// Runs on the loop's thread.
+  private func look() {
+    if state.withLock({ $0.directory == nil }) { return }
+    unwatch(
+      state.withLock { state in
+        defer { state.publishers = [] }
+        return state.publishers
+      })
+    // Watched first: one that dies before it is found is not found.
+    let found = (try? CapturedMark.publishers(in: group)) ?? []
+    let watched = found.compactMap { $0.process.flatMap(watch) }
+    let isCaptured = !found.isEmpty
+    let (isNew, mustRetry) = state.withLock { state in
+      let mustRetry = watched.count < found.count && !state.isRetryScheduled
+      defer {
+        state.publishers = watched
+        state.isCaptured = isCaptured
+        if mustRetry { state.isRetryScheduled = true }
+      }
+      return (state.isCaptured != isCaptured, mustRetry)
+    }
+    if mustRetry { retryLater() }
+    if isNew { changed(isCaptured) }
+  }
+
+  private func watch(_ process: PeerProcess) -> WatchedPublisher? {
+    let token = try? loop.add(process.descriptorNumber, .readable) { [weak self] _ in self?.look() }
+    return token.map { WatchedPublisher(process: process, token: $0) }
+  }
+
+  private func unwatch(_ publishers: [WatchedPublisher]) {
+    for publisher in publishers {
+      loop.remove(publisher.token, publisher.process.descriptorNumber)
+    }
+  }
+
+  private func retryLater() {
+    loop.schedule(at: .after(Self.retryInterval)) { [weak self] in
+      guard let self else { return }
+      state.withLock { $0.isRetryScheduled = false }
+      look()
+    }
+  }
+}
