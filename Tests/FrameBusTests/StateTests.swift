@@ -19,7 +19,9 @@ import Testing
     try publishNumbered(&publisher)
     publisher.pause(.transition)
     #expect(throws: LoanError.paused) { _ = try publisher.loan() }
-    #expect(try listStreams(in: world.group).first?.state == .paused)
+    let paused = try #require(try listStreams(in: world.group).first)
+    #expect(paused.state == .paused && paused.pauseReason == .transition)
+    #expect(subscriber.pauseReason == .transition)
     try receive()
     try receive()
     publisher.resume()
@@ -29,7 +31,9 @@ import Testing
     publisher.resume()
     try publishNumbered(&publisher)
     try receive()
-    #expect(try listStreams(in: world.group).first?.state == .live)
+    let live = try #require(try listStreams(in: world.group).first)
+    #expect(live.state == .live && live.pauseReason == nil)
+    #expect(subscriber.pauseReason == nil)
     #expect(
       story.lines == ["frame 1", "paused(transition)", "resumed", "frame 2", "frame 3"],
       "a pause without a poll is not an event")
@@ -89,7 +93,7 @@ import Testing
 }
 
 extension StateTests {
-  @Test func streamChangedReportsStartChangeAndEnd() throws {
+  @Test func streamChangedReportsStartChangesAndEndOnceEach() throws {
     let world = try World()
     let story = Story()
     do {
@@ -98,6 +102,8 @@ extension StateTests {
           switch change {
           case .up(let format): story.add("up \(format.width)")
           case .format(let format): story.add("format \(format.width)")
+          case .paused(let reason): story.add("paused \(reason)")
+          case .resumed: story.add("resumed")
           case .down:
             // Gone for others too.
             let left = try? listStreams(in: world.group)
@@ -107,8 +113,15 @@ extension StateTests {
       }
       try publisher.setFormat(publisher.format)
       try publisher.setFormat(try .video(.xrgb8888, width: 128, height: 4))
+      publisher.resume()
+      publisher.pause(.unavailable)
+      publisher.pause(.unavailable)
+      publisher.pause(.transition)
+      publisher.resume()
+      publisher.resume()
     }
-    #expect(story.lines == ["up 64", "format 128", "down 0"])
+    let pauses = ["paused unavailable", "paused transition", "resumed"]
+    #expect(story.lines == ["up 64", "format 128"] + pauses + ["down 0"])
   }
 }
 

@@ -29,7 +29,7 @@ open class BroadcastSampleHandler {
   /// The broadcast starts, or continues after this extension died; see ``SetupInfo/attempt``.
   open func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {}
 
-  /// No samples arrive until ``broadcastResumed()``.
+  /// No samples arrive until ``broadcastResumed()``. Called again if the reasons change meanwhile.
   open func broadcastPaused(for reasons: [BroadcastPause]) throws(BroadcastFailure) {}
 
   open func broadcastResumed() throws(BroadcastFailure) {}

@@ -190,15 +190,15 @@ final class ExtensionRun: @unchecked Sendable {
   /// Reports to the handler, and in the record, that samples pause or resume.
   private func setPauses(_ newPauses: Set<BroadcastPause>) throws(BroadcastFailure) {
     guard newPauses != pauses else { return }
-    let wasPaused = !pauses.isEmpty
     pauses = newPauses
     let reasons = newPauses.sorted()
-    if !wasPaused {
-      setup.log.append(.notice, "paused: \(reasons)", label: Self.label)
-      try handler.broadcastPaused(for: reasons)
-    } else if newPauses.isEmpty {
+    if reasons.isEmpty {
       setup.log.append(.notice, "resumed", label: Self.label)
       try handler.broadcastResumed()
+    } else {
+      let texts = reasons.map(\.explanation).joined(separator: "; ")
+      setup.log.append(.notice, "paused: \(texts)", label: Self.label)
+      try handler.broadcastPaused(for: reasons)
     }
     try writePhase()
   }

@@ -1,3 +1,4 @@
+import FrameBus
 import Platform
 
 /// The phase of a broadcast.
@@ -46,6 +47,16 @@ public enum BroadcastPause: UInt8, Hashable, Sendable, CaseIterable, Comparable,
     case .captureLost: "captureLost"
     case .transition: "transition"
     case .unavailable: "unavailable"
+    }
+  }
+
+  /// The reason in words, for people.
+  public var explanation: String {
+    switch self {
+    case .requested: "it was asked to pause"
+    case .captureLost: "its capture has ended or has not started"
+    case .transition: PauseReason.transition.explanation
+    case .unavailable: PauseReason.unavailable.explanation
     }
   }
 

@@ -130,6 +130,8 @@ private struct StatusReport: Encodable {
   let session: String?
   /// Why the broadcast is paused, or how it ended.
   let reason: String
+  /// The reasons of a pause in words; empty if it is not paused.
+  let explanation: String
   let isCaptured: Bool
   let `extension`: String
   let source: String
@@ -144,6 +146,7 @@ private struct StatusReport: Encodable {
     session = status.session?.text
     let pauses = status.pauses.map(\.description).joined(separator: ", ")
     reason = status.ending.map { "\($0)" } ?? pauses
+    explanation = status.pauses.map(\.explanation).joined(separator: "; ")
     isCaptured = status.isCaptured
     `extension` = status.extensionID
     source = status.source
@@ -163,7 +166,8 @@ private struct StatusReport: Encodable {
     if global.json { return try global.terminal.printJSON(self) }
     // The ending of a finished broadcast repeats its phase.
     let why = reason.isEmpty || reason == phase ? "" : ", \(reason.plain)"
-    var rows = [("phase", phase + why)]
+    let words = explanation.isEmpty ? "" : " (\(explanation))"
+    var rows = [("phase", phase + why + words)]
     if let session {
       rows += [
         ("session", session), ("extension", `extension`.plain), ("source", source.plain),

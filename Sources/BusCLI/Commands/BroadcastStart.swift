@@ -224,7 +224,7 @@ extension BroadcastEvent {
       isAdopted ? "taking over the broadcast \(session)" : "broadcast \(session)"
     case .live: "live"
     case .paused(let reasons):
-      "paused: \(reasons.map(\.description).joined(separator: ", "))"
+      "paused: \(reasons.map(\.explanation).joined(separator: "; "))"
     case .resumed: "live again"
     case .roleLost(let role, let why, let delay?):
       "the \(role) \(why.plain); restarting it in \(delay)"

@@ -30,7 +30,7 @@ struct StreamsCommand: ParsableCommand {
       return try terminal.print(TopView.silentLine(report))
     }
     try terminal.print(
-      "\(stream.name)  \(stream.state.rawValue)  \(stream.formatText)  "
+      "\(stream.name)  \(stream.stateText)  \(stream.formatText)  "
         + "\(stream.cursor) frames  \(stream.slots) slots of \(stream.slotBytes / 1024) KiB  "
         + "pid \(stream.publisherPID)"
         + (stream.isCaptured ? "  captured" : "")

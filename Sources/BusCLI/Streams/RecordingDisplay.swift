@@ -25,7 +25,7 @@ final class RecordingDisplay: Sendable {
     case .event(.losslessEnded):
       terminal.warn("too slow to receive every frame: the publisher no longer waits for it")
     case .event(.evicted): terminal.report("the publisher disconnected this recorder; reconnecting")
-    case .event(.paused(let reason)): terminal.report("paused: \(reason)")
+    case .event(.paused(let reason)): terminal.report("paused: \(reason.explanation)")
     case .event(.resumed): terminal.report("resumed")
     case .progress(let figures): show(figures)
     }

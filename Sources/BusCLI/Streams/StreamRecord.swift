@@ -7,6 +7,8 @@ struct StreamRecord: Encodable {
 
   let name: String
   let state: String
+  /// Why a paused stream is paused; left out for others.
+  var reason: String?
   var content: String?
   var isCaptured: Bool?
   var generation: UInt64?
@@ -38,6 +40,7 @@ struct StreamRecord: Encodable {
     case .answered(let status):
       state = status.state.rawValue
       publisher = Publisher(pid: status.publisherPID)
+      reason = status.pauseReason?.description
       content = status.content.description
       isCaptured = status.isCaptured
       generation = status.generation

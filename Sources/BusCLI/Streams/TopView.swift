@@ -18,7 +18,7 @@ struct TopView {
     guard case .answered(let status) = activity.report else {
       return [Screen.Line(silentLine(activity.report), .alarm)]
     }
-    var parts = [status.name.text, status.state.rawValue, status.formatText]
+    var parts = [status.name.text, status.stateText, status.formatText]
     parts.append("\(activity.framesPerSecond.text(places: 1)) fps")
     parts.append("\((activity.bytesPerSecond / 1e6).text(places: 1)) MB/s")
     parts.append("pid \(status.publisherPID)")
@@ -74,6 +74,10 @@ struct TopView {
 extension StreamStatus {
   /// Human-readable.
   var formatText: String { format?.text ?? "no format yet" }
+  /// Such as `live`, or `paused (the screen is off or locked, or the window is hidden)`.
+  var stateText: String {
+    state.rawValue + (pauseReason.map { " (\($0.explanation))" } ?? "")
+  }
 }
 
 /// The JSON form of one poll.
@@ -81,6 +85,8 @@ struct TopRecord: Encodable {
   struct Stream: Encodable {
     let name: String
     let state: String
+    /// Why a paused stream is paused; left out for others.
+    let reason: String?
     let publisher: StreamRecord.Publisher
     let fps: Double
     let bytes_per_second: Double
@@ -111,7 +117,7 @@ struct TopRecord: Encodable {
     streams = activities.map { activity in
       let stream = StreamRecord(activity.report)
       return Stream(
-        name: stream.name, state: stream.state, publisher: stream.publisher,
+        name: stream.name, state: stream.state, reason: stream.reason, publisher: stream.publisher,
         fps: activity.framesPerSecond.rounded(places: 3),
         bytes_per_second: activity.bytesPerSecond.rounded(),
         subscribers: activity.subscribers.map { subscriber in

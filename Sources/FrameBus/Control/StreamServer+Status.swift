@@ -12,7 +12,8 @@ extension StreamServer {
     status.generation = header.generation
     status.publisher_pid = header.publisher_pid
     status.state = header.state
-    status.content = core.options.content.rawValue
+    status.content = header.content
+    status.finish_reason = header.finish_reason
     status.cursor = header.cursor
     status.published_bytes = header.published_bytes
     status.abandoned = header.abandoned

@@ -39,4 +39,13 @@ public enum PauseReason: UInt32, Hashable, Sendable, CustomStringConvertible {
     case .unavailable: "unavailable"
     }
   }
+
+  /// The reason in words, for people.
+  public var explanation: String {
+    switch self {
+    case .requested: "its publisher paused it"
+    case .transition: "its source is changing"
+    case .unavailable: "the screen is off or locked, or the window is hidden"
+    }
+  }
 }

@@ -7,6 +7,8 @@ public struct StreamStatus: Hashable, Sendable {
 
   public let name: StreamName
   public let state: State
+  /// Why no frames are published; nil unless the state is `paused`.
+  public let pauseReason: PauseReason?
   /// What its pictures show, as its publisher states it.
   public let content: StreamContent
   /// The publisher's generation; a restarted publisher has another.
@@ -43,6 +45,8 @@ public struct StreamStatus: Hashable, Sendable {
       case Int(FB_STATE_FINISHED): .finished
       default: .starting
       }
+    pauseReason =
+      state == .paused ? PauseReason(rawValue: status.finish_reason) ?? .requested : nil
     content = StreamContent(rawValue: status.content) ?? .other
     generation = status.generation
     publisherPID = Int32(truncatingIfNeeded: status.publisher_pid)

@@ -94,9 +94,17 @@ public struct Publisher: ~Copyable {
 
   /// Announces that no frames follow until `resume`, so that subscribers can distinguish a pause
   /// from a failure. A current loan may still be published.
-  public mutating func pause(_ reason: PauseReason = .requested) { core.set(.paused(reason)) }
+  public mutating func pause(_ reason: PauseReason = .requested) {
+    let isNew = core.ring.pause != reason
+    core.set(.paused(reason))
+    if isNew { core.options.streamChanged?(.paused(reason)) }
+  }
 
-  public mutating func resume() { core.set(.live) }
+  public mutating func resume() {
+    let wasPaused = core.ring.pause != nil
+    core.set(.live)
+    if wasPaused { core.options.streamChanged?(.resumed) }
+  }
 
   /// The highest utilization and the highest requested frame rate of all subscribers. Untrusted
   /// advice from other processes; only its range is checked.

@@ -31,7 +31,8 @@ import Synchronization
     var announce: (@Sendable (Pool, _ keptFrom: UInt32) -> Void)?
     var slots: SlotTable
     var loans: LoanLedger
-    var isPaused = false
+    /// Nil unless the stream is paused.
+    var pause: PauseReason?
     var stalls = StallAccounts()
     /// The newest key frame's sequence number.
     var keyFrame: UInt64 = 0
@@ -74,7 +75,7 @@ import Synchronization
       // SAFETY: the mapping lives as long as self.
       board = unsafe Board(boardMapping, ringDepth: options.ringDepth)
       waker = Waker(board)
-      board.setHeader(Self.header(stream: stream, ringDepth: options.ringDepth))
+      board.setHeader(Self.header(stream: stream, options))
       crashPoint(.headerWritten)
       try boardFile.add([.size, .futureWrites, .seals])
     } catch { throw .system(error) }
@@ -99,11 +100,12 @@ import Synchronization
     unsafe storage.deallocate()
   }
 
-  private static func header(stream: StreamName, ringDepth: Int) -> fb_board {
+  private static func header(stream: StreamName, _ options: PublisherOptions) -> fb_board {
     var header = fb_board()
     header.magic = FB_MAGIC_WORD
     header.abi_version = UInt32(FB_ABI_VERSION)
-    header.ring_depth = UInt32(ringDepth)
+    header.ring_depth = UInt32(options.ringDepth)
+    header.content = options.content.rawValue
     header.generation = wallNowNs()
     header.publisher_pid = UInt32(currentProcessID())
     header.publisher_uid = currentUserID()
@@ -203,7 +205,7 @@ import Synchronization
     guard ring.loans.outCount < options.maxLoans else {
       throw .tooManyLoans(maxLoans: options.maxLoans)
     }
-    guard !ring.isPaused else { throw .paused }
+    guard ring.pause == nil else { throw .paused }
     if let blocker = firstBlocker() {
       throw .backpressure(subscriber: blocker.seat, lagFrames: blocker.lag)
     }
@@ -368,7 +370,7 @@ import Synchronization
       case .paused(let reason): (FB_STATE_PAUSED, reason.rawValue)
       case .finished(let reason): (FB_STATE_FINISHED, reason.rawValue)
       }
-    ring.isPaused = word == FB_STATE_PAUSED
+    ring.pause = if case .paused(let reason) = state { reason } else { nil }
     // Relaxed: ordered by the state's release. A reader that gets the reason of one state and the
     // word of another corrects that with its next load.
     board.finishReason.storeRelaxed(reason)

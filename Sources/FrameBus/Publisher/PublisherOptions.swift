@@ -34,8 +34,8 @@ public struct PublisherOptions: Sendable {
   public var checksums = false
   /// Called with each new pool before it is sealed against further writable mappings.
   public var poolWillSeal: (@Sendable (PoolDescriptor) throws -> Void)?
-  /// Called on the publishing thread when the stream starts, changes format and ends. Not called
-  /// when the process is killed.
+  /// Called on the publishing thread when the stream starts, changes format, pauses, resumes and
+  /// ends. Not called when the process is killed.
   public var streamChanged: (@Sendable (StreamChange) -> Void)?
 
   public init() {}

@@ -4,6 +4,9 @@ public enum StreamChange: Sendable {
   case up(FrameFormat)
   /// The frames that follow have another format.
   case format(FrameFormat)
+  /// No frames follow until `resumed`; reported again for another reason.
+  case paused(PauseReason)
+  case resumed
   /// The publisher has ended; a successor may start.
   case down
 }

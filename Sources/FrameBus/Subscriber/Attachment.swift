@@ -17,6 +17,7 @@ final class Attachment: Sendable {
   let grantedHolds: Int
   /// The newest frame when this subscriber was seated.
   let firstCursor: UInt64
+  let content: StreamContent
 
   let board: Board
   let page: SubscriberPage
@@ -77,6 +78,7 @@ final class Attachment: Sendable {
     guard header.magic == FB_MAGIC_WORD, header.abi_version == UInt32(FB_ABI_VERSION),
       header.ring_depth == UInt32(depth)
     else { throw Untrusted("its board is not a FrameBus board") }
+    content = StreamContent(rawValue: header.content) ?? .other
   }
 
   /// Why a publisher is not trusted.

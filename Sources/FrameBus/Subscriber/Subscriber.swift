@@ -89,6 +89,12 @@ public struct Subscriber: ~Copyable, Sendable {
   public var finishReason: FinishReason? { ending }
   /// The stream's generation, the number of its current publisher; nil without a publisher.
   public var generation: UInt64? { attachment?.generation }
+  /// What the stream shows, as its publisher states it; nil without a publisher.
+  public var content: StreamContent? { attachment?.content }
+  /// Why the publisher publishes no frames; nil unless it has paused the stream.
+  public var pauseReason: PauseReason? {
+    if case .paused(let reason)? = attachment?.state { reason } else { nil }
+  }
   /// How many leases can be held at once.
   public var grantedHolds: Int { attachment?.grantedHolds ?? 0 }
 

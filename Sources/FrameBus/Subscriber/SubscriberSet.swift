@@ -110,6 +110,16 @@ public struct SubscriberSet: ~Copyable, Sendable {
     entries.first { $0.member == member }?.droppedCount ?? 0
   }
 
+  /// `Subscriber.pauseReason` of a member.
+  public func pauseReason(of member: Member) -> PauseReason? {
+    entries.first { $0.member == member }?.pauseReason
+  }
+
+  /// `Subscriber.content` of a member.
+  public func content(of member: Member) -> StreamContent? {
+    entries.first { $0.member == member }?.content
+  }
+
   /// Polls each member once, from the one whose turn it is.
   /// - Returns: nil if there is no arrival yet.
   mutating func pollMembers() throws(MemberError) -> Arrival? {
@@ -171,6 +181,11 @@ final class SetEntry: @unchecked Sendable {  // because it belongs to its set, w
     case .some(let subscriber): subscriber.droppedCount
     case nil: 0
     }
+  }
+
+  var content: StreamContent? { subscriber?.attachment?.content }
+  var pauseReason: PauseReason? {
+    if case .paused(let reason)? = subscriber?.attachment?.state { reason } else { nil }
   }
 
   var hasNews: Bool { attachment.map { subscriber?.hasNews($0) == true } ?? false }

@@ -39,14 +39,16 @@ struct Subscription: Sendable {
     options.start = policy.isLossless ? .oldest : .newest
     let askedNs = monotonicNowNs()
     options.holds = holds
-    let report = report
+    let (report, stream) = (report, stream)
     options.onEvent = { event in
       switch event {
       case .publisherGone: report(.publisherGone)
       case .publisherBack: report(.publisherBack)
       case .losslessEnded: report(.losslessEnded)
-      // These need no action by the user: frames resume without one.
-      case .evicted, .paused, .resumed: break
+      case .paused(let reason): report(.paused(stream, reason))
+      case .resumed: report(.resumed(stream))
+      // Needs no action by the user: frames resume without one.
+      case .evicted: break
       }
     }
     let subscriber = try Subscriber(

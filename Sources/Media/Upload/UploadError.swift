@@ -6,7 +6,8 @@ public enum UploadError: Error {
   case destination(DestinationError)
   case cannotSubscribe(SubscriberError)
   case cannotReceive(ReceiveError)
-  case noFrame(StreamName, seconds: Int64)
+  case noFrame(StreamName, seconds: Int64, PauseReason?)
+  case oldPicture(OldPicture)
   case cannotWait(SystemError)
   case twoPictures(StreamName, StreamName)
 }
@@ -17,8 +18,11 @@ extension UploadError: CustomStringConvertible {
     case .destination(let error): error.description
     case .cannotSubscribe(let error): error.description
     case .cannotReceive(let error): error.description
-    case .noFrame(let stream, let seconds):
-      "stream “\(stream)” published no frame within \(seconds) s; see `framebus streams`"
+    case .noFrame(let stream, let seconds, let pause):
+      "stream “\(stream)” published no frame within \(seconds) s"
+        + (pause.map { ": it is paused, because \($0.explanation)" } ?? "")
+        + "; see `framebus streams`"
+    case .oldPicture(let picture): "\(picture); add --allow-old to write it nevertheless"
     case .cannotWait(let error):
       "cannot wait for several streams: \(error); see `ulimit -n`"
     case .twoPictures(let first, let second):

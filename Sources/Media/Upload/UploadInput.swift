@@ -30,6 +30,18 @@ struct UploadInput {
     return dropsBefore + set.droppedCount(of: member)
   }
 
+  /// Why the stream is paused; nil if it is not.
+  func pauseReason(in set: borrowing SubscriberSet) -> PauseReason? {
+    guard let member else { return nil }
+    return set.pauseReason(of: member)
+  }
+
+  /// Whether the stream shows a screen or window.
+  func isOnScreen(in set: borrowing SubscriberSet) -> Bool {
+    guard let member else { return false }
+    return set.content(of: member)?.isOnScreen == true
+  }
+
   /// Holds a picture back if it is older than the subscription.
   /// - Returns: whether it was held back.
   mutating func holdsBack(_ frame: HeldFrame) -> Bool {

@@ -17,6 +17,9 @@ public struct UploadPlan: Sendable {
   public var waitsForStream = true
   /// Fails if no frame arrives within this time after attaching.
   public var firstFrameWithin: Duration?
+  /// Fails instead of sending a picture from before the upload began, if the stream is paused or
+  /// shows a screen: its picture may differ from what is on the screen now.
+  public var refusesOldPictures = false
   /// Measures the skew between the flashes of `test:flash` and the beeps of `beep`.
   public var measuresSkew = false
   /// The time between two progress reports.
@@ -43,6 +46,11 @@ public enum UploadReport: Sendable {
   case attached(StreamName, DeliveryPolicy)
   case publisherGone
   case publisherBack
+  /// No frames are published until `resumed`.
+  case paused(StreamName, PauseReason)
+  case resumed(StreamName)
+  /// A picture is sent that was captured before the upload began, since no newer one came.
+  case oldPicture(OldPicture)
   /// The publisher no longer waits for this subscriber: from now on the newest frames are read.
   case losslessEnded
   /// The first format, and each later change.
@@ -50,6 +58,20 @@ public enum UploadReport: Sendable {
   /// A stream of sound is left out because its format cannot be used.
   case soundRefused(StreamName, SoundConverter.Refusal)
   case progress(UploadProgress)
+}
+
+/// The newest picture of a stream that no newer one has followed in time.
+public struct OldPicture: Hashable, Sendable, CustomStringConvertible {
+  public let stream: StreamName
+  public let ageNs: UInt64
+  /// Nil if the stream is not paused.
+  public let pause: PauseReason?
+
+  public var description: String {
+    let seconds = (Double(ageNs) / 1e8).rounded() / 10
+    let reason = pause.map { "is paused: \($0.explanation)" } ?? "has published no newer one"
+    return "the newest picture of “\(stream)” is \(seconds) s old, and the stream \(reason)"
+  }
 }
 
 /// The figures of a running upload; rates are those since the previous report.

@@ -106,17 +106,17 @@ public final class UploadRunner {
         while end == nil, try receive(&set, until: .now) {}
       }
       if inputs.contains(where: { $0.heldBack != nil && $0.start?.end.isPast == true }) {
-        try sendHeldBack()
+        try sendHeldBack(set)
       }
       try sendSound()
       if end == nil {
         try attempt { () throws(DestinationError) in try pump.repeatIfStill() }
       }
       reportIfDue(set)
-      try checkLimits()
+      try checkLimits(set)
     }
     let end = self.end ?? .stopped
-    if end == .publisherFinished || end == .publisherFailed { try sendHeldBack() }
+    if end == .publisherFinished || end == .publisherFailed { try sendHeldBack(set) }
     return end
   }
 
@@ -189,13 +189,19 @@ public final class UploadRunner {
 
   /// Sends the picture that was held back, if any. The stream still shows it, so its time is
   /// now.
-  private func sendHeldBack() throws(UploadError) {
+  private func sendHeldBack(_ set: borrowing SubscriberSet) throws(UploadError) {
     guard let index = inputs.firstIndex(where: { $0.heldBack != nil }),
       try attempt({ () throws(DestinationError) in try pump.hasRoomNow() }),
       let frame = inputs[index].takeHeldBack()
     else { return }
     var metadata = frame.lease.metadata
     let ageNs = monotonicNowNs() &- metadata.capturedAtNs
+    let pause = inputs[index].pauseReason(in: set)
+    let old = OldPicture(stream: inputs[index].stream, ageNs: ageNs, pause: pause)
+    if plan.refusesOldPictures, pause != nil || inputs[index].isOnScreen(in: set) {
+      throw .oldPicture(old)
+    }
+    report(.oldPicture(old))
     metadata.ptsNs &+= Int64(clamping: ageNs)
     metadata.capturedAtNs &+= ageNs
     try send(frame, metadata, isRepeatable: true)
@@ -234,7 +240,7 @@ public final class UploadRunner {
     return first &+ Self.nanoseconds(duration)
   }
 
-  private func checkLimits() throws(UploadError) {
+  private func checkLimits(_ set: borrowing SubscriberSet) throws(UploadError) {
     guard end == nil else { return }
     let nowNs = monotonicNowNs()
     if stop.isRaised { end = .stopped }
@@ -243,7 +249,8 @@ public final class UploadRunner {
       inputs[0].heldBack == nil,
       nowNs >= attachedNs &+ Self.nanoseconds(timeout)
     {
-      throw .noFrame(plan.stream, seconds: timeout.components.seconds)
+      throw .noFrame(
+        plan.stream, seconds: timeout.components.seconds, inputs[0].pauseReason(in: set))
     }
   }
 

@@ -55,6 +55,15 @@ public struct UploadOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
+      "Write the newest picture even if it is old.",
+      discussion: """
+        For a PNG file. Otherwise a paused stream, or a screen that publishes no new picture, is an \
+        error.
+        """))
+  public var allowOld = false
+
+  @Flag(
+    help: ArgumentHelp(
       "Measure the offset between beeps and flashes.",
       discussion: "For the sources beep and test:flash of `framebus capture`."))
   public var skew = false

@@ -75,6 +75,7 @@ struct Send: ParsableCommand {
     if isSnapshot {
       plan.policy = policy ?? .latest
       plan.waitsForStream = false
+      plan.refusesOldPictures = !upload.allowOld
       plan.firstFrameWithin = Self.snapshotTimeout
       // Longer than a snapshot takes, so there is no progress report.
       plan.progressInterval = Self.snapshotTimeout * 2

@@ -25,6 +25,10 @@ final class ProgressDisplay: Sendable {
     case .attached(let stream, let policy): terminal.detail("reading “\(stream)”, \(policy)")
     case .publisherGone: terminal.report("the publisher is gone; waiting for it to come back")
     case .publisherBack: terminal.report("the publisher is back")
+    case .paused(let stream, let reason):
+      terminal.report("“\(stream)” is paused: \(reason.explanation)")
+    case .resumed(let stream): terminal.report("“\(stream)” continues")
+    case .oldPicture(let picture): terminal.report("\(picture)")
     case .losslessEnded:
       terminal.warn("too slow to receive every frame: the publisher no longer waits")
     case .soundRefused(let stream, let refusal):

@@ -21,6 +21,12 @@ struct UploadLog {
         [LogField("stream", stream.text), LogField("policy", "\(policy)")])
     case .publisherGone: ProductLog.append(.warning, "the publisher is gone")
     case .publisherBack: ProductLog.append(.info, "the publisher is back")
+    case .paused(let stream, let reason):
+      ProductLog.append(
+        .notice, "the stream is paused: \(reason.explanation)", [LogField("stream", stream.text)])
+    case .resumed(let stream):
+      ProductLog.append(.notice, "the stream continues", [LogField("stream", stream.text)])
+    case .oldPicture(let picture): ProductLog.append(.notice, "\(picture)")
     // The warning on the terminal is logged as well.
     case .losslessEnded: break
     case .soundRefused(let stream, let refusal):

@@ -31,7 +31,7 @@
       self.encoder = encoder
       self.group = group
       self.terminal = terminal
-      figures = ViewFigures(viewers)
+      figures = ViewFigures(viewers, of: streams[0])
     }
 
     private func destination() -> ViewersDestination {
@@ -102,7 +102,10 @@
       case .publisherBack: terminal.report("the publisher is back")
       case .soundRefused(let stream, let refusal):
         terminal.report("“\(stream)” is left out: \(refusal)")
-      case .attached, .losslessEnded, .format: break
+      case .paused(let stream, let reason):
+        terminal.report("“\(stream)” is paused: \(reason.explanation)")
+      case .resumed(let stream): terminal.report("“\(stream)” continues")
+      case .attached, .losslessEnded, .format, .oldPicture: break
       }
     }
   }

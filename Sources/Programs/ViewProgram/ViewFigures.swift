@@ -1,5 +1,6 @@
 #if Media
   import FoundationEssentials
+  import FrameBus
   import Synchronization
   import Upload
   import UploadGStreamer
@@ -9,6 +10,8 @@
     private struct Record: Encodable {
       enum State: String, Encodable { case waiting, live, gone }
       var state = State.waiting
+      /// Why the stream is paused, in words; nil if it is not.
+      var pause: String?
       var viewers = 0
       var framesPerSecond = 0.0
       var bitsPerSecond = 0.0
@@ -26,8 +29,13 @@
 
     private let values = Mutex(Values())
     private let viewers: Viewers
+    private let pictures: StreamName
 
-    init(_ viewers: Viewers) { self.viewers = viewers }
+    /// - Parameter pictures: the stream whose pauses the page shows.
+    init(_ viewers: Viewers, of pictures: StreamName) {
+      self.viewers = viewers
+      self.pictures = pictures
+    }
 
     /// The number of frames sent so far.
     var frames: Int { values.withLock { $0.framesBefore + $0.frames } }
@@ -42,8 +50,12 @@
           values.record.drops = progress.drops
           values.record.latencyMs = Double(takeLatencyP50Ns()) / 1e6
         case .format, .publisherBack: values.record.state = .live
-        case .publisherGone: values.record.state = .gone
-        case .waitingForStream, .attached, .losslessEnded, .soundRefused: break
+        case .publisherGone: (values.record.state, values.record.pause) = (.gone, nil)
+        case .paused(pictures, let reason): values.record.pause = reason.explanation
+        case .resumed(pictures): values.record.pause = nil
+        case .waitingForStream, .attached, .losslessEnded, .soundRefused, .paused, .resumed,
+          .oldPicture:
+          break
         }
       }
     }

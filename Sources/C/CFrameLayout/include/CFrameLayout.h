@@ -98,7 +98,8 @@ struct fb_board {
   uint32_t finish_reason;
   uint64_t monotonic_anchor_ns;
   uint64_t wall_anchor_ns;
-  uint64_t reserved0;
+  uint32_t content;  // FB_CONTENT_*
+  uint32_t reserved0;
   char stream[FB_NAME_BYTES];
 
   // The hot line, alone. Nothing in it is written after the cursor: subscribers fetch it then.
@@ -127,6 +128,7 @@ struct fb_board {
   uint32_t wake;
   uint32_t reserved3[31];
 };
+enum { FB_CONTENT_OTHER = 0, FB_CONTENT_SCREEN = 1, FB_CONTENT_WINDOW = 2 };
 enum { FB_STATE_STARTING = 0, FB_STATE_LIVE = 1, FB_STATE_FINISHED = 2, FB_STATE_PAUSED = 3 };
 enum {
   FB_SEAT_FREE = 0,
@@ -303,7 +305,6 @@ struct fb_subscriber_details {
   uint32_t latencies[FB_LATENCY_BUCKETS];
 };
 _Static_assert(sizeof(struct fb_subscriber_details) == 640, "one packet");
-enum { FB_CONTENT_OTHER = 0, FB_CONTENT_SCREEN = 1, FB_CONTENT_WINDOW = 2 };
 struct fb_status {
   struct fb_message_header header;
   uint64_t generation;
@@ -320,8 +321,8 @@ struct fb_status {
   uint64_t rejected;
   uint64_t retained_bytes;
   uint64_t published_bytes;
-  uint32_t content;  // FB_CONTENT_*
-  uint32_t reserved0;
+  uint32_t content;        // FB_CONTENT_*
+  uint32_t finish_reason;  // as on the board: also the reason of a pause
   struct fb_format format;
   struct fb_subscriber_status subscribers[FB_MAXIMUM_SUBSCRIBERS];
 };
