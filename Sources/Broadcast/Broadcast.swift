@@ -16,6 +16,13 @@ public enum BroadcastNames {
   /// The notification of whether a subscriber sees a screen or window; its state is 1 or 0, as
   /// `ScreenCapturedState` says.
   public static let captured = CapturedAnnouncer.name
+  /// Posted once at the start of each broadcast, as ReplayKit's extensions do by convention. These
+  /// four names belong to no prefix, so the group's manifest says who may post them.
+  public static let started = "broadcastStarted"
+  public static let paused = "broadcastPaused"
+  public static let resumed = "broadcastResumed"
+  /// Posted once at the end of each broadcast, whatever its ending.
+  public static let finished = "broadcastFinished"
   /// The settings suite of the record, which also holds the sound switch.
   static let suite = SoundSwitch.suiteName
   static let recordKey = "record"

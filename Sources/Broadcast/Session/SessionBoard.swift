@@ -49,6 +49,7 @@ final class SessionBoard: Sendable {
     _ body: (inout BroadcastRecord?, inout DefaultsDraft) -> Void
   ) throws(BroadcastError) -> BroadcastRecord? {
     var result: BroadcastRecord?
+    var events: [String] = []
     var isChanged = false
     var isRefused = false
     do throws(DefaultsError) {
@@ -64,10 +65,13 @@ final class SessionBoard: Sendable {
         draft = changed
         isChanged = record != before
         if isChanged { draft[BroadcastNames.recordKey] = value }
+        events = isChanged ? BroadcastNames.events(from: before, to: record) : []
       }
     } catch { throw .settings(error) }
     if isRefused { throw .textTooLong(maximumBytes: BroadcastRecord.maximumTextBytes) }
     if isChanged { try announce() }
+    // The state says the same, so a group whose manifest forbids these names misses nothing.
+    for name in events { _ = try? center.post(NotificationName(name)) }
     return result
   }
 
@@ -144,5 +148,27 @@ final class SessionBoard: Sendable {
       } while announced != BroadcastRecord(suite[BroadcastNames.recordKey])
       try center.post(stateName)
     } catch { throw .notifications(error) }
+  }
+}
+
+extension BroadcastNames {
+  /// The notifications of a change of the record, in order. One process makes a change, so each is
+  /// posted once.
+  fileprivate static func events(
+    from before: BroadcastRecord?, to after: BroadcastRecord?
+  ) -> [String] {
+    guard let after else { return [] }
+    guard let before, before.session == after.session else {
+      // A broadcast whose processes all died ends with the next start.
+      let isSuccessor = before?.phase.isActive == true
+      return (isSuccessor ? [finished] : []) + (after.phase.isActive ? [started] : [])
+    }
+    switch (before.phase, after.phase) {
+    case (.finished, _): return []
+    case (_, .finished): return [finished]
+    case (.paused, .starting), (.paused, .live): return [resumed]
+    case (.starting, .paused), (.live, .paused): return [paused]
+    default: return []
+    }
   }
 }

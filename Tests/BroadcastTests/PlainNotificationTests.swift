@@ -1,0 +1,83 @@
+import AppGroup
+import NotifyCenter
+import Platform
+import TestSupport
+import Testing
+
+@testable import Broadcast
+
+/// The notifications of a broadcast's start, pauses and end, for programs that need no state.
+@Suite struct PlainNotificationTests {
+  private let scene: BroadcastScene
+  private let center: NotifyCenter
+
+  init() throws {
+    scene = try BroadcastScene()
+    center = try NotifyCenter(scene.group, role: .host)
+  }
+
+  /// Waits until the four notifications have been posted this often, and never more often.
+  private func waitForPosts(started: Int, paused: Int, resumed: Int, finished: Int) throws {
+    let expected = [started, paused, resumed, finished].map(UInt64.init)
+    let names = try [
+      BroadcastNames.started, BroadcastNames.paused, BroadcastNames.resumed,
+      BroadcastNames.finished,
+    ].map { try NotificationName($0) }
+    func posts() throws -> [UInt64] { try names.map { try center.generation(of: $0) } }
+    try waitUntil("\(expected) posts, not \(try? posts()), \(scene.events.all)") {
+      let posts = try posts()
+      if zip(posts, expected).contains(where: { $0 > $1 }) {
+        throw HarnessError("\(posts) posts instead of \(expected), \(scene.events.all)")
+      }
+      return posts == expected
+    }
+  }
+
+  @Test func eachChangeIsPostedOnce() throws {
+    try withWatchdog {
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      try waitForPosts(started: 1, paused: 0, resumed: 0, finished: 0)
+      try scene.controller.pause()
+      try waitForPosts(started: 1, paused: 1, resumed: 0, finished: 0)
+      try scene.controller.resume()
+      try waitForPosts(started: 1, paused: 1, resumed: 1, finished: 0)
+      #expect(try scene.finish(session) == .finished)
+      try waitForPosts(started: 1, paused: 1, resumed: 1, finished: 1)
+      let watch = try RunningProgram(
+        "framebus",
+        [
+          "notify", "check", "broadcastFinished", "--root", scene.root.path, "--group",
+          "\(scene.group.id)",
+        ])
+      #expect(try watch.finish().output == "1\n")
+    }
+  }
+
+  @Test func lostCaptureIsAPauseAndBroadcastThatFailsIsFinished() throws {
+    try withWatchdog {
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video"])
+      try scene.kill(.capture)
+      try waitForPosts(started: 1, paused: 1, resumed: 1, finished: 0)
+      #expect(try scene.finish(session) == .finished)
+      try scene.register(["fail=signIn"])
+      let failed = try scene.start()
+      _ = try scene.controller.waitForEnding(of: failed)
+      try waitForPosts(started: 2, paused: 1, resumed: 1, finished: 2)
+    }
+  }
+
+  @Test func broadcastWhoseProcessesAllDiedFinishesWithTheNextStart() throws {
+    try withWatchdog {
+      let host = try scene.hostProcess()
+      try scene.waitForTrace(["started 1", "video"])
+      _ = try host.end(with: Signal.kill)
+      for role in [Role.extension, .capture] { try scene.kill(role) }
+      try waitForPosts(started: 1, paused: 0, resumed: 0, finished: 0)
+      let session = try scene.start()
+      try waitForPosts(started: 2, paused: 0, resumed: 0, finished: 1)
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+}
