@@ -128,7 +128,7 @@ import Testing
     try withWatchdog {
       let scene = try BroadcastScene()
       let host = try scene.hostProcess()
-      try scene.waitForTrace(["started 1", "video"])
+      try waitUntil("it is live") { try scene.controller.status.phase == .live }
       let before = try scene.controller.status
       _ = try host.end(with: Signal.kill)
       let after = try scene.controller.status

@@ -22,7 +22,7 @@ import Testing
       let captured = try NotificationName(BroadcastNames.captured)
       #expect(StateWord(rawValue: try center.state(of: state)).phase == .idle)
       let session = try scene.start()
-      try scene.waitForTrace(["started 1", "video"])
+      try scene.events.wait(for: .live)
       #expect(StateWord(rawValue: try center.state(of: state)).phase == .live)
       // A test pattern is not a screen.
       #expect(try center.state(of: captured) == 0)
@@ -152,6 +152,11 @@ import Testing
     var finishedWithoutEnding = values
     finishedWithoutEnding["phase"] = "finished"
     broken.append(.dictionary(finishedWithoutEnding))
+    for failure in [DefaultsValue.string(String(repeating: "x", count: 600)), -1, ["x"]] {
+      var connecting = values
+      connecting["connectionFailure"] = failure
+      broken.append(.dictionary(connecting))
+    }
     for value in broken {
       try suite.set(value, forKey: BroadcastNames.recordKey)
       #expect(try scene.controller.status.phase == .idle, "\(value)")
@@ -170,6 +175,7 @@ import Testing
       #expect(try scene.controller.status.phase == .idle)
       let session = try scene.start()
       try scene.waitForTrace(["started 1", "video"])
+      try scene.events.wait(for: .live)
       let name = String(repeating: "\u{1F468}", count: 129)
       #expect(throws: BroadcastError.badApplication) {
         try scene.controller.annotate(applicationID: name)

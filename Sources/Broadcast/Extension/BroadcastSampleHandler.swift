@@ -23,8 +23,13 @@ import Synchronization
 open class BroadcastSampleHandler {
   /// Ends the broadcast from any thread, such as a network thread.
   public let exit: BroadcastExit
+  /// Reports from any thread whether the destination accepts samples.
+  public let connection: BroadcastConnection
 
-  public init() { exit = BroadcastExit() }
+  public init() {
+    exit = BroadcastExit()
+    connection = BroadcastConnection()
+  }
 
   /// The broadcast starts, or continues after this extension died; see ``SetupInfo/attempt``.
   open func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {}

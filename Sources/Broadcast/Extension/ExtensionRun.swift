@@ -28,6 +28,10 @@ final class ExtensionRun: @unchecked Sendable {
   private var loggedGenerations: [SampleBufferType: UInt64] = [:]
   /// Whether the leading stream has delivered.
   private var hasCapture = false
+  /// Whether the handler has processed a sample.
+  private var hasProcessed = false
+  /// The connection's state in the record.
+  private var writtenConnection = BroadcastConnection.State.unreported
   private var throttle = SampleThrottle()
   /// Whether the last change of the record could not be written.
   private var isRecordBehind = false
@@ -46,6 +50,7 @@ final class ExtensionRun: @unchecked Sendable {
     wake = try Wake()
     stopping = try StopSignal()
     handler.exit.connect(wake)
+    handler.connection.connect(wake)
   }
 
   /// Finishes the run as if the host had requested it. Safe on any thread.
@@ -99,6 +104,7 @@ final class ExtensionRun: @unchecked Sendable {
         if isDelivered, let withheld = throttle.count(type, setup.log) {
           sample.withheldBefore = withheld
           try handler.processSampleBuffer(sample, type: type)
+          try markProcessed()
         }
       case .ended(let type):
         setup.log.append(.notice, "no more \(type.rawValue)", label: Self.label)
@@ -121,7 +127,7 @@ final class ExtensionRun: @unchecked Sendable {
     guard try attempt({ try wake.take() }) else { return nil }
     if stopping.isRaised { return finished() }
     try annotateFront()
-    if isRecordBehind { try writePhase() }
+    if isRecordBehind || handler.connection.state != writtenConnection { try writePhase() }
     guard let record = try record(), record.requested != .finish, record.phase != .finished else {
       return finished()
     }
@@ -180,10 +186,17 @@ final class ExtensionRun: @unchecked Sendable {
     }
   }
 
-  /// Marks the broadcast as live when the leading stream delivers for the first time.
+  /// The leading stream delivers for the first time: a connection's state is shown from here on.
   private func markCaptured() throws(BroadcastFailure) {
     if hasCapture { return }
     hasCapture = true
+    if pauses.isEmpty { try writePhase() }
+  }
+
+  /// The handler has processed its first sample: without another report, the broadcast is live.
+  private func markProcessed() throws(BroadcastFailure) {
+    if hasProcessed { return }
+    hasProcessed = true
     if pauses.isEmpty { try writePhase() }
   }
 
@@ -205,10 +218,25 @@ final class ExtensionRun: @unchecked Sendable {
 
   private func writePhase() throws(BroadcastFailure) {
     let reasons = pauses.sorted()
-    let phase: BroadcastPhase = reasons.isEmpty ? hasCapture ? .live : .starting : .paused
+    let connection = handler.connection.state
+    writtenConnection = connection
+    let phase = reasons.isEmpty ? activePhase(connection) : .paused
+    var failure = ""
+    if case .connecting(let text) = connection { failure = text }
     try change { record in
       record.pauses = reasons
       record.phase = phase
+      record.connectionFailure = failure
+    }
+  }
+
+  /// The phase of a broadcast that is not paused.
+  private func activePhase(_ connection: BroadcastConnection.State) -> BroadcastPhase {
+    if !hasCapture { return .starting }
+    return switch connection {
+    case .unreported: hasProcessed ? .live : .starting
+    case .connecting: .connecting
+    case .live: .live
     }
   }
 

@@ -120,7 +120,10 @@ public struct RestartPolicy: Hashable, Sendable {
 public enum BroadcastEvent: Hashable, Sendable {
   /// A session started, or this host adopted a running one.
   case started(SessionID, isAdopted: Bool)
-  /// The extension receives samples.
+  /// The extension's destination accepts no samples, yet or any more; with the reason why the last
+  /// attempt failed, which is empty before the first has.
+  case connecting(failure: String)
+  /// The extension's destination has accepted a sample.
   case live
   case paused([BroadcastPause])
   case resumed

@@ -334,8 +334,13 @@ final class HostRun: @unchecked Sendable {
       onEvent(.paused(record.pauses))
     } else if record.phase == .live, lastReported?.phase == .paused {
       onEvent(.resumed)
-    } else if record.phase == .live, lastReported?.phase == .starting {
+    } else if record.phase == .live, lastReported?.phase != .live {
       onEvent(.live)
+    } else if record.phase == .connecting,
+      lastReported?.phase != .connecting
+        || lastReported?.connectionFailure != record.connectionFailure
+    {
+      onEvent(.connecting(failure: record.connectionFailure))
     }
   }
 }

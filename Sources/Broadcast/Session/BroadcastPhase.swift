@@ -7,7 +7,9 @@ public enum BroadcastPhase: String, Hashable, Sendable, CaseIterable {
   case idle
   /// The roles are starting.
   case starting
-  /// Samples reach the extension.
+  /// Samples reach the extension, and its destination accepts none of them, yet or any more.
+  case connecting
+  /// The destination has accepted a sample.
   case live
   /// Samples do not reach the extension; ``BroadcastPause`` gives the reasons.
   case paused
@@ -21,11 +23,12 @@ public enum BroadcastPhase: String, Hashable, Sendable, CaseIterable {
     case .live: 2
     case .paused: 3
     case .finished: 4
+    case .connecting: 5
     }
   }
 
   /// Whether the broadcast has started and not ended.
-  public var isActive: Bool { self == .starting || self == .live || self == .paused }
+  public var isActive: Bool { self != .idle && self != .finished }
 }
 
 /// Why a broadcast is paused. Several reasons can apply at once; it resumes when none does.

@@ -28,6 +28,9 @@ struct BroadcastRecord: Hashable, Sendable {
   /// How each started role is confined, as text for people.
   var confinement: [Role: String] = [:]
   var ending: BroadcastEnding?
+  /// Why the extension's last attempt to reach its destination failed; empty if none has, and once
+  /// the destination accepts samples.
+  var connectionFailure = ""
   /// The settings of the sound switch before the session, without those that were not set; nil once
   /// they are restored.
   var soundBefore: [String: Bool]?
@@ -42,6 +45,7 @@ struct BroadcastRecord: Hashable, Sendable {
     attempt = min(attempt + 1, Self.maximumAttempts)
     phase = .starting
     pauses = []
+    connectionFailure = ""
   }
 
   /// Ends the broadcast, unless it has ended.
@@ -50,6 +54,7 @@ struct BroadcastRecord: Hashable, Sendable {
     phase = .finished
     requested = .finish
     pauses = []
+    connectionFailure = ""
     self.ending = ending
   }
 }
@@ -66,6 +71,7 @@ extension BroadcastRecord {
       "attempt": .integer(attempt), "application": .string(application),
     ]
     values["ending"] = ending?.value
+    if !connectionFailure.isEmpty { values["connectionFailure"] = .string(connectionFailure) }
     values["soundBefore"] = soundBefore.map { .dictionary($0.mapValues { .bool($0) }) }
     if !confinement.isEmpty {
       values["confinement"] = .dictionary(
@@ -96,7 +102,9 @@ extension BroadcastRecord {
       (0...Self.maximumAttempts).contains(attempt),
       case .array(let pauses)? = values["pauses"]
     else { return nil }
-    guard let confinement = Self.confinement(values["confinement"]) else { return nil }
+    guard let confinement = Self.confinement(values["confinement"]),
+      let failure = values["connectionFailure"] == nil ? "" : text("connectionFailure")
+    else { return nil }
     let ending = values["ending"].flatMap { BroadcastEnding($0) }
     guard (phase == .finished) == (ending != nil) else { return nil }
     self.init(
@@ -104,7 +112,7 @@ extension BroadcastRecord {
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
       extensionID: extensionID, source: source, stream: stream, sound: sound, attempt: attempt,
       application: application, confinement: confinement, ending: ending,
-      soundBefore: Self.soundBefore(values["soundBefore"]))
+      connectionFailure: failure, soundBefore: Self.soundBefore(values["soundBefore"]))
   }
 
   /// - Returns: nil for a malformed value, so that the settings stay as they are.

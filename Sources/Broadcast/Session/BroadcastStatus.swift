@@ -8,6 +8,9 @@ public struct BroadcastStatus: Hashable, Sendable {
   /// Nil if no broadcast has started since the machine booted.
   public let session: SessionID?
   public let pauses: [BroadcastPause]
+  /// Why the extension's last attempt to reach its destination failed; empty if none has, and once
+  /// the destination accepts samples.
+  public let connectionFailure: String
   /// The state that a host requested, which the extension may not have reached; nil without an
   /// active broadcast.
   package let requested: RequestedState?
@@ -58,6 +61,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     phase = isDead ? .finished : record?.phase ?? .idle
     ending = isDead ? .died(signal: nil) : record?.ending
     pauses = isDead ? [] : record?.pauses ?? []
+    connectionFailure = isDead ? "" : record?.connectionFailure ?? ""
     requested = !isDead && record?.phase.isActive == true ? record?.requested : nil
     isFinishing = requested == .finish
     isCaptured = (try? ScreenCapturedState(in: group).isCaptured) ?? false

@@ -128,7 +128,7 @@ private struct StatusReport: Encodable {
   /// run, pause or finish: the state that the extension reaches next.
   let requested: String?
   let session: String?
-  /// Why the broadcast is paused, or how it ended.
+  /// Why the broadcast is paused or not connected, or how it ended.
   let reason: String
   /// The reasons of a pause in words; empty if it is not paused.
   let explanation: String
@@ -145,7 +145,8 @@ private struct StatusReport: Encodable {
     requested = status.requested?.rawValue
     session = status.session?.text
     let pauses = status.pauses.map(\.description).joined(separator: ", ")
-    reason = status.ending.map { "\($0)" } ?? pauses
+    let trouble = status.phase == .connecting ? status.connectionFailure : pauses
+    reason = status.ending.map { "\($0)" } ?? trouble
     explanation = status.pauses.map(\.explanation).joined(separator: "; ")
     isCaptured = status.isCaptured
     `extension` = status.extensionID

@@ -222,6 +222,8 @@ extension BroadcastEvent {
     switch self {
     case .started(let session, let isAdopted):
       isAdopted ? "taking over the broadcast \(session)" : "broadcast \(session)"
+    case .connecting(let failure):
+      failure.isEmpty ? "connecting" : "connecting: \(failure.plain)"
     case .live: "live"
     case .paused(let reasons):
       "paused: \(reasons.map(\.explanation).joined(separator: "; "))"

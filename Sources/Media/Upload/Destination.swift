@@ -34,6 +34,10 @@ public protocol Destination: AnyObject {
   /// is never established.
   var lostFrames: Int { get }
 
+  /// Whether it connects to a peer, and reports by `DestinationSetup.onLive` and `onLoss` whether
+  /// that accepts samples.
+  var connects: Bool { get }
+
   /// Whether it can carry sound beside the pictures. Asked once, before `prepare`.
   var takesSound: Bool { get }
 
@@ -73,6 +77,7 @@ public protocol Destination: AnyObject {
 extension Destination {
   public var frameLimit: Int? { nil }
   public var lostFrames: Int { 0 }
+  public var connects: Bool { false }
   public var takesSound: Bool { false }
   public func expectSound() {}
   public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {}
@@ -98,8 +103,13 @@ public struct DestinationSetup: Sendable {
   public var encoder = EncoderSettings()
   /// The passphrase or stream key, of kinds that have one.
   public var secret: String?
-  /// Called on the uploading thread with a lost connection's error and the time until the next
-  /// attempt.
+  /// Whether a first attempt that failed is repeated, as after a lost connection: nobody waits at
+  /// a terminal to correct the cause.
+  public var retriesFirst = false
+  /// Called on any thread when the peer has accepted a sample over a new connection.
+  public var onLive: @Sendable () -> Void = {}
+  /// Called on the uploading thread with a failed or lost connection's error and the time until the
+  /// next attempt.
   public var onLoss: @Sendable (DestinationError, Duration) -> Void = { _, _ in }
 
   public init(encoder: EncoderSettings = EncoderSettings()) { self.encoder = encoder }

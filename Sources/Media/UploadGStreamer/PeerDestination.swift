@@ -13,6 +13,7 @@
     let heldFrames = 2
     let wantsRepeatedFrames = true
     let takesSound = true
+    let connects = true
 
     private let outlet: any Outlet
     private let setup: DestinationSetup
@@ -24,17 +25,20 @@
     /// Frames of this connection, without repeated ones.
     private var frameCount = 0
     private(set) var lostFrames = 0
-    private var retries = RetrySchedule(for: .seconds(120))
+    private var retries: RetrySchedule
 
     private struct Connection {
       let destination: EncodingDestination
       /// The timestamp of its first frame.
       let startNs: UInt64
+      /// Whether it is reported as established.
+      var isReported = false
     }
 
     init(_ outlet: any Outlet, _ setup: DestinationSetup) throws(DestinationError) {
       self.outlet = outlet
       self.setup = setup
+      retries = RetrySchedule(for: .seconds(120), retriesFirst: setup.retriesFirst)
       // Reports wrong settings now instead of at the first connection.
       _ = try EncodingDestination(outlet, setup.encoder)
     }
@@ -65,11 +69,19 @@
     ) throws(DestinationError) -> Bool {
       guard let connection else { return retries.wait(until: deadline, stop: stop) }
       do throws(DestinationError) {
-        return try connection.destination.waitForRoom(until: deadline, stop: stop)
+        let hasRoom = try connection.destination.waitForRoom(until: deadline, stop: stop)
+        reportIfLive()
+        return hasRoom
       } catch {
         try recover(from: error)
         return false
       }
+    }
+
+    private func reportIfLive() {
+      guard let connection, !connection.isReported, connection.destination.hasBegun else { return }
+      self.connection?.isReported = true
+      setup.onLive()
     }
 
     func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
@@ -130,6 +142,11 @@
     }
 
     func finish() throws(DestinationError) {
+      if setup.retriesFirst, connection?.destination.hasBegun == false {
+        // The end of a broadcast is clean, although its peer was not reached.
+        lostFrames += frameCount
+        return abandon()
+      }
       do throws(DestinationError) {
         try connection?.destination.finish()
       } catch {

@@ -3,17 +3,23 @@
   import WHIP
 
   /// The times of attempts to reconnect to a lost peer: with backoff, up to a deadline. A peer that
-  /// was never reached is not retried, because the user must correct the cause.
+  /// was never reached is retried only on request, because a user can correct the cause at once.
   struct RetrySchedule {
     private let limit: Duration
+    private let retriesFirst: Bool
     private var backOff = BackOff()
     /// The time of the next attempt.
     private(set) var next = Deadline.now
     /// When to stop reconnecting; nil until the peer was reached.
     private var retryDeadline: Deadline?
 
-    /// - Parameter limit: how long to try to reconnect after a working connection is lost.
-    init(for limit: Duration) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: how long to try to reconnect after a working connection is lost.
+    ///   - retriesFirst: whether to try as long to reach the peer for the first time.
+    init(for limit: Duration, retriesFirst: Bool) {
+      self.limit = limit
+      self.retriesFirst = retriesFirst
+    }
 
     /// Counts a failed attempt.
     /// - Parameter hadWorked: whether the attempt had reached the peer.
@@ -21,6 +27,8 @@
     mutating func fail(hadWorked: Bool) -> Duration? {
       if hadWorked {
         backOff.reset()
+        retryDeadline = .after(limit)
+      } else if retryDeadline == nil, retriesFirst {
         retryDeadline = .after(limit)
       }
       guard let retryDeadline, !retryDeadline.isPast else { return nil }

@@ -20,6 +20,8 @@
     public var timeouts = WHIPConnection.Timeouts()
     /// How long to try to reconnect after a working connection is lost.
     public var reconnectsFor: Duration = .seconds(120)
+    /// Whether a first attempt that failed is repeated, unless the cause is permanent.
+    public var retriesFirst = false
     /// Receives events, on any thread.
     public var report: @Sendable (WHIPReport) -> Void = { _ in }
     /// Receives libcurl's debug output; see `CurlClient`.
@@ -30,7 +32,7 @@
 
   public enum WHIPReport: Sendable {
     case connection(WHIPConnection.Event)
-    /// The connection is lost; the next attempt begins after this time.
+    /// The connection failed or is lost; the next attempt begins after this time.
     case reconnecting(WHIPError, after: Duration)
   }
 
@@ -46,6 +48,7 @@
     public let heldFrames = 2
     public let wantsRepeatedFrames = true
     public let takesSound = true
+    public let connects = true
     /// Without a query, which may hold a key.
     public let output: String
 
@@ -61,6 +64,8 @@
     private var refused: SequenceNumber?
     public private(set) var lostFrames = 0
     private var retries: RetrySchedule
+    /// Whether any attempt was connected.
+    private var hasWorked = false
 
     /// A pipeline, and its connection to the endpoint.
     private struct Attempt {
@@ -84,7 +89,7 @@
     ) throws(DestinationError) {
       settings = encoder
       self.options = options
-      retries = RetrySchedule(for: options.reconnectsFor)
+      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: options.retriesFirst)
       do throws(WHIPError) {
         endpoint = try WHIPEndpoint(
           address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
@@ -238,14 +243,14 @@
 
     // MARK: The end of an attempt
 
-    /// Schedules the next attempt if that may help. A failed first attempt is reported to the user
-    /// at once.
+    /// Schedules the next attempt if that may help.
     private func recover(from error: WHIPError) throws(DestinationError) {
       let hadWorked = attempt?.connection.hasConnected ?? false
+      if hadWorked { hasWorked = true }
       close()
-      guard error.isTransient, let pause = retries.fail(hadWorked: hadWorked) else {
-        throw .upload(error)
-      }
+      guard hasWorked ? error.isTransient : error.isTemporary,
+        let pause = retries.fail(hadWorked: hadWorked)
+      else { throw .upload(error) }
       options.report(.reconnecting(error, after: pause))
     }
 

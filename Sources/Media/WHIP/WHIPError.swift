@@ -53,6 +53,17 @@ extension WHIPError {
     }
   }
 
+  /// Whether the first attempt may fail for this reason although address and token are right: the
+  /// server is not running yet, is busy, or has not ended an earlier session.
+  public var isTemporary: Bool {
+    switch self {
+    case .unreachable: isTransient
+    case .refused(let refusal): refusal.status == 409 || isBusy
+    case .noConnection, .connectionFailed, .connectionLost: true
+    default: false
+    }
+  }
+
   /// Whether a retry may help once a connection has worked.
   public var isTransient: Bool {
     switch self {

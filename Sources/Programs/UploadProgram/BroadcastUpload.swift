@@ -14,23 +14,27 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   /// How often to poll a full destination for room for a still picture.
   private static let roomInterval = Duration.milliseconds(50)
 
-  private let make: (SetupInfo) throws -> any Destination
+  typealias Make = (SetupInfo, BroadcastConnection) throws -> any Destination
+
+  private let make: Make
   private var setup: SetupInfo?
   private var pump: UploadPump?
   private var dropCount: UInt64 = 0
   private var nextRoomPoll = Deadline.now
   private var takesSound = false
 
-  /// - Parameter make: makes the destination, with the setup that the host hands over.
-  init(to make: @escaping (SetupInfo) throws -> any Destination) { self.make = make }
+  /// - Parameter make: makes the destination, with the setup that the host hands over. A
+  ///   destination that connects reports its state to the connection.
+  init(to make: @escaping Make) { self.make = make }
 
   override func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {
     let destination: any Destination
     do {
-      destination = try make(setupInfo)
+      destination = try make(setupInfo, connection)
     } catch {
       throw BroadcastFailure(domain: Self.domain, code: 2, reason: "\(error)")
     }
+    if destination.connects { connection.connecting() }
     setup = setupInfo
     pump = UploadPump(to: destination, expectsPictures: setupInfo.samples.contains(.video))
     try setupInfo.openCredentials()

@@ -41,8 +41,8 @@ struct Send: ParsableCommand {
     // The host chooses the streams, and ends the upload with the broadcast.
     if BroadcastExtension.isStartedByHost {
       BroadcastExtension.run(
-        BroadcastUpload { setup in
-          try self.destination(display, setup.credentials, setup.settings)
+        BroadcastUpload { setup, connection in
+          try self.destination(display, setup, connection)
         })
     }
     let streams = try upload.streams()
@@ -50,6 +50,7 @@ struct Send: ParsableCommand {
     // Before GStreamer starts threads, because these must not receive the signals.
     let signals = try SignalWatcher()
     let destination = try destination(display)
+    if destination.connects { display.willConnect(to: destination.output) }
     let isSnapshot = destination.frameLimit == 1
     let group = try global.openGroup(creatingLocal: !isSnapshot)
     ProductLog.begin(
@@ -106,11 +107,18 @@ struct Send: ParsableCommand {
     return policy
   }
 
+  /// - Parameters: both are nil unless the program is the extension of a broadcast.
   private func destination(
-    _ display: ProgressDisplay, _ credentials: CredentialStore? = nil,
-    _ settings: SharedDefaults? = nil
+    _ display: ProgressDisplay, _ broadcast: SetupInfo? = nil,
+    _ connection: BroadcastConnection? = nil
   ) throws -> any Destination {
+    let (credentials, settings) = (broadcast?.credentials, broadcast?.settings)
     var setup = DestinationSetup()
+    setup.retriesFirst = broadcast != nil
+    setup.onLive = {
+      display.showLive()
+      connection?.live()
+    }
     var makers = [DestinationMaker.null]
     #if Media
       let named = try? DestinationSpecification(upload.destination)
@@ -124,11 +132,17 @@ struct Send: ParsableCommand {
       setup.onLoss = { error, pause in
         ProductLog.append(.warning, "\(error)")
         display.showLoss(error, next: pause)
+        connection?.connecting("\(error)")
       }
       var whip = WHIPOptions()
       if named?.kind == .whip {
         whip = try WHIPSetup(options: upload, global: global, credentials: credentials)
-          .whipOptions { display.show($0) }
+          .whipOptions { report in
+            display.show(report)
+            if case .connection(.connected) = report { connection?.live() }
+            if case .reconnecting(let error, _) = report { connection?.connecting("\(error)") }
+          }
+        whip.retriesFirst = setup.retriesFirst
       }
       makers += DestinationMaker.media(whip: whip)
     #endif

@@ -12,8 +12,13 @@ final class ProgressDisplay: Sendable {
   private let log = Mutex(UploadLog())
   /// Media that the endpoint refuses and that were reported.
   private let refused = Mutex<Set<MediaKind>>([])
+  /// The peer to which the first frame will connect; nil once that is reported.
+  private let peer = Mutex<String?>(nil)
 
   init(_ terminal: Terminal) { self.terminal = terminal }
+
+  /// The first frame will connect to a peer.
+  func willConnect(to output: String) { peer.withLock { $0 = output } }
 
   func show(_ report: UploadReport) {
     log.withLock { $0.append(report) }
@@ -37,6 +42,7 @@ final class ProgressDisplay: Sendable {
       terminal.detail(
         "frames are \(format.width)×\(format.height) \(format.fourcc), "
           + "\(format.byteCount) bytes")
+      if let peer = peer.withLock({ $0.take() }) { terminal.report("connecting to \(peer)") }
     }
   }
 
@@ -57,7 +63,7 @@ final class ProgressDisplay: Sendable {
         terminal.detail("the endpoint recommends \(names.plain)")
       case .connection(.notUsed(let error)):
         terminal.warn("going on without \(error)")
-      case .connection(.connected): terminal.report("connected; sending live")
+      case .connection(.connected): showLive()
       case .connection(.bitrate(let bitsPerSecond)):
         terminal.detail("the receiver's reports set the bitrate to \(bitsPerSecond / 1000) kbit/s")
       case .connection(.candidatesRefused(let error)):
@@ -69,6 +75,14 @@ final class ProgressDisplay: Sendable {
       }
     }
   #endif
+
+  /// Shows that a peer has accepted a sample.
+  func showLive() {
+    terminal.report(Self.live)
+    ProductLog.append(.info, Self.live)
+  }
+
+  static let live = "connected; sending live"
 
   /// Shows a lost connection and the time until the next attempt.
   func showLoss(_ error: any Error, next pause: Duration) {

@@ -60,7 +60,6 @@ extension MediaKind {
   extension ProductLog {
     static func append(_ report: WHIPReport) {
       switch report {
-      case .connection(.connected): append(.info, "connected; sending live")
       case .connection(.refused(let kind)): append(.notice, kind.refusal)
       case .connection(.notUsed(let error)): append(.warning, "going on without \(error)")
       case .connection(.bitrate(let bitsPerSecond)):

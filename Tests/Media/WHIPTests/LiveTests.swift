@@ -114,6 +114,10 @@
       #expect(newest < again.frameNumbers.first ?? 0)
       let result = try upload.end(with: SIGINT)
       #expect(result.status == .exited(130), "\(result.errors)")
+      let lines = result.errors.split(separator: "\n").map(String.init)
+      let connecting = lines.firstIndex { $0.hasPrefix("connecting to whip:") }
+      let live = lines.indices.filter { lines[$0] == "connected; sending live" }
+      #expect(live.count == 2 && connecting ?? .max < live[0], "\(result.errors)")
       try again.program.waitForOutput("DELETE 200")
       // The capturer was not affected.
       try capture.end(with: SIGTERM)
@@ -126,6 +130,7 @@
       for (path, what) in [("status/406", "status 406"), ("html", "text/html")] {
         let result = try start("upload", "whip:\(odd.address(path))").finish()
         #expect(result.status == .exited(1) && result.errors.contains(what), "\(result.errors)")
+        #expect(result.errors.contains("connecting to whip:") && !result.errors.contains("live"))
       }
       try capture.end(with: SIGTERM)
     }

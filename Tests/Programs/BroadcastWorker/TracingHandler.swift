@@ -29,6 +29,7 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
     attempt = setupInfo.attempt
     write("started \(attempt)")
     if settings["check"] != nil { check = PictureCheck() }
+    if let failure = settings["connecting"] { connection.connecting(failure) }
     if let interval = settings["sendEveryMs"].flatMap(Int.init) {
       slowDestination = try? SlowDestination(sendingEvery: .milliseconds(interval))
     }
@@ -59,6 +60,12 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
     // One line for consecutive samples.
     let line = settings["colour"] == nil ? type.rawValue : "\(type.rawValue) \(colour(of: sample))"
     if lastLine != line { write(line) }
+    if settings["processesOn"] != nil, frameCount == 1 {
+      while !isTold("processesOn") { sleep(until: .after(.milliseconds(1))) }
+    }
+    if settings["liveOn"] != nil, isTold("liveOn") {
+      _ = try? startThread(named: "network") { [connection] in connection.live() }
+    }
     // Longer than the frame interval of any moving source.
     if settings["idle"] != nil { worksAt = .after(.milliseconds(500)) }
     if settings["keep"] != nil { keep(sample) }
@@ -86,6 +93,12 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
   func workWhileIdle() {
     worksAt = .never
     write("idle")
+  }
+
+  /// Whether a test has appended the setting's word to the trace.
+  private func isTold(_ setting: String) -> Bool {
+    guard let path = settings["trace"], let word = settings[setting] else { return false }
+    return (try? String(contentsOfFile: path, encoding: .utf8))?.contains(word) == true
   }
 
   /// The colour of the first pixel, as `rrggbb`.

@@ -1,0 +1,45 @@
+import Synchronization
+
+/// Whether an extension's destination accepts samples, as the extension reports it.
+///
+/// Without a report, the broadcast is live once the handler has processed its first sample. An
+/// extension that sends to a server reports ``connecting(_:)`` in `broadcastStarted`, and
+/// ``live()`` when the server has accepted a sample; after a lost connection it does so again. The
+/// host and `framebus broadcast status` then show what the user needs to know.
+public final class BroadcastConnection: Sendable {
+  enum State: Hashable, Sendable {
+    case unreported
+    case connecting(failure: String)
+    case live
+  }
+  private struct Values {
+    var state = State.unreported
+    var wake: Wake?
+  }
+  private let values = Mutex(Values())
+
+  init() {}
+
+  /// Reports that no sample is accepted: the phase is `connecting` until ``live()``. Any thread may
+  /// call it.
+  /// - Parameter failure: why the last attempt failed; empty before the first has. Every member of
+  ///   the group can read it, so it must not contain a secret.
+  public func connecting(_ failure: String = "") {
+    report(.connecting(failure: failure.prefix(ofBytes: BroadcastRecord.maximumTextBytes)))
+  }
+
+  /// Reports that the destination has accepted a sample. Any thread may call it.
+  public func live() { report(.live) }
+
+  private func report(_ state: State) {
+    values.withLock { values in
+      if values.state == state { return }
+      values.state = state
+      values.wake?.raise()
+    }
+  }
+
+  var state: State { values.withLock { $0.state } }
+
+  func connect(_ wake: Wake) { values.withLock { $0.wake = wake } }
+}

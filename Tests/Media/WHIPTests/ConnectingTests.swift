@@ -1,0 +1,72 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// Broadcasts to servers that are not running yet, or that refuse.
+  @Suite struct ConnectingTests {
+    private let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private func framebus(_ arguments: String...) throws -> ProgramResult {
+      try run("framebus", ["--root", root.path] + arguments)
+    }
+
+    private func status() throws -> [String: Any] {
+      let result = try framebus("broadcast", "status", "--json")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+      return try #require(object as? [String: Any])
+    }
+
+    private func broadcast(to address: String) throws -> RunningProgram {
+      let registered = try framebus("extension", "register", "--builtin", "whip:\(address)")
+      #expect(registered.status == .exited(0), "\(registered.errors)")
+      return try RunningProgram(
+        "framebus",
+        [
+          "--root", root.path, "broadcast", "start", "framebus.upload", "--source", "test",
+          "--size", "320x240",
+        ])
+    }
+
+    @Test func broadcastConnectsWithReasonUntilServerRuns() throws {
+      try withWatchdog {
+        let port = try OwnPort()
+        let host = try broadcast(to: "http://127.0.0.1:\(port.number)/whip")
+        try host.waitForErrors("connecting: http://127.0.0.1:")
+        let connecting = try status()
+        #expect(connecting["phase"] as? String == "connecting")
+        let reason = try #require(connecting["reason"] as? String)
+        #expect(reason.contains("cannot connect"), "\(reason)")
+        #expect(try framebus("broadcast", "status").output.contains("connecting, http://"))
+        #expect(!host.errors.text.contains("live"))
+        let server = try WebServer("whip_server.py", ["\(port.number)"])
+        try server.waitForFrames(10)
+        try waitUntil("it is live: \(host.transcript)") {
+          try status()["phase"] as? String == "live"
+        }
+        #expect(try status()["reason"] as? String == "")
+        #expect(try framebus("broadcast", "stop").status == .exited(0))
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+        try server.program.waitForOutput("DELETE 200")
+      }
+    }
+
+    @Test func busyServerIsReasonAndStopIsClean() throws {
+      try withWatchdog {
+        let odd = try WebServer("odd_web_server.py")
+        let host = try broadcast(to: odd.address("status/503"))
+        try waitUntil("the reason is the status: \(host.transcript)") {
+          (try status()["reason"] as? String)?.contains("status 503") == true
+        }
+        #expect(try status()["phase"] as? String == "connecting")
+        // The server's text cannot control the terminal.
+        #expect(!host.errors.text.contains("\u{1b}"))
+        #expect(try framebus("broadcast", "stop").errors.hasSuffix("finished\n"))
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+      }
+    }
+  }
+#endif
