@@ -45,6 +45,9 @@ public struct ExtensionManifest: Hashable, Sendable {
   /// start: a directory if it ends with a slash, an empty file otherwise.
   public var reads: [String] = []
   public var writes: [String] = []
+  /// A program that a user can run after the broadcast has failed, such as one to sign in, with its
+  /// arguments; empty for none. A host runs it only if its user says so.
+  public var application: [String] = []
 
   /// The picture format that the extension prefers.
   public struct PreferredFormat: Hashable, Sendable {
@@ -73,7 +76,7 @@ extension ExtensionManifest {
     let table = ManifestTable(root, name: "the manifest")
     try table.refuseUnknown([
       "version", "id", "executable", "arguments", "samples", "credentials", "memory-limit-mb",
-      "reads", "writes", "format",
+      "reads", "writes", "application", "format",
     ])
     let version = try table.integer("version", in: 1...Int.max)
     if version != Self.version {
@@ -94,10 +97,7 @@ extension ExtensionManifest {
     guard let executable = try table.string("executable"), !executable.isEmpty else {
       throw table.error("executable", "the key executable is missing or empty")
     }
-    if executable.contains("/"), !executable.hasPrefix("/") {
-      throw table.error(
-        "executable", "use an absolute path, or the bare name of a program in PATH")
-    }
+    try Self.requireProgram(executable, "executable", table)
     self.init(id: id, executable: executable)
     arguments = try table.strings("arguments") ?? []
     if arguments.count > Self.maximumArgumentCount {
@@ -107,6 +107,8 @@ extension ExtensionManifest {
     credentials = try Self.credentials(table.strings("credentials") ?? [], table)
     reads = try Self.paths("reads", table)
     writes = try Self.paths("writes", table)
+    application = try table.strings("application") ?? []
+    if let program = application.first { try Self.requireProgram(program, "application", table) }
     memoryLimitBytes = try table.integer("memory-limit-mb", in: 1...1 << 20).map { $0 << 20 }
     if let inner = try table.table("format") { format = try Self.format(inner) }
   }
@@ -133,6 +135,14 @@ extension ExtensionManifest {
       manifest.arguments.append("--\(option)=\(secret)")
     }
     return try ExtensionManifest(parsing: Array(manifest.text.utf8))
+  }
+
+  private static func requireProgram(
+    _ text: String, _ key: String, _ table: ManifestTable
+  ) throws(ExtensionManifestError) {
+    guard !text.isEmpty, !text.contains("/") || text.hasPrefix("/") else {
+      throw table.error(key, "use an absolute path, or the bare name of a program in PATH")
+    }
   }
 
   private static func samples(
@@ -205,6 +215,7 @@ extension ExtensionManifest {
       writes = \(list(writes))
 
       """
+    if !application.isEmpty { text += "application = \(list(application))\n" }
     if let memoryLimitBytes { text += "memory-limit-mb = \(memoryLimitBytes >> 20)\n" }
     let fields = [
       ("width", format.width), ("height", format.height), ("fps", format.framesPerSecond),

@@ -51,6 +51,8 @@ struct BroadcastStart: ParsableCommand {
     inversion: .prefixedNo,
     help: "Sandbox capture and extension; `status` shows the effect.")
   var confine = true
+  @Flag(help: "After a failure, run the application that the extension names.")
+  var goToApplication = false
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -114,7 +116,10 @@ struct BroadcastStart: ParsableCommand {
       try controller.finish()
       ending = try controller.waitForEnding(of: started.session)
     }
-    try report(ending ?? .died(signal: nil), of: started.session)
+    try report(ending ?? .died(signal: nil), of: started.session) {
+      guard let offer = ApplicationOffer(of: picked, in: group, global) else { return }
+      try offer.make(isAccepted: goToApplication, stop: signals.stop)
+    }
     if signals.isInterrupted { throw Interrupted() }
   }
 
@@ -182,7 +187,10 @@ struct BroadcastStart: ParsableCommand {
     }
   }
 
-  private func report(_ ending: BroadcastEnding, of session: SessionID) throws {
+  /// - Parameter onFailure: called once the user knows why the broadcast failed.
+  private func report(
+    _ ending: BroadcastEnding, of session: SessionID, onFailure: () throws -> Void
+  ) throws {
     if global.json {
       try global.terminal.printJSON(
         SessionReport(session: session.text, ending: EndingReport(ending)), onOneLine: true)
@@ -190,7 +198,11 @@ struct BroadcastStart: ParsableCommand {
     switch ending {
     case .finished: return
     case .cancelled: throw AlreadyReported()
-    case .failed, .died: throw BroadcastEnded(ending: ending)
+    case .died: throw BroadcastEnded(ending: ending)
+    case .failed:
+      global.terminal.error("\(BroadcastEnded(ending: ending))")
+      try onFailure()
+      throw AlreadyReported()
     }
   }
 }

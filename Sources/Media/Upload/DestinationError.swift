@@ -29,7 +29,8 @@ public enum DestinationError: Error, Hashable, Sendable {
   case secretInAddress(String)
   case unusableSecret(String)
   /// A failure at a network peer, described by the module that implements the protocol.
-  case peer(reason: String, isMisuse: Bool)
+  /// - status: the HTTP status of a refusal.
+  case peer(reason: String, isMisuse: Bool, status: Int? = nil)
 }
 
 extension DestinationError {
@@ -39,7 +40,7 @@ extension DestinationError {
     case .malformed, .unknownDestination, .wrongExtension, .unknownEncoder, .unknownPreset,
       .malformedBitrate, .noSound, .secretInAddress, .unusableSecret:
       true
-    case .peer(_, let isMisuse): isMisuse
+    case .peer(_, let isMisuse, _): isMisuse
     case .cannotWrite, .tooLittleSpace, .diskFull, .mediaLibraryFailed, .missingElement,
       .unusablePixelFormat, .noPictures, .unusableSize, .unusableRows, .elementFailed, .stalled,
       .noPeer,
@@ -107,7 +108,7 @@ extension DestinationError: CustomStringConvertible {
       "no peer accepts data for \(output) (\(reason)); check the address and the server's log"
     case .connectionLost(let output, let reason):
       "the connection to \(output) is lost (\(reason)); check the network and the server's log"
-    case .peer(let reason, _): reason
+    case .peer(let reason, _, _): reason
     }
   }
 

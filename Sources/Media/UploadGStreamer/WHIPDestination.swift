@@ -269,7 +269,9 @@
 
   extension DestinationError {
     fileprivate static func upload(_ error: WHIPError) -> DestinationError {
-      .peer(reason: "\(error)", isMisuse: error.isMisuse)
+      var status: Int?
+      if case .refused(let refusal) = error { status = refusal.status }
+      return .peer(reason: "\(error)", isMisuse: error.isMisuse, status: status)
     }
   }
 

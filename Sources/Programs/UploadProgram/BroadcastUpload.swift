@@ -17,15 +17,21 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   typealias Make = (SetupInfo, BroadcastConnection) throws -> any Destination
 
   private let make: Make
+  private let signIn: String
   private var setup: SetupInfo?
   private var pump: UploadPump?
   private var dropCount: UInt64 = 0
   private var nextRoomPoll = Deadline.now
   private var takesSound = false
 
-  /// - Parameter make: makes the destination, with the setup that the host hands over. A
-  ///   destination that connects reports its state to the connection.
-  init(to make: @escaping Make) { self.make = make }
+  /// - Parameters:
+  ///   - signIn: what the user can do if the server refuses the token.
+  ///   - make: makes the destination, with the setup that the host hands over. A destination that
+  ///     connects reports its state to the connection.
+  init(signIn: String, to make: @escaping Make) {
+    self.signIn = signIn
+    self.make = make
+  }
 
   override func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {
     let destination: any Destination
@@ -94,7 +100,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
         label: Self.label)
     }
     do throws(DestinationError) { try pump.finish() } catch {
-      finishBroadcast(withError: Self.failure(error))
+      finishBroadcast(withError: failure(error))
     }
   }
 
@@ -108,15 +114,22 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     defer { self.pump = pump }
     do { try body(&pump) } catch {
       pump.destination.abandon()
-      throw Self.failure(error)
+      throw failure(error)
     }
   }
 
   private static let domain = "framebus.upload"
   private static let label = "upload"
 
-  private static func failure(_ error: DestinationError) -> BroadcastFailure {
-    BroadcastFailure(domain: domain, code: error.isMisuse ? 2 : 1, reason: "\(error)")
+  /// A server's refusal keeps its HTTP status as the code.
+  private func failure(_ error: DestinationError) -> BroadcastFailure {
+    if case .peer(let reason, _, let status?) = error {
+      return BroadcastFailure(
+        domain: "WHIP", code: status, reason: reason,
+        recovery: [401, 403].contains(status) ? signIn : "")
+    }
+    return BroadcastFailure(
+      domain: Self.domain, code: error.isMisuse ? 2 : 1, reason: "\(error)")
   }
 }
 

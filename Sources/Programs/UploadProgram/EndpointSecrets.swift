@@ -4,6 +4,30 @@ import CredentialStore
 import Platform
 import WHIP
 
+extension Send {
+  /// What a user can do if a server refuses the bearer token.
+  var signIn: String {
+    get throws {
+      guard let name = try upload.access.credential.map({ try CredentialName($0) }) else {
+        return "register the extension with --credential SERVICE/ACCOUNT, which names a token"
+      }
+      var words = ["framebus", "credential", "set", name.service, name.account]
+      let group = try global.groupID()
+      if group != .local { words += ["--group", "\(group)"] }
+      if let root = global.root { words += ["--root", root] }
+      return "sign in: " + words.map(Self.shellWord).joined(separator: " ")
+    }
+  }
+
+  private static func shellWord(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { byte in
+      (0x61...0x7a).contains(byte) || (0x41...0x5a).contains(byte) || (0x2d...0x39).contains(byte)
+        || byte == UInt8(ascii: "_")
+    }
+    return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"
+  }
+}
+
 /// Opens the secrets that the command line names. It opens the credential store only if needed.
 struct EndpointSecrets {
   private let access: WHIPAccessOptions

@@ -41,7 +41,7 @@ struct Send: ParsableCommand {
     // The host chooses the streams, and ends the upload with the broadcast.
     if BroadcastExtension.isStartedByHost {
       BroadcastExtension.run(
-        BroadcastUpload { setup, connection in
+        BroadcastUpload(signIn: try signIn) { setup, connection in
           try self.destination(display, setup, connection)
         })
     }

@@ -20,8 +20,10 @@
       return try #require(object as? [String: Any])
     }
 
-    private func broadcast(to address: String) throws -> RunningProgram {
-      let registered = try framebus("extension", "register", "--builtin", "whip:\(address)")
+    private func broadcast(to address: String, _ options: [String] = []) throws -> RunningProgram {
+      let registered = try run(
+        "framebus",
+        ["--root", root.path, "extension", "register", "--builtin", "whip:\(address)"] + options)
       #expect(registered.status == .exited(0), "\(registered.errors)")
       return try RunningProgram(
         "framebus",
@@ -65,6 +67,36 @@
         // The server's text cannot control the terminal.
         #expect(!host.errors.text.contains("\u{1b}"))
         #expect(try framebus("broadcast", "stop").errors.hasSuffix("finished\n"))
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+      }
+    }
+
+    /// The command that the failure names signs in.
+    @Test func refusedTokenReachesHostWithStatusAndRecovery() throws {
+      try withWatchdog {
+        try root.seal("expired", "live.example.com", "studio")
+        let server = try WebServer("whip_server.py", ["0", "token=renewed"])
+        let token = ["--credential", "live.example.com/studio"]
+        let refused = try broadcast(to: server.address("whip"), token).finish()
+        #expect(refused.status == .exited(1))
+        let ending = try #require(try status()["ending"] as? [String: Any])
+        #expect(ending["domain"] as? String == "WHIP" && ending["code"] as? Int == 401)
+        #expect((ending["reason"] as? String)?.contains("status 401") == true, "\(ending)")
+        let recovery = try #require(ending["recovery"] as? String)
+        let command = "framebus credential set live.example.com studio --root \(root.path)"
+        #expect(recovery == "sign in: \(command)")
+        #expect(refused.errors.contains("error: the broadcast failed: WHIP 401: "))
+        #expect(refused.errors.contains("(\(recovery))"), "\(refused.errors)")
+        let pipe = try OneWayPipe()
+        try writeFully(Array("renewed".utf8), to: pipe.writeEnd.number)
+        let input = try pipe.readEnd.duplicate()
+        _ = pipe.takeWriteEnd()
+        let words = command.split(separator: " ").dropFirst().map(String.init)
+        let set = try RunningProgram("framebus", words, input: .descriptor(input.number)).finish()
+        #expect(set.status == .exited(0), "\(set.errors)")
+        let host = try broadcast(to: server.address("whip"), token)
+        try server.waitForFrames(5)
+        #expect(try framebus("broadcast", "stop").status == .exited(0))
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
       }
     }
