@@ -52,7 +52,7 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
           : "use one of \(known.joined(separator: ", "))")
     case .noExtension:
       "the group has no extension; register one with `framebus extension register FILE`,"
-        + " or --builtin"
+        + " or --builtin, or name a WHIP server in the setting whipURL"
     case .brokenManifest(let path, let line, let reason):
       "\(path), line \(line): \(reason); correct the line"
     case .notOwner(let what): "only the group's owner can \(what); ask the owner"

@@ -4,7 +4,7 @@
 
 It writes one line per event: `listening`, the requests (`POST 201`), the frame
 numbers that the test pattern draws (`frame 17`), the pitch of each second of sound
-(`sound 440.00`), how a session ends. Keys:
+(`sound 440.00`), whether an offer has a bearer token (`bearer yes`), how a session ends. Keys:
 
   token=T         requires this bearer token
   links=FILE      sends the lines of this file as Link headers
@@ -121,6 +121,7 @@ async def post(request):
     if request.content_type != "application/sdp":
         say("POST 415")
         return web.Response(status=415)
+    say("bearer", "yes" if "Authorization" in request.headers else "no")
     offer = await request.text()
     for line in offer.splitlines():
         if line.startswith(("a=setup", "a=rtcp-fb", "a=fmtp", "a=group", "a=sendonly")):

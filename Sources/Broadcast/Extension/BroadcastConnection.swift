@@ -39,6 +39,9 @@ public final class BroadcastConnection: Sendable {
     }
   }
 
+  /// Makes the run read ``IdleHandler/worksAt`` again. Any thread may call it.
+  package func wakeHandler() { values.withLock { $0.wake?.raise() } }
+
   var state: State { values.withLock { $0.state } }
 
   func connect(_ wake: Wake) { values.withLock { $0.wake = wake } }

@@ -131,10 +131,26 @@ extension ExtensionManifest {
     }
     manifest.samples = SampleBufferType.allCases
     manifest.credentials = try Self.credentials(credentials, ManifestTable([:], name: ""))
+    if credentials.isEmpty, named?.followsSetting == true {
+      manifest.credentials = [whipCredential].compactMap(\.self)
+    }
     if let secret = credentials.first, let option = named?.kind?.secret?.option {
       manifest.arguments.append("--\(option)=\(secret)")
     }
     return try ExtensionManifest(parsing: Array(manifest.text.utf8))
+  }
+
+  /// The extension that every group has without registering it: `framebus-upload` to the WHIP
+  /// server of the setting `whipURL`, with the credential `whip/bearer`, if there is one.
+  public static let whipID = "framebus.whip"
+  package static let whipCredential = try? CredentialName("whip/bearer")
+
+  static var whip: ExtensionManifest {
+    var manifest = ExtensionManifest(id: whipID, executable: builtinExecutable)
+    manifest.arguments = [DestinationKind.whip.scheme]
+    manifest.samples = SampleBufferType.allCases
+    manifest.credentials = [whipCredential].compactMap(\.self)
+    return manifest
   }
 
   private static func requireProgram(

@@ -1,5 +1,6 @@
 import AppGroup
 import Platform
+import SharedDefaults
 
 /// The extensions of a group: `extensions/ID.toml` in its container. Hosts run the programs that
 /// these files name, so only the group's owner can write them; hosts read them.
@@ -16,15 +17,34 @@ public struct ExtensionRegistry: Sendable {
     public let manifest: Result<ExtensionManifest, BroadcastError>
   }
 
-  /// Lists every extension sorted by id, including unusable ones.
+  /// Lists every extension sorted by id, including unusable ones, and
+  /// ``ExtensionManifest/whipID`` if the setting `whipURL` exists.
   public func list() throws(BroadcastError) -> [Entry] {
-    try ids().map { id in
+    var ids = Set(try ids())
+    if whipAddress != nil { ids.insert(ExtensionManifest.whipID) }
+    return ids.sorted().map { id in
       Entry(id: id, manifest: Result { () throws(BroadcastError) in try manifest(of: id) })
+    }
+  }
+
+  /// The setting `whipURL`; nil without it.
+  package var whipAddress: String? {
+    guard let settings = try? SharedDefaults(in: group) else { return nil }
+    return switch settings.value(forKey: "whipURL") {
+    case .string(let text), .url(let text): text
+    default: nil
     }
   }
 
   /// - Throws: ``BroadcastError/unknownExtension(_:known:)``, or the error in the manifest.
   public func manifest(of id: String) throws(BroadcastError) -> ExtensionManifest {
+    do throws(BroadcastError) { return try registeredManifest(of: id) } catch {
+      if case .unknownExtension = error, id == ExtensionManifest.whipID { return .whip }
+      throw error
+    }
+  }
+
+  private func registeredManifest(of id: String) throws(BroadcastError) -> ExtensionManifest {
     guard NameRule(brokenBy: id) == nil, let directory = try openedIfThere() else {
       throw .unknownExtension(id, known: try ids())
     }

@@ -12,7 +12,8 @@ struct BroadcastStart: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "start", abstract: "Start a broadcast and host it until it ends.",
     discussion: """
-      Without EXTENSION, reads the choice from standard input; an empty line cancels. Ctrl-C \
+      Without EXTENSION, reads the choice from standard input; an empty line cancels. If none is \
+      registered, it sends to the WHIP server of the group's setting whipURL. Ctrl-C \
       stops the broadcast. If this process dies, capture and extension continue, and the next \
       `broadcast start` with the same extension and source takes them over.
       """)
@@ -103,6 +104,9 @@ struct BroadcastStart: ParsableCommand {
       if signals.isInterrupted { throw Interrupted() }
       throw AlreadyReported()
     }
+    if picked == ExtensionManifest.whipID, let address = ExtensionRegistry(group).whipAddress {
+      terminal.report("to \(LoggedText.address("whip:" + address)), the setting whipURL")
+    }
     var request = try request(picked)
     request.credentials = try openedStore(controller, picked)
     let started = try controller.start(request)
@@ -153,6 +157,7 @@ struct BroadcastStart: ParsableCommand {
   private func pick(in group: AppGroup, stop: StopSignal) throws -> String? {
     let entries = try ExtensionRegistry(group).list()
     if entries.isEmpty { throw BroadcastError.noExtension }
+    if entries.map(\.id) == [ExtensionManifest.whipID] { return ExtensionManifest.whipID }
     for (index, entry) in entries.enumerated() {
       global.terminal.report("\(index + 1)  \(entry.id)")
     }

@@ -66,6 +66,15 @@ public protocol Destination: AnyObject {
   /// - Parameter ptsNs: on the pictures' timeline; a multiple of 10 ms.
   func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError)
 
+  /// Changes the bitrate of the pictures, at once and for later connections.
+  /// - Parameter bitsPerSecond: nil to derive it from the frame size.
+  func use(bitsPerSecond: Int?)
+
+  /// Sends to another address of the same kind from the next frame on. The old address stays if
+  /// this throws.
+  /// - Returns: false if it is the present address.
+  func move(to address: String) throws(DestinationError) -> Bool
+
   /// Sends the remaining data and closes the output, complete.
   func finish() throws(DestinationError)
 
@@ -81,6 +90,10 @@ extension Destination {
   public var takesSound: Bool { false }
   public func expectSound() {}
   public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {}
+  public func use(bitsPerSecond: Int?) {}
+  public func move(to address: String) throws(DestinationError) -> Bool {
+    throw .peer(reason: "the address of \(output) cannot change", isMisuse: true)
+  }
 }
 
 /// A row's destination: how the address of a kind becomes a destination.

@@ -18,8 +18,13 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
 
   /// Its row; nil without one, or if only one of the two has an address.
   public var kind: DestinationKind? {
-    DestinationKind.all.first { $0.scheme == scheme && $0.takesAddress == !address.isEmpty }
+    DestinationKind.all.first {
+      $0.scheme == scheme && ($0.takesAddress == !address.isEmpty || followsSetting)
+    }
   }
+
+  /// Whether it is `whip` alone: its address is the setting `whipURL` of the group.
+  public var followsSetting: Bool { scheme == DestinationKind.whip.scheme && address.isEmpty }
 }
 
 /// The destinations in this build.

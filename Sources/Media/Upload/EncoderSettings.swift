@@ -20,7 +20,8 @@ public struct EncoderSettings: Hashable, Sendable {
     if let bitrate { bitsPerSecond = try Self.bitsPerSecond(bitrate) }
   }
 
-  private static func bitsPerSecond(_ text: String) throws(DestinationError) -> Int {
+  /// - Parameter text: bits per second, with an optional `k` or `M`.
+  package static func bitsPerSecond(_ text: String) throws(DestinationError) -> Int {
     let factor = text.hasSuffix("k") ? 1_000 : text.hasSuffix("M") ? 1_000_000 : 1
     let digits = factor == 1 ? text[...] : text.dropLast()
     guard let number = Double(digits), number.isFinite,

@@ -28,6 +28,13 @@ package struct UploadPump {
   private var isRepeated = false
   private var statistics = UploadStatistics()
   private var skew: SkewMeter?
+  /// The maximum rate of pictures; nil for all of them. See ``offer(_:)``.
+  package var framesPerSecond: Int?
+  /// Whether the sound is silence.
+  package var isMuted = false
+  /// The newest picture, which arrived before the rate allows it.
+  private var early: HeldFrame?
+  private var nextPictureNs: UInt64 = 0
   /// Why a stream's sound cannot be used, by its number.
   private var refusals: [Int: SoundConverter.Refusal] = [:]
 
@@ -69,6 +76,30 @@ package struct UploadPump {
     (sentNs, isRepeated) = (nowNs, false)
   }
 
+  /// Sends a picture, or keeps it until the maximum rate allows it, in place of an earlier one.
+  /// - Returns: false if there was no room for it.
+  package mutating func offer(_ frame: HeldFrame) throws(DestinationError) -> Bool {
+    early = frame
+    return try sendEarly()
+  }
+
+  /// When the picture that was kept is due; nil without one.
+  package var earlyAtNs: UInt64? { early == nil ? nil : nextPictureNs }
+
+  /// Sends the picture that was kept, if it is due.
+  /// - Returns: false if there was no room for it.
+  @discardableResult
+  package mutating func sendEarly() throws(DestinationError) -> Bool {
+    let nowNs = monotonicNowNs()
+    guard let frame = early, framesPerSecond == nil || nowNs >= nextPictureNs else { return true }
+    early = nil
+    guard try hasRoomNow() else { return false }
+    try send(frame)
+    let intervalNs = framesPerSecond.map { 1_000_000_000 / UInt64(max(1, $0)) } ?? 0
+    nextPictureNs = max(nextPictureNs &+ intervalNs, nowNs)
+    return true
+  }
+
   /// When the newest picture is due again; nil without one.
   package var repeatsAtNs: UInt64? { newest == nil ? nil : sentNs &+ Self.repeatAfterNs }
 
@@ -91,7 +122,7 @@ package struct UploadPump {
   }
 
   /// Releases the newest picture.
-  package mutating func release() { newest = nil }
+  package mutating func release() { (newest, early) = (nil, nil) }
 
   // MARK: Sound
 
@@ -128,7 +159,7 @@ package struct UploadPump {
   }
 
   private mutating func send(_ placed: PlacedChunk) throws(DestinationError) {
-    try destination.accept(placed.chunk, ptsNs: placed.ptsNs)
+    try destination.accept(isMuted ? .silence : placed.chunk, ptsNs: placed.ptsNs)
     skew?.measure(placed.chunk, atNs: placed.ptsNs)
     statistics.countSound()
   }

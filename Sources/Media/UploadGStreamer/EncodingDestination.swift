@@ -14,7 +14,8 @@
     public let takesSound = true
 
     private let outlet: any Outlet
-    private let encoder: any VideoEncoder
+    private var settings: EncoderSettings
+    private var encoder: any VideoEncoder
     private var isSoundExpected = false
     private var recording: Recording?
 
@@ -33,6 +34,7 @@
 
     init(_ outlet: any Outlet, _ encoder: EncoderSettings) throws(DestinationError) {
       self.outlet = outlet
+      settings = encoder
       self.encoder = try VideoEncoders.make(encoder)
     }
 
@@ -141,6 +143,15 @@
       ElementDescription.scaled(to: encoder.inputFormatName, width: width, height: height)
         + encoder.elements(width: width, height: height, rate: rate)
         + (isSoundExpected ? [.waitForOtherTrack] : []) + outlet.elements
+    }
+
+    public func use(bitsPerSecond: Int?) {
+      settings.bitsPerSecond = bitsPerSecond
+      // For a pipeline that has not started. Only its bitrate is new, so it cannot fail.
+      if let changed = try? VideoEncoders.make(settings) { encoder = changed }
+      guard let recording, let geometry = recording.picture?.geometry else { return }
+      let rate = settings.bitsPerSecond(width: geometry.width, height: geometry.height)
+      recording.pipeline.set(encoder.bitrate(rate), of: encoder.factory)
     }
 
     public func finish() throws(DestinationError) {

@@ -16,7 +16,7 @@
     let connects = true
 
     private let outlet: any Outlet
-    private let setup: DestinationSetup
+    private var setup: DestinationSetup
     private var hasSound = false
     private var hasPictures = false
     private var connection: Connection?
@@ -117,6 +117,11 @@
       } catch {
         try recover(from: error)
       }
+    }
+
+    func use(bitsPerSecond: Int?) {
+      setup.encoder.bitsPerSecond = bitsPerSecond
+      connection?.destination.use(bitsPerSecond: bitsPerSecond)
     }
 
     // MARK: The end of a connection

@@ -11,6 +11,10 @@
     var inputFormatName: String { get }
     /// The picture sizes that it supports.
     var limits: PictureLimits { get }
+    /// The element that encodes.
+    var factory: String { get }
+    /// The property that changes the bitrate, also while it runs.
+    func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property
     /// The elements, from raw video of that format to encoded video for containers.
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription]
   }

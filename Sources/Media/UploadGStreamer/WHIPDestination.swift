@@ -49,13 +49,12 @@
     public let wantsRepeatedFrames = true
     public let takesSound = true
     public let connects = true
-    /// Without a query, which may hold a key.
-    public let output: String
-
-    private let endpoint: WHIPEndpoint
+    private var endpoint: WHIPEndpoint
     private let client: CurlClient
-    private let encoder: any LiveEncoder
-    private let settings: EncoderSettings
+    private var encoder: any LiveEncoder
+    private var settings: EncoderSettings
+    /// The address for which the bearer token was given.
+    private let first: WebAddress
     private let options: WHIPOptions
     private var hasSound = false
     private var attempt: Attempt?
@@ -93,13 +92,16 @@
       do throws(WHIPError) {
         endpoint = try WHIPEndpoint(
           address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
+        first = endpoint.address
         client = try Self.makeClient(options)
       } catch {
         throw .upload(error)
       }
       self.encoder = try LiveEncoders.make(encoder, profile: options.profile)
-      output = "whip:\(endpoint.address)"
     }
+
+    /// Without a query, which may hold a key.
+    public var output: String { "whip:\(endpoint.address)" }
 
     static func maker(_ options: WHIPOptions) -> DestinationMaker {
       DestinationMaker([.whip]) { named, setup throws(DestinationError) in
@@ -252,6 +254,36 @@
         let pause = retries.fail(hadWorked: hadWorked)
       else { throw .upload(error) }
       options.report(.reconnecting(error, after: pause))
+    }
+
+    public func use(bitsPerSecond: Int?) {
+      settings.bitsPerSecond = bitsPerSecond
+      // For the next attempt. Only its bitrate is new, so it cannot fail.
+      if let changed = try? LiveEncoders.make(settings, profile: options.profile) {
+        encoder = changed
+      }
+      guard let attempt else { return }
+      attempt.connection.limit(bitsPerSecond: bitrate(attempt.geometry).maximum)
+    }
+
+    /// The token goes to the origin that it was given for: any member can write the setting that
+    /// names another.
+    public func move(to address: String) throws(DestinationError) -> Bool {
+      let next: WHIPEndpoint
+      do throws(WHIPError) {
+        let isSameOrigin = WebAddress(address)?.hasSameOrigin(as: first) == true
+        next = try WHIPEndpoint(
+          address, bearer: isSameOrigin ? options.bearer : nil,
+          allowsPlainHTTP: options.allowsPlainHTTP)
+      } catch {
+        throw .upload(error)
+      }
+      if next.address == endpoint.address { return false }
+      close()
+      endpoint = next
+      hasWorked = false
+      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: options.retriesFirst)
+      return true
     }
 
     public func finish() throws(DestinationError) { close() }

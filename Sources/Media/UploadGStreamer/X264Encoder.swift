@@ -26,24 +26,28 @@
     }
 
     var name: String { Self.name }
+    var factory: String { "x264enc" }
     var inputFormatName: String { "I420" }
     var limits: PictureLimits { .h264 }
 
     func elements(width: Int, height: Int, rate: FrameRate) -> [ElementDescription] {
-      let kilobits = settings.bitsPerSecond(width: width, height: height) / 1000
       let framesPerSecond =
         rate.numerator > 0
         ? max(1, rate.numerator / max(1, rate.denominator)) : Self.assumedRate
       return [
         ElementDescription(
-          factory: "x264enc", package: "gstreamer1.0-plugins-ugly",
+          factory: factory, package: "gstreamer1.0-plugins-ugly",
           properties: [
             .init("tune", "zerolatency"), .init("speed-preset", preset),
-            .init("bitrate", String(max(1, kilobits))),
+            bitrate(settings.bitsPerSecond(width: width, height: height)),
             .init("key-int-max", String(framesPerSecond * Self.keyFrameSeconds)),
           ]),
         .onlyCaps("video/x-h264,stream-format=avc,alignment=au"),
       ]
+    }
+
+    func bitrate(_ bitsPerSecond: Int) -> ElementDescription.Property {
+      .init("bitrate", String(max(1, bitsPerSecond / 1000)))
     }
   }
 #endif

@@ -91,6 +91,14 @@ public final class WHIPConnection: Sendable {
   /// may not be sent (RFC 3264, section 6).
   public func takes(_ kind: MediaKind) -> Bool { !refused.withLock { $0.contains(kind) } }
 
+  /// Changes the requested bitrate, at once.
+  public func limit(bitsPerSecond: Int) {
+    control.withLock { control in
+      control.limit(to: bitsPerSecond)
+      engine.set(bitsPerSecond: control.bitsPerSecond)
+    }
+  }
+
   /// Ends the attempt. Blocks for a few seconds at most, until the session is removed at the
   /// endpoint.
   public func end() {
@@ -246,11 +254,12 @@ public final class WHIPConnection: Sendable {
 
   private func adapt(to report: WebRTCReport) {
     guard let lostShare = report.lostShare else { return }
-    let changed = control.withLock { control in
-      control.adapt(lostShare: lostShare) ? control.bitsPerSecond : nil
+    // Set under the lock, so that a bitrate that the user changes meanwhile is not undone.
+    let changed = control.withLock { control -> Int? in
+      guard control.adapt(lostShare: lostShare) else { return nil }
+      engine.set(bitsPerSecond: control.bitsPerSecond)
+      return control.bitsPerSecond
     }
-    guard let changed else { return }
-    engine.set(bitsPerSecond: changed)
-    onEvent(.bitrate(changed))
+    if let changed { onEvent(.bitrate(changed)) }
   }
 }

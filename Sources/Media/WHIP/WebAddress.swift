@@ -34,7 +34,7 @@ public struct WebAddress: Hashable, Sendable {
   /// Whether the host is this machine.
   public var isLoopback: Bool { Authority.isLoopback(host) }
 
-  func hasSameOrigin(as other: WebAddress) -> Bool {
+  public func hasSameOrigin(as other: WebAddress) -> Bool {
     (scheme, host, port) == (other.scheme, other.host, other.port)
   }
 

@@ -10,6 +10,7 @@ public struct UploadOptions: ParsableArguments {
       discussion: """
         \(DestinationKind.all.map { "\($0.forms.joined(separator: ", ")): \($0.help)." }
           .joined(separator: "\n"))
+        whip alone: the server that the setting whipURL of the group names.
         A file has the size of the first frame, without its last column or row if the number of \
         columns or rows is odd; later frames of another size are scaled to fit. An existing file \
         is replaced.

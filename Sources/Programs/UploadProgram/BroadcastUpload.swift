@@ -2,6 +2,7 @@ import Broadcast
 import CredentialStore
 import FrameBus
 import Platform
+import SharedDefaults
 import SharedLog
 import Upload
 
@@ -18,6 +19,9 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
 
   private let make: Make
   private let signIn: String
+  /// The settings that no option overrides.
+  private let follows: [FollowedSetting]
+  private var settings: FollowedSettings?
   private var setup: SetupInfo?
   private var pump: UploadPump?
   private var dropCount: UInt64 = 0
@@ -25,10 +29,12 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   private var takesSound = false
 
   /// - Parameters:
+  ///   - follows: the settings to follow.
   ///   - signIn: what the user can do if the server refuses the token.
   ///   - make: makes the destination, with the setup that the host hands over. A destination that
   ///     connects reports its state to the connection.
-  init(signIn: String, to make: @escaping Make) {
+  init(follows: [FollowedSetting], signIn: String, to make: @escaping Make) {
+    self.follows = follows
     self.signIn = signIn
     self.make = make
   }
@@ -36,6 +42,9 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   override func broadcastStarted(setupInfo: SetupInfo) throws(BroadcastFailure) {
     let destination: any Destination
     do {
+      settings = try FollowedSettings(follows, in: setupInfo.settings) { [connection] in
+        connection.wakeHandler()
+      }
       destination = try make(setupInfo, connection)
     } catch {
       throw BroadcastFailure(domain: Self.domain, code: 2, reason: "\(error)")
@@ -45,6 +54,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     pump = UploadPump(to: destination, expectsPictures: setupInfo.samples.contains(.video))
     try setupInfo.openCredentials()
     takesSound = destination.takesSound && setupInfo.samples.contains { $0 != .video }
+    follow()
     try attempt { (pump) throws(DestinationError) in
       try pump.prepare(expectingSound: takesSound)
     }
@@ -62,7 +72,7 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     if type == .video { dropCount += sample.droppedBefore } else { takeSound(frame, of: type) }
     try attempt { (pump) throws(DestinationError) in
       if type == .video {
-        if try pump.hasRoomNow() { try pump.send(frame) } else { dropCount += 1 }
+        if try !pump.offer(frame) { dropCount += 1 }
       }
       try keepUp(&pump)
     }
@@ -74,11 +84,18 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
   }
 
   var worksAt: Deadline {
-    pump?.repeatsAtNs.map { max(Deadline(monotonicNs: $0), nextRoomPoll) } ?? .never
+    if settings?.hasChanged == true { return .now }
+    let early = pump?.earlyAtNs.map { Deadline(monotonicNs: $0) } ?? .never
+    let still = pump?.repeatsAtNs.map { max(Deadline(monotonicNs: $0), nextRoomPoll) } ?? .never
+    return min(early, still)
   }
 
   func workWhileIdle() throws(BroadcastFailure) {
-    try attempt { (pump) throws(DestinationError) in try keepUp(&pump) }
+    if settings?.hasChanged == true { follow() }
+    try attempt { (pump) throws(DestinationError) in
+      if try !pump.sendEarly() { dropCount += 1 }
+      try keepUp(&pump)
+    }
   }
 
   /// Sends sound, and repeats a still picture, since sound is sent at most a second ahead of
@@ -102,6 +119,53 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
     do throws(DestinationError) { try pump.finish() } catch {
       finishBroadcast(withError: failure(error))
     }
+  }
+
+  // MARK: Settings
+
+  /// Applies settings that have changed. A malformed value is logged, and the one before it stays.
+  private func follow() {
+    guard let changes = settings?.takeChanges(), !changes.isEmpty, var pump = pump.take() else {
+      return
+    }
+    defer { self.pump = pump }
+    for (setting, value) in changes {
+      do {
+        let text = try apply(setting, value, &pump)
+        setup?.log.append(.notice, text, label: Self.label)
+      } catch {
+        setup?.log.append(.warning, "\(error); the previous value stays", label: Self.label)
+      }
+    }
+  }
+
+  /// - Returns: the change, for the log.
+  private func apply(
+    _ setting: FollowedSetting, _ value: DefaultsValue?, _ pump: inout UploadPump
+  ) throws -> String {
+    switch setting {
+    case .bitrate:
+      let rate = try value?.bitsPerSecond()
+      pump.destination.use(bitsPerSecond: rate)
+      return "the bitrate is " + (rate.map { "\($0) bit/s" } ?? "that of the picture's size")
+    case .frameRate:
+      pump.framesPerSecond = try value?.framesPerSecond()
+      return pump.framesPerSecond.map { "at most \($0) pictures a second are sent" }
+        ?? "every picture is sent"
+    case .muted:
+      pump.isMuted = try value?.isMuted() ?? false
+      return pump.isMuted ? "the sound is muted" : "the sound is on"
+    case .address: return try move(value, &pump)
+    }
+  }
+
+  /// Begins a session with another server; without a value, the present one stays.
+  private func move(_ value: DefaultsValue?, _ pump: inout UploadPump) throws -> String {
+    let destination = pump.destination
+    if let address = try value?.webAddress(), try destination.move(to: address) {
+      connection.connecting()
+    }
+    return "sends to \(destination.output)"
   }
 
   // MARK: Failures

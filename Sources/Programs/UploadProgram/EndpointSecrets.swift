@@ -1,4 +1,5 @@
 import AppGroup
+import Broadcast
 import CommandLineSupport
 import CredentialStore
 import Platform
@@ -8,7 +9,8 @@ extension Send {
   /// What a user can do if a server refuses the bearer token.
   var signIn: String {
     get throws {
-      guard let name = try upload.access.credential.map({ try CredentialName($0) }) else {
+      let usual = followsAddress ? ExtensionManifest.whipCredential : nil
+      guard let name = try upload.access.credential.map({ try CredentialName($0) }) ?? usual else {
         return "register the extension with --credential SERVICE/ACCOUNT, which names a token"
       }
       var words = ["framebus", "credential", "set", name.service, name.account]
@@ -54,6 +56,16 @@ struct EndpointSecrets {
     guard let text = access.credential else { return nil }
     let name = try name(text)
     return try BearerToken(try store().get(name))
+  }
+
+  /// The bearer token of a credential that need not exist; nil without it.
+  func bearerIfSealed(_ name: CredentialName) throws -> BearerToken? {
+    guard try opened != nil || CredentialStore.exists(in: global.openGroup()) else { return nil }
+    do {
+      return try BearerToken(try store().get(name))
+    } catch CredentialError.notFound {
+      return nil
+    }
   }
 
   /// The user and password for a relay or a server. GStreamer takes them as text and logs them, so

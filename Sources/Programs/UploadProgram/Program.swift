@@ -41,7 +41,7 @@ struct Send: ParsableCommand {
     // The host chooses the streams, and ends the upload with the broadcast.
     if BroadcastExtension.isStartedByHost {
       BroadcastExtension.run(
-        BroadcastUpload(signIn: try signIn) { setup, connection in
+        BroadcastUpload(follows: followedSettings, signIn: try signIn) { setup, connection in
           try self.destination(display, setup, connection)
         })
     }
@@ -107,6 +107,29 @@ struct Send: ParsableCommand {
     return policy
   }
 
+  /// Whether the address is a setting of the group.
+  var followsAddress: Bool {
+    (try? DestinationSpecification(upload.destination))?.followsSetting == true
+  }
+
+  /// The group's settings that no option overrides.
+  private var followedSettings: [FollowedSetting] {
+    FollowedSetting.allCases.filter { setting in
+      switch setting {
+      case .bitrate: upload.bitrate == nil
+      case .address: followsAddress
+      case .frameRate, .muted: true
+      }
+    }
+  }
+
+  /// The destination, with the address from the group's settings if it has none.
+  private func address(_ settings: SharedDefaults?) throws -> String {
+    if !followsAddress { return upload.destination }
+    let settings = if let settings { settings } else { try SharedDefaults(in: global.openGroup()) }
+    return "whip:" + (try settings.whipAddress())
+  }
+
   /// - Parameters: both are nil unless the program is the extension of a broadcast.
   private func destination(
     _ display: ProgressDisplay, _ broadcast: SetupInfo? = nil,
@@ -120,8 +143,9 @@ struct Send: ParsableCommand {
       connection?.live()
     }
     var makers = [DestinationMaker.null]
+    let address = try address(settings)
     #if Media
-      let named = try? DestinationSpecification(upload.destination)
+      let named = try? DestinationSpecification(address)
       setup.secret = try upload.secret.map {
         try EndpointSecrets(upload.access, global, opened: credentials).account($0).password
       }
@@ -149,8 +173,13 @@ struct Send: ParsableCommand {
     do throws(DestinationError) {
       setup.encoder = try EncoderSettings(
         encoder: upload.encoder ?? settings?.string(forKey: EncoderSettings.Keys.encoder),
-        bitrate: upload.bitrate ?? settings?.string(forKey: EncoderSettings.Keys.bitrate))
-      return try DestinationCatalog(makers).make(upload.destination, setup)
+        bitrate: upload.bitrate)
+      if upload.bitrate == nil {
+        // A malformed one is logged by its follower.
+        let setting = settings?.value(forKey: FollowedSetting.bitrate.rawValue)
+        setup.encoder.bitsPerSecond = try? setting?.bitsPerSecond()
+      }
+      return try DestinationCatalog(makers).make(address, setup)
     } catch {
       if error.isMisuse { throw UsageError("\(error)") }
       throw error

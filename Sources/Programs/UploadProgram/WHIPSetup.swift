@@ -1,5 +1,6 @@
 #if Media
   import AppGroup
+  import Broadcast
   import CommandLineSupport
   import CredentialStore
   import Platform
@@ -25,6 +26,11 @@
       if let least = try leastBitsPerSecond() { result.leastBitsPerSecond = least }
       let secrets = try EndpointSecrets(options.access, global, opened: credentials)
       result.bearer = try secrets.bearer()
+      if result.bearer == nil, let name = ExtensionManifest.whipCredential,
+        try DestinationSpecification(options.destination).followsSetting
+      {
+        result.bearer = try secrets.bearerIfSealed(name)
+      }
       result.servers = try servers(secrets)
       return result
     }

@@ -1,0 +1,131 @@
+import Broadcast
+import SharedDefaults
+import Synchronization
+import Upload
+
+/// A setting of the group that a running upload follows.
+enum FollowedSetting: String, CaseIterable {
+  case bitrate = "uploadBitrate"
+  case frameRate = "uploadFrameRate"
+  case muted = "uploadMuted"
+  case address = "whipURL"
+}
+
+/// A setting with a value that cannot be used. Any member may write settings.
+struct MalformedSetting: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ setting: FollowedSetting, _ use: String) {
+    description = "the setting \(setting.rawValue) is malformed; use \(use)"
+  }
+}
+
+/// The current values of the followed settings, and whether they have changed.
+///
+/// Confined to the extension's thread; settings change on another one.
+final class FollowedSettings {
+  private let suite: SharedDefaults
+  private let settings: [FollowedSetting]
+  private let changed = ChangeFlag()
+  private var observation: DefaultsObservation?
+  private var taken: [FollowedSetting: DefaultsValue] = [:]
+
+  /// - Parameters:
+  ///   - settings: those that no option overrides.
+  ///   - wake: called on another thread at each change.
+  init(
+    _ settings: [FollowedSetting], in suite: SharedDefaults, wake: @escaping @Sendable () -> Void
+  ) throws(DefaultsError) {
+    self.suite = suite
+    self.settings = settings
+    observation = try suite.observe { [changed] _ in
+      changed.raise()
+      wake()
+    }
+  }
+
+  var hasChanged: Bool { changed.isRaised }
+
+  /// Takes the values that differ from those taken before; nil for a removed one.
+  func takeChanges() -> [(setting: FollowedSetting, value: DefaultsValue?)] {
+    changed.lower()
+    return settings.compactMap { setting in
+      let value = suite.value(forKey: setting.rawValue)
+      guard value != taken[setting] else { return nil }
+      taken[setting] = value
+      return (setting, value)
+    }
+  }
+}
+
+private final class ChangeFlag: Sendable {
+  private let value = Mutex(false)
+
+  var isRaised: Bool { value.withLock { $0 } }
+  func raise() { value.withLock { $0 = true } }
+  func lower() { value.withLock { $0 = false } }
+}
+
+extension DefaultsValue {
+  /// The longest text of a followed setting, in bytes: that of a web address.
+  private static let maximumTextBytes = 2048
+
+  /// A text, or a URL.
+  private var text: String? {
+    switch self {
+    case .string(let text), .url(let text):
+      text.utf8.count <= Self.maximumTextBytes ? text : nil
+    default: nil
+    }
+  }
+
+  func bitsPerSecond() throws(MalformedSetting) -> Int {
+    let text = if case .integer(let number) = self { "\(number)" } else { text ?? "" }
+    guard let rate = try? EncoderSettings.bitsPerSecond(text) else {
+      throw MalformedSetting(.bitrate, "bits per second, such as 2500k or 4M")
+    }
+    return rate
+  }
+
+  func framesPerSecond() throws(MalformedSetting) -> Int {
+    let number = if case .integer(let number) = self { number } else { text.flatMap { Int($0) } }
+    guard let number, (1...1000).contains(number) else {
+      throw MalformedSetting(.frameRate, "a whole number from 1 to 1000")
+    }
+    return number
+  }
+
+  func isMuted() throws(MalformedSetting) -> Bool {
+    if case .bool(let isMuted) = self { return isMuted }
+    guard let text, let isMuted = Bool(text) else {
+      throw MalformedSetting(.muted, "true or false")
+    }
+    return isMuted
+  }
+
+  func webAddress() throws(MalformedSetting) -> String {
+    guard let text, !text.isEmpty else {
+      throw MalformedSetting(.address, "the address of a WHIP server, https://HOST/PATH")
+    }
+    return text
+  }
+}
+
+extension SharedDefaults {
+  /// The server of the destination `whip`, from the group's settings.
+  func whipAddress() throws -> String {
+    guard let value = value(forKey: FollowedSetting.address.rawValue) else {
+      throw MissingAddress(suite: name)
+    }
+    return try value.webAddress()
+  }
+}
+
+struct MissingAddress: Error, CustomStringConvertible {
+  let suite: SuiteName
+
+  var description: String {
+    "the setting \(FollowedSetting.address.rawValue) names no WHIP server; set it with"
+      + " `framebus defaults write \(suite) whipURL https://HOST/PATH`"
+  }
+}

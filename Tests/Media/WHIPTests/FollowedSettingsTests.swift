@@ -1,0 +1,162 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// Settings that other processes write while an uploader runs, observed at independent receivers.
+  @Suite struct FollowedSettingsTests {
+    private let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    @discardableResult
+    private func framebus(_ arguments: String...) throws -> ProgramResult {
+      let result = try run("framebus", ["--root", root.path] + arguments)
+      #expect(result.status == .exited(0), "\(result.errors)")
+      return result
+    }
+
+    private func write(_ key: String, _ value: String, _ type: String = "string") throws {
+      try framebus("defaults", "write", "group.local.framebus", key, value, "--type", type)
+    }
+
+    private func broadcast(_ options: String...) throws -> RunningProgram {
+      try RunningProgram(
+        "framebus",
+        ["--root", root.path, "broadcast", "start", "--size", "320x240", "--fps", "30"] + options)
+    }
+
+    private func stop(_ host: RunningProgram) throws {
+      try framebus("broadcast", "stop")
+      #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+    }
+
+    private func waitForLog(_ text: String, _ host: RunningProgram) throws {
+      try waitUntil("the log has “\(text)”: \(host.transcript)") {
+        try framebus("log", "--role", "extension").output.contains(text)
+      }
+    }
+
+    /// The time and size of each packet of pictures in a file that grows.
+    private func packets(_ path: String) throws -> [(seconds: Double, byteCount: Double)] {
+      let result = try run(
+        "ffprobe",
+        [
+          "-v", "quiet", "-select_streams", "v", "-show_entries", "packet=pts_time,size", "-of",
+          "csv=p=0", path,
+        ])
+      return result.output.split(separator: "\n").compactMap { line in
+        let numbers = line.split(separator: ",").compactMap { Double($0) }
+        return numbers.count == 2 ? (numbers[0], numbers[1]) : nil
+      }
+    }
+
+    @Test func bitrateAndFrameRateChangeWhileFileGrows() throws {
+      try withWatchdog {
+        let path = root.file("out.mkv")
+        try write("uploadBitrate", "8M")
+        try framebus("extension", "register", "--builtin", "file:\(path)", "--id", "up")
+        let host = try broadcast("up", "--source", "test:noise")
+        func waitForMore(_ count: Int) throws -> Int {
+          let before = try packets(path).count
+          try waitUntil("\(count) packets after \(before): \(host.transcript)") {
+            try packets(path).count >= before + count
+          }
+          return before
+        }
+        let first = try waitForMore(40)
+        try write("uploadBitrate", "bogus")
+        try waitForLog("uploadBitrate is malformed", host)
+        let stillHigh = try waitForMore(40)
+        try write("uploadBitrate", "200k")
+        try waitForLog("the bitrate is 200000 bit/s", host)
+        let low = try waitForMore(60)
+        try write("uploadFrameRate", "5", "int")
+        try waitForLog("at most 5 pictures a second", host)
+        _ = try waitForMore(20)
+        try stop(host)
+        let all = try packets(path)
+        func mean(_ part: ArraySlice<(seconds: Double, byteCount: Double)>) -> Double {
+          part.map(\.byteCount).reduce(0, +) / Double(max(1, part.count))
+        }
+        #expect(mean(all[(low + 20)..<(low + 60)]) < mean(all[first..<(first + 40)]) / 4)
+        #expect(mean(all[stillHigh..<(stillHigh + 40)]) > mean(all[first..<(first + 40)]) / 2)
+        // The file may have been behind at the change.
+        let seconds = all.suffix(6).map(\.seconds)
+        let steps = zip(seconds, seconds.dropFirst()).map { $1 - $0 }
+        #expect(steps.allSatisfy { $0 > 0.1 }, "\(steps)")
+        let log = try framebus("log", "--role", "extension").output
+        #expect(log.components(separatedBy: "is malformed").count == 2, "\(log)")
+      }
+    }
+
+    @Test func mutedSoundIsSilenceAtReceiver() throws {
+      try withWatchdog {
+        let server = try WebServer("whip_server.py", ["0"])
+        try write("whipURL", server.address("whip"))
+        let host = try broadcast("--source", "test", "--app-source", "tone:440")
+        try server.waitForPitch(440)
+        func waitForSecond(_ what: String, _ isWanted: (_ loudest: Int) -> Bool) throws {
+          let before = server.lines("sound ").count
+          try waitUntil("\(what): \(server.lines("sound "))") {
+            server.lines("sound ").dropFirst(before).contains { line in
+              line.split(separator: " ").last.flatMap { Int($0) }.map(isWanted) == true
+            }
+          }
+        }
+        try write("uploadMuted", "true", "bool")
+        // Opus keeps a trace of noise.
+        try waitForSecond("silence") { $0 < 100 }
+        try write("uploadMuted", "perhaps")
+        try waitForLog("uploadMuted is malformed", host)
+        try write("uploadMuted", "false", "bool")
+        try waitForSecond("the tone again") { $0 > 10_000 }
+        try stop(host)
+      }
+    }
+
+    /// As the seed's app: the host writes the address, and a broadcast needs nothing else.
+    @Test func broadcastWithoutExtensionFollowsAddressAndKeepsTokenFromOtherServers() throws {
+      try withWatchdog {
+        try root.seal("s3cret-token", "whip", "bearer")
+        let first = try WebServer("whip_server.py", ["0", "token=s3cret-token"])
+        let second = try WebServer("whip_server.py", ["0"])
+        try write("whipURL", first.address("whip"))
+        let host = try broadcast("--source", "test")
+        try first.waitForFrames(20)
+        #expect(first.lines("bearer") == ["bearer yes"])
+        let capture = try pid(of: "capture")
+        try write("whipURL", "ftp://nowhere")
+        try waitForLog("is not the address of a WHIP endpoint", host)
+        try first.waitForFrames(40)
+        try write("whipURL", second.address("whip"))
+        try second.waitForFrames(20)
+        try first.program.waitForOutput("DELETE 200")
+        // Any member can write the setting, so the token stays with the server it is for.
+        #expect(second.lines("bearer") == ["bearer no"])
+        #expect(try pid(of: "capture") == capture)
+        #expect(first.lines("POST") == ["POST 201"])
+        try stop(host)
+        try second.program.waitForOutput("DELETE 200")
+      }
+    }
+
+    private func pid(of role: String) throws -> Int {
+      let text = try framebus("broadcast", "status", "--json").output
+      let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+      let roles = try #require(object?["roles"] as? [String: [String: Any]])
+      return try #require(roles[role]?["pid"] as? Int)
+    }
+
+    @Test func missingAddressIsErrorThatNamesSetting() throws {
+      let start = ["broadcast", "start", "framebus.whip", "--source", "test"]
+      let none = try run("framebus", ["--root", root.path] + start)
+      #expect(none.status == .exited(1))
+      #expect(
+        none.errors.contains("defaults write group.local.framebus whipURL"), "\(none.errors)")
+      let upload = try run("framebus", ["--root", root.path, "upload", "whip"])
+      #expect(upload.errors.contains("names no WHIP server"), "\(upload.errors)")
+    }
+  }
+#endif
