@@ -30,6 +30,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another process holds this role of the session.
   case roleTaken(Role)
   case missingProgram(String)
+  /// The program of a manifest is not there, or nobody may run it.
+  case notExecutable(path: String)
   /// A role could not be started.
   case launch(String)
   case untrusted(path: String, why: String)
@@ -82,6 +84,9 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
     case .missingProgram(let name):
       "the program \(name.plain) is not beside this one, in ../libexec/framebus or in PATH;"
         + " install it, or give its path"
+    case .notExecutable(let path):
+      "\(path.plain) is not an executable file; install the program there, or correct executable in"
+        + " the manifest"
     case .launch(let why): why
     case .untrusted(let path, let why): "\(path) cannot be trusted: \(why)"
     case .unrecorded(let ending, let why):

@@ -193,8 +193,15 @@ import Testing
   }
 
   @Test func failureOfExtensionIsReportedOnce() throws {
-    let name = "file:\(root.path)/none/x.unknown"
-    #expect(try framebus("extension", "register", "--builtin", name).status.isSuccess)
+    let path = root.file("up.toml")
+    // `register --builtin` would refuse it.
+    try """
+    version = 1
+    id = "framebus.upload"
+    executable = "framebus-upload"
+    arguments = ["file:\(root.path)/none/x.unknown"]
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    #expect(try framebus("extension", "register", path).status.isSuccess)
     let result = try framebus(
       "broadcast", "start", "framebus.upload", "--source", "test:gradient")
     #expect(result.status == .exited(1))
@@ -202,6 +209,17 @@ import Testing
     // Reported once.
     #expect(result.errors.components(separatedBy: "framebus.upload 2: ").count == 2)
     #expect(!result.errors.contains("the extension exited"), "\(result.errors)")
+  }
+
+  @Test(arguments: ["/none/uploader", "/etc/passwd", "/etc", "no-such-program"])
+  func programThatCannotRunIsRefused(executable: String) throws {
+    let path = root.file("bad.toml")
+    try "version = 1\nid = \"a\"\nexecutable = \"\(executable)\"\n"
+      .write(toFile: path, atomically: true, encoding: .utf8)
+    let result = try framebus("extension", "register", path)
+    #expect(result.status == .exited(1))
+    #expect(result.errors.contains(executable) && result.errors.contains("install"))
+    #expect(try framebus("extension", "list").output.isEmpty)
   }
 
   @Test func malformedManifestIsRefusedWithLine() throws {

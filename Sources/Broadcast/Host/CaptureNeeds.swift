@@ -45,7 +45,7 @@ enum CaptureNeeds: Hashable {
 }
 
 /// The absolute form of a path, valid in every working directory.
-func absolutePath(_ path: String) -> String {
+package func absolutePath(_ path: String) -> String {
   if path.hasPrefix("/") { return path }
   guard let folder = try? currentDirectoryPath() else { return path }
   return folder == "/" ? "/" + path : "\(folder)/\(path)"

@@ -113,13 +113,14 @@ extension ExtensionManifest {
     if let inner = try table.table("format") { format = try Self.format(inner) }
   }
 
-  /// The program of ``builtin(id:destination:credentials:)``.
+  /// The program of ``builtin(id:destination:options:credentials:)``.
   static let builtinExecutable = "framebus-upload"
 
   /// The manifest of `framebus-upload` as an extension. A path in the destination is stored as an
   /// absolute path, and may be written.
+  /// - Parameter options: further options of `framebus upload`.
   public static func builtin(
-    id: String, destination: String, credentials: [String] = []
+    id: String, destination: String, options: [String] = [], credentials: [String] = []
   ) throws(ExtensionManifestError) -> ExtensionManifest {
     var manifest = ExtensionManifest(id: id, executable: builtinExecutable)
     manifest.arguments = [destination]
@@ -137,6 +138,7 @@ extension ExtensionManifest {
     if let secret = credentials.first, let option = named?.kind?.secret?.option {
       manifest.arguments.append("--\(option)=\(secret)")
     }
+    manifest.arguments += options
     return try ExtensionManifest(parsing: Array(manifest.text.utf8))
   }
 

@@ -100,8 +100,16 @@ public struct ExtensionRegistry: Sendable {
   // MARK: Changing
 
   /// Registers or updates an extension.
+  /// - Throws: ``BroadcastError/missingProgram(_:)`` or ``BroadcastError/notExecutable(path:)`` if
+  ///   its program could not be started.
   public func register(_ manifest: ExtensionManifest) throws(BroadcastError) {
     try requireOwner("register extensions")
+    let program = manifest.executable
+    if program.hasPrefix("/") {
+      guard isExecutableFile(program) else { throw .notExecutable(path: program) }
+    } else if productProgram(named: program) == nil {
+      throw .missingProgram(program)
+    }
     do throws(SystemError) {
       let container = try Directory(path: group.containerPath)
       if try container.status(of: Self.directoryName) == nil {

@@ -27,29 +27,18 @@ struct ExtensionRegister: ParsableCommand {
   @Option(
     help: ArgumentHelp("Register framebus-upload with this destination.", valueName: "destination"))
   var builtin: String?
-  @Option(
-    help: ArgumentHelp(
-      "ID for --builtin (default: \(ExtensionRegister.builtinID)).", valueName: "id"))
-  var id: String?
-  @Option(
-    help: ArgumentHelp(
-      "Credential to hand over to --builtin; repeatable.",
-      discussion: """
-        The first is \(DestinationKind.secrets()).
-        """,
-      valueName: "service/account"))
-  var credential: [String] = []
+  @OptionGroup(title: "Options of --builtin, as for `framebus upload`")
+  var options: BuiltinOptions
+  @OptionGroup var unusable: UnusableUploadOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
-
-  static let builtinID = "framebus.upload"
 
   func validate() throws {
     if (file == nil) == (builtin == nil) {
       throw ValidationError("name a manifest or use --builtin DESTINATION")
     }
-    if builtin == nil, id != nil || !credential.isEmpty {
-      throw ValidationError(
-        "--id and --credential require --builtin; a manifest contains its own")
+    if builtin == nil, let option = options.given.first {
+      let name = option.prefix { $0 != "=" }
+      throw ValidationError("\(name) requires --builtin; a manifest contains its own")
     }
   }
 
@@ -64,16 +53,11 @@ struct ExtensionRegister: ParsableCommand {
 
   /// The manifest of the built-in uploader, which is checked like any other.
   private func builtinManifest() throws -> ExtensionManifest {
-    guard let builtin, (try? DestinationSpecification(builtin))?.kind != nil else {
+    guard let builtin, let kind = (try? DestinationSpecification(builtin))?.kind else {
       let known = DestinationKind.all.flatMap(\.forms)
       throw UsageError("\(DestinationError.unknownDestination(builtin ?? "", known: known))")
     }
-    do {
-      return try ExtensionManifest.builtin(
-        id: id ?? Self.builtinID, destination: builtin, credentials: credential)
-    } catch {
-      throw UsageError(error.reason)
-    }
+    return try options.manifest(to: builtin, kind)
   }
 }
 

@@ -32,11 +32,7 @@ public struct UploadOptions: ParsableArguments {
       valueName: "policy"))
   public var policy: String?
 
-  @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
-  public var bitrate: String?
-
-  @Option(help: ArgumentHelp("Encoder: x264[:PRESET] or, for whip:, vp8.", valueName: "encoder"))
-  public var encoder: String?
+  @OptionGroup public var encoding: EncodingOptions
 
   @Option(
     help: ArgumentHelp(
@@ -88,6 +84,17 @@ public struct UploadOptions: ParsableArguments {
 
   /// The options without secrets, for a log.
   public var logged: [String] { [LoggedText.address(destination)] + optionArguments }
+}
+
+/// The encoder's options, which `framebus extension register --builtin` takes as well.
+public struct EncodingOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Bits per second, such as 2500k or 4M.", valueName: "bitrate"))
+  public var bitrate: String?
+
+  @Option(help: ArgumentHelp("Encoder: x264[:PRESET] or, for whip:, vp8.", valueName: "encoder"))
+  public var encoder: String?
+
+  public init() {}
 }
 
 /// The default stream of capture and upload.

@@ -13,13 +13,7 @@ public struct WHIPAccessOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Read the bearer token from this file descriptor.", valueName: "fd"))
   public var bearerFd: Int32?
 
-  @Option(
-    help: ArgumentHelp(
-      "Trust the certificates in this PEM file, not the system's.", valueName: "file"))
-  public var ca: String?
-
-  @Flag(help: "Allow unencrypted http: beyond this machine.")
-  public var allowHttp = false
+  @OptionGroup public var trust: WHIPTrustOptions
 
   public init() {}
 
@@ -31,6 +25,19 @@ public struct WHIPAccessOptions: ParsableArguments {
       throw ValidationError("--bearer-fd \(bearerFd): use an open descriptor, such as 3")
     }
   }
+}
+
+/// Which servers are trusted. They have no secrets, so a manifest can contain them.
+public struct WHIPTrustOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Trust the certificates in this PEM file, not the system's.", valueName: "file"))
+  public var ca: String?
+
+  @Flag(help: "Allow unencrypted http: beyond this machine.")
+  public var allowHttp = false
+
+  public init() {}
 }
 
 /// The options for the network path and the encoding of a WHIP upload.
@@ -55,12 +62,14 @@ public struct WHIPMediaOptions: ParsableArguments {
   public var relayOnly = false
 
   @Option(help: ArgumentHelp("H.264 profile: baseline or high.", valueName: "profile"))
-  public var profile = "baseline"
+  public var profile = Self.usualProfile
 
   @Option(
     help: ArgumentHelp(
       "Lower limit of the adapted bitrate (default: 150k).", valueName: "bitrate"))
   public var leastBitrate: String?
+
+  public static let usualProfile = "baseline"
 
   public init() {}
 }

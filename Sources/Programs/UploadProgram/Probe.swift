@@ -18,9 +18,9 @@ struct Probe: ParsableCommand {
       do {
         let bearer = try EndpointSecrets(probe.access, global).bearer()
         let endpoint = try WHIPEndpoint(
-          probe.address, bearer: bearer, allowsPlainHTTP: probe.access.allowHttp)
+          probe.address, bearer: bearer, allowsPlainHTTP: probe.access.trust.allowHttp)
         result = try WHIPProbe(
-          endpoint, client: CurlClient(certificates: probe.access.ca), stop: signals.stop)
+          endpoint, client: CurlClient(certificates: probe.access.trust.ca), stop: signals.stop)
       } catch let error as WHIPError where error.isMisuse {
         throw UsageError("\(error)")
       } catch  where signals.isInterrupted {

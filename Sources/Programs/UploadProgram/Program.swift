@@ -20,7 +20,7 @@ import WHIP
   static let configuration = CommandConfiguration(
     commandName: "framebus-upload",
     abstract: "Encode a stream's frames, then send or record them.",
-    subcommands: [Send.self, Probe.self, Plugins.self], defaultSubcommand: Send.self)
+    subcommands: [Send.self, Check.self, Probe.self, Plugins.self], defaultSubcommand: Send.self)
 
   static func main() { runProgram(UploadProgram.self) }
 }
@@ -116,7 +116,7 @@ struct Send: ParsableCommand {
   private var followedSettings: [FollowedSetting] {
     FollowedSetting.allCases.filter { setting in
       switch setting {
-      case .bitrate: upload.bitrate == nil
+      case .bitrate: upload.encoding.bitrate == nil
       case .address: followsAddress
       case .frameRate, .muted: true
       }
@@ -131,7 +131,7 @@ struct Send: ParsableCommand {
   }
 
   /// - Parameters: both are nil unless the program is the extension of a broadcast.
-  private func destination(
+  func destination(
     _ display: ProgressDisplay, _ broadcast: SetupInfo? = nil,
     _ connection: BroadcastConnection? = nil
   ) throws -> any Destination {
@@ -172,9 +172,9 @@ struct Send: ParsableCommand {
     #endif
     do throws(DestinationError) {
       setup.encoder = try EncoderSettings(
-        encoder: upload.encoder ?? settings?.string(forKey: EncoderSettings.Keys.encoder),
-        bitrate: upload.bitrate)
-      if upload.bitrate == nil {
+        encoder: upload.encoding.encoder ?? settings?.string(forKey: EncoderSettings.Keys.encoder),
+        bitrate: upload.encoding.bitrate)
+      if upload.encoding.bitrate == nil {
         // A malformed one is logged by its follower.
         let setting = settings?.value(forKey: FollowedSetting.bitrate.rawValue)
         setup.encoder.bitsPerSecond = try? setting?.bitsPerSecond()

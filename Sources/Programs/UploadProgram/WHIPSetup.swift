@@ -17,8 +17,8 @@
 
     func whipOptions(_ report: @escaping @Sendable (WHIPReport) -> Void) throws -> WHIPOptions {
       var result = WHIPOptions()
-      result.allowsPlainHTTP = options.access.allowHttp
-      result.certificates = options.access.ca
+      result.allowsPlainHTTP = options.access.trust.allowHttp
+      result.certificates = options.access.trust.ca
       result.usesRelaysOnly = options.media.relayOnly
       result.profile = try profile()
       result.report = report

@@ -1,0 +1,24 @@
+import ArgumentParser
+import CommandLineSupport
+
+/// `framebus-upload check`, which `framebus extension register --builtin` runs: whether an upload
+/// with these options could start. It opens no secret and sends nothing.
+struct Check: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Check the options of an upload.", shouldDisplay: false)
+
+  @OptionGroup var upload: UploadOptions
+  @OptionGroup var global: GlobalOptions
+
+  func run() throws {
+    var send = Send()
+    send.upload = upload
+    send.global = global
+    // The store may be locked, and a credential may be added later.
+    send.upload.secret = nil
+    send.upload.access.credential = nil
+    send.upload.media.turnCredential = nil
+    if send.followsAddress { send.upload.destination = "whip:https://localhost" }
+    _ = try send.destination(ProgressDisplay(global.terminal))
+  }
+}
