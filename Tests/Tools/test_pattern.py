@@ -13,12 +13,23 @@ def checksum(value):
 
 def mark(frame):
     """The number that the test pattern drew into a frame of PyAV's; None without a valid one."""
+    value = whole_mark(frame)
+    return None if value is None else value >> 32
+
+
+def whole_mark(frame):
+    """The number, and in the low 32 bits the milliseconds of the capture's clock."""
     plane = frame.planes[0]
-    return mark_of(memoryview(plane), plane.line_size, frame.width, frame.height)
+    return value_of(memoryview(plane), plane.line_size, frame.width, frame.height)
 
 
 def mark_of(luma, stride, width, height):
     """The same of any picture whose first bytes are its brightness, row by row."""
+    value = value_of(luma, stride, width, height)
+    return None if value is None else value >> 32
+
+
+def value_of(luma, stride, width, height):
     side = min(width // (COLUMNS + 2), height // (ROWS + 4))
     bits = 0
     for index in range(ROWS * COLUMNS):
@@ -26,4 +37,4 @@ def mark_of(luma, stride, width, height):
         y = side * (1 + index // COLUMNS) + side // 2
         bits = bits << 1 | (luma[y * stride + x] >= 128)
     value, found = bits >> 16, bits & 0xFFFF
-    return value >> 32 if checksum(value) == found else None
+    return value if checksum(value) == found else None

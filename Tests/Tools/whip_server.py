@@ -19,6 +19,8 @@ numbers that the test pattern draws (`frame 17`), the pitch of each second of so
   fingerprint=no  answers with the fingerprint of a certificate that it does not have
   pli=N           asks for a key frame after every N frames, by PLI (RFC 4585)
   fir=N           the same by FIR (RFC 5104)
+  times=yes       also writes media times: of each picture, beside the time that the test pattern
+                  drew (`time 1.2 1.2`), and of flashes and beeps by the sender's clock (`flash 9.0`)
 
 Of the pictures it also says which are key frames (`key 17`), the longest time for which none came
 (`freeze 0.21`, whenever it grows), and each packet that was sent once more (`rtx`).
@@ -46,7 +48,8 @@ from aiortc.sdp import candidate_from_sdp
 
 from feedback import ask_again, send_fir
 from pitch import Pitch
-from test_pattern import mark
+from media_times import MediaTimes
+from test_pattern import whole_mark
 
 sessions = {}
 
@@ -81,6 +84,7 @@ async def consume(receiver, track):
     count = 0
     pitch = Pitch()
     longest, newest = 0, time.monotonic()
+    times = MediaTimes(receiver, track.kind) if "times" in settings else None
     asking = asyncio.ensure_future(ask_again(receiver)) if track.kind == "video" else None
     while True:
         try:
@@ -91,8 +95,12 @@ async def consume(receiver, track):
             say("ended", track.kind, count, type(error).__name__)
             return
         count += 1
+        if times:
+            for line in times.of(frame):
+                say(line)
         if track.kind == "video":
-            number = mark(frame)
+            value = whole_mark(frame)
+            number = None if value is None else value >> 32
             say("frame", number, f"{frame.width}x{frame.height}")
             await watch(receiver, frame, number, count)
             now = time.monotonic()

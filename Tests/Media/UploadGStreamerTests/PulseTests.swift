@@ -55,6 +55,52 @@
       server.process.end(with: 15)
     }
 
+    private func published(_ stream: String) throws -> Int? {
+      let text = try run("framebus", ["streams", "--json", "--root", bench.root.path]).output
+      let list = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
+      return list?.first { $0["name"] as? String == stream }?["published"] as? Int
+    }
+
+    /// A server that plays nothing delivers silence without end.
+    @Test func silenceStopsAfter800ChunksAndSoundIsUploadedAtOnce() throws {
+      try withWatchdog {
+        let pictures = try bench.capture("test:flash", "--size", "320x240")
+        let capture = try RunningProgram(
+          "framebus", ["capture", "pulse:monitor", "--root", bench.root.path],
+          environment: environment)
+        let path = bench.file("out.mkv")
+        let upload = try RunningProgram(
+          "framebus",
+          [
+            "upload", "file:\(path)", "--root", bench.root.path, "--stream", "screen", "--stream",
+            "audio.app",
+          ])
+        try waitUntil("silence stops: \(capture.transcript)") {
+          try published("audio.app") == 800
+        }
+        // Pictures of one more second arrive, and no sound.
+        let before = try published("screen") ?? 0
+        try waitUntil("pictures continue") { try published("screen") ?? 0 >= before + 30 }
+        #expect(try published("audio.app") == 800)
+        let player = try RunningProgram(
+          "sh",
+          [
+            "-c",
+            "exec ffmpeg -v error -f lavfi -i sine=frequency=997:sample_rate=44100 -ac 2 -f s16le -"
+              + " | pacat --playback --raw --rate=44100 --channels=2 --format=s16le",
+          ], environment: environment)
+        try waitUntil("sound is published again") { try published("audio.app") ?? 0 >= 1000 }
+        #expect(try upload.end(with: 15).status == .exited(0), "\(upload.transcript)")
+        for program in [pictures, capture] { try program.end(with: 15) }
+        for program in [player, server] { program.process.end(with: 15) }
+        let heard = try Heard(path)
+        let seconds = Double(heard.samples.count) / Heard.rate
+        // 8 s of silence, 1 s without frames, and 2 s of the tone, in one track without gaps.
+        #expect(seconds > 10 && heard.level(997, from: 0, to: 8) < 0.001)
+        #expect(heard.level(997, from: seconds - 1.2, to: seconds - 0.4) > 0.05)
+      }
+    }
+
     /// A system call of a GStreamer thread is ours if our code is on the stack.
     @Test func soundServerThreadMakesNoBlockingCall() throws {
       try withWatchdog {
