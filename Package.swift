@@ -352,9 +352,9 @@ let package = Package(
     tests(
       "BroadcastTests",
       [
-        "Broadcast", "AppGroup", "CredentialStore", "FrameBus", "NotifyCenter", "Platform",
-        "SharedDefaults", "SharedLog", "Sound", "TestSupport", "BroadcastWorker", "BusCLI",
-        "CaptureProgram", "ConfineProgram",
+        "Broadcast", "AppGroup", "Capture", "CredentialStore", "FrameBus", "NotifyCenter",
+        "Platform", "SharedDefaults", "SharedLog", "Sound", "TestSupport", "BroadcastWorker",
+        "BusCLI", "CaptureProgram", "ConfineProgram",
       ]),
     worker(
       "BroadcastWorker",

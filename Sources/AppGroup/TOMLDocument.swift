@@ -12,6 +12,7 @@ package struct TOMLValue: Sendable {
 
   package var integer: Int? { if case .integer(let value) = content { value } else { nil } }
   package var string: String? { if case .string(let value) = content { value } else { nil } }
+  package var boolean: Bool? { if case .boolean(let value) = content { value } else { nil } }
   package var array: [TOMLValue]? { if case .array(let value) = content { value } else { nil } }
   package var table: [String: TOMLValue]? {
     if case .table(let value) = content { value } else { nil }

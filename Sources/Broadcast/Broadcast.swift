@@ -52,3 +52,7 @@ public enum SampleBufferType: String, Hashable, Sendable, CaseIterable {
     }
   }
 }
+
+extension SoundSwitch {
+  func isOn(_ type: SampleBufferType) -> Bool { type == .audioMic ? mic : app }
+}

@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import CredentialStore
 import FrameBus
 import FrontApplication
@@ -16,6 +17,10 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case notOwner(String)
   /// Another broadcast is active.
   case alreadyBroadcasting(SessionID, extensionID: String, source: String)
+  /// The same broadcast is running, with other options.
+  case otherOptions(SessionID, [BroadcastDifference])
+  /// Some options of the running broadcast were changed; these need a new one.
+  case restartNeeded(SessionID, [BroadcastDifference], changed: [BroadcastDifference])
   case noBroadcast
   /// A capture of an ended broadcast belongs to another user.
   case captureStillRunning(pid: Int32, uid: UInt32)
@@ -38,6 +43,12 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The broadcast and its processes have ended, but the ending could not be recorded; nil if the
   /// ending is unknown.
   case unrecorded(BroadcastEnding?, why: String)
+  /// Nobody has agreed to what a new broadcast shows to others.
+  case consentRequired(BroadcastConsent)
+  /// Confinement in full is required, and these roles would have less, for these reasons.
+  case weakConfinement([Role: String])
+  /// The windows that must not be seen are unknown.
+  case protection(ProtectionSettingError)
   case group(GroupError)
   case settings(DefaultsError)
   case notifications(NotifyError)
@@ -61,6 +72,13 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
     case .alreadyBroadcasting(let session, let extensionID, let source):
       "broadcast \(session) of \(source.plain) to \(extensionID.plain) is active; stop it first"
         + " with `framebus broadcast stop`"
+    case .otherOptions(let session, let differences):
+      "broadcast \(session) is running with other options: \(Self.list(differences)); stop it first"
+        + " with `framebus broadcast stop`, or add --apply, which changes the sound while it runs"
+    case .restartNeeded(let session, let differences, let changed):
+      "broadcast \(session) is running with other options that need a new one:"
+        + " \(Self.list(differences)); stop it first with `framebus broadcast stop`"
+        + (changed.isEmpty ? "" : " (changed: \(changed.map(\.option).joined(separator: ", ")))")
     case .noBroadcast:
       "no broadcast is active; start one with `framebus broadcast start EXTENSION`"
     case .captureStillRunning(let pid, let uid):
@@ -92,6 +110,15 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unrecorded(let ending, let why):
       "the broadcast \(ending.map { "\($0)".plain } ?? "has ended") and its processes have exited,"
         + " but the record could not be changed, so `status` will report that it died: \(why)"
+    case .consentRequired(let consent):
+      "nobody has agreed to this broadcast: “\(consent.text.plain)”; start it on a terminal, or"
+        + " with --yes if the user agrees"
+    case .weakConfinement(let roles):
+      "confinement in full is required, but not available: "
+        + roles.sorted { $0.key.rawValue < $1.key.rawValue }
+        .map { "\($0.key): \($0.value)" }.joined(separator: "; ")
+        + "; see `framebus doctor`, or start without --require-confinement"
+    case .protection(let error): "\(error)"
     case .group(let error): "\(error)"
     case .settings(let error): "\(error)"
     case .notifications(let error): "\(error)"
@@ -99,6 +126,10 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
     case .credentials(let error): "\(error)"
     case .system(let error): error.explained
     }
+  }
+
+  private static func list(_ differences: [BroadcastDifference]) -> String {
+    differences.map(\.description).joined(separator: "; ")
   }
 
   /// What happened, without the remedy.

@@ -7,7 +7,8 @@ import Testing
 @Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
 struct BroadcastUsersTests {
   private static let start = [
-    "broadcast", "start", "framebus.upload", "--source", "test:gradient", "--size", "64x48",
+    "broadcast", "start", "framebus.upload", "--yes", "--source", "test:gradient", "--size",
+    "64x48",
   ]
   private static let register = ["extension", "register", "--builtin", "null"]
 

@@ -127,7 +127,9 @@ import Testing
         #expect(try register.finish().status.isSuccess)
         let host = try RunningProgram(
           "framebus",
-          location + ["broadcast", "start", "up", "--source", "test:bars", "--size", "320x180"])
+          location + [
+            "broadcast", "start", "up", "--yes", "--source", "test:bars", "--size", "320x180",
+          ])
         try waitUntil("the file has pictures: \(host.transcript)") {
           let file = try? FileManager.default.attributesOfItem(atPath: folder.file("out.mkv"))
           return (file?[.size] as? Int ?? 0) > 10_000
@@ -140,4 +142,61 @@ import Testing
       }
     }
   #endif
+
+  // MARK: Required
+
+  private func start(_ scene: BroadcastScene, _ options: String...) -> [String] {
+    let location = ["--root", scene.root.path, "--group", "\(scene.group.id)"]
+    return location + ["broadcast", "start", BroadcastScene.extensionID] + options
+  }
+
+  @Test func requiredConfinementRefusesSourceWhoseNeedsAreUnknown() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let options = ["--require-confinement", "--yes", "--source"]
+      for source in [["gst:videotestsrc"], ["test", "--app-source", "gst:audiotestsrc"]] {
+        try scene.register([], samples: [.video, .audioApp])
+        let result = try run("framebus", start(scene) + options + source)
+        #expect(result.status == .exited(1))
+        #expect(
+          result.errors.contains("capture: the needs of its source are unknown"),
+          "\(result.errors)")
+        #expect(try scene.controller.status.phase == .idle)
+        #expect(scene.trace.isEmpty)
+      }
+      let usage = try run("framebus", start(scene, "--require-confinement", "--no-confine"))
+      #expect(usage.status == .exited(2), "\(usage.errors)")
+    }
+  }
+
+  /// Whatever this machine has: the terminal says what is weaker, and that is refused if required.
+  @Test func startSaysWhatIsWeakerAndRefusesItIfConfinementIsRequired() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene()
+      let host = try RunningProgram("framebus", start(scene, "--source", scene.source))
+      try host.waitForErrors("live")
+      let status = try scene.controller.status.confinement
+      let joined = try run(
+        "framebus", start(scene, "--source", scene.source, "--require-confinement"))
+      #expect(joined.status == .exited(1))
+      #expect(joined.errors.contains("require-confinement is off, not on"), "\(joined.errors)")
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130))
+      let weak = status.filter { $0.value != "on" }
+      for (role, how) in weak {
+        #expect(host.errors.text.contains("the \(role) is confined in part: \(how)"))
+      }
+      let required = try RunningProgram(
+        "framebus", start(scene, "--source", scene.source, "--require-confinement"))
+      if weak.isEmpty {
+        try required.waitForErrors("live")
+        #expect(try required.end(with: Signal.interrupt).status == .exited(130))
+        return
+      }
+      #expect(try required.finish().status == .exited(1))
+      for (role, how) in weak {
+        let missing = how.trimmingPrefix("on, without ").split(separator: ", ")
+        #expect(required.errors.text.contains("\(role): \(missing[0]) is off"), "\(how)")
+      }
+    }
+  }
 }

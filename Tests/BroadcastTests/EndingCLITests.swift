@@ -56,7 +56,9 @@ import Testing
     }
     return try RunningProgram(
       "framebus",
-      location + ["broadcast", "start", "up", "--source", "test:gradient", "--size", "64x48"])
+      location + [
+        "broadcast", "start", "up", "--yes", "--source", "test:gradient", "--size", "64x48",
+      ])
   }
 
   private func startLive() throws -> RunningProgram {

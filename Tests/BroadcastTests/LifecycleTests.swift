@@ -16,8 +16,11 @@ import Testing
       try scene.events.wait(for: .live)
       #expect(try scene.finish(session) == .finished)
       #expect(scene.trace == ["started 1", "video", "finished"])
-      #expect(
-        scene.events.all == [.started(session, isAdopted: false), .live, .finished(.finished)])
+      // Not every machine has every measure of the sandbox.
+      let events = scene.events.all.filter {
+        if case .confinedInPart = $0 { false } else { true }
+      }
+      #expect(events == [.started(session, isAdopted: false), .live, .finished(.finished)])
       let status = try scene.controller.status
       #expect(status.pids == [:])
       #expect(status.ending == .finished)

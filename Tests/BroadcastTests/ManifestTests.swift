@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import Foundation
 import Platform
 import TestSupport
@@ -21,6 +22,15 @@ import Testing
     width = 1280
     height = 720
     fps = 30
+
+    [capture]
+    protect = ["keepassxc", "0x2a00007"]
+    orientation = 6
+    cursor = false
+    backend = "socket"
+    force = true
+    silence = 7
+    while-saver = "capture"
     """
 
   @Test func manifestRoundTrips() throws {
@@ -28,6 +38,12 @@ import Testing
     #expect(manifest.samples == [.video, .audioApp])
     #expect(manifest.memoryLimitBytes == 50 << 20)
     #expect(manifest.format == .init(width: 1280, height: 720, framesPerSecond: 30))
+    let rules = [try WindowRule("keepassxc"), try WindowRule("0x2a00007")]
+    #expect(manifest.capture.protection == .on(rules))
+    #expect(manifest.capture.orientation == .right && manifest.capture.drawsCursor == false)
+    #expect(manifest.capture.backend == .socket && manifest.capture.allowsWayland == true)
+    #expect(manifest.capture.silenceLimit == 7 && manifest.capture.whileSaver == .capture)
+    #expect(manifest.capture.isIsolated == nil)
     #expect(try ExtensionManifest(parsing: Array(manifest.text.utf8)) == manifest)
   }
 
@@ -45,6 +61,14 @@ import Testing
     ("width = 1280", "width = 70000", 10, "not a whole number"),
     ("height = 720", "", 10, "both width and height"),
     ("[format]", "[format", 9, "there is no ]"),
+    ("protect = [", "protect = false #", 15, "protect is not a list of strings"),
+    ("0x2a00007", "0xyz", 15, "use a program's name or a window's ID"),
+    ("orientation = 6", "orientation = 9", 16, "orientation 9: use 1 to 8"),
+    ("cursor = false", "cursor = 0", 17, "cursor is not true or false"),
+    ("backend = \"socket\"", "backend = \"mail\"", 18, "backend mail: use auto, shm or socket"),
+    ("force = true", "no-protect = true", 19, "unknown key no-protect in [capture]"),
+    ("silence = 7", "silence = -1", 20, "silence is not a whole number from 0"),
+    ("silence = 7", "isolate = true", 18, "the socket backend shares no memory anyway"),
   ])
   func malformedManifestIsRefusedWithLineAndReason(
     _ old: String, _ new: String, _ line: Int, _ reason: String

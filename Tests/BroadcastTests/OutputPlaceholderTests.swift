@@ -32,12 +32,12 @@ import Testing
     return try controller.waitForEnding(of: session)
   }
 
-  /// One program cannot be started; the other fails at once.
-  @Test(arguments: ["/nowhere/at-all", "/usr/bin/false"])
-  func failedStartRemovesPlaceholdersAndKeepsExistingFiles(
-    executable: String
-  ) throws {
+  /// One program is removed after its registration; the other fails at once.
+  @Test(arguments: [true, false])
+  func failedStartRemovesPlaceholdersAndKeepsExistingFiles(isRemoved: Bool) throws {
     try withWatchdog {
+      let executable = root.file("uploader")
+      try FileManager.default.copyItem(atPath: "/usr/bin/false", toPath: executable)
       let old = ["old.mkv", "empty.mkv"].map(root.file)
       for (path, text) in zip(old, ["abc", ""]) {
         try Data(text.utf8).write(to: URL(filePath: path))
@@ -46,6 +46,7 @@ import Testing
         atPath: root.file("live"), withIntermediateDirectories: false)
       let new = ["new.mkv", "new/"].map(root.file)
       try register(executable, writes: old + new + [root.file("live/")])
+      if isRemoved { try FileManager.default.removeItem(atPath: executable) }
       guard case .failed? = try broadcastToItsEnd() else {
         Issue.record("the broadcast did not fail")
         return

@@ -8,7 +8,7 @@ import Testing
   private let root: TemporaryRoot
   private var location: [String] { ["--root", root.path, "--group", "a.b"] }
   private static let start = [
-    "broadcast", "start", "up", "--source", "test:gradient", "--size", "64x48",
+    "broadcast", "start", "up", "--yes", "--source", "test:gradient", "--size", "64x48",
   ]
 
   init() throws {

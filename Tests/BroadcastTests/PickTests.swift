@@ -19,7 +19,7 @@ import Testing
   }
 
   private var start: [String] {
-    location + ["broadcast", "start", "--source", "test:gradient", "--size", "64x48"]
+    location + ["broadcast", "start", "--yes", "--source", "test:gradient", "--size", "64x48"]
   }
 
   @Test func closedStandardInputCancelsPick() throws {

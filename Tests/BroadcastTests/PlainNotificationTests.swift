@@ -23,9 +23,9 @@ import Testing
       BroadcastNames.started, BroadcastNames.paused, BroadcastNames.resumed,
       BroadcastNames.finished,
     ].map { try NotificationName($0) }
-    func posts() throws -> [UInt64] { try names.map { try center.generation(of: $0) } }
-    try waitUntil("\(expected) posts, not \(try? posts()), \(scene.events.all)") {
-      let posts = try posts()
+    var posts: [UInt64] = []
+    try waitUntil("\(expected) posts, not \(posts), \(scene.events.all)") {
+      posts = try names.map { try center.generation(of: $0) }
       if zip(posts, expected).contains(where: { $0 > $1 }) {
         throw HarnessError("\(posts) posts instead of \(expected), \(scene.events.all)")
       }

@@ -73,11 +73,13 @@ import Testing
     }
   }
 
-  @Test func screenThatTurnsOffPausesBroadcastWithReason() throws {
+  /// The capture keeps the saver from starting by itself, but somebody may start it.
+  @Test func screenHiddenByItsSaverPausesBroadcastWithReason() throws {
     try withWatchdog {
       let session = try scene.start()
       try scene.waitForTrace(["started 1", "video"])
-      try screen.show("xset", ["s", "activate"]).finish()
+      let saver = try screen.show("/usr/bin/python3", [tool("screen_saver.py"), "show"])
+      try saver.waitForOutput("on")
       try scene.waitForTrace(["started 1", "video", "paused unavailable"])
       // The record changes after the call.
       try waitUntil("the pause is recorded") {
@@ -88,6 +90,7 @@ import Testing
       try screen.show("xset", ["s", "reset"]).finish()
       try scene.waitForTrace(["started 1", "video", "paused unavailable", "resumed", "video"])
       #expect(try scene.finish(session) == .finished)
+      withExtendedLifetime(saver) {}
     }
   }
 

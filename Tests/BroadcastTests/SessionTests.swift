@@ -240,12 +240,13 @@ import Testing
     try withWatchdog {
       let scene = try BroadcastScene()
       var request = scene.request
-      request.captureOptions = ["--fps=0"]
+      request.capture.isIsolated = true
+      request.capture.backend = .socket
       let session = try scene.controller.start(request).session
       guard case .failed(let failure)? = try scene.controller.waitForEnding(of: session) else {
         throw HarnessError("the broadcast does not fail: \(scene.events.all)")
       }
-      #expect(failure.reason.contains("is not a frame rate"), "\(failure)")
+      #expect(failure.reason.contains("the socket backend shares no memory"), "\(failure)")
       #expect(!failure.reason.contains("--help"), "\(failure)")
     }
   }

@@ -12,12 +12,12 @@ import Testing
       let scene = try BroadcastScene(["sound=20"], samples: SampleBufferType.allCases)
       var request = scene.request
       request.soundSources = [.audioApp: "tone:440", .audioMic: "tone:880"]
-      request.sound = SoundSwitch(app: true, mic: true)
+      request.sound = [.audioApp: true, .audioMic: true]
       let session = try scene.controller.start(request).session
       for line in ["audio-app 20 48000x2 480", "audio-mic 20 48000x2 480", "video"] {
         try waitUntil("\(line), not \(scene.trace)") { scene.trace.contains(line) }
       }
-      #expect(try scene.controller.sound == request.sound)
+      #expect(try scene.controller.sound == SoundSwitch(app: true, mic: true))
       #expect(try scene.finish(session) == .finished)
       // The sound captures have ended with the session.
       #expect(try listStreams(in: scene.group).isEmpty)

@@ -71,7 +71,8 @@ import Testing
         let host = try RunningProgram(
           "framebus",
           global + [
-            "broadcast", "start", "framebus.upload", "--source", "screen:\(screen.display)",
+            "broadcast", "start", "framebus.upload", "--yes", "--source",
+            "screen:\(screen.display)",
           ],
           environment: ["PULSE_SERVER": "unix:/none"])
         // The file is written during the broadcast.

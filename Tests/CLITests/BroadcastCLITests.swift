@@ -28,7 +28,7 @@ import Testing
   private func liveHost(_ identifier: String, _ options: String...) throws -> RunningProgram {
     let host = try RunningProgram(
       "framebus",
-      ["--root", root.path, "--group", "a.b", "broadcast", "start", identifier]
+      ["--root", root.path, "--group", "a.b", "broadcast", "start", identifier, "--yes"]
         + ["--source", "test:gradient", "--size", "64x48"] + options)
     try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
     return host
@@ -81,6 +81,27 @@ import Testing
       #expect(stopped["ending"] as? [String: String] == ["kind": "finished"])
       #expect(try status()["requested"] == nil)
       _ = try host.finish()
+    }
+  }
+
+  @Test func annotatedApplicationIsShownWithTheStream() throws {
+    try withWatchdog {
+      #expect(try framebus("extension", "register", "--builtin", "null").status.isSuccess)
+      let host = try liveHost("framebus.upload")
+      #expect(try !framebus("streams").output.contains("  in front "))
+      let name = "org.example.editor"
+      #expect(try framebus("broadcast", "annotate", name).status.isSuccess)
+      try waitUntil("the extension has it") {
+        try status()["application"] as? String == name
+      }
+      #expect(try framebus("streams").output.contains("  in front \(name)"))
+      let streams = try framebus("streams", "--json").output
+      #expect(streams.contains(#""application" : "\#(name)""#), "\(streams)")
+      let top = try framebus("top", "--count=1", "--interval=0.1").output
+      #expect(top.contains("  in front \(name)"), "\(top)")
+      let record = try framebus("top", "--count=1", "--interval=0.1", "--json").output
+      #expect(record.contains(#""application":"\#(name)""#), "\(record)")
+      _ = try host.end(with: Signal.interrupt)
     }
   }
 
@@ -166,7 +187,10 @@ import Testing
       try writeFully(Array("1\n".utf8), to: input.writeEnd.number)
       let host = try RunningProgram(
         "framebus",
-        ["--root", root.path, "--group", "a.b", "broadcast", "start", "--source", "test:gradient"]
+        [
+          "--root", root.path, "--group", "a.b", "broadcast", "start", "--yes", "--source",
+          "test:gradient",
+        ]
           + ["--size", "64x48"],
         input: .descriptor(input.readEnd.number))
       try waitUntil("it is live: \(host.transcript)") { try phase() == "live" }
@@ -203,7 +227,7 @@ import Testing
     """.write(toFile: path, atomically: true, encoding: .utf8)
     #expect(try framebus("extension", "register", path).status.isSuccess)
     let result = try framebus(
-      "broadcast", "start", "framebus.upload", "--source", "test:gradient")
+      "broadcast", "start", "framebus.upload", "--yes", "--source", "test:gradient")
     #expect(result.status == .exited(1))
     #expect(result.errors.contains("error: the broadcast failed: framebus.upload 2: "))
     // Reported once.

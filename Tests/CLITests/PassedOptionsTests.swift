@@ -1,4 +1,5 @@
 import ArgumentParser
+import Capture
 import CommandLineSupport
 import Testing
 
@@ -26,14 +27,18 @@ import Testing
         "--protect=0x1", "--orientation=6", "--while-saver=inhibit",
         "--session=0123456789abcdef", "--no-cursor", "--force",
       ], operands: ["screen:1"]),
-    Example(type: CaptureOptions.self, options: ["--isolate"], operands: ["-x"]),
+    Example(
+      type: CaptureOptions.self, options: ["--isolate", "--cursor", "--no-protect"],
+      operands: ["-x"]),
+    Example(type: CaptureOptions.self, options: ["--no-isolate", "--no-force"], operands: ["-x"]),
     Example(
       type: UploadOptions.self,
       options: [
         "--stream=a", "--stream=b", "--policy=keep:4", "--bitrate=4M", "--encoder=vp8",
-        "--secret=a/b", "--frames=2", "--duration=1e-07", "--skew", "--credential=c/d", "--ca=x y",
-        "--allow-http", "--stun=stun:h", "--turn=turn:h", "--turn=turns:i?transport=tcp",
-        "--turn-credential=e/f", "--relay-only", "--profile=high", "--least-bitrate=1M",
+        "--secret=a/b", "--frames=2", "--duration=1e-07", "--skew", "--allow-old",
+        "--credential=c/d", "--ca=x y", "--allow-http", "--stun=stun:h", "--turn=turn:h",
+        "--turn=turns:i?transport=tcp", "--turn-credential=e/f", "--relay-only",
+        "--profile=high", "--least-bitrate=1M",
       ], operands: ["whip:https://h/x=y"]),
     Example(type: UploadOptions.self, options: ["--bearer-fd=3"], operands: ["null"]),
     Example(
@@ -68,6 +73,50 @@ import Testing
       #expect(names.count > 2)
       #expect(Set(names.map(String.init)).subtracting(tested) == ["--help"], "\(help)")
     }
+  }
+
+  /// Between them, they have every option with each of its forms.
+  static func settings() throws -> [CaptureSettings] {
+    func settings(
+      _ protection: WindowProtection?, _ texts: KeyValuePairs<CaptureSettings.Option, String>
+    ) throws -> CaptureSettings {
+      var settings = CaptureSettings()
+      settings.protection = protection
+      for (option, text) in texts { try settings.set(option, text) }
+      return settings
+    }
+    return [
+      CaptureSettings(),
+      try settings(
+        .on([WindowRule("keepassxc"), WindowRule("0x1")]),
+        [
+          .fps: "30000/1001", .size: "64x48+1+2", .orientation: "6", .cursor: "false",
+          .backend: "socket", .force: "true", .silence: "0", .whileSaver: "capture",
+        ]),
+      try settings(
+        .off,
+        [.fps: "60", .size: "64x48", .cursor: "true", .isolate: "true", .force: "false"]),
+      try settings(.on([]), [.isolate: "false", .backend: "auto", .silence: "7"]),
+    ]
+  }
+
+  /// A broadcast describes its capture by values, and the capture program parses a command line.
+  @Test func settingsArriveUnchanged() throws {
+    for settings in try Self.settings() {
+      let line = settings.arguments
+      #expect(try CaptureOptions.parse(line + ["--", "screen"]).settings() == settings, "\(line)")
+      #expect(try CaptureSettingOptions.parse(line).settings() == settings, "\(line)")
+    }
+  }
+
+  @Test func settingsHaveEveryOptionOfTheHelp() throws {
+    let passed = try Self.settings().flatMap(\.arguments).map(Self.name)
+    let help = CaptureSettingOptions.helpMessage()
+    let names = help.split(separator: "\n").filter { $0.hasPrefix("  -") }.flatMap { line in
+      line.prefix { $0 != "<" }.matches(of: /--[a-z-]+/).map { String($0.output) }
+    }
+    #expect(names.count > 8)
+    #expect(Set(names).subtracting(passed) == ["--help"], "\(help)")
   }
 
   /// Shows that the tests above can fail.

@@ -63,7 +63,10 @@ struct WatchShortageTests {
       try framebus("extension", "register", "--builtin", "null").requireSuccess()
       let host = try user.start(
         "framebus",
-        ["broadcast", "start", "framebus.upload", "--source", "test:gradient", "--size", "64x48"]
+        [
+          "broadcast", "start", "framebus.upload", "--yes", "--source", "test:gradient", "--size",
+          "64x48",
+        ]
           + location)
       try waitUntil("it is live: \(host.transcript)") {
         try framebus("broadcast", "status").output.contains("live")

@@ -124,7 +124,8 @@ import Testing
   @Test func changesReportEachDeathOnceAndWithoutHelp() throws {
     let values = Values()
     let changes = try state.changes()
-    let task = Task {
+    // Its own thread: tests that wait may have all those of the usual pool.
+    let task = Task(executorPreference: try FrameExecutor()) {
       for await isCaptured in changes { values.add(isCaptured) }
     }
     func waitForValues(_ expected: [Bool]) throws {

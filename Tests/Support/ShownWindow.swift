@@ -5,6 +5,7 @@ import Platform
 package final class ShownWindow {
   private let program: RunningProgram
   private let input: Descriptor
+  package let name: String
   /// The window ID, in the format of `xwininfo`.
   package let id: String
 
@@ -18,6 +19,7 @@ package final class ShownWindow {
     on screen: VirtualScreen
   ) throws {
     let pipe = try OneWayPipe()
+    self.name = name
     program = try RunningProgram(
       "/usr/bin/python3",
       [tool("show_window.py"), name, color, geometry] + (isMarked ? ["marked"] : []),

@@ -1,8 +1,10 @@
 import AppGroup
+import Capture
 import CredentialStore
 import FrameBus
 import FrontApplication
 import Platform
+import SharedDefaults
 import SharedLog
 import Sound
 import Synchronization
@@ -47,16 +49,22 @@ public final class BroadcastController: Sendable {
 
   // MARK: Starting
 
-  /// Starts a broadcast, or joins the active one if it has the same extension and source.
+  /// Starts a broadcast, or joins the active one if it has the same extension, source and options.
   /// - Throws: ``BroadcastError/alreadyBroadcasting(_:extensionID:source:)`` if a different
-  ///   broadcast is active.
-  public func start(_ request: BroadcastRequest) throws(BroadcastError) -> Started {
-    let manifest = try ExtensionRegistry(group).manifest(of: request.extensionID)
+  ///   broadcast is active; ``BroadcastError/otherOptions(_:_:)`` if it has other options;
+  ///   ``BroadcastError/consentRequired(_:)`` if nobody has agreed to a new one.
+  public func start(_ requested: BroadcastRequest) throws(BroadcastError) -> Started {
+    let manifest = try ExtensionRegistry(group).manifest(of: requested.extensionID)
+    var request = requested
+    // Kept for the session: a later change of the setting cannot show a window.
+    do throws(ProtectionSettingError) {
+      request.capture.protection.add(try WindowRule.setting(of: group))
+    } catch { throw .protection(error) }
     guard let presence = try becomeHost() else {
       guard let record = try board.read(), record.phase.isActive else {
         throw .roleTaken(.host)
       }
-      try record.requireSame(as: request)
+      try requireSame(record, as: requested)
       return .joined(record.session)
     }
     if let record = try board.read(), record.phase.isActive {
@@ -64,20 +72,53 @@ public final class BroadcastController: Sendable {
       if found.isEmpty {
         try board.change(record.session) { $0.end(.died(signal: nil)) }
       } else {
-        try record.requireSame(as: request)
+        try requireSame(record, as: requested, exceptFor: ["restarts"])
+        request = request.adopting(record)
         let starter = RoleStarter(
-          group, record.session, request.publishing(as: record), manifest,
-          try openLog(of: record.session))
+          group, record.session, request, manifest, try openLog(of: record.session))
         try supervise(record, presence, request, starter, adopting: found)
         return .adopted(record.session)
       }
     }
+    let consent = BroadcastConsent(to: request, for: manifest)
+    if consent.isRequired, request.consentGiver == nil { throw .consentRequired(consent) }
     let stream = request.streams[.video]?.text ?? SampleBufferType.video.usualStream
     var record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
     record.sound = request.capturedSound(for: manifest)
+    record.options = SessionOptions(request)
     try begin(record, presence, request, manifest)
     return .began(record.session)
+  }
+
+  /// Throws if a start requests another session than the active one, or other options. Changes
+  /// those that can be changed, if the request says so.
+  private func requireSame(
+    _ record: BroadcastRecord, as request: BroadcastRequest, exceptFor own: Set<String> = []
+  ) throws(BroadcastError) {
+    guard request.extensionID == record.extensionID, request.source == record.source else {
+      throw .alreadyBroadcasting(
+        record.session, extensionID: record.extensionID, source: record.source)
+    }
+    var fixed = record.options.differences(to: request).filter { !own.contains($0.option) }
+    if let stream = request.streams[.video]?.text, stream != record.stream {
+      fixed.append(
+        BroadcastDifference(option: "stream", running: record.stream, requested: stream))
+    }
+    let running = try board.sound()
+    let sounds = request.sound.filter { type, isOn in running.isOn(type) != isOn }
+    let changes = sounds.sorted { $0.key.rawValue < $1.key.rawValue }.map { type, isOn in
+      BroadcastDifference(
+        option: type == .audioMic ? "mic" : "app", running: isOn ? "off" : "on",
+        requested: isOn ? "on" : "off")
+    }
+    if fixed.isEmpty, changes.isEmpty { return }
+    guard request.appliesToRunning else { throw .otherOptions(record.session, changes + fixed) }
+    if !changes.isEmpty {
+      try board.setSound(app: sounds[.audioApp], mic: sounds[.audioMic])
+      onEvent(.changed(changes))
+    }
+    if !fixed.isEmpty { throw .restartNeeded(record.session, fixed, changed: changes) }
   }
 
   /// - Returns: nil while another process is the host of an active session.
@@ -101,9 +142,16 @@ public final class BroadcastController: Sendable {
       end(before.extensions(in: group), "the extension", log)
     }
     try requireUnpublished(request.sources(for: manifest))
+    if request.requiresConfinement { try starter.requireConfinement() }
     do throws(BroadcastError) {
       try board.restoreSound()
-      try board.begin(record, request.sound)
+      try board.begin(record, request.initialSound)
+      let consent = BroadcastConsent(to: request, for: manifest)
+      log.append(
+        .notice, consent.text, label: "broadcast.consent",
+        metadata: consent.logged(by: request.consentGiver))
+      // Flushed before the first frame, so that the consent survives a power failure.
+      try? log.flush()
       try supervise(record, presence, request, starter, adopting: nil)
     } catch {
       let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")
@@ -121,10 +169,10 @@ public final class BroadcastController: Sendable {
       .notice, found != nil ? "a new host takes over the session" : "the session starts",
       label: Self.label,
       metadata: [LogField("extension", record.extensionID), LogField("source", request.source)])
-    if found == nil {
-      log.append(.notice, request.consent, label: "broadcast.consent")
-      // Flushed before the first frame, so that the consent survives a power failure.
-      try? log.flush()
+    if request.capture.protection == .off {
+      log.append(
+        .warning, "protection is off: windows that ask not to be seen are shown",
+        label: Self.label)
     }
     let run = try HostRun(
       record, board, presence, log, starter, request.restarts, adopting: found,
@@ -245,6 +293,11 @@ public final class BroadcastController: Sendable {
   public func annotate(applicationID: String) throws(BroadcastError) {
     guard let name = ApplicationID(applicationID) else { throw .badApplication }
     try changeUnlessDead { $0.application = name.text }
+    // For everything that shows the stream. The extension has it from the record.
+    guard let stream = try board.read().flatMap({ try? StreamName($0.stream) }) else { return }
+    do throws(DefaultsError) {
+      try FrontApplication(of: stream, in: group).set(name)
+    } catch { throw .settings(error) }
   }
 
   /// Records that the user picked no extension, so that no broadcast started.
@@ -292,12 +345,4 @@ public final class BroadcastController: Sendable {
   }
 
   public var isPaused: Bool { get throws(BroadcastError) { try status.phase == .paused } }
-}
-
-extension BroadcastRecord {
-  /// Throws if a start requests another session than the active one.
-  fileprivate func requireSame(as request: BroadcastRequest) throws(BroadcastError) {
-    if request.extensionID == extensionID, request.source == source { return }
-    throw .alreadyBroadcasting(session, extensionID: extensionID, source: source)
-  }
 }

@@ -10,32 +10,47 @@ public struct BroadcastRequest: Sendable {
   /// The source, in the syntax of `framebus capture`, such as `screen` or `test:bars`. At most
   /// ``maximumSourceBytes``.
   public var source: String
-  /// Additional options of `framebus capture`, such as `--fps=60`.
-  public var captureOptions: [String] = []
+  /// How the source is captured. The extension's manifest can set what is nil here. Windows
+  /// that ask not to be seen are black, unless `protection` is `off`.
+  public var capture = CaptureSettings()
   /// Sound sources in the syntax of `framebus capture`, for an extension that requests sound. The
   /// host does not capture a kind without a source; another process may.
-  public var soundSources: [SampleBufferType: String] = [
-    .audioApp: "pulse:monitor", .audioMic: "pulse:mic",
-  ]
-  /// The kinds of sound that are on at the start; ``BroadcastController/sound`` changes them later.
-  public var sound = SoundSwitch()
+  public var soundSources = usualSoundSources
+  /// The kinds of sound to switch on or off. A new session starts the others as ``SoundSwitch``
+  /// does, and a running one keeps them. ``BroadcastController/sound`` changes them later.
+  public var sound: [SampleBufferType: Bool] = [:]
+  /// Whether a start that finds the session running with other options changes those that can be
+  /// changed while it runs: the sound.
+  public var appliesToRunning = false
   /// Streams that replace ``SampleBufferType/usualStream``.
   public var streams: [SampleBufferType: StreamName] = [:]
   /// Whether capture and extension are killed when the host's process ends, as in a demo.
   /// Otherwise they continue, and the next host adopts them.
   package var rolesEndWithHost = false
-  /// The consent text, logged once per session before the first frame.
-  public var consent = "The screen is shown to others while this broadcast lasts."
+  /// The consent text, at most ``BroadcastConsent/maximumTextBytes``; nil for one that fits the
+  /// sources.
+  public var consent: String?
+  /// Who agreed; nil if nobody was asked: such a request joins a running session, but begins none
+  /// that requires consent. It is logged once per session, before the first frame.
+  public var consentGiver: BroadcastConsent.Giver? = .application
   public var restarts = RestartPolicy()
   /// Whether to sandbox capture and extension. ``BroadcastStatus/confinement`` and the log show how
   /// far this machine supports it.
   public var isConfined = true
+  /// Whether to refuse a broadcast of which this machine cannot confine every role in full.
+  public var requiresConfinement = false
   /// An opened credential store, such as one with a passphrase. If nil, the store is opened at each
   /// start of an extension that requests credentials, and must open without a prompt.
   public var credentials: CredentialStore?
+  /// How long the broadcast lasts; nil for no limit. The time counts from its start, also under
+  /// another host.
+  public var duration: Duration?
   /// How long the extension may take to finish after it is asked to.
   public var finishTimeout = defaultFinishTimeout
 
+  static let usualSoundSources: [SampleBufferType: String] = [
+    .audioApp: "pulse:monitor", .audioMic: "pulse:mic",
+  ]
   static let defaultFinishTimeout = Duration.seconds(10)
 
   /// The longest source, in bytes of UTF-8.
@@ -57,12 +72,35 @@ extension BroadcastRequest {
     return SampleSources(sources)
   }
 
-  /// The same request with the streams of a running session.
-  func publishing(as record: BroadcastRecord) -> BroadcastRequest {
+  /// The sound of a new session.
+  var initialSound: SoundSwitch {
+    let usual = SoundSwitch()
+    return SoundSwitch(app: sound[.audioApp] ?? usual.app, mic: sound[.audioMic] ?? usual.mic)
+  }
+
+  /// The same request with the streams and options of a running session. Any member can write the
+  /// record, so it only adds protection.
+  func adopting(_ record: BroadcastRecord) -> BroadcastRequest {
     var request = self
+    request.capture = capture.completed(by: record.options.capture)
+    request.soundSources = record.options.soundSources
+    request.requiresConfinement = requiresConfinement || record.options.requiresConfinement
     request.streams.merge(record.sound.streams) { $1 }
     if let stream = try? StreamName(record.stream) { request.streams[.video] = stream }
     return request
+  }
+
+  /// How the source is captured for an extension. Nothing but this request turns protection off.
+  func captureSettings(for manifest: ExtensionManifest) -> CaptureSettings {
+    var settings = capture.completed(by: manifest.preferences(for: source))
+    if let needs = (try? SourceSpecification(source))?.kind.needs, needs != .display {
+      settings.protection = nil
+    } else {
+      settings.protection.add([])
+      // A broadcast lasts, even if nobody touches the keyboard.
+      settings.whileSaver = settings.whileSaver ?? .inhibit
+    }
+    return settings
   }
 
   /// Whether the picture capture also captures the sound.
@@ -133,5 +171,9 @@ public enum BroadcastEvent: Hashable, Sendable {
   case roleSilent(Role, program: String)
   /// A role's process was restarted.
   case roleRestarted(Role)
+  /// A role is confined only in part, or not: how, as in ``BroadcastStatus/confinement``.
+  case confinedInPart(Role, String)
+  /// A start has changed these options of the running session.
+  case changed([BroadcastDifference])
   case finished(BroadcastEnding)
 }

@@ -1,4 +1,5 @@
 import AppGroup
+import Capture
 import CredentialStore
 import FrameBus
 import Platform
@@ -20,6 +21,10 @@ import Upload
 /// width = 1280
 /// height = 720
 /// fps = 30
+///
+/// [capture]
+/// protect = ["keepassxc"]
+/// cursor = false
 /// ```
 public struct ExtensionManifest: Hashable, Sendable {
   /// The version this code reads and writes.
@@ -36,6 +41,8 @@ public struct ExtensionManifest: Hashable, Sendable {
   /// Pictures first.
   public var samples: [SampleBufferType] = [.video]
   public var format = PreferredFormat()
+  /// How the extension prefers the source to be captured. The rate and the size are in ``format``.
+  public var capture = CaptureSettings()
   /// The process's memory budget in bytes; nil for no limit.
   public var memoryLimitBytes: Int?
   /// The credentials that the host hands over at the start, as far as its store has them.
@@ -76,7 +83,7 @@ extension ExtensionManifest {
     let table = ManifestTable(root, name: "the manifest")
     try table.refuseUnknown([
       "version", "id", "executable", "arguments", "samples", "credentials", "memory-limit-mb",
-      "reads", "writes", "application", "format",
+      "reads", "writes", "application", "format", "capture",
     ])
     let version = try table.integer("version", in: 1...Int.max)
     if version != Self.version {
@@ -111,6 +118,7 @@ extension ExtensionManifest {
     if let program = application.first { try Self.requireProgram(program, "application", table) }
     memoryLimitBytes = try table.integer("memory-limit-mb", in: 1...1 << 20).map { $0 << 20 }
     if let inner = try table.table("format") { format = try Self.format(inner) }
+    if let inner = try table.table("capture") { capture = try CaptureSettings(inner) }
   }
 
   /// The program of ``builtin(id:destination:options:credentials:)``.
@@ -239,10 +247,12 @@ extension ExtensionManifest {
       ("width", format.width), ("height", format.height), ("fps", format.framesPerSecond),
     ].compactMap { name, value in value.map { "\(name) = \($0)\n" } }
     if !fields.isEmpty { text += "\n[format]\n" + fields.joined() }
+    let preferences = capture.manifestLines
+    if !preferences.isEmpty { text += "\n[capture]\n" + preferences.joined() }
     return text
   }
 
-  private static func escaped(_ text: String) -> String {
+  static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {

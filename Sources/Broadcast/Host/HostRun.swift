@@ -37,6 +37,8 @@ final class HostRun: @unchecked Sendable {
   private var isKilled = false
   /// How the extension ended that will be restarted.
   private var lostExtension: BroadcastEnding?
+  /// When the duration of the session has passed.
+  private var sessionEnd: Deadline
   /// When a started extension should have called `BroadcastExtension.run`.
   private var startupDeadline = Deadline.never
 
@@ -55,6 +57,7 @@ final class HostRun: @unchecked Sendable {
   ) throws(BroadcastError) {
     session = record.session
     lastReported = record
+    sessionEnd = record.options.end
     self.board = board
     self.presence = presence
     self.log = log
@@ -145,6 +148,7 @@ final class HostRun: @unchecked Sendable {
         record.requested == .finish || unrecordedFinish.isRaised || finishDeadline != .never
       if isFinishing { try finishExtension(record) }
       try handleExits()
+      if sessionEnd.isPast { requestFinish("the duration of the session has passed") }
       if !isFinishing {
         try startDueRoles()
         warnIfSilent()
@@ -184,10 +188,7 @@ final class HostRun: @unchecked Sendable {
     handleSoundExits()
     if let end = capture.takeEnd() {
       if end.ending == .finished {
-        log.append(.notice, "the source has ended", label: Self.label)
-        do throws(BroadcastError) {
-          try board.change(session) { $0.requested = .finish }
-        } catch { finishUnrecorded() }
+        requestFinish("the source has ended")
       } else {
         try lost(&capture, end, ending: .failed(failure(of: .capture, end)))
       }
@@ -210,6 +211,14 @@ final class HostRun: @unchecked Sendable {
         try lost(&extensionRole, end, ending: ending)
       }
     }
+  }
+
+  private func requestFinish(_ why: String) {
+    sessionEnd = .never
+    log.append(.notice, why, label: Self.label)
+    do throws(BroadcastError) {
+      try board.change(session) { $0.requested = .finish }
+    } catch { finishUnrecorded() }
   }
 
   /// Plans a restart, or ends the session if the role is not restarted.
@@ -266,7 +275,10 @@ final class HostRun: @unchecked Sendable {
     guard let process = keeper.process else { return }
     log.append(.info, "started the \(keeper.role), process \(process.pid)", label: Self.label)
     try board.change(session) { $0.confinement[keeper.role] = process.confinement }
-    if keeper.isRestart { onEvent(.roleRestarted(keeper.role)) }
+    if keeper.isRestart { return onEvent(.roleRestarted(keeper.role)) }
+    if let how = process.confinement, how != "on", starter?.request.isConfined == true {
+      onEvent(.confinedInPart(keeper.role, how))
+    }
   }
 
   /// Warns once about an extension that has not called `BroadcastExtension.run`: such a program
@@ -293,7 +305,7 @@ final class HostRun: @unchecked Sendable {
 
   private func wait() throws(BroadcastError) {
     let keepers = [capture, extensionRole] + sound.values
-    let deadlines = keepers.map(\.startsAt) + [finishDeadline, startupDeadline]
+    let deadlines = keepers.map(\.startsAt) + [finishDeadline, startupDeadline, sessionEnd]
     do throws(SystemError) {
       _ = try waitUntilReadable(
         [wake.signal.descriptorNumber] + keepers.compactMap(\.process?.descriptorNumber),

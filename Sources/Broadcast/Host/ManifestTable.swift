@@ -51,6 +51,12 @@ struct ManifestTable {
     return number
   }
 
+  func boolean(_ key: String) throws(ExtensionManifestError) -> Bool? {
+    guard let value = values[key] else { return nil }
+    guard let boolean = value.boolean else { throw error(key, "\(key) is not true or false") }
+    return boolean
+  }
+
   func table(_ key: String) throws(ExtensionManifestError) -> ManifestTable? {
     guard let value = values[key] else { return nil }
     guard let inner = value.table else { throw error(key, "\(key) is not a table") }

@@ -75,13 +75,10 @@ extension RoleStarter {
     let texts = measures.map { "\($0.name) \($0.isOn ? "on" : "off"): \($0.detail)" }
     log.append(
       .info, "the \(role) is confined: \(texts.joined(separator: "; "))", label: Self.label)
-    let off = measures.filter { !$0.isOn }
-    if off.isEmpty { return "on" }
+    guard let why = Self.weakness(of: measures) else { return "on" }
     log.append(
-      .notice,
-      "the \(role) is confined only in part on this machine: "
-        + off.map { "\($0.name) is off, \($0.detail)" }.joined(separator: "; "),
-      label: Self.label)
+      .notice, "the \(role) is confined only in part on this machine: \(why)", label: Self.label)
+    let off = measures.filter { !$0.isOn }
     return "on, without \(off.map(\.name).joined(separator: ", "))"
   }
 }

@@ -15,12 +15,12 @@ final class RoleStarter: Sendable {
   var extensionProgram: String { manifest.executable }
 
   private let session: SessionID
-  private let request: BroadcastRequest
-  private let manifest: ExtensionManifest
+  let request: BroadcastRequest
+  let manifest: ExtensionManifest
   /// Nil if no role is confined.
-  private let launcher: Launcher?
+  let launcher: Launcher?
   /// Why a role that runs unconfined does so.
-  private let unconfinedReason: String
+  let unconfinedReason: String
   /// The result for the first role that needs the plugin registry, which updates it.
   let pluginRegistry = Mutex<PluginRegistry.Outcome?>(nil)
   /// Outputs created so that an extension can be granted each by itself, without its neighbours.
@@ -55,24 +55,15 @@ final class RoleStarter: Sendable {
     }
   }
 
-  private var sources: SampleSources { request.sources(for: manifest) }
+  var sources: SampleSources { request.sources(for: manifest) }
 
   // MARK: The roles
 
   func startCapture() throws(BroadcastError) -> RoleProcess {
-    // A broadcast lasts, even if nobody touches the keyboard.
-    var options = ["--while-saver=inhibit"]
-    if let rate = manifest.format.framesPerSecond { options.append("--fps=\(rate)") }
-    if let width = manifest.format.width, let height = manifest.format.height,
-      request.source.hasPrefix("test")
-    {
-      options.append("--size=\(width)x\(height)")
-    }
+    var options = request.captureSettings(for: manifest).arguments
     if request.hasSoundInSource {
       options.append("--sound=\(sources.streams[.audioApp]?.text ?? "none")")
     }
-    // Options of the user come last, so that they override the extension's preferences.
-    options += request.captureOptions
     return try startCapture(of: request.source, as: sources.streams[.video], options)
   }
 
@@ -83,7 +74,9 @@ final class RoleStarter: Sendable {
     }
     // Ties the capture to its kind's sound switch, whatever the stream's name.
     let kind = "--kind=\(type == .audioMic ? "mic" : "app")"
-    return try startCapture(of: source, as: stream, [kind])
+    var settings = CaptureSettings()
+    settings.silenceLimit = request.captureSettings(for: manifest).silenceLimit
+    return try startCapture(of: source, as: stream, [kind] + settings.arguments)
   }
 
   /// The session on the command line lets a later host attribute the capture to it.
@@ -142,7 +135,15 @@ final class RoleStarter: Sendable {
           options, confinement: confinement,
           bond: request.rolesEndWithHost ? .diesWithHost : .outlivesHost)
         report = describe(process.measures, of: role)
+        // A restart may find less than the start of the session did.
+        if request.requiresConfinement, let why = Self.weakness(of: process.measures) {
+          process.stop(killAt: .now)
+          throw BroadcastError.weakConfinement([role: why])
+        }
       } else {
+        if request.requiresConfinement {
+          throw BroadcastError.weakConfinement([role: unconfinedReason])
+        }
         if launcher != nil {
           log.append(
             .notice, "the \(role) is not confined: \(unconfinedReason)", label: Self.label)
@@ -154,6 +155,8 @@ final class RoleStarter: Sendable {
       return .child(process, confinement: report, output, handOver)
     } catch let error as SystemError {
       throw .system(error)
+    } catch let error as BroadcastError {
+      throw error
     } catch {
       throw .launch("\(error)")
     }

@@ -21,6 +21,8 @@ struct BroadcastRecord: Hashable, Sendable {
   var stream: String
   /// The sound streams that the host captures.
   var sound = SampleSources([:])
+  /// The options with which the session was started.
+  var options = SessionOptions()
   /// The number of times the extension was started.
   var attempt = 0
   /// The front application; empty if unknown.
@@ -67,7 +69,7 @@ extension BroadcastRecord {
       "boot": .data(bootID()), "session": .string(session.text), "phase": .string(phase.rawValue),
       "requested": .string(requested.rawValue), "extension": .string(extensionID),
       "pauses": .array(pauses.map { .integer(Int($0.rawValue)) }), "source": .string(source),
-      "stream": .string(stream), "sound": .string(sound.description),
+      "stream": .string(stream), "sound": .string(sound.description), "options": options.value,
       "attempt": .integer(attempt), "application": .string(application),
     ]
     values["ending"] = ending?.value
@@ -103,15 +105,16 @@ extension BroadcastRecord {
       case .array(let pauses)? = values["pauses"]
     else { return nil }
     guard let confinement = Self.confinement(values["confinement"]),
-      let failure = values["connectionFailure"] == nil ? "" : text("connectionFailure")
+      let failure = values["connectionFailure"] == nil ? "" : text("connectionFailure"),
+      let options = SessionOptions(values["options"])
     else { return nil }
     let ending = values["ending"].flatMap { BroadcastEnding($0) }
     guard (phase == .finished) == (ending != nil) else { return nil }
     self.init(
       session: session, phase: phase, requested: requested,
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
-      extensionID: extensionID, source: source, stream: stream, sound: sound, attempt: attempt,
-      application: application, confinement: confinement, ending: ending,
+      extensionID: extensionID, source: source, stream: stream, sound: sound, options: options,
+      attempt: attempt, application: application, confinement: confinement, ending: ending,
       connectionFailure: failure, soundBefore: Self.soundBefore(values["soundBefore"]))
   }
 

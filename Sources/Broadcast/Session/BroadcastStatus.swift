@@ -22,6 +22,9 @@ public struct BroadcastStatus: Hashable, Sendable {
   public let extensionID: String
   public let source: String
   public let applicationID: String
+  /// The options with which the session was started, as text for people, by their names on a
+  /// command line.
+  public let options: [String: String]
   /// How each role was confined when it started, as text for people: `on`, `on, without …` and the
   /// measures that this machine lacks, or `off: ` and the reason.
   public let confinement: [Role: String]
@@ -55,6 +58,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     extensionID = record?.extensionID ?? ""
     source = record?.source ?? ""
     applicationID = record?.application ?? ""
+    options = record?.options.texts ?? [:]
     confinement = record?.confinement ?? [:]
     attempt = record?.attempt ?? 0
     isDead = record?.phase.isActive == true && processes.isEmpty && found.isEmpty

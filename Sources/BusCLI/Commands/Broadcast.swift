@@ -136,6 +136,7 @@ private struct StatusReport: Encodable {
   let `extension`: String
   let source: String
   let application: String
+  let options: [String: String]
   let attempt: Int
   let ending: EndingReport?
   let roles: [String: RoleReport]
@@ -152,6 +153,7 @@ private struct StatusReport: Encodable {
     `extension` = status.extensionID
     source = status.source
     application = status.applicationID
+    options = status.options
     attempt = status.attempt
     ending = status.ending.map(EndingReport.init)
     roles = Dictionary(
@@ -174,6 +176,10 @@ private struct StatusReport: Encodable {
         ("session", session), ("extension", `extension`.plain), ("source", source.plain),
         ("captured", isCaptured ? "yes" : "no"),
       ]
+    }
+    if !options.isEmpty {
+      let texts = options.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.plain)" }
+      rows.append(("options", texts.joined(separator: ", ")))
     }
     if !application.isEmpty { rows.append(("in front", application.plain)) }
     for (role, report) in roles.sorted(by: { $0.key < $1.key }) {

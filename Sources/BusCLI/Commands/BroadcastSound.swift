@@ -18,8 +18,12 @@ struct SoundSwitchOptions: ParsableArguments {
 
   var isEmpty: Bool { app == nil && mic == nil }
 
-  func changed(_ sound: SoundSwitch) -> SoundSwitch {
-    SoundSwitch(app: app?.isOn ?? sound.app, mic: mic?.isOn ?? sound.mic)
+  /// The kinds that are named.
+  var values: [SampleBufferType: Bool] {
+    var values: [SampleBufferType: Bool] = [:]
+    values[.audioApp] = app?.isOn
+    values[.audioMic] = mic?.isOn
+    return values
   }
 }
 

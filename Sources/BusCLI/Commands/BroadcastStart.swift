@@ -13,9 +13,12 @@ struct BroadcastStart: ParsableCommand {
     commandName: "start", abstract: "Start a broadcast and host it until it ends.",
     discussion: """
       Without EXTENSION, reads the choice from standard input; an empty line cancels. If none is \
-      registered, it sends to the WHIP server of the group's setting whipURL. Ctrl-C \
-      stops the broadcast. If this process dies, capture and extension continue, and the next \
-      `broadcast start` with the same extension and source takes them over.
+      registered, it sends to the WHIP server of the group's setting whipURL. Before it captures a \
+      screen, a microphone, a device or the sound of the machine, it shows what others will see \
+      and asks; without a terminal, --yes has to agree. Ctrl-C stops the broadcast. If this \
+      process dies, capture and extension continue, and the next `broadcast start` with the same \
+      extension and source takes them over. While the broadcast runs, a start with the same \
+      options follows it; one with others is refused, or --apply changes the sound.
       """)
 
   @Argument(
@@ -25,7 +28,7 @@ struct BroadcastStart: ParsableCommand {
   @Option(
     help: ArgumentHelp("Source, as for `framebus capture`.", valueName: "source"))
   var source = "screen"
-  @OptionGroup var picture: PictureOptions
+  @OptionGroup(title: "Capture") var capture: CaptureSettingOptions
   @OptionGroup(title: "Initial sound, for an extension that requests it")
   var sound: SoundSwitchOptions
   @Option(
@@ -43,8 +46,13 @@ struct BroadcastStart: ParsableCommand {
       discussion: "The sound streams are then NAME.audio.app and NAME.audio.mic.",
       valueName: "name"))
   var stream: String?
-  @Option(help: ArgumentHelp("Consent text, shown to the user and logged.", valueName: "text"))
+  @Option(
+    help: ArgumentHelp(
+      "Consent text, shown to the user and logged.",
+      discussion: "The default says what others will see and hear.", valueName: "text"))
   var consent: String?
+  @Flag(help: "Agree to the consent text without a question.")
+  var yes = false
   @Option(
     help: ArgumentHelp("Restart a crashed role at most N times in a row.", valueName: "n"))
   var restarts: Int?
@@ -54,6 +62,16 @@ struct BroadcastStart: ParsableCommand {
   var confine = true
   @Flag(help: "After a failure, run the application that the extension names.")
   var goToApplication = false
+  @Flag(help: "Change the sound of a running broadcast that has another.")
+  var apply = false
+  @Option(help: ArgumentHelp("Stop S seconds after the start.", valueName: "s"))
+  var duration: Double?
+  @Flag(help: "Return once the roles run, and hold no terminal.")
+  var detach = false
+  @Option(help: ArgumentHelp("Pipe of --detach, set by it.", visibility: .hidden))
+  var detachedTo: Int32?
+  @Flag(help: "Refuse to start if a role cannot be sandboxed in full.")
+  var requireConfinement = false
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -65,6 +83,21 @@ struct BroadcastStart: ParsableCommand {
       throw ValidationError(
         "--source: use at most \(BroadcastRequest.maximumSourceBytes) bytes, not"
           + " \(source.utf8.count)")
+    }
+    if let duration, !(duration > 0 && duration <= 1e9) {
+      throw ValidationError("--duration \(duration): use a number of seconds above 0, up to 1e9")
+    }
+    if requireConfinement, !confine {
+      throw ValidationError("--require-confinement: --no-confine asks for the opposite; omit one")
+    }
+    if detach, let number = store.passphraseFd, number > 0 {
+      throw ValidationError(
+        "--detach passes on no descriptor but standard input; use --passphrase-fd 0")
+    }
+    if let consent, !(1...BroadcastConsent.maximumTextBytes).contains(consent.utf8.count) {
+      throw ValidationError(
+        "--consent: use 1 to \(BroadcastConsent.maximumTextBytes) bytes, not"
+          + " \(consent.utf8.count)")
     }
     do { _ = try streams() } catch { throw ValidationError("--stream: \(error)") }
     try checkSources()
@@ -92,26 +125,34 @@ struct BroadcastStart: ParsableCommand {
   }
 
   func run() throws {
+    if detach { return try startDetachedHost() }
     // Before any thread starts, because all threads must block the signals.
     let signals = try SignalWatcher()
+    let detached = try detachedTo.map { try DetachedHost(reportingTo: $0) }
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
     let controller = try BroadcastController(in: group) { event in
       if let line = event.line { terminal.report(line) }
+      detached?.note(event)
     }
     guard let picked = try `extension` ?? pick(in: group, stop: signals.stop) else {
-      try controller.cancelPick()
-      if signals.isInterrupted { throw Interrupted() }
-      throw AlreadyReported()
+      throw try cancelled(controller, signals)
     }
     if picked == ExtensionManifest.whipID, let address = ExtensionRegistry(group).whipAddress {
       terminal.report("to \(LoggedText.address("whip:" + address)), the setting whipURL")
     }
     var request = try request(picked)
     request.credentials = try openedStore(controller, picked)
-    let started = try controller.start(request)
+    guard let started = try start(request, controller, stop: signals.stop) else {
+      throw try cancelled(controller, signals)
+    }
     if case .joined(let session) = started {
       terminal.report("broadcast \(session) is already active; following it")
+    }
+    if let detached {
+      // A session that is running already has another host, or is live.
+      if started == .joined(started.session) { return try printSession(started.session) }
+      try letGo(detached, of: started.session, controller, signals)
     }
     var ending = try controller.waitForEnding(of: started.session, stop: signals.stop)
     if ending == nil {
@@ -127,15 +168,72 @@ struct BroadcastStart: ParsableCommand {
     if signals.isInterrupted { throw Interrupted() }
   }
 
+  /// Prints the session and lets go of the terminal, once the roles run. Returns without that if
+  /// the session has ended, or a signal requests the end.
+  private func letGo(
+    _ detached: DetachedHost, of session: SessionID, _ controller: BroadcastController,
+    _ signals: SignalWatcher
+  ) throws {
+    // An adopted session may run already.
+    if [.live, .paused].contains(try controller.status.phase) { detached.isUp.raise() }
+    let ending = signals.stop.observed(by: { detached.isUp.raise() }) {
+      Result { () throws(BroadcastError) in
+        try controller.waitForEnding(of: session, stop: detached.isUp)
+      }
+    }
+    guard try ending.get() == nil, !signals.stop.isRaised else { return }
+    try printSession(session)
+    try detached.letGo()
+  }
+
+  private func printSession(_ session: SessionID) throws {
+    if global.json { return try global.terminal.printJSON(["session": session.text]) }
+    try global.terminal.print(session.text)
+  }
+
+  /// Starts the broadcast, after the user has agreed to it.
+  /// - Returns: nil if the user does not agree.
+  private func start(
+    _ request: BroadcastRequest, _ controller: BroadcastController, stop: StopSignal
+  ) throws -> BroadcastController.Started? {
+    do { return try controller.start(request) } catch BroadcastError.consentRequired(let consent) {
+      guard isTerminal(0), isTerminal(2) else {
+        throw UsageError("\(BroadcastError.consentRequired(consent))")
+      }
+      // Shown with --quiet too.
+      let terminal = Terminal()
+      terminal.report(consent.text)
+      for choice in consent.choices { terminal.report("  \(choice.name): \(choice.value)") }
+      terminal.report("Start this broadcast? Enter yes to agree; anything else cancels.")
+      guard try ["yes", "y"].contains(typedLine(stop: stop).lowercased()) else { return nil }
+      var request = request
+      request.consentGiver = .terminal
+      return try controller.start(request)
+    }
+  }
+
+  /// Records that no broadcast was started.
+  /// - Returns: the error that ends this process.
+  private func cancelled(
+    _ controller: BroadcastController, _ signals: SignalWatcher
+  ) throws -> any Error {
+    try controller.cancelPick()
+    return signals.isInterrupted ? Interrupted() : AlreadyReported()
+  }
+
   private func request(_ picked: String) throws -> BroadcastRequest {
     var request = BroadcastRequest(extensionID: picked, source: source)
     request.streams = try streams()
-    request.captureOptions = picture.arguments
-    request.sound = sound.changed(request.sound)
+    request.capture = try capture.settings()
+    request.sound = sound.values
+    request.appliesToRunning = apply
     if let appSource { request.soundSources[.audioApp] = appSource }
     if let micSource { request.soundSources[.audioMic] = micSource }
     request.isConfined = confine
-    if let consent { request.consent = consent }
+    request.requiresConfinement = requireConfinement
+    request.consent = consent
+    request.consentGiver = yes ? .option : nil
+    request.duration = duration.map { .seconds($0) }
     if let restarts { request.restarts.maximumInARow = restarts }
     return request
   }
@@ -252,6 +350,9 @@ extension BroadcastEvent {
       "\(program.plain) runs as the \(role), but has not called BroadcastExtension.run: set"
         + " executable in the manifest to a program that does; `framebus broadcast stop` ends it"
     case .roleRestarted(let role): "the \(role) was restarted"
+    case .confinedInPart(let role, let how): "the \(role) is confined in part: \(how.plain)"
+    case .changed(let changes):
+      "changed: " + changes.map { "\($0.option) \($0.requested)" }.joined(separator: ", ")
     case .finished(let ending): "\(ending)"
     }
   }

@@ -1,3 +1,4 @@
+import AppGroup
 import ArgumentParser
 import CommandLineSupport
 import FrameBus
@@ -12,19 +13,21 @@ struct StreamsCommand: ParsableCommand {
 
   func run() throws {
     KernelFeatures.raiseDescriptorLimit()
-    let inspector = StreamInspector(try global.openGroup())
+    let group = try global.openGroup()
+    let inspector = StreamInspector(group)
     let streams = try inspector.poll()
     if global.json {
-      try global.terminal.printJSON(streams.map(StreamRecord.init))
+      try global.terminal.printJSON(
+        streams.map { StreamRecord($0, application: $0.name.frontApplication(in: group)) })
     } else if streams.isEmpty {
       global.terminal.report("no stream; start one, as with `framebus capture screen`")
     } else {
-      for stream in streams { try show(stream) }
+      for stream in streams { try show(stream, in: group) }
     }
     if let shortfall = TopView.shortfallLine(inspector) { throw StreamsLeftOut(line: shortfall) }
   }
 
-  private func show(_ report: StreamReport) throws {
+  private func show(_ report: StreamReport, in group: AppGroup) throws {
     let terminal = global.terminal
     guard case .answered(let stream) = report else {
       return try terminal.print(TopView.silentLine(report))
@@ -34,6 +37,7 @@ struct StreamsCommand: ParsableCommand {
         + "\(stream.cursor) frames  \(stream.slots) slots of \(stream.slotBytes / 1024) KiB  "
         + "pid \(stream.publisherPID)"
         + (stream.isCaptured ? "  captured" : "")
+        + (stream.name.frontApplication(in: group).map { "  in front \($0)" } ?? "")
         + (stream.owed > 0 ? "  \(stream.owed) subscribers owed memory" : ""))
     for subscriber in stream.subscribers {
       try terminal.print(

@@ -37,7 +37,8 @@ struct TopCommand: ParsableCommand {
     // Before any thread starts, because threads inherit the signal mask.
     let signals = try SignalWatcher()
     KernelFeatures.raiseDescriptorLimit()
-    let inspector = StreamInspector(try global.openGroup())
+    let group = try global.openGroup()
+    let inspector = StreamInspector(group)
     let screen = Screen()
     func poll() throws -> [StreamReport] {
       try inspector.poll(timeout: .seconds(min(1, interval)), stop: signals.stop)
@@ -54,20 +55,21 @@ struct TopCommand: ParsableCommand {
       let reports = try poll()
       if signals.stop.isRaised { break }
       let seconds = Double(nowNs - polledAtNs) / 1e9
-      try show(reports, of: inspector, since: earlier, seconds: seconds, on: screen)
+      let activities = reports.map { report in
+        StreamActivity(
+          report, application: report.name.frontApplication(in: group),
+          since: earlier.first { $0.name == report.name }, seconds: seconds)
+      }
+      try show(activities, of: inspector, seconds: seconds, on: screen)
       (earlier, polledAtNs, polls) = (reports, nowNs, polls + 1)
     }
     if signals.isInterrupted { throw Interrupted() }
   }
 
   private func show(
-    _ reports: [StreamReport], of inspector: StreamInspector, since earlier: [StreamReport],
-    seconds: Double, on screen: Screen
+    _ activities: [StreamActivity], of inspector: StreamInspector, seconds: Double,
+    on screen: Screen
   ) throws {
-    let activities = reports.map { report in
-      StreamActivity(
-        report, since: earlier.first { $0.name == report.name }, seconds: seconds)
-    }
     if global.json {
       let record = TopRecord(activities, unasked: inspector.unasked.count, seconds: seconds)
       try global.terminal.printJSON(record, onOneLine: true)

@@ -1,5 +1,6 @@
 import AppGroup
 import Broadcast
+import Capture
 import CommandLineSupport
 import CredentialStore
 import FrameBus
@@ -22,9 +23,11 @@ struct DemoBroadcast {
   private static let liveTimeout = Duration.seconds(60)
 
   /// Broadcasts a screen into a file for `duration`, or until it is stopped.
+  /// - Parameter isVirtual: whether the screen shows nothing but the demo's own windows.
   /// - Returns: the session.
   func run(
-    of display: String, to output: String, framesPerSecond: Int, for duration: Duration
+    of display: String, isVirtual: Bool, to output: String, framesPerSecond: Int,
+    for duration: Duration
   ) throws -> SessionID {
     try prepare(output)
     let transitions = try DemoTransitions(in: group, terminal)
@@ -33,7 +36,9 @@ struct DemoBroadcast {
       if let line = event.problemLine { terminal.report(line) }
     }
     var request = BroadcastRequest(extensionID: Self.extensionID, source: "screen:\(display)")
-    request.captureOptions = ["--fps=\(framesPerSecond)"]
+    request.capture.frameRate = FrameRate(framesPerSecond)
+    // A virtual screen has only the demo's own windows, so its frames need no copy.
+    if isVirtual { request.capture.protection = .off }
     // No other host would adopt the roles.
     request.rolesEndWithHost = true
     let session = try controller.start(request).session

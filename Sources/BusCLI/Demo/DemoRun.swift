@@ -34,7 +34,7 @@ struct DemoRun {
     defer { page?.stop() }
     let broadcast = DemoBroadcast(group: group, terminal: terminal, stop: stop)
     let session = try broadcast.run(
-      of: screen.display, to: output, framesPerSecond: framesPerSecond,
+      of: screen.display, isVirtual: screen.isVirtual, to: output, framesPerSecond: framesPerSecond,
       for: .seconds(seconds))
     let log = try DemoLog(of: session, in: group)
     terminal.report("log        of host, capture and extension, in seconds:")

@@ -7,6 +7,8 @@ struct DemoScreen {
   let display: String
   /// The text shown to the user.
   let description: String
+  /// Whether it shows nothing but the demo's own windows.
+  var isVirtual: Bool { server != nil }
   private let server: StartedProgram?
   private let windows: [StartedProgram]
 

@@ -9,6 +9,8 @@ struct StreamRecord: Encodable {
   let state: String
   /// Why a paused stream is paused; left out for others.
   var reason: String?
+  /// The front application of its source; left out if unknown.
+  var application: String?
   var content: String?
   var isCaptured: Bool?
   var generation: UInt64?
@@ -31,7 +33,8 @@ struct StreamRecord: Encodable {
   /// The state of a stream whose publisher does not answer.
   static let silentState = "silent"
 
-  init(_ report: StreamReport) {
+  init(_ report: StreamReport, application: String? = nil) {
+    self.application = application
     name = report.name.text
     switch report {
     case .silent(_, let pid):

@@ -22,6 +22,7 @@ struct TopView {
     parts.append("\(activity.framesPerSecond.text(places: 1)) fps")
     parts.append("\((activity.bytesPerSecond / 1e6).text(places: 1)) MB/s")
     parts.append("pid \(status.publisherPID)")
+    if let application = activity.application { parts.append("in front \(application)") }
     if status.evictions > 0 { parts.append("\(status.evictions) evicted") }
     if status.owed > 0 { parts.append("\(status.owed) owed memory") }
     let heading = Screen.Line(parts.joined(separator: "  "), .heading)
@@ -87,6 +88,8 @@ struct TopRecord: Encodable {
     let state: String
     /// Why a paused stream is paused; left out for others.
     let reason: String?
+    /// The front application of its source; left out if unknown.
+    let application: String?
     let publisher: StreamRecord.Publisher
     let fps: Double
     let bytes_per_second: Double
@@ -117,7 +120,8 @@ struct TopRecord: Encodable {
     streams = activities.map { activity in
       let stream = StreamRecord(activity.report)
       return Stream(
-        name: stream.name, state: stream.state, reason: stream.reason, publisher: stream.publisher,
+        name: stream.name, state: stream.state, reason: stream.reason,
+        application: activity.application, publisher: stream.publisher,
         fps: activity.framesPerSecond.rounded(places: 3),
         bytes_per_second: activity.bytesPerSecond.rounded(),
         subscribers: activity.subscribers.map { subscriber in

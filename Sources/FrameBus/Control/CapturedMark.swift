@@ -5,8 +5,8 @@ import Platform
 /// beside the stream's socket. It exists from before the first subscriber receives memory until the
 /// last one has left.
 ///
-/// It counts only while a process of its owner answers at that socket, so the death of the publisher
-/// ends it at once, without cleanup by any process.
+/// It counts only while a process of its owner answers at that socket, so the death of the
+/// publisher ends it at once, without cleanup by any process.
 final class CapturedMark: Sendable {
   private static let suffix = ".seen"
 

@@ -5,9 +5,9 @@ import Synchronization
 /// Whether a subscriber sees a screen or a window through a stream of the group, as
 /// `UIScreen.isCaptured` says on other systems.
 ///
-/// It is true exactly while a subscriber of such a stream exists, whoever that is: an upload, a
-/// broadcast, a snapshot. The kernel ends it with the subscriber or the publisher, even by SIGKILL.
-/// No process needs to run for that. Programs that read the screen without FrameBus do not count.
+/// It is true exactly while a subscriber of such a stream exists, such as an upload, a broadcast or
+/// a snapshot. The kernel ends it with the subscriber or the publisher, even by SIGKILL; no process
+/// needs to run for that. Programs that read the screen without FrameBus do not count.
 ///
 /// ```swift
 /// for await isCaptured in try ScreenCapturedState(in: group).changes() { … }

@@ -1,9 +1,15 @@
 import FrameBus
+import Platform
 
 /// Why a frame rate or a size cannot be parsed.
 public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertible {
   case badRate(String)
   case badSize(String)
+  case badValue(CaptureSettings.Option, String, use: String)
+  case badWindow(String)
+  case tooManyWindows(Int)
+  /// Both of two options that exclude each other.
+  case isolatedSocket
 
   public var description: String {
     switch self {
@@ -12,6 +18,13 @@ public enum CaptureOptionError: Error, Hashable, Sendable, CustomStringConvertib
     case .badSize(let text):
       "“\(text)” is not a size: give WIDTHxHEIGHT in pixels, from 1x1 to 16384x16384, "
         + "such as 1280x720, followed by +X+Y for a region of a screen"
+    case .badValue(let option, let text, let use): "\(option.rawValue) \(text.plain): use \(use)"
+    case .badWindow(let text):
+      "protect “\(text.plain)”: use a program's name or a window's ID, without spaces"
+    case .tooManyWindows(let count):
+      "protect: \(count) windows are more than \(WindowRule.maximumCount); name programs instead"
+    case .isolatedSocket:
+      "isolate: the socket backend shares no memory anyway; remove one of the two options"
     }
   }
 }

@@ -5,8 +5,8 @@ import NotifyCenter
 /// Keeps the notification `framebus.captured` as ``ScreenCapturedState`` says: its state is 1 or 0,
 /// and each change is posted. Any number of processes may keep it at once; one of them posts.
 ///
-/// Programs that publish or read streams keep it while they run. So a publisher or a subscriber that
-/// is killed leaves one that corrects it.
+/// Programs that publish or read streams keep it while they run. So a publisher or a subscriber
+/// that is killed leaves one that corrects it.
 package final class CapturedAnnouncer: Sendable {
   package static let name = "framebus.captured"
 

@@ -41,11 +41,11 @@
     /// The ties of which each makes the window protected.
     /// - Parameters:
     ///   - owners: the window's owner and what that lies in, if these windows exist.
-    ///   - isFrame: whether another client's window lies in it: then it is no menu.
+    ///   - isFrame: whether another client's window lies in it, so that it is not a menu.
     func followed(
       by window: XWindow, of client: UInt32, owners: [XWindow], isFrame: Bool
     ) -> [Tie] {
-      // A protected leader protects all whom it leads.
+      // A protected leader protects all windows of its group.
       var ties = leaders.filter { $0 != window }.map(Tie.window)
       if let owner, !owners.isEmpty {
         ties += owners.map(Tie.window) + [.leader(owner)]

@@ -4,6 +4,8 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
   public let scheme: String
   /// The text after the first colon, such as a path; empty if there is no colon.
   public let address: String
+  /// Whether it is `whip` alone: its address is the setting `whipURL` of the group.
+  public let followsSetting: Bool
 
   public init(_ text: String) throws(DestinationError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -12,6 +14,7 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
     else { throw .malformed(text) }
     self.scheme = String(scheme)
     address = parts.count > 1 ? String(parts[1]) : ""
+    followsSetting = text == DestinationKind.whip.scheme
   }
 
   public var description: String { address.isEmpty ? scheme : "\(scheme):\(address)" }
@@ -22,9 +25,6 @@ public struct DestinationSpecification: Hashable, Sendable, CustomStringConverti
       $0.scheme == scheme && ($0.takesAddress == !address.isEmpty || followsSetting)
     }
   }
-
-  /// Whether it is `whip` alone: its address is the setting `whipURL` of the group.
-  public var followsSetting: Bool { scheme == DestinationKind.whip.scheme && address.isEmpty }
 }
 
 /// The destinations in this build.

@@ -23,6 +23,7 @@ import GStreamerLog
       try executeProgram(named: specification.kind.program, arguments)
     }
     #if Media
+      let settings = try capture.settings()
       let role = try CaptureRole(capture, global)
       GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
         ProductLog.append(
@@ -32,13 +33,13 @@ import GStreamerLog
       try role.interruptible { () throws(PipelineError) in try startGStreamer() }
       switch specification {
       case .file(let path):
-        let rate = try capture.picture.rate()
+        let rate = settings.frameRate
         try role.run(PipelineSource(file: path, rate: rate, sound: try sound(beside: role)))
       case .pipeline(let text):
-        try role.run(PipelineSource(pipeline: text, rate: try capture.picture.rate()))
+        try role.run(PipelineSource(pipeline: text, rate: settings.frameRate))
       case .pulse(let device):
         let terminal = global.terminal
-        let source = PulseSource(device, gate: capture.gate) { format in
+        let source = PulseSource(device, gate: settings.silenceGate) { format in
           terminal.report(
             "sound is \(format.sampleRate) Hz, \(format.channelCount) channels, "
               + "\(format.sampleFormat)")

@@ -22,47 +22,49 @@ import FrameBus
       try executeProgram(named: specification.kind.program, arguments)
     }
     let role = try CaptureRole(capture, global)
-    let rate = try capture.picture.rate() ?? FrameRate(30)
+    let settings = try capture.settings()
+    let rate = settings.frameRate ?? FrameRate(30)
     switch specification {
     case .test(let style):
-      let size = try capture.picture.region() ?? PixelRect(x: 0, y: 0, width: 1280, height: 720)
+      let size = settings.region ?? PixelRect(x: 0, y: 0, width: 1280, height: 720)
       try role.run(
         TestSource(
           style, width: size.width, height: size.height, rate: rate,
-          orientation: capture.pictureOrientation))
-    case .y4m(let path): try role.run(Y4MSource(path: path, rate: try capture.picture.rate()))
-    case .screen(let display): try role.run(screen(display, rate: rate))
-    case .window(let id): try role.run(screen(nil, window: id, rate: rate))
-    case .tone(let tone): try role.run(ToneSource(tone, gate: capture.gate))
+          orientation: settings.orientation ?? .up))
+    case .y4m(let path): try role.run(Y4MSource(path: path, rate: settings.frameRate))
+    case .screen(let display): try role.run(screen(display, rate: rate, role))
+    case .window(let id): try role.run(screen(nil, window: id, rate: rate, role))
+    case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse: break
     }
   }
 
   #if Media
     private func screen(
-      _ display: String?, window: UInt32? = nil, rate: FrameRate
+      _ display: String?, window: UInt32? = nil, rate: FrameRate, _ role: CaptureRole
     ) throws -> ScreenSource {
+      let settings = try capture.settings()
       var options = ScreenOptions()
       options.display = display
       options.window = window
       options.rate = rate
-      options.region = try capture.picture.region()
-      options.drawsCursor = !capture.noCursor
-      options.allowsWayland = capture.force
-      options.orientation = capture.pictureOrientation
-      options.whileSaver = SaverPolicy(rawValue: capture.whileSaver) ?? .pause
-      if !capture.protect.isEmpty {
+      options.region = settings.region
+      options.drawsCursor = settings.drawsCursor ?? true
+      options.allowsWayland = settings.allowsWayland ?? false
+      options.orientation = settings.orientation ?? .up
+      options.whileSaver = settings.whileSaver ?? .pause
+      if case .on(let rules) = try role.protection() {
         var rule = ProtectionRule()
-        capture.protect.forEach { rule.add($0) }
+        for window in rules { rule.add(window.text) }
         options.protection = rule
       }
-      options.backend =
-        capture.isolate ? .isolated : ScreenBackend(rawValue: capture.backend) ?? .automatic
+      let backend = settings.backend.flatMap { ScreenBackend(rawValue: $0.rawValue) }
+      options.backend = settings.isIsolated == true ? .isolated : backend ?? .automatic
       return ScreenSource(options)
     }
   #else
     private func screen(
-      _ display: String?, window: UInt32? = nil, rate: FrameRate
+      _ display: String?, window: UInt32? = nil, rate: FrameRate, _ role: CaptureRole
     ) throws -> TestSource {
       throw NoMedia(source: capture.source)
     }

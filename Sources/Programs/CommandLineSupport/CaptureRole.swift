@@ -61,6 +61,18 @@ public struct CaptureRole {
     try ProductLog.interruptible(signals, call)
   }
 
+  /// The windows that no frame shows: those of the options, and those of the group's setting.
+  public func protection() throws -> WindowProtection {
+    var protection = try options.settings().protection
+    if protection == .off {
+      terminal.warn("--no-protect: windows that ask not to be seen are shown")
+      return .off
+    }
+    let rules = try WindowRule.setting(of: session.group)
+    if !rules.isEmpty { protection.add(rules) }
+    return protection ?? .off
+  }
+
   /// A session for a second stream, with its own stop signal.
   public func session(beside stream: StreamName) throws -> CaptureSession {
     let terminal = terminal

@@ -54,8 +54,13 @@ extension Option: ParsedProperty {
 }
 
 extension Flag: ParsedProperty {
+  /// A flag that can be unset has two names, and is passed on if either was given.
   func options(named name: String) -> [String] {
-    wrappedValue as? Bool == true ? ["--\(name)"] : []
+    switch wrappedValue as? Bool {
+    case true?: ["--\(name)"]
+    case false? where Value.self == Bool?.self: ["--no-\(name)"]
+    default: []
+    }
   }
 }
 

@@ -5,8 +5,8 @@ import SharedLog
 
 /// Logs changes of a stream, and posts them as the notification `framebus.stream.NAME`. Its state
 /// is 0 without a stream, and otherwise 1 with the picture width from bit 32 and the height from
-/// bit 48; in a pause, bits 8–15 have the number of its `PauseReason`. A killed publisher leaves the
-/// state as it was. A pause is also reported on the terminal.
+/// bit 48; in a pause, bits 8–15 have the number of its `PauseReason`. A killed publisher leaves
+/// the state as it was. A pause is also reported on the terminal.
 ///
 /// A notification that cannot be posted only causes a warning; the stream continues.
 public struct StreamAnnouncer: Sendable {

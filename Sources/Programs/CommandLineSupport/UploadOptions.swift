@@ -54,8 +54,8 @@ public struct UploadOptions: ParsableArguments {
     help: ArgumentHelp(
       "Write the newest picture even if it is old.",
       discussion: """
-        For a PNG file. Otherwise a paused stream, or a screen that publishes no new picture, is an \
-        error.
+        For a PNG file. Without it, a paused stream, or a screen that publishes no new picture, is \
+        an error.
         """))
   public var allowOld = false
 

@@ -54,7 +54,7 @@
         $0.owner = XWindow(1)
       }
       #expect(world.members(of: 0x20001) == [0x20001, 0x30001, 0x30002])
-      // All whom a protected leader leads.
+      // A protected leader protects all windows of its group.
       world.add(0x20009)
       #expect(
         world.members(of: 0x20009) == [0x20001, 0x20002, 0x20009, 0x30001, 0x30002])

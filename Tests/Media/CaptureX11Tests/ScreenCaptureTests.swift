@@ -182,22 +182,6 @@ import Testing
     }
   }
 
-  @Test func screenThatIsOffPausesTheStream() throws {
-    try withWatchdog {
-      let world = try ScreenWorld()
-      let capture = try world.capture()
-      let events = StreamEvents()
-      var subscriber = try world.subscriber { events.add($0) }
-      _ = try subscriber.take { _ in true }
-      try world.screen.show("xset", ["s", "activate"]).finish()
-      try events.wait(for: .paused(.unavailable)) { _ = try subscriber.take(within: $0) }
-      try world.screen.show("xset", ["s", "reset"]).finish()
-      _ = try subscriber.take { _ in true }
-      #expect(events.all == [.paused(.unavailable), .resumed])
-      try capture.end(with: SIGTERM)
-    }
-  }
-
   @Test func newScreenSizeIsPosted() throws {
     let world = try ScreenWorld(width: 640, height: 480)
     let watch = try RunningProgram(

@@ -96,7 +96,7 @@ import Testing
       try events.wait(for: .paused(.unavailable)) { _ = try subscriber.take(within: $0) }
       try window.perform("show")
       #expect(try subscriber.take()?.magentaCount == 60 * 40)
-      #expect(events.all == [.paused(.unavailable), .paused(.transition), .resumed])
+      #expect(events.all == [.paused(.unavailable), .resumed])
       try capture.end(with: SIGTERM)
     }
   }

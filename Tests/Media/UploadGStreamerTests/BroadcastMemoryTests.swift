@@ -27,7 +27,8 @@
         let host = try RunningProgram(
           "framebus",
           [
-            "--root", bench.root.path, "broadcast", "start", "up", "--source", "test:flash",
+            "--root", bench.root.path, "broadcast", "start", "up", "--yes", "--source",
+            "test:flash",
             "--size", "1280x720", "--fps", "30", "--app-source", "beep:1000",
           ])
         // In steps, because a slow machine draws slowly.

@@ -195,7 +195,8 @@
         let host = try RunningProgram(
           "framebus",
           [
-            "broadcast", "start", "up", "--confine", "--source", "test:flash", "--size", "320x240",
+            "broadcast", "start", "up", "--yes", "--confine", "--source", "test:flash", "--size",
+            "320x240",
             "--root", bench.root.path,
           ], environment: environment)
         try waitUntil("the tone is received: \(host.transcript)") {

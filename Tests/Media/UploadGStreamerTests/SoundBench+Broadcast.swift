@@ -26,7 +26,8 @@
       return try RunningProgram(
         "framebus",
         [
-          "--root", root.path, "broadcast", "start", "framebus.upload", "--source", "test:flash",
+          "--root", root.path, "broadcast", "start", "framebus.upload", "--yes", "--source",
+          "test:flash",
           "--size", "320x240",
         ] + arguments, environment: environment)
     }

@@ -20,7 +20,8 @@
       let host = try RunningProgram(
         "framebus",
         [
-          "--root", root.path, "broadcast", "start", identifier, "--source", "test", "--size",
+          "--root", root.path, "broadcast", "start", identifier, "--yes", "--source", "test",
+          "--size",
           "640x360", "--app-source", "tone:440",
         ])
       try server.waitForFrames(60)

@@ -1,0 +1,98 @@
+import Capture
+import Platform
+import SharedLog
+
+/// What a user agrees to before a broadcast begins.
+public struct BroadcastConsent: Hashable, Sendable {
+  /// Who agreed.
+  public enum Giver: String, Hashable, Sendable {
+    /// The user, who was asked on a terminal.
+    case terminal
+    /// The option `--yes`.
+    case option = "--yes"
+    /// The application that makes the request; it has asked its user.
+    case application
+  }
+
+  /// One thing that was chosen, as text for people.
+  public struct Choice: Hashable, Sendable {
+    public let name: String
+    public let value: String
+  }
+
+  /// What others will see and hear.
+  public let text: String
+  /// What was chosen, in the order to show.
+  public let choices: [Choice]
+  /// Whether the broadcast captures something of the user's: a screen, a microphone, the sound of
+  /// the machine, a device. A test pattern, a tone or a file needs no consent.
+  public let isRequired: Bool
+
+  /// The longest text, in bytes of UTF-8.
+  public static let maximumTextBytes = 1024
+}
+
+extension BroadcastConsent {
+  init(to request: BroadcastRequest, for manifest: ExtensionManifest) {
+    let types = manifest.samples
+    let source = try? SourceSpecification(request.source)
+    let isPrivate = types.contains(.video) && Self.isPrivate(request.source)
+    let sounds = types.filter { $0 != .video && request.isOn($0) }
+      .compactMap { type in request.soundSource(of: type).map { (type, $0) } }
+    isRequired =
+      isPrivate
+      // The microphone can be switched on later, without another question.
+      || types.contains { $0 != .video && request.soundSource(of: $0).map(Self.isPrivate) == true }
+    let picture =
+      switch source {
+      case .screen?: "Everything on your screen, including notifications, is shown"
+      case .window?: "Everything in the window is shown"
+      default: "The source is shown"
+      }
+    let heard = sounds.filter { Self.isPrivate($0.1) }
+      .map { $0.0 == .audioMic ? "your microphone" : "the sound of your applications" }
+    let sound = heard.isEmpty ? "" : " They hear \(heard.joined(separator: " and "))."
+    text = request.consent ?? "\(picture) to others while this broadcast lasts.\(sound)"
+    let protected = request.captureSettings(for: manifest).protection
+    choices =
+      [
+        Choice(name: "source", value: request.source),
+        Choice(name: "extension", value: "\(manifest.id) (\(manifest.executable))"),
+        Choice(
+          name: "sound",
+          value: sounds.isEmpty
+            ? "none" : sounds.map { "\($0.0.rawValue) of \($0.1)" }.joined(separator: ", ")),
+      ] + (protected.map { [Choice(name: "protected", value: $0.text)] } ?? []) + [
+        Choice(name: "sandbox", value: request.isConfined ? "on" : "off")
+      ]
+  }
+
+  private static func isPrivate(_ source: String) -> Bool {
+    switch (try? SourceSpecification(source))?.kind.needs {
+    case .nothing?, .file?: false
+    case .display?, .soundServer?, .anything?, nil: true
+    }
+  }
+
+  /// The fields of the line in the log.
+  func logged(by giver: Giver?) -> [LogField] {
+    let who = giver?.rawValue ?? "nobody, as none is required"
+    return choices.map { LogField($0.name, $0.value) } + [LogField("by", who)]
+  }
+}
+
+extension BroadcastRequest {
+  /// Whether a kind of sound is on at the start.
+  fileprivate func isOn(_ type: SampleBufferType) -> Bool { initialSound.isOn(type) }
+}
+
+extension WindowProtection {
+  /// The windows that are black, as text for people.
+  var text: String {
+    switch self {
+    case .off: "no window"
+    case .on(let rules):
+      (["marked windows"] + rules.filter { $0 != .marked }.map(\.text)).joined(separator: ", ")
+    }
+  }
+}

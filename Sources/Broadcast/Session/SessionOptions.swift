@@ -1,0 +1,157 @@
+import Capture
+import Platform
+import SharedDefaults
+
+/// The options with which a session was started, kept in its record: a host that adopts the session
+/// restarts its capture with them, and a later start with other options is told so.
+struct SessionOptions: Hashable, Sendable {
+  var capture = CaptureSettings()
+  var soundSources = BroadcastRequest.usualSoundSources
+  var isConfined = true
+  var requiresConfinement = false
+  var restartLimit = RestartPolicy().maximumInARow
+  /// In seconds; nil for no limit.
+  var duration: Double?
+  /// When the duration has passed.
+  var end = Deadline.never
+
+  init() {}
+
+  init(_ request: BroadcastRequest) {
+    capture = request.capture
+    soundSources = request.soundSources
+    isConfined = request.isConfined
+    requiresConfinement = request.requiresConfinement
+    restartLimit = request.restarts.maximumInARow
+    duration = request.duration.map { $0 / .seconds(1) }
+    end = request.duration.map(Deadline.after) ?? .never
+  }
+
+  /// Each option as text for people, by its name on a command line.
+  var texts: [String: String] {
+    var texts = [
+      "protect": (capture.protection ?? .on([])).text,
+      "app-source": soundSources[.audioApp] ?? "none",
+      "mic-source": soundSources[.audioMic] ?? "none",
+      "confine": isConfined ? "on" : "off", "restarts": "\(restartLimit)",
+      "require-confinement": requiresConfinement ? "on" : "off",
+    ]
+    texts["duration"] = duration.map { "\($0) s" }
+    for option in CaptureSettings.Option.allCases {
+      texts[option.rawValue] = capture.text(of: option)
+    }
+    return texts
+  }
+
+  /// What a request sets that is set otherwise here. Options that have their usual value in the
+  /// request do not count, except the sandbox: nobody should believe to have one.
+  func differences(to request: BroadcastRequest) -> [BroadcastDifference] {
+    let (usual, wanted, running) = (Self().texts, Self(request).texts, texts)
+    let names = wanted.keys.filter {
+      $0 == "confine" || wanted[$0] != usual[$0]
+    }
+    return names.sorted().compactMap { name in
+      if name == "protect", includesProtection(of: request) { return nil }
+      guard let text = wanted[name], text != running[name] else { return nil }
+      return BroadcastDifference(option: name, running: running[name], requested: text)
+    }
+  }
+
+  /// Whether no window that a request hides is shown.
+  private func includesProtection(of request: BroadcastRequest) -> Bool {
+    switch (capture.protection ?? .on([]), request.capture.protection) {
+    case (_, nil): true
+    case (.off, .off?): true
+    case (.on(let running), .on(let wanted)?):
+      Set(wanted).subtracting([.marked]).isSubset(of: running)
+    case (.off, .on?), (.on, .off?): false
+    }
+  }
+}
+
+/// An option that a running session has with another value than a request.
+public struct BroadcastDifference: Hashable, Sendable, CustomStringConvertible {
+  /// Its name on a command line, such as `fps`.
+  public let option: String
+  /// Nil if the session has no value for it.
+  public let running: String?
+  public let requested: String
+
+  public var description: String {
+    "\(option) is \(running?.plain ?? "not set"), not \(requested.plain)"
+  }
+}
+
+// MARK: - As a value of a suite
+
+extension SessionOptions {
+  private static let maximumCount = 32
+  /// Enough for the longest list of windows.
+  private static let maximumBytes = WindowRule.maximumCount * (WindowRule.maximumBytes + 1)
+
+  var value: DefaultsValue {
+    var values: [String: String] = [
+      "confine": "\(isConfined)", "require-confinement": "\(requiresConfinement)",
+      "restarts": "\(restartLimit)",
+    ]
+    for option in CaptureSettings.Option.allCases {
+      values[option.rawValue] = capture.text(of: option)
+    }
+    switch capture.protection {
+    case .off?: values["no-protect"] = "true"
+    // No rule contains a space.
+    case .on(let rules)?: values["protect"] = rules.map(\.text).joined(separator: " ")
+    case nil: break
+    }
+    values["duration"] = duration.map { "\($0)" }
+    if end != .never { values["end"] = "\(end.monotonicNs)" }
+    values["app-source"] = soundSources[.audioApp]
+    values["mic-source"] = soundSources[.audioMic]
+    return .dictionary(values.mapValues { .string($0) })
+  }
+
+  /// - Returns: nil for a malformed value. Unknown names are those of a newer version.
+  init?(_ value: DefaultsValue?) {
+    guard case .dictionary(let values)? = value, values.count <= Self.maximumCount else {
+      return nil
+    }
+    soundSources = [:]
+    for (name, value) in values {
+      guard case .string(let text) = value, text.utf8.count <= Self.maximumBytes,
+        set(name, text)
+      else { return nil }
+    }
+  }
+
+  /// - Returns: false if the text is malformed.
+  private mutating func set(_ name: String, _ text: String) -> Bool {
+    if name == "protect" {
+      let texts = text.split(separator: " ").map(String.init)
+      guard let rules = try? WindowRule.list(texts) else { return false }
+      capture.protection = .on(rules)
+      return true
+    }
+    guard text.utf8.count <= BroadcastRecord.maximumTextBytes else { return false }
+    switch name {
+    case "no-protect": capture.protection = .off
+    case "app-source": soundSources[.audioApp] = text
+    case "mic-source": soundSources[.audioMic] = text
+    case "confine", "require-confinement":
+      guard let isOn = Bool(text) else { return false }
+      if name == "confine" { isConfined = isOn } else { requiresConfinement = isOn }
+    case "duration":
+      guard let seconds = Double(text), seconds.isFinite else { return false }
+      duration = seconds
+    case "end":
+      guard let monotonicNs = UInt64(text) else { return false }
+      end = Deadline(monotonicNs: monotonicNs)
+    case "restarts":
+      guard let limit = Int(text), limit >= 0 else { return false }
+      restartLimit = limit
+    default:
+      guard let option = CaptureSettings.Option(rawValue: name) else { return true }
+      return (try? capture.set(option, text)) != nil
+    }
+    return true
+  }
+}

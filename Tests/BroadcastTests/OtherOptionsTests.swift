@@ -1,0 +1,145 @@
+import Capture
+import Foundation
+import Platform
+import SharedDefaults
+import TestSupport
+import Testing
+
+@testable import Broadcast
+
+/// A start of a running broadcast drops none of its options silently.
+@Suite struct OtherOptionsTests {
+  private let scene: BroadcastScene
+
+  init() throws { scene = try BroadcastScene() }
+
+  private var start: [String] {
+    [
+      "--root", scene.root.path, "--group", "\(scene.group.id)", "broadcast", "start",
+      BroadcastScene.extensionID, "--source", scene.source,
+    ]
+  }
+
+  /// The host of a live broadcast.
+  private func host(_ options: String...) throws -> RunningProgram {
+    let host = try RunningProgram("framebus", start + options)
+    try host.waitForErrors("live")
+    return host
+  }
+
+  /// Joins the broadcast, and leaves it again.
+  /// - Returns: what the command reported.
+  private func join(_ options: String...) throws -> String {
+    let second = try RunningProgram("framebus", start + options)
+    try second.waitForErrors("following it")
+    #expect(try second.end(with: Signal.interrupt).status == .exited(130))
+    return second.errors.text
+  }
+
+  private func refusal(_ options: String...) throws -> String {
+    let result = try run("framebus", start + options)
+    #expect(result.status == .exited(1))
+    return result.errors
+  }
+
+  @Test func otherOptionsAreRefusedWithBothValues() throws {
+    try withWatchdog {
+      let host = try host("--fps", "10", "--protect", "secret", "--restarts", "7")
+      let error = try refusal(
+        "--fps", "20", "--protect", "secret", "--protect", "more", "--mic", "on", "--no-confine",
+        "--stream", "other", "--orientation", "6", "--restarts", "7")
+      for text in [
+        "fps is 10, not 20", "protect is marked windows, secret, not marked windows, secret, more",
+        "mic is off, not on", "confine is on, not off", "stream is screen, not other",
+        "orientation is not set, not 6", "framebus broadcast stop", "--apply",
+      ] { #expect(error.contains(text), "\(error)") }
+      #expect(!error.contains("restarts"))
+      #expect(try !scene.controller.sound.mic)
+      #expect(try refusal("--no-protect").contains("secret, not no window"))
+      // The same options, fewer and none.
+      for options in [["--fps", "10", "--protect", "secret"], ["--protect", "marked"], []] {
+        let second = try RunningProgram("framebus", start + options)
+        try second.waitForErrors("following it")
+        #expect(try second.end(with: Signal.interrupt).status == .exited(130))
+      }
+      #expect(try scene.controller.status.options["fps"] == "10")
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130))
+    }
+  }
+
+  @Test func soundIsChangedWhereThatIsRequested() throws {
+    try withWatchdog {
+      let host = try host("--fps", "10")
+      #expect(try join("--apply", "--mic", "on").contains("changed: mic on"))
+      #expect(try scene.controller.sound.mic)
+      // The switch counts, not the option at the start.
+      #expect(try !join("--mic", "on").contains("changed"))
+      let error = try refusal("--apply", "--fps", "20", "--app", "off")
+      #expect(error.contains("changed: app off\n"), "\(error)")
+      #expect(error.contains("need a new one: fps is 10, not 20"), "\(error)")
+      #expect(try !scene.controller.sound.app)
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130))
+    }
+  }
+
+  @Test func nextHostRestartsCaptureWithOptionsOfSession() throws {
+    try withWatchdog {
+      let first = try host("--fps", "10", "--silence", "5")
+      _ = try first.end(with: Signal.kill)
+      #expect(try refusal("--fps", "20").contains("fps is 10, not 20"))
+      let second = try RunningProgram("framebus", start + ["--protect", "marked"])
+      try second.waitForErrors("taking over")
+      let pid = try scene.controller.status.pids[.capture]
+      try scene.kill(.capture)
+      try waitUntil("the capture is restarted: \(second.transcript)") {
+        let next = try scene.controller.status.pids[.capture]
+        return next != nil && next != pid
+      }
+      let capture = try #require(try scene.controller.status.pids[.capture])
+      let words = try Data(contentsOf: URL(filePath: "/proc/\(capture)/cmdline"))
+        .split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+      #expect(words.contains("--fps=10") && words.contains("--silence=5"), "\(words)")
+      #expect(try second.end(with: Signal.interrupt).status == .exited(130))
+    }
+  }
+
+  /// Any member can write the record.
+  @Test func recordCannotTurnProtectionOff() throws {
+    var record = BroadcastRecord(
+      session: SessionID(), extensionID: "", source: "screen", stream: "screen")
+    record.options.capture.protection = .off
+    var request = BroadcastRequest(extensionID: "", source: "screen")
+    #expect(request.adopting(record).capture.protection == nil)
+    request.capture.protection = .on([try WindowRule("a")])
+    record.options.capture.protection = .on([try WindowRule("b")])
+    let both = [try WindowRule("a"), try WindowRule("b")]
+    #expect(request.adopting(record).capture.protection == .on(both))
+  }
+
+  @Test func optionsSurviveTheRecordAndMalformedOnesDoNot() throws {
+    var options = SessionOptions()
+    options.isConfined = false
+    options.restartLimit = 3
+    options.soundSources = [.audioMic: "tone:1 2"]
+    for (option, text) in [
+      (CaptureSettings.Option.fps, "30000/1001"), (.size, "64x48+1+2"), (.orientation, "6"),
+      (.cursor, "false"), (.isolate, "true"), (.backend, "shm"), (.force, "true"), (.silence, "0"),
+    ] { try options.capture.set(option, text) }
+    let two = [try WindowRule("a"), try WindowRule("0x1")]
+    let protections: [WindowProtection?] = [nil, .off, .on([]), .on(two)]
+    for protection in protections {
+      options.capture.protection = protection
+      #expect(SessionOptions(options.value) == options)
+    }
+    #expect(SessionOptions(nil) == nil)
+    #expect(SessionOptions(["later": "x", "confine": "true"])?.isConfined == true)
+    let malformed: [DefaultsValue] = [
+      "text", ["fps": 30], ["fps": "0"], ["confine": "yes"], ["restarts": "-1"],
+      ["protect": "0xg"], ["protect": .string(String(repeating: "a ", count: 65))],
+      ["app-source": .string(String(repeating: "a", count: 513))],
+      .dictionary(
+        Dictionary(uniqueKeysWithValues: (0..<33).map { ("\($0)", DefaultsValue.string("")) })),
+    ]
+    for value in malformed { #expect(SessionOptions(value) == nil, "\(value)") }
+  }
+}

@@ -1,0 +1,130 @@
+#if Media
+  import Foundation
+  import Platform
+  import TestSupport
+  import Testing
+
+  /// Windows that ask not to be seen, or that somebody names, are black in what a broadcast sends.
+  @Suite struct ProtectedBroadcastTests {
+    private let screen: VirtualScreen
+    private let scene: BroadcastScene
+    private var path: String { scene.root.file("out.mkv") }
+
+    /// Where the windows lie, by their class. Each is 40 by 40 pixels.
+    private static let corners = [
+      "marked": (10, 10), "option": (70, 10), "setting": (130, 10), "manifest": (190, 10),
+    ]
+    private static let visible = (250, 10)
+    private static let magenta: [UInt8] = [255, 0, 255]
+
+    init() throws {
+      screen = try VirtualScreen(width: 320, height: 80)
+      scene = try BroadcastScene()
+      try framebus(
+        "defaults", "write", "\(scene.group.id)", "protectedWindows", "--type", "json",
+        #"["setting"]"#)
+      try Data(
+        """
+        version = 1
+        id = "up"
+        executable = "framebus-upload"
+        arguments = ["file:\(path)"]
+        writes = ["\(path)"]
+
+        [capture]
+        protect = ["manifest"]
+        cursor = false
+        """.utf8
+      ).write(to: URL(filePath: scene.root.file("up.toml")))
+      try framebus("extension", "register", scene.root.file("up.toml"))
+    }
+
+    private var location: [String] {
+      ["--root", scene.root.path, "--group", "\(scene.group.id)"]
+    }
+
+    private func framebus(_ arguments: String...) throws {
+      try output(of: "framebus", location + arguments)
+    }
+
+    /// Shows the windows.
+    private func windows() throws -> [ShownWindow] {
+      let hidden = try Self.corners.map { name, corner in
+        try ShownWindow(name, "40x40+\(corner.0)+\(corner.1)", on: screen)
+      }
+      for window in hidden where window.name == "marked" { try window.perform("mark") }
+      return hidden + [try ShownWindow("seen", "40x40+250+10", color: "00ff00", on: screen)]
+    }
+
+    /// Broadcasts the screen into a file until that has some pictures.
+    /// - Returns: the red, green and blue of the middle of each window, in every picture.
+    private func colours(_ options: String...) throws -> [[String: [UInt8]]] {
+      let host = try RunningProgram(
+        "framebus",
+        location + ["broadcast", "start", "up", "--yes", "--source", "screen:\(screen.display)"]
+          + options)
+      try waitUntil("the file has pictures: \(host.transcript)") {
+        let packets = try run(
+          "ffprobe",
+          ["-loglevel", "quiet", "-show_entries", "packet=pts", "-of", "csv=p=0", path])
+        return packets.output.split(separator: "\n").count >= 3
+      }
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+      let decoder = try RunningProgram(
+        "ffmpeg", ["-v", "error", "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
+      #expect(try decoder.finish().status.isSuccess, "\(decoder.errors.text)")
+      let bytes = decoder.output.bytes
+      let all = Self.corners.merging(["seen": Self.visible]) { $1 }
+      return stride(from: 0, to: bytes.count, by: 320 * 80 * 3).map { picture in
+        all.mapValues { corner in
+          let pixel = picture + ((corner.1 + 20) * 320 + corner.0 + 20) * 3
+          return Array(bytes[pixel..<pixel + 3])
+        }
+      }
+    }
+
+    private func isNear(_ one: [UInt8]?, _ other: [UInt8]) -> Bool {
+      guard let one else { return false }
+      return zip(one, other).allSatisfy { abs(Int($0) - Int($1)) < 40 }
+    }
+
+    @Test func markedNamedAndListedWindowsAreBlackInTheFile() throws {
+      try withWatchdog {
+        let shown = try windows()
+        let pictures = try colours("--protect", "option")
+        #expect(pictures.count >= 3)
+        for picture in pictures {
+          #expect(isNear(picture["seen"], [0, 255, 0]), "\(picture)")
+          for name in Self.corners.keys {
+            #expect(isNear(picture[name], [0, 0, 0]), "\(name): \(picture)")
+          }
+        }
+        withExtendedLifetime(shown) {}
+      }
+    }
+
+    /// Only the user turns protection off: what the setting and the manifest name is shown too.
+    @Test func protectionThatIsTurnedOffIsLogged() throws {
+      try withWatchdog {
+        let shown = try windows()
+        let pictures = try colours("--no-protect")
+        for name in Self.corners.keys {
+          #expect(pictures.allSatisfy { isNear($0[name], Self.magenta) }, "\(name): \(pictures)")
+        }
+        let log = try output(of: "framebus", location + ["log"])
+        #expect(log.contains("protection is off"), "\(log)")
+        withExtendedLifetime(shown) {}
+      }
+    }
+
+    @Test func malformedSettingIsRefusedBeforeTheFirstFrame() throws {
+      try framebus("defaults", "write", "\(scene.group.id)", "protectedWindows", "secret")
+      for verb in [["broadcast", "start", "up"], ["capture"]] {
+        let words = verb + (verb.count == 1 ? [] : ["--source"]) + ["screen:\(screen.display)"]
+        let result = try run("framebus", location + words)
+        #expect(result.status == .exited(1))
+        #expect(result.errors.contains("protectedWindows is malformed"), "\(result.errors)")
+      }
+    }
+  }
+#endif
