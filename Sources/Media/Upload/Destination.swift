@@ -38,6 +38,10 @@ public protocol Destination: AnyObject {
   /// that accepts samples.
   var connects: Bool { get }
 
+  /// Whether it takes no pictures, such as an endpoint whose answer refuses them. They are lost, but
+  /// a limit of frames counts them.
+  var refusesPictures: Bool { get }
+
   /// Whether it can carry sound beside the pictures. Asked once, before `prepare`.
   var takesSound: Bool { get }
 
@@ -87,6 +91,7 @@ extension Destination {
   public var frameLimit: Int? { nil }
   public var lostFrames: Int { 0 }
   public var connects: Bool { false }
+  public var refusesPictures: Bool { false }
   public var takesSound: Bool { false }
   public func expectSound() {}
   public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {}

@@ -113,7 +113,7 @@ package struct UploadPump {
     let elapsedNs = Int64(clamping: nowNs &- sentNs) &- (isRepeated ? 0 : Self.marginNs)
     (sentNs, isRepeated) = (nowNs, true)
     try destination.accept(newest, ptsNs: timeline.placeRepeated(afterNs: elapsedNs))
-    statistics.countRepeatedFrame()
+    if !destination.refusesPictures { statistics.countRepeatedFrame() }
     return true
   }
 

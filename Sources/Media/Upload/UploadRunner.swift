@@ -218,7 +218,8 @@ public final class UploadRunner {
       try pump.send(frame, metadata, isRepeatable: isRepeatable)
     }
     let limit = min(plan.frameLimit ?? .max, destination.frameLimit ?? .max)
-    if pump.sentFrames >= limit { end = .limitReached }
+    let count = destination.refusesPictures ? pump.frames : pump.sentFrames
+    if count >= limit { end = .limitReached }
   }
 
   // MARK: Time

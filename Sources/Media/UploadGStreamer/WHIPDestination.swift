@@ -127,6 +127,8 @@
           + chain(width: 0, height: 0, rate: .variable))
     }
 
+    public var refusesPictures: Bool { attempt.map { !$0.connection.takes(.video) } ?? false }
+
     // MARK: Frames
 
     public func waitForRoom(

@@ -83,8 +83,8 @@ extension WHIPError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .malformedAddress(let text):
-      "“\(text)” is not the address of a WHIP endpoint; write it as whip:https://HOST/PATH, without"
-        + " a user or password"
+      "“\(text)” is not the address of a WHIP endpoint; write it as whip:https://HOST/PATH, or"
+        + " whip:http://HOST/PATH on this machine, without a user or password"
     case .malformedBearer:
       "the bearer token has bytes that an HTTP header cannot carry; seal it again, without spaces"
         + " or newlines"

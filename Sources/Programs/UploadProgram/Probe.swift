@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLineSupport
 import Platform
+import Upload
 import WHIP
 
 /// `framebus whip probe URL`.
@@ -17,8 +18,10 @@ struct Probe: ParsableCommand {
       let result: WHIPProbe
       do {
         let bearer = try EndpointSecrets(probe.access, global).bearer()
+        // Also as `framebus upload` takes it.
+        let address = probe.address.trimmingPrefix("\(DestinationKind.whip.scheme):")
         let endpoint = try WHIPEndpoint(
-          probe.address, bearer: bearer, allowsPlainHTTP: probe.access.trust.allowHttp)
+          String(address), bearer: bearer, allowsPlainHTTP: probe.access.trust.allowHttp)
         result = try WHIPProbe(
           endpoint, client: CurlClient(certificates: probe.access.trust.ca), stop: signals.stop)
       } catch let error as WHIPError where error.isMisuse {

@@ -159,6 +159,13 @@
       try server.program.waitForOutput("DELETE 200")
       let text = try start("whip", "probe", server.address("whip")).finish()
       #expect(text.output.contains("lacks        nothing"), "\(text.output)")
+      // An address that an error suggests works.
+      let short = server.address("whip").replacingOccurrences(of: "http://", with: "")
+      let refused = try start("whip", "probe", short).finish()
+      #expect(refused.status == .exited(2))
+      #expect(refused.errors.contains("whip:http://HOST/PATH"), "\(refused.errors)")
+      let suggested = try start("whip", "probe", "whip:http://\(short)").finish()
+      #expect(suggested.status == .exited(0), "\(suggested.errors)")
       let wrong = try start("whip", "probe", server.address("nothing")).finish()
       #expect(wrong.status == .exited(1) && wrong.errors.contains("status 404"), "\(wrong.errors)")
     }
@@ -228,6 +235,24 @@
       #expect(try start("log").finish().output.components(separatedBy: notice).count == 2)
       try tone.end(with: SIGTERM)
       try capture.end(with: SIGTERM)
+    }
+
+    @Test func frameLimitEndsUploadWhosePicturesAreRefused() throws {
+      try withWatchdog {
+        let server = try server("refuses=video")
+        let capture = try capture()
+        let tone = try start("capture", "tone:440")
+        let result = try start(
+          "upload", "whip:\(server.address("whip"))", "--stream", "screen", "--stream",
+          "audio.app", "--frames", "20"
+        ).finish()
+        #expect(result.status == .exited(0), "\(result.errors)")
+        #expect(result.errors.contains("accepts no pictures"))
+        // None was sent again, because none was sent.
+        #expect(!result.errors.contains("repeated"), "\(result.errors)")
+        try tone.end(with: SIGTERM)
+        try capture.end(with: SIGTERM)
+      }
     }
 
     @Test func verboseLogHasNoSecrets() throws {
