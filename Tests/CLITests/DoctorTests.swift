@@ -35,6 +35,20 @@ import Testing
     #expect(line?.contains("no control group can be created") == true)
   }
 
+  @Test func hasLinesForSoundAndProtocols() throws {
+    let server = try checks(["PULSE_SERVER": "unix:/none"]).filter {
+      $0["check"] == "sound server"
+    }
+    #expect(server.map { $0["status"] } == ["limited"])
+    #expect(server.first?["detail"]?.contains("/none: No such file") == true, "\(server)")
+    #expect(server.first?["fix"]?.contains("PipeWire") == true)
+    let names = Set(try checks().compactMap { $0["check"] })
+    let expected: Set = [
+      "sound server", "Opus encoder", "AAC encoder", "upload srt", "upload rtmp", "upload hls",
+    ]
+    #expect(expected.isSubset(of: names), "\(names)")
+  }
+
   @Test func distinguishesWaylandFromMissingScreen() throws {
     let wayland = try checks(["WAYLAND_DISPLAY": "wayland-0"])
     #expect(wayland.contains { $0["check"] == "screen" && $0["detail"]!.contains("Wayland") })

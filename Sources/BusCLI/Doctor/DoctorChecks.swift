@@ -6,7 +6,8 @@ import Upload
 /// files, because the core does not load them.
 enum DoctorChecks {
   static func all() -> [DoctorCheck] {
-    kernel() + limits() + programs() + ConfinementChecks.all() + plugins() + [display()]
+    kernel() + limits() + programs() + ConfinementChecks.all() + plugins()
+      + [soundServer(), display()]
   }
 
   private static func kernel() -> [DoctorCheck] {
@@ -92,6 +93,11 @@ enum DoctorChecks {
       [
         ("pipelines", ["app": base, "coreelements": "libgstreamer1.0-0"]),
         ("x264 encoder", ["x264": "gstreamer1.0-plugins-ugly"]),
+        ("Opus encoder", ["opus": base]),
+        (
+          "AAC encoder",
+          ["libav": "gstreamer1.0-libav", "audioparsers": "gstreamer1.0-plugins-good"]
+        ),
       ] + SourceKind.all.map { ("capture \($0.name)", $0.plugins) }
       + DestinationKind.all.map { ("upload \($0.scheme)", $0.plugins) }
     let folders = pluginFolders()
@@ -113,6 +119,35 @@ enum DoctorChecks {
       .flatMap { $0.split(separator: ":").map(String.init) }
     let machines = ["x86_64-linux-gnu/", "aarch64-linux-gnu/", "arm-linux-gnueabihf/", ""]
     return own + machines.map { "/usr/lib/\($0)gstreamer-1.0" } + ["/usr/lib64/gstreamer-1.0"]
+  }
+
+  /// Whether a process has the socket of the sound server that `pulse:` captures from.
+  private static func soundServer() -> DoctorCheck {
+    let name = "sound server"
+    let named = environmentValue("PULSE_SERVER") ?? ""
+    let isLocal = named.isEmpty || named.hasPrefix("unix:") || named.hasPrefix("/")
+    guard isLocal, !named.contains(" ") else {
+      return DoctorCheck(name, .ok, "not checked: PULSE_SERVER is \(named)")
+    }
+    let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(currentUserID())"
+    let paths =
+      named.isEmpty
+      ? ["\(runtime)/pulse/native", "/run/pulse/native"]
+      : [String(named.trimmingPrefix("unix:"))]
+    var reasons: [String] = []
+    for path in paths {
+      do throws(SystemError) {
+        _ = try MessageSocket.connect(to: path)
+        return DoctorCheck(name, .ok, path)
+      } catch {
+        // A server's socket has another type, which the kernel compares only if a process has it.
+        if !error.isAbsence, !error.isAccessRefusal { return DoctorCheck(name, .ok, path) }
+        reasons.append("\(error)")
+      }
+    }
+    return DoctorCheck(
+      name, .limited, "no sound can be captured: \(reasons[0])",
+      fix: "start PulseAudio, or PipeWire with pipewire-pulse, or set PULSE_SERVER")
   }
 
   private static func display() -> DoctorCheck {
