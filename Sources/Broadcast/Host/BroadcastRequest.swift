@@ -175,5 +175,9 @@ public enum BroadcastEvent: Hashable, Sendable {
   case confinedInPart(Role, String)
   /// A start has changed these options of the running session.
   case changed([BroadcastDifference])
+  /// Sound cannot be captured. The broadcast continues without it, and the host tries again.
+  case soundLost(SampleBufferType, why: String)
+  /// Sound that could not be captured is captured again.
+  case soundBack(SampleBufferType)
   case finished(BroadcastEnding)
 }

@@ -24,10 +24,10 @@ extension HostRun {
     for (type, keeper) in sound where keeper.isDue {
       let started: RoleProcess?
       do throws(BroadcastError) {
-        started = try starter.startSoundCapture(of: type)
+        started = try starter.startSoundCapture(of: type, isRetry: missingSound[type] != nil)
       } catch {
         let delay = sound[type]?.planRestartOfFailedStart()
-        warn("the capture of \(type.rawValue) cannot be started: \(error)", restartsIn: delay)
+        lost(type, "cannot be started", why: "\(error)", restartsIn: delay)
         continue
       }
       guard let process = started else {
@@ -35,6 +35,7 @@ extension HostRun {
         continue
       }
       sound[type]?.began(process)
+      if missingSound[type] != nil { missingSound[type] = .after(Self.soundPolicy.resetAfter) }
       let text = "started the capture of \(type.rawValue), process \(process.pid)"
       log.append(keeper.isRestart ? .debug : .info, text, label: Self.label)
     }
@@ -46,13 +47,38 @@ extension HostRun {
       // The source ended, such as a tone of limited length.
       if end.ending == .finished { sound[type] = nil }
       let delay = sound[type]?.planRestart()
-      warn("the capture of \(type.rawValue) \(end.description)", restartsIn: delay)
+      let why = end.lastLine.isEmpty ? end.description : end.lastLine
+      lost(type, end.description, why: why, restartsIn: delay)
     }
   }
 
-  private func warn(_ text: String, restartsIn delay: Duration?) {
+  /// Reports sound that has failed once, until it is back: in the log, the record and an event.
+  private func lost(
+    _ type: SampleBufferType, _ what: String, why: String, restartsIn delay: Duration?
+  ) {
+    let isNew = missingSound[type] == nil
     log.append(
-      .warning, text, label: Self.label,
+      isNew ? .warning : .debug, "the capture of \(type.rawValue) \(what)", label: Self.label,
       metadata: [LogField("restartsIn", delay.map { "\($0)" } ?? "never")])
+    // A source that has ended is not missing.
+    if isNew, delay == nil { return }
+    missingSound[type] = .never
+    guard isNew else { return }
+    let why = String(decoding: why.utf8.prefix(Self.maximumReasonBytes), as: UTF8.self).plain
+    _ = try? board.change(session) { $0.missingSound[type] = why }
+    onEvent(.soundLost(type, why: why))
   }
+
+  /// Reports sound whose capture has run for a while.
+  func noteSoundThatIsBack() {
+    for (type, deadline) in missingSound where deadline.isPast && sound[type]?.process != nil {
+      missingSound[type] = nil
+      log.append(.notice, "\(type.rawValue) is captured again", label: Self.label)
+      _ = try? board.change(session) { $0.missingSound[type] = nil }
+      onEvent(.soundBack(type))
+    }
+  }
+
+  /// Less than a text of the record may have: cutting a character adds bytes.
+  private static let maximumReasonBytes = 400
 }

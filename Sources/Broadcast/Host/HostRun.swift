@@ -12,13 +12,13 @@ final class HostRun: @unchecked Sendable {
   // because one thread runs it, and others use only members with locks
 
   let session: SessionID
-  private let board: SessionBoard
+  let board: SessionBoard
   private let presence: RolePresence
   let log: SharedLog
   /// Nil for a host that only ends roles that others started.
   private let starter: RoleStarter?
   private let finishTimeout: Duration
-  private let onEvent: @Sendable (BroadcastEvent) -> Void
+  let onEvent: @Sendable (BroadcastEvent) -> Void
   private let wake: Wake
   private let ended: StopSignal
   /// Raised for a request to finish that cannot be recorded.
@@ -30,6 +30,9 @@ final class HostRun: @unchecked Sendable {
   private var extensionRole: RoleKeeper
   /// The sound captures, kept running beside the picture capture.
   var sound: [SampleBufferType: RoleKeeper] = [:]
+  /// The kinds of sound that cannot be captured, each with the moment at which the running attempt
+  /// counts as successful.
+  var missingSound: [SampleBufferType: Deadline] = [:]
   /// The record that events were last derived from.
   private var lastReported: BroadcastRecord?
   /// The deadline of an extension that was asked to finish, or that was killed after that.
@@ -72,6 +75,7 @@ final class HostRun: @unchecked Sendable {
       unrecordedFinish = try StopSignal()
     } catch { throw .system(error) }
     keepSound(record.sound.streams.keys, adopting: found?.sound ?? [:])
+    for type in record.missingSound.keys { missingSound[type] = .never }
   }
 
   /// Readable once the session has ended and its processes have exited.
@@ -149,6 +153,7 @@ final class HostRun: @unchecked Sendable {
       if isFinishing { try finishExtension(record) }
       try handleExits()
       if sessionEnd.isPast { requestFinish("the duration of the session has passed") }
+      noteSoundThatIsBack()
       if !isFinishing {
         try startDueRoles()
         warnIfSilent()
@@ -305,7 +310,8 @@ final class HostRun: @unchecked Sendable {
 
   private func wait() throws(BroadcastError) {
     let keepers = [capture, extensionRole] + sound.values
-    let deadlines = keepers.map(\.startsAt) + [finishDeadline, startupDeadline, sessionEnd]
+    let deadlines =
+      keepers.map(\.startsAt) + [finishDeadline, startupDeadline, sessionEnd] + missingSound.values
     do throws(SystemError) {
       _ = try waitUntilReadable(
         [wake.signal.descriptorNumber] + keepers.compactMap(\.process?.descriptorNumber),

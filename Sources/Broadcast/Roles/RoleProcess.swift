@@ -106,11 +106,16 @@ final class RoleErrorOutput: Sendable {
   /// The newest error without its `error: ` prefix. Usage text, say, may follow it.
   private let error = Mutex<String?>(nil)
   private let ended: StopSignal
+  /// Whether every line is logged at level debug.
+  private let isQuiet: Bool
 
   /// Longer lines are cut.
   private static let maximumBytes = 1024
 
-  init(of role: Role, reading end: consuming Descriptor, _ log: SharedLog) throws(SystemError) {
+  init(
+    of role: Role, reading end: consuming Descriptor, _ log: SharedLog, isQuiet: Bool = false
+  ) throws(SystemError) {
+    self.isQuiet = isQuiet
     ended = try StopSignal()
     let end = SharedDescriptor(owning: end.release())
     try startThread(named: "role stderr") { [self] in
@@ -134,7 +139,7 @@ final class RoleErrorOutput: Sendable {
     let isError = line.lowercased().hasPrefix(Self.errorMark)
     newest.withLock { $0 = line }
     if isError { error.withLock { $0 = String(line.dropFirst(Self.errorMark.count)) } }
-    log.append(isError ? .error : .info, line, label: "broadcast.\(role)")
+    log.append(isQuiet ? .debug : isError ? .error : .info, line, label: "broadcast.\(role)")
   }
 
   private static let errorMark = "error: "

@@ -67,8 +67,11 @@ final class RoleStarter: Sendable {
     return try startCapture(of: request.source, as: sources.streams[.video], options)
   }
 
+  /// - Parameter isRetry: whether an earlier capture has failed, and the log says why.
   /// - Returns: nil if this kind is not captured.
-  func startSoundCapture(of type: SampleBufferType) throws(BroadcastError) -> RoleProcess? {
+  func startSoundCapture(
+    of type: SampleBufferType, isRetry: Bool
+  ) throws(BroadcastError) -> RoleProcess? {
     guard let source = request.soundSource(of: type), let stream = sources.streams[type] else {
       return nil
     }
@@ -76,18 +79,19 @@ final class RoleStarter: Sendable {
     let kind = "--kind=\(type == .audioMic ? "mic" : "app")"
     var settings = CaptureSettings()
     settings.silenceLimit = request.captureSettings(for: manifest).silenceLimit
-    return try startCapture(of: source, as: stream, [kind] + settings.arguments)
+    return try startCapture(of: source, as: stream, [kind] + settings.arguments, isRetry: isRetry)
   }
 
   /// The session on the command line lets a later host attribute the capture to it.
   private func startCapture(
-    of source: String, as stream: StreamName?, _ options: [String]
+    of source: String, as stream: StreamName?, _ options: [String], isRetry: Bool = false
   ) throws(BroadcastError) -> RoleProcess {
     var arguments = ["--quiet", session.captureOption]
     if let stream { arguments.append("--stream=\(stream)") }
     arguments += options + ["--", source]
     return try start(
       .capture, CaptureNeeds.program(of: source), arguments,
+      environment: isRetry ? [CaptureRetry.variable: "1"] : [:], isQuiet: isRetry,
       confinement(of: CaptureNeeds(source: source)))
   }
 
@@ -107,9 +111,11 @@ final class RoleStarter: Sendable {
   ///   - name: a path, or the name of a program of FrameBus or in PATH.
   ///   - confinement: its rights; nil if grants cannot express what it needs. Evaluated only if
   ///     the session's roles are confined.
+  ///   - isQuiet: logs its standard error at level debug.
   private func start(
     _ role: Role, _ name: String, _ arguments: [String], environment: [String: String?] = [:],
-    _ confinement: @autoclosure () -> Confinement?, _ handOver: HandOver? = nil
+    isQuiet: Bool = false, _ confinement: @autoclosure () -> Confinement?,
+    _ handOver: HandOver? = nil
   ) throws(BroadcastError) -> RoleProcess {
     guard let path = name.hasPrefix("/") ? name : productProgram(named: name) else {
       throw .missingProgram(name)
@@ -151,7 +157,8 @@ final class RoleStarter: Sendable {
         process = RunningRole(unconfined: try ChildProcess(options))
         report = "off: \(unconfinedReason)"
       }
-      let output = try RoleErrorOutput(of: role, reading: errors.takeReadEnd(), log)
+      let output = try RoleErrorOutput(
+        of: role, reading: errors.takeReadEnd(), log, isQuiet: isQuiet)
       return .child(process, confinement: report, output, handOver)
     } catch let error as SystemError {
       throw .system(error)

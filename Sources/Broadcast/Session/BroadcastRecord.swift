@@ -29,6 +29,8 @@ struct BroadcastRecord: Hashable, Sendable {
   var application = ""
   /// How each started role is confined, as text for people.
   var confinement: [Role: String] = [:]
+  /// The sound that cannot be captured, and why, as text for people.
+  var missingSound: [SampleBufferType: String] = [:]
   var ending: BroadcastEnding?
   /// Why the extension's last attempt to reach its destination failed; empty if none has, and once
   /// the destination accepts samples.
@@ -72,6 +74,11 @@ extension BroadcastRecord {
       "stream": .string(stream), "sound": .string(sound.description), "options": options.value,
       "attempt": .integer(attempt), "application": .string(application),
     ]
+    if !missingSound.isEmpty {
+      values["missingSound"] = .dictionary(
+        Dictionary(
+          uniqueKeysWithValues: missingSound.map { ($0.key.rawValue, .string($0.value)) }))
+    }
     values["ending"] = ending?.value
     if !connectionFailure.isEmpty { values["connectionFailure"] = .string(connectionFailure) }
     values["soundBefore"] = soundBefore.map { .dictionary($0.mapValues { .bool($0) }) }
@@ -106,7 +113,8 @@ extension BroadcastRecord {
     else { return nil }
     guard let confinement = Self.confinement(values["confinement"]),
       let failure = values["connectionFailure"] == nil ? "" : text("connectionFailure"),
-      let options = SessionOptions(values["options"])
+      let options = SessionOptions(values["options"]),
+      let missingSound = Self.missingSound(values["missingSound"])
     else { return nil }
     let ending = values["ending"].flatMap { BroadcastEnding($0) }
     guard (phase == .finished) == (ending != nil) else { return nil }
@@ -114,8 +122,9 @@ extension BroadcastRecord {
       session: session, phase: phase, requested: requested,
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
       extensionID: extensionID, source: source, stream: stream, sound: sound, options: options,
-      attempt: attempt, application: application, confinement: confinement, ending: ending,
-      connectionFailure: failure, soundBefore: Self.soundBefore(values["soundBefore"]))
+      attempt: attempt, application: application, confinement: confinement,
+      missingSound: missingSound, ending: ending, connectionFailure: failure,
+      soundBefore: Self.soundBefore(values["soundBefore"]))
   }
 
   /// - Returns: nil for a malformed value, so that the settings stay as they are.
@@ -127,6 +136,19 @@ extension BroadcastRecord {
       settings[key] = isOn
     }
     return settings
+  }
+
+  private static func missingSound(_ value: DefaultsValue?) -> [SampleBufferType: String]? {
+    guard let value else { return [:] }
+    guard case .dictionary(let values) = value else { return nil }
+    var missing: [SampleBufferType: String] = [:]
+    for (key, value) in values {
+      guard let type = SampleBufferType(rawValue: key), case .string(let text) = value,
+        text.utf8.count <= Self.maximumTextBytes
+      else { return nil }
+      missing[type] = text
+    }
+    return missing
   }
 
   private static func confinement(_ value: DefaultsValue?) -> [Role: String]? {

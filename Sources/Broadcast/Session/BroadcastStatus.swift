@@ -28,6 +28,9 @@ public struct BroadcastStatus: Hashable, Sendable {
   /// How each role was confined when it started, as text for people: `on`, `on, without …` and the
   /// measures that this machine lacks, or `off: ` and the reason.
   public let confinement: [Role: String]
+  /// The kinds of sound that cannot be captured, and why, as text for people. The host tries again.
+  /// After the broadcast has ended, those that could not be captured at its end.
+  public let missingSound: [SampleBufferType: String]
   /// The number of times the extension was started.
   public let attempt: Int
   /// Nil until the broadcast has ended.
@@ -60,6 +63,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     applicationID = record?.application ?? ""
     options = record?.options.texts ?? [:]
     confinement = record?.confinement ?? [:]
+    missingSound = record?.missingSound ?? [:]
     attempt = record?.attempt ?? 0
     isDead = record?.phase.isActive == true && processes.isEmpty && found.isEmpty
     phase = isDead ? .finished : record?.phase ?? .idle

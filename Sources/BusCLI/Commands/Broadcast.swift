@@ -45,9 +45,10 @@ struct BroadcastStop: ParsableCommand {
           + " this wait with Ctrl-C")
     }
     guard let ending else { throw Interrupted() }
+    let missing = try controller.status.missingSound
     try global.report(
-      "the broadcast \(session) \(ending)",
-      asJSON: SessionReport(session: session.text, ending: EndingReport(ending)))
+      "the broadcast \(session) \(ending)\(missing.ending)",
+      asJSON: SessionReport(session, ending, missing))
   }
 }
 
@@ -138,6 +139,8 @@ private struct StatusReport: Encodable {
   let application: String
   let options: [String: String]
   let attempt: Int
+  /// The sound that cannot be captured, by its kind, and why.
+  let missingSound: [String: String]
   let ending: EndingReport?
   let roles: [String: RoleReport]
 
@@ -155,6 +158,8 @@ private struct StatusReport: Encodable {
     application = status.applicationID
     options = status.options
     attempt = status.attempt
+    missingSound = Dictionary(
+      uniqueKeysWithValues: status.missingSound.map { ($0.key.rawValue, $0.value) })
     ending = status.ending.map(EndingReport.init)
     roles = Dictionary(
       uniqueKeysWithValues: Role.publishing.map { role in
@@ -182,11 +187,25 @@ private struct StatusReport: Encodable {
       rows.append(("options", texts.joined(separator: ", ")))
     }
     if !application.isEmpty { rows.append(("in front", application.plain)) }
+    for (kind, why) in missingSound.sorted(by: { $0.key < $1.key }) {
+      rows.append(("no sound", "\(kind.plain): \(why.plain)"))
+    }
     for (role, report) in roles.sorted(by: { $0.key < $1.key }) {
       let confinement = report.confinement.map { ", confined: \($0.plain)" } ?? ""
       rows.append((role, report.pid.map { "process \($0)\(confinement)" } ?? "none"))
     }
     try global.terminal.printRows(rows)
+  }
+}
+
+extension [SampleBufferType: String] {
+  /// The sound that a broadcast ended without, as the end of a line; empty for none.
+  var ending: String {
+    isEmpty
+      ? ""
+      : ", without "
+        + sorted { $0.key.rawValue < $1.key.rawValue }
+        .map { "\($0.key.rawValue) (\($0.value.plain))" }.joined(separator: ", ")
   }
 }
 

@@ -161,7 +161,8 @@ struct BroadcastStart: ParsableCommand {
       try controller.finish()
       ending = try controller.waitForEnding(of: started.session)
     }
-    try report(ending ?? .died(signal: nil), of: started.session) {
+    let missing = try controller.status.missingSound
+    try report(ending ?? .died(signal: nil), of: started.session, missing: missing) {
       guard let offer = ApplicationOffer(of: picked, in: group, global) else { return }
       try offer.make(isAccepted: goToApplication, stop: signals.stop)
     }
@@ -292,12 +293,13 @@ struct BroadcastStart: ParsableCommand {
 
   /// - Parameter onFailure: called once the user knows why the broadcast failed.
   private func report(
-    _ ending: BroadcastEnding, of session: SessionID, onFailure: () throws -> Void
+    _ ending: BroadcastEnding, of session: SessionID, missing: [SampleBufferType: String],
+    onFailure: () throws -> Void
   ) throws {
     if global.json {
-      try global.terminal.printJSON(
-        SessionReport(session: session.text, ending: EndingReport(ending)), onOneLine: true)
+      try global.terminal.printJSON(SessionReport(session, ending, missing), onOneLine: true)
     }
+    if !missing.isEmpty { global.terminal.report("it ended\(missing.ending)") }
     switch ending {
     case .finished: return
     case .cancelled: throw AlreadyReported()
@@ -313,6 +315,14 @@ struct BroadcastStart: ParsableCommand {
 struct SessionReport: Encodable {
   let session: String
   let ending: EndingReport
+  /// The sound that could not be captured at the end, by its kind, and why.
+  let missingSound: [String: String]
+
+  init(_ session: SessionID, _ ending: BroadcastEnding, _ missing: [SampleBufferType: String]) {
+    self.session = session.text
+    self.ending = EndingReport(ending)
+    missingSound = Dictionary(uniqueKeysWithValues: missing.map { ($0.key.rawValue, $0.value) })
+  }
 }
 
 /// A broadcast that did not finish cleanly.
@@ -353,6 +363,9 @@ extension BroadcastEvent {
     case .confinedInPart(let role, let how): "the \(role) is confined in part: \(how.plain)"
     case .changed(let changes):
       "changed: " + changes.map { "\($0.option) \($0.requested)" }.joined(separator: ", ")
+    case .soundLost(let type, let why):
+      "no \(type.rawValue): \(why.plain); the broadcast continues without it and tries again"
+    case .soundBack(let type): "\(type.rawValue) is captured again"
     case .finished(let ending): "\(ending)"
     }
   }

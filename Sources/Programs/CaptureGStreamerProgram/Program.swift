@@ -40,9 +40,7 @@ import GStreamerLog
       case .pulse(let device):
         let terminal = global.terminal
         let source = PulseSource(device, gate: settings.silenceGate) { format in
-          terminal.report(
-            "sound is \(format.sampleRate) Hz, \(format.channelCount) channels, "
-              + "\(format.sampleFormat)")
+          CaptureRole.reportFormat(format, terminal)
         }
         try role.run(source)
       case .screen, .window, .test, .y4m, .tone: break

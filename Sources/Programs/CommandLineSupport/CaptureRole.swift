@@ -23,7 +23,8 @@ public struct CaptureRole {
     let group = try global.openGroup(creatingLocal: true)
     let stream = try options.stream()
     ProductLog.begin(
-      try options.programName(), in: group, as: .capture, global, options: options.logged)
+      try options.programName(), in: group, as: .capture, global, options: options.logged,
+      isSilent: environmentValue(CaptureRetry.variable) != nil)
     let terminal = terminal
     let front = FrontAnnouncer(of: stream, in: group, terminal)
     self.front = front
@@ -71,6 +72,21 @@ public struct CaptureRole {
     let rules = try WindowRule.setting(of: session.group)
     if !rules.isEmpty { protection.add(rules) }
     return protection ?? .off
+  }
+
+  /// Reports the format of a source's sound, before its first sound.
+  public static func reportFormat(_ format: AudioFormat, _ terminal: Terminal) {
+    ProductLog.setSilent(false)
+    ProductLog.append(
+      .info, "sound format",
+      [
+        LogField("sampleRate", "\(format.sampleRate)"),
+        LogField("channels", "\(format.channelCount)"),
+        LogField("samples", "\(format.sampleFormat)"),
+      ])
+    terminal.report(
+      "sound is \(format.sampleRate) Hz, \(format.channelCount) channels, "
+        + "\(format.sampleFormat)")
   }
 
   /// A session for a second stream, with its own stop signal.

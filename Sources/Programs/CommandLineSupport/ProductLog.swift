@@ -15,6 +15,7 @@ public enum ProductLog {
     var sinks: [any LogSink] = []
     var label = ""
     var minimumLevel = LogLevel.info
+    var isSilent = false
   }
 
   private static let state = Mutex(State())
@@ -30,9 +31,10 @@ public enum ProductLog {
   /// - Parameters:
   ///   - work: the label of the program's own lines, such as `framebus-capture`.
   ///   - options: the command line options, without secrets.
+  ///   - isSilent: drops all lines until ``setSilent(_:)``.
   public static func begin(
     _ work: String, in group: AppGroup, as role: Role, _ global: GlobalOptions,
-    options: [String] = []
+    options: [String] = [], isSilent: Bool = false
   ) {
     let terminal = global.terminal
     var logOptions = LogOptions()
@@ -44,7 +46,8 @@ public enum ProductLog {
       terminal.warn("\(error)")
     }
     var opened = State(
-      sinks: logOptions.sinks, label: work, minimumLevel: logOptions.minimumLevel)
+      sinks: logOptions.sinks, label: work, minimumLevel: logOptions.minimumLevel,
+      isSilent: isSilent)
     do {
       let role = try global.role(in: group, preferring: role)
       opened.log = try SharedLog.open(group, role: role, options: logOptions)
@@ -65,6 +68,9 @@ public enum ProductLog {
     }
   }
 
+  /// Drops all lines while `isSilent`.
+  static func setSilent(_ isSilent: Bool) { state.withLock { $0.isSilent = isSilent } }
+
   /// Lines below this level are not written.
   public static var minimumLevel: LogLevel { state.withLock { $0.minimumLevel } }
 
@@ -75,7 +81,8 @@ public enum ProductLog {
     label: String? = nil, source: String = #fileID, line: UInt32 = #line
   ) {
     let now = state.withLock { $0 }
-    guard level >= now.minimumLevel, now.log != nil || !now.sinks.isEmpty else { return }
+    guard level >= now.minimumLevel, !now.isSilent, now.log != nil || !now.sinks.isEmpty
+    else { return }
     let message = secrets.withLock { $0 }.reduce(message()) { $0.replacing($1, with: "…") }
     let text = LoggedText.masked(message)
     let label = label ?? now.label

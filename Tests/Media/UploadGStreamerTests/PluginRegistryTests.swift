@@ -75,11 +75,7 @@
           let host = try bench.broadcast(
             to: "file:\(path)", ["--app-source", "pulse:monitor"], environment: environment)
           // GStreamer starts once in each session, before the server is found missing.
-          let end = "pulse:monitor: "
-          let before = try log().count(of: end)
-          try waitUntil("the capture looks for its server: \(host.transcript)") {
-            try log().count(of: end) > before
-          }
+          try host.waitForErrors("no audio-app: pulse:monitor: ")
           try bench.framebus("broadcast", "stop")
           #expect(try host.finish().status == .exited(0), "\(host.transcript)")
         }

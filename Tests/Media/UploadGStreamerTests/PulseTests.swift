@@ -17,14 +17,23 @@
         "PULSE_SERVER": "unix:\(socket)", "HOME": bench.root.path,
         "XDG_RUNTIME_DIR": bench.root.path, "PULSE_COOKIE": bench.file("cookie"),
       ]
-      server = try RunningProgram(
+      server = try Self.startServer(at: socket, environment)
+    }
+
+    private static func startServer(
+      at socket: String, _ environment: [String: String?]
+    ) throws -> RunningProgram {
+      let server = try RunningProgram(
         "pulseaudio",
         [
           "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
           "--disable-shm=yes", "-L", "module-null-sink sink_name=out rate=44100",
           "-L", "module-native-protocol-unix auth-anonymous=1 socket=\(socket)",
         ], environment: environment)
-      try waitUntil("a sound server") { FileManager.default.fileExists(atPath: socket) }
+      try waitUntil("a sound server: \(server.transcript)") {
+        FileManager.default.fileExists(atPath: socket)
+      }
+      return server
     }
 
     @Test func playedSoundIsReceived() throws {
@@ -206,6 +215,54 @@
         #expect(abs(try #require(try Heard(path).hertz) - 997) < 1)
         player.process.end(with: 15)
         server.process.end(with: 15)
+      }
+    }
+
+    @Test func doctorFindsSoundServer() throws {
+      func line() throws -> Substring? {
+        try run("framebus", ["doctor"], environment: environment).output
+          .split(separator: "\n").first { $0.contains("sound server") }
+      }
+      #expect(try line()?.hasPrefix("ok ") == true)
+      // Its socket stays.
+      try server.end(with: SIGKILL)
+      #expect(try line()?.hasPrefix("limited ") == true)
+    }
+
+    /// Said once; then tried again quietly until there is a server.
+    @Test func broadcastReportsMissingSoundOnceAndItsReturn() throws {
+      try withWatchdog {
+        try server.end(with: SIGTERM)
+        try? FileManager.default.removeItem(atPath: bench.file("pulse.socket"))
+        let host = try bench.broadcast(
+          to: "file:\(bench.file("out.mkv"))", ["--app-source", "pulse:monitor"],
+          environment: environment)
+        let missing = "no audio-app: pulse:monitor: "
+        try host.waitForErrors(missing)
+        func status() throws -> String { try bench.framebus("broadcast", "status").output }
+        func log(_ role: String) throws -> String {
+          try bench.framebus("log", "--role", role).output
+        }
+        #expect(try status().contains("no sound   audio-app: pulse:monitor: "))
+        let again = try Self.startServer(at: bench.file("pulse.socket"), environment)
+        try host.waitForErrors("audio-app is captured again")
+        #expect(try !status().contains("no sound"))
+        try waitUntil("the log has the format of the sound") {
+          try log("capture").contains("sound format sampleRate=")
+        }
+        try again.end(with: SIGTERM)
+        try waitUntil("it is said again: \(host.transcript)") {
+          host.errors.text.components(separatedBy: missing).count == 3
+        }
+        let stopped = try bench.framebus("broadcast", "stop", "--json").output
+        #expect(stopped.contains(#""audio-app" : "pulse:monitor: "#), "\(stopped)")
+        let result = try host.finish()
+        #expect(result.errors.contains("it ended, without audio-app (pulse:monitor: "))
+        // Once in each outage, however often it was tried.
+        let lines = try log("host").split(separator: "\n").filter { $0.contains("pulse:monitor: ") }
+        #expect(lines.filter { $0.contains("the capture of audio-app") }.count == 2, "\(lines)")
+        let captures = try log("capture")
+        #expect(captures.components(separatedBy: "sound format").count == 2, "\(captures)")
       }
     }
 
