@@ -85,7 +85,8 @@ final class Saver: Sendable {
 
   private func run() {
     let writer = BatchWriter()
-    if let refusal = writer.ringRefusal {
+    // In a sandbox it is always unavailable.
+    if options.minimumLevel <= .debug, let refusal = writer.ringRefusal {
       note(.debug, "io_uring is unavailable (\(refusal.reason)): plain writes save this log")
     }
     var files: LogFiles?

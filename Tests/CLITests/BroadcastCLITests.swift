@@ -54,6 +54,8 @@ import Testing
       #expect(result.status == .exited(0), "\(result.errors)")
       #expect(result.output.contains("\"kind\":\"finished\""))
       #expect(try phase() == "finished")
+      // Confined roles never have it.
+      #expect(try !framebus("log").output.contains("io_uring"))
       let first = try framebus("broadcast", "status").output.split(separator: "\n").first
       #expect(first?.hasSuffix(" finished") == true && first?.contains(",") == false)
     }
