@@ -48,6 +48,29 @@ import Testing
     }
   }
 
+  @Test func extensionKilledInPauseSkipsFramesFromBeforeItsEnd() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["colour=1"], source: "screen:\(screen.display)")
+      try paint("ff0000")
+      let session = try scene.start()
+      try scene.waitForTrace(["started 1", "video ff0000"])
+      try scene.controller.pause()
+      try scene.events.wait(for: .paused([.requested]))
+      try paint("0000ff")
+      try waitForFrame([0xff, 0, 0], in: scene.group)
+      try paint("00ff00")
+      // Stopped, so that it does not see the end of the pause.
+      let pid = try #require(try scene.controller.status.pids[.extension])
+      ProcessWatch(pid)?.send(signal: SIGSTOP)
+      try scene.controller.resume()
+      try scene.kill(.extension)
+      try scene.waitForTrace([
+        "started 1", "video ff0000", "paused requested", "started 2", "video 00ff00",
+      ])
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
   @Test func idleHandlerIsCalledWithoutSamples() throws {
     try withWatchdog {
       let scene = try BroadcastScene(["idle=1"], source: "screen:\(screen.display)")
@@ -88,6 +111,10 @@ import Testing
         try waitUntil("the file has pictures: \(host.transcript)") { try packetCount() >= 4 }
         #expect(try host.end(with: Signal.interrupt).status == .exited(130))
         #expect(try packetCount() >= 4)
+        let log = try run("framebus", global + ["log", "--role", "extension"]).output
+        let ended = try #require(log.split(separator: "\n").last { $0.contains("upload ended") })
+        let repeated = try #require(ended.firstMatch(of: /repeated=(\d+)/)?.1)
+        #expect(try #require(Int(repeated)) >= 3, "\(ended)")
       }
     }
   #endif

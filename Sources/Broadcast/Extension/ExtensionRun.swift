@@ -87,7 +87,10 @@ final class ExtensionRun: @unchecked Sendable {
     guard let record = try record(), record.phase != .finished else { return .finished }
     setup.log.append(.notice, "started, attempt \(record.attempt)", label: Self.label)
     try handler.broadcastStarted(setupInfo: setup.forAttempt(record.attempt))
-    var streams = try attempt { try SampleStreams(sources, in: setup.group, wake) }
+    let acceptedFromNs = record.requested == .pause ? nil : record.resumedAtNs
+    var streams = try attempt {
+      try SampleStreams(sources, in: setup.group, wake, acceptingFromNs: acceptedFromNs)
+    }
     // Handles changes made before the observation started.
     wake.raise()
     while true {

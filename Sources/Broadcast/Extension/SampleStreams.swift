@@ -53,12 +53,18 @@ struct SampleStreams: ~Copyable {
   private var retryDeadline = Deadline.now
   /// Samples captured before this time are skipped: they may stem from a pause during which another
   /// subscriber kept the capture running. Nil from the start of a pause to its end.
-  private var acceptedFromNs: UInt64? = 0
+  private var acceptedFromNs: UInt64?
 
-  init(_ sources: SampleSources, in group: AppGroup, _ wake: Wake) throws(SystemError) {
+  /// - Parameter acceptedFromNs: the end of the last pause, in which an earlier process of the
+  ///   extension may have died; nil during a pause.
+  init(
+    _ sources: SampleSources, in group: AppGroup, _ wake: Wake,
+    acceptingFromNs acceptedFromNs: UInt64?
+  ) throws(SystemError) {
     self.sources = sources
     self.group = group
     self.wake = wake
+    self.acceptedFromNs = acceptedFromNs
     set = try SubscriberSet()
   }
 
@@ -152,6 +158,7 @@ struct SampleStreams: ~Copyable {
     {
       do throws(SubscriberError) {
         let subscriber = try subscriber(of: stream, type)
+        if subscriber.isStreamPaused { acceptedFromNs = monotonicNowNs() }
         let quota = RetainQuota(limit: max(0, subscriber.grantedHolds - 1))
         if let generation = subscriber.generation {
           events.add(.back(type, generation: generation))

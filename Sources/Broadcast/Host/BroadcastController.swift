@@ -267,7 +267,11 @@ public final class BroadcastController: Sendable {
   }
 
   public func resume() throws(BroadcastError) {
-    try changeUnlessDead { if $0.requested == .pause { $0.requested = .run } }
+    try changeUnlessDead { record in
+      guard record.requested == .pause else { return }
+      record.requested = .run
+      record.resumedAtNs = monotonicNowNs()
+    }
   }
 
   /// The kinds of sound that are on. A kind that is off is not captured; a change takes effect with

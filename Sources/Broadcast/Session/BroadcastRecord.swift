@@ -12,6 +12,8 @@ struct BroadcastRecord: Hashable, Sendable {
   var session: SessionID
   var phase = BroadcastPhase.starting
   var requested = RequestedState.run
+  /// When `requested` last changed from `pause` to `run`, on the monotonic clock; 0 before.
+  var resumedAtNs: UInt64 = 0
   /// Sorted, without duplicates.
   var pauses: [BroadcastPause] = []
   var extensionID: String
@@ -69,7 +71,8 @@ extension BroadcastRecord {
   var value: DefaultsValue {
     var values: [String: DefaultsValue] = [
       "boot": .data(bootID()), "session": .string(session.text), "phase": .string(phase.rawValue),
-      "requested": .string(requested.rawValue), "extension": .string(extensionID),
+      "requested": .string(requested.rawValue), "resumedAt": .integer(Int(clamping: resumedAtNs)),
+      "extension": .string(extensionID),
       "pauses": .array(pauses.map { .integer(Int($0.rawValue)) }), "source": .string(source),
       "stream": .string(stream), "sound": .string(sound.description), "options": options.value,
       "attempt": .integer(attempt), "application": .string(application),
@@ -109,6 +112,8 @@ extension BroadcastRecord {
       let application = text("application"),
       case .integer(let attempt)? = values["attempt"],
       (0...Self.maximumAttempts).contains(attempt),
+      case .integer(let resumedAtNs)? = values["resumedAt"],
+      (0...Int(clamping: monotonicNowNs())).contains(resumedAtNs),
       case .array(let pauses)? = values["pauses"]
     else { return nil }
     guard let confinement = Self.confinement(values["confinement"]),
@@ -119,7 +124,7 @@ extension BroadcastRecord {
     let ending = values["ending"].flatMap { BroadcastEnding($0) }
     guard (phase == .finished) == (ending != nil) else { return nil }
     self.init(
-      session: session, phase: phase, requested: requested,
+      session: session, phase: phase, requested: requested, resumedAtNs: UInt64(resumedAtNs),
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
       extensionID: extensionID, source: source, stream: stream, sound: sound, options: options,
       attempt: attempt, application: application, confinement: confinement,

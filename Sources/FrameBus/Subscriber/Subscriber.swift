@@ -184,6 +184,11 @@ public struct Subscriber: ~Copyable, Sendable {
 
   // MARK: The publisher's state
 
+  /// Whether the publisher has paused the stream, so that every frame in it is from before.
+  package var isStreamPaused: Bool {
+    if case .paused? = attachment?.state { true } else { false }
+  }
+
   /// State that is loaded before polling for a frame, so that no earlier frame is missed.
   private struct Seen {
     let isGone: Bool
