@@ -472,7 +472,7 @@ let package = Package(
       "CaptureX11Tests", in: .media,
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
-        "CaptureProgram",
+        "BusCLI", "CaptureProgram",
       ]),
     tests(
       "CaptureGStreamerTests", in: .media,

@@ -14,6 +14,8 @@ import CommandLineSupport
       DemoCommand.self,
       Group.self,
       CaptureCommand.self,
+      WindowsCommand.self,
+      ScreensCommand.self,
       UploadCommand.self,
       ViewCommand.self,
       WHIP.self,

@@ -5,8 +5,9 @@ import Testing
 @Suite struct UsageTests {
   @Test(arguments: [
     ["capture", "foo"], ["capture", "file:"], ["capture", "screen:"], ["capture", "test:nope"],
-    ["capture", "window:one"], ["upload", "foo:bar"], ["upload", "file:x.avi"], ["upload", ":"],
-    ["upload", "null:x"], ["upload", "null", "--bitrate", "0"], ["snapshot", "s", "x.jpg"],
+    ["capture", "window:0x"], ["capture", "window: "], ["windows", "0"], ["upload", "foo:bar"],
+    ["upload", "file:x.avi"], ["upload", ":"], ["upload", "null:x"],
+    ["upload", "null", "--bitrate", "0"], ["snapshot", "s", "x.jpg"],
   ])
   func invalidArgumentsHaveStatus2(_ arguments: [String]) throws {
     let root = try TemporaryRoot()

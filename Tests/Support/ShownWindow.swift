@@ -38,6 +38,14 @@ package final class ShownWindow {
     }
   }
 
+  package func setTitle(_ title: String) throws {
+    let digits = title.utf8.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()
+    try perform("property _NET_WM_NAME \(digits)")
+  }
+
+  /// The client's.
+  package var processID: Int32 { program.processID }
+
   /// Ends the client, which closes the window.
   package func close() throws {
     try send("quit")

@@ -4,13 +4,14 @@
 usage: show_window.py CLASS COLOUR WxH+X+Y [marked]
 as in: show_window.py magenta ff00ff 60x40+20+30
 commands: move X Y | resize W H | redraw W H | hide | show | iconify | mark | unmark | name CLASS
-          | property NAME HEX | owner ID | menu COLOUR X Y | dialog COLOUR X Y
-          | tool COLOUR X Y | close | quit
+          | process 0 | machine HEX | property NAME HEX | owner ID | menu COLOUR X Y
+          | dialog COLOUR X Y | tool COLOUR X Y | close | quit
 A menu is a window that no window manager touches, without a word about whose it is. A dialog is
 transient for the window, a tool window for all windows of its group. All three are closed by close.
 A class may be bytes in hexadecimal digits, as in hex:c3bc00.
 After each it prints a line, once the X server has done it. The first line is the window's ID.
 """
+import os
 import re
 import sys
 
@@ -95,6 +96,12 @@ def do(verb, *words):
     elif verb == "close":
         while more:
             more.pop().destroy()
+    elif verb == "process":
+        window.change_property(
+            screen.intern_atom("_NET_WM_PID"), Xatom.CARDINAL, 32, [os.getpid()])
+    elif verb == "machine":
+        window.change_property(
+            Xatom.WM_CLIENT_MACHINE, Xatom.STRING, 8, bytes.fromhex(words[0]))
     elif verb == "mark":
         window.change_property(MARK, Xatom.CARDINAL, 32, [1])
     elif verb == "unmark":

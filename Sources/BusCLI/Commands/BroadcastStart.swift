@@ -141,7 +141,7 @@ struct BroadcastStart: ParsableCommand {
     if picked == ExtensionManifest.whipID, let address = ExtensionRegistry(group).whipAddress {
       terminal.report("to \(LoggedText.address("whip:" + address)), the setting whipURL")
     }
-    var request = try request(picked)
+    var request = try request(picked, of: sourceWithWindowID(source, stop: signals.stop))
     request.credentials = try openedStore(controller, picked)
     guard let started = try start(request, controller, stop: signals.stop) else {
       throw try cancelled(controller, signals)
@@ -222,7 +222,7 @@ struct BroadcastStart: ParsableCommand {
     return signals.isInterrupted ? Interrupted() : AlreadyReported()
   }
 
-  private func request(_ picked: String) throws -> BroadcastRequest {
+  private func request(_ picked: String, of source: String) throws -> BroadcastRequest {
     var request = BroadcastRequest(extensionID: picked, source: source)
     request.streams = try streams()
     request.capture = try capture.settings()

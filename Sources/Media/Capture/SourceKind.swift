@@ -66,11 +66,8 @@ extension SourceKind {
   }
 
   static let window = SourceKind(
-    "window:ID", "One X11 window", needs: .display
-  ) { argument throws(SourceSpecificationError) in
-    guard let argument, let id = windowID(argument) else { throw .badWindow(argument ?? "") }
-    return .window(id)
-  }
+    "window:ID|TITLE|PROGRAM|pick", "One X11 window", needs: .display
+  ) { argument throws(SourceSpecificationError) in .window(try WindowSelector(argument ?? "")) }
 
   static let test = SourceKind(
     "test[:PATTERN]", "Test pattern: bars, gradient, noise or flash", needs: .nothing
@@ -138,11 +135,5 @@ extension SourceKind {
       throw .badFrequency(argument ?? "")
     }
     return Tone(hertz: hertz, rhythm: rhythm)
-  }
-
-  /// Parses `0x2a00007`, as `xwininfo` shows it, or the same number in decimal digits.
-  private static func windowID(_ text: String) -> UInt32? {
-    let id = text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
-    return id == 0 ? nil : id
   }
 }

@@ -4,8 +4,8 @@ import Sound
 public enum SourceSpecification: Hashable, Sendable {
   /// An X11 screen; nil for the display that `DISPLAY` names.
   case screen(display: String?)
-  /// A window of the display that `DISPLAY` names, by its X id.
-  case window(UInt32)
+  /// A window of the display that `DISPLAY` names.
+  case window(WindowSelector)
   case test(TestPatternStyle)
   /// Any file or address that GStreamer can decode.
   case file(path: String)
@@ -86,8 +86,7 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
       "“\(text)” is not a frequency; give \(Int(Tone.frequencies.lowerBound)) to "
         + "\(Int(Tone.frequencies.upperBound)) Hz, such as tone:1000"
     case .badWindow(let text):
-      "“\(text)” is not a window ID; click on a window after `xwininfo` to see its ID, such as "
-        + "window:0x2a00007"
+      "“\(text)” is not a window ID; `framebus windows` lists the IDs, such as window:0x2a00007"
     case .notBuilt(let kind):
       "this version has no source “\(kind)”; sources are \(SourceSpecification.summary)"
     }

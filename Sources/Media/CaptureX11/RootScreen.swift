@@ -141,7 +141,7 @@
 
     /// Xwayland names itself: by an extension since version 23.1, by its outputs before. Asked of
     /// the server, not of the environment: an ssh session into a Wayland desktop sees black too.
-    private static func isXwayland(_ connection: XConnection) throws(ScreenError) -> Bool {
+    static func isXwayland(_ connection: XConnection) throws(ScreenError) -> Bool {
       if try connection.firstEvent(of: "XWAYLAND") != nil { return true }
       guard try connection.firstEvent(of: "RANDR") != nil else { return false }
       let cookie = unsafe xcb_randr_get_screen_resources_current(

@@ -2,7 +2,6 @@
   import Capture
   import FrameBus
   import Platform
-  import Synchronization
 
   /// The screen or window to capture, the region, and the method.
   public struct ScreenOptions: Hashable, Sendable {
@@ -85,7 +84,7 @@
     private static func connect(
       _ options: ScreenOptions, _ session: CaptureSession
     ) throws(ScreenError) -> RootScreen? {
-      let connecting = Connecting()
+      let connecting = Connecting<RootScreen>()
       do {
         try startThread(named: "x11 connect") {
           connecting.finish(
@@ -162,28 +161,6 @@
           planes: [Plane(offset: 0, stride: area.width * 4)],
           byteCount: area.width * area.height * 4, frameRate: options.rate, colorSpace: .sRGB)
       } catch { throw .publishing(.format(error)) }
-    }
-  }
-
-  /// A connection that is being made, for as long as somebody waits for it.
-  private final class Connecting: Sendable {
-    private let result = Mutex<Result<RootScreen, ScreenError>?>(nil)
-    private let isDone = PrivateFutexWord()
-
-    func finish(_ outcome: Result<RootScreen, ScreenError>) {
-      result.withLock { $0 = outcome }
-      isDone.store(1)
-      isDone.wakeAll()
-    }
-
-    /// - Returns: nil if the deadline passed, or the signal was raised, before there was a result.
-    func wait(until deadline: Deadline, stop: StopSignal) -> Result<RootScreen, ScreenError>? {
-      while isDone.load() == 0, !deadline.isPast, !stop.isRaised {
-        // SAFETY: watches only words of this process.
-        unsafe sleepOnFutexes(
-          shared: nil, expecting: 0, privates: (isDone, 0), stop.word, until: deadline)
-      }
-      return result.withLock { $0 }
     }
   }
 #endif

@@ -15,6 +15,8 @@
     private(set) var outline: XWindow.Outline?
     /// What the window covers of its parent from now on, where the event tells of that.
     private(set) var area: PixelRect?
+    /// The number of the key or button that was pressed or released.
+    private(set) var detail: UInt8 = 0
     /// More came than are kept: anything may have changed.
     private(set) var isOverflow = false
 
@@ -37,6 +39,10 @@
         unsafe UnsafeRawPointer(event).load(fromByteOffset: index * 4, as: UInt32.self)
       }
       switch Int32(type) {
+      case XCB_KEY_PRESS, XCB_BUTTON_PRESS, XCB_BUTTON_RELEASE:
+        detail = unsafe event.pointee.pad0
+        // What lies under the pointer in the window that gets the event.
+        window = word(4) == 0 ? nil : XWindow(word(4))
       case XCB_PROPERTY_NOTIFY:
         window = XWindow(word(1))
         atom = word(2)

@@ -23,6 +23,13 @@
 
     var value: Value { unsafe pointer.pointee }
 
+    /// What follows the first 32 bytes, copied.
+    var rest: [UInt8] {
+      // SAFETY: the reply has as many bytes, and they are copied while it lives.
+      unsafe Array(
+        UnsafeRawBufferPointer(start: UnsafeRawPointer(pointer) + 32, count: byteCount - 32))
+    }
+
     /// A list in the reply, at the place and with the count that libxcb says.
     /// SAFETY: used as long as this value lives.
     /// - Throws: ``ScreenError/malformed(request:)`` if it does not lie in the reply.

@@ -10,6 +10,8 @@
     /// Bits that a pixel of a depth takes in an image.
     var bitsPerPixel: [UInt8: UInt8] = [:]
     var screens: [Screen] = []
+    /// The first and the last number that a key has.
+    var keycodes: ClosedRange<UInt8>
 
     struct Screen: Hashable, Sendable {
       var root: UInt32
@@ -37,7 +39,11 @@
       let screenCount = try parser.integer(UInt8.self)
       let formatCount = try parser.integer(UInt8.self)
       isLittleEndian = try parser.integer(UInt8.self) == 0
-      try parser.skip(9)
+      try parser.skip(3)
+      let firstKey = try parser.integer(UInt8.self)
+      let lastKey = try parser.integer(UInt8.self)
+      keycodes = firstKey...max(firstKey, lastKey)
+      try parser.skip(4)
       guard idMask.nonzeroBitCount >= 18, longestRequest >= 4096 else { throw .wrong }
       try parser.skip((Int(vendorBytes) + 3) / 4 * 4)
       for _ in 0..<formatCount {

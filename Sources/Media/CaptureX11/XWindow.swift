@@ -31,11 +31,14 @@
       Question(unsafe xcb_query_tree(connection.pointer, id).sequence)
     }
 
-    /// No more than 1024 bytes are asked for.
-    func askProperty(_ atom: xcb_atom_t, _ connection: XConnection) -> Question {
+    /// - Parameter longest: the bytes that are asked for.
+    func askProperty(
+      _ atom: xcb_atom_t, longest: Int = 1024, _ connection: XConnection
+    ) -> Question {
       Question(
         unsafe xcb_get_property(
-          connection.pointer, 0, id, atom, XCB_GET_PROPERTY_TYPE_ANY.rawValue, 0, 256
+          connection.pointer, 0, id, atom, XCB_GET_PROPERTY_TYPE_ANY.rawValue, 0,
+          UInt32(longest / 4)
         ).sequence)
     }
 
@@ -142,11 +145,11 @@
       try Self.geometry(askGeometry(connection), connection)
     }
 
-    private func askGeometry(_ connection: XConnection) -> Question {
+    func askGeometry(_ connection: XConnection) -> Question {
       Question(unsafe xcb_get_geometry(connection.pointer, id).sequence)
     }
 
-    private static func geometry(
+    static func geometry(
       _ question: Question, _ connection: XConnection
     ) throws(ScreenError) -> xcb_get_geometry_reply_t? {
       try ifThere { () throws(ScreenError) in
@@ -204,12 +207,13 @@
         place: askOrigin(on: target, connection))
     }
 
-    private func askOrigin(on target: XWindow, _ connection: XConnection) -> Question {
+    func askOrigin(on target: XWindow, _ connection: XConnection) -> Question {
       Question(
         unsafe xcb_translate_coordinates(connection.pointer, id, target.id, 0, 0).sequence)
     }
 
-    private static func origin(
+    /// Where it begins, without its border, on the window of the question; nil if it is gone.
+    static func origin(
       _ question: Question, _ connection: XConnection
     ) throws(ScreenError) -> (x: Int, y: Int)? {
       try ifThere { () throws(ScreenError) in

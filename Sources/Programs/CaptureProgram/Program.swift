@@ -6,21 +6,33 @@ import FrameBus
 
 /// The program `framebus-capture`: captures one source that needs no codec, in its own process. It
 /// refuses to load GStreamer, and leaves sources that need it to `framebus-capture-gstreamer`.
+///
+/// It also lists what can be captured, because it has the connection to the display.
 @main struct CaptureProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-capture",
-    abstract: "Publish a screen, a test pattern, a tone or raw video.")
+    abstract: "Publish a screen, a test pattern, a tone or raw video.",
+    subcommands: [CaptureSource.self, ListWindows.self, ListScreens.self],
+    defaultSubcommand: CaptureSource.self)
+
+  static func main() { runProgram(CaptureProgram.self) }
+}
+
+/// `framebus-capture SOURCE`.
+struct CaptureSource: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "source", abstract: "Publish a source (default).")
 
   @OptionGroup var capture: CaptureOptions
   @OptionGroup var global: GlobalOptions
-
-  static func main() { runProgram(CaptureProgram.self) }
 
   func run() throws {
     let specification = try capture.specification()
     if specification.kind.usesGStreamer {
       try executeProgram(named: specification.kind.program, arguments)
     }
+    // Before the run begins, because its user may have to click first.
+    let window = try chosenWindow(specification)
     let role = try CaptureRole(capture, global)
     let settings = try capture.settings()
     let rate = settings.frameRate ?? FrameRate(30)
@@ -33,13 +45,20 @@ import FrameBus
           orientation: settings.orientation ?? .up))
     case .y4m(let path): try role.run(Y4MSource(path: path, rate: settings.frameRate))
     case .screen(let display): try role.run(screen(display, rate: rate, role))
-    case .window(let id): try role.run(screen(nil, window: id, rate: rate, role))
+    case .window: try role.run(screen(nil, window: window, rate: rate, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
     case .file, .pipeline, .pulse: break
     }
   }
 
   #if Media
+    /// - Returns: the ID of the window that the source names; nil for another source.
+    private func chosenWindow(_ source: SourceSpecification) throws -> UInt32? {
+      guard case .window(let selector) = source else { return nil }
+      if case .id(let id) = selector { return id }
+      return try X11Display().window(selector) { global.terminal.reportPick() }.id
+    }
+
     private func screen(
       _ display: String?, window: UInt32? = nil, rate: FrameRate, _ role: CaptureRole
     ) throws -> ScreenSource {
@@ -63,6 +82,8 @@ import FrameBus
       return ScreenSource(options)
     }
   #else
+    private func chosenWindow(_ source: SourceSpecification) throws -> UInt32? { nil }
+
     private func screen(
       _ display: String?, window: UInt32? = nil, rate: FrameRate, _ role: CaptureRole
     ) throws -> TestSource {

@@ -11,6 +11,8 @@ public func executeProgram(named name: String, _ arguments: [String]) throws -> 
 public struct MissingProgram: Error, Hashable, Sendable, CustomStringConvertible {
   public let name: String
 
+  package init(name: String) { self.name = name }
+
   public var description: String {
     "the program \(name) is neither beside this one nor in ../libexec/framebus; "
       + "install it, or build it with `swift build --product \(name)`"

@@ -30,6 +30,14 @@ struct ScreenWorld {
     try capture(arguments, window: nil, environment: environment)
   }
 
+  /// Starts it on a window that has still to be chosen.
+  func capture(source: String, _ arguments: String...) throws -> RunningProgram {
+    try RunningProgram(
+      "framebus-capture",
+      [source, "--root", root.path, "--group", "org.example.test"] + arguments,
+      environment: screen.environment)
+  }
+
   /// Starts it on a window; nil for the whole screen.
   func capture(
     _ arguments: [String], window: ShownWindow?, environment: [String: String?] = [:]
@@ -111,6 +119,56 @@ struct ScreenWorld {
       print(hex(window.id), end="")
       """
     return try output(of: "/usr/bin/python3", ["-c", script])
+  }
+
+  /// Clicks as a user does (XTEST).
+  func click(x: Int, y: Int, button: Int = 1) throws {
+    try performInput(
+      """
+      xtest.fake_input(d, X.MotionNotify, x=\(x), y=\(y))
+      xtest.fake_input(d, X.ButtonPress, \(button))
+      xtest.fake_input(d, X.ButtonRelease, \(button))
+      """)
+  }
+
+  /// Presses and releases a key, such as `Escape`.
+  func press(_ key: String) throws {
+    try performInput(
+      """
+      key = d.keysym_to_keycode(XK.string_to_keysym("\(key)"))
+      xtest.fake_input(d, X.KeyPress, key)
+      xtest.fake_input(d, X.KeyRelease, key)
+      """)
+  }
+
+  private func performInput(_ steps: String) throws {
+    let script = """
+      from Xlib import X, XK, display
+      from Xlib.ext import xtest
+      d = display.Display("\(screen.display)")
+      \(steps)
+      d.sync()
+      """
+    try output(of: "/usr/bin/python3", ["-c", script])
+  }
+
+  /// Where a window lies on the screen, and the window manager's frame around it.
+  func frame(of window: ShownWindow) throws -> (y: Int, clientX: Int, clientY: Int) {
+    let script = """
+      from Xlib import display
+      d = display.Display("\(screen.display)")
+      root = d.screen().root
+      window = d.create_resource_object("window", \(window.id))
+      place = root.translate_coords(window, 0, 0)
+      frame = window
+      while frame.query_tree().parent != root:
+        frame = frame.query_tree().parent
+      print(frame.get_geometry().y, place.x, place.y)
+      """
+    let words = try output(of: "/usr/bin/python3", ["-c", script])
+      .split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    guard words.count == 3 else { throw HarnessError("no place of \(window.id): \(words)") }
+    return (words[0], words[1], words[2])
   }
 
   func movePointer(x: Int, y: Int) throws {

@@ -1,0 +1,150 @@
+import ArgumentParser
+import Capture
+import CaptureX11
+import CommandLineSupport
+import FrameBus
+
+/// `framebus windows [WINDOW]`.
+struct ListWindows: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "windows", abstract: "List the windows that can be captured.")
+
+  @OptionGroup var choice: WindowOptions
+  @OptionGroup var global: GlobalOptions
+
+  #if Media
+    func run() throws {
+      let terminal = global.terminal
+      let display = try X11Display()
+      let windows =
+        if let selector = try choice.selector() {
+          [try display.window(selector) { terminal.reportPick() }]
+        } else {
+          try display.windows()
+        }
+      if try display.belongsToWayland() {
+        terminal.report("this is a Wayland session: only the windows of X11 programs are listed")
+      }
+      if global.json { return try terminal.printJSON(windows.map(WindowReport.init)) }
+      if windows.isEmpty { return terminal.report("the X display \(display.name) has no windows") }
+      var table = TextTable(["title", "program", "process", "size", "state", "source"])
+      for window in windows.map(WindowReport.init) { table.add(window.cells) }
+      for line in table.lines { try terminal.print(line) }
+    }
+  #else
+    func run() throws { throw NoMedia(source: "window") }
+  #endif
+}
+
+/// `framebus screens`.
+struct ListScreens: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "screens", abstract: "List the screens that can be captured.")
+
+  @OptionGroup var global: GlobalOptions
+
+  #if Media
+    func run() throws {
+      let screens = try X11Display().screens().map(ScreenReport.init)
+      if global.json { return try global.terminal.printJSON(screens) }
+      var table = TextTable(["name", "size", "rate", "state", "source"])
+      for screen in screens { table.add(screen.cells) }
+      for line in table.lines { try global.terminal.print(line) }
+    }
+  #else
+    func run() throws { throw NoMedia(source: "screen") }
+  #endif
+}
+
+#if Media
+  extension Terminal {
+    /// Tells the user to click on a window.
+    func reportPick() {
+      report("click on the window to capture; Escape or a right click cancels")
+    }
+  }
+
+  /// A window as JSON. The names are a contract.
+  private struct WindowReport: Encodable {
+    let id: String
+    /// As `framebus capture` takes it.
+    let source: String
+    let title: String
+    let program: String
+    /// The program's own name, where it differs from that of its kind.
+    let instance: String
+    let pid: Int32?
+    let process: String?
+    let x: Int
+    let y: Int
+    let width: Int
+    let height: Int
+    let isShown: Bool
+    let isFront: Bool
+
+    private enum CodingKeys: CodingKey {
+      case id, source, title, program, instance, pid, process, x, y, width, height, isShown, isFront
+    }
+
+    private let cellTitle: String
+
+    init(_ window: ListedWindow) {
+      id = "\(WindowSelector.id(window.id))"
+      source = "window:\(id)"
+      title = window.title
+      cellTitle = window.shortTitle
+      program = window.programs.last ?? ""
+      instance = window.programs.first ?? ""
+      pid = window.processID
+      process = window.process
+      x = window.area.x
+      y = window.area.y
+      width = window.area.width
+      height = window.area.height
+      isShown = window.isShown
+      isFront = window.isFront
+    }
+
+    var cells: [String] {
+      [
+        cellTitle, program, pid.map { "\(process ?? "") \($0)" } ?? "",
+        "\(width)x\(height)+\(x)+\(y)", isFront ? "front" : isShown ? "shown" : "hidden", source,
+      ].map(\.plain)
+    }
+  }
+
+  /// A monitor as JSON. The names are a contract.
+  private struct ScreenReport: Encodable {
+    /// As `framebus capture` takes it.
+    let source: String
+    /// As its option `--size` takes it; nil for the whole source.
+    let size: String?
+    let name: String
+    let x: Int
+    let y: Int
+    let width: Int
+    let height: Int
+    let refreshHz: Double?
+    let isPrimary: Bool
+
+    init(_ screen: ListedScreen) {
+      let area = screen.area
+      source = screen.source
+      size = screen.isPart ? "\(area.width)x\(area.height)+\(area.x)+\(area.y)" : nil
+      name = screen.name
+      x = area.x
+      y = area.y
+      width = area.width
+      height = area.height
+      refreshHz = screen.refreshHz.map { ($0 * 100).rounded() / 100 }
+      isPrimary = screen.isPrimary
+    }
+
+    var cells: [String] {
+      [
+        name, "\(width)x\(height)+\(x)+\(y)", refreshHz.map { "\($0.text(places: 2)) Hz" } ?? "",
+        isPrimary ? "primary" : "", source + (size.map { " --size \($0)" } ?? ""),
+      ].map(\.plain)
+    }
+  }
+#endif
