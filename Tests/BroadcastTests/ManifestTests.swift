@@ -83,6 +83,52 @@ import Testing
     }
   }
 
+  /// A malformed value of each key that the page lists.
+  private static let malformed = [
+    "version": "version = 2", "id": #"id = "../x""#, "executable": #"executable = "bin/uploader""#,
+    "arguments": "arguments = [\(Array(repeating: "\"x\"", count: 65).joined(separator: ","))]",
+    "samples": #"samples = ["smell"]"#, "credentials": #"credentials = ["whip"]"#,
+    "memory-limit-mb": "memory-limit-mb = 0", "reads": #"reads = ["lib"]"#,
+    "writes": #"writes = ["out"]"#, "format": "format = 7",
+    "format.width": "[format]\nwidth = 1280", "format.height": "[format]\nheight = 720",
+    "format.fps": "[format]\nfps = 1001", "application": #"application = ["bin/open"]"#,
+    "capture": "capture = 7", "capture.protect": "[capture]\nprotect = 7",
+    "capture.orientation": "[capture]\norientation = 9",
+    "capture.cursor": "[capture]\ncursor = 0", "capture.isolate": "[capture]\nisolate = 0",
+    "capture.force": "[capture]\nforce = 0", "capture.backend": "[capture]\nbackend = \"mail\"",
+    "capture.silence": "[capture]\nsilence = -1",
+    "capture.while-saver": "[capture]\nwhile-saver = \"never\"",
+  ]
+
+  @Test func pageListsEachKeyWithItsError() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let page = try String(
+      contentsOf: root.appending(path: "docs/design/extension-manifest.md"), encoding: .utf8)
+    let rows = page.split(separator: "\n").drop { $0 != "## Keys" }
+      .prefix { $0 != "## NSExtension" }.filter { $0.hasPrefix("| `") }
+    var listed: [String] = []
+    for row in rows {
+      let cells = row.split(separator: "|")
+      let keys = cells[0].split(separator: "`").filter { $0.contains(where: \.isLetter) }
+      listed += keys.map(String.init)
+      for key in keys.map(String.init) {
+        let line = try #require(Self.malformed[key], "\(key)")
+        let required = ["version = 1", #"id = "a""#, #"executable = "a""#]
+          .filter { !$0.hasPrefix("\(key) ") }
+        let text = (required + [line]).joined(separator: "\n")
+        let error = #expect(throws: ExtensionManifestError.self) {
+          try ExtensionManifest(parsing: Array(text.utf8))
+        }
+        #expect(row.contains("“\(error?.reason ?? "")”"), "\(error?.reason ?? "") of \(key)")
+      }
+    }
+    let formatKeys = ExtensionManifest.formatKeys.map { "format.\($0)" }
+    let captureKeys = CaptureSettings.manifestKeys.map { "capture.\($0)" }
+    #expect(Set(listed) == Set(ExtensionManifest.keys + formatKeys + captureKeys))
+    #expect(listed.count == Set(listed).count)
+  }
+
   private func setMode(_ mode: Int, of path: String) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
   }

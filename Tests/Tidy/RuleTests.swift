@@ -255,4 +255,29 @@ import Testing
     #expect(WordRules.checkPhrases(swift("// It is no longer there.\n")).isEmpty)
     #expect(WordRules.checkPhrases(swift("// swish, wishbone\n")).isEmpty)
   }
+
+  @Test func aNameThatSourcesDoNotDeclareIsFound() {
+    let sources = swift(
+      """
+      public struct Sample {
+        public var time: Int
+      }
+      open class Handler {
+        open func take(_ sample: Sample) {}
+      }
+      public enum Ending {
+        case ended, failed(String)
+      }
+      struct Hidden {}
+      """)
+    func findings(_ cell: String) -> [String] {
+      NamesRule([sources])
+        .check(SourceFile(path: "docs/design/x-names.md", text: "| `Other` | \(cell) | why |"))
+        .map(\.message)
+    }
+    #expect(findings("`Sample.time`, `Handler.take(_:)`, `Ending.failed(_:)`, `x-y`").isEmpty)
+    #expect(findings("`framebus top`, `take`, `SO_PEERCRED`, –").isEmpty)
+    #expect(findings("`Hidden`").count == 1)
+    #expect(findings("`Sample.gone`, `Gone`").count == 2)
+  }
 }

@@ -89,6 +89,16 @@ import Testing
     }
   }
 
+  @Test func thePagesOfNamesNameDeclarationsThatExist() {
+    let rule = NamesRule(files.filter { $0.isSwift && $0.path.hasPrefix("Sources/") })
+    let pages = files.filter {
+      $0.path.hasPrefix("docs/design/")
+        && ($0.path.hasSuffix("-names.md") || $0.path.hasSuffix("/extension-manifest.md"))
+    }
+    #expect(pages.count == 4)
+    expectNone(pages.flatMap(rule.check))
+  }
+
   @Test func decisionsAreListed() throws {
     let pages = files.filter {
       $0.path.hasPrefix("docs/decisions/") && !$0.path.hasSuffix("README.md")

@@ -10,9 +10,11 @@ extension CaptureSettings {
     .orientation, .cursor, .isolate, .backend, .force, .silence, .whileSaver,
   ]
 
+  static let manifestKeys = ["protect"] + preferred.map(\.rawValue)
+
   init(_ table: ManifestTable) throws(ExtensionManifestError) {
     self.init()
-    try table.refuseUnknown(["protect"] + Self.preferred.map(\.rawValue))
+    try table.refuseUnknown(Self.manifestKeys)
     if let texts = try table.strings("protect") {
       do throws(CaptureOptionError) { protection = .on(try WindowRule.list(texts)) } catch {
         throw table.error("protect", "\(error)")

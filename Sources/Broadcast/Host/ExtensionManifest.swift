@@ -32,6 +32,12 @@ public struct ExtensionManifest: Hashable, Sendable {
   /// Larger files are refused without being read.
   static let maximumBytes = 16384
   static let maximumArgumentCount = 64
+  /// All keys of a manifest, and those of its tables (docs/design/extension-manifest.md).
+  static let keys = [
+    "version", "id", "executable", "arguments", "samples", "credentials", "memory-limit-mb",
+    "reads", "writes", "application", "format", "capture",
+  ]
+  static let formatKeys = ["width", "height", "fps"]
 
   /// 1…48 bytes of `a–z`, `0–9`, `.`, `-` and `_`, beginning with a letter or digit.
   public let id: String
@@ -81,10 +87,7 @@ extension ExtensionManifest {
       throw ExtensionManifestError(line: error.line, reason: error.reason)
     }
     let table = ManifestTable(root, name: "the manifest")
-    try table.refuseUnknown([
-      "version", "id", "executable", "arguments", "samples", "credentials", "memory-limit-mb",
-      "reads", "writes", "application", "format", "capture",
-    ])
+    try table.refuseUnknown(Self.keys)
     let version = try table.integer("version", in: 1...Int.max)
     if version != Self.version {
       throw table.error(
@@ -213,7 +216,7 @@ extension ExtensionManifest {
   private static func format(
     _ table: ManifestTable
   ) throws(ExtensionManifestError) -> PreferredFormat {
-    try table.refuseUnknown(["width", "height", "fps"])
+    try table.refuseUnknown(Self.formatKeys)
     let sides = 1...FrameFormat.maximumSide
     let format = PreferredFormat(
       width: try table.integer("width", in: sides), height: try table.integer("height", in: sides),
