@@ -48,6 +48,7 @@ func module(
     name: name, dependencies: dependencies, path: "Sources/\(family.rawValue)\(name)",
     resources: resources, swiftSettings: strict)
 }
+func library(_ name: String) -> Product { .library(name: name, targets: [name]) }
 /// A program of the product.
 func program(
   _ name: String, in family: Family = .programs, _ dependencies: [Target.Dependency]
@@ -97,12 +98,9 @@ let package = Package(
         "FrameBus", "AppGroup", "CredentialStore", "GroupSemaphores", "NotifyCenter",
         "SharedDefaults", "SharedLog",
       ]),
-    .library(name: "Broadcast", targets: ["Broadcast"]),
-    .library(name: "DarwinNotifications", targets: ["DarwinNotifications"]),
-    .library(name: "DarwinKeychain", targets: ["DarwinKeychain"]),
-    .library(name: "FoundationDefaults", targets: ["FoundationDefaults"]),
-    .library(name: "SharedLogHandler", targets: ["SharedLogHandler"]),
-    .library(name: "LogSinks", targets: ["LogSinks"]),
+    library("Broadcast"), library("DarwinNotifications"), library("DarwinKeychain"),
+    library("FoundationDefaults"), library("SharedLogHandler"), library("LogSinks"),
+    .library(name: "ScreenRecorder", targets: ["ScreenRecorder", "Capture"]),
     .executable(name: "framebus", targets: ["BusCLI"]),
     .executable(name: "framebus-capture", targets: ["CaptureProgram"]),
     .executable(name: "framebus-capture-gstreamer", targets: ["CaptureGStreamerProgram"]),
@@ -210,6 +208,8 @@ let package = Package(
     module(
       "CaptureGStreamer", in: .media,
       ["Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem")]),
+    module(
+      "ScreenRecorder", in: .media, ["AppGroup", "Capture", "CaptureX11", "FrameBus", "Platform"]),
     module("Recording", in: .media, ["AppGroup", "FrameBus", "Platform"]),
     module("Sound", in: .media, ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
     module("Upload", in: .media, ["AppGroup", "FrameBus", "Platform", "Sound"]),
@@ -472,7 +472,7 @@ let package = Package(
       "CaptureX11Tests", in: .media,
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
-        "BusCLI", "CaptureProgram",
+        "BusCLI", "CaptureProgram", "ScreenRecorder",
       ]),
     tests(
       "CaptureGStreamerTests", in: .media,

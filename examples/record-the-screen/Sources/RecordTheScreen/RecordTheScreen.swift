@@ -1,0 +1,21 @@
+import AppGroup
+import FrameBus
+import ScreenRecorder
+
+@main struct RecordTheScreen {
+  static func main() {
+    do { try record() } catch { print("error: \(error)") }
+  }
+
+  static func record() throws {
+    let recorder = ScreenRecorder(in: try AppGroup.open(.local), stream: try StreamName("recorder"))
+    var options = ScreenRecorder.Options()
+    options.protected = ["KeePassXC"]
+    try recorder.startCapture(options) { frame in
+      let sum = frame.withUnsafeBytes { $0.reduce(0) { $0 &+ UInt64($1) } }
+      print("frame \(frame.sequence), \(frame.format.width)×\(frame.format.height): \(sum)")
+      if frame.sequence.rawValue >= 100 { recorder.stopCapture() }
+    }
+    try recorder.waitUntilEnded()
+  }
+}
