@@ -86,6 +86,7 @@ import Testing
   /// A malformed value of each key that the page lists.
   private static let malformed = [
     "version": "version = 2", "id": #"id = "../x""#, "executable": #"executable = "bin/uploader""#,
+    "display-name": #"display-name = "a\tb""#, "icon": #"icon = "icon.png""#,
     "arguments": "arguments = [\(Array(repeating: "\"x\"", count: 65).joined(separator: ","))]",
     "samples": #"samples = ["smell"]"#, "credentials": #"credentials = ["whip"]"#,
     "memory-limit-mb": "memory-limit-mb = 0", "reads": #"reads = ["lib"]"#,

@@ -32,10 +32,11 @@ public struct ExtensionManifest: Hashable, Sendable {
   /// Larger files are refused without being read.
   static let maximumBytes = 16384
   static let maximumArgumentCount = 64
+  static let maximumNameLength = 64
   /// All keys of a manifest, and those of its tables (docs/design/extension-manifest.md).
   static let keys = [
-    "version", "id", "executable", "arguments", "samples", "credentials", "memory-limit-mb",
-    "reads", "writes", "application", "format", "capture",
+    "version", "id", "executable", "display-name", "icon", "arguments", "samples", "credentials",
+    "memory-limit-mb", "reads", "writes", "application", "format", "capture",
   ]
   static let formatKeys = ["width", "height", "fps"]
 
@@ -43,6 +44,10 @@ public struct ExtensionManifest: Hashable, Sendable {
   public let id: String
   /// An absolute path, or the name of a program beside `framebus` or in PATH.
   public let executable: String
+  /// The name that a picker shows; nil for the ID. At most 64 characters, in one line.
+  public var displayName: String?
+  /// The absolute path of a picture that a picker may show.
+  public var icon: String?
   public var arguments: [String] = []
   /// Pictures first.
   public var samples: [SampleBufferType] = [.video]
@@ -109,6 +114,18 @@ extension ExtensionManifest {
     }
     try Self.requireProgram(executable, "executable", table)
     self.init(id: id, executable: executable)
+    displayName = try table.string("display-name")
+    if let name = displayName, name.isEmpty || name.count > Self.maximumNameLength || !name.isPlain
+    {
+      throw table.error(
+        "display-name",
+        "display-name has 1 to \(Self.maximumNameLength) characters in one line, without control"
+          + " characters")
+    }
+    icon = try table.string("icon")
+    if let icon, !icon.hasPrefix("/") {
+      throw table.error("icon", "\(icon.plain) is not an absolute path; icon is one")
+    }
     arguments = try table.strings("arguments") ?? []
     if arguments.count > Self.maximumArgumentCount {
       throw table.error("arguments", "there are more than \(Self.maximumArgumentCount) arguments")
@@ -245,6 +262,8 @@ extension ExtensionManifest {
 
       """
     if !application.isEmpty { text += "application = \(list(application))\n" }
+    if let displayName { text += "display-name = \"\(Self.escaped(displayName))\"\n" }
+    if let icon { text += "icon = \"\(Self.escaped(icon))\"\n" }
     if let memoryLimitBytes { text += "memory-limit-mb = \(memoryLimitBytes >> 20)\n" }
     let fields = [
       ("width", format.width), ("height", format.height), ("fps", format.framesPerSecond),

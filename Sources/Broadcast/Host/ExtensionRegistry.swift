@@ -7,7 +7,7 @@ import SharedDefaults
 public struct ExtensionRegistry: Sendable {
   private static let directoryName = "extensions"
   private static let suffix = ".toml"
-  private let group: AppGroup
+  let group: AppGroup
 
   public init(_ group: AppGroup) { self.group = group }
 

@@ -10,7 +10,7 @@ struct BroadcastCommand: ParsableCommand {
     commandName: "broadcast",
     abstract: "Broadcast a captured source to an extension.",
     subcommands: [
-      BroadcastStart.self, BroadcastStop.self, BroadcastPauseCommand.self,
+      BroadcastStart.self, BroadcastPick.self, BroadcastStop.self, BroadcastPauseCommand.self,
       BroadcastResume.self, BroadcastAnnotate.self, BroadcastSound.self,
       BroadcastStatusCommand.self,
     ])

@@ -117,8 +117,10 @@ struct ExtensionRemove: ParsableCommand {
 }
 
 /// An extension as JSON.
-private struct ExtensionReport: Encodable {
+struct ExtensionReport: Encodable {
   let id: String
+  private(set) var displayName: String?
+  private(set) var icon: String?
   var executable: String?
   var arguments: [String]?
   var samples: [String]?
@@ -140,6 +142,8 @@ private struct ExtensionReport: Encodable {
 
   init(_ manifest: ExtensionManifest) {
     id = manifest.id
+    displayName = manifest.displayName
+    icon = manifest.icon
     executable = manifest.executable
     arguments = manifest.arguments
     samples = manifest.samples.map(\.rawValue)
