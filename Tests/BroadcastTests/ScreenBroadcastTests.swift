@@ -98,7 +98,8 @@ import Testing
     try withWatchdog {
       let session = try scene.start()
       try scene.waitForTrace(["started 1", "video"])
-      try screen.show("xset", ["s", "activate"]).finish()
+      let saver = try screen.show("/usr/bin/python3", [tool("screen_saver.py"), "show"])
+      try saver.waitForOutput("on")
       try scene.waitForTrace(["started 1", "video", "paused unavailable"])
       try scene.kill(.extension)
       let paused = ["started 1", "video", "paused unavailable", "started 2", "paused unavailable"]
@@ -106,6 +107,7 @@ import Testing
       try screen.show("xset", ["s", "reset"]).finish()
       try scene.waitForTrace(paused + ["resumed", "video"])
       #expect(try scene.finish(session) == .finished)
+      withExtendedLifetime(saver) {}
     }
   }
 

@@ -20,7 +20,7 @@ import Testing
     try RunningProgram(
       "framebus",
       [
-        "broadcast", "start", "--source", source, BroadcastScene.extensionID, "--root",
+        "broadcast", "start", "--yes", "--source", source, BroadcastScene.extensionID, "--root",
         scene.root.path, "--group", "\(scene.group.id)",
       ], environment: screen.environment)
   }

@@ -65,7 +65,8 @@ import Testing
     #expect(gone.status == .exited(1))
     #expect(
       gone.errors
-        == "error: studio has no setting sizes; see `framebus defaults read studio`\n")
+        == "error: studio has no setting sizes; see `framebus defaults read studio --root "
+        + "\(root.path) --group a.b`\n")
     #expect(try framebus("defaults", "remove", "studio", "sizes").status == .exited(1))
     try #require(framebus("defaults", "remove", "studio").status.isSuccess)
     for verb in ["read", "remove", "export"] {
@@ -91,7 +92,7 @@ import Testing
     #expect(
       result.errors == """
         error: whipBearer looks like a secret, and every member of the group can read a suite; \
-        seal it with `framebus credential set studio whipBearer --group a.b`
+        seal it with `framebus credential set studio whipBearer --group a.b --root \(root.path)`
 
         """)
     #expect(try run("grep", ["-r", "hunter2", root.path]).status == .exited(1))

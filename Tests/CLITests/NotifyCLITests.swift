@@ -114,7 +114,10 @@ import Testing
   @Test func listShowsCountsLastPosterAndObservers() throws {
     let empty = try framebus("notify", "list")
     #expect(empty.output == "")
-    #expect(empty.errors == "no notification; `framebus notify post NAME` posts one\n")
+    #expect(
+      empty.errors
+        == "no notification; `framebus notify post NAME --root \(root.path) --group a.b`"
+        + " posts one\n")
     let watch = try watch("b")
     try framebus("notify", "post", "a", "--repeat", "3").requireSuccess()
     let all = try #require(try object(framebus("notify", "list", "--json")) as? [[String: Any]])

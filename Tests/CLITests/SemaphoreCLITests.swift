@@ -52,7 +52,7 @@ import Testing
     let gone = try framebus("semaphore", "show", "gate")
     #expect(gone.status == .exited(1))
     #expect(
-      gone.errors.hasPrefix("error: there is no semaphore gate; see `framebus semaphore list`"))
+      gone.errors.hasPrefix("error: there is no semaphore gate; see `framebus semaphore list "))
   }
 
   @Test func waitEndsAtItsTimeout() throws {

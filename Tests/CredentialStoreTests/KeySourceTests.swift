@@ -69,7 +69,7 @@ import Testing
     #expect(try child.ask("get whip.example.com studio") == "7 bytes")
     let refused = try getAsExtension()
     #expect(refused.status == .exited(1))
-    #expect(refused.errors.contains("`framebus credential run --role extension`"))
+    #expect(refused.errors.contains("`framebus credential run --role extension "))
     try change(to: .file)
     #expect(try world.open(.extension).text() == "token-1")
     #expect(throws: CredentialError.self) { try change(.host, to: .handOver) }

@@ -55,7 +55,7 @@ import Testing
     let (lines, missing) = try world.read()
     let notices = lines.filter { $0.label == "framebus.log" }
     #expect(notices.count == 1)
-    #expect(notices.first?.level == .info)
+    #expect(notices.first?.level == .debug)
     #expect(notices.first?.message.contains("plain writes") == true)
     #expect(lines.count == 2001 && missing == 0)
     #expect(try world.segments().isEmpty)

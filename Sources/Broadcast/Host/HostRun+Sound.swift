@@ -57,8 +57,10 @@ extension HostRun {
     _ type: SampleBufferType, _ what: String, why: String, restartsIn delay: Duration?
   ) {
     let isNew = missingSound[type] == nil
+    let reason = what == why ? "" : ": \(why.plain)"
     log.append(
-      isNew ? .warning : .debug, "the capture of \(type.rawValue) \(what)", label: Self.label,
+      isNew ? .warning : .debug, "the capture of \(type.rawValue) \(what)\(reason)",
+      label: Self.label,
       metadata: [LogField("restartsIn", delay.map { "\($0)" } ?? "never")])
     // A source that has ended is not missing.
     if isNew, delay == nil { return }

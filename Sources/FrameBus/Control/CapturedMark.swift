@@ -63,8 +63,12 @@ final class CapturedMark: Sendable {
       let process = PeerProcess(of: socket)
       return process?.hasEnded == true ? nil : Publisher(process: process)
     } catch {
-      guard case .busy(let file) = error, file.ownerID == ownerID else { return nil }
-      return Publisher(process: nil)
+      switch error {
+      case .busy(let file): return file.ownerID == ownerID ? Publisher(process: nil) : nil
+      // Such as no descriptor left: nothing shows that nobody sees the screen.
+      case .failed: return Publisher(process: nil)
+      case .absent, .notSocket, .notAdmitted, .notAllowed: return nil
+      }
     }
   }
 }

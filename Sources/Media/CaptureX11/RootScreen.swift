@@ -1,4 +1,5 @@
 #if Media
+  import Capture
   import CXCB
   import FrameBus
   import Platform

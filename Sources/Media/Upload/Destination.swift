@@ -38,8 +38,8 @@ public protocol Destination: AnyObject {
   /// that accepts samples.
   var connects: Bool { get }
 
-  /// Whether it takes no pictures, such as an endpoint whose answer refuses them. They are lost, but
-  /// a limit of frames counts them.
+  /// Whether it takes no pictures, such as an endpoint whose answer refuses them. They are lost,
+  /// but a limit of frames counts them.
   var refusesPictures: Bool { get }
 
   /// Whether it can carry sound beside the pictures. Asked once, before `prepare`.

@@ -25,7 +25,8 @@ public struct CaptureSettingOptions: ParsableArguments {
       discussion: """
         The program is named as by `xprop WM_CLASS`. Windows with the X property \
         _FRAMEBUS_PROTECTED are black too; “marked” selects only those. Their frames, menus, \
-        tooltips and dialogs are black with them. Costs one copy per frame. A broadcast protects marked windows without this option.
+        tooltips and dialogs are black with them. Costs one copy per frame. A broadcast protects \
+        marked windows without this option.
         """,
       valueName: "window"))
   public var protect: [String] = []

@@ -181,7 +181,7 @@ import Testing
     let world = try ScreenWorld()
     let result = try world.capture(source: "window:nobody").finish()
     #expect(result.status == .exited(1))
-    #expect(result.errors.contains("“nobody”") && result.errors.contains("`framebus windows`"))
+    #expect(result.errors.contains("“nobody”") && result.errors.contains("`framebus windows "))
   }
 }
 

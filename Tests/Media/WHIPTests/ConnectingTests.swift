@@ -28,7 +28,7 @@
       return try RunningProgram(
         "framebus",
         [
-          "--root", root.path, "broadcast", "start", "framebus.upload", "--source", "test",
+          "--root", root.path, "broadcast", "start", "framebus.upload", "--yes", "--source", "test",
           "--size", "320x240",
         ])
     }

@@ -24,7 +24,8 @@
     private func broadcast(_ options: String...) throws -> RunningProgram {
       try RunningProgram(
         "framebus",
-        ["--root", root.path, "broadcast", "start", "--size", "320x240", "--fps", "30"] + options)
+        ["--root", root.path, "broadcast", "start", "--yes", "--size", "320x240", "--fps", "30"]
+          + options)
     }
 
     private func stop(_ host: RunningProgram) throws {
@@ -150,7 +151,7 @@
     }
 
     @Test func missingAddressIsErrorThatNamesSetting() throws {
-      let start = ["broadcast", "start", "framebus.whip", "--source", "test"]
+      let start = ["broadcast", "start", "framebus.whip", "--yes", "--source", "test"]
       let none = try run("framebus", ["--root", root.path] + start)
       #expect(none.status == .exited(1))
       #expect(

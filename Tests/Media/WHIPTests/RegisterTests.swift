@@ -42,7 +42,7 @@
         let host = try RunningProgram(
           "framebus",
           [
-            "--root", root.path, "broadcast", "start", "up", "--source", "test", "--size",
+            "--root", root.path, "broadcast", "start", "up", "--yes", "--source", "test", "--size",
             "320x240",
           ])
         try server.waitForFrames(10)
