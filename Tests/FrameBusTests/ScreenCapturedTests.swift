@@ -87,7 +87,7 @@ import Testing
     #expect(try state.isCaptured)
     _ = try second.end(with: SIGKILL)
     try waitUntilUnseen()
-    withExtendedLifetime(first) {}
+    withExtendedLifetime((first, screens)) {}
   }
 
   @Test func subscribersOfOtherStreamsDoNotCount() throws {

@@ -27,7 +27,8 @@ extension HostRun {
         started = try starter.startSoundCapture(of: type, isRetry: missingSound[type] != nil)
       } catch {
         let delay = sound[type]?.planRestartOfFailedStart()
-        lost(type, "cannot be started", why: "\(error)", restartsIn: delay)
+        let why = "\(error)".plain
+        lost(type, "cannot be started: \(why)", why: why, restartsIn: delay)
         continue
       }
       guard let process = started else {
@@ -57,10 +58,8 @@ extension HostRun {
     _ type: SampleBufferType, _ what: String, why: String, restartsIn delay: Duration?
   ) {
     let isNew = missingSound[type] == nil
-    let reason = what == why ? "" : ": \(why.plain)"
     log.append(
-      isNew ? .warning : .debug, "the capture of \(type.rawValue) \(what)\(reason)",
-      label: Self.label,
+      isNew ? .warning : .debug, "the capture of \(type.rawValue) \(what)", label: Self.label,
       metadata: [LogField("restartsIn", delay.map { "\($0)" } ?? "never")])
     // A source that has ended is not missing.
     if isNew, delay == nil { return }

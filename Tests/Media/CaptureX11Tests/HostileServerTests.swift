@@ -159,7 +159,8 @@ import Testing
   @Test(arguments: ["mute-late", "stalls-late", "flood-late"])
   func aDurationEndsAlsoWhileTheServerIsSilent(lie: String) throws {
     try withWatchdog {
-      let scene = try Scene(lie, ["--duration", "3"])
+      // Long enough to connect on a busy machine.
+      let scene = try Scene(lie, ["--duration", "8"])
       #expect(try scene.end() == .ended)
       #expect(try scene.capture.finish().status == .exited(0))
     }

@@ -66,7 +66,8 @@
         #expect(try status()["phase"] as? String == "connecting")
         // The server's text cannot control the terminal.
         #expect(!host.errors.text.contains("\u{1b}"))
-        #expect(try framebus("broadcast", "stop").errors.hasSuffix("finished\n"))
+        // Followed by the sound that could not be captured, on a machine without a sound server.
+        #expect(try framebus("broadcast", "stop").errors.contains(" finished"))
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
       }
     }

@@ -1,10 +1,14 @@
 import AppGroup
+import Foundation
 import FrameBus
 import ScreenRecorder
 
 @main struct RecordTheScreen {
   static func main() {
-    do { try record() } catch { print("error: \(error)") }
+    do { try record() } catch {
+      FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+      exit(1)
+    }
   }
 
   static func record() throws {
