@@ -103,7 +103,7 @@ import Testing
     try withWatchdog {
       let result = try run("framebus", start + ["--duration", "1.5"])
       #expect(result.status == .exited(0), "\(result.errors)")
-      #expect(result.errors.contains(" finished"))
+      #expect(result.errors.hasSuffix("finished\n"))
       #expect(try scene.log().contains { $0.message.contains("the duration of the session") })
       let first = try RunningProgram("framebus", start + ["--duration", "3600"])
       try first.waitForErrors("live")
