@@ -36,7 +36,8 @@ extension BroadcastConsent {
   init(to request: BroadcastRequest, for manifest: ExtensionManifest) {
     let types = manifest.samples
     let source = try? SourceSpecification(request.source)
-    let isPrivate = types.contains(.video) && Self.isPrivate(request.source)
+    // The picture is captured for an extension of sound alone too.
+    let isPrivate = Self.isPrivate(request.source)
     let sounds = types.filter { $0 != .video && request.isOn($0) }
       .compactMap { type in request.soundSource(of: type).map { (type, $0) } }
     isRequired =

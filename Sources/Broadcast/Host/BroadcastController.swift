@@ -67,21 +67,24 @@ public final class BroadcastController: Sendable {
       try requireSame(record, as: requested)
       return .joined(record.session)
     }
+    // Also to adopt a session: any member can write a record of one.
+    let consent = BroadcastConsent(to: request, for: manifest)
+    if consent.isRequired, request.consentGiver == nil { throw .consentRequired(consent) }
     if let record = try board.read(), record.phase.isActive {
       let found = FoundRoles(of: record, in: group)
       if found.isEmpty {
         try board.change(record.session) { $0.end(.died(signal: nil)) }
       } else {
         try requireSame(record, as: requested, exceptFor: ["restarts"])
+        try requireSameSound(record, as: request)
         request = request.adopting(record)
-        let starter = RoleStarter(
-          group, record.session, request, manifest, try openLog(of: record.session))
+        let log = try openLog(of: record.session)
+        note(consent, to: request, log, label: HostRun.label)
+        let starter = RoleStarter(group, record.session, request, manifest, log)
         try supervise(record, presence, request, starter, adopting: found)
         return .adopted(record.session)
       }
     }
-    let consent = BroadcastConsent(to: request, for: manifest)
-    if consent.isRequired, request.consentGiver == nil { throw .consentRequired(consent) }
     let stream = request.streams[.video]?.text ?? SampleBufferType.video.usualStream
     var record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
@@ -121,6 +124,34 @@ public final class BroadcastController: Sendable {
     if !fixed.isEmpty { throw .restartNeeded(record.session, fixed, changed: changes) }
   }
 
+  /// Throws if a session's sound has other sources. A host that adopts it would restart its
+  /// captures from those that the request names.
+  private func requireSameSound(
+    _ record: BroadcastRecord, as request: BroadcastRequest
+  ) throws(BroadcastError) {
+    let running = record.options.soundSources
+    let differences = [(SampleBufferType.audioApp, "app-source"), (.audioMic, "mic-source")]
+      .filter { type, _ in running[type] != request.soundSources[type] }
+      .map { type, option in
+        BroadcastDifference(
+          option: option, running: running[type],
+          requested: request.soundSources[type] ?? "none")
+      }
+    if !differences.isEmpty { throw .otherOptions(record.session, differences) }
+  }
+
+  /// Logs who has agreed to what, before the first frame of this host.
+  private func note(
+    _ consent: BroadcastConsent, to request: BroadcastRequest, _ log: SharedLog,
+    label: String = "broadcast.consent"
+  ) {
+    log.append(
+      .notice, consent.text, label: label,
+      metadata: consent.logged(by: request.consentGiver))
+    // Flushed, so that it survives a power failure.
+    try? log.flush()
+  }
+
   /// - Returns: nil while another process is the host of an active session.
   private func becomeHost() throws(BroadcastError) -> RolePresence? {
     if let presence = try RolePresence(.host, in: group) { return presence }
@@ -146,12 +177,7 @@ public final class BroadcastController: Sendable {
     do throws(BroadcastError) {
       try board.restoreSound()
       try board.begin(record, request.initialSound)
-      let consent = BroadcastConsent(to: request, for: manifest)
-      log.append(
-        .notice, consent.text, label: "broadcast.consent",
-        metadata: consent.logged(by: request.consentGiver))
-      // Flushed before the first frame, so that the consent survives a power failure.
-      try? log.flush()
+      note(BroadcastConsent(to: request, for: manifest), to: request, log)
       try supervise(record, presence, request, starter, adopting: nil)
     } catch {
       let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")

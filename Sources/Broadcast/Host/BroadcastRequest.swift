@@ -79,11 +79,12 @@ extension BroadcastRequest {
   }
 
   /// The same request with the streams and options of a running session. Any member can write the
-  /// record, so it only adds protection.
+  /// record, so it only adds protection: it names no source, and lifts no restriction.
   func adopting(_ record: BroadcastRecord) -> BroadcastRequest {
     var request = self
-    request.capture = capture.completed(by: record.options.capture)
-    request.soundSources = record.options.soundSources
+    var running = record.options.capture
+    (running.whileSaver, running.allowsWayland) = (nil, nil)
+    request.capture = capture.completed(by: running)
     request.requiresConfinement = requiresConfinement || record.options.requiresConfinement
     request.streams.merge(record.sound.streams) { $1 }
     if let stream = try? StreamName(record.stream) { request.streams[.video] = stream }

@@ -263,7 +263,7 @@ struct BroadcastStart: ParsableCommand {
     global.terminal.report("Which extension? Enter a number or a name; an empty line cancels.")
     let line = try typedLine(stop: stop)
     if line.isEmpty { return nil }
-    if let number = Int(line), entries.indices.contains(number - 1) {
+    if let number = Int(line), (1...entries.count).contains(number) {
       return entries[number - 1].id
     }
     return line

@@ -71,26 +71,26 @@ struct DemoBroadcast {
     let waiting = Deadline.after(Self.liveTimeout)
     var end: Deadline?
     var pace = DemoPace(group)
+    var unreported = [Role.capture, .extension]
     defer { if end != nil { terminal.endProgress() } }
     while !(end?.isPast ?? false), !stop.isRaised {
       let status = try controller.status
       guard status.phase.isActive else { return }
-      if end == nil, status.phase == .live {
-        end = .after(duration)
-        reportRoles(status)
-      }
+      if end == nil, status.phase == .live { end = .after(duration) }
+      // A busy capture may answer only the next time.
+      if end != nil { unreported.removeAll { report($0, status) } }
       if end == nil, waiting.isPast { throw DemoError.neverLive(Self.liveTimeout) }
       if end != nil, let line = try pace.line() { terminal.progress(line) }
       _ = try firstReadable(stop.descriptorNumber, until: min(end ?? .never, pace.nextPoll))
     }
   }
 
-  private func reportRoles(_ status: BroadcastStatus) {
-    for role in [Role.capture, .extension] {
-      guard let pid = status.pids[role] else { continue }
-      let confinement = status.confinement[role] ?? "unknown"
-      terminal.report("\(role)".padded(to: 10) + " process \(pid), confined: \(confinement)")
-    }
+  /// - Returns: false if the role's process is not known yet.
+  private func report(_ role: Role, _ status: BroadcastStatus) -> Bool {
+    guard let pid = status.pids[role] else { return false }
+    let confinement = status.confinement[role] ?? "unknown"
+    terminal.report("\(role)".padded(to: 10) + " process \(pid), confined: \(confinement)")
+    return true
   }
 }
 
