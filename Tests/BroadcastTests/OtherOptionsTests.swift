@@ -116,6 +116,18 @@ import Testing
     #expect(request.adopting(record).capture.protection == .on(both))
   }
 
+  @Test func recordNamesNoSourceAndLiftsNoRestriction() {
+    var record = BroadcastRecord(
+      session: SessionID(), extensionID: "", source: "screen", stream: "screen")
+    record.options.soundSources = [.audioMic: "gst:audiotestsrc"]
+    record.options.capture.whileSaver = .capture
+    record.options.capture.allowsWayland = true
+    let request = BroadcastRequest(extensionID: "", source: "screen")
+    let adopted = request.adopting(record)
+    #expect(adopted.soundSources == request.soundSources)
+    #expect(adopted.capture.whileSaver == nil && adopted.capture.allowsWayland == nil)
+  }
+
   @Test func optionsSurviveTheRecordAndMalformedOnesDoNot() throws {
     var options = SessionOptions()
     options.isConfined = false
