@@ -56,7 +56,7 @@ final class RecorderRun: Sendable {
       _ options: ScreenRecorder.Options, _ handler: @escaping Handler, _ onEnd: @escaping EndHandler
     ) throws(ScreenRecorderError) {
       do {
-        let screen = try Self.screenOptions(options)
+        let screen = try screenOptions(options)
         try startThread(named: "screen capture") { [self] in publish(screen) }
       } catch {
         ended.raise()
@@ -74,7 +74,7 @@ final class RecorderRun: Sendable {
       if hasEnded { try waitUntilEnded() }
     }
 
-    private static func screenOptions(_ options: ScreenRecorder.Options) throws -> ScreenOptions {
+    private func screenOptions(_ options: ScreenRecorder.Options) throws -> ScreenOptions {
       var screen = ScreenOptions()
       screen.display = options.display
       screen.window = try options.window.map { try X11Display(options.display).window($0).id }
@@ -82,7 +82,8 @@ final class RecorderRun: Sendable {
       screen.region = options.region
       screen.drawsCursor = options.drawsCursor
       var rule = ProtectionRule()
-      for text in options.protected { rule.add(text) }
+      let named = try WindowRule.list(Array(options.protected))
+      for window in try named + WindowRule.setting(of: group) { rule.add(window.text) }
       screen.protection = rule
       return screen
     }

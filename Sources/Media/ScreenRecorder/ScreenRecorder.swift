@@ -35,7 +35,8 @@ public final class ScreenRecorder: Sendable {
     public var region: PixelRect?
     public var drawsCursor = true
     /// Programs, named as by `xprop WM_CLASS`, and windows (`0x…`) that are black in every frame.
-    /// So are, always, those with the X property `_FRAMEBUS_PROTECTED`.
+    /// So are, always, those with the X property `_FRAMEBUS_PROTECTED`, and those of the group's
+    /// setting `protectedWindows`. A malformed name or setting is an error of the start.
     public var protected: Set<String> = []
 
     public init() {}

@@ -90,6 +90,13 @@ import Testing
       try marked.perform("mark")
       let named = try ShownWindow("named", "60x40+120+30", on: world.screen)
       let open = try ShownWindow("open", "50x40+220+30", on: world.screen)
+      let set = try ShownWindow("set", "40x40+120+130", on: world.screen)
+      try output(
+        of: pathOfProgram("framebus"),
+        [
+          "defaults", "write", "\(world.group.id)", "protectedWindows", "--type", "json",
+          #"["set"]"#, "--root", world.root.path, "--group", "\(world.group.id)",
+        ])
       let recorder = ScreenRecorder(in: world.group, stream: world.stream)
       var options = options(world)
       options.protected = ["named"]
@@ -98,7 +105,9 @@ import Testing
       try frames.wait { $0.magentaCount == 50 * 40 }
       recorder.stopCapture()
       try recorder.waitUntilEnded()
-      withExtendedLifetime((named, open)) {}
+      options.protected = ["0x2a0000g"]
+      #expect(throws: ScreenRecorderError.self) { try recorder.startCapture(options) { _ in } }
+      withExtendedLifetime((named, open, set)) {}
     }
   }
 
