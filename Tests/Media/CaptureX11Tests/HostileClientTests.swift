@@ -185,8 +185,8 @@ import Testing
         figures.append((try facts.residentBytes, try facts.descriptorCount))
         try window.perform("resize 60 40")
       }
-      // What the pool grew to in the first second is not counted. A pool may be in change just then;
-      // of what were left behind at each size, there would be dozens.
+      // What the pool grew to in the first second is not counted. A pool may be in change just
+      // then; if one were left behind at each size, there would be dozens.
       #expect(figures[2].descriptors - figures[1].descriptors < 8)
       #expect(figures[2].resident - figures[1].resident < 8 << 20)
       #expect(try capture.end(with: SIGTERM).status == .exited(0))

@@ -72,7 +72,7 @@ import Testing
     #expect(result.status == .exited(1))
 
     let top = try square.start(
-      soft: soft, hard: hard, "top", "--json", "--count", "3", "--interval", "0.2")
+      soft: soft, hard: hard, "top", "--json", "--count", "2", "--interval", "1")
     let polls = try top.finish()
     #expect(polls.status.isSuccess, "\(polls.errors)")
     for line in polls.output.split(separator: "\n") {

@@ -8,7 +8,10 @@ import Testing
 final class Bench: Sendable {
   let root: TemporaryRoot
 
-  init() throws { root = try TemporaryRoot() }
+  init() throws {
+    root = try TemporaryRoot()
+    _ = try AppGroup.create(.local, root: root.path)
+  }
 
   func file(_ name: String) -> String { root.file(name) }
 

@@ -46,7 +46,7 @@
     func fileIsFinishedWhenPicturesBecomeTooLarge(container: String) throws {
       let path = bench.file("out.\(container)")
       let uploader = try bench.upload("file:\(path)")
-      let publisher = try bench.publish("live", "XR24:320x240:20:20000", "HOLE:8192x4368:20:20000")
+      let publisher = try bench.publish("live", "XR24:320x240:100:20000", "HOLE:8192x4368:20:20000")
       let result = try uploader.finish()
       #expect(result.status == .exited(1))
       #expect(result.errors.contains("frames of 8192×4368 pixels"), "\(result.errors)")

@@ -17,7 +17,6 @@ import Platform
 // highest frame rate. Each frame's time stamp is printed on a line.
 // `still` waits for a signal after the last segment without publishing, like a screen that does
 // not change.
-// does that stands still.
 
 @main struct Program {
   static func main() {

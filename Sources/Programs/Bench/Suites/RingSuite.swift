@@ -27,6 +27,7 @@ struct RingCallsSuite: BenchSuite {
   /// The calls of starting and ending are in both turns; their difference contains only frames.
   private static let shortSeconds = 1.0
   private static let lengthening = 3
+  private static let furtherAttempts = 4
 
   func run(_ run: BenchRun) throws -> BenchReport {
     guard let strace = programInPath(named: "strace") else {
@@ -41,8 +42,14 @@ struct RingCallsSuite: BenchSuite {
           subject: subject, scenario: scenario, duration: length, stop: run.stop)
         return try measure(turn, strace)
       }
-      let start = try count(short)
-      return try count(short * Self.lengthening).subtracting(start)
+      func difference() throws -> RingFinding {
+        let start = try count(short)
+        return try count(short * Self.lengthening).subtracting(start)
+      }
+      var finding = try difference()
+      // On a busy machine the longer turn can have fewer frames, which says nothing.
+      for _ in 0..<Self.furtherAttempts where finding.frames <= 0 { finding = try difference() }
+      return finding
     }
     let heading = "\(name): \(run.rounds) rounds, median (min–max)"
     return RingReport(suite: name, heading: heading, rows: rows).report
