@@ -31,7 +31,8 @@ extension WindowProtection? {
 
 /// Names the windows of a program, one window, or no more than those that are marked.
 public struct WindowRule: Hashable, Sendable, CustomStringConvertible {
-  /// Either name that `xprop WM_CLASS` shows, a window's ID such as `0x2a00007`, or `marked`.
+  /// Either name that `xprop WM_CLASS` shows, a window's ID such as `0x2a00007` or `44040199`, or
+  /// `marked`.
   public let text: String
 
   public static let maximumBytes = 255
@@ -44,7 +45,7 @@ public struct WindowRule: Hashable, Sendable, CustomStringConvertible {
       throw .badWindow(text)
     }
     // A mistyped ID must not become the name of a program that nobody has.
-    if text.hasPrefix("0x"), UInt32(text.dropFirst(2), radix: 16) == nil { throw .badWindow(text) }
+    if WindowID(text) == .malformed { throw .badWindow(text) }
     self.text = text
   }
 

@@ -13,14 +13,10 @@ public enum WindowSelector: Hashable, Sendable, CustomStringConvertible {
     if text.allSatisfy(\.isWhitespace) {
       throw .missingArgument("window", "an ID, a title or a program, as `framebus windows` lists")
     }
-    if text == "pick" {
-      self = .pick
-    } else if text.hasPrefix("0x") || text.allSatisfy({ ("0"..."9").contains($0) }) {
-      let id = text.hasPrefix("0x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
-      guard let id, id != 0 else { throw .badWindow(text) }
-      self = .id(id)
-    } else {
-      self = .named(text)
+    switch WindowID(text) {
+    case .id(let id): self = .id(id)
+    case .malformed: throw .badWindow(text)
+    case nil: self = text == "pick" ? .pick : .named(text)
     }
   }
 

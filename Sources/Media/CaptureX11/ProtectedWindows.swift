@@ -278,8 +278,9 @@
     private func hides(_ window: XWindow, mark: [UInt8]?, names: [UInt8]?) -> Bool {
       if rule.windows.contains(window.id) { return true }
       if let mark, mark.contains(where: { $0 != 0 }) { return true }
+      // In each encoding that its writer may have meant.
       return XWindow.classNames(of: names ?? []).contains {
-        rule.programs.contains(String(decoding: $0, as: UTF8.self))
+        !rule.programs.isDisjoint(with: WindowText($0).readings)
       }
     }
 

@@ -1,4 +1,6 @@
 #if Media
+  import Capture
+
   /// The windows that no frame may show: those that a user names, and those that request it by the
   /// property `_FRAMEBUS_PROTECTED`; with each, its frame, menus, tooltips and dialogs.
   public struct ProtectionRule: Hashable, Sendable {
@@ -9,11 +11,11 @@
 
     public init() {}
 
-    /// Parses a window's ID (`0x2a00007`), the name of a program, or `marked` for only the windows
-    /// that have the property.
+    /// Parses a window's ID (`0x2a00007` or `44040199`), the name of a program, or `marked` for
+    /// only the windows that have the property.
     public mutating func add(_ text: String) {
       if text == Self.markedAlone { return }
-      if text.hasPrefix("0x"), let id = UInt32(text.dropFirst(2), radix: 16) {
+      if case .id(let id) = WindowID(text) {
         windows.insert(id)
       } else {
         programs.insert(text)

@@ -57,7 +57,23 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", "a b", "0x", "0xg", "0x1ffffffff", "\u{1b}[2J"])
+  /// A mistyped ID is no name of a program, in a rule as in a source.
+  @Test(arguments: ["0x", "0X", "0xg", "0x+1", "0x1ffffffff", "0", "4294967296"])
+  func malformedIDIsNoName(text: String) {
+    #expect(WindowID(text) == .malformed)
+    #expect(throws: CaptureOptionError.badWindow(text)) { try WindowRule(text) }
+    #expect(throws: SourceSpecificationError.badWindow(text)) { try WindowSelector(text) }
+  }
+
+  @Test func idIsWrittenInHexadecimalOrDecimalDigits() throws {
+    for text in ["0x2a00007", "0X2A00007", "44040199"] {
+      #expect(WindowID(text) == .id(0x2a00007))
+      #expect(try WindowSelector(text) == .id(0x2a00007))
+    }
+    for name in ["", "x2a", "2a", "00x1", "٣", "1 2"] { #expect(WindowID(name) == nil) }
+  }
+
+  @Test(arguments: ["", "a b", "\u{1b}[2J"])
   func malformedRuleIsRefused(text: String) {
     #expect(throws: CaptureOptionError.badWindow(text)) { try WindowRule(text) }
   }

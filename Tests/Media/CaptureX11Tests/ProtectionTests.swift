@@ -83,13 +83,32 @@ import Testing
       try world.paint("#112233")
       let secret = try ShownWindow("one", "60x40+20+30", on: world.screen)
       let other = try ShownWindow("two", "60x40+150+30", on: world.screen)
-      let capture = try world.capture("--no-cursor", "--protect", secret.id)
+      let digits = String(secret.id.dropFirst(2))
+      let id = isManaged ? "\(UInt32(digits, radix: 16) ?? 0)" : "0X" + digits.uppercased()
+      let capture = try world.capture("--no-cursor", "--protect", id)
       var subscriber = try world.subscriber()
       let frame = try subscriber.take { $0.magentaCount > 0 }
       #expect(frame.magentaCount == 60 * 40)
       #expect(frame.count(of: 0) >= 60 * 40)
       try other.perform("name one")
       _ = desktop
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// Programs write STRING in Latin-1 or UTF-8, and COMPOUND_TEXT.
+  @Test(arguments: ["4772fcdf65", "4772c3bcc39f65", "47721b2d41fcdf1b2842651b2547c3bc1b2540"])
+  func programIsProtectedInEachEncodingOfItsName(bytes: String) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      try world.paint("#112233")
+      let window = try ShownWindow("hex:6100\(bytes)00", "60x40+20+30", on: world.screen)
+      let capture = try world.capture(
+        "--no-cursor", "--protect", "Grüße", "--protect", "Grüßeü")
+      var subscriber = try world.subscriber(start: .oldest)
+      let frame = try #require(try subscriber.take())
+      #expect(frame.magentaCount == 0 && frame.count(of: 0) == 60 * 40)
+      _ = window
       try capture.end(with: SIGTERM)
     }
   }

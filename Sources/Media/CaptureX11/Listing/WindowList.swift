@@ -197,7 +197,7 @@
       let pid = Self.processID(process ?? [], on: machine ?? [])
       return ListedWindow(
         id: questions.window.id,
-        title: Self.utf8Text(title ?? []) ?? Self.text(oldTitle ?? []) ?? "",
+        title: WindowText.utf8(title ?? []) ?? Self.text(oldTitle ?? []) ?? "",
         programs: XWindow.classNames(of: programs ?? []).compactMap { Self.text(Array($0)) },
         processID: pid, process: pid.flatMap(Self.processName),
         area: PixelRect(
@@ -205,23 +205,7 @@
         isShown: attributes.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue))
     }
 
-    /// Text up to the first zero byte, perhaps cut off within a character.
-    /// - Returns: nil if there is none, or it is not UTF-8.
-    private static func utf8Text(_ bytes: [UInt8]) -> String? {
-      let bytes = bytes.prefix(1024).prefix { $0 != 0 }
-      if bytes.isEmpty { return nil }
-      for cut in 0...(bytes.count > 1020 ? 3 : 0) {
-        if let text = String(validating: bytes.dropLast(cut), as: UTF8.self) { return text }
-      }
-      return nil
-    }
-
-    /// The same of a property that may also be in Latin-1 (ICCCM, section 2.7.1).
-    static func text(_ bytes: [UInt8]) -> String? {
-      let text = bytes.prefix(1024).prefix { $0 != 0 }
-      if text.isEmpty { return nil }
-      return utf8Text(bytes) ?? String(String.UnicodeScalarView(text.map(Unicode.Scalar.init)))
-    }
+    static func text(_ bytes: [UInt8]) -> String? { WindowText(bytes).readings.first }
 
     /// The process that a window of this machine names (EWMH: `_NET_WM_PID`).
     private static func processID(_ value: [UInt8], on machine: [UInt8]) -> Int32? {

@@ -14,6 +14,7 @@
     private static let now = xcb_timestamp_t(XCB_CURRENT_TIME)
     /// How long to wait for a menu that is about to close, or for a key to be released.
     private static let grabLimit = Duration.seconds(2)
+    private static let longestPause = Duration.milliseconds(160)
 
     init(_ connection: XConnection) throws(WindowChoiceError) {
       let escape: Set<UInt8>
@@ -58,9 +59,12 @@
     private static func grabAll(_ connection: XConnection) throws(ScreenError) -> Bool {
       let cursor = try cursor(connection)
       let limit = Deadline.after(grabLimit)
+      // No event tells that another client has ungrabbed.
+      var pause = Duration.milliseconds(10)
       while try !grab(connection, cursor) {
         if limit.isPast { return false }
-        sleep(until: .after(.milliseconds(20)))
+        sleep(until: min(limit, .after(pause)))
+        pause = min(2 * pause, longestPause)
       }
       return true
     }
