@@ -15,6 +15,8 @@ shown.
   screen SECONDS          resizes the screen continuously, and to 90x70 at the end
   saver SECONDS           turns the screen saver on and off
   cursor SIDE SECONDS     sets cursors of SIDE x SIDE pixels, one after another
+  hints          writes properties of all windows that say that they belong to its own window, and
+                 puts a window into each; prints "ready", and waits for a line
   properties     gives windows properties of every type, format and size, and says "done"
 """
 import random
@@ -203,6 +205,25 @@ def cursor(side, length):
     screen.sync()
 
 
+def hints():
+    others = list(inside(root))
+    owner = window(root, PLAIN)
+    embedded = screen.intern_atom("_XEMBED_INFO")
+    for one in others:
+        one.change_property(Xatom.WM_TRANSIENT_FOR, Xatom.WINDOW, 32, [owner.id])
+        one.change_property(embedded, embedded, 32, [0, 1])
+        one.change_attributes(override_redirect=0)
+        window(one, PLAIN, 0, 0, 1, 1).map()
+    screen.sync()
+    until_line()
+
+
+def inside(outer):
+    for one in outer.query_tree().children:
+        yield one
+        yield from inside(one)
+
+
 def properties():
     names = [
         "_FRAMEBUS_PROTECTED", "_NET_WM_PID", "WM_CLASS", "WM_NAME", "WM_CLIENT_LEADER",
@@ -248,7 +269,7 @@ def properties():
 
 roles = {
     "race": race, "many": many, "deep": deep, "unrest": unrest, "resize": resize,
-    "screen": resize_screen, "saver": saver, "cursor": cursor, "properties": properties,
+    "hints": hints, "screen": resize_screen, "saver": saver, "cursor": cursor, "properties": properties,
 }
 # Errors about destroyed windows are expected.
 screen.set_error_handler(lambda *_: None)

@@ -244,6 +244,10 @@
       var relations: WindowRelations?
       if let asked = questions.relations {
         relations = try WindowRelations.take(asked, connection)
+        // Another client may have changed it.
+        if tree.relations[window]?.isOverrideRedirect == true {
+          relations?.isOverrideRedirect = true
+        }
       }
       guard let family, let parent = family.parent else {
         forget(window)

@@ -3,7 +3,8 @@
   import FrameBus
 
   /// The properties of a top-level window that name related windows: its menus, tooltips and
-  /// dialogs belong to it. Other programs write them; all are hints that can only blacken more.
+  /// dialogs belong to it. Any program can write them, so each can only blacken more: none takes
+  /// back what another one, or none at all, says.
   struct WindowRelations: Hashable {
     /// The window manager leaves it alone, as it does menus and tooltips.
     var isOverrideRedirect = false
@@ -18,8 +19,6 @@
     var processID: UInt32?
     /// _NET_FRAME_EXTENTS: the widths of its frame's left, right, top and bottom.
     var frame = [0, 0, 0, 0]
-    /// It lies in another program's window, which is not its frame (XEMBED protocol).
-    var isEmbedded = false
 
     /// A property of windows that are related. If one of them is protected, so is each window that
     /// follows the tie (``ties(of:isKnown:)``).
@@ -39,18 +38,15 @@
     }
 
     /// The ties of which each makes the window protected.
-    /// - Parameters:
-    ///   - owners: the window's owner and what that lies in, if these windows exist.
-    ///   - isFrame: whether another client's window lies in it, so that it is not a menu.
-    func followed(
-      by window: XWindow, of client: UInt32, owners: [XWindow], isFrame: Bool
-    ) -> [Tie] {
+    /// - Parameter owners: the window's owner and what that lies in, if these windows exist.
+    func followed(by window: XWindow, of client: UInt32, owners: [XWindow]) -> [Tie] {
       // A protected leader protects all windows of its group.
       var ties = leaders.filter { $0 != window }.map(Tie.window)
-      if let owner, !owners.isEmpty {
-        ties += owners.map(Tie.window) + [.leader(owner)]
-      } else if owner != nil || isOverrideRedirect, !isFrame {
-        // Nothing says which of its client's windows it belongs to.
+      ties += owners.map(Tie.window)
+      if let owner { ties.append(.leader(owner)) }
+      // A dialog without an owner belongs to any window of its program. So does a menu with one:
+      // another client may have named it.
+      if isOverrideRedirect || owner != nil && owners.isEmpty {
         ties += leaders.map(Tie.leader) + [.client(client)]
         if let processID { ties.append(.process(processID)) }
       }
@@ -73,7 +69,7 @@
       fileprivate let properties: [xcb_atom_t]
 
       init(_ connection: XConnection) throws(ScreenError) {
-        let names = ["WM_CLIENT_LEADER", "_NET_WM_PID", "_NET_FRAME_EXTENTS", "_XEMBED_INFO"]
+        let names = ["WM_CLIENT_LEADER", "_NET_WM_PID", "_NET_FRAME_EXTENTS"]
         properties =
           [XCB_ATOM_WM_TRANSIENT_FOR.rawValue, XCB_ATOM_WM_HINTS.rawValue]
           + (try connection.atoms(names))
@@ -121,7 +117,6 @@
       processID = values[3].first
       // No frame is wider than the largest screen.
       if values[4].count == 4 { frame = values[4].map { Int(min($0, UInt32(Int16.max))) } }
-      isEmbedded = !values[5].isEmpty
     }
 
     /// WM_HINTS: which of its nine numbers are set (ICCCM section 4.1.2.4).

@@ -33,12 +33,12 @@
       relations[window] = nil
     }
 
-    /// The windows of other clients that some windows lie in: their frames.
+    /// The windows of other clients that some windows lie in: their frames. A program that embeds
+    /// a window is not told from its frame: what could tell them apart, anybody can write.
     func frames(around windows: some Sequence<XWindow>) -> Set<XWindow> {
       var frames: Set<XWindow> = []
       for window in windows {
-        guard let parent = parents[window], client(of: parent) != client(of: window),
-          relations[window]?.isEmbedded != true
+        guard let parent = parents[window], client(of: parent) != client(of: window)
         else { continue }
         var next = parent
         while next != root, !virtualRoots.contains(next), frames.insert(next).inserted,
@@ -112,12 +112,11 @@
     }
 
     private static func followers(in tree: WindowTree) -> [WindowRelations.Tie: [XWindow]] {
-      let frames = tree.frames(around: tree.relations.keys)
       var followers: [WindowRelations.Tie: [XWindow]] = [:]
       for (window, relations) in tree.relations {
         let ties = relations.followed(
           by: window, of: tree.client(of: window),
-          owners: relations.owner.map { tree.owners($0) } ?? [], isFrame: frames.contains(window))
+          owners: relations.owner.map { tree.owners($0) } ?? [])
         for tie in ties { followers[tie, default: []].append(window) }
       }
       return followers

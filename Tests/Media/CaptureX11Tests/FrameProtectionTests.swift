@@ -61,6 +61,30 @@ import Testing
     }
   }
 
+  /// They name another owner, call the window embedded and the menu a frame.
+  @Test(arguments: [false, true])
+  func hintsOfAnotherClientTakeNoBlacknessAway(isManaged: Bool) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
+      try world.paint("#112233")
+      let capture = try world.capture("--no-cursor", "--protect", "marked", "--fps", "60")
+      let watch = try FrameWatch(world, for: Self.plain.union([0x223344]))
+      try watch.wait { $0.shows(only: [Self.background]) }
+      let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
+      try window.perform("menu 00ffff 230 150")
+      try watch.wait { $0.pixel(255, 180) == 0 }
+      let client = try HostileClientTests.Client(["hints"], on: world.screen)
+      try client.waitUntilReady()
+      try world.paint("#223344")
+      try watch.wait { $0.pixel(319, 239) == 0x223344 && $0.pixel(255, 180) == 0 }
+      try client.resume()
+      try watch.end()
+      _ = (window, desktop)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
   @Test func menusAndDialogsOfOtherWindowsAreVisible() throws {
     try withWatchdog {
       let world = try ScreenWorld()

@@ -10,7 +10,7 @@ import Testing
   private static let cyan: UInt32 = 0x00FFFF
 
   /// A hostile client with a role, which continues after a line of input.
-  private final class Client {
+  final class Client {
     let program: RunningProgram
     private let input: Descriptor
 

@@ -60,7 +60,7 @@
         world.members(of: 0x20009) == [0x20001, 0x20002, 0x20009, 0x30001, 0x30002])
     }
 
-    @Test func menuBelongsByItsClientOrProcessUnlessItNamesItsOwner() {
+    @Test func menuBelongsByItsClientOrProcessWhateverOwnerItNames() {
       var world = World()
       world.add(0x20001) { $0.processID = 7 }
       world.add(0x20002)
@@ -73,13 +73,14 @@
         $0.isOverrideRedirect = true
         $0.owner = XWindow(0x20002)
       }
-      #expect(world.members(of: 0x20001) == [0x20001, 0x20003, 0x30003])
-      // An owner that does not exist decides nothing.
-      world.add(0x20004) {
-        $0.isOverrideRedirect = true
-        $0.owner = XWindow(0x99999)
-      }
-      #expect(world.members(of: 0x20001).contains(0x20004))
+      // A dialog belongs to its owner alone, if that exists.
+      world.add(0x20005) { $0.owner = XWindow(0x20002) }
+      world.add(0x20006) { $0.owner = XWindow(0x99999) }
+      let members: [UInt32] = [0x20001, 0x20003, 0x20004, 0x20006, 0x30003]
+      #expect(world.members(of: 0x20001) == members)
+      // Another client puts a window into the menu.
+      world.add(0x70001, in: 0x20004)
+      #expect(world.members(of: 0x20001) == members)
     }
 
     @Test func partOfAWindowIsProtectedAloneButOwnersMayBeParts() {
@@ -102,12 +103,10 @@
       world.add(0x90003) { $0.isOverrideRedirect = true }
       #expect(world.frames(of: 0x20001) == [0x90001, 0x90002])
       #expect(world.members(of: 0x20001) == [0x20001])
-      // Frames of the same window manager are not the menus of one that is protected itself.
-      #expect(world.members(of: 0x90003) == [0x90003])
+      // Named itself, it takes along all that may be its menus.
+      #expect(world.members(of: 0x90003) == [0x90001, 0x90003])
       world.tree.virtualRoots = [XWindow(0x90001)]
       #expect(world.frames(of: 0x20001) == [0x90002])
-      world.add(0x20001, in: 0x90002) { $0.isEmbedded = true }
-      #expect(world.frames(of: 0x20001) == [])
     }
 
     /// A hundred thousand windows of hostile clients take a moment, not hours.
