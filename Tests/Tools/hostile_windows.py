@@ -17,6 +17,12 @@ shown.
   cursor SIDE SECONDS     sets cursors of SIDE x SIDE pixels, one after another
   hints          writes properties of all windows that say that they belong to its own window, and
                  puts a window into each; prints "ready", and waits for a line
+  lazy           shows a window without a background at 0+0, of 160x200, that is never drawn; prints
+                 "ready", and draws it plain after each line of input but the last, "end"
+  slide          claims to be a compositor, and slides a cyan window's picture over the screen while
+                 the desktop changes; prints "ready" before, and "done" after that
+  fade           claims to be a compositor, which fades a cyan window out: prints "ready", and clears
+                 the screen after a line of input
   properties     gives windows properties of every type, format and size, and says "done"
 """
 import random
@@ -224,6 +230,55 @@ def inside(outer):
         yield from inside(one)
 
 
+def lazy():
+    one = root.create_window(
+        0, 0, 160, 200, 0, screen.screen().root_depth, X.InputOutput, X.CopyFromParent,
+        background_pixmap=X.NONE, override_redirect=1)
+    one.configure(stack_mode=X.Below)
+    one.map()
+    ink = one.create_gc(foreground=PLAIN)
+    while True:
+        one.fill_rectangle(ink, 0, 0, 160, 200)
+        screen.sync()
+        print("ready", flush=True)
+        if sys.stdin.readline() != "\n":
+            break
+
+
+def claim_compositor():
+    one = window(root, PLAIN, -9, -9, 1, 1)
+    one.set_selection_owner(screen.intern_atom("_NET_WM_CM_S0"), X.CurrentTime)
+    screen.sync()
+
+
+def paint(colour, x, y):
+    ink = root.create_gc(foreground=colour)
+    root.fill_rectangle(ink, x, y, 60, 40)
+    ink.free()
+    screen.sync()
+
+
+def slide():
+    claim_compositor()
+    until_line()
+    desktop = screen.intern_atom("_NET_CURRENT_DESKTOP")
+    root.change_property(desktop, Xatom.CARDINAL, 32, [1])
+    for step in range(10):
+        paint(CYAN, 100 + 10 * step, 100)
+        time.sleep(0.02)
+        root.clear_area(0, 0, 0, 0)
+    print("done", flush=True)
+    sys.stdin.readline()
+
+
+def fade():
+    claim_compositor()
+    paint(CYAN, 100, 100)
+    until_line()
+    root.clear_area(0, 0, 0, 0)
+    screen.sync()
+
+
 def properties():
     names = [
         "_FRAMEBUS_PROTECTED", "_NET_WM_PID", "WM_CLASS", "WM_NAME", "WM_CLIENT_LEADER",
@@ -269,7 +324,7 @@ def properties():
 
 roles = {
     "race": race, "many": many, "deep": deep, "unrest": unrest, "resize": resize,
-    "hints": hints, "screen": resize_screen, "saver": saver, "cursor": cursor, "properties": properties,
+    "hints": hints, "lazy": lazy, "slide": slide, "fade": fade, "screen": resize_screen, "saver": saver, "cursor": cursor, "properties": properties,
 }
 # Errors about destroyed windows are expected.
 screen.set_error_handler(lambda *_: None)

@@ -10,10 +10,10 @@
   /// ``refresh()`` and the answer (``isCurrent``), and otherwise has to be made again. What other
   /// clients do to windows that are not protected costs a look at those windows, and no frame.
   ///
-  /// A compositor paints later than the server tells. So areas stay black for a moment after a
-  /// window has left them, and while it may animate a window that is iconified or restored, whose
-  /// way only the compositor knows, there are no frames (``isUndecided``). Its overviews show what
-  /// this cannot know of.
+  /// What a window leaves behind stays black (``ProtectedTrail``). While a compositor may animate a
+  /// window that is iconified or restored, or slide a whole desktop, whose ways only the compositor
+  /// knows, there are no frames (``isUndecided``); so too at first, as such a thing may have begun
+  /// already. Its overviews show what this cannot know of.
   struct ProtectedWindows: ~Copyable {
     private let connection: XConnection
     /// Which all places are counted from.
@@ -37,8 +37,11 @@
     private var needsBounds = false
     /// Of the black windows, all of each, also what others cover: what lies in front may be shaped
     /// or translucent.
-    private var bounds: Set<PixelRect> = []
+    private var places: [XWindow: PixelRect] = [:]
     private var trail = ProtectedTrail()
+    /// Of the answers about what was drawn, how many may contain drawing of a protected window
+    /// where it no longer is: that of the time in which it moved, and of the next.
+    private var unsettledAnswers = 0
     /// Where windows came through since the last look, in each parent.
     private var passed: [XWindow: PixelRect] = [:]
     /// A member was iconified or restored.
@@ -49,7 +52,9 @@
 
     private struct Atoms {
       let mark: xcb_atom_t
-      let state: xcb_atom_t
+      /// Of protected windows, and of the root: a compositor animates what they tell of.
+      let animatedWindows: Set<xcb_atom_t>
+      let animatedDesktops: Set<xcb_atom_t>
       let virtualRoots: xcb_atom_t
       let compositor: xcb_atom_t
       let relations: WindowRelations.Atoms
@@ -69,12 +74,14 @@
       needsSearch = isNeeded
       tree = WindowTree(root: XWindow(target.screen.root), idMask: connection.setup.idMask)
       let names = [
-        ProtectionRule.property, "WM_STATE", "_NET_VIRTUAL_ROOTS",
-        "_NET_WM_CM_S\(connection.screenNumber)",
+        ProtectionRule.property, "_NET_VIRTUAL_ROOTS", "_NET_WM_CM_S\(connection.screenNumber)",
+        "WM_STATE", "_NET_WM_DESKTOP",
+        "_NET_CURRENT_DESKTOP", "_NET_DESKTOP_VIEWPORT", "_NET_SHOWING_DESKTOP",
       ]
       let numbers = try connection.atoms(names)
       atoms = Atoms(
-        mark: numbers[0], state: numbers[1], virtualRoots: numbers[2], compositor: numbers[3],
+        mark: numbers[0], animatedWindows: Set(numbers[3...4]),
+        animatedDesktops: Set(numbers[5...]), virtualRoots: numbers[1], compositor: numbers[2],
         relations: try WindowRelations.Atoms(connection))
     }
 
@@ -87,7 +94,7 @@
     var isUndecided: Bool { undecidedUntilNs > monotonicNowNs() }
 
     /// Whether an area is black that need not be any more.
-    var isOutdated: Bool { trail.hasExpired(nowNs: monotonicNowNs()) }
+    var isOutdated: Bool { trail.isOutdated(nowNs: monotonicNowNs()) }
 
     // MARK: Events
 
@@ -108,6 +115,7 @@
         if event.type == XCB_MAP_NOTIFY, tree.relations[window] != nil { stale.insert(window) }
         guard placing.contains(window) else { return }
         needsBounds = true
+        unsettledAnswers = 2
         if let area = event.area, let parent = tree.parents[window], window != target.window {
           passed[parent] = passed[parent]?.spanning(area) ?? area
         }
@@ -116,7 +124,10 @@
 
     private mutating func note(_ atom: xcb_atom_t, of window: XWindow) {
       if atom == atoms.virtualRoots, window == tree.root { needsSearch = true }
-      if atom == atoms.state, members.contains(window) { isAnimated = true }
+      if atoms.animatedWindows.contains(atom), members.contains(window) { isAnimated = true }
+      if atoms.animatedDesktops.contains(atom), window == tree.root, !members.isEmpty {
+        isAnimated = true
+      }
       if atom == atoms.mark || atom == XCB_ATOM_WM_CLASS.rawValue
         ? tree.parents[window] != nil
         : atoms.relations.contains(atom) && tree.relations[window] != nil
@@ -128,7 +139,10 @@
     private mutating func place(_ window: XWindow, in parent: XWindow) {
       tree.parents[window] = parent
       stale.insert(window)
-      if placing.contains(window) { needsBounds = true }
+      if placing.contains(window) {
+        needsBounds = true
+        unsettledAnswers = 2
+      }
     }
 
     private mutating func forget(_ window: XWindow) {
@@ -136,6 +150,14 @@
       stale.remove(window)
       named.remove(window)
       if members.contains(window) || black.contains(window) { needsFamily = true }
+      if placing.contains(window) { unsettledAnswers = 2 }
+    }
+
+    /// Notes what was drawn until an answer of the server, all whose events before that were noted.
+    mutating func noteDrawing(_ drawn: [PixelRect]) {
+      if unsettledAnswers == 0 { return trail.subtract(drawn) }
+      unsettledAnswers -= 1
+      trail.renewRequest(nowNs: monotonicNowNs())
     }
 
     /// Whether events of a window are wanted here, so that nobody else may ask for none.
@@ -164,9 +186,10 @@
       if isAnimated { try awaitCompositor() }
       let nowNs = monotonicNowNs()
       if needsBounds { try findBounds(nowNs) }
-      trail.removeExpired(nowNs: nowNs)
+      if unsettledAnswers == 0, trail.isRequestDue(nowNs: nowNs) { try requestDrawing() }
+      trail.update(nowNs: nowNs)
       let before = areas
-      areas = bounds.union(trail.areas).sorted {
+      areas = Set(places.values).union(trail.areas).sorted {
         ($0.y, $0.x, $0.height, $0.width) < ($1.y, $1.x, $1.height, $1.width)
       }
       return areas != before
@@ -185,6 +208,9 @@
       named = []
       needsSearch = false
       needsFamily = true
+      // Both may have begun before anything was told.
+      isAnimated = true
+      unsettledAnswers = 2
       // Watched before it is looked at, so that no change falls between.
       tree.root.watch(by: connection)
       let virtualRoots = try tree.root.property(atoms.virtualRoots, connection) ?? []
@@ -315,19 +341,17 @@
 
     private mutating func findBounds(_ nowNs: UInt64) throws(ScreenError) {
       needsBounds = false
-      let former = bounds
-      bounds = []
-      var rest = Array(black)
-      while !rest.isEmpty {
-        let windows = rest.suffix(Self.batch)
-        rest.removeLast(windows.count)
-        let asked = windows.map { $0.askBounds(on: target.window, connection) }
-        for (window, question) in zip(windows, asked) {
-          guard let area = try XWindow.bounds(question, connection) else { continue }
-          bounds.insert(tree.relations[window]?.framed(area) ?? area)
+      let former = places
+      places = try findPlaces(of: black)
+      let isComposited =
+        former == places ? false : try connection.isOwned(selection: atoms.compositor)
+      for (window, area) in former where places[window] != area {
+        trail.add(area, nowNs: nowNs)
+        // It may show the way too.
+        if isComposited, let now = places[window] {
+          trail.addPassed(area.spanning(now), nowNs: nowNs)
         }
       }
-      for area in former.subtracting(bounds) { trail.add(area, nowNs: nowNs) }
       for (parent, area) in passed {
         guard let (x, y) = try parent.origin(on: target.window, connection) else { continue }
         let place = PixelRect(
@@ -336,5 +360,49 @@
       }
       passed = [:]
     }
+
+    /// Where windows are shown, with their frames.
+    private func findPlaces(
+      of windows: Set<XWindow>
+    ) throws(ScreenError) -> [XWindow: PixelRect] {
+      var places: [XWindow: PixelRect] = [:]
+      var rest = Array(windows)
+      while !rest.isEmpty {
+        let windows = rest.suffix(Self.batch)
+        rest.removeLast(windows.count)
+        let asked = windows.map { $0.askBounds(on: target.window, connection) }
+        for (window, question) in zip(windows, asked) {
+          guard let area = try XWindow.bounds(question, connection) else { continue }
+          places[window] = tree.relations[window]?.framed(area) ?? area
+        }
+      }
+      return places
+    }
+
+    /// Asks the programs whose windows lie in undrawn areas to draw them again, as xrefresh(1)
+    /// does. The server itself draws the background of a window that has one.
+    private mutating func requestDrawing() throws(ScreenError) {
+      trail.noteRequest()
+      let all = Set(tree.parents.keys)
+      let windows = tree.windows(among: all, inside: target.window).subtracting(black)
+      var rest = Array(windows.prefix(Self.maximumRequestCount)) + [target.window]
+      while !rest.isEmpty {
+        let windows = rest.suffix(Self.batch)
+        rest.removeLast(windows.count)
+        let asked = windows.map { $0.askOrigin(on: target.window, connection) }
+        for (window, question) in zip(windows, asked) {
+          guard let (x, y) = try XWindow.origin(question, connection) else { continue }
+          for area in trail.undrawn {
+            window.requestDrawing(
+              PixelRect(x: area.x - x, y: area.y - y, width: area.width, height: area.height),
+              by: connection)
+          }
+        }
+      }
+      connection.flush()
+    }
+
+    /// The most windows whose programs are asked to draw.
+    private static let maximumRequestCount = 1000
   }
 #endif

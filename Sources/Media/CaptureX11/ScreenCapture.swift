@@ -149,7 +149,7 @@
     /// Ends the transition once nobody draws any more.
     private mutating func followTransition() throws(ScreenError) {
       let nowNs = monotonicNowNs()
-      if try !damage.region(of: damage.take()).isEmpty { transition.noteDrawing(nowNs: nowNs) }
+      if try !drawing(until: damage.take()).isEmpty { transition.noteDrawing(nowNs: nowNs) }
       transition.endIfQuiet(nowNs: nowNs)
     }
 
@@ -191,7 +191,7 @@
       isDamaged = false
       let changesBefore = damage.take()
       let outcome = Result { () throws(ScreenError) in try grab(into: &loan) }
-      changes.formUnion(try damage.region(of: changesBefore))
+      changes.formUnion(try drawing(until: changesBefore))
       // The picture may contain it or not: it counts for this frame and for the next.
       let meanwhile = try takeChangesMeanwhile()
       changes.formUnion(meanwhile)
@@ -229,7 +229,18 @@
 
     private mutating func takeChangesMeanwhile() throws(ScreenError) -> DamageRegion {
       guard let pending = changesMeanwhile.take() else { return .none }
-      return try damage.region(of: pending)
+      return try drawing(until: pending)
+    }
+
+    /// What was drawn until a request.
+    private mutating func drawing(
+      until pending: ScreenDamage.Pending
+    ) throws(ScreenError) -> DamageRegion {
+      let areas = try damage.areas(of: pending)
+      // By them it is known whose drawing it may be.
+      try readEvents(readsSocket: false)
+      protection.noteDrawing(areas)
+      return DamageRegion(areas)
     }
 
     private mutating func drawCursor(into loan: inout FrameLoan) throws(ScreenError) {

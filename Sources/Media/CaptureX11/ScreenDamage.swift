@@ -34,18 +34,17 @@
 
     struct Pending { let cookie: xcb_xfixes_fetch_region_cookie_t }
 
-    /// The changed region, in the target's pixels.
-    func region(of pending: Pending) throws(ScreenError) -> DamageRegion {
+    /// The changed areas, in the target's pixels.
+    func areas(of pending: Pending) throws(ScreenError) -> [PixelRect] {
       let reply: XReply<xcb_xfixes_fetch_region_reply_t> = try connection.reply(
         to: "XFIXES FetchRegion", pending.cookie.sequence)
       // SAFETY: the rectangles lie in the reply, which lives as long.
       let rectangles = unsafe try reply.list(
         xcb_xfixes_fetch_region_rectangles(reply.pointer),
         count: xcb_xfixes_fetch_region_rectangles_length(reply.pointer))
-      return unsafe DamageRegion(
-        rectangles.lazy.map {
-          PixelRect(x: Int($0.x), y: Int($0.y), width: Int($0.width), height: Int($0.height))
-        })
+      return unsafe rectangles.map {
+        PixelRect(x: Int($0.x), y: Int($0.y), width: Int($0.width), height: Int($0.height))
+      }
     }
   }
 #endif

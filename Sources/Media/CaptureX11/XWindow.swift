@@ -24,6 +24,20 @@
         connection.pointer, id, XCB_CW_EVENT_MASK.rawValue, &mask)
     }
 
+    /// Has the server draw the background of an area, if the window has one, and its program the
+    /// rest.
+    func requestDrawing(_ area: PixelRect, by connection: XConnection) {
+      let area = area.intersection(Self.largest)
+      // A side of 0 would mean all that follows.
+      if area.isEmpty { return }
+      _ = unsafe xcb_clear_area(
+        connection.pointer, 1, id, Int16(area.x), Int16(area.y), UInt16(area.width),
+        UInt16(area.height))
+    }
+
+    private static let largest = PixelRect(
+      x: 0, y: 0, width: Int(Int16.max), height: Int(Int16.max))
+
     // MARK: Questions, which are sent before their answers are waited for
 
     /// What the window lies in, and what in it.
