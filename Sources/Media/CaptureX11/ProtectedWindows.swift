@@ -176,17 +176,26 @@
     // MARK: Looking
 
     /// Brings ``areas`` up to date.
-    /// - Returns: whether they are others than before.
-    mutating func refresh() throws(ScreenError) -> Bool {
+    /// - Parameter limit: how many windows to look at. If there are more, what was found is kept,
+    ///   and ``isCurrent`` stays false.
+    /// - Returns: whether the areas are others than before.
+    mutating func refresh(upTo limit: Int = .max) throws(ScreenError) -> Bool {
       if isCurrent, !isOutdated { return false }
-      if needsSearch { try searchAll() }
-      try search(stale)
-      stale = []
+      if needsSearch {
+        if limit < .max { return false }
+        try searchAll()
+      }
+      try search(upTo: limit)
+      // Relations are compared without asking the server, so in much less time.
+      if !stale.isEmpty || needsFamily && tree.parents.count / 8 > limit { return false }
       if needsFamily { findFamily() }
+      if needsBounds && black.count > limit { return false }
       if isAnimated { try awaitCompositor() }
       let nowNs = monotonicNowNs()
       if needsBounds { try findBounds(nowNs) }
-      if unsettledAnswers == 0, trail.isRequestDue(nowNs: nowNs) { try requestDrawing() }
+      if unsettledAnswers == 0, limit == .max, trail.isRequestDue(nowNs: nowNs) {
+        try requestDrawing()
+      }
       trail.update(nowNs: nowNs)
       let before = areas
       areas = Set(places.values).union(trail.areas).sorted {
@@ -218,18 +227,21 @@
       let family = try XWindow.family(tree.root.askFamily(connection), connection)
       stale = Set(family?.children ?? [])
       for child in stale { tree.parents[child] = tree.root }
-      try search(stale)
-      stale = []
+      try search(upTo: .max)
       for window in former where !tree.contains(window) { window.watch(false, by: connection) }
     }
 
-    /// Looks at windows, and at all that lies in them and is not known yet. Of many at once, as
-    /// there may be ten thousand.
-    private mutating func search(_ windows: Set<XWindow>) throws(ScreenError) {
-      var rest = Array(windows)
-      while !rest.isEmpty {
-        let asked = rest.suffix(Self.batch).map { ask($0) }
+    /// Looks at the stale windows, and at all that lies in them and is not known yet. Asks of many
+    /// at once, as there may be ten thousand.
+    private mutating func search(upTo limit: Int) throws(ScreenError) {
+      var rest = Array(stale)
+      stale = []
+      defer { stale = Set(rest) }
+      var left = limit
+      while !rest.isEmpty, left > 0 {
+        let asked = rest.suffix(min(Self.batch, left)).map { ask($0) }
         rest.removeLast(asked.count)
+        left -= asked.count
         for questions in asked {
           rest += try take(questions)
           guard tree.parents.count <= Self.maximumWindowCount else {

@@ -88,8 +88,8 @@
         || protection.isOutdated
     }
 
-    private mutating func refreshProtection() throws(ScreenError) {
-      guard try protection.refresh() else { return }
+    private mutating func refreshProtection(upTo limit: Int = .max) throws(ScreenError) {
+      guard try protection.refresh(upTo: limit) else { return }
       changes = .full
       owesFrame = true
     }
@@ -266,17 +266,22 @@
       defer { connection.ungrabServer() }
       try readEvents(readsSocket: false)
       if needsCheck { return false }
-      return try attemptGrab(into: &loan)
+      return try attemptGrab(into: &loan, upTo: Self.longestSearch)
     }
 
     /// Attempts while other clients go on.
     private static let grabAttempts = 2
+    /// The most windows that are looked at while no other client can go on. Of more, the search
+    /// goes on at the time of the next frame.
+    private static let longestSearch = 512
 
-    private mutating func attemptGrab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
+    private mutating func attemptGrab(
+      into loan: inout FrameLoan, upTo limit: Int = .max
+    ) throws(ScreenError) -> Bool {
       // What changed before this attempt is in its picture.
       changes.formUnion(try takeChangesMeanwhile())
-      try refreshProtection()
-      if protection.isUndecided { return false }
+      try refreshProtection(upTo: limit)
+      if protection.isUndecided || !protection.isCurrent { return false }
       return try grabOnce(into: &loan)
     }
 
