@@ -17,8 +17,9 @@ shown.
   cursor SIDE SECONDS     sets cursors of SIDE x SIDE pixels, one after another
   hints          writes properties of all windows that say that they belong to its own window, and
                  puts a window into each; prints "ready", and waits for a line
-  lazy           shows a window without a background at 0+0, of 160x200, that is never drawn; prints
-                 "ready", and draws it plain after each line of input but the last, "end"
+  lazy           shows a window without a background at 0+0, of 160x200, below all others; draws it
+                 plain, and from then on only for the command "draw". Other commands: "hide", "show",
+                 "raise", "resize W H", "place X Y". Prints "ready" and its ID, and "done" after a command
   slide          claims to be a compositor, and slides a cyan window's picture over the screen while
                  the desktop changes; prints "ready" before, and "done" after that
   fade           claims to be a compositor, which fades a cyan window out: prints "ready", and clears
@@ -237,12 +238,26 @@ def lazy():
     one.configure(stack_mode=X.Below)
     one.map()
     ink = one.create_gc(foreground=PLAIN)
-    while True:
-        one.fill_rectangle(ink, 0, 0, 160, 200)
+    one.fill_rectangle(ink, 0, 0, 320, 240)
+    screen.sync()
+    print("ready", hex(one.id), flush=True)
+    for line in sys.stdin:
+        verb, *numbers = line.split()
+        first, *second = map(int, numbers or [0])
+        if verb == "draw":
+            one.fill_rectangle(ink, 0, 0, 320, 240)
+        elif verb == "hide":
+            one.unmap()
+        elif verb == "show":
+            one.map()
+        elif verb == "raise":
+            one.configure(stack_mode=X.Above)
+        elif verb == "resize":
+            one.configure(width=first, height=second[0])
+        elif verb == "place":
+            one.configure(x=first, y=second[0])
         screen.sync()
-        print("ready", flush=True)
-        if sys.stdin.readline() != "\n":
-            break
+        print("done", flush=True)
 
 
 def claim_compositor():

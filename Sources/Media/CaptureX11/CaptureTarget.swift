@@ -93,6 +93,9 @@
         unsafe xcb_damage_subtract_checked(connection.pointer, token, 0, 0)) == nil
     }
 
+    /// Whether it moves when a window does; not of the screen.
+    func liesIn(_ window: XWindow) -> Bool { chain.contains(window) }
+
     /// Asks to be told nothing, until the next ``look(besides:)``.
     func rest() {
       for window in chain { window.watch(false, by: connection) }

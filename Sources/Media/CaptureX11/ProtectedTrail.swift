@@ -12,8 +12,7 @@
     private var ends: [PixelRect: UInt64] = [:]
     private(set) var undrawn: [PixelRect] = []
     private var requestNs: UInt64?
-    /// ``undrawn`` became less.
-    private var isDrawn = false
+    private var isChanged = false
 
     /// Longer than a compositor's animations, and than a program takes to redraw.
     static let durationNs: UInt64 = 1_000_000_000
@@ -39,7 +38,15 @@
       ends = [ends.keys.reduce(area) { $0.spanning($1) }: nowNs + Self.durationNs]
     }
 
+    /// Adds an area of a new picture, into which the server has copied what the screen showed.
+    mutating func addCopied(_ area: PixelRect, nowNs: UInt64) {
+      if area.isEmpty { return }
+      addUndrawn(area)
+      requestNs = max(requestNs ?? 0, nowNs + Self.drawingNs)
+    }
+
     private mutating func addUndrawn(_ area: PixelRect) {
+      isChanged = true
       undrawn = undrawn.filter { !area.contains($0) } + [area]
       if undrawn.count > Self.maximumCount {
         undrawn = [undrawn.reduce(area) { $0.spanning($1) }]
@@ -51,7 +58,7 @@
       guard !undrawn.isEmpty else { return }
       for rect in drawn where undrawn.contains(where: { !$0.intersection(rect).isEmpty }) {
         undrawn = undrawn.flatMap { $0.subtracting(rect) }
-        isDrawn = true
+        isChanged = true
       }
       if let first = undrawn.first, undrawn.count > Self.maximumCount {
         undrawn = [undrawn.reduce(first) { $0.spanning($1) }]
@@ -59,13 +66,13 @@
       if undrawn.isEmpty { requestNs = nil }
     }
 
-    /// Whether ``areas`` can become less.
+    /// Whether ``areas`` changed or can become less.
     func isOutdated(nowNs: UInt64) -> Bool {
-      isDrawn || ends.values.contains { $0 <= nowNs } || isRequestDue(nowNs: nowNs)
+      isChanged || ends.values.contains { $0 <= nowNs } || isRequestDue(nowNs: nowNs)
     }
 
     mutating func update(nowNs: UInt64) {
-      isDrawn = false
+      isChanged = false
       ends = ends.filter { $0.value > nowNs }
     }
 

@@ -42,6 +42,12 @@
     /// Of the answers about what was drawn, how many may contain drawing of a protected window
     /// where it no longer is: that of the time in which it moved, and of the next.
     private var unsettledAnswers = 0
+    /// Where protected windows are shown beside a captured one, above or below it: only a new
+    /// picture of that can hold pixels of theirs.
+    private var beside: Set<XWindow> = []
+    private var besidePlaces: [XWindow: PixelRect] = [:]
+    private var besidePlacing: Set<XWindow> = []
+    private var needsBeside = false
     /// Where windows came through since the last look, in each parent.
     private var passed: [XWindow: PixelRect] = [:]
     /// A member was iconified or restored.
@@ -113,9 +119,11 @@
       default:
         // Whether a menu is one may have been set since it was made.
         if event.type == XCB_MAP_NOTIFY, tree.relations[window] != nil { stale.insert(window) }
+        if besidePlacing.contains(window) { needsBeside = true }
+        // The server counts the move of a captured window as drawing in it.
+        if placing.contains(window) || target.liesIn(window) { unsettledAnswers = 2 }
         guard placing.contains(window) else { return }
         needsBounds = true
-        unsettledAnswers = 2
         if let area = event.area, let parent = tree.parents[window], window != target.window {
           passed[parent] = passed[parent]?.spanning(area) ?? area
         }
@@ -193,9 +201,7 @@
       if isAnimated { try awaitCompositor() }
       let nowNs = monotonicNowNs()
       if needsBounds { try findBounds(nowNs) }
-      if unsettledAnswers == 0, limit == .max, trail.isRequestDue(nowNs: nowNs) {
-        try requestDrawing()
-      }
+      if limit == .max { _ = try requestDrawingIfDue() }
       trail.update(nowNs: nowNs)
       let before = areas
       areas = Set(places.values).union(trail.areas).sorted {
@@ -338,17 +344,13 @@
         target.isWindow
         && (family.frames.contains(target.window)
           || !members.isDisjoint(with: tree.windows(around: target.window)))
-      black =
-        isWhole
-        ? [target.window]
-        : tree.windows(among: members.union(family.frames), inside: target.window)
-      placing = []
-      for window in black {
-        var next: XWindow? = window
-        while let current = next, placing.insert(current).inserted {
-          next = current == target.window ? nil : tree.parents[current]
-        }
-      }
+      let all = members.union(family.frames)
+      black = isWhole ? [target.window] : tree.windows(among: all, inside: target.window)
+      placing = tree.windows(around: black, upTo: target.window)
+      beside = isWhole || !target.isWindow ? [] : all.subtracting(black)
+      besidePlacing =
+        beside.isEmpty ? [] : tree.windows(around: beside.union([target.window]), upTo: tree.root)
+      needsBeside = true
     }
 
     private mutating func findBounds(_ nowNs: UInt64) throws(ScreenError) {
@@ -373,6 +375,42 @@
       passed = [:]
     }
 
+    /// Follows where protected windows lie beside the target.
+    mutating func refreshBeside() throws(ScreenError) {
+      guard needsBeside else { return }
+      needsBeside = false
+      besidePlaces = try findPlaces(of: beside)
+    }
+
+    /// Notes that the target has a new picture. Where its program has not drawn yet, the server has
+    /// filled that with what the screen showed, which may be protected windows.
+    /// - Parameter size: of the picture.
+    /// - Returns: whether there is such an area.
+    mutating func noteNewPicture(
+      _ size: (width: Int, height: Int)
+    ) throws(ScreenError) -> Bool {
+      let former = besidePlaces
+      try refreshBeside()
+      let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+      let nowNs = monotonicNowNs()
+      // They or the target may have moved between the two.
+      for area in former.merging(besidePlaces, uniquingKeysWith: { $0.spanning($1) }).values {
+        trail.addCopied(area.intersection(whole), nowNs: nowNs)
+      }
+      unsettledAnswers = 2
+      return !trail.undrawn.isEmpty
+    }
+
+    /// Asks programs to draw what they have not drawn by themselves, if it is time to.
+    /// - Returns: whether they were asked.
+    mutating func requestDrawingIfDue() throws(ScreenError) -> Bool {
+      guard unsettledAnswers == 0, trail.isRequestDue(nowNs: monotonicNowNs()) else {
+        return false
+      }
+      try requestDrawing()
+      return true
+    }
+
     /// Where windows are shown, with their frames.
     private func findPlaces(
       of windows: Set<XWindow>
@@ -395,6 +433,10 @@
     /// does. The server itself draws the background of a window that has one.
     private mutating func requestDrawing() throws(ScreenError) {
       trail.noteRequest()
+      guard let first = trail.undrawn.first else { return }
+      let areas =
+        trail.undrawn.count > Self.maximumRequestAreaCount
+        ? [trail.undrawn.reduce(first) { $0.spanning($1) }] : trail.undrawn
       let all = Set(tree.parents.keys)
       let windows = tree.windows(among: all, inside: target.window).subtracting(black)
       var rest = Array(windows.prefix(Self.maximumRequestCount)) + [target.window]
@@ -404,7 +446,7 @@
         let asked = windows.map { $0.askOrigin(on: target.window, connection) }
         for (window, question) in zip(windows, asked) {
           guard let (x, y) = try XWindow.origin(question, connection) else { continue }
-          for area in trail.undrawn {
+          for area in areas {
             window.requestDrawing(
               PixelRect(x: area.x - x, y: area.y - y, width: area.width, height: area.height),
               by: connection)
@@ -416,5 +458,7 @@
 
     /// The most windows whose programs are asked to draw.
     private static let maximumRequestCount = 1000
+    /// More areas are merged into one.
+    private static let maximumRequestAreaCount = 16
   }
 #endif

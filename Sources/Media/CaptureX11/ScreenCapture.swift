@@ -64,6 +64,7 @@
         guard session.sleep(until: Deadline(monotonicNs: pacer.deadlineNs)) else { return }
         try readEvents()
         if needsCheck { try check(&publisher) }
+        try protection.refreshBeside()
         if presence == .gone { return }
         if transition.isActive { try followTransition() }
         tellWhetherPaused(&publisher)
@@ -144,6 +145,13 @@
       if presence == .gone { return }
       try followResize(&publisher)
       if presence == .shown, before != .shown { transition.begin(nowNs: monotonicNowNs()) }
+      if presence == .shown, target.isWindow { try protectNewPicture() }
+    }
+
+    private mutating func protectNewPicture() throws(ScreenError) {
+      try refreshProtection()
+      guard let size = try target.size(), try protection.noteNewPicture(size) else { return }
+      transition.begin(nowNs: monotonicNowNs())
     }
 
     /// Ends the transition once nobody draws any more.
@@ -151,6 +159,10 @@
       let nowNs = monotonicNowNs()
       if try !drawing(until: damage.take()).isEmpty { transition.noteDrawing(nowNs: nowNs) }
       transition.endIfQuiet(nowNs: nowNs)
+      // Without a program's drawing, a part of the picture would be black.
+      if !transition.isActive, try protection.requestDrawingIfDue() {
+        transition.begin(nowNs: nowNs)
+      }
     }
 
     /// Tells subscribers why they receive no frames, or that they do again.

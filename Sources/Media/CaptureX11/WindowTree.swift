@@ -79,6 +79,18 @@
       return some.filter { $0 != outer && isInside[$0] == true }
     }
 
+    /// Windows and all that they lie in, up to another one.
+    func windows(around some: Set<XWindow>, upTo end: XWindow) -> Set<XWindow> {
+      var found: Set<XWindow> = []
+      for window in some {
+        var next: XWindow? = window
+        while let current = next, found.insert(current).inserted {
+          next = current == end ? nil : parents[current]
+        }
+      }
+      return found
+    }
+
     /// A window and all that it lies in.
     func windows(around window: XWindow) -> Set<XWindow> {
       var found: Set<XWindow> = []

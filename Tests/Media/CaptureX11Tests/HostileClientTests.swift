@@ -25,6 +25,17 @@ import Testing
     var isRunning: Bool { program.process.status == nil }
     func waitUntilReady() throws { try program.waitForOutput("ready") }
     func resume() throws { try writeFully([0x0A], to: input.number) }
+
+    /// The number of the window that it shows.
+    var windowID: String { String(lines.first?.split(separator: " ").last ?? "") }
+    private var lines: [Substring] { program.output.text.split(separator: "\n") }
+
+    /// Sends a command, and waits until the X server has carried it out.
+    func perform(_ command: String) throws {
+      let answers = lines.count
+      try writeFully(Array((command + "\n").utf8), to: input.number)
+      try waitUntil("the client answers") { lines.count > answers }
+    }
   }
 
   /// Each frame is looked at by a subscriber that knows nothing but the clock.

@@ -31,10 +31,50 @@ import Testing
       try world.paint("#223344")
       try watch.wait { $0.pixel(180, 130) == 0x223344 }
       try watch.wait { $0.pixel(40, 50) == 0 && $0.pixel(150, 130) == 0 }
-      try lazy.resume()
+      try lazy.perform("draw")
       try watch.wait { $0.pixel(40, 50) == Self.plain && $0.count(of: 0) == 60 * 40 }
       try watch.end()
       lazy.program.process.end(with: SIGKILL)
+      try capture.end(with: SIGTERM)
+    }
+  }
+
+  /// The server fills it with what the screen shows.
+  @Test(arguments: [["--backend", "socket"], ["--isolate"]])
+  func newPictureOfAWindowShowsNoProtectedOne(backend: [String]) throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let lazy = try HostileClientTests.Client(["lazy"], on: world.screen)
+      try lazy.waitUntilReady()
+      let secret = try ShownWindow(
+        "one", "60x40+20+30", color: "00ffff", isMarked: true, on: world.screen)
+      let capture = try world.capture(
+        source: "window:\(lazy.windowID)",
+        ["--no-cursor", "--protect", "marked", "--fps", "60"] + backend)
+      var subscriber = try world.subscriber(start: .oldest)
+      func expect(_ isReached: (TakenFrame) -> Bool) throws {
+        _ = try subscriber.take {
+          #expect($0.count(of: Self.cyan) == 0)
+          return isReached($0)
+        }
+      }
+      // It covered a part of the window when that got a picture of its own.
+      try expect { $0.count(of: 0) == 60 * 40 && $0.count(of: Self.plain) == 160 * 200 - 2400 }
+      try lazy.perform("draw")
+      try expect { $0.count(of: Self.plain) == 160 * 200 }
+      try lazy.perform("resize 200 150")
+      try expect { $0.width == 200 && $0.pixel(50, 50) == 0 }
+      try lazy.perform("draw")
+      try expect { $0.count(of: Self.plain) == 200 * 150 }
+      // It lies below now, and moves before the window is drawn.
+      try lazy.perform("hide")
+      try lazy.perform("raise")
+      try lazy.perform("show")
+      try lazy.perform("place 5 5")
+      try expect { $0.pixel(50, 50) == 0 }
+      try lazy.perform("draw")
+      try expect { $0.count(of: Self.plain) == 200 * 150 }
+      _ = secret
       try capture.end(with: SIGTERM)
     }
   }

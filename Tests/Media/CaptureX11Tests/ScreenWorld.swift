@@ -30,8 +30,12 @@ struct ScreenWorld {
     try capture(arguments, window: nil, environment: environment)
   }
 
-  /// Starts it on a window that has still to be chosen.
+  /// Starts it on a window that is named otherwise.
   func capture(source: String, _ arguments: String...) throws -> RunningProgram {
+    try capture(source: source, arguments)
+  }
+
+  func capture(source: String, _ arguments: [String]) throws -> RunningProgram {
     try RunningProgram(
       "framebus-capture",
       [source, "--root", root.path, "--group", "org.example.test"] + arguments,
