@@ -2,7 +2,9 @@
 // the bus. MIT-SHM into a memory file of three slots, the same DAMAGE requests in the same order,
 // the same pacing by absolute deadlines; no cursor, no other process, no notification.
 //
-//   BareGrab DISPLAY FPS    prints "N frames" each second, until a signal
+//   BareGrab DISPLAY FPS              prints "N frames" each second, until a signal
+//   BareGrab DISPLAY windows COUNT    shows COUNT small windows, of which the first asks for
+//                                     protection; moves every second one 60 times a second
 
 #ifdef FRAMEBUS_MEDIA
 
@@ -10,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -111,7 +114,51 @@ static void grab(struct grabber *self) {
   self->frames++;
 }
 
+// What a capture with protection has to follow, for its rows in the table.
+static void show_windows(struct grabber *self, const char *display, uint32_t count) {
+  self->connection = xcb_connect(display, NULL);
+  if (xcb_connection_has_error(self->connection)) fail("cannot open the display");
+  self->screen = xcb_setup_roots_iterator(xcb_get_setup(self->connection)).data;
+  const char name[] = "_FRAMEBUS_PROTECTED";
+  xcb_intern_atom_reply_t *mark = xcb_intern_atom_reply(
+      self->connection, xcb_intern_atom(self->connection, 0, sizeof name - 1, name), NULL);
+  if (mark == NULL) fail("the server knows no properties");
+  xcb_window_t windows[1000];
+  if (count > 1000) fail("more than 1000 windows");
+  for (uint32_t index = 0; index < count; index++) {
+    xcb_window_t window = windows[index] = xcb_generate_id(self->connection);
+    uint32_t values[] = {0x445566u + index, 1};
+    xcb_create_window(
+        self->connection, XCB_COPY_FROM_PARENT, window, self->screen->root,
+        (int16_t)(index % 50 * 24), (int16_t)(index / 50 * 12), 20, 10, 0,
+        XCB_WINDOW_CLASS_INPUT_OUTPUT, XCB_COPY_FROM_PARENT,
+        XCB_CW_BACK_PIXEL | XCB_CW_OVERRIDE_REDIRECT, values);
+    const uint32_t yes = 1;
+    if (index == 0) {
+      xcb_change_property(
+          self->connection, XCB_PROP_MODE_REPLACE, window, mark->atom, XCB_ATOM_CARDINAL, 32, 1,
+          &yes);
+    }
+    xcb_map_window(self->connection, window);
+  }
+  free(mark);
+  uint64_t start = now_ns();
+  for (uint64_t tick = 0; !xcb_connection_has_error(self->connection); tick++) {
+    for (uint32_t index = 0; index < count; index += 2) {
+      const uint32_t x = index % 50 * 24 + (uint32_t)(tick % 4);
+      xcb_configure_window(self->connection, windows[index], XCB_CONFIG_WINDOW_X, &x);
+    }
+    xcb_flush(self->connection);
+    sleep_until(start + (tick + 1) * 1000000000u / 60);
+  }
+}
+
 int main(int count, char **arguments) {
+  if (count == 4 && strcmp(arguments[2], "windows") == 0) {
+    struct grabber owner = {0};
+    show_windows(&owner, arguments[1], (uint32_t)strtoul(arguments[3], NULL, 10));
+    return 0;
+  }
   long fps = count == 3 ? strtol(arguments[2], NULL, 10) : 0;
   if (fps < 1 || fps > 1000) fail("usage: BareGrab DISPLAY FPS");
   struct grabber self = {0};

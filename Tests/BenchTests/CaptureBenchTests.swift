@@ -52,8 +52,9 @@
       #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
-    @Test func interruptStopsAllStartedProcesses() throws {
-      let program = try bench(["capture", "--seconds", "600"])
+    @Test(arguments: ["capture", "windows"])
+    func interruptStopsAllStartedProcesses(suite: String) throws {
+      let program = try bench([suite, "--seconds", "600"])
       let folder = try folder(of: program)
       try program.waitForErrors("round 1 of")
       let started = try children(of: program.processID)

@@ -1,7 +1,6 @@
 #if Media
-  /// What a window's property may say, whatever its writer claims of the encoding: a program's name
-  /// in Latin-1 (STRING, ICCCM section 2.7.1), in UTF-8, or in COMPOUND_TEXT as far as that consists
-  /// of these two.
+  /// What a window's property may say, whatever its writer claims of the encoding: text in Latin-1
+  /// (STRING, ICCCM section 2.7.1), in UTF-8, or in COMPOUND_TEXT of only these two.
   struct WindowText {
     /// The likeliest first; empty if there is no text.
     let readings: [String]

@@ -24,9 +24,9 @@ public struct CaptureSettingOptions: ParsableArguments {
       "Black out windows of a program, or one window by its ID.",
       discussion: """
         The program is named as by `xprop WM_CLASS`, the ID as by `xwininfo`: 0x2a00007, or \
-        44040199 in decimal digits; a name of this form is always an ID. Windows with the X property \
-        _FRAMEBUS_PROTECTED are black too; “marked” selects only those. Their frames, menus, \
-        tooltips and dialogs are black with them. Costs one copy per frame. A broadcast protects \
+        44040199 in decimal digits; a name of this form is always an ID. Windows with the X \
+        property _FRAMEBUS_PROTECTED are black too; “marked” selects only those. Their frames, \
+        menus, tooltips and dialogs are black with them. Costs one copy per frame. A broadcast protects \
         marked windows without this option.
         """,
       valueName: "window"))

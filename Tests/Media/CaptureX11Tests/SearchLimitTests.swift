@@ -17,7 +17,7 @@
           on: CaptureTarget(nil, on: root), options.protection)
         var current: [Bool] = []
         // A search from the beginning has no limit, so it is not begun.
-        for limit in [1000, .max] {
+        for limit in [1000, Int.max] {
           _ = try protection.refresh(upTo: limit)
           current.append(protection.isCurrent)
         }

@@ -1,3 +1,4 @@
+import CommandLineSupport
 import Platform
 
 /// A way to capture a screen and discard the frames: one or two processes, the last of which
@@ -15,9 +16,11 @@ struct CaptureSubject: Sendable {
   let endSignal: Int32
   /// A file that the first program creates and the second one needs.
   let socketName: String?
+  /// The windows of another client beside what every subject captures.
+  var windowCount = 0
 
   /// Peers may be missing or broken; FrameBus and the baseline may not.
-  var isPeer: Bool { name != "framebus" && name != "limit" }
+  var isPeer: Bool { !["framebus", "framebus-protect", "limit"].contains(name) }
 
   init(
     _ name: String, _ programs: [Program], endSignal: Int32 = Signal.terminate,
@@ -48,8 +51,24 @@ struct CaptureScene: Sendable {
   let folder: String
   let groupID: String
 
-  func framebus() throws(MissingSubject) -> CaptureSubject {
-    try framebus("framebus", stream: "bench", backend: "shm")
+  func framebus(windows count: Int = 0) throws(MissingSubject) -> CaptureSubject {
+    var subject = try framebus("framebus", stream: "bench", ["--backend", "shm"])
+    subject.windowCount = count
+    return subject
+  }
+
+  /// Marked windows are black: each frame is copied, and all windows are followed.
+  func protecting(windows count: Int) throws(MissingSubject) -> CaptureSubject {
+    var subject = try framebus("framebus-protect", stream: "protected", ["--protect", "marked"])
+    subject.windowCount = count
+    return subject
+  }
+
+  /// Small windows of another client: the first is marked, and every second one moves.
+  func showWindows(_ count: Int) throws -> StartedProgram? {
+    if count == 0 { return nil }
+    let path = try own("BareGrab", for: "windows")
+    return try StartedProgram("BareGrab", path, [display, "windows", "\(count)"])
   }
 
   /// The grab of `framebus-capture` in a program without the bus.
@@ -104,17 +123,17 @@ struct CaptureScene: Sendable {
 
   /// The pixels sent over the X server's socket, as without shared memory.
   private func xGetImage() throws(MissingSubject) -> CaptureSubject {
-    try framebus("xgetimage", stream: "socket", backend: "socket")
+    try framebus("xgetimage", stream: "socket", ["--backend", "socket"])
   }
 
   private func framebus(
-    _ name: String, stream: String, backend: String
+    _ name: String, stream: String, _ options: [String]
   ) throws(MissingSubject) -> CaptureSubject {
     let group = ["--root", folder, "--group", groupID, "--stream", stream, "--json"]
     let capture = CaptureSubject.Program(
       name: "framebus-capture", path: try own("framebus-capture", for: name),
       arguments: ["screen:\(display)", "--fps", "\(framesPerSecond)", "--no-cursor"]
-        + ["--backend", backend] + group)
+        + options + group)
     let upload = CaptureSubject.Program(
       name: "framebus-upload", path: try own("framebus-upload", for: name),
       arguments: ["null"] + group)

@@ -32,6 +32,8 @@ struct CaptureTurn {
 
   func measure() throws -> CaptureFinding {
     let sampler = try FrameSampler(serverID: serverID, seconds: seconds)
+    let windows = try scene.showWindows(subject.windowCount)
+    defer { windows?.stop() }
     var started: [StartedProgram] = []
     defer { stop(started) }
     for (index, program) in subject.programs.enumerated() {
@@ -44,6 +46,7 @@ struct CaptureTurn {
     sampler.begin(started.map(\.process.processID))
     try run.wait(for: sampler.done, of: started, subject: subject.name, seconds: seconds)
     guard let sample = sampler.sample else { throw Interrupted() }
+    if let error = windows?.errorIfEnded() { throw error }
     stop(started)
     let last = started.last?.collectedOutput() ?? ""
     return CaptureFinding(

@@ -2,10 +2,15 @@ import AppGroup
 import CommandLineSupport
 import Platform
 
-/// The cost of transferring a moving screen from the X server to another process that discards it:
-/// the cost of the bus alone.
+/// The cost of transferring a moving screen from the X server to another process that discards it.
 struct CaptureSuite: BenchSuite {
-  let name = "capture"
+  let name: String
+  private let windowCounts: [Int]
+
+  /// The cost of the bus alone.
+  static let bus = CaptureSuite(name: "capture", windowCounts: [])
+  /// That of protection, with windows of another client to follow.
+  static let windows = CaptureSuite(name: "windows", windowCounts: [0, 20, 200])
 
   private static let width = 1920
   private static let height = 1080
@@ -25,8 +30,12 @@ struct CaptureSuite: BenchSuite {
       framesPerSecond: Self.framesPerSecond, folder: folder.path,
       groupID: GroupID.local.description)
 
-    var subjects = [try scene.framebus(), try scene.limit()]
-    if run.hasPeers { subjects += installed(scene.peers, run.terminal) }
+    var subjects = [try scene.limit()]
+    if windowCounts.isEmpty { subjects.append(try scene.framebus()) }
+    for count in windowCounts {
+      subjects += [try scene.framebus(windows: count), try scene.protecting(windows: count)]
+    }
+    if run.hasPeers, windowCounts.isEmpty { subjects += installed(scene.peers, run.terminal) }
     let turns = subjects.map {
       CaptureTurn(
         subject: $0, scene: scene, serverID: screen.server.process.processID, run: run,
@@ -94,10 +103,12 @@ struct CaptureSuite: BenchSuite {
   ) -> BenchReport {
     var records: [BenchRecord] = []
     var table = TextTable([
-      "subject", "CPU µs a frame", "ratio to limit", "publisher", "X server", "fps", "latency ms",
+      "subject", "windows", "CPU µs a frame", "ratio to limit", "publisher", "X server", "fps",
+      "latency ms",
     ])
-    let limits = results[1].findings
+    let limits = results[0].findings
     for (subject, findings) in results {
+      let scenario = scenario + (windowCounts.isEmpty ? "" : ", \(subject.windowCount) windows")
       let samples = findings.reduce(0) { $0 + $1.sample.frames }
       func record(_ part: String, _ spread: Spread) -> BenchRecord {
         var record = BenchRecord(
@@ -125,7 +136,7 @@ struct CaptureSuite: BenchSuite {
       let ratios = Spread(
         zip(findings, limits).map { $0.processorNsPerFrame / $1.processorNsPerFrame })
       table.add([
-        subject.name, all.text(in: 1000), ratios.text(places: 2),
+        subject.name, "\(subject.windowCount)", all.text(in: 1000), ratios.text(places: 2),
         subject.programs.count > 1 ? publisher.text(in: 1000) : "",
         server.text(in: 1000, places: 0), rate.median.text(places: 1),
         middle.isEmpty
