@@ -64,7 +64,7 @@
       while try !grab(connection, cursor) {
         if limit.isPast { return false }
         sleep(until: min(limit, .after(pause)))
-        pause = min(2 * pause, longestPause)
+        pause = min(pause * 2, longestPause)
       }
       return true
     }
