@@ -7,6 +7,7 @@
 // and to draw a picker. Protocol and failures: docs/design/broadcast.md.
 
 import Capture
+import FrameBus
 import Sound
 
 /// The names by which members find a group's broadcast.
@@ -50,6 +51,11 @@ public enum SampleBufferType: String, Hashable, Sendable, CaseIterable {
     case .audioApp: "audio.app"
     case .audioMic: "audio.mic"
     }
+  }
+
+  /// The stream of this kind in a broadcast whose pictures have the given stream.
+  package func stream(beside pictures: StreamName) throws(StreamNameError) -> StreamName {
+    self == .video ? pictures : try StreamName("\(pictures).\(usualStream)")
   }
 }
 

@@ -21,6 +21,9 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case otherOptions(SessionID, [BroadcastDifference])
   /// Some options of the running broadcast were changed; these need a new one.
   case restartNeeded(SessionID, [BroadcastDifference], changed: [BroadcastDifference])
+  /// Options, by their names on a command line, that have no effect on a stream that an application
+  /// publishes.
+  case optionsOfCapture(StreamName, [String])
   case noBroadcast
   /// A capture of an ended broadcast belongs to another user.
   case captureStillRunning(pid: Int32, uid: UInt32)
@@ -79,6 +82,10 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
       "broadcast \(session) is running with other options that need a new one:"
         + " \(Self.list(differences)); stop it first with `framebus broadcast stop`"
         + (changed.isEmpty ? "" : " (changed: \(changed.map(\.option).joined(separator: ", ")))")
+    case .optionsOfCapture(let stream, let options):
+      "\(options.map { "--\($0)" }.joined(separator: ", ")): nothing is captured, because an"
+        + " application publishes the stream “\(stream)”; leave this out, and set it in the"
+        + " application"
     case .noBroadcast:
       "no broadcast is active; start one with `framebus broadcast start EXTENSION`"
     case .captureStillRunning(let pid, let uid):

@@ -30,8 +30,9 @@ import Upload
   }
 
   @Test func captureHelpListsEachSource() throws {
-    let help = try help(of: "capture")
+    let (capture, broadcast) = try (help(of: "capture"), help(of: "broadcast", "start"))
     for kind in SourceKind.all {
+      let help = kind.program == nil ? broadcast : capture
       let line = "\(kind.form): \(kind.help)."
       #expect(help.contains(line), "\(line) is not in: \(help)")
       #expect(kind.help.count <= 60)
@@ -62,8 +63,8 @@ import Upload
   }
 
   /// The help of a verb, without line breaks.
-  private func help(of verb: String) throws -> String {
-    let result = try run("framebus", [verb, "--help"])
+  private func help(of verb: String...) throws -> String {
+    let result = try run("framebus", verb + ["--help"])
     #expect(result.status == .exited(0))
     return result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }

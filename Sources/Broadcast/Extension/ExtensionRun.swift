@@ -5,6 +5,7 @@ import FrontApplication
 import NotifyCenter
 import Platform
 import SharedLog
+import Sound
 
 /// One run of an extension's process: passes changes of the record, and samples of the streams, to
 /// the handler, one call at a time.
@@ -24,6 +25,12 @@ final class ExtensionRun: @unchecked Sendable {
   private var pauses: Set<BroadcastPause> = []
   private var application = ""
   private var reportedFront: ApplicationID?
+  /// Whether an application publishes the streams, instead of a capture.
+  private var isPublished = false
+  /// The switch of sound that an application publishes: captures follow theirs themselves.
+  private var publishedSound: SwitchedSound?
+  /// Whether the application has yet to publish the leading stream.
+  private var isAwaited = false
   /// The last logged generation of each stream.
   private var loggedGenerations: [SampleBufferType: UInt64] = [:]
   /// Whether the leading stream has delivered.
@@ -86,6 +93,10 @@ final class ExtensionRun: @unchecked Sendable {
   private func deliver() throws(BroadcastFailure) -> BroadcastEnding {
     guard let record = try record(), record.phase != .finished else { return .finished }
     setup.log.append(.notice, "started, attempt \(record.attempt)", label: Self.label)
+    isPublished = BroadcastRequest.publishedStream(of: record.source) != nil
+    if isPublished, sources.streams[.audioApp] != nil {
+      publishedSound = try attempt { try SwitchedSound(.appAudio, in: setup.group) }
+    }
     try handler.broadcastStarted(setupInfo: setup.forAttempt(record.attempt))
     let acceptedFromNs = record.requested == .pause ? nil : record.resumedAtNs
     var streams = try attempt {
@@ -104,7 +115,8 @@ final class ExtensionRun: @unchecked Sendable {
         try handle(streams.takeEvents())
         // Sound continues while the picture capture is lost, but a paused broadcast delivers none.
         let isDelivered = pauses.isEmpty || type == sources.inOrder.first?.type
-        if isDelivered, let withheld = throttle.count(type, setup.log) {
+        let isOn = type != .audioApp || publishedSound?.isOn != false
+        if isDelivered, isOn, let withheld = throttle.count(type, setup.log) {
           sample.withheldBefore = withheld
           try handler.processSampleBuffer(sample, type: type)
           try markProcessed()
@@ -170,6 +182,11 @@ final class ExtensionRun: @unchecked Sendable {
     for item in events {
       var newPauses = pauses
       switch item {
+      case .missing(let type):
+        if type == leading, isPublished, !hasCapture {
+          isAwaited = true
+          if pauses.isEmpty { try writePhase() }
+        }
       case .lost(let type):
         if type == leading { newPauses.insert(.captureLost) }
       case .back(let type, let generation):
@@ -226,6 +243,9 @@ final class ExtensionRun: @unchecked Sendable {
     let phase = reasons.isEmpty ? activePhase(connection) : .paused
     var failure = ""
     if case .connecting(let text) = connection { failure = text }
+    if isAwaited, !hasCapture, let stream = sources.inOrder.first?.stream {
+      failure = "no stream \(stream) is published yet"
+    }
     try change { record in
       record.pauses = reasons
       record.phase = phase
@@ -235,7 +255,7 @@ final class ExtensionRun: @unchecked Sendable {
 
   /// The phase of a broadcast that is not paused.
   private func activePhase(_ connection: BroadcastConnection.State) -> BroadcastPhase {
-    if !hasCapture { return .starting }
+    if !hasCapture { return isAwaited ? .connecting : .starting }
     return switch connection {
     case .unreported: hasProcessed ? .live : .starting
     case .connecting: .connecting

@@ -25,6 +25,8 @@ struct SampleStreams: ~Copyable {
   }
 
   enum Event: Hashable, Sendable {
+    /// Nobody publishes the stream of this kind yet. Reported once, before the first attachment.
+    case missing(SampleBufferType)
     case lost(SampleBufferType)
     case back(SampleBufferType, generation: UInt64)
     case paused(PauseReason)
@@ -49,6 +51,8 @@ struct SampleStreams: ~Copyable {
   private var set: SubscriberSet
   private var members: [SubscriberSet.Member: Member] = [:]
   private var seen: [SampleBufferType: Seen] = [:]
+  /// The kinds that were attached, or reported as missing.
+  private var known: Set<SampleBufferType> = []
   /// When to retry streams that are missing.
   private var retryDeadline = Deadline.now
   /// Samples captured before this time are skipped: they may stem from a pause during which another
@@ -163,12 +167,14 @@ struct SampleStreams: ~Copyable {
         if let generation = subscriber.generation {
           events.add(.back(type, generation: generation))
         }
+        known.insert(type)
         let name: SubscriberSet.Member
         do { name = try set.add(subscriber) } catch { continue }
         members[name] = Member(type: type, quota: quota)
       } catch {
         switch error {
-        case .noSuchStream, .stopped, .noAnswer: continue
+        case .noSuchStream: if known.insert(type).inserted { events.add(.missing(type)) }
+        case .stopped, .noAnswer: continue
         case .refused(_, .full), .refused(_, .busy), .refused(_, .outOfResources): continue
         default: throw BroadcastFailure(domain: "framebus.stream", code: 1, reason: "\(error)")
         }

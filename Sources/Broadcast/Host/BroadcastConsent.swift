@@ -25,7 +25,8 @@ public struct BroadcastConsent: Hashable, Sendable {
   /// What was chosen, in the order to show.
   public let choices: [Choice]
   /// Whether the broadcast captures something of the user's: a screen, a microphone, the sound of
-  /// the machine, a device. A test pattern, a tone or a file needs no consent.
+  /// the machine, a device, or what an application publishes, which is unknown. A test pattern, a
+  /// tone or a file needs no consent.
   public let isRequired: Bool
 
   /// The longest text, in bytes of UTF-8.
@@ -39,7 +40,7 @@ extension BroadcastConsent {
     // The picture is captured for an extension of sound alone too.
     let isPrivate = Self.isPrivate(request.source)
     let sounds = types.filter { $0 != .video && request.isOn($0) }
-      .compactMap { type in request.soundSource(of: type).map { (type, $0) } }
+      .compactMap { type in request.soundOrigin(of: type).map { (type, $0) } }
     isRequired =
       isPrivate
       // The microphone can be switched on later, without another question.
@@ -48,10 +49,15 @@ extension BroadcastConsent {
       switch source {
       case .screen?: "Everything on your screen, including notifications, is shown"
       case .window?: "Everything in the window is shown"
+      case .stream(let name)?:
+        "The frames that applications of this group publish as \(name) are shown"
       default: "The source is shown"
       }
-    let heard = sounds.filter { Self.isPrivate($0.1) }
-      .map { $0.0 == .audioMic ? "your microphone" : "the sound of your applications" }
+    let heard = sounds.filter { Self.isPrivate($0.1) }.map { type, origin in
+      if type == .audioMic { return "your microphone" }
+      let published = BroadcastRequest.publishedStream(of: origin)
+      return published.map { "the sound published as \($0)" } ?? "the sound of your applications"
+    }
     let sound = heard.isEmpty ? "" : " They hear \(heard.joined(separator: " and "))."
     text = request.consent ?? "\(picture) to others while this broadcast lasts.\(sound)"
     let protected = request.captureSettings(for: manifest).protection
@@ -71,7 +77,7 @@ extension BroadcastConsent {
   private static func isPrivate(_ source: String) -> Bool {
     switch (try? SourceSpecification(source))?.kind.needs {
     case .nothing?, .file?: false
-    case .display?, .soundServer?, .anything?, nil: true
+    case .display?, .soundServer?, .anything?, .publisher?, nil: true
     }
   }
 
@@ -85,6 +91,15 @@ extension BroadcastConsent {
 extension BroadcastRequest {
   /// Whether a kind of sound is on at the start.
   fileprivate func isOn(_ type: SampleBufferType) -> Bool { initialSound.isOn(type) }
+
+  /// Where a kind of sound comes from, in the syntax of a source; nil if nothing provides it, or
+  /// the source of the pictures does.
+  fileprivate func soundOrigin(of type: SampleBufferType) -> String? {
+    guard publishedStream != nil, type == .audioApp, let stream = stream(of: type) else {
+      return soundSource(of: type)
+    }
+    return "\(SourceSpecification.stream(stream))"
+  }
 }
 
 extension WindowProtection {

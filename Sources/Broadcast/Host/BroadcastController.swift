@@ -52,8 +52,10 @@ public final class BroadcastController: Sendable {
   /// Starts a broadcast, or joins the active one if it has the same extension, source and options.
   /// - Throws: ``BroadcastError/alreadyBroadcasting(_:extensionID:source:)`` if a different
   ///   broadcast is active; ``BroadcastError/otherOptions(_:_:)`` if it has other options;
+  ///   ``BroadcastError/optionsOfCapture(_:_:)`` for those that a stream as the source cannot have;
   ///   ``BroadcastError/consentRequired(_:)`` if nobody has agreed to a new one.
   public func start(_ requested: BroadcastRequest) throws(BroadcastError) -> Started {
+    try requested.checkOptions()
     let manifest = try ExtensionRegistry(group).manifest(of: requested.extensionID)
     var request = requested
     // Kept for the session: a later change of the setting cannot show a window.
@@ -85,7 +87,7 @@ public final class BroadcastController: Sendable {
         return .adopted(record.session)
       }
     }
-    let stream = request.streams[.video]?.text ?? SampleBufferType.video.usualStream
+    let stream = request.stream(of: .video)?.text ?? SampleBufferType.video.usualStream
     var record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
     record.sound = request.capturedSound(for: manifest)
@@ -172,7 +174,8 @@ public final class BroadcastController: Sendable {
     if let before = try board.read()?.session {
       end(before.extensions(in: group), "the extension", log)
     }
-    try requireUnpublished(request.sources(for: manifest))
+    try requireUnpublished(
+      request.sources(for: manifest), exceptPictures: request.publishedStream != nil)
     if request.requiresConfinement { try starter.requireConfinement() }
     do throws(BroadcastError) {
       try board.restoreSound()
@@ -238,11 +241,14 @@ public final class BroadcastController: Sendable {
   /// Refuses to start while another process publishes one of the session's streams, because the
   /// extension would send that process's frames. Sound from outside the session is allowed if the
   /// host captures none.
-  private func requireUnpublished(_ sources: SampleSources) throws(BroadcastError) {
+  /// - Parameter published: whether the pictures come from outside the session too.
+  private func requireUnpublished(
+    _ sources: SampleSources, exceptPictures published: Bool
+  ) throws(BroadcastError) {
     let publishers = RolePresence.publishers(in: group)
     for (type, stream) in sources.inOrder {
       guard let process = publishers[stream],
-        type == .video || SessionID(ofCapture: process) != nil
+        type == .video && !published || SessionID(ofCapture: process) != nil
       else { continue }
       throw .alreadyPublished(
         stream, pid: process.credentials.pid, uid: process.credentials.uid)

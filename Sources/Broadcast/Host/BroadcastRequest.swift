@@ -7,8 +7,8 @@ import Sound
 /// The parameters of a broadcast.
 public struct BroadcastRequest: Sendable {
   public var extensionID: String
-  /// The source, in the syntax of `framebus capture`, such as `screen` or `test:bars`. At most
-  /// ``maximumSourceBytes``.
+  /// The source, in the syntax of `framebus capture`, such as `screen` or `test:bars`, or
+  /// `stream:NAME` for what an application of the group publishes. At most ``maximumSourceBytes``.
   public var source: String
   /// How the source is captured. The extension's manifest can set what is nil here. Windows
   /// that ask not to be seen are black, unless `protection` is `off`.
@@ -60,16 +60,47 @@ public struct BroadcastRequest: Sendable {
     self.extensionID = extensionID
     self.source = source
   }
+
+  /// - Parameter source: such as `.screen(display: nil)`, or `.stream(name)` for the frames that an
+  ///   application of the group publishes, as this one may. Nothing is captured then.
+  public init(extensionID: String, source: SourceSpecification) {
+    self.init(extensionID: extensionID, source: "\(source)")
+  }
 }
 
 extension BroadcastRequest {
   /// The streams of the samples that an extension requests.
   func sources(for manifest: ExtensionManifest) -> SampleSources {
     var sources: [SampleBufferType: StreamName] = [:]
-    for type in manifest.samples {
-      sources[type] = streams[type] ?? (try? StreamName(type.usualStream))
-    }
+    for type in manifest.samples { sources[type] = stream(of: type) }
     return SampleSources(sources)
+  }
+
+  /// The stream of a kind of samples. Nothing replaces those of a source that is a stream.
+  func stream(of type: SampleBufferType) -> StreamName? {
+    if let published = publishedStream { return try? type.stream(beside: published) }
+    return streams[type] ?? (try? StreamName(type.usualStream))
+  }
+
+  /// The stream that an application publishes, if that is the source: nothing captures it.
+  var publishedStream: StreamName? { Self.publishedStream(of: source) }
+
+  static func publishedStream(of source: String) -> StreamName? {
+    if case .stream(let name)? = try? SourceSpecification(source) { name } else { nil }
+  }
+
+  /// Throws if the source is a stream, and an option is set that only a capture can follow.
+  package func checkOptions() throws(BroadcastError) {
+    guard let published = publishedStream else { return }
+    // The microphone is captured beside the stream, and its silence has a limit.
+    var options = CaptureSettings.Option.allCases
+      .filter { $0 != .silence && capture.text(of: $0) != nil }.map(\.rawValue)
+    if let protection = capture.protection {
+      options.append(protection == .off ? "no-protect" : "protect")
+    }
+    if soundSources[.audioApp] != Self.usualSoundSources[.audioApp] { options.append("app-source") }
+    if !streams.isEmpty { options.append("stream") }
+    if !options.isEmpty { throw .optionsOfCapture(published, options) }
   }
 
   /// The sound of a new session.
@@ -104,7 +135,7 @@ extension BroadcastRequest {
     return settings
   }
 
-  /// Whether the picture capture also captures the sound.
+  /// Whether the sound comes with the pictures, from their capture or their application.
   var hasSoundInSource: Bool { (try? SourceSpecification(source))?.kind.hasSound == true }
 
   /// The source that a separate process captures; nil for none.

@@ -18,7 +18,7 @@ enum CaptureNeeds: Hashable {
       return
     }
     switch source.kind.needs {
-    case .nothing: self = .nothing
+    case .nothing, .publisher: self = .nothing
     case .display: self = Self.ofDisplay(source.display ?? environmentValue("DISPLAY"))
     case .file: self = source.path.map { .file(absolutePath($0)) } ?? .nothing
     case .soundServer: self = Self.ofSoundServer(environmentValue("PULSE_SERVER") ?? "")
@@ -26,7 +26,7 @@ enum CaptureNeeds: Hashable {
     }
   }
 
-  /// The program that captures a source. It reports a source that does not exist.
+  /// The program that captures a source. It reports a source that it cannot capture.
   static func program(of source: String) -> String {
     (try? SourceSpecification(source))?.kind.program ?? SourceKind.plainProgram
   }

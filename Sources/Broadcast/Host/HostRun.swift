@@ -74,6 +74,8 @@ final class HostRun: @unchecked Sendable {
       ended = try StopSignal()
       unrecordedFinish = try StopSignal()
     } catch { throw .system(error) }
+    // An application publishes the pictures.
+    if starter?.request.publishedStream != nil { capture.stopRestarting() }
     keepSound(record.sound.streams.keys, adopting: found?.sound ?? [:])
     for type in record.missingSound.keys { missingSound[type] = .never }
   }

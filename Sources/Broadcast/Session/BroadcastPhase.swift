@@ -37,7 +37,7 @@ public enum BroadcastPause: UInt8, Hashable, Sendable, CaseIterable, Comparable,
 {
   /// The host requested it.
   case requested = 1
-  /// The capture died, or has not started yet.
+  /// The capture, or the application that publishes the source, died or has not started yet.
   case captureLost = 2
   /// The source is changing, such as to another screen size.
   case transition = 4
@@ -57,7 +57,7 @@ public enum BroadcastPause: UInt8, Hashable, Sendable, CaseIterable, Comparable,
   public var explanation: String {
     switch self {
     case .requested: "it was asked to pause"
-    case .captureLost: "its capture has ended or has not started"
+    case .captureLost: "nothing publishes its stream"
     case .transition: PauseReason.transition.explanation
     case .unavailable: PauseReason.unavailable.explanation
     }

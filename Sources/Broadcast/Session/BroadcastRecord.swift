@@ -46,6 +46,16 @@ struct BroadcastRecord: Hashable, Sendable {
   /// `attempt` stops counting here.
   static let maximumAttempts = 1_000_000
 
+  /// The options as text for people, by their names on a command line.
+  var optionTexts: [String: String] {
+    var texts = options.texts
+    // Nothing is captured that could be hidden.
+    if BroadcastRequest.publishedStream(of: source) != nil {
+      for name in ["protect", "app-source"] { texts[name] = nil }
+    }
+    return texts
+  }
+
   /// Counts another start of the extension.
   mutating func beginAttempt() {
     attempt = min(attempt + 1, Self.maximumAttempts)

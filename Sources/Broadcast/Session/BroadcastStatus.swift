@@ -61,7 +61,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     extensionID = record?.extensionID ?? ""
     source = record?.source ?? ""
     applicationID = record?.application ?? ""
-    options = record?.options.texts ?? [:]
+    options = record?.optionTexts ?? [:]
     confinement = record?.confinement ?? [:]
     missingSound = record?.missingSound ?? [:]
     attempt = record?.attempt ?? 0

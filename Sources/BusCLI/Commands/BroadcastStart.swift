@@ -1,6 +1,7 @@
 import AppGroup
 import ArgumentParser
 import Broadcast
+import Capture
 import CommandLineSupport
 import CredentialStore
 import FrameBus
@@ -26,7 +27,9 @@ struct BroadcastStart: ParsableCommand {
       "Extension ID, from `framebus extension list`.", valueName: "extension"))
   var `extension`: String?
   @Option(
-    help: ArgumentHelp("Source, as for `framebus capture`.", valueName: "source"))
+    help: ArgumentHelp(
+      "Source, as for `framebus capture`, or one of those here.",
+      discussion: SourceKind.list { $0.program == nil }, valueName: "source"))
   var source = "screen"
   @OptionGroup(title: "Capture") var capture: CaptureSettingOptions
   @OptionGroup(title: "Initial sound, for an extension that requests it")
@@ -105,22 +108,28 @@ struct BroadcastStart: ParsableCommand {
 
   private func streams() throws(StreamNameError) -> [SampleBufferType: StreamName] {
     guard let stream else { return [:] }
-    var streams = [SampleBufferType.video: try StreamName(stream)]
-    for type in [SampleBufferType.audioApp, .audioMic] {
-      streams[type] = try StreamName("\(stream).\(type.usualStream)")
-    }
+    let pictures = try StreamName(stream)
+    var streams: [SampleBufferType: StreamName] = [:]
+    for type in SampleBufferType.allCases { streams[type] = try type.stream(beside: pictures) }
     return streams
   }
 
-  /// Rejects sources that `framebus capture` would reject, before any process starts.
+  /// Rejects sources that `framebus capture` would reject, and options that the source cannot have,
+  /// before any process starts.
   private func checkSources() throws {
-    for source in [source, appSource, micSource].compactMap(\.self) {
-      do {
-        _ = try CaptureOptions.parse(["--", source]).specification()
-      } catch {
-        throw ValidationError(
-          (error as? UsageError)?.description ?? CaptureOptions.message(for: error))
+    do {
+      let isCaptured = try CaptureOptions.parse(["--", source]).specification().kind.program != nil
+      if !isCaptured, appSource != nil {
+        throw UsageError("--app-source: the sound of \(source) comes from its application")
       }
+      for text in [appSource, micSource].compactMap(\.self) {
+        _ = try CaptureOptions.parse(["--", text]).programName()
+      }
+      try request("", of: source).checkOptions()
+    } catch {
+      throw ValidationError(
+        (error as? UsageError)?.description ?? (error as? BroadcastError)?.description
+          ?? CaptureOptions.message(for: error))
     }
   }
 

@@ -16,6 +16,17 @@ public enum SoundDevice: Hashable, Sendable {
     }
   }
 
+  /// The text that gives this device; nil for the default.
+  var text: String? {
+    switch self {
+    case .monitor: nil
+    case .microphone: "mic"
+    case .named(let name): name
+    }
+  }
+
+  static let usualStreams = [monitor, microphone].map(\.usualStream)
+
   /// The stream that is published if the user names none.
   var usualStream: String { self == .microphone ? "audio.mic" : "audio.app" }
 }

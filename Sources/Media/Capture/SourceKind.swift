@@ -1,3 +1,4 @@
+import FrameBus
 import Sound
 
 /// A kind of source: one row of the table that parsing, help, the choice of the capture program,
@@ -9,8 +10,9 @@ public struct SourceKind: Sendable {
   public let form: String
   /// What it is, in at most 60 characters.
   public let help: String
-  /// The program that captures it.
-  public let program: String
+  /// The program that captures it; nil if an application publishes it, so that only a broadcast
+  /// can take it.
+  public let program: String?
   /// What a sandboxed capture needs for it.
   public let needs: Needs
   /// The stream that is published if the user names none.
@@ -32,13 +34,15 @@ public struct SourceKind: Sendable {
     case soundServer = "sound server"
     /// A device, another machine, or any element of a pipeline: it cannot be sandboxed.
     case anything
+    /// No capture: an application that publishes. What its frames show is unknown.
+    case publisher
   }
 
   public static let plainProgram = "framebus-capture"
   public static let mediaProgram = "framebus-capture-gstreamer"
 
   private init(
-    _ form: String, _ help: String, by program: String = plainProgram, needs: Needs,
+    _ form: String, _ help: String, by program: String? = plainProgram, needs: Needs,
     stream: String = "screen", hasSound: Bool = false, plugins: [String: String] = [:],
     parse: @escaping Parse
   ) {
@@ -125,8 +129,28 @@ extension SourceKind {
     stream: SoundDevice.monitor.usualStream
   ) { argument throws(SourceSpecificationError) in .tone(try parseTone(argument, .everySecond)) }
 
+  static let stream = SourceKind(
+    "stream:NAME", "Frames that an application of the group publishes", by: nil,
+    needs: .publisher, hasSound: true
+  ) { argument throws(SourceSpecificationError) in
+    guard let argument, !argument.isEmpty else {
+      throw .missingArgument("stream", "the name of a stream, such as stream:game")
+    }
+    do throws(StreamNameError) {
+      let name = try StreamName(argument)
+      // The names of its sound are longer.
+      for sound in SoundDevice.usualStreams { _ = try StreamName("\(name).\(sound)") }
+      return .stream(name)
+    } catch { throw .badStream(error) }
+  }
+
   /// The rows.
-  public static let all = [screen, window, test, file, y4m, gst, pulse, tone, beep]
+  public static let all = [screen, window, test, file, y4m, gst, pulse, tone, beep, stream]
+
+  /// The rows that match, one a line, as help lists them.
+  public static func list(_ matches: (SourceKind) -> Bool) -> String {
+    all.filter(matches).map { "\($0.form): \($0.help)." }.joined(separator: "\n")
+  }
 
   private static func parseTone(
     _ argument: String?, _ rhythm: Tone.Rhythm

@@ -1,7 +1,8 @@
+import FrameBus
 import Sound
 
 /// A source as the command line names it: `screen:1`, `file:talk.mkv`, `y4m:-`.
-public enum SourceSpecification: Hashable, Sendable {
+public enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
   /// An X11 screen; nil for the display that `DISPLAY` names.
   case screen(display: String?)
   /// A window of the display that `DISPLAY` names.
@@ -17,6 +18,8 @@ public enum SourceSpecification: Hashable, Sendable {
   case pulse(SoundDevice)
   /// A GStreamer pipeline without its sink.
   case pipeline(String)
+  /// The frames that an application of the group publishes.
+  case stream(StreamName)
 
   /// The available sources, as errors list them.
   static let summary = SourceKind.all.map(\.form).joined(separator: ", ")
@@ -41,7 +44,25 @@ public enum SourceSpecification: Hashable, Sendable {
     case .pipeline: .gst
     case .pulse: .pulse
     case .tone(let tone): tone.rhythm == .steady ? .tone : .beep
+    case .stream: .stream
     }
+  }
+
+  /// As the command line names it.
+  public var description: String {
+    let argument: String? =
+      switch self {
+      case .screen(let display): display
+      case .window(let selector): "\(selector)"
+      case .test(let style): style.rawValue
+      case .file(let path): path
+      case .y4m(let path): path ?? "-"
+      case .tone(let tone): "\(tone.hertz)"
+      case .pulse(let device): device.text
+      case .pipeline(let text): text
+      case .stream(let name): name.text
+      }
+    return kind.name + (argument.map { ":\($0)" } ?? "")
   }
 
   /// The display that it names; nil for none.
@@ -54,13 +75,17 @@ public enum SourceSpecification: Hashable, Sendable {
     switch self {
     case .file(let path): path
     case .y4m(let path): path
-    case .screen, .window, .test, .tone, .pulse, .pipeline: nil
+    case .screen, .window, .test, .tone, .pulse, .pipeline, .stream: nil
     }
   }
 
   /// The stream that is published if the user names none.
   public var usualStream: String {
-    if case .pulse(let device) = self { device.usualStream } else { kind.usualStream }
+    switch self {
+    case .pulse(let device): device.usualStream
+    case .stream(let name): name.text
+    default: kind.usualStream
+    }
   }
 }
 
@@ -71,6 +96,9 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
   case missingArgument(String, String)
   case badFrequency(String)
   case badWindow(String)
+  case badStream(StreamNameError)
+  /// An application publishes the source, so no capture program can.
+  case notCaptured(StreamName)
   case notBuilt(String)
 
   public var description: String {
@@ -87,6 +115,11 @@ public enum SourceSpecificationError: Error, Hashable, Sendable, CustomStringCon
         + "\(Int(Tone.frequencies.upperBound)) Hz, such as tone:1000"
     case .badWindow(let text):
       "“\(text)” is not a window ID; `framebus windows` lists the IDs, such as window:0x2a00007"
+    case .badStream(let error): "\(error)"
+    case .notCaptured(let stream):
+      "an application publishes the stream “\(stream)”, so there is nothing to capture; broadcast"
+        + " it with `framebus broadcast start EXTENSION --source stream:\(stream)`, or upload it"
+        + " with `framebus upload DESTINATION --stream \(stream)`"
     case .notBuilt(let kind):
       "this version has no source “\(kind)”; sources are \(SourceSpecification.summary)"
     }

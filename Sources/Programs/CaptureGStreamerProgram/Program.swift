@@ -20,7 +20,7 @@ import GStreamerLog
   func run() throws {
     let specification = try capture.specification()
     guard specification.kind.usesGStreamer else {
-      try executeProgram(named: specification.kind.program, arguments)
+      try executeProgram(named: capture.programName(), arguments)
     }
     #if Media
       let settings = try capture.settings()
@@ -43,7 +43,7 @@ import GStreamerLog
           CaptureRole.reportFormat(format, terminal)
         }
         try role.run(source)
-      case .screen, .window, .test, .y4m, .tone: break
+      case .screen, .window, .test, .y4m, .tone, .stream: break
       }
     #else
       throw NoMedia(source: capture.source)

@@ -29,7 +29,7 @@ struct CaptureSource: ParsableCommand {
   func run() throws {
     let specification = try capture.specification()
     if specification.kind.usesGStreamer {
-      try executeProgram(named: specification.kind.program, arguments)
+      try executeProgram(named: capture.programName(), arguments)
     }
     // Before the run begins, because its user may have to click first.
     let window = try chosenWindow(specification)
@@ -47,7 +47,7 @@ struct CaptureSource: ParsableCommand {
     case .screen(let display): try role.run(screen(display, rate: rate, role))
     case .window: try role.run(screen(nil, window: window, rate: rate, role))
     case .tone(let tone): try role.run(ToneSource(tone, gate: settings.silenceGate))
-    case .file, .pipeline, .pulse: break
+    case .file, .pipeline, .pulse, .stream: break
     }
   }
 

@@ -8,7 +8,7 @@ public struct CaptureOptions: ParsableArguments {
     help: ArgumentHelp(
       "Source, one of those listed here.",
       discussion: """
-        \(SourceKind.all.map { "\($0.form): \($0.help)." }.joined(separator: "\n"))
+        \(SourceKind.list { $0.program != nil })
         A screen or test pattern idles without subscribers; a file or y4m waits for its first \
         subscriber and loses no frame. A beep sounds while test:flash is white, at the start of \
         each second.
@@ -73,7 +73,10 @@ public struct CaptureOptions: ParsableArguments {
 
   /// The program that captures the source.
   public func programName() throws(UsageError) -> String {
-    try specification().kind.program
+    let source = try specification()
+    if let program = source.kind.program { return program }
+    guard case .stream(let stream) = source else { preconditionFailure("\(source)") }
+    throw UsageError("\(SourceSpecificationError.notCaptured(stream))")
   }
 
   public func stream() throws(UsageError) -> StreamName {

@@ -14,12 +14,28 @@ import Testing
     ("y4m:-", .y4m(path: nil)),
     ("y4m:a.y4m", .y4m(path: "a.y4m")),
     ("gst:videotestsrc ! queue", .pipeline("videotestsrc ! queue")),
+    ("window:0x2a", .window(.id(42))),
+    ("window:pick", .window(.pick)),
+    ("pulse", .pulse(.monitor)),
+    ("pulse:mic", .pulse(.microphone)),
+    ("stream:game", .stream(try! StreamName("game"))),
   ])
   func sourcesAreParsed(text: String, expected: SourceSpecification) throws {
     #expect(try SourceSpecification(text) == expected)
+    // Its own text names the same source.
+    #expect(try SourceSpecification("\(expected)") == expected)
   }
 
-  @Test(arguments: ["", "scren", "file", "file:", "y4m", "screen:", "test:x", "gst: ", "camera:0"])
+  @Test(arguments: [("tone", "tone:1000.0"), ("beep:440", "beep:440.0"), ("pulse:x", "pulse:x")])
+  func sourceOfSoundHasText(text: String, description: String) throws {
+    #expect(try "\(SourceSpecification(text))" == description)
+  }
+
+  @Test(
+    arguments: [
+      "", "scren", "file", "file:", "y4m", "screen:", "test:x", "gst: ", "camera:0", "stream",
+      "stream:A",
+    ])
   func unknownSourceIsRefusedWithAListOfSources(text: String) {
     let error = #expect(throws: SourceSpecificationError.self) {
       try SourceSpecification(text)

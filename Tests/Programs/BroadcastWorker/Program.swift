@@ -6,7 +6,8 @@ import Platform
 import WorkerSupport
 
 /// The processes of a broadcast that a test can kill: `BroadcastWorker extension trace=FILE …`, as
-/// in a manifest, and `BroadcastWorker host ROOT GROUP extension=ID source=SOURCE`.
+/// in a manifest, `BroadcastWorker host ROOT GROUP extension=ID source=SOURCE`, and
+/// `BroadcastWorker publish ROOT GROUP STREAM`.
 @main
 struct Program {
   static func main() {
@@ -15,7 +16,8 @@ struct Program {
     case "extension":
       BroadcastExtension.run(TracingHandler(Settings(arguments.dropFirst(2))))
     case "host" where arguments.count >= 4: runWorker { try host(arguments) }
-    default: fatalError("usage: BroadcastWorker extension|host …")
+    case "publish" where arguments.count >= 5: runWorker { try publish(arguments) }
+    default: fatalError("usage: BroadcastWorker extension|host|publish …")
     }
   }
 
