@@ -24,6 +24,11 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Options, by their names on a command line, that have no effect on a stream that an application
   /// publishes.
   case optionsOfCapture(StreamName, [String])
+  /// What the host passes to the extension is outside its limits.
+  case badSetup(String)
+  /// What the session's host passed to the extension cannot be read, so that the next host cannot
+  /// restart the extension.
+  case setupLost(SessionID, why: String)
   case noBroadcast
   /// A capture of an ended broadcast belongs to another user.
   case captureStillRunning(pid: Int32, uid: UInt32)
@@ -86,6 +91,10 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(options.map { "--\($0)" }.joined(separator: ", ")): nothing is captured, because an"
         + " application publishes the stream “\(stream)”; leave this out, and set it in the"
         + " application"
+    case .badSetup(let why): "setup information: \(why)"
+    case .setupLost(let session, let why):
+      "the setup information of broadcast \(session) cannot be read: \(why); stop it with"
+        + " `framebus broadcast stop`, and start it again"
     case .noBroadcast:
       "no broadcast is active; start one with `framebus broadcast start EXTENSION`"
     case .captureStillRunning(let pid, let uid):

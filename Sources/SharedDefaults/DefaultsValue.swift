@@ -18,7 +18,23 @@ public enum DefaultsValue: Hashable, Sendable {
   /// for strings that are only canonically equivalent.
   func isSame(as other: DefaultsValue?) -> Bool {
     guard let other else { return false }
-    return ByteWriter(writing: self).bytes == ByteWriter(writing: other).bytes
+    return encoding == other.encoding
+  }
+
+  /// The bytes of the value in a suite's file.
+  package var encoding: [UInt8] { ByteWriter(writing: self).bytes }
+
+  /// - Returns: nil for malformed bytes, such as those of a value that is nested too deeply.
+  package init?(encoding: [UInt8]) {
+    var parser = ValueParser(encoding[...])
+    guard let value = try? parser.value(), parser.bytes.isAtEnd else { return nil }
+    self = value
+  }
+
+  /// The first key that looks like a secret, among the value's own and those inside it; nil for
+  /// none. Suites refuse such keys.
+  package func secretKey(named key: String) -> String? {
+    SecretKeys.byAppearance.find(in: key, self)
   }
 }
 

@@ -48,6 +48,7 @@ public enum BroadcastExtension {
     if let handed = try HandedOver.takeInherited() {
       credentials = try CredentialStore.open(in: group, handed: handed)
     }
+    let passed = try credentials.flatMap { try SessionSetup.read(of: session, in: $0) }
     var logOptions = LogOptions()
     logOptions.session = session.text
     let log = try SharedLog.open(group, role: .extension, options: logOptions)
@@ -55,7 +56,7 @@ public enum BroadcastExtension {
     let setup = SetupInfo(
       group: group, session: session, extensionID: extensionID, attempt: 1,
       samples: streams.inOrder.map(\.type), settings: try SharedDefaults(in: group),
-      credentials: credentials, log: log)
+      credentials: credentials, log: log, passed: passed ?? SessionSetup())
     let run = try ExtensionRun(handler, setup, streams)
     defer { credentials?.endSession() }
     return try stop.observed(by: { run.stop() }, during: { Result { try run.run() } }).get()

@@ -97,15 +97,36 @@ public struct SetupInfo: Sendable {
   public let session: SessionID
   public let extensionID: String
   /// 1 for the first start, and more each time the extension died and was restarted.
-  public let attempt: Int
+  public internal(set) var attempt: Int
   /// The kinds of samples that the manifest requests.
   public let samples: [SampleBufferType]
   /// The group's settings, which its host maintains.
   public let settings: SharedDefaults
-  /// The credentials that the host handed over; nil if the manifest requests none.
+  /// The credentials that the host handed over; nil if it handed over nothing.
   public let credentials: CredentialStore?
   /// The group's log, filed under this session.
   public let log: SharedLog
+  let passed: SessionSetup
+
+  /// The title that the host gave the broadcast: ``BroadcastRequest/title``.
+  public var title: String? { passed.title }
+  /// The values that the host passes on: ``BroadcastRequest/setupInfo``. The same at each attempt.
+  public var values: [String: DefaultsValue] { passed.values }
+
+  /// Opens a credential that the host handed over under this name:
+  /// ``BroadcastRequest/setupSecrets``.
+  /// - Throws: ``CredentialError/invalid(_:)`` if it handed over none.
+  public func secret(_ key: String) throws(CredentialError) -> SecretBytes {
+    guard let name = passed.secrets[key], let credentials else {
+      throw .invalid(
+        "the host passed no credential on as “\(key)”; start the broadcast with"
+          + " --setup-secret \(key)=SERVICE/ACCOUNT")
+    }
+    return try credentials.get(name)
+  }
+
+  /// The service of the credential that carries ``values``, in ``credentials``.
+  package static let carrierService = SessionSetup.service
 }
 
 /// The front application, named by its windows or by the host. Display the name, but base no

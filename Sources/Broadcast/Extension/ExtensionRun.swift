@@ -302,8 +302,8 @@ final class ExtensionRun: @unchecked Sendable {
 
 extension SetupInfo {
   fileprivate func forAttempt(_ attempt: Int) -> SetupInfo {
-    SetupInfo(
-      group: group, session: session, extensionID: extensionID, attempt: attempt,
-      samples: samples, settings: settings, credentials: credentials, log: log)
+    var setup = self
+    setup.attempt = attempt
+    return setup
   }
 }

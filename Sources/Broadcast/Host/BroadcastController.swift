@@ -80,6 +80,7 @@ public final class BroadcastController: Sendable {
         try requireSame(record, as: requested, exceptFor: ["restarts"])
         try requireSameSound(record, as: request)
         request = request.adopting(record)
+        request.setup = try runningSetup(record, for: request) ?? SessionSetup()
         let log = try openLog(of: record.session)
         note(consent, to: request, log, label: HostRun.label)
         let starter = RoleStarter(group, record.session, request, manifest, log)
@@ -109,6 +110,10 @@ public final class BroadcastController: Sendable {
     if let stream = request.streams[.video]?.text, stream != record.stream {
       fixed.append(
         BroadcastDifference(option: "stream", running: record.stream, requested: stream))
+    }
+    if !request.setup.isEmpty {
+      let setup = try runningSetup(record, for: request) ?? SessionSetup()
+      fixed += setup.differences(to: request.setup)
     }
     let running = try board.sound()
     let sounds = request.sound.filter { type, isOn in running.isOn(type) != isOn }
@@ -181,6 +186,7 @@ public final class BroadcastController: Sendable {
       try board.restoreSound()
       try board.begin(record, request.initialSound)
       note(BroadcastConsent(to: request, for: manifest), to: request, log)
+      try seal(request, for: record.session)
       try supervise(record, presence, request, starter, adopting: nil)
     } catch {
       let failure = BroadcastFailure(domain: "framebus.host", code: 1, reason: "\(error)")

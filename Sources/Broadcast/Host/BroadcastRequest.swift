@@ -2,6 +2,7 @@ import AppGroup
 import Capture
 import CredentialStore
 import FrameBus
+import SharedDefaults
 import Sound
 
 /// The parameters of a broadcast.
@@ -39,6 +40,26 @@ public struct BroadcastRequest: Sendable {
   public var isConfined = true
   /// Whether to refuse a broadcast of which this machine cannot confine every role in full.
   public var requiresConfinement = false
+  /// Typed values that the host passes to the extension, by names of letters, digits, “.”, “-” and
+  /// “_”: ``SetupInfo/values``. At most 32, and 16 KiB together. They reach it at each start, also
+  /// under another host of the session, and are sealed in the group's credential store meanwhile,
+  /// so only the group's owner can pass on something.
+  public var setupInfo: [String: DefaultsValue] {
+    get { setup.values }
+    set { setup.values = newValue }
+  }
+  /// The title of the broadcast, for the extension: ``SetupInfo/title``.
+  public var title: String? {
+    get { setup.title }
+    set { setup.title = newValue }
+  }
+  /// Stored credentials that the host hands over besides those of the manifest, by the names under
+  /// which the extension opens them: ``SetupInfo/secret(_:)``.
+  public var setupSecrets: [String: CredentialName] {
+    get { setup.secrets }
+    set { setup.secrets = newValue }
+  }
+  var setup = SessionSetup()
   /// An opened credential store, such as one with a passphrase. If nil, the store is opened at each
   /// start of an extension that requests credentials, and must open without a prompt.
   public var credentials: CredentialStore?
@@ -89,8 +110,10 @@ extension BroadcastRequest {
     if case .stream(let name)? = try? SourceSpecification(source) { name } else { nil }
   }
 
-  /// Throws if the source is a stream, and an option is set that only a capture can follow.
+  /// Throws if the extension could not receive what is passed on, or the source is a stream, and an
+  /// option is set that only a capture can follow.
   package func checkOptions() throws(BroadcastError) {
+    try setup.check()
     guard let published = publishedStream else { return }
     // The microphone is captured beside the stream, and its silence has a limit.
     var options = CaptureSettings.Option.allCases

@@ -336,6 +336,7 @@ final class HostRun: @unchecked Sendable {
         .error, "process \(process.pid) is still running; end it as its user", label: Self.label)
     }
     starter?.removeUnwritten()
+    starter?.removeSetup()
     if left.isEmpty {
       log.append(.notice, "all roles have exited", label: Self.label)
       try? board.restoreSound()

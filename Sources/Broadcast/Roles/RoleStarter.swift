@@ -179,25 +179,44 @@ final class RoleStarter: Sendable {
     ]
   }
 
-  /// The requested credentials that the host has, in memory that only the new process receives.
+  /// The requested credentials that the host has, and what it passes on, in memory that only the
+  /// new process receives.
   private func handOver() throws(BroadcastError) -> HandOver? {
-    if manifest.credentials.isEmpty { return nil }
+    let setup = request.setup
+    if manifest.credentials.isEmpty, setup.isEmpty { return nil }
     do throws(CredentialError) {
-      guard try CredentialStore.exists(in: group) else { return nil }
-      let opened = request.credentials
-      let store =
-        if let opened { opened } else {
-          try CredentialStore.open(in: group, as: .host)
-        }
+      // The host may have no credentials; what it passes on is in a store.
+      if setup.isEmpty, try !CredentialStore.exists(in: group) { return nil }
+      let store = try store()
       var leases: [CredentialLease] = []
-      for name in manifest.credentials {
+      let chosen = Set(setup.secrets.values)
+      for name in manifest.credentials.filter({ !chosen.contains($0) }) {
         do throws(CredentialError) { leases.append(try store.lease(name)) } catch {
           guard case .notFound = error else { throw error }
           log.append(.warning, "no credential \(name) to hand over", label: Self.label)
         }
       }
+      for name in chosen.sorted() { leases.append(try store.lease(name)) }
+      if !setup.isEmpty { leases.append(try setup.lease(of: session)) }
       return try store.handOver(to: .extension, leases: leases)
     } catch { throw .credentials(error) }
+  }
+
+  private func store() throws(CredentialError) -> CredentialStore {
+    if let opened = request.credentials { return opened }
+    return try CredentialStore.open(in: group, as: .host)
+  }
+
+  /// Removes what the session's hosts sealed for its extension. Call it when the session has ended.
+  func removeSetup() {
+    if request.setup.isEmpty { return }
+    do throws(CredentialError) {
+      try store().remove(SessionSetup.name(of: session))
+    } catch {
+      log.append(
+        .warning, "the setup information stays sealed until the next session has some: \(error)",
+        label: Self.label)
+    }
   }
 }
 

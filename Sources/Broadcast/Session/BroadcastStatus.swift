@@ -39,6 +39,8 @@ public struct BroadcastStatus: Hashable, Sendable {
   public let pids: [Role: Int32]
   /// Whether every process has died without recording the ending.
   let isDead: Bool
+  /// Whether its host passes setup information to the extension.
+  package var passesSetupOn: Bool { phase.isActive && options[SessionOptions.setupKey] != nil }
 
   /// - Throws: ``BroadcastError`` if the record cannot be read.
   public init(of group: AppGroup, as role: Role) throws(BroadcastError) {

@@ -10,6 +10,8 @@ struct SessionOptions: Hashable, Sendable {
   var isConfined = true
   var requiresConfinement = false
   var restartLimit = RestartPolicy().maximumInARow
+  /// The names of what is passed to the extension. The values are sealed.
+  var setupNames: [String] = []
   /// In seconds; nil for no limit.
   var duration: Double?
   /// When the duration has passed.
@@ -23,6 +25,7 @@ struct SessionOptions: Hashable, Sendable {
     isConfined = request.isConfined
     requiresConfinement = request.requiresConfinement
     restartLimit = request.restarts.maximumInARow
+    setupNames = request.setup.names
     duration = request.duration.map { $0 / .seconds(1) }
     end = request.duration.map(Deadline.after) ?? .never
   }
@@ -37,6 +40,7 @@ struct SessionOptions: Hashable, Sendable {
       "require-confinement": requiresConfinement ? "on" : "off",
     ]
     texts["duration"] = duration.map { "\($0) s" }
+    if !setupNames.isEmpty { texts[Self.setupKey] = setupNames.joined(separator: ", ") }
     for option in CaptureSettings.Option.allCases {
       texts[option.rawValue] = capture.text(of: option)
     }
@@ -48,7 +52,8 @@ struct SessionOptions: Hashable, Sendable {
   func differences(to request: BroadcastRequest) -> [BroadcastDifference] {
     let (usual, wanted, running) = (Self().texts, Self(request).texts, texts)
     let names = wanted.keys.filter {
-      $0 == "confine" || wanted[$0] != usual[$0]
+      // What is passed to the extension is compared by its values.
+      $0 != Self.setupKey && ($0 == "confine" || wanted[$0] != usual[$0])
     }
     return names.sorted().compactMap { name in
       if name == "protect", includesProtection(of: request) { return nil }
@@ -85,6 +90,7 @@ public struct BroadcastDifference: Hashable, Sendable, CustomStringConvertible {
 // MARK: - As a value of a suite
 
 extension SessionOptions {
+  static let setupKey = "setup-info"
   private static let maximumCount = 32
   /// Enough for the longest list of windows.
   private static let maximumBytes = WindowRule.maximumCount * (WindowRule.maximumBytes + 1)
@@ -105,6 +111,7 @@ extension SessionOptions {
     }
     values["duration"] = duration.map { "\($0)" }
     if end != .never { values["end"] = "\(end.monotonicNs)" }
+    if !setupNames.isEmpty { values[Self.setupKey] = setupNames.joined(separator: " ") }
     values["app-source"] = soundSources[.audioApp]
     values["mic-source"] = soundSources[.audioMic]
     return .dictionary(values.mapValues { .string($0) })
@@ -130,6 +137,11 @@ extension SessionOptions {
       guard let rules = try? WindowRule.list(texts) else { return false }
       capture.protection = .on(rules)
       return true
+    }
+    if name == Self.setupKey {
+      setupNames = text.split(separator: " ").map(String.init)
+      return setupNames.count <= SessionSetup.maximumKeys + 1
+        && setupNames.allSatisfy(SessionSetup.isKey)
     }
     guard text.utf8.count <= BroadcastRecord.maximumTextBytes else { return false }
     switch name {

@@ -75,6 +75,7 @@ struct BroadcastStart: ParsableCommand {
   var detachedTo: Int32?
   @Flag(help: "Refuse to start if a role cannot be sandboxed in full.")
   var requireConfinement = false
+  @OptionGroup(title: "For the extension") var setup: SetupOptions
   @OptionGroup var store: StoreOptions
   @OptionGroup(title: "Global options") var global: GlobalOptions
 
@@ -244,19 +245,23 @@ struct BroadcastStart: ParsableCommand {
     request.consent = consent
     request.consentGiver = yes ? .option : nil
     request.duration = duration.map { .seconds($0) }
+    try setup.set(in: &request)
     if let restarts { request.restarts.maximumInARow = restarts }
     return request
   }
 
   /// Opens the credential store once, for every start of the extension.
-  /// - Returns: nil if the extension requests no credentials, or another process is the host.
+  /// - Returns: nil if nothing is handed to the extension, or another process is the host, with
+  ///   which what is passed on need not be compared.
   private func openedStore(
     _ controller: BroadcastController, _ picked: String
   ) throws -> CredentialStore? {
     let group = controller.group
     let manifest = try ExtensionRegistry(group).manifest(of: picked)
-    guard !manifest.credentials.isEmpty, try CredentialStore.exists(in: group),
-      try controller.status.pids[.host] == nil
+    let status = try controller.status
+    let handsOver = !manifest.credentials.isEmpty || status.passesSetupOn
+    guard !setup.isEmpty || handsOver && status.pids[.host] == nil,
+      try CredentialStore.exists(in: group)
     else { return nil }
     return try store.open(store.prepared(global), as: .host)
   }

@@ -203,7 +203,8 @@ extension SetupInfo {
   fileprivate func openCredentials() throws(BroadcastFailure) {
     guard let credentials else { return }
     do throws(CredentialError) {
-      for lease in try credentials.list() where lease.accessibility == .session {
+      for lease in try credentials.list()
+      where lease.accessibility == .session && lease.name.service != Self.carrierService {
         _ = try credentials.get(lease.name)
         log.append(.notice, "opened the credential \(lease.name)", label: "upload")
       }

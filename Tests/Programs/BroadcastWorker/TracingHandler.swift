@@ -38,6 +38,7 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
         domain: "WHIP", code: 401, reason: "Not Logged In", recovery: "Go to Application")
     }
     if let credential = settings["credential"] { try open(credential, setupInfo) }
+    if settings["setup"] != nil { traceSetup(setupInfo) }
   }
 
   override func broadcastPaused(for reasons: [BroadcastPause]) throws(BroadcastFailure) {
@@ -138,6 +139,16 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
       write("retained \(kept.count), \(sequences.count) different, quota \(error.quota)")
       kept = []
     }
+  }
+
+  /// Traces what the host passes on, with the type of each value.
+  private func traceSetup(_ setupInfo: SetupInfo) {
+    let values = setupInfo.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    write("setup “\(setupInfo.title ?? "none")” \(values.joined(separator: " "))")
+    guard let key = settings["secret"] else { return }
+    do throws(CredentialError) {
+      write("secret \(try setupInfo.secret(key).byteCount)")
+    } catch { write("secret \(error)") }
   }
 
   private func open(_ name: String, _ setupInfo: SetupInfo) throws(BroadcastFailure) {
