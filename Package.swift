@@ -195,16 +195,15 @@ let package = Package(
     module("SharedLogHandler", in: .adapters, ["SharedLog", logging]),
     module("LogSinks", in: .adapters, ["SharedLog", "Platform"]),
     module("GStreamerLog", in: .adapters, ["SharedLog", "CGStreamer", media("CGStreamerSystem")]),
-    module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "Platform", "SharedDefaults"]),
+    module("FrontApplication", in: .media, ["AppGroup", "FrameBus", "SharedDefaults"]),
     module(
       "Capture", in: .media,
       [
-        "AppGroup", "FrameBus", "FrontApplication", "NotifyCenter", "Platform", "SharedDefaults",
-        "Sound",
+        "AppGroup", "FrameBus", "NotifyCenter", "Platform", "SharedDefaults", "Sound",
       ]),
     module(
       "CaptureX11", in: .media,
-      ["Capture", "FrameBus", "FrontApplication", "Platform", media("CXCB")]),
+      ["Capture", "FrameBus", "Platform", media("CXCB")]),
     module(
       "CaptureGStreamer", in: .media,
       ["Capture", "FrameBus", "Platform", "Sound", "CGStreamer", media("CGStreamerSystem")]),

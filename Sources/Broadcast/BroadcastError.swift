@@ -2,7 +2,6 @@ import AppGroup
 import Capture
 import CredentialStore
 import FrameBus
-import FrontApplication
 import NotifyCenter
 import Platform
 import SharedDefaults

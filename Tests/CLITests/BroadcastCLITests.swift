@@ -96,7 +96,10 @@ import Testing
       try waitUntil("the extension has it") {
         try status()["application"] as? String == name
       }
-      #expect(try framebus("streams").output.contains("  in front \(name)"))
+      // The capture annotates its stream.
+      try waitUntil("the stream has it") {
+        try framebus("streams").output.contains("  in front \(name)")
+      }
       let streams = try framebus("streams", "--json").output
       #expect(streams.contains(#""application" : "\#(name)""#), "\(streams)")
       let top = try framebus("top", "--count=1", "--interval=0.1").output

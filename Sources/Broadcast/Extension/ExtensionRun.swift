@@ -1,7 +1,6 @@
 import AppGroup
 import Capture
 import FrameBus
-import FrontApplication
 import NotifyCenter
 import Platform
 import SharedLog
@@ -18,8 +17,6 @@ final class ExtensionRun: @unchecked Sendable {
   private let setup: SetupInfo
   private let sources: SampleSources
   private let board: SessionBoard
-  /// What the picture capture reports as the front application; nil without pictures.
-  private let front: FrontApplication?
   private let wake: Wake
   private let stopping: StopSignal
   private var pauses: Set<BroadcastPause> = []
@@ -53,7 +50,6 @@ final class ExtensionRun: @unchecked Sendable {
     self.setup = setup
     self.sources = sources
     board = try SessionBoard(setup.group, as: .extension)
-    front = try sources.streams[.video].map { try FrontApplication(of: $0, in: setup.group) }
     wake = try Wake()
     stopping = try StopSignal()
     handler.exit.connect(wake)
@@ -76,8 +72,6 @@ final class ExtensionRun: @unchecked Sendable {
     let wake = wake
     let observation = try board.observe { wake.raise() }
     defer { observation.cancel() }
-    let frontObservation = try front?.observe { wake.raise() }
-    defer { frontObservation?.cancel() }
     let ending: BroadcastEnding
     do throws(BroadcastFailure) {
       ending = try deliver()
@@ -141,7 +135,6 @@ final class ExtensionRun: @unchecked Sendable {
     if let failure = handler.exit.failure { return .failed(failure) }
     guard try attempt({ try wake.take() }) else { return nil }
     if stopping.isRaised { return finished() }
-    try annotateFront()
     if isRecordBehind || handler.connection.state != writtenConnection { try writePhase() }
     guard let record = try record(), record.requested != .finish, record.phase != .finished else {
       return finished()
@@ -164,11 +157,13 @@ final class ExtensionRun: @unchecked Sendable {
     return nil
   }
 
-  /// Writes a new front application into the record. A later one, or the host's, replaces it.
-  private func annotateFront() throws(BroadcastFailure) {
-    guard let now = front?.current, now != reportedFront else { return }
-    reportedFront = now
-    try change { $0.application = now.text }
+  /// Writes the pictures' new front application into the record, whose change calls the handler. A
+  /// later one, or the host's, replaces it.
+  private func annotate(_ application: ApplicationID?) throws(BroadcastFailure) {
+    guard let application, application != reportedFront else { return }
+    reportedFront = application
+    try change { $0.application = application.text }
+    wake.raise()
   }
 
   private func finished() -> BroadcastEnding {
@@ -201,6 +196,7 @@ final class ExtensionRun: @unchecked Sendable {
       case .paused(.transition): newPauses.insert(.transition)
       case .paused: newPauses.insert(.unavailable)
       case .resumed: newPauses.subtract([.transition, .unavailable])
+      case .annotated(let application): try annotate(application)
       }
       try setPauses(newPauses)
     }

@@ -31,6 +31,8 @@ struct SampleStreams: ~Copyable {
     case back(SampleBufferType, generation: UInt64)
     case paused(PauseReason)
     case resumed
+    /// The pictures show another application.
+    case annotated(ApplicationID?)
   }
 
   private struct Member {
@@ -206,6 +208,9 @@ struct SampleStreams: ~Copyable {
       case .publisherBack(let generation): events.add(.back(type, generation: generation))
       case .paused(let reason): events.add(.paused(reason))
       case .resumed: events.add(.resumed)
+      case .annotated(let application):
+        guard type == .video else { return }
+        events.add(.annotated(application))
       case .losslessEnded, .evicted: return
       }
       wake.raise()

@@ -17,17 +17,16 @@ struct StreamsCommand: ParsableCommand {
     let inspector = StreamInspector(group)
     let streams = try inspector.poll()
     if global.json {
-      try global.terminal.printJSON(
-        streams.map { StreamRecord($0, application: $0.name.frontApplication(in: group)) })
+      try global.terminal.printJSON(streams.map(StreamRecord.init))
     } else if streams.isEmpty {
       global.terminal.report("no stream; start one, as with `framebus capture screen`")
     } else {
-      for stream in streams { try show(stream, in: group) }
+      for stream in streams { try show(stream) }
     }
     if let shortfall = TopView.shortfallLine(inspector) { throw StreamsLeftOut(line: shortfall) }
   }
 
-  private func show(_ report: StreamReport, in group: AppGroup) throws {
+  private func show(_ report: StreamReport) throws {
     let terminal = global.terminal
     guard case .answered(let stream) = report else {
       return try terminal.print(TopView.silentLine(report))
@@ -37,7 +36,7 @@ struct StreamsCommand: ParsableCommand {
         + "\(stream.cursor) frames  \(stream.slots) slots of \(stream.slotBytes / 1024) KiB  "
         + "pid \(stream.publisherPID)"
         + (stream.isCaptured ? "  captured" : "")
-        + (stream.name.frontApplication(in: group).map { "  in front \($0)" } ?? "")
+        + (stream.application.map { "  in front \($0)" } ?? "")
         + (stream.owed > 0 ? "  \(stream.owed) subscribers owed memory" : ""))
     for subscriber in stream.subscribers {
       try terminal.print(

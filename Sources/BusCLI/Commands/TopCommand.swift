@@ -57,8 +57,7 @@ struct TopCommand: ParsableCommand {
       let seconds = Double(nowNs - polledAtNs) / 1e9
       let activities = reports.map { report in
         StreamActivity(
-          report, application: report.name.frontApplication(in: group),
-          since: earlier.first { $0.name == report.name }, seconds: seconds)
+          report, since: earlier.first { $0.name == report.name }, seconds: seconds)
       }
       try show(activities, of: inspector, seconds: seconds, on: screen)
       (earlier, polledAtNs, polls) = (reports, nowNs, polls + 1)

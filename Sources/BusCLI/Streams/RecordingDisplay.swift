@@ -27,6 +27,7 @@ final class RecordingDisplay: Sendable {
     case .event(.evicted): terminal.report("the publisher disconnected this recorder; reconnecting")
     case .event(.paused(let reason)): terminal.report("paused: \(reason.explanation)")
     case .event(.resumed): terminal.report("resumed")
+    case .event(.annotated): break
     case .progress(let figures): show(figures)
     }
   }

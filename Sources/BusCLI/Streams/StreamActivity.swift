@@ -3,19 +3,13 @@ import FrameBus
 /// Activity of a stream and its subscribers between two polls.
 struct StreamActivity {
   let report: StreamReport
-  /// The front application of its source; nil if unknown.
-  let application: String?
   let framesPerSecond: Double
   let bytesPerSecond: Double
   let subscribers: [SubscriberActivity]
 
   /// - Parameter earlier: the previous poll; nil if the stream did not exist or did not answer.
-  init(
-    _ report: StreamReport, application: String? = nil, since earlier: StreamReport?,
-    seconds: Double
-  ) {
+  init(_ report: StreamReport, since earlier: StreamReport?, seconds: Double) {
     self.report = report
-    self.application = application
     guard case .answered(let now) = report else {
       (framesPerSecond, bytesPerSecond, subscribers) = (0, 0, [])
       return

@@ -33,8 +33,7 @@ struct StreamRecord: Encodable {
   /// The state of a stream whose publisher does not answer.
   static let silentState = "silent"
 
-  init(_ report: StreamReport, application: String? = nil) {
-    self.application = application
+  init(_ report: StreamReport) {
     name = report.name.text
     switch report {
     case .silent(_, let pid):
@@ -44,6 +43,7 @@ struct StreamRecord: Encodable {
       state = status.state.rawValue
       publisher = Publisher(pid: status.publisherPID)
       reason = status.pauseReason?.description
+      application = status.application?.text
       content = status.content.description
       isCaptured = status.isCaptured
       generation = status.generation

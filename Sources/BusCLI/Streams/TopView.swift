@@ -22,7 +22,7 @@ struct TopView {
     parts.append("\(activity.framesPerSecond.text(places: 1)) fps")
     parts.append("\((activity.bytesPerSecond / 1e6).text(places: 1)) MB/s")
     parts.append("pid \(status.publisherPID)")
-    if let application = activity.application { parts.append("in front \(application)") }
+    if let application = status.application { parts.append("in front \(application)") }
     if status.evictions > 0 { parts.append("\(status.evictions) evicted") }
     if status.owed > 0 { parts.append("\(status.owed) owed memory") }
     let heading = Screen.Line(parts.joined(separator: "  "), .heading)
@@ -121,7 +121,7 @@ struct TopRecord: Encodable {
       let stream = StreamRecord(activity.report)
       return Stream(
         name: stream.name, state: stream.state, reason: stream.reason,
-        application: activity.application, publisher: stream.publisher,
+        application: stream.application, publisher: stream.publisher,
         fps: activity.framesPerSecond.rounded(places: 3),
         bytes_per_second: activity.bytesPerSecond.rounded(),
         subscribers: activity.subscribers.map { subscriber in

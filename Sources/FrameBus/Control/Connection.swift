@@ -25,6 +25,8 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
   /// Whether the peer will be evicted unless it acknowledges a pool.
   var isOnNotice = false
   var isEvicted = false
+  /// Whether the annotation has changed since it was last sent.
+  var owesAnnotation = false
   /// Whether another attempt to send owed pools is scheduled.
   var isToBeFlushed = false
 
@@ -49,6 +51,12 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
 
   /// The descriptor's number, unique while the connection lives.
   var id: Int32 { socket.descriptor.number }
+
+  /// Whether changes of the annotation are sent to this peer.
+  var wantsAnnotation: Bool {
+    let extras = request?.hello.extras ?? 0
+    return seat != nil && !isEvicted && extras & UInt64(FB_EXTRA_ANNOTATION) != 0
+  }
 
   /// - Returns: false if the loop cannot watch it.
   func watch(_ handler: @escaping EventLoop.Handler) -> Bool {

@@ -9,6 +9,8 @@ final class Inquiry {
   let stream: StreamName
   let publisherPID: Int32
   private let socket: MessageSocket
+  private var application: ApplicationID?
+  private var isAnnotated = false
   private var status: fb_status?
   private var details: [fb_subscriber_details] = []
   /// Subscribers not queried yet, the next one last.
@@ -35,8 +37,8 @@ final class Inquiry {
   }
 
   private init?(_ stream: StreamName, _ socket: consuming MessageSocket) {
-    guard let peer = try? socket.peer(), socket.send(Self.question(FB_MESSAGE_INSPECT)) == .sent
-    else { return nil }
+    let question = Self.question(FB_MESSAGE_INSPECT, value: UInt64(FB_EXTRA_ANNOTATION))
+    guard let peer = try? socket.peer(), socket.send(question) == .sent else { return nil }
     self.stream = stream
     self.socket = socket
     publisherPID = peer.pid
@@ -47,7 +49,7 @@ final class Inquiry {
   /// The result so far.
   var report: StreamReport {
     guard let status else { return .silent(stream, publisherPID: publisherPID) }
-    return .answered(StreamStatus(stream, status, details))
+    return .answered(StreamStatus(stream, status, details, application: application))
   }
 
   /// Whether the publisher has not answered yet.
@@ -69,6 +71,14 @@ final class Inquiry {
     }
     guard let answer else { return .continues }
     if answer.isEmpty { return status == nil ? .gone : .ended }
+    // Comes first, and only from publishers that have annotations.
+    if status == nil, !isAnnotated,
+      let annotation = answer.record(fb_annotation(), kind: Int(FB_MESSAGE_ANNOTATION))
+    {
+      application = annotation.name
+      isAnnotated = true
+      return .continues
+    }
     if status == nil {
       guard let status = answer.record(fb_status(), kind: Int(FB_MESSAGE_STATUS)) else {
         return .ended

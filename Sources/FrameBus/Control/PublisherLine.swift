@@ -7,7 +7,9 @@ import Synchronization
 final class PublisherLine: Sendable {
   private let pools: Mutex<[PoolView]>
   private let newest: Atomic<UInt32>
-  private let gone = Atomic<Bool>(false)
+  /// What the subscriber has not handled yet, as bits of `News`.
+  private let news = Atomic<UInt8>(0)
+  private let application = Mutex<ApplicationID?>(nil)
   private let doorbell: Doorbell
   private let loop: EventLoop
   private let registration = Mutex<Registration>(Registration())
@@ -70,6 +72,13 @@ final class PublisherLine: Sendable {
     guard !message.isTruncated, let header = message.header else { return false }
     switch Int(header.kind) {
     case Int(FB_MESSAGE_LOOK): return message.descriptorCount == 0
+    case Int(FB_MESSAGE_ANNOTATION):
+      guard message.descriptorCount == 0,
+        let record = message.record(fb_annotation(), kind: Int(FB_MESSAGE_ANNOTATION))
+      else { return false }
+      application.withLock { $0 = record.name }
+      news.bitwiseOr(News.annotated.rawValue, ordering: .releasing)
+      return true
     case Int(FB_MESSAGE_POOL):
       guard let record = message.record(fb_pool_message(), kind: Int(FB_MESSAGE_POOL)),
         let memory = message.takeDescriptor(), let pool = PoolView(record.pool, memory: memory)
@@ -100,13 +109,28 @@ final class PublisherLine: Sendable {
     }
     if let token = tokens.socket { loop.remove(token, socket.number) }
     if let token = tokens.process, let number = process?.number { loop.remove(token, number) }
-    gone.store(true, ordering: .releasing)
+    news.bitwiseOr(News.gone.rawValue, ordering: .releasing)
   }
 
   // MARK: The subscriber
 
-  /// Whether the publisher has exited or died.
-  var isGone: Bool { gone.load(ordering: .acquiring) }
+  /// Read for each frame: one load for all of it.
+  struct News: OptionSet {
+    let rawValue: UInt8
+    /// The publisher has exited or died.
+    static let gone = News(rawValue: 1)
+    /// There is an annotation that was not taken.
+    static let annotated = News(rawValue: 2)
+  }
+
+  var currentNews: News { News(rawValue: news.load(ordering: .acquiring)) }
+
+  /// The newest annotation.
+  func takeAnnotation() -> ApplicationID? {
+    // First, so that a change in between is reported again.
+    news.bitwiseAnd(~News.annotated.rawValue, ordering: .acquiring)
+    return application.withLock { $0 }
+  }
 
   /// Where a pool is, at one moment: between two looks it may come.
   enum Whereabouts {

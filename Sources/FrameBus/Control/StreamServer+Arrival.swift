@@ -179,6 +179,7 @@ extension StreamServer {
     crashPoint(.welcomeSent)
     // What is in the ring lies in any of them.
     connection.owedPools = Array(pools.dropFirst())
+    connection.owesAnnotation = connection.wantsAnnotation && annotation.application != nil
     flush(connection)
     // A peer that hangs up is noticed; one that is stopped or never answers needs this timeout.
     loop.schedule(at: .after(Self.peerTimeout)) { [weak self, weak connection] in

@@ -22,8 +22,9 @@ extension StreamServer {
     noteRetainedMemory()
   }
 
-  /// Sends a subscriber its owed pools.
+  /// Sends a subscriber its owed annotation and pools.
   func flush(_ connection: Connection) {
+    guard flushAnnotation(connection) else { return }
     while let pool = connection.owedPools.first {
       guard connection.unacknowledgedPools < Self.maximumUnacknowledgedPools else {
         return giveNotice(connection)
@@ -44,7 +45,7 @@ extension StreamServer {
     connection.watchForRoom(false)
   }
 
-  private func flushLater(_ connection: Connection) {
+  func flushLater(_ connection: Connection) {
     connection.watchForRoom(false)
     guard !connection.isToBeFlushed else { return }
     connection.isToBeFlushed = true

@@ -14,6 +14,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
   private let group: AppGroup
   private let listener: EndpointListener
   let joins = Atomic<UInt64>(0)
+  let annotation = StreamAnnotation()
 
   // Used by the loop's thread alone.
   private var listening: EventLoop.Token?
@@ -56,6 +57,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       listening = nil
       listening = try loop.add(listener.number, .readable) { [weak self] _ in self?.acceptAll() }
     } catch { throw .system(error) }
+    annotation.observe { [weak self] in self?.announceAnnotation() }
   }
 
   deinit {
@@ -220,6 +222,10 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
       return .stays
     case Int(FB_MESSAGE_INSPECT):
       guard connection.seat == nil else { return .breaksProtocol }
+      let question = message.record(fb_short_message(), kind: Int(FB_MESSAGE_INSPECT))
+      if let question, question.value & UInt64(FB_EXTRA_ANNOTATION) != 0 {
+        _ = connection.socket.send(fb_annotation(annotation.application))
+      }
       _ = connection.socket.send(status())
       return .stays
     case Int(FB_MESSAGE_INSPECT_SUBSCRIBER):

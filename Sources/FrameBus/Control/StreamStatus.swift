@@ -11,6 +11,8 @@ public struct StreamStatus: Hashable, Sendable {
   public let pauseReason: PauseReason?
   /// What its pictures show, as its publisher states it.
   public let content: StreamContent
+  /// The application that its frames show, as its publisher names it; nil if it is unknown.
+  public let application: ApplicationID?
   /// The publisher's generation; a restarted publisher has another.
   public let generation: UInt64
   public let publisherPID: Int32
@@ -36,8 +38,12 @@ public struct StreamStatus: Hashable, Sendable {
   public let owed: Int
   public let subscribers: [SubscriberStatus]
 
-  package init(_ name: StreamName, _ status: fb_status, _ subscribers: [fb_subscriber_details]) {
+  package init(
+    _ name: StreamName, _ status: fb_status, _ subscribers: [fb_subscriber_details],
+    application: ApplicationID? = nil
+  ) {
     self.name = name
+    self.application = application
     state =
       switch Int(status.state) {
       case Int(FB_STATE_LIVE): .live

@@ -73,6 +73,9 @@ public struct Publisher: ~Copyable {
   /// changes polls it to publish a frame for each new subscriber.
   public var joinCount: UInt64 { server.joinCount }
 
+  /// What subscribers and `framebus streams` show of the stream besides its frames.
+  public var annotation: StreamAnnotation { server.annotation }
+
   /// The number of frames published.
   public var publishedCount: UInt64 { core.ring.next - 1 }
 

@@ -100,8 +100,11 @@ final class Attachment: Sendable {
 
   deinit { line.end() }
 
-  /// Whether the publisher has exited or died. Its frames can still be read.
-  var isGone: Bool { line.isGone }
+  /// Whether the publisher has exited or died, when its frames can still be read, or has changed
+  /// its annotation.
+  var news: PublisherLine.News { line.currentNews }
+
+  func takeAnnotation() -> ApplicationID? { line.takeAnnotation() }
 
   /// The newest published sequence number.
   @inline(__always)

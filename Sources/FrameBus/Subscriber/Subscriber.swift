@@ -98,6 +98,11 @@ public struct Subscriber: ~Copyable, Sendable {
   /// How many leases can be held at once.
   public var grantedHolds: Int { attachment?.grantedHolds ?? 0 }
 
+  /// The application that the frames show, as the publisher names it: `StreamEvent.annotated`
+  /// reports each change. Nil if none is known, and without a publisher. Display it, but base no
+  /// decision on it.
+  public private(set) var application: ApplicationID?
+
   // MARK: Account
 
   /// Dropped frames, of all generations. Received and dropped frames add up to all frames published
@@ -137,13 +142,14 @@ public struct Subscriber: ~Copyable, Sendable {
     if let ending { return .finished(ending) }
     guard let attachment else { return try attachAnew() }
     let seen = Seen(attachment)
+    if seen.news.contains(.annotated) { note(application: attachment.takeAnnotation()) }
     let cursor = attachment.cursor
     if cursor > position {
       noteResumption(attachment)
       switch try receive(from: attachment, upTo: cursor) {
       // The reference that this call has goes into the lease.
       case .pinned(let hold): return .frame(FrameLease(attachment, hold: hold))
-      case .awaitsPool where !seen.isGone: return .awaitBell
+      case .awaitsPool where !seen.news.contains(.gone): return .awaitBell
       case .awaitsPool, .nothing: break
       }
     }
@@ -169,12 +175,13 @@ public struct Subscriber: ~Copyable, Sendable {
       return nil
     }
     let seen = Seen(attachment)
+    if seen.news.contains(.annotated) { note(application: attachment.takeAnnotation()) }
     let cursor = attachment.cursor
     if cursor > position {
       noteResumption(attachment)
       switch try copy(from: attachment, upTo: cursor, into: &buffer) {
       case .copied(let frame): return frame
-      case .awaitsPool where !seen.isGone: return nil
+      case .awaitsPool where !seen.news.contains(.gone): return nil
       case .awaitsPool, .nothing: break
       }
     }
@@ -191,11 +198,11 @@ public struct Subscriber: ~Copyable, Sendable {
 
   /// State that is loaded before polling for a frame, so that no earlier frame is missed.
   private struct Seen {
-    let isGone: Bool
+    let news: PublisherLine.News
     let state: StreamState
 
     init(_ attachment: Attachment) {
-      isGone = attachment.isGone
+      news = attachment.news
       state = attachment.state
     }
   }
@@ -206,9 +213,10 @@ public struct Subscriber: ~Copyable, Sendable {
   ) throws(ReceiveError) -> Step {
     if case .finished(let reason) = seen.state {
       ending = reason
+      note(application: nil)
       return .finished(reason)
     }
-    if seen.isGone { return try leave(.publisherGone) }
+    if seen.news.contains(.gone) { return try leave(.publisherGone) }
     if attachment.isEvicted { return try leave(.evicted) }
     if case .paused(let reason) = seen.state {
       if !pauseSeen { options.onEvent?(.paused(reason)) }
@@ -231,10 +239,18 @@ public struct Subscriber: ~Copyable, Sendable {
     losslessEndSeen = true
   }
 
+  @inline(never)
+  private mutating func note(application: ApplicationID?) {
+    guard application != self.application else { return }
+    self.application = application
+    options.onEvent?(.annotated(application))
+  }
+
   /// Drops the attachment. Its leases keep it alive.
   private mutating func leave(_ event: StreamEvent) throws(ReceiveError) -> Step {
     attachment = nil
     crashPoint(.detached)
+    note(application: nil)
     options.onEvent?(event)
     return try attachAnew()
   }

@@ -72,6 +72,9 @@ public enum StreamEvent: Hashable, Sendable {
   /// No frames are published until `resumed`. All earlier frames were received.
   case paused(PauseReason)
   case resumed
+  /// The frames show another application; nil if it is unknown, or the publisher is gone or
+  /// has finished.
+  case annotated(ApplicationID?)
 }
 
 public struct SubscriberOptions: Sendable {
@@ -109,6 +112,7 @@ public struct SubscriberOptions: Sendable {
     hello.holds = UInt32(holds)
     hello.policy = UInt32(policy.code)
     hello.wait = wait.rawValue
+    hello.extras = UInt64(FB_EXTRA_ANNOTATION)
     switch policy {
     case .keepLatest(let count): hello.keep_latest = UInt64(count)
     case .lossless(let deadline):

@@ -1,6 +1,5 @@
 import AppGroup
 import FrameBus
-import FrontApplication
 import Platform
 import Synchronization
 
@@ -23,8 +22,15 @@ public final class CaptureSession: Sendable {
   /// Called with what the user should know of the capture.
   public let noticed: (@Sendable (String) -> Void)?
   /// Called when another application becomes the front application; must not block.
-  package let frontChanged: (@Sendable (ApplicationID?) -> Void)?
+  private let frontChanged: (@Sendable (ApplicationID?) -> Void)?
   public let startedAtNs = monotonicNowNs()
+
+  private let front = Mutex(Front())
+  private struct Front {
+    var application: ApplicationID?
+    /// That of the running publisher.
+    var annotation: StreamAnnotation?
+  }
 
   private let published = Atomic<UInt64>(0)
   private let missedDeadlines = Atomic<UInt64>(0)
@@ -93,11 +99,36 @@ public final class CaptureSession: Sendable {
   }
   package func noteSubscribers(_ count: Int) { subscribers.store(count, ordering: .relaxed) }
 
+  /// Another application is in front of the source. Annotates the stream, unless the session's
+  /// owner does.
+  package func tellFront(_ application: ApplicationID?) {
+    guard let frontChanged else { return annotate(application) }
+    frontChanged(application)
+  }
+
+  /// Names the application that the stream shows, now and if its publisher restarts. Any thread may
+  /// call it.
+  package func annotate(_ application: ApplicationID?) {
+    front.withLock { front in
+      front.application = application
+      front.annotation?.application = application
+    }
+  }
+
+  private func annotate(by annotation: StreamAnnotation?) {
+    front.withLock { front in
+      front.annotation = annotation
+      annotation?.application = front.application
+    }
+  }
+
   /// Runs a source's publishing loop, and finishes the publisher whether or not it throws.
   package func drive<Failure: Error>(
     _ publisher: consuming Publisher, _ body: (inout Publisher) throws(Failure) -> Void
   ) throws(Failure) {
     var publisher = publisher
+    annotate(by: publisher.annotation)
+    defer { annotate(by: nil) }
     do {
       try body(&publisher)
     } catch {

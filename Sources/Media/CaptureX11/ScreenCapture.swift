@@ -68,9 +68,9 @@
         if presence == .gone { return }
         if transition.isActive { try followTransition() }
         tellWhetherPaused(&publisher)
-        if let tell = session.frontChanged, focus.isStale {
+        if focus.isStale {
           try refreshProtection()
-          try focus.refresh(except: protection, tell)
+          try focus.refresh(except: protection, session.tellFront)
         }
         if pauseReason == nil, try isFrameDue() {
           try publishFrame(with: &publisher)
@@ -109,7 +109,7 @@
         isIdle = false
         needsCheck = true
         screen.inhibitSaver(true)
-        if session.frontChanged != nil { focus.watch() }
+        focus.watch()
         if options.drawsCursor {
           cursor.watch(true)
           cursor.markStale()

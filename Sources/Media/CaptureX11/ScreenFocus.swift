@@ -1,6 +1,6 @@
 #if Media
   import CXCB
-  import FrontApplication
+  import FrameBus
 
   /// Which application is in front, as the window manager says it of a screen (EWMH:
   /// `_NET_ACTIVE_WINDOW`). Of a window alone, it is the one that it belongs to.

@@ -1,8 +1,8 @@
-// FrontApplication: the frontmost application in the source of a stream.
+// FrontApplication: the setting in which a capture and a host name the frontmost application of a
+// stream. The later one wins, and the capture annotates its stream with it.
 //
-// The stream's capture publishes it, its group reads it. This module refuses to determine it, which
-// CaptureX11 does, and to authenticate it: windows name themselves, so use a name for display,
-// never for a decision.
+// This module refuses to determine it, which CaptureX11 does, and to authenticate it: windows name
+// themselves, so use a name for display, never for a decision.
 import AppGroup
 import FrameBus
 import SharedDefaults

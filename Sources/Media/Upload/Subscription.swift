@@ -47,6 +47,7 @@ struct Subscription: Sendable {
       case .losslessEnded: report(.losslessEnded)
       case .paused(let reason): report(.paused(stream, reason))
       case .resumed: report(.resumed(stream))
+      case .annotated(let application): report(.annotated(stream, application))
       // Needs no action by the user: frames resume without one.
       case .evicted: break
       }

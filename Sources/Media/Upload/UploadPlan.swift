@@ -49,6 +49,8 @@ public enum UploadReport: Sendable {
   /// No frames are published until `resumed`.
   case paused(StreamName, PauseReason)
   case resumed(StreamName)
+  /// The stream shows another application; nil if it is unknown.
+  case annotated(StreamName, ApplicationID?)
   /// A picture is sent that was captured before the upload began, since no newer one came.
   case oldPicture(OldPicture)
   /// The publisher no longer waits for this subscriber: from now on the newest frames are read.

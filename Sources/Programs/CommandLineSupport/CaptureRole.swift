@@ -41,6 +41,8 @@ public struct CaptureRole {
       soundSwitched: { kind, isOn in Self.reportSwitch(kind, isOn, terminal) },
       noticed: { Self.report($0, terminal) },
       frontChanged: front.announce)
+    let session = session
+    front.start { [weak session] in session?.annotate($0) }
   }
 
   private static func reportSwitch(_ kind: FrameFormat.Kind, _ isOn: Bool, _ terminal: Terminal) {

@@ -4,7 +4,8 @@ import FrontApplication
 import SharedDefaults
 import Synchronization
 
-/// Publishes the front application of a captured screen in the group's settings.
+/// Keeps the front application of a captured stream in two places: in the group's settings, where a
+/// host may replace it, and in the stream's annotation, where the newest of both is shown.
 ///
 /// Capturing never waits for the lock of the settings. A name that cannot be written only causes a
 /// warning.
@@ -20,6 +21,8 @@ final class FrontAnnouncer: Sendable {
     var isScheduled = false
     /// This capture owns the stream; until then, another capture may be writing.
     var isPublished = false
+    var annotate: (@Sendable (ApplicationID?) -> Void)?
+    var observation: DefaultsObservation?
   }
 
   init(of stream: StreamName, in group: AppGroup, _ terminal: Terminal) {
@@ -28,6 +31,17 @@ final class FrontAnnouncer: Sendable {
       front = try FrontApplication(of: stream, in: group)
     } catch {
       front = nil
+      warn(error)
+    }
+  }
+
+  /// Annotates the stream, now and after each change of the settings.
+  func start(annotating annotate: @escaping @Sendable (ApplicationID?) -> Void) {
+    do throws(DefaultsError) {
+      let observation = try front?.observe { [weak self] in self?.readSetting() }
+      state.withLock { ($0.annotate, $0.observation) = (annotate, observation) }
+    } catch {
+      state.withLock { $0.annotate = annotate }
       warn(error)
     }
   }
@@ -68,7 +82,18 @@ final class FrontAnnouncer: Sendable {
       do throws(DefaultsError) {
         try front?.set(newest)
       } catch { warn(error) }
+      annotate(newest)
     }
+  }
+
+  /// A host, or this capture, has changed the setting. Under the lock of `writeNewest`, so that the
+  /// later change is the later annotation.
+  private func readSetting() {
+    writing.withLock { _ in annotate(front?.current) }
+  }
+
+  private func annotate(_ application: ApplicationID?) {
+    state.withLock { $0.annotate }?(application)
   }
 
   private func warn(_ error: DefaultsError) {

@@ -34,6 +34,7 @@ final class ProgressDisplay: Sendable {
       terminal.report("“\(stream)” is paused: \(reason.explanation)")
     case .resumed(let stream): terminal.report("“\(stream)” continues")
     case .oldPicture(let picture): terminal.report("\(picture)")
+    case .annotated: break
     case .losslessEnded:
       terminal.warn("too slow to receive every frame: the publisher no longer waits")
     case .soundRefused(let stream, let refusal):

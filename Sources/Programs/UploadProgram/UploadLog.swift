@@ -28,7 +28,7 @@ struct UploadLog {
       ProductLog.append(.notice, "the stream continues", [LogField("stream", stream.text)])
     case .oldPicture(let picture): ProductLog.append(.notice, "\(picture)")
     // The warning on the terminal is logged as well.
-    case .losslessEnded: break
+    case .losslessEnded, .annotated: break
     case .soundRefused(let stream, let refusal):
       ProductLog.append(
         .notice, "sound stream left out: \(refusal)", [LogField("stream", stream.text)])

@@ -105,7 +105,7 @@
       case .paused(let stream, let reason):
         terminal.report("“\(stream)” is paused: \(reason.explanation)")
       case .resumed(let stream): terminal.report("“\(stream)” continues")
-      case .attached, .losslessEnded, .format, .oldPicture: break
+      case .attached, .losslessEnded, .format, .oldPicture, .annotated: break
       }
     }
   }

@@ -12,6 +12,8 @@
       var state = State.waiting
       /// Why the stream is paused, in words; nil if it is not.
       var pause: String?
+      /// The application in front of the pictures; nil if it is unknown.
+      var application: String?
       var viewers = 0
       var framesPerSecond = 0.0
       var bitsPerSecond = 0.0
@@ -53,8 +55,9 @@
         case .publisherGone: (values.record.state, values.record.pause) = (.gone, nil)
         case .paused(pictures, let reason): values.record.pause = reason.explanation
         case .resumed(pictures): values.record.pause = nil
+        case .annotated(pictures, let application): values.record.application = application?.text
         case .waitingForStream, .attached, .losslessEnded, .soundRefused, .paused, .resumed,
-          .oldPicture:
+          .annotated, .oldPicture:
           break
         }
       }

@@ -12,7 +12,7 @@ import Testing
     let world: ScreenWorld
     let desktop: Desktop
     private let capture: RunningProgram
-    private let subscriber: Subscriber
+    private var subscriber: Subscriber
     private let front: FrontApplication
 
     convenience init(_ options: String...) throws { try self.init(options) }
@@ -32,14 +32,24 @@ import Testing
       return window
     }
 
-    /// Waits until the front application has this name; nil: until no name is reported.
+    /// Waits until the stream is annotated with this name, and the group's setting has it; nil:
+    /// until neither has one.
     func wait(for name: String?) throws {
-      try waitUntil("\(name ?? "nobody") is in front, not \(front.current?.text ?? "nobody")") {
-        front.current?.text == name
+      try waitUntil("\(name ?? "nobody") is in front, not \(self.name ?? "nobody")") {
+        _ = try subscriber.poll()
+        return subscriber.application?.text == name && self.name == name
       }
     }
 
     var name: String? { front.current?.text }
+
+    /// A host names an application.
+    func annotate(_ name: String) throws { try front.set(ApplicationID(name)) }
+
+    /// As a process shows it that has no seat.
+    var listed: String? {
+      get throws { try listStreams(in: world.group).first?.application?.text }
+    }
 
     func end() throws { try capture.end(with: SIGTERM) }
   }
@@ -58,8 +68,15 @@ import Testing
       }
       try one.close()
       try scene.wait(for: "two")
+      #expect(try scene.listed == "two")
+      // A host's name lasts until another application moves to the front.
+      try scene.annotate("org.example.host")
+      try scene.wait(for: "org.example.host")
+      let three = try scene.show("three")
+      try scene.wait(for: "three")
       try scene.end()
       try scene.wait(for: nil)
+      withExtendedLifetime((two, three)) {}
     }
   }
 

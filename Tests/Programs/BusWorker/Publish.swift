@@ -8,7 +8,8 @@ import WorkerSupport
 /// Settings: `width`, `height`, `frames` (0: for ever), `intervalUs`, `lossless` (0/1),
 /// `halfway` (a frame in which to stop half filled, and wait to be killed), `depth`,
 /// `content` (screen), `wait` (1: for the first subscriber), `pauseUs` (pauses of a random length
-/// up to this, spent awake), `grow` (a frame from which on the picture is twice as wide).
+/// up to this, spent awake), `application` (that the frames show), `grow` (a frame from which on
+/// the picture is twice as wide).
 func publish(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) throws {
   var options = PublisherOptions()
   options.allowsLossless = settings.number("lossless", 0) == 1
@@ -22,6 +23,7 @@ func publish(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) thro
   var publisher = try Publisher(
     stream, in: group,
     format: try .video(.xrgb8888, width: width, height: height), options: options)
+  publisher.annotation.application = ApplicationID(settings.text("application", ""))
   say("publishing \(stream)")
   if settings.number("wait", 0) == 1 { _ = publisher.waitForSubscriber(until: .never) }
   let frames = settings.number("frames", 0)

@@ -19,7 +19,13 @@ func subscribe(_ stream: StreamName, _ group: AppGroup, _ settings: Settings) th
   } else if policy.hasPrefix("keep:") {
     options.policy = .keepLatest(Int(policy.dropFirst(5)) ?? 1)
   }
-  options.onEvent = { say("event \($0)") }
+  options.onEvent = { event in
+    if case .annotated(let application) = event {
+      say("event annotated \(application?.text ?? "nothing")")
+    } else {
+      say("event \(event)")
+    }
+  }
   var subscriber = try Subscriber(
     stream, in: group, options: options,
     waitingForPublisherUntil: .after(.milliseconds(settings.number("waitMs", 10_000))))

@@ -2,7 +2,8 @@
 //
 // docs/design/frame-ring.md has the diagram and the rules. Every word has exactly one writer. The
 // Swift side accesses every field with its own atomic operations; this header has no behaviour.
-// Little endian, 64-bit. Any change raises FB_ABI_VERSION.
+// Little endian, 64-bit. Any change raises FB_ABI_VERSION, except a message that is sent only on
+// request (FB_EXTRA_*): older peers ignore the request, and never make one.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ enum {
   FB_MAXIMUM_RING_DEPTH = 1024,
   FB_LINE_BYTES = 64,
   FB_NAME_BYTES = 64,
+  FB_APPLICATION_BYTES = 256,
   FB_DROP_REASONS = 6,
   FB_LATENCY_BUCKETS = 128,
 };
@@ -210,14 +212,18 @@ enum {
   FB_MESSAGE_POOL = 4,      // descriptor: pool
   FB_MESSAGE_POOL_ACK = 5,
   FB_MESSAGE_LOOK = 6,  // a short message: the board has changed for this subscriber
-  FB_MESSAGE_INSPECT = 7,
+  FB_MESSAGE_INSPECT = 7,  // a short message; its value is FB_EXTRA_*
   FB_MESSAGE_STATUS = 8,
   FB_MESSAGE_SEATED = 9,             // reply to WELCOME
   FB_MESSAGE_INSPECT_SUBSCRIBER = 10,  // a short message; its value is the seat
   FB_MESSAGE_SUBSCRIBER_STATUS = 11,
   FB_MESSAGE_PAGE = 12,    // a short message; descriptors: page, semaphore if requested
   FB_MESSAGE_MAPPED = 13,  // reply to PAGE: its memory is mapped, and may be sealed
+  // On request: after WELCOME and at each change, or before STATUS.
+  FB_MESSAGE_ANNOTATION = 14,
 };
+// What a peer requests besides, in a hello or an inspection; unknown bits are ignored.
+enum { FB_EXTRA_ANNOTATION = 1 << 0 };
 
 struct fb_hello {
   struct fb_message_header header;
@@ -227,7 +233,8 @@ struct fb_hello {
   uint64_t keep_latest;  // the ring depth that the policy needs, or 0
   uint32_t policy;       // FB_POLICY_*
   uint32_t wait;         // FB_WAIT_*
-  uint64_t reserved[2];
+  uint64_t extras;       // FB_EXTRA_*
+  uint64_t reserved;
 };
 _Static_assert(sizeof(struct fb_hello) == 64, "hello");
 
@@ -275,6 +282,13 @@ struct fb_pool_message {
   uint32_t reserved;
 };
 _Static_assert(sizeof(struct fb_pool_message) == 40, "pool");
+
+// What the publisher says of its stream besides the frames.
+struct fb_annotation {
+  struct fb_message_header header;
+  char application[FB_APPLICATION_BYTES];  // ends with a zero byte; empty: none
+};
+_Static_assert(sizeof(struct fb_annotation) == 272, "annotation");
 
 struct fb_short_message {
   struct fb_message_header header;

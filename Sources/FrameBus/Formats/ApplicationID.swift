@@ -1,15 +1,17 @@
 import Platform
 
-/// The name of an application, as reported by its windows: the ID of its desktop entry, such as
-/// `org.gnome.gedit`, if they report one, otherwise its window class, such as `Firefox`.
-package struct ApplicationID: Hashable, Sendable, CustomStringConvertible {
-  package static let maximumBytes = 255
+/// The name of an application, as its windows or its publisher report it: the ID of its desktop
+/// entry, such as `org.gnome.gedit`, or its window class, such as `Firefox`.
+///
+/// Any window can claim any name: display it, but base no decision on it.
+public struct ApplicationID: Hashable, Sendable, CustomStringConvertible {
+  public static let maximumBytes = 255
 
-  package let text: String
+  public let text: String
 
   /// - Returns: nil unless it has 1 to 255 bytes, without any that could control a terminal or
   ///   forge a line of a log.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     guard (1...Self.maximumBytes).contains(text.utf8.count), text.isPlain else { return nil }
     self.text = text
   }
@@ -20,5 +22,5 @@ package struct ApplicationID: Hashable, Sendable, CustomStringConvertible {
     self.init(text)
   }
 
-  package var description: String { text }
+  public var description: String { text }
 }
