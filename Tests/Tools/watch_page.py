@@ -11,9 +11,26 @@ import sys
 
 from chromium import SEEN, Browser
 
-# The texts of the live page besides its video.
-WORDS = """Object.fromEntries(["state", "advice", "fps", "bitrate", "latency", "drops"].map(
-  (id) => [id, document.getElementById(id)?.textContent ?? ""]))"""
+# The texts of the live page's first card besides its video.
+WORDS = """Object.fromEntries(
+  ["state", "advice", "application", "fps", "bitrate", "latency", "drops"].map((id) =>
+    [id, document.querySelector(`[data-part="${id}"]`)?.textContent ?? ""]))"""
+
+# Each card: its texts, and the size and the mean colour of its picture.
+CARDS = """[...document.querySelectorAll(".card")].map((card) => {
+  const video = card.querySelector("video");
+  const seen = { width: video.videoWidth, color: [0, 0, 0] };
+  for (const id of ["title", "state", "advice"])
+    seen[id] = card.querySelector(`[data-part="${id}"]`).textContent;
+  if (video.videoWidth) {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 1;
+    const context = canvas.getContext("2d");
+    context.drawImage(video, 0, 0, 1, 1);
+    seen.color = [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  }
+  return seen;
+})"""
 
 
 def say(*words):
@@ -28,7 +45,9 @@ async def picture(browser):
 async def watch(browser):
     while True:
         seen = await browser.evaluate(SEEN)
-        say(json.dumps(seen | await browser.evaluate(WORDS), ensure_ascii=False))
+        words = await browser.evaluate(WORDS)
+        cards = await browser.evaluate(CARDS)
+        say(json.dumps(seen | words | {"cards": cards}, ensure_ascii=False))
         await asyncio.sleep(0.2)
 
 

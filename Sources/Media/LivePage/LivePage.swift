@@ -25,8 +25,8 @@
     ) throws(LivePageError) {
       let token = PageToken()
       let routes = PageRoutes(
-        token: token, text: PageText(title: title, hasSound: hasSound), service: service,
-        figures: figures)
+        token: token, text: PageText([.streams(title: title, hasSound: hasSound)]),
+        service: service, figures: figures)
       do throws(SystemError) {
         server = try PageServer(address) { routes.answer($0) }
       } catch {

@@ -1,12 +1,28 @@
 #if Media
   /// The page, with its placeholders filled in.
   struct PageText: Sendable {
+    /// One picture on the page.
+    struct Card: Sendable {
+      /// Where the page posts its offer, relative to itself.
+      let path: String
+      let title: String
+      let hasSound: Bool
+
+      static func streams(title: String, hasSound: Bool) -> Card {
+        Card(path: "whep", title: title, hasSound: hasSound)
+      }
+
+      fileprivate var html: String {
+        "<section data-path=\"\(path)\" data-sound=\"\(hasSound ? "yes" : "no")\" "
+          + "data-title=\"\(PageText.escaped(title))\"></section>"
+      }
+    }
+
     private let text: String
 
-    init(title: String, hasSound: Bool) {
+    init(_ cards: [Card]) {
       text = String(decoding: PackageResources.page_html, as: UTF8.self)
-        .replacing("{{streams}}", with: Self.escaped(title))
-        .replacing("{{sound}}", with: hasSound ? "yes" : "no")
+        .replacing("{{cards}}", with: cards.map(\.html).joined())
     }
 
     /// The page, and a content security policy that allows only its own script and style.
@@ -18,7 +34,7 @@
       return (text.replacing("{{nonce}}", with: nonce), policy)
     }
 
-    private static func escaped(_ text: String) -> String {
+    fileprivate static func escaped(_ text: String) -> String {
       text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
         "\"", with: "&quot;")
     }

@@ -65,6 +65,18 @@
       let level: Double
       let state: String
       let advice: String
+      /// Of the live page alone.
+      let application: String?
+      let cards: [Card]?
+    }
+
+    struct Card: Decodable {
+      let title: String
+      let state: String
+      let advice: String
+      let width: Int
+      /// The mean colour of its picture: red, green, blue.
+      let color: [Int]
     }
 
     let program: RunningProgram

@@ -13,7 +13,7 @@
       _ service: TestViewerService = TestViewerService(), title: String = "screen"
     ) -> PageRoutes {
       PageRoutes(
-        token: token, text: PageText(title: title, hasSound: true), service: service,
+        token: token, text: PageText([.streams(title: title, hasSound: true)]), service: service,
         figures: { "{}" })
     }
 

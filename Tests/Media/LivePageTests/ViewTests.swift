@@ -58,6 +58,27 @@
       try last.end(with: SIGTERM)
     }
 
+    @Test func pageNamesTheApplicationInFront() throws {
+      let screen = try VirtualScreen(width: 320, height: 240)
+      let desktop = try Desktop(on: screen)
+      let windows = [
+        try ShownWindow("one", "60x40+20+30", on: screen),
+        try ShownWindow("two", "60x40+120+30", on: screen),
+      ]
+      let capture = try root.framebus("capture", "screen:\(screen.display)")
+      let view = try ViewProgram(root)
+      let page = try ChromiumPage(view.url)
+      for window in windows + [windows[0]] {
+        try desktop.bringToFront(window)
+        try page.wait(for: "the name") { $0.contains { $0.application == window.name } }
+      }
+      // The name ends with the stream.
+      try capture.end(with: SIGKILL)
+      try page.wait(for: "no name") { $0.contains { $0.application == "" } }
+      try page.program.end(with: SIGTERM)
+      try view.program.end(with: SIGTERM)
+    }
+
     /// aiortc as a viewer that is not a browser.
     @Test(arguments: ["H264", "VP8"])
     func aiortcDecodesFrames(codec: String) throws {
