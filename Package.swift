@@ -269,7 +269,7 @@ let package = Package(
       "ViewProgram",
       [
         "CommandLineSupport", "Upload", "UploadGStreamer", "LivePage", "WHIP", "GStreamerLog",
-        "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
+        "CredentialStore", "SharedLog", "AppGroup", "FrameBus", "Platform", argumentParser,
       ]),
     .executableTarget(
       name: "ConfineProgram", dependencies: ["CSeccomp"], path: "Sources/Programs/ConfineProgram",

@@ -44,8 +44,12 @@ import Testing
     Example(type: UploadOptions.self, options: ["--bearer-fd=3"], operands: ["null"]),
     Example(
       type: ViewOptions.self,
-      options: ["--listen=0.0.0.0:1", "--bitrate=1M", "--encoder=vp8", "--viewers=3"],
-      operands: ["screen", "audio.app"]),
+      options: [
+        "--listen=0.0.0.0:1", "--bitrate=1M", "--encoder=vp8", "--viewers=3", "--credential=a/b",
+        "--ca=x y", "--allow-http",
+      ],
+      operands: ["screen", "audio.app", "whep:https://h/x=y"]),
+    Example(type: ViewOptions.self, options: ["--bearer-fd=3"], operands: ["whep:https://h/"]),
     Example(
       type: WHIPProbeOptions.self, options: ["--credential=a/b", "--ca", "", "--allow-http"],
       operands: ["https://h"]),

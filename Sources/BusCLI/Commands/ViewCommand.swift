@@ -7,7 +7,8 @@ struct ViewCommand: ParsableCommand {
     commandName: "view", abstract: "Serve streams live to a web browser.",
     discussion: """
       Prints the page's address as its first line. The address contains a token: anyone who has \
-      it can watch. Streams are read and encoded only while a browser watches.
+      it can watch. Streams are read and encoded only while a browser watches. Pictures of \
+      whep:URL flow directly to the browser; its bearer token stays in this program.
       """)
 
   @OptionGroup var view: ViewOptions

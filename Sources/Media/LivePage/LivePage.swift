@@ -2,7 +2,7 @@
 // WebRTC-HTTP Egress Protocol, an IETF draft).
 //
 // It owns the token, the page and the access rules. It refuses to handle media: a `ViewerService`
-// answers the offers.
+// answers the offers for streams of this machine, and those for a `RemoteEndpoint` are passed on.
 
 #if Media
   import Platform
@@ -13,20 +13,30 @@
     /// The address of the page, with its token. Anyone who knows it may watch.
     public let url: String
     private let server: PageServer
+    private let remotes: [RemoteEndpoint]
+    /// For all sessions at other servers, at the end.
+    private static let removalTimeout = Duration.seconds(3)
 
     /// - Parameters:
     ///   - title: the names of the streams, for the page's heading.
     ///   - hasSound: whether the page requests sound.
+    ///   - service: nil if the page shows only remote endpoints.
     ///   - figures: the current figures of the streams, as one line of JSON. Each page requests
     ///     them once a second.
+    ///   - remotes: endpoints on other servers, which the page shows beside the streams.
     public init(
-      at address: ListenAddress, title: String, hasSound: Bool, service: any ViewerService,
-      figures: @escaping @Sendable () -> String
+      at address: ListenAddress, title: String, hasSound: Bool, service: (any ViewerService)?,
+      figures: @escaping @Sendable () -> String, remotes: [RemoteEndpoint] = []
     ) throws(LivePageError) {
       let token = PageToken()
+      var cards = remotes.enumerated().map { number, remote in
+        // Whether it has sound is known once it answers.
+        PageText.Card(path: "remote/\(number)", title: remote.title, hasSound: true)
+      }
+      if service != nil { cards.insert(.streams(title: title, hasSound: hasSound), at: 0) }
       let routes = PageRoutes(
-        token: token, text: PageText([.streams(title: title, hasSound: hasSound)]),
-        service: service, figures: figures)
+        token: token, text: PageText(cards), service: service, figures: figures, remotes: remotes)
+      self.remotes = remotes
       do throws(SystemError) {
         server = try PageServer(address) { routes.answer($0) }
       } catch {
@@ -35,8 +45,17 @@
       url = "http://\(address.reachable(port: server.port))/\(token)/"
     }
 
-    /// Closes every connection, and waits for requests that are being handled.
-    public func stop() { server.stop() }
+    /// The addresses of the remote endpoints, without keys.
+    public var remoteTitles: [String] { remotes.map(\.title) }
+
+    /// Closes every connection, waits for requests that are being handled, and removes the sessions
+    /// at other servers.
+    public func stop() {
+      for remote in remotes { remote.interrupt() }
+      server.stop()
+      let deadline = Deadline.after(Self.removalTimeout)
+      for remote in remotes { remote.end(until: deadline) }
+    }
   }
 
   /// Why the page cannot be served.

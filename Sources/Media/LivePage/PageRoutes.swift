@@ -10,15 +10,19 @@
   /// PATCH  /TOKEN/whep/VIEWER  candidates
   /// DELETE /TOKEN/whep/VIEWER  the end
   /// ```
+  ///
+  /// `remote/NUMBER` takes the place of `whep` for an endpoint on another server.
   struct PageRoutes: Sendable {
     let token: PageToken
     let text: PageText
-    let service: any ViewerService
+    /// Nil if the page shows only endpoints on other servers.
+    let service: (any ViewerService)?
     /// The current figures, as one line of JSON.
     let figures: @Sendable () -> String
+    var remotes: [RemoteEndpoint] = []
 
-    private static let offerType = "application/sdp"
-    private static let candidateType = "application/trickle-ice-sdpfrag"
+    static let offerType = "application/sdp"
+    static let candidateType = "application/trickle-ice-sdpfrag"
 
     func answer(_ request: PageRequest) -> PageAnswer {
       do throws(PageRefusal) {
@@ -70,12 +74,14 @@
       case let rest where rest.count == 2 && rest[0] == "whep":
         try allow(["PATCH", "DELETE"], request)
         return request.method == "DELETE" ? try remove(rest[1]) : try patch(rest[1], request)
+      case let rest where (2...3).contains(rest.count) && rest[0] == "remote":
+        return try relay(Array(rest.dropFirst()), request)
       default:
-        throw PageRefusal(404, "not found")
+        throw PageRefusal.notFound
       }
     }
 
-    private func allow(_ methods: [String], _ request: PageRequest) throws(PageRefusal) {
+    func allow(_ methods: [String], _ request: PageRequest) throws(PageRefusal) {
       if methods.contains(request.method) { return }
       let list = methods.joined(separator: ", ")
       var refusal = PageRefusal(405, "use \(list)")
@@ -97,17 +103,22 @@
 
     private func admit(_ request: PageRequest) throws(PageRefusal) -> PageAnswer {
       let offer = try body(request, of: Self.offerType)
+      guard let service else { throw PageRefusal.notFound }
       let viewer: AdmittedViewer
       do throws(ViewerRefusal) {
         viewer = try service.admit(offer, at: request.localAddress)
       } catch {
         throw PageRefusal(error.status, "\(error)")
       }
-      return PageAnswer(
+      return created(viewer, at: "whep/\(viewer.name)")
+    }
+
+    /// - Parameter location: relative, so that it is also valid behind a proxy with another path.
+    func created(_ viewer: AdmittedViewer, at location: String) -> PageAnswer {
+      PageAnswer(
         201,
         [
-          // Relative, so that it is also valid behind a proxy with another path.
-          ("Content-Type", Self.offerType), ("Location", "whep/\(viewer.name)"),
+          ("Content-Type", Self.offerType), ("Location", location),
           ("ETag", "\"\(viewer.name)\""), ("Accept-Patch", Self.candidateType),
         ], viewer.answer)
     }
@@ -117,10 +128,8 @@
       guard ["", "*", "\"\(name)\""].contains(request.ifMatch) else {
         throw PageRefusal(412, "If-Match names another session")
       }
-      guard let fragment = CandidateFragment(text) else {
-        throw PageRefusal(400, "the body is not a fragment of a session description (RFC 8840)")
-      }
-      switch service.add(fragment, to: name) {
+      guard let fragment = CandidateFragment(text) else { throw PageRefusal.noFragment }
+      switch service?.add(fragment, to: name) ?? .unknownViewer {
       case .taken: return PageAnswer(204)
       case .unknownViewer: throw PageRefusal.noViewer
       case .tooMany: throw PageRefusal(429, "too many candidates")
@@ -130,11 +139,11 @@
     }
 
     private func remove(_ name: String) throws(PageRefusal) -> PageAnswer {
-      guard service.remove(name) else { throw PageRefusal.noViewer }
+      guard service?.remove(name) == true else { throw PageRefusal.noViewer }
       return PageAnswer(200)
     }
 
-    private func body(_ request: PageRequest, of type: String) throws(PageRefusal) -> String {
+    func body(_ request: PageRequest, of type: String) throws(PageRefusal) -> String {
       let given = request.contentType.prefix { $0 != ";" && $0 != " " }.lowercased()
       guard given == type else { throw PageRefusal(415, "send \(type)") }
       guard !request.isTooLarge else { throw PageRefusal(413, "the body is too large") }

@@ -24,6 +24,10 @@ public struct SessionDescription: Hashable, Sendable {
     public var receives: Bool {
       isAccepted && !attributes.contains("sendonly") && !attributes.contains("inactive")
     }
+    /// Whether its author would send media through it.
+    var sends: Bool {
+      isAccepted && !attributes.contains("recvonly") && !attributes.contains("inactive")
+    }
     /// The names of its codecs, such as `H264`, each once.
     public var codecs: [String] {
       var found: [String] = []

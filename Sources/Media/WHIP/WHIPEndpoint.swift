@@ -6,16 +6,26 @@ public struct WHIPEndpoint: Sendable {
   public let address: WebAddress
   let bearer: BearerToken?
   private let allowsPlainHTTP: Bool
+  private let staysAtOrigin: Bool
 
-  /// - Parameter allowsPlainHTTP: allows unencrypted HTTP to other machines.
+  /// - Parameters:
+  ///   - allowsPlainHTTP: allows unencrypted HTTP to other machines.
+  ///   - staysAtOrigin: whether redirects and sessions must have this address's origin.
   public init(
-    _ text: String, bearer: BearerToken? = nil, allowsPlainHTTP: Bool = false
+    _ text: String, bearer: BearerToken? = nil, allowsPlainHTTP: Bool = false,
+    staysAtOrigin: Bool = false
   ) throws(WHIPError) {
     guard let address = WebAddress(text) else { throw .malformedAddress(text.shortened) }
     self.address = address
     self.bearer = bearer
     self.allowsPlainHTTP = allowsPlainHTTP
+    self.staysAtOrigin = staysAtOrigin
     guard mayUse(address) else { throw .insecure(address) }
+  }
+
+  /// Whether requests of a session may go to an address of the server's choice.
+  func covers(_ address: WebAddress) -> Bool {
+    !staysAtOrigin || address.hasSameOrigin(as: self.address)
   }
 
   func mayUse(_ address: WebAddress) -> Bool {

@@ -1,4 +1,4 @@
-// The module WHIP: the signalling of a live upload (RFC 9725).
+// The module WHIP: the signalling of a live upload (RFC 9725) and of viewers (WHEP, an IETF draft).
 //
 // It refuses to depend on a media library: an engine makes offers and candidates, and this module
 // sends them to the endpoint. It refuses to send a bearer token to any origin but the one that the
@@ -63,31 +63,7 @@ public final class WHIPSession {
     offering sdp: String, until deadline: Deadline, stop: StopSignal?
   ) throws(WHIPError) -> WHIPAnswer {
     offer = SessionDescription(sdp)
-    var request = HTTPRequest(.post, endpoint.address)
-    request.headers = [
-      HTTPHeader("Content-Type", MediaType.sdp), HTTPHeader("Accept", MediaType.sdp),
-    ]
-    request.body = sdp
-    let (response, address) = try followingRedirects(request, until: deadline, stop: stop)
-    guard response.status == 201 else { throw refusal(.post, address, response) }
-    // Set before the answer is checked, so that the session can be removed if that fails.
-    let location = response.value(of: "Location")
-    if let location, let found = address.resolving(location), endpoint.mayUse(found) {
-      resource = Resource(address: found, entityTag: response.value(of: "ETag"))
-    }
-    return try answer(in: response, location: location)
-  }
-
-  private func answer(
-    in response: HTTPResponse, location: String?
-  ) throws(WHIPError) -> WHIPAnswer {
-    guard let location else { throw .noLocation(endpoint.address) }
-    guard let resource else { throw .unusableLocation(shown(location)) }
-    let text = String(decoding: response.body, as: UTF8.self)
-    if text.allSatisfy(\.isWhitespace) { throw .emptyAnswer(endpoint.address) }
-    let type = response.mediaType
-    guard type == nil || type == MediaType.sdp, SessionDescription(answer: text) != nil
-    else { throw .noDescription(endpoint.address, type: type, excerpt: excerpt(of: response)) }
+    let (text, resource, response) = try post(sdp, until: deadline, stop: stop)
     // No media from the endpoint are used here.
     var answer = PeerDescription(text, overUDPAlone: false)
     answer.receiveOnly()
@@ -98,6 +74,46 @@ public final class WHIPSession {
       sdp: answer.text, refused: offer.map(description.refused) ?? [],
       servers: LinkHeader.servers(in: response.values(of: "Link")),
       resource: resource.address, hasEntityTag: resource.entityTag != nil)
+  }
+
+  /// Sends the offer of a viewer to a WHEP endpoint.
+  /// - Returns: the answer as the endpoint wrote it, with at least one medium that it sends.
+  public func view(
+    offering sdp: String, until deadline: Deadline, stop: StopSignal?
+  ) throws(WHIPError) -> String {
+    let answer = try post(sdp, until: deadline, stop: stop).answer
+    guard SessionDescription(answer).media.contains(where: \.sends) else {
+      throw .nothingAccepted(endpoint.address)
+    }
+    return answer
+  }
+
+  /// Sends the offer.
+  private func post(
+    _ sdp: String, until deadline: Deadline, stop: StopSignal?
+  ) throws(WHIPError) -> (answer: String, resource: Resource, response: HTTPResponse) {
+    var request = HTTPRequest(.post, endpoint.address)
+    request.headers = [
+      HTTPHeader("Content-Type", MediaType.sdp), HTTPHeader("Accept", MediaType.sdp),
+    ]
+    request.body = sdp
+    let (response, address) = try followingRedirects(request, until: deadline, stop: stop)
+    guard response.status == 201 else { throw refusal(.post, address, response) }
+    // Set before the answer is checked, so that the session can be removed if that fails.
+    let location = response.value(of: "Location")
+    if let location, let found = address.resolving(location), endpoint.covers(found),
+      endpoint.mayUse(found)
+    {
+      resource = Resource(address: found, entityTag: response.value(of: "ETag"))
+    }
+    guard let location else { throw .noLocation(endpoint.address) }
+    guard let resource else { throw .unusableLocation(shown(location)) }
+    let text = String(decoding: response.body, as: UTF8.self)
+    if text.allSatisfy(\.isWhitespace) { throw .emptyAnswer(endpoint.address) }
+    let type = response.mediaType
+    guard type == nil || type == MediaType.sdp, SessionDescription(answer: text) != nil
+    else { throw .noDescription(endpoint.address, type: type, excerpt: excerpt(of: response)) }
+    return (text, resource, response)
   }
 
   /// Sends a request and follows redirects, which RFC 9725 allows for 307 and 308.
@@ -114,6 +130,7 @@ public final class WHIPSession {
       guard let location = response.value(of: "Location"),
         let next = request.address.resolving(location)
       else { throw .unusableLocation(shown(response.value(of: "Location") ?? "")) }
+      guard endpoint.covers(next) else { throw .unusableLocation(shown("\(next)")) }
       guard endpoint.mayUse(next), !(request.address.isEncrypted && !next.isEncrypted) else {
         throw .insecure(next)
       }
@@ -137,12 +154,31 @@ public final class WHIPSession {
     guard takesCandidates, let resource, let offer else { return }
     let isLast = isGathered && !hasSentEnd
     guard !waiting.isEmpty || isLast else { return }
+    let fragment = SDPFragment(offer, waiting, isComplete: isGathered).text
+    waiting = []
+    hasSentEnd = isGathered
+    try patch(request(to: resource, fragment), until: deadline, stop: stop)
+  }
+
+  /// Sends candidates as a viewer wrote them, if the endpoint accepts candidates.
+  public func send(
+    fragment: String, until deadline: Deadline, stop: StopSignal?
+  ) throws(WHIPError) {
+    guard takesCandidates, let resource else { return }
+    try patch(request(to: resource, fragment), until: deadline, stop: stop)
+  }
+
+  private func request(to resource: Resource, _ fragment: String) -> HTTPRequest {
     var request = HTTPRequest(.patch, resource.address)
     request.headers = [HTTPHeader("Content-Type", MediaType.fragment)]
     if let tag = resource.entityTag { request.headers.append(HTTPHeader("If-Match", tag)) }
-    request.body = SDPFragment(offer, waiting, isComplete: isGathered).text
-    waiting = []
-    hasSentEnd = isGathered
+    request.body = fragment
+    return request
+  }
+
+  private func patch(
+    _ request: HTTPRequest, until deadline: Deadline, stop: StopSignal?
+  ) throws(WHIPError) {
     // An endpoint that does not answer, or refuses, gets no further candidates.
     takesCandidates = false
     let response = try send(request, until: deadline, stop: stop)
@@ -151,7 +187,7 @@ public final class WHIPSession {
       takesCandidates = true
       if let tag = response.value(of: "ETag") { self.resource?.entityTag = tag }
     case 405, 415, 422, 501: break
-    default: throw refusal(.patch, resource.address, response)
+    default: throw refusal(.patch, request.address, response)
     }
   }
 

@@ -15,7 +15,7 @@
 
     let figures: ViewFigures
     private let streams: [StreamName]
-    private let viewers: Viewers
+    let viewers: Viewers
     private let encoder: EncoderSettings
     private let group: AppGroup
     private let terminal: Terminal

@@ -10,8 +10,9 @@ import UploadGStreamer
 
 /// The program `framebus-view`: a live page of streams, in a process of its own.
 ///
-/// It connects the modules, and refuses to do their work: LivePage serves the page and checks
-/// access, UploadGStreamer encodes and sends, Upload reads the streams.
+/// It connects the modules, and refuses to do their work: LivePage serves the page, checks access
+/// and passes offers on to other servers; UploadGStreamer encodes and sends; Upload reads the
+/// streams.
 @main struct ViewProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "framebus-view", abstract: "Serve streams live to a web browser.")
@@ -26,35 +27,33 @@ import UploadGStreamer
       let streams = try view.streams()
       let address = try address()
       let options = try viewerOptions(soundIsNamed: streams.count > 1)
+      try checkRemotes()
       // Before GStreamer starts threads, because these must not receive the signals.
       let signals = try SignalWatcher()
       let group = try global.openGroup(creatingLocal: true)
       ProductLog.begin(
         "framebus-view", in: group, as: .extension, global,
-        options: view.streamTexts + view.optionArguments)
-      GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
-        ProductLog.append(
-          line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
-          line: line.sourceLine)
-      }
-      try ProductLog.interruptible(signals) { () throws(DestinationError) in
-        try updatePluginRegistry()
-      }
-      let viewers = try viewers(options)
-      let show = LiveShow(streams, to: viewers, options.encoder, in: group, global.terminal)
-      try show.prepare()
+        options: view.logged)
+      let remotes = try remotes()
+      let show = streams.isEmpty ? nil : try liveShow(streams, options, in: group, signals)
       let captured = global.capturedAnnouncer(in: group, preferring: .extension)
       defer { captured?.end() }
       let page = try LivePage(
         at: address, title: streams.map(\.text).joined(separator: ", "),
-        hasSound: options.sendsSound, service: viewers, figures: { show.figures.json })
+        hasSound: options.sendsSound, service: show?.viewers,
+        figures: { show?.figures.json ?? "{}" }, remotes: remotes)
       try announce(page, at: address, streams)
-      try show.run(until: signals.stop)
+      if let show {
+        try show.run(until: signals.stop)
+      } else {
+        _ = try waitUntilReadable([signals.stop.descriptorNumber], until: .never)
+      }
       page.stop()
       global.terminal.endProgress()
       if global.json {
         try global.terminal.printJSON(
-          ViewSummary(viewers: viewers.admittedCount, frames: show.figures.frames),
+          ViewSummary(
+            viewers: show?.viewers.admittedCount ?? 0, frames: show?.figures.frames ?? 0),
           onOneLine: true)
       }
       if signals.isInterrupted { throw Interrupted() }
@@ -86,6 +85,25 @@ import UploadGStreamer
       return options
     }
 
+    /// Prepares the encoder and its viewers.
+    private func liveShow(
+      _ streams: [StreamName], _ options: Viewers.Options, in group: AppGroup,
+      _ signals: SignalWatcher
+    ) throws -> LiveShow {
+      GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
+        ProductLog.append(
+          line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
+          line: line.sourceLine)
+      }
+      try ProductLog.interruptible(signals) { () throws(DestinationError) in
+        try updatePluginRegistry()
+      }
+      let show = LiveShow(
+        streams, to: try viewers(options), options.encoder, in: group, global.terminal)
+      try show.prepare()
+      return show
+    }
+
     private func viewers(_ options: Viewers.Options) throws -> Viewers {
       do throws(DestinationError) {
         return try Viewers(options)
@@ -105,7 +123,9 @@ import UploadGStreamer
       }
       if global.json {
         try global.terminal.printJSON(
-          ViewAnnouncement(url: page.url, streams: streams.map(\.text)), onOneLine: true)
+          ViewAnnouncement(
+            url: page.url, streams: streams.map(\.text), remotes: page.remoteTitles),
+          onOneLine: true)
       } else {
         try global.terminal.print(page.url)
       }
@@ -116,6 +136,8 @@ import UploadGStreamer
   private struct ViewAnnouncement: Encodable {
     let url: String
     let streams: [String]
+    /// Addresses of other servers, without keys.
+    let remotes: [String]
   }
 
   /// The summary, in JSON.

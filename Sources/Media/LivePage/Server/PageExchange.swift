@@ -52,6 +52,9 @@
       self.why = why
     }
 
+    static let notFound = PageRefusal(404, "not found")
     static let noViewer = PageRefusal(404, "there is no such viewer")
+    static let noFragment = PageRefusal(
+      400, "the body is not a fragment of a session description (RFC 8840)")
   }
 #endif

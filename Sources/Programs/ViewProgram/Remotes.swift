@@ -1,0 +1,74 @@
+#if Media
+  import AppGroup
+  import CommandLineSupport
+  import CredentialStore
+  import LivePage
+  import Platform
+  import WHIP
+
+  /// The endpoints on other servers, and the token for them.
+  extension ViewProgram {
+    /// Refuses addresses that cannot work, before any secret is opened.
+    func checkRemotes() throws(UsageError) {
+      let endpoints = try endpoints(nil)
+      let access = view.access
+      guard access.credential != nil || access.bearerFd != nil, let first = endpoints.first else {
+        return
+      }
+      guard endpoints.allSatisfy({ $0.address.hasSameOrigin(as: first.address) }) else {
+        throw UsageError(
+          "a bearer token is for one server, and the endpoints are on several; start one "
+            + "`framebus view` for each")
+      }
+    }
+
+    func remotes() throws -> [RemoteEndpoint] {
+      if view.remoteTexts.isEmpty { return [] }
+      let certificates = view.access.trust.ca
+      return try endpoints(try bearer()).map { endpoint in
+        try RemoteEndpoint(endpoint) { () throws(HTTPError) in
+          try CurlClient(certificates: certificates)
+        }
+      }
+    }
+
+    private func endpoints(_ bearer: BearerToken?) throws(UsageError) -> [WHIPEndpoint] {
+      var endpoints: [WHIPEndpoint] = []
+      for text in view.remoteTexts {
+        do throws(WHIPError) {
+          endpoints.append(
+            try WHIPEndpoint(
+              text, bearer: bearer, allowsPlainHTTP: view.access.trust.allowHttp,
+              staysAtOrigin: true))
+        } catch {
+          throw UsageError(error.forViewers)
+        }
+      }
+      return endpoints
+    }
+
+    /// The bearer token of `--credential` or `--bearer-fd`; nil without either, or if it is empty.
+    private func bearer() throws -> BearerToken? {
+      let access = view.access
+      if access.credential == nil, access.bearerFd == nil { return nil }
+      // From here on, no other process can read this process's memory.
+      try keepMemoryPrivate()
+      do { return try BearerToken(try secret()) } catch let error as WHIPError {
+        throw UsageError("\(error)")
+      }
+    }
+
+    private func secret() throws -> SecretBytes {
+      if let number = view.access.bearerFd {
+        return try SecretBytes.read(from: number, called: "the bearer")
+      }
+      let name: CredentialName
+      do { name = try CredentialName(view.access.credential ?? "") } catch {
+        throw UsageError("\(error)")
+      }
+      let store = try CredentialStore.open(
+        in: try global.openGroup(creatingLocal: true), as: global.role(default: .extension))
+      return try store.get(name)
+    }
+  }
+#endif
