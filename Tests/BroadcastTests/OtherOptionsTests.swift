@@ -128,7 +128,7 @@ import Testing
     #expect(adopted.capture.whileSaver == nil && adopted.capture.allowsWayland == nil)
   }
 
-  @Test func optionsSurviveTheRecordAndMalformedOnesDoNot() throws {
+  @Test func optionsSurviveTheRecordAndAMalformedOneIsIgnoredByItself() throws {
     var options = SessionOptions()
     options.isConfined = false
     options.restartLimit = 3
@@ -143,15 +143,25 @@ import Testing
       options.capture.protection = protection
       #expect(SessionOptions(options.value) == options)
     }
-    #expect(SessionOptions(nil) == nil)
-    #expect(SessionOptions(["later": "x", "confine": "true"])?.isConfined == true)
-    let malformed: [DefaultsValue] = [
-      "text", ["fps": 30], ["fps": "0"], ["confine": "yes"], ["restarts": "-1"],
-      ["protect": "0xg"], ["protect": .string(String(repeating: "a ", count: 65))],
-      ["app-source": .string(String(repeating: "a", count: 513))],
-      .dictionary(
-        Dictionary(uniqueKeysWithValues: (0..<33).map { ("\($0)", DefaultsValue.string("")) })),
+    // A record of a build that wrote none.
+    #expect(SessionOptions(nil) == SessionOptions() && SessionOptions("text") == SessionOptions())
+    var least = SessionOptions()
+    least.soundSources = [:]
+    let unknown = Dictionary(uniqueKeysWithValues: (0..<99).map { ("\($0)", DefaultsValue.integer(0)) })
+    #expect(SessionOptions(.dictionary(unknown)) == least)
+    let malformed: [(String, DefaultsValue)] = [
+      ("fps", 30), ("fps", "0"), ("confine", "yes"), ("restarts", "-1"), ("duration", "nan"),
+      ("app-source", .string(String(repeating: "a", count: 513))),
     ]
-    for value in malformed { #expect(SessionOptions(value) == nil, "\(value)") }
+    for (name, value) in malformed {
+      let read = SessionOptions([name: value, "orientation": "6"])
+      #expect(read.capture.orientation?.rawValue == 6, "\(name)")
+      #expect(read.restartLimit == least.restartLimit && read.isConfined, "\(name)")
+      #expect(read.soundSources.isEmpty && read.duration == nil, "\(name)")
+    }
+    let marks = String(repeating: "a ", count: 65)
+    let many = SessionOptions(["protect": .string(marks)])
+    #expect(many.unread == ["protect": marks])
+    #expect(SessionOptions(["protect": "0xg b"]).capture.protection == .on([try WindowRule("b")]))
   }
 }

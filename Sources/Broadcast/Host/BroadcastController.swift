@@ -78,7 +78,7 @@ public final class BroadcastController: Sendable {
         try board.change(record.session) { $0.end(.died(signal: nil)) }
       } else {
         try requireSame(record, as: requested, exceptFor: ["restarts"])
-        try requireSameSound(record, as: request)
+        try requireSameRestart(record, as: request)
         request = request.adopting(record)
         request.setup = try runningSetup(record, for: request) ?? SessionSetup()
         let log = try openLog(of: record.session)
@@ -131,19 +131,24 @@ public final class BroadcastController: Sendable {
     if !fixed.isEmpty { throw .restartNeeded(record.session, fixed, changed: changes) }
   }
 
-  /// Throws if a session's sound has other sources. A host that adopts it would restart its
-  /// captures from those that the request names.
-  private func requireSameSound(
+  /// Throws if a host that adopts a session would restart its captures in another way than they
+  /// run: with the request's sound sources, or without a protection that another build wrote.
+  private func requireSameRestart(
     _ record: BroadcastRecord, as request: BroadcastRequest
   ) throws(BroadcastError) {
     let running = record.options.soundSources
-    let differences = [(SampleBufferType.audioApp, "app-source"), (.audioMic, "mic-source")]
+    var differences = [(SampleBufferType.audioApp, "app-source"), (.audioMic, "mic-source")]
       .filter { type, _ in running[type] != request.soundSources[type] }
       .map { type, option in
         BroadcastDifference(
           option: option, running: running[type],
           requested: request.soundSources[type] ?? "none")
       }
+    if let rules = record.options.unread["protect"] {
+      let known = SessionOptions(request).texts["protect"] ?? "none"
+      differences.append(
+        BroadcastDifference(option: "protect", running: rules, requested: known))
+    }
     if !differences.isEmpty { throw .otherOptions(record.session, differences) }
   }
 

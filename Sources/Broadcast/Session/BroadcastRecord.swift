@@ -103,43 +103,50 @@ extension BroadcastRecord {
     return .dictionary(values)
   }
 
+  /// Reads the record of any version. Processes of two builds run side by side while an upgrade is
+  /// installed: a field that is missing has its default, and what this build does not know is
+  /// ignored.
   /// - Returns: nil for a malformed record, and for one written before the machine's last boot.
   init?(_ value: DefaultsValue?) {
     guard case .dictionary(let values)? = value, case .data(bootID())? = values["boot"] else {
       return nil
     }
-    func text(_ key: String) -> String? {
-      guard case .string(let text)? = values[key], text.utf8.count <= Self.maximumTextBytes else {
+    func text(_ key: String, or usual: String? = nil) -> String? {
+      guard let value = values[key] else { return usual }
+      guard case .string(let text) = value, text.utf8.count <= Self.maximumTextBytes else {
         return nil
       }
       return text
     }
-    guard let session = text("session").flatMap(SessionID.init),
-      let phase = text("phase").flatMap(BroadcastPhase.init),
-      let requested = text("requested").flatMap(RequestedState.init),
+    func number(_ key: String, upTo limit: Int) -> Int? {
+      guard case .integer(let number) = values[key] ?? .integer(0), (0...limit).contains(number) else {
+        return nil
+      }
+      return number
+    }
+    guard let session = text("session").flatMap(SessionID.init), let phaseText = text("phase"),
+      let requested = text("requested", or: "run").flatMap(RequestedState.init),
       let extensionID = text("extension"), let source = text("source"),
-      let stream = text("stream"), let sound = text("sound").flatMap(SampleSources.init),
-      let application = text("application"),
-      case .integer(let attempt)? = values["attempt"],
-      (0...Self.maximumAttempts).contains(attempt),
-      case .integer(let resumedAtNs)? = values["resumedAt"],
-      (0...Int(clamping: monotonicNowNs())).contains(resumedAtNs),
-      case .array(let pauses)? = values["pauses"]
+      let stream = text("stream"), let sound = text("sound", or: "").flatMap(SampleSources.init),
+      let application = text("application", or: ""),
+      let connectionFailure = text("connectionFailure", or: ""),
+      let attempt = number("attempt", upTo: Self.maximumAttempts),
+      let resumedAtNs = number("resumedAt", upTo: Int(clamping: monotonicNowNs())),
+      case .array(let pauses) = values["pauses"] ?? .array([])
     else { return nil }
-    guard let confinement = Self.confinement(values["confinement"]),
-      let failure = values["connectionFailure"] == nil ? "" : text("connectionFailure"),
-      let options = SessionOptions(values["options"]),
-      let missingSound = Self.missingSound(values["missingSound"])
-    else { return nil }
+    // An active phase of a newer build: the broadcast can be seen and stopped.
+    let phase = BroadcastPhase(rawValue: phaseText) ?? .starting
     let ending = values["ending"].flatMap { BroadcastEnding($0) }
     guard (phase == .finished) == (ending != nil) else { return nil }
     self.init(
       session: session, phase: phase, requested: requested, resumedAtNs: UInt64(resumedAtNs),
       pauses: BroadcastPause.allCases.filter { pauses.contains(.integer(Int($0.rawValue))) },
-      extensionID: extensionID, source: source, stream: stream, sound: sound, options: options,
-      attempt: attempt, application: application, confinement: confinement,
-      missingSound: missingSound, ending: ending, connectionFailure: failure,
-      soundBefore: Self.soundBefore(values["soundBefore"]))
+      extensionID: extensionID, source: source, stream: stream, sound: sound,
+      options: SessionOptions(values["options"]), attempt: attempt, application: application,
+      confinement: Self.texts(of: Role.publishing, values["confinement"]),
+      missingSound: Self.texts(of: SampleBufferType.allCases, values["missingSound"]),
+      ending: ending,
+      connectionFailure: connectionFailure, soundBefore: Self.soundBefore(values["soundBefore"]))
   }
 
   /// - Returns: nil for a malformed value, so that the settings stay as they are.
@@ -153,32 +160,18 @@ extension BroadcastRecord {
     return settings
   }
 
-  private static func missingSound(_ value: DefaultsValue?) -> [SampleBufferType: String]? {
-    guard let value else { return [:] }
-    guard case .dictionary(let values) = value else { return nil }
-    var missing: [SampleBufferType: String] = [:]
-    for (key, value) in values {
-      guard let type = SampleBufferType(rawValue: key), case .string(let text) = value,
-        text.utf8.count <= Self.maximumTextBytes
-      else { return nil }
-      missing[type] = text
+  /// The texts of a dictionary, by the keys that this build knows.
+  private static func texts<Key: Hashable & RawRepresentable<String>>(
+    of known: [Key], _ value: DefaultsValue?
+  ) -> [Key: String] {
+    guard case .dictionary(let values)? = value else { return [:] }
+    var texts: [Key: String] = [:]
+    for key in known {
+      guard case .string(let text)? = values[key.rawValue], text.utf8.count <= maximumTextBytes
+      else { continue }
+      texts[key] = text
     }
-    return missing
-  }
-
-  private static func confinement(_ value: DefaultsValue?) -> [Role: String]? {
-    guard let value else { return [:] }
-    guard case .dictionary(let values) = value, values.count <= Role.publishing.count else {
-      return nil
-    }
-    var confinement: [Role: String] = [:]
-    for (key, value) in values {
-      guard let role = Role(rawValue: key), case .string(let text) = value,
-        text.utf8.count <= Self.maximumTextBytes
-      else { return nil }
-      confinement[role] = text
-    }
-    return confinement
+    return texts
   }
 }
 

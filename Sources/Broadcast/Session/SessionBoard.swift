@@ -35,8 +35,8 @@ final class SessionBoard: Sendable {
 
   /// Changes the record atomically and notifies observers.
   /// - Returns: the record after the change.
-  /// - Throws: ``BroadcastError/textTooLong(maximumBytes:)`` for a record that could not be read
-  ///   back. It is not written, because that would end the session.
+  /// - Throws: ``BroadcastError/textTooLong(maximumBytes:)`` for a record that would read back as
+  ///   another one, or none. It is not written, because that could end the session.
   @discardableResult
   func change(
     _ body: (inout BroadcastRecord?) -> Void
@@ -60,7 +60,7 @@ final class SessionBoard: Sendable {
         body(&record, &changed)
         result = record
         let value = record?.value
-        isRefused = value != nil && BroadcastRecord(value) == nil
+        isRefused = record != nil && BroadcastRecord(value) != record
         if isRefused { return }
         draft = changed
         isChanged = record != before

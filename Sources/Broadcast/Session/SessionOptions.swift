@@ -16,6 +16,9 @@ struct SessionOptions: Hashable, Sendable {
   var duration: Double?
   /// When the duration has passed.
   var end = Deadline.never
+  /// Values that this build cannot read, by the name of their option. Kept, because the process of
+  /// another build that wrote them can.
+  private(set) var unread: [String: String] = [:]
 
   init() {}
 
@@ -44,7 +47,7 @@ struct SessionOptions: Hashable, Sendable {
     for option in CaptureSettings.Option.allCases {
       texts[option.rawValue] = capture.text(of: option)
     }
-    return texts
+    return texts.merging(unread) { $1 }
   }
 
   /// What a request sets that is set otherwise here. Options that have their usual value in the
@@ -91,9 +94,13 @@ public struct BroadcastDifference: Hashable, Sendable, CustomStringConvertible {
 
 extension SessionOptions {
   static let setupKey = "setup-info"
-  private static let maximumCount = 32
   /// Enough for the longest list of windows.
   private static let maximumBytes = WindowRule.maximumCount * (WindowRule.maximumBytes + 1)
+  private static let names =
+    [
+      "no-protect", "protect", "app-source", "mic-source", "confine", "require-confinement",
+      "restarts", "duration", "end", setupKey,
+    ] + CaptureSettings.Option.allCases.map(\.rawValue)
 
   var value: DefaultsValue {
     var values: [String: String] = [
@@ -114,37 +121,35 @@ extension SessionOptions {
     if !setupNames.isEmpty { values[Self.setupKey] = setupNames.joined(separator: " ") }
     values["app-source"] = soundSources[.audioApp]
     values["mic-source"] = soundSources[.audioMic]
-    return .dictionary(values.mapValues { .string($0) })
+    return .dictionary(values.merging(unread) { $1 }.mapValues { .string($0) })
   }
 
-  /// - Returns: nil for a malformed value. Unknown names are those of a newer version.
-  init?(_ value: DefaultsValue?) {
-    guard case .dictionary(let values)? = value, values.count <= Self.maximumCount else {
-      return nil
-    }
+  /// Reads each option by itself, so that a session of any build can be seen and stopped: one that
+  /// is missing, or that this build cannot read, has its default.
+  init(_ value: DefaultsValue?) {
+    guard case .dictionary(let values)? = value else { return }
     soundSources = [:]
-    for (name, value) in values {
-      guard case .string(let text) = value, text.utf8.count <= Self.maximumBytes,
-        set(name, text)
-      else { return nil }
+    for name in Self.names {
+      guard case .string(let text)? = values[name] else { continue }
+      let isList = name == "protect" || name == Self.setupKey
+      let limit = isList ? Self.maximumBytes : BroadcastRecord.maximumTextBytes
+      guard text.utf8.count <= limit else { continue }
+      if !set(name, text) { unread[name] = text }
     }
   }
 
-  /// - Returns: false if the text is malformed.
+  /// - Returns: false if the text cannot be read. Of a list, the rest counts.
   private mutating func set(_ name: String, _ text: String) -> Bool {
-    if name == "protect" {
+    switch name {
+    case "protect":
       let texts = text.split(separator: " ").map(String.init)
-      guard let rules = try? WindowRule.list(texts) else { return false }
+      let rules = texts.prefix(WindowRule.maximumCount).compactMap { try? WindowRule($0) }
       capture.protection = .on(rules)
-      return true
-    }
-    if name == Self.setupKey {
+      return rules.count == texts.count
+    case Self.setupKey:
       setupNames = text.split(separator: " ").map(String.init)
       return setupNames.count <= SessionSetup.maximumKeys + 1
         && setupNames.allSatisfy(SessionSetup.isKey)
-    }
-    guard text.utf8.count <= BroadcastRecord.maximumTextBytes else { return false }
-    switch name {
     case "no-protect": capture.protection = .off
     case "app-source": soundSources[.audioApp] = text
     case "mic-source": soundSources[.audioMic] = text
@@ -161,7 +166,7 @@ extension SessionOptions {
       guard let limit = Int(text), limit >= 0 else { return false }
       restartLimit = limit
     default:
-      guard let option = CaptureSettings.Option(rawValue: name) else { return true }
+      guard let option = CaptureSettings.Option(rawValue: name) else { return false }
       return (try? capture.set(option, text)) != nil
     }
     return true
