@@ -54,6 +54,67 @@ import Testing
     }
   }
 
+  @Test func pauseWhileConnectingIsPostedOnceToo() throws {
+    try withWatchdog {
+      try scene.register(["connecting=the server is busy"])
+      let session = try scene.start()
+      try scene.events.wait(for: .connecting(failure: "the server is busy"))
+      try scene.controller.pause()
+      try waitForPosts(started: 1, paused: 1, resumed: 0, finished: 0)
+      try scene.controller.resume()
+      try waitForPosts(started: 1, paused: 1, resumed: 1, finished: 0)
+      #expect(try scene.finish(session) == .finished)
+      try waitForPosts(started: 1, paused: 1, resumed: 1, finished: 1)
+    }
+  }
+
+  /// All paths of four records, of two sessions in every phase, or missing.
+  @Test func postsOfEveryPathOfRecordsAreBalanced() {
+    let phases: [BroadcastPhase] = [.idle, .starting, .connecting, .live, .paused, .finished]
+    let sessions = [SessionID(), SessionID()]
+    let worlds: [BroadcastRecord?] =
+      [nil]
+      + sessions.flatMap { session in
+        phases.map { phase in
+          var record = BroadcastRecord(
+            session: session, extensionID: "a", source: "b", stream: "screen")
+          record.phase = phase
+          return record
+        }
+      }
+    for first in worlds {
+      for second in worlds {
+        for third in worlds {
+          let path = [first, second, third, nil]
+          if let problem = problem(of: path) { Issue.record("\(problem)") }
+        }
+      }
+    }
+  }
+
+  /// - Returns: what an observer of the posts would get wrong.
+  private func problem(of path: [BroadcastRecord?]) -> String? {
+    var before: BroadcastRecord?
+    var isStarted = false
+    var isPaused = false
+    for record in path {
+      for event in BroadcastNames.events(from: before, to: record) {
+        switch event {
+        case BroadcastNames.started where !isStarted: isStarted = true
+        case BroadcastNames.finished where isStarted: (isStarted, isPaused) = (false, false)
+        case BroadcastNames.paused where isStarted && !isPaused: isPaused = true
+        case BroadcastNames.resumed where isPaused: isPaused = false
+        default: return "\(event) of \(path.map { $0?.phase.rawValue ?? "none" })"
+        }
+      }
+      if isStarted != (record?.phase.isActive == true) || isPaused != (record?.phase == .paused) {
+        return "a post is missing of \(path.map { $0?.phase.rawValue ?? "none" })"
+      }
+      before = record
+    }
+    return nil
+  }
+
   @Test func lostCaptureIsAPauseAndBroadcastThatFailsIsFinished() throws {
     try withWatchdog {
       let session = try scene.start()

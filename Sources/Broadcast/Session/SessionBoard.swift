@@ -153,22 +153,14 @@ final class SessionBoard: Sendable {
 
 extension BroadcastNames {
   /// The notifications of a change of the record, in order. One process makes a change, so each is
-  /// posted once.
-  fileprivate static func events(
-    from before: BroadcastRecord?, to after: BroadcastRecord?
-  ) -> [String] {
-    guard let after else { return [] }
-    guard let before, before.session == after.session else {
-      // A broadcast whose processes all died ends with the next start.
-      let isSuccessor = before?.phase.isActive == true
-      return (isSuccessor ? [finished] : []) + (after.phase.isActive ? [started] : [])
+  /// posted once. A pause that lasts until the end is over with `finished`.
+  static func events(from before: BroadcastRecord?, to after: BroadcastRecord?) -> [String] {
+    let (wasActive, isActive) = (before?.phase.isActive == true, after?.phase.isActive == true)
+    let (wasPaused, isPaused) = (before?.phase == .paused, after?.phase == .paused)
+    if wasActive, isActive, before?.session == after?.session {
+      return wasPaused == isPaused ? [] : isPaused ? [paused] : [resumed]
     }
-    switch (before.phase, after.phase) {
-    case (.finished, _): return []
-    case (_, .finished): return [finished]
-    case (.paused, .starting), (.paused, .live): return [resumed]
-    case (.starting, .paused), (.live, .paused): return [paused]
-    default: return []
-    }
+    // A broadcast whose processes all died ends with the next start.
+    return (wasActive ? [finished] : []) + (isActive ? [started] : []) + (isPaused ? [paused] : [])
   }
 }
