@@ -1,9 +1,10 @@
-import Broadcast
 import FrameBus
 import Platform
 import Sound
 import TestSupport
 import Testing
+
+@testable import Broadcast
 
 /// The kinds and formats of sound that an extension receives.
 @Suite struct SoundSamplesTests {
@@ -38,6 +39,32 @@ import Testing
       try waitUntil("the microphone, not \(scene.trace)") {
         scene.trace.contains { $0.hasPrefix("audio-mic 20") }
       }
+      #expect(try scene.finish(session) == .finished)
+    }
+  }
+
+  /// The sound server came back while no host ran.
+  @Test func nextHostFindsThatMissingSoundIsBack() throws {
+    try withWatchdog {
+      let scene = try BroadcastScene(["sound=20"], samples: [.video, .audioApp])
+      let host = try RunningProgram(
+        "framebus",
+        [
+          "--root", scene.root.path, "--group", "\(scene.group.id)", "broadcast", "start",
+          BroadcastScene.extensionID, "--source", scene.source, "--app-source", "tone:440",
+        ])
+      try waitUntil("sound arrives, not \(scene.trace)") {
+        scene.trace.contains { $0.hasPrefix("audio-app 20") }
+      }
+      let board = try SessionBoard(scene.group, as: .host)
+      let session = try #require(try board.read()?.session)
+      _ = try host.end(with: Signal.kill)
+      try board.change(session) { $0.missingSound = [.audioApp: "no server"] }
+      var request = scene.request
+      request.soundSources[.audioApp] = "tone:440"
+      #expect(try scene.controller.start(request) == .adopted(session))
+      try scene.events.wait(for: .soundBack(.audioApp))
+      #expect(try scene.controller.status.missingSound.isEmpty)
       #expect(try scene.finish(session) == .finished)
     }
   }

@@ -19,6 +19,15 @@ extension HostRun {
     }
   }
 
+  /// Takes over what an earlier host reported as missing. A capture that runs by now is not proven
+  /// to work yet; one that does not run is started as any other.
+  func takeMissingSound(of record: BroadcastRecord) {
+    for type in record.missingSound.keys {
+      let isRunning = sound[type]?.process != nil
+      missingSound[type] = isRunning ? .after(Self.soundPolicy.resetAfter) : .never
+    }
+  }
+
   /// Starts captures that are due. One that cannot start is retried.
   func startDueSound(by starter: RoleStarter) {
     for (type, keeper) in sound where keeper.isDue {
@@ -64,10 +73,10 @@ extension HostRun {
     // A source that has ended is not missing.
     if isNew, delay == nil { return }
     missingSound[type] = .never
-    guard isNew else { return }
     let why = String(decoding: why.utf8.prefix(Self.maximumReasonBytes), as: UTF8.self).plain
+    // The newest reason, which is another one after the server was started without a device, say.
     _ = try? board.change(session) { $0.missingSound[type] = why }
-    onEvent(.soundLost(type, why: why))
+    if isNew { onEvent(.soundLost(type, why: why)) }
   }
 
   /// Reports sound whose capture has run for a while.

@@ -77,7 +77,7 @@ final class HostRun: @unchecked Sendable {
     // An application publishes the pictures.
     if starter?.request.publishedStream != nil { capture.stopRestarting() }
     keepSound(record.sound.streams.keys, adopting: found?.sound ?? [:])
-    for type in record.missingSound.keys { missingSound[type] = .never }
+    takeMissingSound(of: record)
   }
 
   /// Readable once the session has ended and its processes have exited.
