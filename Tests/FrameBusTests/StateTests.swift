@@ -39,6 +39,22 @@ import Testing
       "a pause without a poll is not an event")
   }
 
+  @Test func reasonThatChangesDuringAPauseIsReportedOnce() throws {
+    let world = try World()
+    var publisher = try world.publisher()
+    let story = Story()
+    var subscriber = try world.subscriber(.latest) {
+      $0.onEvent = { story.add("\($0)") }
+    }
+    for reason in [.unavailable, .unavailable, .transition] as [PauseReason] {
+      publisher.pause(reason)
+      for _ in 0..<2 { _ = try receivedNumber(&subscriber) }
+    }
+    publisher.resume()
+    _ = try receivedNumber(&subscriber)
+    #expect(story.lines == ["paused(unavailable)", "paused(transition)", "resumed"])
+  }
+
   @Test func sleeperReceivesAPause() throws {
     let world = try World()
     var publisher = try world.publisher()
@@ -46,6 +62,8 @@ import Testing
     try waitUntil("it is seated") { publisher.subscriberCount == 1 }
     publisher.pause(.unavailable)
     try worker.waitForOutput("event paused(unavailable)")
+    publisher.pause(.transition)
+    try worker.waitForOutput("event paused(transition)")
     publisher.resume()
     try worker.waitForOutput("event resumed")
     publisher.pause()

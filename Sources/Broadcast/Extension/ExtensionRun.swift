@@ -193,8 +193,10 @@ final class ExtensionRun: @unchecked Sendable {
           setup.log.append(
             .info, "receiving \(type.rawValue), generation \(generation)", label: Self.label)
         }
-      case .paused(.transition): newPauses.insert(.transition)
-      case .paused: newPauses.insert(.unavailable)
+      case .paused(let reason):
+        // A stream has one reason at a time.
+        newPauses.subtract([.transition, .unavailable])
+        newPauses.insert(reason == .transition ? .transition : .unavailable)
       case .resumed: newPauses.subtract([.transition, .unavailable])
       case .annotated(let application): try annotate(application)
       }

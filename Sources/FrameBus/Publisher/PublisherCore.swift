@@ -364,16 +364,17 @@ import Synchronization
 
   /// Publishes the stream state. Published frames stay readable for attached subscribers.
   func set(_ state: StreamState) {
-    let (word, reason) =
+    let (word, reason): (_, UInt32?) =
       switch state {
-      case .live: (FB_STATE_LIVE, UInt32(0))
+      // The old reason stays: a reader of the old state must not find another one.
+      case .live: (FB_STATE_LIVE, nil)
       case .paused(let reason): (FB_STATE_PAUSED, reason.rawValue)
       case .finished(let reason): (FB_STATE_FINISHED, reason.rawValue)
       }
     ring.pause = if case .paused(let reason) = state { reason } else { nil }
     // Relaxed: ordered by the state's release. A reader that gets the reason of one state and the
     // word of another corrects that with its next load.
-    board.finishReason.storeRelaxed(reason)
+    if let reason { board.finishReason.storeRelaxed(reason) }
     crashPoint(.reasonWritten)
     // SYNC state: release; pairs with the acquiring load in `Attachment.state`.
     board.state.storeReleasing(UInt32(word))

@@ -100,8 +100,8 @@ extension Subscriber {
   func hasNews(_ attachment: Attachment) -> Bool {
     if attachment.cursor > position { return true }
     return switch attachment.state {
-    case .live: pauseSeen
-    case .paused: !pauseSeen
+    case .live: pauseSeen != nil
+    case .paused(let reason): pauseSeen != reason
     case .finished: true
     }
   }

@@ -35,7 +35,8 @@ public struct Subscriber: ~Copyable, Sendable {
   /// Whether the next frame must be a key frame.
   var awaitsKeyFrame = false
   private var losslessEndSeen = false
-  private(set) var pauseSeen = false
+  /// The reported reason of a pause; nil while there is none.
+  private(set) var pauseSeen: PauseReason?
   /// Whether a wake-up of this attachment was lost.
   package internal(set) var futexCannotBeTrusted = false
   /// Consecutive wake-ups without a cause.
@@ -219,8 +220,8 @@ public struct Subscriber: ~Copyable, Sendable {
     if seen.news.contains(.gone) { return try leave(.publisherGone) }
     if attachment.isEvicted { return try leave(.evicted) }
     if case .paused(let reason) = seen.state {
-      if !pauseSeen { options.onEvent?(.paused(reason)) }
-      pauseSeen = true
+      if pauseSeen != reason { options.onEvent?(.paused(reason)) }
+      pauseSeen = reason
     } else {
       noteResumption(attachment)
     }
@@ -229,8 +230,8 @@ public struct Subscriber: ~Copyable, Sendable {
 
   /// Reports the end of a pause, before the first frame published after it.
   private mutating func noteResumption(_ attachment: Attachment) {
-    guard pauseSeen, case .live = attachment.state else { return }
-    pauseSeen = false
+    guard pauseSeen != nil, case .live = attachment.state else { return }
+    pauseSeen = nil
     options.onEvent?(.resumed)
   }
 
@@ -279,7 +280,7 @@ public struct Subscriber: ~Copyable, Sendable {
   private mutating func attach(to attachment: Attachment) {
     self.attachment = attachment
     losslessEndSeen = false
-    pauseSeen = false
+    pauseSeen = nil
     futexCannotBeTrusted = false
     wakesWithoutCause = 0
     prepareToWait(for: attachment)

@@ -69,7 +69,8 @@ public enum StreamEvent: Hashable, Sendable {
   /// This subscriber did not accept a new pool in time and lost its seat. Frames received before
   /// stay valid. It reattaches automatically.
   case evicted
-  /// No frames are published until `resumed`. All earlier frames were received.
+  /// No frames are published until `resumed`. All earlier frames were received. Reported again when
+  /// the reason changes.
   case paused(PauseReason)
   case resumed
   /// The frames show another application; nil if it is unknown, or the publisher is gone or
