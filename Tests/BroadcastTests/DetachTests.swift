@@ -67,6 +67,25 @@ import Testing
     }
   }
 
+  @Test func commandSaysWhyTheBroadcastIsNotLive() throws {
+    try withWatchdog {
+      try scene.register(["connecting=the server is busy"])
+      let result = try run("framebus", start + ["--detach"])
+      #expect(result.status == .exited(3), "\(result.errors)")
+      let why = "connecting: the server is busy; see `framebus broadcast status"
+      #expect(result.errors.contains(why), "\(result.errors)")
+      let status = try scene.controller.status
+      let session = try #require(status.session)
+      #expect(status.phase == .connecting && result.output == "\(session)\n")
+      let host = try #require(status.pids[.host])
+      let again = try run("framebus", start + ["--detach", "--json"])
+      #expect(again.status == .exited(3) && again.errors.contains("is busy"), "\(again.errors)")
+      #expect(again.output.contains("\"phase\" : \"connecting\""), "\(again.output)")
+      #expect(try run("framebus", location + ["broadcast", "stop"]).status.isSuccess)
+      try waitForEnd(host)
+    }
+  }
+
   @Test func errorOfTheStartReachesTheTerminal() throws {
     try withWatchdog {
       try scene.register(["fail=signIn"])

@@ -5,10 +5,11 @@ import Platform
 
 /// `framebus broadcast start --detach`. The command starts itself again, with a pipe, in a session
 /// without a terminal. That process asks, starts the roles and reports errors on the same terminal;
-/// once the roles run, it lets go of the terminal and writes to the pipe.
+/// once the broadcast is live, it lets go of the terminal and writes the command's exit status to
+/// the pipe. Before that, Ctrl-C and the end of the terminal stop the broadcast.
 extension BroadcastStart {
   /// Waits until the host that this starts has let go of the terminal.
-  /// - Throws: the host's own exit status if it has ended before.
+  /// - Throws: the exit status that the host reports, or its own if it has ended before.
   func startDetachedHost() throws {
     let signals = try SignalWatcher()
     let pipe = try OneWayPipe()
@@ -17,10 +18,18 @@ extension BroadcastStart {
     options.inherited = [pipe.writeEnd.number]
     let host = try ChildProcess(options)
     let report = pipe.takeReadEnd()
-    if try waitUntilReadable([report.number, signals.stop.descriptorNumber], until: .never)[1] {
-      host.send(signal: Signal.interrupt)
+    let ready = try waitUntilReadable(
+      [report.number, signals.stop.descriptorNumber], until: .never)
+    // A terminal that closes when the host has let go of it ends nothing.
+    let isStopped = !ready[0]
+    if isStopped { host.send(signal: Signal.interrupt) }
+    if let status = try readSome(report.number).first {
+      host.leaveRunning()
+      // It let go before the signal reached it.
+      if isStopped, signals.isInterrupted { throw Interrupted() }
+      if status != 0 { throw ExitCode(Int32(status)) }
+      return
     }
-    if try !readSome(report.number).isEmpty { return host.leaveRunning() }
     switch host.wait() {
     case .exited(0)?: return
     case .exited(let status)?: throw ExitCode(status)
@@ -35,11 +44,74 @@ extension BroadcastStart {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     return words[..<end].map { $0 == "--detach" ? "--detached-to=\(number)" : $0 } + words[end...]
   }
+
+  // MARK: In the detached host
+
+  /// Prints the session and lets go of the terminal, once the broadcast is live or that takes long.
+  /// Returns without that if the session has ended, or a signal requests the end.
+  ///
+  /// Nothing here ends this process with an error: it is the host, and the roles run.
+  func letGo(
+    _ detached: DetachedHost, of session: SessionID, _ controller: BroadcastController,
+    _ signals: SignalWatcher
+  ) throws(BroadcastError) {
+    detached.limitWait()
+    // An adopted session may run already.
+    if let status = try? controller.status { detached.note(status) }
+    let ending = signals.stop.observed(by: { detached.isUp.raise() }) {
+      Result { () throws(BroadcastError) in
+        try controller.waitForEnding(of: session, stop: detached.isUp)
+      }
+    }
+    guard try ending.get() == nil, !signals.stop.isRaised else { return }
+    var exitStatus: Int32 = 0
+    do { exitStatus = try printSession(session, controller) } catch {
+      global.terminal.warn("the broadcast runs, but its session cannot be printed: \(error)")
+    }
+    detached.letGo(exitStatus)
+  }
+
+  /// Prints the session, and why it is not live yet.
+  /// - Returns: the exit status that says so.
+  func printSession(
+    _ session: SessionID, _ controller: BroadcastController
+  ) throws -> Int32 {
+    let status = try controller.status
+    let report = DetachReport(session, status)
+    let isWaiting = status.session == session && [.starting, .connecting].contains(status.phase)
+    if isWaiting {
+      let why = report.reason.isEmpty ? "" : ": \(report.reason.plain)"
+      global.terminal.report("\(report.phase)\(why); see `framebus broadcast status`")
+    }
+    if global.json { try global.terminal.printJSON(report) } else {
+      try global.terminal.print(session.text)
+    }
+    return isWaiting ? DetachedHost.notLiveStatus : 0
+  }
+}
+
+/// The output of `--detach --json`. The names are a contract.
+private struct DetachReport: Encodable {
+  let session: String
+  let phase: String
+  /// Why the last attempt to reach the destination failed.
+  let reason: String
+
+  init(_ session: SessionID, _ status: BroadcastStatus) {
+    self.session = session.text
+    phase = status.phase.rawValue
+    reason = status.connectionFailure
+  }
 }
 
 /// The host's side of ``BroadcastStart/startDetachedHost()``.
 final class DetachedHost: Sendable {
-  /// Raised once the roles run, and by a request to stop.
+  /// The exit status of a command whose broadcast runs, and is not live.
+  static let notLiveStatus: Int32 = 3
+  /// How long the command waits for a destination that neither accepts a sample nor fails.
+  static let timeoutSeconds = 30
+
+  /// Raised once the command need not wait longer, and by a request to stop.
   let isUp: StopSignal
   private let report: SharedDescriptor
 
@@ -50,19 +122,39 @@ final class DetachedHost: Sendable {
     try beginOwnSession()
   }
 
-  func note(_ event: BroadcastEvent) {
+  /// - Returns: whether the command reports the event when it returns.
+  func note(_ event: BroadcastEvent) -> Bool {
     switch event {
     case .live, .resumed: isUp.raise()
     // A capture that has not published yet counts as lost.
     case .paused(let reasons) where !reasons.contains(.captureLost): isUp.raise()
+    case .connecting(let failure) where !failure.isEmpty:
+      isUp.raise()
+      return true
     default: break
+    }
+    return false
+  }
+
+  func note(_ status: BroadcastStatus) {
+    let isRunning = [.live, .paused].contains(status.phase)
+    if isRunning || !status.connectionFailure.isEmpty { isUp.raise() }
+  }
+
+  /// Raises ``isUp`` when the timeout has passed.
+  func limitWait() {
+    let deadline = Deadline.after(.seconds(Self.timeoutSeconds))
+    try? startThread(named: "detach") { [isUp] in
+      _ = try? waitUntilReadable([isUp.descriptorNumber], until: deadline)
+      isUp.raise()
     }
   }
 
-  func letGo() throws {
-    try silenceStandardStreams()
+  /// - Parameter exitStatus: the command's.
+  func letGo(_ exitStatus: Int32) {
+    try? silenceStandardStreams()
     // The command may have been killed; the broadcast goes on.
-    try? writeFully([1], to: report.number)
+    try? writeFully([UInt8(truncatingIfNeeded: exitStatus)], to: report.number)
   }
 }
 

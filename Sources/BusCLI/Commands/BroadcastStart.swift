@@ -69,7 +69,13 @@ struct BroadcastStart: ParsableCommand {
   var apply = false
   @Option(help: ArgumentHelp("Stop S seconds after the start.", valueName: "s"))
   var duration: Double?
-  @Flag(help: "Return once the roles run, and hold no terminal.")
+  @Flag(
+    help: ArgumentHelp(
+      "Return once the broadcast is live, and hold no terminal.",
+      discussion: """
+        Exit status \(DetachedHost.notLiveStatus) if it runs, but its destination has not accepted \
+        a sample: after the first failed attempt, or \(DetachedHost.timeoutSeconds) s.
+        """))
   var detach = false
   @Option(help: ArgumentHelp("Pipe of --detach, set by it.", visibility: .hidden))
   var detachedTo: Int32?
@@ -142,8 +148,8 @@ struct BroadcastStart: ParsableCommand {
     let group = try global.openGroup(creatingLocal: true)
     let terminal = global.terminal
     let controller = try BroadcastController(in: group) { event in
+      if detached?.note(event) == true { return }
       if let line = event.line { terminal.report(line) }
-      detached?.note(event)
     }
     guard let picked = try `extension` ?? pick(in: group, stop: signals.stop) else {
       throw try cancelled(controller, signals)
@@ -160,8 +166,11 @@ struct BroadcastStart: ParsableCommand {
       terminal.report("broadcast \(session) is already active; following it")
     }
     if let detached {
-      // A session that is running already has another host, or is live.
-      if started == .joined(started.session) { return try printSession(started.session) }
+      if started == .joined(started.session) {
+        let status = try printSession(started.session, controller)
+        if status != 0 { throw ExitCode(status) }
+        return
+      }
       try letGo(detached, of: started.session, controller, signals)
     }
     var ending = try controller.waitForEnding(of: started.session, stop: signals.stop)
@@ -177,29 +186,6 @@ struct BroadcastStart: ParsableCommand {
       try offer.make(isAccepted: goToApplication, stop: signals.stop)
     }
     if signals.isInterrupted { throw Interrupted() }
-  }
-
-  /// Prints the session and lets go of the terminal, once the roles run. Returns without that if
-  /// the session has ended, or a signal requests the end.
-  private func letGo(
-    _ detached: DetachedHost, of session: SessionID, _ controller: BroadcastController,
-    _ signals: SignalWatcher
-  ) throws {
-    // An adopted session may run already.
-    if [.live, .paused].contains(try controller.status.phase) { detached.isUp.raise() }
-    let ending = signals.stop.observed(by: { detached.isUp.raise() }) {
-      Result { () throws(BroadcastError) in
-        try controller.waitForEnding(of: session, stop: detached.isUp)
-      }
-    }
-    guard try ending.get() == nil, !signals.stop.isRaised else { return }
-    try printSession(session)
-    try detached.letGo()
-  }
-
-  private func printSession(_ session: SessionID) throws {
-    if global.json { return try global.terminal.printJSON(["session": session.text]) }
-    try global.terminal.print(session.text)
   }
 
   /// Starts the broadcast, after the user has agreed to it.
