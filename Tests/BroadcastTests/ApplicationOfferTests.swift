@@ -49,6 +49,44 @@ import Testing
     }
   }
 
+  @Test func applicationThatIsGoneIsAWarning() throws {
+    try withWatchdog {
+      try scene.register(
+        ["fail=signIn"], manifest: #"application = ["\#(scene.root.file("gone"))"]"#)
+      let result = try run("framebus", command + ["--go-to-application"])
+      #expect(result.status == .exited(1))
+      #expect(result.errors.contains("error: the broadcast failed: WHIP 401"))
+      #expect(
+        result.errors.hasSuffix(
+          "warning: cannot run `\(scene.root.file("gone"))`: No such file or directory; correct"
+            + " application in the extension's manifest\n"), "\(result.errors)")
+    }
+  }
+
+  /// It is the user's program: the end of the wait does not end it.
+  @Test(arguments: [Signal.interrupt, Signal.terminate])
+  func applicationThatHangsHoldsNoHost(signal: Int32) throws {
+    try withWatchdog {
+      let script = "echo $$ > \(scene.root.file("pid")); exec sleep 600 > /dev/null 2>&1"
+      try scene.register(
+        ["fail=signIn"], manifest: "application = [\"setsid\", \"sh\", \"-c\", \"\(script)\"]")
+      let host = try RunningProgram("framebus", command + ["--go-to-application"])
+      var found: Int32?
+      try waitUntil("the application runs: \(host.transcript)") {
+        let text = try? String(contentsOfFile: scene.root.file("pid"), encoding: .utf8)
+        found = text.flatMap { Int32($0.prefix { $0.isNumber }) }
+        return found != nil
+      }
+      guard let found, let application = ProcessWatch(found) else {
+        throw HarnessError("the application is gone")
+      }
+      #expect(try host.end(with: signal).status == .exited(1), "\(host.transcript)")
+      let hasEnded = try application.waitForEnd(until: .now)
+      #expect(!hasEnded)
+      application.send(signal: Signal.kill)
+    }
+  }
+
   @Test func optionRunsItWithoutQuestion() throws {
     try withWatchdog {
       let result = try run("framebus", command + ["--go-to-application"])

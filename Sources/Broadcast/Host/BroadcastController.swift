@@ -164,13 +164,20 @@ public final class BroadcastController: Sendable {
     try? log.flush()
   }
 
-  /// - Returns: nil while another process is the host of an active session.
+  /// - Returns: nil while another process is the host of an active session, or does not become it.
   private func becomeHost() throws(BroadcastError) -> RolePresence? {
-    if let presence = try RolePresence(.host, in: group) { return presence }
-    // The host of an ended session exits shortly.
-    if try board.read()?.phase.isActive == true { return nil }
-    return try RolePresence(.host, in: group, waiting: true)
+    let deadline = Deadline.after(Self.hostTimeout)
+    while true {
+      if let presence = try RolePresence(.host, in: group) { return presence }
+      // The host of an ended session exits shortly; one that starts records its session shortly.
+      if try board.read()?.phase.isActive == true || deadline.isPast { return nil }
+      // Of random length: of two hosts that saw each other, one must be first.
+      sleep(until: .after(.milliseconds(.random(in: 10...40))))
+    }
   }
+
+  /// Longer than a host takes to stop the roles of its session.
+  private static let hostTimeout = HostRun.exitTimeout * 3
 
   /// Records a new session once its resources are available. If the start fails, records the
   /// failure, so that the session does not stay in `starting`.

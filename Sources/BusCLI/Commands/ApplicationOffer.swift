@@ -23,7 +23,8 @@ struct ApplicationOffer {
     self.global = global
   }
 
-  /// Runs the application if the user agrees; otherwise says how to run it.
+  /// Runs the application if the user agrees, and waits for its end or `stop`; otherwise says how to
+  /// run it.
   func make(isAccepted: Bool, stop: StopSignal) throws {
     let name = command.joined(separator: " ")
     if !isAccepted {
@@ -36,8 +37,16 @@ struct ApplicationOffer {
     options.input = .inherit
     options.environment[GroupVariables.group] = "\(group.id)"
     if let root = global.root { options.environment[GroupVariables.home] = root }
-    let status = try ChildProcess(options).wait()
-    if let status, !status.isSuccess { global.terminal.warn("`\(name)` \(status)") }
+    let application: ChildProcess
+    do { application = try ChildProcess(options) } catch {
+      return global.terminal.warn(
+        "cannot run `\(name)`: \(error.reason); correct application in the extension's manifest")
+    }
+    guard let status = application.wait(stop: stop) else {
+      // It is the user's program: a stop ends only the wait.
+      return application.leaveRunning()
+    }
+    if !status.isSuccess { global.terminal.warn("`\(name)` \(status)") }
   }
 
   private func isAnsweredYes(_ stop: StopSignal) throws -> Bool {

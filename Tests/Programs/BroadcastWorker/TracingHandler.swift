@@ -29,6 +29,7 @@ final class TracingHandler: BroadcastSampleHandler, IdleHandler {
     attempt = setupInfo.attempt
     write("started \(attempt)")
     if settings["check"] != nil { check = PictureCheck() }
+    if settings["connects"] != nil { connection.connecting() }
     if let failure = settings["connecting"] { connection.connecting(failure) }
     if let interval = settings["sendEveryMs"].flatMap(Int.init) {
       slowDestination = try? SlowDestination(sendingEvery: .milliseconds(interval))
