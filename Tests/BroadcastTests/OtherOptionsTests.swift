@@ -147,7 +147,8 @@ import Testing
     #expect(SessionOptions(nil) == SessionOptions() && SessionOptions("text") == SessionOptions())
     var least = SessionOptions()
     least.soundSources = [:]
-    let unknown = Dictionary(uniqueKeysWithValues: (0..<99).map { ("\($0)", DefaultsValue.integer(0)) })
+    let unknown = Dictionary(
+      uniqueKeysWithValues: (0..<99).map { ("\($0)", DefaultsValue.integer(0)) })
     #expect(SessionOptions(.dictionary(unknown)) == least)
     let malformed: [(String, DefaultsValue)] = [
       ("fps", 30), ("fps", "0"), ("confine", "yes"), ("restarts", "-1"), ("duration", "nan"),

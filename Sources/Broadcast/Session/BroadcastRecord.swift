@@ -119,7 +119,8 @@ extension BroadcastRecord {
       return text
     }
     func number(_ key: String, upTo limit: Int) -> Int? {
-      guard case .integer(let number) = values[key] ?? .integer(0), (0...limit).contains(number) else {
+      guard case .integer(let number) = values[key] ?? .integer(0), (0...limit).contains(number)
+      else {
         return nil
       }
       return number
