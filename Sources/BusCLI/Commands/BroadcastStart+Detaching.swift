@@ -83,7 +83,9 @@ extension BroadcastStart {
       let why = report.reason.isEmpty ? "" : ": \(report.reason.plain)"
       global.terminal.report("\(report.phase)\(why); see `framebus broadcast status`")
     }
-    if global.json { try global.terminal.printJSON(report) } else {
+    if global.json {
+      try global.terminal.printJSON(report)
+    } else {
       try global.terminal.print(session.text)
     }
     return isWaiting ? DetachedHost.notLiveStatus : 0
