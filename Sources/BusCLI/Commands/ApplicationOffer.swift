@@ -23,8 +23,8 @@ struct ApplicationOffer {
     self.global = global
   }
 
-  /// Runs the application if the user agrees, and waits for its end or `stop`; otherwise says how to
-  /// run it.
+  /// Runs the application if the user agrees, and waits for its end or `stop`; else says how to run
+  /// it.
   func make(isAccepted: Bool, stop: StopSignal) throws {
     let name = command.joined(separator: " ")
     if !isAccepted {
