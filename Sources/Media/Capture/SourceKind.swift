@@ -1,4 +1,5 @@
 import FrameBus
+import Platform
 import Sound
 
 /// A kind of source: one row of the table that parsing, help, the choice of the capture program,
@@ -150,6 +151,16 @@ extension SourceKind {
   /// The rows that match, one a line, as help lists them.
   public static func list(_ matches: (SourceKind) -> Bool) -> String {
     all.filter(matches).map { "\($0.form): \($0.help)." }.joined(separator: "\n")
+  }
+
+  /// A source as a user named it, without what may be a secret.
+  package static func shown(_ text: String) -> String {
+    isPublic(text) ? text : text.withoutSecrets
+  }
+
+  /// Whether the text names a source that contains no secret.
+  package static func isPublic(_ text: String) -> Bool {
+    all.contains { $0.needs != .anything && $0.name == text.prefix { $0 != ":" } }
   }
 
   private static func parseTone(

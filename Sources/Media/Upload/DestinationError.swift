@@ -54,9 +54,10 @@ extension DestinationError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .malformed(let text):
-      "“\(text)” is not a destination; write " + Self.forms(text)
+      "“\(DestinationKind.shown(text))” is not a destination; write " + Self.forms(text)
     case .unknownDestination(let text, let known):
-      "this build has no destination “\(text)”; it has \(known.joined(separator: ", "))"
+      "this build has no destination “\(DestinationKind.shown(text))”; it has "
+        + known.joined(separator: ", ")
     case .wrongExtension(let path, let known):
       "cannot determine the container of “\(path)” from its extension; end the path in "
         + known.map { ".\($0)" }.joined(separator: " or ")

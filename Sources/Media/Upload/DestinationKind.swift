@@ -1,3 +1,5 @@
+import Platform
+
 /// A kind of destination: one row of the table that parsing, help, the manifest and sandbox of the
 /// built-in extension, `framebus doctor`, the log and the documentation read.
 ///
@@ -86,6 +88,18 @@ extension DestinationKind {
 
   /// The rows; a build without media makes only `null`.
   public static let all: [DestinationKind] = [file, png, whip, srt, rtmp, rtmps, hls, udp, null]
+
+  /// A destination as a user named it, without what may be a secret.
+  package static func shown(_ text: String) -> String {
+    isPublic(text) ? text : text.withoutSecrets
+  }
+
+  /// Whether the text names a destination that contains no secret.
+  package static func isPublic(_ text: String) -> Bool {
+    all.contains { kind in
+      text == kind.scheme || kind.secret == nil && kind.scheme == text.prefix { $0 != ":" }
+    }
+  }
 
   /// A list of the secrets that an option names, or of all, such as “the stream key of rtmp: and
   /// rtmps:”.

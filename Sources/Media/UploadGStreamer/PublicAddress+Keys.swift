@@ -1,6 +1,6 @@
 #if Media
+  import Platform
   import Upload
-  import WHIP
 
   extension PublicAddress {
     /// The address for messages, without possible keys.

@@ -1,4 +1,5 @@
 #if Media
+  import Platform
   import Upload
 
   /// An RTMP server, which receives a stream in the FLV container.

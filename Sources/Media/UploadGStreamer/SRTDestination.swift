@@ -1,6 +1,6 @@
 #if Media
+  import Platform
   import Upload
-  import WHIP
 
   /// An SRT peer, which receives an MPEG transport stream.
   final class SRTOutlet: Outlet {

@@ -1,3 +1,5 @@
+import Platform
+
 /// A STUN or TURN server, which helps two peers to connect (RFC 7064, RFC 7065).
 public struct ICEServer: Hashable, Sendable {
   public enum Kind: String, Sendable { case stun, turn, turns }

@@ -15,7 +15,9 @@ public struct WHIPEndpoint: Sendable {
     _ text: String, bearer: BearerToken? = nil, allowsPlainHTTP: Bool = false,
     staysAtOrigin: Bool = false
   ) throws(WHIPError) {
-    guard let address = WebAddress(text) else { throw .malformedAddress(text.shortened) }
+    guard let address = WebAddress(text) else {
+      throw .malformedAddress(text.withoutSecrets.shortened)
+    }
     self.address = address
     self.bearer = bearer
     self.allowsPlainHTTP = allowsPlainHTTP

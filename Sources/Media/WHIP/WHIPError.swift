@@ -1,3 +1,5 @@
+import Platform
+
 /// Why frames do not reach a WHIP endpoint.
 public enum WHIPError: Error, Hashable, Sendable {
   case malformedAddress(String)

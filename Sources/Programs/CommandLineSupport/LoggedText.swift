@@ -1,28 +1,12 @@
 import Capture
+import Platform
 import Upload
 
 /// Removes authentication from addresses and headers before they are logged.
 package enum LoggedText {
-  /// Schemes whose addresses contain no secrets.
-  private static let publicSchemes = Set(
-    DestinationKind.all.filter { $0.secret == nil }.map(\.scheme)
-      + SourceKind.all.filter { $0.needs != .anything }.map(\.name))
-
-  /// A source or destination from the command line. Keeps only the host of a network address,
-  /// because paths and queries may be keys, and only the first element of a pipeline.
+  /// A source or destination from the command line, without what may be a secret.
   package static func address(_ text: String) -> String {
-    guard let colon = text.firstIndex(of: ":") else { return text }
-    let scheme = String(text[..<colon])
-    let rest = text[text.index(after: colon)...]
-    if publicSchemes.contains(scheme) { return text }
-    if scheme == "gst" {
-      let first = rest.drop(while: \.isWhitespace).prefix { $0.isLetter || $0.isNumber }
-      return "gst:\(first) …"
-    }
-    guard let marks = text.firstRange(of: "://"), !text.contains("@") else { return "\(scheme):…" }
-    let host = text[marks.upperBound...].prefix { !"/?#\\".contains($0) && !$0.isWhitespace }
-    let whole = text[..<marks.upperBound] + host
-    return whole.endIndex == text.endIndex ? text : whole + "/…"
+    SourceKind.isPublic(text) || DestinationKind.isPublic(text) ? text : text.withoutSecrets
   }
 
   /// A message without the user and password of any address.

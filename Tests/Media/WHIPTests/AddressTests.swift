@@ -1,3 +1,4 @@
+import Platform
 import Testing
 
 @testable import WHIP
@@ -27,6 +28,17 @@ import Testing
       "https://h/" + String(repeating: "x", count: 2048),
     ])
   func malformedAddressIsRefused(text: String) { #expect(WebAddress(text) == nil) }
+
+  @Test(
+    arguments: [
+      ("https://me:s3cret@h/x", "“https:…”"), ("ftp://h/s3cret?s3cret", "“ftp://h/…”"),
+      ("h/x?key=s3cret", "“h/x?…”"), ("me:s3cret@h", "“me:…”"), ("h", "“h”"),
+    ])
+  func malformedAddressIsShownWithoutItsSecret(text: String, shown: String) {
+    let error = #expect(throws: WHIPError.self) { try WHIPEndpoint(text) }
+    let message = error.map { "\($0)" } ?? ""
+    #expect(message.hasPrefix(shown) && !message.contains("s3cret"), "\(message)")
+  }
 
   @Test func descriptionOmitsQuery() throws {
     let address = try #require(WebAddress("HTTPS://Live.Example.com:443/a/B?key=s3cret#x"))

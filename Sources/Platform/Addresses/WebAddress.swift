@@ -29,6 +29,13 @@ public struct WebAddress: Hashable, Sendable {
     path = found.hasPrefix("/") ? String(found) : "/" + found
   }
 
+  /// A server alone, `https://HOST[:PORT]`.
+  /// - Returns: nil if a path or a query follows, which may hold a key.
+  package init?(server text: String) {
+    self.init(text)
+    if path != "/" { return nil }
+  }
+
   public var isEncrypted: Bool { scheme == "https" }
 
   /// Whether the host is this machine.
@@ -38,7 +45,8 @@ public struct WebAddress: Hashable, Sendable {
     (scheme, host, port) == (other.scheme, other.host, other.port)
   }
 
-  private var origin: String {
+  /// `SCHEME://HOST`, with the port unless it is the usual one.
+  package var origin: String {
     let usual = isEncrypted ? 443 : 80
     return "\(scheme)://\(host)" + (port == usual ? "" : ":\(port)")
   }
@@ -85,21 +93,21 @@ extension WebAddress: CustomStringConvertible {
   public var description: String { origin + AddressKeys.shortened(in: path) }
 
   /// A text with every possible key of this address replaced by “…”, for texts that may echo it.
-  func redacted(in text: String) -> String { text.without(AddressKeys.found(in: path)) }
+  package func redacted(in text: String) -> String { text.without(AddressKeys.found(in: path)) }
 }
 
 /// `HOST[:PORT]`.
-struct Authority {
-  let host: String
-  let port: Int?
+package struct Authority {
+  package let host: String
+  package let port: Int?
 
-  static func isLoopback(_ host: String) -> Bool {
+  package static func isLoopback(_ host: String) -> Bool {
     if ["localhost", "[::1]"].contains(host) { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 
-  init?(_ text: Substring) {
+  package init?(_ text: Substring) {
     var host = text
     var port: Int?
     let bracket = text.lastIndex(of: "]")

@@ -52,6 +52,25 @@ package enum AddressKeys {
 }
 
 extension String {
+  /// An address, a source or a destination as a user wrote it, without what may be a secret, even if
+  /// it is malformed: of a network address the host stays, because path and query may be keys; of a
+  /// pipeline the first element.
+  package var withoutSecrets: String {
+    guard let colon = firstIndex(of: ":") else {
+      return contains { "/?@".contains($0) } ? AddressKeys.shortened(in: self) : self
+    }
+    let scheme = String(self[..<colon])
+    if scheme == "gst" {
+      let rest = self[index(after: colon)...]
+      let first = rest.drop(while: \.isWhitespace).prefix { $0.isLetter || $0.isNumber }
+      return "gst:\(first) …"
+    }
+    guard let marks = firstRange(of: "://"), !contains("@") else { return "\(scheme):…" }
+    let host = self[marks.upperBound...].prefix { !"/?#\\".contains($0) && !$0.isWhitespace }
+    let whole = self[..<marks.upperBound] + host
+    return whole.endIndex == endIndex ? self : whole + "/…"
+  }
+
   /// The text with each secret replaced by “…”.
   package func without(_ secrets: [String]) -> String {
     secrets.filter { !$0.isEmpty }.reduce(self) { $0.replacing($1, with: "…") }
