@@ -36,6 +36,8 @@ enum ExtensionEnvironment {
   static let identifier = "FRAMEBUS_EXTENSION"
   /// The streams of the samples, such as `video=screen,audio-app=audio.app`.
   static let streams = "FRAMEBUS_STREAMS"
+  /// The server that `framebus-upload` follows in settings, to which somebody has agreed.
+  static let server = "FRAMEBUS_SERVER"
 }
 
 /// The kind of a sample.

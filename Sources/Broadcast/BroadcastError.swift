@@ -54,6 +54,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
   case consentRequired(BroadcastConsent)
   /// Confinement in full is required, and these roles would have less, for these reasons.
   case weakConfinement([Role: String])
+  /// The setting `whipURL` names no server to which somebody has agreed.
+  case server(BroadcastServerError)
   /// The windows that must not be seen are unknown.
   case protection(ProtectionSettingError)
   case group(GroupError)
@@ -77,8 +79,8 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(path), line \(line): \(reason); correct the line"
     case .notOwner(let what): "only the group's owner can \(what); ask the owner"
     case .alreadyBroadcasting(let session, let extensionID, let source):
-      "broadcast \(session) of \(source.plain) to \(extensionID.plain) is active; stop it first"
-        + " with `framebus broadcast stop`"
+      "broadcast \(session) of \(SourceKind.shown(source).plain) to \(extensionID.plain) is active;"
+        + " stop it first with `framebus broadcast stop`"
     case .otherOptions(let session, let differences):
       "broadcast \(session) is running with other options: \(Self.list(differences)); stop it first"
         + " with `framebus broadcast stop`, or add --apply, which changes the sound while it runs"
@@ -127,12 +129,13 @@ public enum BroadcastError: Error, Hashable, Sendable, CustomStringConvertible {
         + " but the record could not be changed, so `status` will report that it died: \(why)"
     case .consentRequired(let consent):
       "nobody has agreed to this broadcast: “\(consent.text.plain)”; start it on a terminal, or"
-        + " with --yes if the user agrees"
+        + " with --yes\(consent.server.map { " --server \($0)" } ?? "") if the user agrees"
     case .weakConfinement(let roles):
       "confinement in full is required, but not available: "
         + roles.sorted { $0.key.rawValue < $1.key.rawValue }
         .map { "\($0.key): \($0.value)" }.joined(separator: "; ")
         + "; see `framebus doctor`, or start without --require-confinement"
+    case .server(let error): "\(error)"
     case .protection(let error): "\(error)"
     case .group(let error): "\(error)"
     case .settings(let error): "\(error)"

@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["no", "", "yesno"])
+  @Test(arguments: ["no", "", "yesno", "y"])
   func broadcastThatIsNotAgreedToStartsNothing(answer: String) throws {
     try withWatchdog {
       let result = try onTerminal(answer, start + ending)
@@ -64,6 +64,93 @@ import Testing
       #expect(try scene.controller.status.ending == .cancelled)
       #expect(try scene.log().isEmpty)
     }
+  }
+
+  /// Two lines are typed at the first question; the second was not asked yet.
+  @Test func answerTypedAheadAgreesToNothing() throws {
+    try withWatchdog {
+      let result = try run(
+        "/usr/bin/python3",
+        [tool("type_answer.py"), "Which extension?", "2\nyes", "Start this broadcast?", "no", "--"]
+          + [pathOfProgram("framebus")] + location + ["broadcast", "start"] + ending)
+      #expect(result.status == .exited(1), "\(result.output)")
+      #expect(try scene.controller.status.ending == .cancelled)
+    }
+  }
+
+  /// A member changes a setting, and the owner the manifest, while the user reads.
+  @Test func whatHasChangedSinceItWasShownIsShownAgain() throws {
+    try withWatchdog {
+      var request = BroadcastRequest(extensionID: "framebus.upload", source: "screen:99")
+      request.consentGiver = nil
+      func shown() throws -> BroadcastConsent? {
+        do throws(BroadcastError) { _ = try scene.controller.start(request) } catch {
+          guard case .consentRequired(let consent) = error else { throw error }
+          return consent
+        }
+        return nil
+      }
+      let first = try #require(try shown())
+      request.consentGiver = .application
+      request.agreed = first
+      let setting = ["defaults", "write", "\(scene.group.id)", "protectedWindows"]
+      try output(of: "framebus", setting + ["[\"secret\"]", "--type", "json"] + location)
+      let second = try #require(try shown())
+      #expect(second.choices.contains { $0.value == "marked windows, secret" }, "\(second)")
+      request.agreed = second
+      // Only an argument differs, which no choice shows.
+      var manifest = try ExtensionRegistry(scene.group).manifest(of: "framebus.upload")
+      manifest.arguments.append("--quiet")
+      try ExtensionRegistry(scene.group).register(manifest)
+      let third = try #require(try shown())
+      #expect(third.choices == second.choices && third != second)
+      #expect(try scene.controller.status.phase == .idle)
+    }
+  }
+
+  /// The same on a terminal: the question is asked again.
+  @Test func userIsAskedAgainAboutWhatHasChanged() throws {
+    try withWatchdog {
+      let change = [
+        try pathOfProgram("framebus"), "extension", "register", "--builtin", "null", "--samples",
+        "video",
+      ]
+      let result = try run(
+        "/usr/bin/python3",
+        [tool("type_answer.py"), "Start this broadcast?", "yes"]
+          + ["Start this broadcast?", "no", "--", pathOfProgram("framebus")] + start + ending,
+        environment: ["BEFORE_FIRST_ANSWER": (change + location).joined(separator: " ")])
+      #expect(result.status == .exited(1), "\(result.output)")
+      #expect(result.output.contains("sound: audio-app"), "\(result.output)")
+      #expect(result.output.contains("This has changed meanwhile."), "\(result.output)")
+      #expect(result.output.contains("sound: none"), "\(result.output)")
+      #expect(try scene.controller.status.ending == .cancelled)
+    }
+  }
+
+  @Test func consentNamesDestinationWithoutItsSecret() throws {
+    let request = BroadcastRequest(extensionID: "", source: "gst:rtspsrc user-pw=s3cret ! fake")
+    for (destination, shown) in [
+      ("whip:https://live.example.com/studio?key=s3cret", "https://live.example.com/studio?…"),
+      ("rtmp://live.example.com/app/s3cret", "rtmp://live.example.com/…"),
+      ("file:/tmp/out.mkv", "file:/tmp/out.mkv"),
+    ] {
+      let manifest = try ExtensionManifest.builtin(id: "up", destination: destination)
+      var asked = request
+      asked.destination = try BroadcastDestination(of: manifest, agreed: nil, in: scene.group)
+      let consent = BroadcastConsent(to: asked, for: manifest)
+      #expect(consent.choices.contains { $0.name == "uploads to" && $0.value == shown })
+      #expect(!"\(consent.choices) \(consent.logged(by: nil))".contains("s3cret"))
+    }
+    var options = SessionOptions(request)
+    options.soundSources[.audioMic] = "gst:rtspsrc user-pw=s3cret"
+    #expect(!"\(options.shown)".contains("s3cret"))
+    // Sources that differ in what is not shown are other sources.
+    var other = request
+    other.soundSources[.audioMic] = "gst:rtspsrc user-pw=other"
+    let differences = options.differences(to: other)
+    #expect(differences.map(\.option) == ["mic-source"])
+    #expect(!"\(differences)".contains("s3cret"))
   }
 
   @Test func scriptMustAgreeByAnOption() throws {

@@ -103,6 +103,40 @@ import Testing
     }
   }
 
+  /// Only the host that started a process knows how it is confined; a record can say anything.
+  @Test func nextHostVouchesForNothingThatAnotherHostStarted() throws {
+    try withWatchdog {
+      let first = try host("--fps", "10")
+      _ = try first.end(with: Signal.kill)
+      let board = try SessionBoard(scene.group, as: .host)
+      try board.change { record in
+        record?.options.requiresConfinement = true
+        record?.options.duration = 1
+        record?.options.end = .never
+        record?.confinement = [.capture: "on", .extension: "on"]
+      }
+      let error = try refusal("--require-confinement")
+      #expect(
+        error.contains("was started by another host, so its confinement is unknown"), "\(error)")
+      let location = ["--root", scene.root.path, "--group", "\(scene.group.id)"]
+      let other = try RunningProgram(
+        "framebus", ["capture", "test", "--size", "64x48", "--stream", "private"] + location)
+      try waitUntil("another capture publishes: \(other.transcript)") {
+        try output(of: "framebus", ["streams"] + location).contains("private")
+      }
+      try board.change { $0?.stream = "private" }
+      #expect(try refusal("--duration", "1").contains("publishes the stream “private”"))
+      try board.change { $0?.stream = "screen" }
+      _ = try other.end(with: Signal.terminate)
+      let second = try RunningProgram("framebus", start + ["--duration", "1"])
+      try second.waitForErrors("taking over")
+      try waitUntil("the status says what is known: \(second.transcript)") {
+        try scene.controller.status.confinement.values.allSatisfy { $0.hasPrefix("unknown") }
+      }
+      #expect(try second.finish().status == .exited(0), "\(second.transcript)")
+    }
+  }
+
   /// Any member can write the record.
   @Test func recordCannotTurnProtectionOff() throws {
     var record = BroadcastRecord(

@@ -2,11 +2,13 @@
 
 usage: type_answer.py QUESTION ANSWER [QUESTION ANSWER]… -- COMMAND [ARGUMENT]…
 
-Writes what the terminal showed.
+Writes what the terminal showed. The command in the variable BEFORE_FIRST_ANSWER runs when the
+first question is asked.
 """
 
 import os
 import pty
+import subprocess
 import sys
 
 end = sys.argv.index("--")
@@ -26,6 +28,9 @@ while True:
     shown += piece
     if answers and answers[0][0].encode() in shown[answered:]:
         answered = len(shown)
+        before = os.environ.pop("BEFORE_FIRST_ANSWER", None)
+        if before:
+            subprocess.run(before, shell=True, check=True, stdout=subprocess.DEVNULL)
         os.write(terminal, answers.pop(0)[1].encode() + b"\n")
 print(shown.decode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

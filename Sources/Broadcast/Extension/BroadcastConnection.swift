@@ -14,6 +14,7 @@ public final class BroadcastConnection: Sendable {
   }
   private struct Values {
     var state = State.unreported
+    var refusedSettings: [String: String] = [:]
     var wake: Wake?
   }
   private let values = Mutex(Values())
@@ -39,10 +40,21 @@ public final class BroadcastConnection: Sendable {
     }
   }
 
+  /// Reports a setting whose value cannot be used, so that the former one counts; nil once it can.
+  package func refused(_ setting: String, _ why: String?) {
+    let why = why.map { $0.prefix(ofBytes: BroadcastRecord.maximumTextBytes) }
+    values.withLock { values in
+      if values.refusedSettings[setting] == why { return }
+      values.refusedSettings[setting] = why
+      values.wake?.raise()
+    }
+  }
+
   /// Makes the run read ``IdleHandler/worksAt`` again. Any thread may call it.
   package func wakeHandler() { values.withLock { $0.wake?.raise() } }
 
   var state: State { values.withLock { $0.state } }
+  var refusedSettings: [String: String] { values.withLock { $0.refusedSettings } }
 
   func connect(_ wake: Wake) { values.withLock { $0.wake = wake } }
 }

@@ -12,6 +12,10 @@ public enum BroadcastExtension {
     environmentValue(ExtensionEnvironment.identifier) != nil
   }
 
+  /// The address of the server that the setting `whipURL` named when somebody agreed to it. Nothing
+  /// is sent to another server, whatever the setting becomes.
+  package static var agreedServer: String? { environmentValue(ExtensionEnvironment.server) }
+
   /// Runs a handler until its broadcast ends, then exits the process: with status 0 after a clean
   /// finish, 1 after a failure, which is also printed on standard error.
   ///

@@ -36,6 +36,7 @@ final class ExtensionRun: @unchecked Sendable {
   private var hasProcessed = false
   /// The connection's state in the record.
   private var writtenConnection = BroadcastConnection.State.unreported
+  private var writtenRefusals: [String: String] = [:]
   private var throttle = SampleThrottle()
   /// Whether the last change of the record could not be written.
   private var isRecordBehind = false
@@ -135,7 +136,12 @@ final class ExtensionRun: @unchecked Sendable {
     if let failure = handler.exit.failure { return .failed(failure) }
     guard try attempt({ try wake.take() }) else { return nil }
     if stopping.isRaised { return finished() }
-    if isRecordBehind || handler.connection.state != writtenConnection { try writePhase() }
+    let connection = handler.connection
+    if isRecordBehind || connection.state != writtenConnection
+      || connection.refusedSettings != writtenRefusals
+    {
+      try writePhase()
+    }
     guard let record = try record(), record.requested != .finish, record.phase != .finished else {
       return finished()
     }
@@ -238,6 +244,8 @@ final class ExtensionRun: @unchecked Sendable {
     let reasons = pauses.sorted()
     let connection = handler.connection.state
     writtenConnection = connection
+    let refusals = handler.connection.refusedSettings
+    writtenRefusals = refusals
     let phase = reasons.isEmpty ? activePhase(connection) : .paused
     var failure = ""
     if case .connecting(let text) = connection { failure = text }
@@ -248,6 +256,7 @@ final class ExtensionRun: @unchecked Sendable {
       record.pauses = reasons
       record.phase = phase
       record.connectionFailure = failure
+      record.refusedSettings = refusals
     }
   }
 

@@ -28,21 +28,31 @@ public struct BroadcastConsent: Hashable, Sendable {
   /// the machine, a device, or what an application publishes, which is unknown. A test pattern, a
   /// tone or a file needs no consent.
   public let isRequired: Bool
+  /// The origin of the server that a setting names and no request has; nil for none.
+  let server: String?
+  /// Differs if anything differs that is not shown, such as a key in an address. Not the values
+  /// themselves, because a consent is logged.
+  private let fingerprint: Int
 
   /// The longest text, in bytes of UTF-8.
   public static let maximumTextBytes = 1024
 }
 
 extension BroadcastConsent {
-  init(to request: BroadcastRequest, for manifest: ExtensionManifest) {
+  /// - Parameter found: the running roles of a session that the host adopts.
+  init(
+    to request: BroadcastRequest, for manifest: ExtensionManifest, adopting found: FoundRoles? = nil
+  ) {
     let types = manifest.samples
     let source = try? SourceSpecification(request.source)
     // The picture is captured for an extension of sound alone too.
     let isPrivate = Self.isPrivate(request.source)
     let sounds = types.filter { $0 != .video && request.isOn($0) }
       .compactMap { type in request.soundOrigin(of: type).map { (type, $0) } }
+    let destination = request.destination
+    server = request.server == nil ? destination?.server?.origin : nil
     isRequired =
-      isPrivate
+      isPrivate || server != nil
       // The microphone can be switched on later, without another question.
       || types.contains { $0 != .video && request.soundSource(of: $0).map(Self.isPrivate) == true }
     let picture =
@@ -60,18 +70,28 @@ extension BroadcastConsent {
     }
     let sound = heard.isEmpty ? "" : " They hear \(heard.joined(separator: " and "))."
     text = request.consent ?? "\(picture) to others while this broadcast lasts.\(sound)"
-    let protected = request.captureSettings(for: manifest).protection
-    choices =
-      [
-        Choice(name: "source", value: request.source),
-        Choice(name: "extension", value: "\(manifest.id) (\(manifest.executable))"),
-        Choice(
-          name: "sound",
-          value: sounds.isEmpty
-            ? "none" : sounds.map { "\($0.0.rawValue) of \($0.1)" }.joined(separator: ", ")),
-      ] + (protected.map { [Choice(name: "protected", value: $0.text)] } ?? []) + [
-        Choice(name: "sandbox", value: request.isConfined ? "on" : "off")
-      ]
+    let settings = request.captureSettings(for: manifest)
+    let soundText = sounds.map { "\($0.0.rawValue) of \(SourceKind.shown($0.1))" }
+    let chosen: KeyValuePairs<String, String?> = [
+      "source": SourceKind.shown(request.source),
+      "extension": "\(manifest.id) (\(manifest.executable))",
+      "uploads to": destination?.shown,
+      "sound": sounds.isEmpty ? "none" : soundText.joined(separator: ", "),
+      "protected": settings.protection?.text,
+      "sandbox": request.isConfined ? "on" : "off",
+      "adopts": found?.text,
+    ]
+    choices = chosen.compactMap { name, value in value.map { Choice(name: name, value: $0) } }
+    var hasher = Hasher()
+    hasher.combine(manifest)
+    hasher.combine(destination)
+    hasher.combine(settings)
+    hasher.combine(request.source)
+    hasher.combine(request.soundSources)
+    hasher.combine(request.initialSound)
+    hasher.combine(request.setup)
+    hasher.combine(request.requiresConfinement)
+    fingerprint = hasher.finalize()
   }
 
   private static func isPrivate(_ source: String) -> Bool {

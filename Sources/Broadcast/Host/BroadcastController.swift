@@ -53,7 +53,8 @@ public final class BroadcastController: Sendable {
   /// - Throws: ``BroadcastError/alreadyBroadcasting(_:extensionID:source:)`` if a different
   ///   broadcast is active; ``BroadcastError/otherOptions(_:_:)`` if it has other options;
   ///   ``BroadcastError/optionsOfCapture(_:_:)`` for those that a stream as the source cannot have;
-  ///   ``BroadcastError/consentRequired(_:)`` if nobody has agreed to a new one.
+  ///   ``BroadcastError/consentRequired(_:)`` if nobody has agreed to a new one as it would happen
+  ///   now; ``BroadcastError/server(_:)``.
   public func start(_ requested: BroadcastRequest) throws(BroadcastError) -> Started {
     try requested.checkOptions()
     let manifest = try ExtensionRegistry(group).manifest(of: requested.extensionID)
@@ -69,33 +70,91 @@ public final class BroadcastController: Sendable {
       try requireSame(record, as: requested)
       return .joined(record.session)
     }
-    // Also to adopt a session: any member can write a record of one.
-    let consent = BroadcastConsent(to: request, for: manifest)
-    if consent.isRequired, request.consentGiver == nil { throw .consentRequired(consent) }
+    request.destination = try BroadcastDestination(
+      of: manifest, agreed: request.server, in: group)
     if let record = try board.read(), record.phase.isActive {
       let found = FoundRoles(of: record, in: group)
-      if found.isEmpty {
-        try board.change(record.session) { $0.end(.died(signal: nil)) }
-      } else {
-        try requireSame(record, as: requested, exceptFor: ["restarts"])
-        try requireSameRestart(record, as: request)
-        request = request.adopting(record)
-        request.setup = try runningSetup(record, for: request) ?? SessionSetup()
-        let log = try openLog(of: record.session)
-        note(consent, to: request, log, label: HostRun.label)
-        let starter = RoleStarter(group, record.session, request, manifest, log)
-        try supervise(record, presence, request, starter, adopting: found)
-        return .adopted(record.session)
+      if !found.isEmpty {
+        return try adopt(record, found, presence, request, as: requested, manifest)
       }
+      try board.change(record.session) { $0.end(.died(signal: nil)) }
     }
+    let consent = try agreedConsent(to: request, for: manifest)
     let stream = request.stream(of: .video)?.text ?? SampleBufferType.video.usualStream
     var record = BroadcastRecord(
       session: SessionID(), extensionID: manifest.id, source: request.source, stream: stream)
     record.sound = request.capturedSound(for: manifest)
     record.options = SessionOptions(request)
-    try begin(record, presence, request, manifest)
+    try begin(record, presence, request, manifest, consent)
     return .began(record.session)
   }
+
+  /// - Throws: ``BroadcastError/consentRequired(_:)`` unless somebody agreed to what happens now.
+  private func agreedConsent(
+    to request: BroadcastRequest, for manifest: ExtensionManifest, adopting found: FoundRoles? = nil
+  ) throws(BroadcastError) -> BroadcastConsent {
+    let consent = BroadcastConsent(to: request, for: manifest, adopting: found)
+    if consent.isRequired, request.consentGiver == nil { throw .consentRequired(consent) }
+    if let agreed = request.agreed {
+      if agreed != consent { throw .consentRequired(consent) }
+    } else if let server = consent.server {
+      throw .server(.unnamed(origin: server))
+    }
+    return consent
+  }
+
+  /// Takes over a session whose host has died. Any member can write its record, so what is captured
+  /// and sent is what the request says, and its user agrees to it.
+  private func adopt(
+    _ running: BroadcastRecord, _ found: FoundRoles, _ presence: RolePresence,
+    _ request: BroadcastRequest, as requested: BroadcastRequest, _ manifest: ExtensionManifest
+  ) throws(BroadcastError) -> Started {
+    if requested.requiresConfinement {
+      throw .weakConfinement(
+        found.named.mapValues {
+          "process \($0.credentials.pid) was started by another host, so its confinement is"
+            + " unknown; stop it with `framebus broadcast stop`"
+        })
+    }
+    var request = request.adopting(running)
+    let sound = try board.sound()
+    request.sound.merge([.audioApp: sound.app, .audioMic: sound.mic]) { own, _ in own }
+    let consent = try agreedConsent(to: request, for: manifest, adopting: found)
+    var compared = requested
+    compared.destination = request.destination
+    try requireSame(running, as: compared, exceptFor: ["restarts"])
+    try requireSameRestart(running, as: request)
+    request.setup = try runningSetup(running, for: request) ?? SessionSetup()
+    // The record may name the stream of another capture.
+    try requireUnpublished(
+      request.sources(for: manifest), exceptPictures: request.publishedStream != nil,
+      exceptBy: running.session)
+    let log = try openLog(of: running.session)
+    note(consent, by: request.consentGiver, log, label: HostRun.label)
+    let starter = RoleStarter(group, running.session, request, manifest, log)
+    let record = try corrected(running, for: request, found)
+    try supervise(record, presence, request, starter, adopting: found)
+    return .adopted(running.session)
+  }
+
+  /// The record of a session without what only its former host could know: how the running roles are
+  /// confined. It ends when the new host's request says, or before.
+  private func corrected(
+    _ record: BroadcastRecord, for request: BroadcastRequest, _ found: FoundRoles
+  ) throws(BroadcastError) -> BroadcastRecord {
+    var record = record
+    if let duration = request.duration {
+      record.options.end = min(record.options.end, .after(duration))
+    }
+    for role in found.named.keys { record.confinement[role] = Self.unknownConfinement }
+    let (end, confinement) = (record.options.end, record.confinement)
+    try board.change(record.session) {
+      $0.confinement = confinement; $0.options.end = end
+    }
+    return record
+  }
+
+  private static let unknownConfinement = "unknown: started by another host"
 
   /// Throws if a start requests another session than the active one, or other options. Changes
   /// those that can be changed, if the request says so.
@@ -141,11 +200,11 @@ public final class BroadcastController: Sendable {
       .filter { type, _ in running[type] != request.soundSources[type] }
       .map { type, option in
         BroadcastDifference(
-          option: option, running: running[type],
-          requested: request.soundSources[type] ?? "none")
+          option: option, running: running[type].map(SourceKind.shown),
+          requested: request.soundSources[type].map(SourceKind.shown) ?? "none")
       }
     if let rules = record.options.unread["protect"] {
-      let known = SessionOptions(request).texts["protect"] ?? "none"
+      let known = SessionOptions(request).shown["protect"] ?? "none"
       differences.append(
         BroadcastDifference(option: "protect", running: rules, requested: known))
     }
@@ -154,12 +213,10 @@ public final class BroadcastController: Sendable {
 
   /// Logs who has agreed to what, before the first frame of this host.
   private func note(
-    _ consent: BroadcastConsent, to request: BroadcastRequest, _ log: SharedLog,
+    _ consent: BroadcastConsent, by giver: BroadcastConsent.Giver?, _ log: SharedLog,
     label: String = "broadcast.consent"
   ) {
-    log.append(
-      .notice, consent.text, label: label,
-      metadata: consent.logged(by: request.consentGiver))
+    log.append(.notice, consent.text, label: label, metadata: consent.logged(by: giver))
     // Flushed, so that it survives a power failure.
     try? log.flush()
   }
@@ -183,7 +240,7 @@ public final class BroadcastController: Sendable {
   /// failure, so that the session does not stay in `starting`.
   private func begin(
     _ record: BroadcastRecord, _ presence: RolePresence, _ request: BroadcastRequest,
-    _ manifest: ExtensionManifest
+    _ manifest: ExtensionManifest, _ consent: BroadcastConsent
   ) throws(BroadcastError) {
     let log = try openLog(of: record.session)
     let starter = RoleStarter(group, record.session, request, manifest, log)
@@ -197,7 +254,7 @@ public final class BroadcastController: Sendable {
     do throws(BroadcastError) {
       try board.restoreSound()
       try board.begin(record, request.initialSound)
-      note(BroadcastConsent(to: request, for: manifest), to: request, log)
+      note(consent, by: request.consentGiver, log)
       try seal(request, for: record.session)
       try supervise(record, presence, request, starter, adopting: nil)
     } catch {
@@ -215,7 +272,10 @@ public final class BroadcastController: Sendable {
     log.append(
       .notice, found != nil ? "a new host takes over the session" : "the session starts",
       label: Self.label,
-      metadata: [LogField("extension", record.extensionID), LogField("source", request.source)])
+      metadata: [
+        LogField("extension", record.extensionID),
+        LogField("source", SourceKind.shown(request.source)),
+      ])
     if request.capture.protection == .off {
       log.append(
         .warning, "protection is off: windows that ask not to be seen are shown",
@@ -259,15 +319,17 @@ public final class BroadcastController: Sendable {
   /// Refuses to start while another process publishes one of the session's streams, because the
   /// extension would send that process's frames. Sound from outside the session is allowed if the
   /// host captures none.
-  /// - Parameter published: whether the pictures come from outside the session too.
+  /// - Parameters:
+  ///   - published: whether the pictures come from outside the session too.
+  ///   - adopted: the session whose captures may publish them.
   private func requireUnpublished(
-    _ sources: SampleSources, exceptPictures published: Bool
+    _ sources: SampleSources, exceptPictures published: Bool, exceptBy adopted: SessionID? = nil
   ) throws(BroadcastError) {
     let publishers = RolePresence.publishers(in: group)
     for (type, stream) in sources.inOrder {
-      guard let process = publishers[stream],
-        type == .video && !published || SessionID(ofCapture: process) != nil
-      else { continue }
+      guard let process = publishers[stream] else { continue }
+      let session = SessionID(ofCapture: process)
+      guard session == nil ? type == .video && !published : session != adopted else { continue }
       throw .alreadyPublished(
         stream, pid: process.credentials.pid, uid: process.credentials.uid)
     }

@@ -34,6 +34,14 @@ public struct BroadcastRequest: Sendable {
   /// Who agreed; nil if nobody was asked: such a request joins a running session, but begins none
   /// that requires consent. It is logged once per session, before the first frame.
   public var consentGiver: BroadcastConsent.Giver? = .application
+  /// The consent that was shown, from ``BroadcastError/consentRequired(_:)``. If the broadcast
+  /// would differ from it by now, the start throws that error again, with what would happen.
+  public var agreed: BroadcastConsent?
+  /// The server that the setting `whipURL` may name, such as `https://live.example.com`. A start
+  /// needs it, or ``agreed``, if its extension follows that setting, which any member can write.
+  public var server: String?
+  /// Where the extension sends, as the host found it at the start.
+  var destination: BroadcastDestination?
   public var restarts = RestartPolicy()
   /// Whether to sandbox capture and extension. ``BroadcastStatus/confinement`` and the log show how
   /// far this machine supports it.

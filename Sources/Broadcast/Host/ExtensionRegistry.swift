@@ -27,10 +27,12 @@ public struct ExtensionRegistry: Sendable {
     }
   }
 
+  static let serverKey = "whipURL"
+
   /// The setting `whipURL`; nil without it.
-  package var whipAddress: String? {
+  var whipAddress: String? {
     guard let settings = try? SharedDefaults(in: group) else { return nil }
-    return switch settings.value(forKey: "whipURL") {
+    return switch settings.value(forKey: Self.serverKey) {
     case .string(let text), .url(let text): text
     default: nil
     }

@@ -23,6 +23,21 @@ struct FoundRoles {
     isEmpty = capture == nil && listening == nil
   }
 
+  /// The processes that run as each role, except sound captures.
+  var named: [Role: PeerProcess] {
+    var named: [Role: PeerProcess] = [:]
+    named[.capture] = capture
+    named[.extension] = extensionProcess
+    return named
+  }
+
+  /// As text for people.
+  var text: String {
+    named.sorted { $0.key.rawValue < $1.key.rawValue }
+      .map { "\($0.key), process \($0.value.credentials.pid)" }.joined(separator: "; ")
+      + ", which another host started"
+  }
+
   var processes: [RoleProcess] {
     ([capture, extensionProcess].compactMap(\.self) + sound.values).map { .adopted($0) }
   }

@@ -102,6 +102,8 @@ final class RoleStarter: Sendable {
       environment: [
         ExtensionEnvironment.identifier: manifest.id,
         ExtensionEnvironment.streams: sources.description,
+        // At each start: the setting may name another server meanwhile.
+        ExtensionEnvironment.server: request.destination?.server?.text,
       ], confinement(of: manifest), handOver)
   }
 

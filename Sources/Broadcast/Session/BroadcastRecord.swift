@@ -37,18 +37,21 @@ struct BroadcastRecord: Hashable, Sendable {
   /// Why the extension's last attempt to reach its destination failed; empty if none has, and once
   /// the destination accepts samples.
   var connectionFailure = ""
+  /// The settings that the extension does not use, and why, as text for people.
+  var refusedSettings: [String: String] = [:]
   /// The settings of the sound switch before the session, without those that were not set; nil once
   /// they are restored.
   var soundBefore: [String: Bool]?
 
   /// The longest text, in bytes of UTF-8.
   static let maximumTextBytes = 512
+  static let maximumRefusedSettings = 16
   /// `attempt` stops counting here.
   static let maximumAttempts = 1_000_000
 
   /// The options as text for people, by their names on a command line.
   var optionTexts: [String: String] {
-    var texts = options.texts
+    var texts = options.shown
     // Nothing is captured that could be hidden.
     if BroadcastRequest.publishedStream(of: source) != nil {
       for name in ["protect", "app-source"] { texts[name] = nil }
@@ -62,6 +65,7 @@ struct BroadcastRecord: Hashable, Sendable {
     phase = .starting
     pauses = []
     connectionFailure = ""
+    refusedSettings = [:]
   }
 
   /// Ends the broadcast, unless it has ended.
@@ -94,6 +98,9 @@ extension BroadcastRecord {
     }
     values["ending"] = ending?.value
     if !connectionFailure.isEmpty { values["connectionFailure"] = .string(connectionFailure) }
+    if !refusedSettings.isEmpty {
+      values["refusedSettings"] = .dictionary(refusedSettings.mapValues { .string($0) })
+    }
     values["soundBefore"] = soundBefore.map { .dictionary($0.mapValues { .bool($0) }) }
     if !confinement.isEmpty {
       values["confinement"] = .dictionary(
@@ -146,8 +153,9 @@ extension BroadcastRecord {
       options: SessionOptions(values["options"]), attempt: attempt, application: application,
       confinement: Self.texts(of: Role.publishing, values["confinement"]),
       missingSound: Self.texts(of: SampleBufferType.allCases, values["missingSound"]),
-      ending: ending,
-      connectionFailure: connectionFailure, soundBefore: Self.soundBefore(values["soundBefore"]))
+      ending: ending, connectionFailure: connectionFailure,
+      refusedSettings: Self.refusedSettings(values["refusedSettings"]),
+      soundBefore: Self.soundBefore(values["soundBefore"]))
   }
 
   /// - Returns: nil for a malformed value, so that the settings stay as they are.
@@ -159,6 +167,20 @@ extension BroadcastRecord {
       settings[key] = isOn
     }
     return settings
+  }
+
+  private static func refusedSettings(_ value: DefaultsValue?) -> [String: String] {
+    guard case .dictionary(let values)? = value, values.count <= maximumRefusedSettings else {
+      return [:]
+    }
+    var refused: [String: String] = [:]
+    for (key, value) in values {
+      guard case .string(let text) = value, text.utf8.count <= Self.maximumTextBytes,
+        key.utf8.count <= Self.maximumTextBytes
+      else { continue }
+      refused[key] = text
+    }
+    return refused
   }
 
   /// The texts of a dictionary, by the keys that this build knows.

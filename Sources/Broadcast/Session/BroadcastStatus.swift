@@ -31,6 +31,9 @@ public struct BroadcastStatus: Hashable, Sendable {
   /// The kinds of sound that cannot be captured, and why, as text for people. The host tries again.
   /// After the broadcast has ended, those that could not be captured at its end.
   public let missingSound: [SampleBufferType: String]
+  /// The settings that the extension does not use, and why, as text for people. The former values
+  /// count.
+  public let refusedSettings: [String: String]
   /// The number of times the extension was started.
   public let attempt: Int
   /// Nil until the broadcast has ended.
@@ -72,6 +75,7 @@ public struct BroadcastStatus: Hashable, Sendable {
     ending = isDead ? .died(signal: nil) : record?.ending
     pauses = isDead ? [] : record?.pauses ?? []
     connectionFailure = isDead ? "" : record?.connectionFailure ?? ""
+    refusedSettings = isDead ? [:] : record?.refusedSettings ?? [:]
     requested = !isDead && record?.phase.isActive == true ? record?.requested : nil
     isFinishing = requested == .finish
     isCaptured = (try? ScreenCapturedState(in: group).isCaptured) ?? false

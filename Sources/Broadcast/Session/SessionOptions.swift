@@ -12,6 +12,8 @@ struct SessionOptions: Hashable, Sendable {
   var restartLimit = RestartPolicy().maximumInARow
   /// The names of what is passed to the extension. The values are sealed.
   var setupNames: [String] = []
+  /// The origin of the server that the setting `whipURL` named.
+  var server: String?
   /// In seconds; nil for no limit.
   var duration: Double?
   /// When the duration has passed.
@@ -29,12 +31,22 @@ struct SessionOptions: Hashable, Sendable {
     requiresConfinement = request.requiresConfinement
     restartLimit = request.restarts.maximumInARow
     setupNames = request.setup.names
+    server =
+      request.destination?.server?.origin
+      ?? request.server.flatMap { WebAddress(server: $0)?.origin }
     duration = request.duration.map { $0 / .seconds(1) }
     end = request.duration.map(Deadline.after) ?? .never
   }
 
   /// Each option as text for people, by its name on a command line.
-  var texts: [String: String] {
+  var shown: [String: String] {
+    texts.merging(texts.filter { Self.sourceNames.contains($0.key) }) { SourceKind.shown($1) }
+  }
+
+  private static let sourceNames: Set = ["app-source", "mic-source"]
+
+  /// The same with the whole sources, in which a pipeline may have a secret.
+  private var texts: [String: String] {
     var texts = [
       "protect": (capture.protection ?? .on([])).text,
       "app-source": soundSources[.audioApp] ?? "none",
@@ -44,6 +56,7 @@ struct SessionOptions: Hashable, Sendable {
     ]
     texts["duration"] = duration.map { "\($0) s" }
     if !setupNames.isEmpty { texts[Self.setupKey] = setupNames.joined(separator: ", ") }
+    texts["server"] = server
     for option in CaptureSettings.Option.allCases {
       texts[option.rawValue] = capture.text(of: option)
     }
@@ -61,7 +74,8 @@ struct SessionOptions: Hashable, Sendable {
     return names.sorted().compactMap { name in
       if name == "protect", includesProtection(of: request) { return nil }
       guard let text = wanted[name], text != running[name] else { return nil }
-      return BroadcastDifference(option: name, running: running[name], requested: text)
+      let (before, after) = (shown[name], Self(request).shown[name] ?? text)
+      return BroadcastDifference(option: name, running: before, requested: after)
     }
   }
 
@@ -99,7 +113,7 @@ extension SessionOptions {
   private static let names =
     [
       "no-protect", "protect", "app-source", "mic-source", "confine", "require-confinement",
-      "restarts", "duration", "end", setupKey,
+      "restarts", "duration", "end", "server", setupKey,
     ] + CaptureSettings.Option.allCases.map(\.rawValue)
 
   var value: DefaultsValue {
@@ -119,6 +133,7 @@ extension SessionOptions {
     values["duration"] = duration.map { "\($0)" }
     if end != .never { values["end"] = "\(end.monotonicNs)" }
     if !setupNames.isEmpty { values[Self.setupKey] = setupNames.joined(separator: " ") }
+    values["server"] = server
     values["app-source"] = soundSources[.audioApp]
     values["mic-source"] = soundSources[.audioMic]
     return .dictionary(values.merging(unread) { $1 }.mapValues { .string($0) })
@@ -151,6 +166,7 @@ extension SessionOptions {
       return setupNames.count <= SessionSetup.maximumKeys + 1
         && setupNames.allSatisfy(SessionSetup.isKey)
     case "no-protect": capture.protection = .off
+    case "server": server = text
     case "app-source": soundSources[.audioApp] = text
     case "mic-source": soundSources[.audioMic] = text
     case "confine", "require-confinement":

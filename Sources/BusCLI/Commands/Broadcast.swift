@@ -141,6 +141,8 @@ private struct StatusReport: Encodable {
   let attempt: Int
   /// The sound that cannot be captured, by its kind, and why.
   let missingSound: [String: String]
+  /// The settings that the extension does not use, and why.
+  let refusedSettings: [String: String]
   let ending: EndingReport?
   let roles: [String: RoleReport]
 
@@ -160,6 +162,7 @@ private struct StatusReport: Encodable {
     attempt = status.attempt
     missingSound = Dictionary(
       uniqueKeysWithValues: status.missingSound.map { ($0.key.rawValue, $0.value) })
+    refusedSettings = status.refusedSettings
     ending = status.ending.map(EndingReport.init)
     roles = Dictionary(
       uniqueKeysWithValues: Role.publishing.map { role in
@@ -189,6 +192,9 @@ private struct StatusReport: Encodable {
     if !application.isEmpty { rows.append(("in front", application.plain)) }
     for (kind, why) in missingSound.sorted(by: { $0.key < $1.key }) {
       rows.append(("no sound", "\(kind.plain): \(why.plain)"))
+    }
+    for (setting, why) in refusedSettings.sorted(by: { $0.key < $1.key }) {
+      rows.append(("not used", "\(setting.plain): \(why.plain)"))
     }
     for (role, report) in roles.sorted(by: { $0.key < $1.key }) {
       let confinement = report.confinement.map { ", confined: \($0.plain)" } ?? ""

@@ -16,10 +16,11 @@ struct BroadcastStart: ParsableCommand {
       Without EXTENSION, reads the choice from standard input; an empty line cancels. If none is \
       registered, it sends to the WHIP server of the group's setting whipURL. Before it captures a \
       screen, a microphone, a device or the sound of the machine, it shows what others will see \
-      and asks; without a terminal, --yes has to agree. Ctrl-C stops the broadcast. If this \
-      process dies, capture and extension continue, and the next `broadcast start` with the same \
-      extension and source takes them over. While the broadcast runs, a start with the same \
-      options follows it; one with others is refused, or --apply changes the sound.
+      and asks; without a terminal, --yes has to agree. The same goes for the server of whipURL, \
+      which --server has to name. Ctrl-C stops the broadcast. If this process dies, capture and \
+      extension continue, and the next `broadcast start` with the same extension and source takes \
+      them over. While the broadcast runs, a start with the same options follows it; one with \
+      others is refused, or --apply changes the sound.
       """)
 
   @Argument(
@@ -56,6 +57,15 @@ struct BroadcastStart: ParsableCommand {
   var consent: String?
   @Flag(help: "Agree to the consent text without a question.")
   var yes = false
+  @Option(
+    help: ArgumentHelp(
+      "Server that the setting whipURL may name.",
+      discussion: """
+        Such as https://live.example.com. Any member can write the setting, so --yes agrees only \
+        to a server that is named here.
+        """,
+      valueName: "url"))
+  var server: String?
   @Option(
     help: ArgumentHelp("Restart a crashed role at most N times in a row.", valueName: "n"))
   var restarts: Int?
@@ -154,9 +164,6 @@ struct BroadcastStart: ParsableCommand {
     guard let picked = try `extension` ?? pick(in: group, stop: signals.stop) else {
       throw try cancelled(controller, signals)
     }
-    if picked == ExtensionManifest.whipID, let address = ExtensionRegistry(group).whipAddress {
-      terminal.report("to \(LoggedText.address("whip:" + address)), the setting whipURL")
-    }
     var request = try request(picked, of: sourceWithWindowID(source, stop: signals.stop))
     request.credentials = try openedStore(controller, picked)
     guard let started = try start(request, controller, stop: signals.stop) else {
@@ -191,22 +198,33 @@ struct BroadcastStart: ParsableCommand {
   /// Starts the broadcast, after the user has agreed to it.
   /// - Returns: nil if the user does not agree.
   private func start(
-    _ request: BroadcastRequest, _ controller: BroadcastController, stop: StopSignal
+    _ requested: BroadcastRequest, _ controller: BroadcastController, stop: StopSignal
   ) throws -> BroadcastController.Started? {
-    do { return try controller.start(request) } catch BroadcastError.consentRequired(let consent) {
+    var request = requested
+    while true {
+      let consent: BroadcastConsent
+      do throws(BroadcastError) { return try controller.start(request) } catch {
+        if case .server(let error) = error, error.isMisuse { throw UsageError("\(error)") }
+        guard case .consentRequired(let required) = error else { throw error }
+        consent = required
+      }
       guard isTerminal(0), isTerminal(2) else {
         throw UsageError("\(BroadcastError.consentRequired(consent))")
       }
-      // Shown with --quiet too.
-      let terminal = Terminal()
-      terminal.report(consent.text)
-      for choice in consent.choices { terminal.report("  \(choice.name): \(choice.value)") }
-      terminal.report("Start this broadcast? Enter yes to agree; anything else cancels.")
-      guard try ["yes", "y"].contains(typedLine(stop: stop).lowercased()) else { return nil }
-      var request = request
-      request.consentGiver = .terminal
-      return try controller.start(request)
+      if request.agreed != nil { global.terminal.report("This has changed meanwhile.") }
+      guard try isAgreed(to: consent, stop: stop) else { return nil }
+      (request.consentGiver, request.agreed) = (.terminal, consent)
     }
+  }
+
+  private func isAgreed(to consent: BroadcastConsent, stop: StopSignal) throws -> Bool {
+    // Shown with --quiet too.
+    let terminal = Terminal()
+    discardTyped(0)
+    terminal.report(consent.text)
+    for choice in consent.choices { terminal.report("  \(choice.name): \(choice.value)") }
+    terminal.report("Start this broadcast? Enter yes to agree; anything else cancels.")
+    return try typedLine(stop: stop).lowercased() == "yes"
   }
 
   /// Records that no broadcast was started.
@@ -230,6 +248,7 @@ struct BroadcastStart: ParsableCommand {
     request.requiresConfinement = requireConfinement
     request.consent = consent
     request.consentGiver = yes ? .option : nil
+    request.server = server
     request.duration = duration.map { .seconds($0) }
     try setup.set(in: &request)
     if let restarts { request.restarts.maximumInARow = restarts }
