@@ -36,7 +36,8 @@ import Testing
       type: UploadOptions.self,
       options: [
         "--stream=a", "--stream=b", "--policy=keep:4", "--bitrate=4M", "--encoder=vp8",
-        "--secret=a/b", "--frames=2", "--duration=1e-07", "--skew", "--allow-old",
+        "--secret=a/b", "--server=https://h", "--frames=2", "--duration=1e-07", "--skew",
+        "--allow-old",
         "--credential=c/d", "--ca=x y", "--allow-http", "--stun=stun:h", "--turn=turn:h",
         "--turn=turns:i?transport=tcp", "--turn-credential=e/f", "--relay-only",
         "--profile=high", "--least-bitrate=1M",

@@ -132,6 +132,7 @@ struct UnusableUploadOptions: ParsableArguments {
   @Option(help: .hidden) var frames: String?
   @Option(help: .hidden) var duration: String?
   @Option(help: .hidden) var bearerFd: String?
+  @Option(help: .hidden) var server: String?
   @Flag(help: .hidden) var skew = false
 
   func validate() throws {

@@ -34,6 +34,8 @@
     case connection(WHIPConnection.Event)
     /// The connection failed or is lost; the next attempt begins after this time.
     case reconnecting(WHIPError, after: Duration)
+    /// The address to which it was moved does not work; it sends to the former one again.
+    case notMoved(WHIPError)
   }
 
   /// Sends a stream live by WHIP, as one track of video and, on request, one of sound. The first
@@ -53,8 +55,6 @@
     private let client: CurlClient
     private var encoder: any LiveEncoder
     private var settings: EncoderSettings
-    /// The address for which the bearer token was given.
-    private let first: WebAddress
     private let options: WHIPOptions
     private var hasSound = false
     private var attempt: Attempt?
@@ -65,6 +65,13 @@
     private var retries: RetrySchedule
     /// Whether any attempt was connected.
     private var hasWorked = false
+    /// The endpoint before a move, until the new one has worked.
+    private var former: Former?
+
+    private struct Former {
+      let endpoint: WHIPEndpoint
+      let hasWorked: Bool
+    }
 
     /// A pipeline, and its connection to the endpoint.
     private struct Attempt {
@@ -92,7 +99,6 @@
       do throws(WHIPError) {
         endpoint = try WHIPEndpoint(
           address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
-        first = endpoint.address
         client = try Self.makeClient(options)
       } catch {
         throw .upload(error)
@@ -250,8 +256,13 @@
     /// Schedules the next attempt if that may help.
     private func recover(from error: WHIPError) throws(DestinationError) {
       let hadWorked = attempt?.connection.hasConnected ?? false
-      if hadWorked { hasWorked = true }
+      if hadWorked { (hasWorked, former) = (true, nil) }
       close()
+      if let former {
+        use(former.endpoint, hasWorked: former.hasWorked)
+        self.former = nil
+        return options.report(.notMoved(error))
+      }
       guard hasWorked ? error.isTransient : error.isTemporary,
         let pause = retries.fail(hadWorked: hadWorked)
       else { throw .upload(error) }
@@ -268,24 +279,32 @@
       attempt.connection.limit(bitsPerSecond: bitrate(attempt.geometry).maximum)
     }
 
-    /// The token goes to the origin that it was given for: any member can write the setting that
-    /// names another.
+    /// Only within the server (scheme, host, port) that it was made for: any member can write the
+    /// setting that names another, which would learn the token and see the pictures. If the new
+    /// address does not work, the upload returns to the former one.
     public func move(to address: String) throws(DestinationError) -> Bool {
       let next: WHIPEndpoint
       do throws(WHIPError) {
-        let isSameOrigin = WebAddress(address)?.hasSameOrigin(as: first) == true
         next = try WHIPEndpoint(
-          address, bearer: isSameOrigin ? options.bearer : nil,
-          allowsPlainHTTP: options.allowsPlainHTTP)
+          address, bearer: options.bearer, allowsPlainHTTP: options.allowsPlainHTTP)
+        guard next.address.hasSameOrigin(as: endpoint.address) else {
+          throw .otherServer(next.address, agreed: endpoint.address.origin)
+        }
       } catch {
         throw .upload(error)
       }
       if next.address == endpoint.address { return false }
+      let worked = hasWorked || attempt?.connection.hasConnected == true
+      if worked || former == nil { former = Former(endpoint: endpoint, hasWorked: worked) }
       close()
-      endpoint = next
-      hasWorked = false
-      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: options.retriesFirst)
+      use(next, hasWorked: false)
       return true
+    }
+
+    private func use(_ endpoint: WHIPEndpoint, hasWorked: Bool) {
+      self.endpoint = endpoint
+      self.hasWorked = hasWorked
+      retries = RetrySchedule(for: options.reconnectsFor, retriesFirst: options.retriesFirst)
     }
 
     public func finish() throws(DestinationError) { close() }

@@ -5,6 +5,8 @@ public enum WHIPError: Error, Hashable, Sendable {
   case malformedAddress(String)
   case malformedBearer
   case insecure(WebAddress)
+  /// A running upload was asked to send to another server than the one that was agreed to.
+  case otherServer(WebAddress, agreed: String)
   case unreachable(WebAddress, HTTPError)
   case refused(WHIPRefusal)
   case unusableRedirect(WebAddress, status: Int)
@@ -69,7 +71,8 @@ extension WHIPError {
   /// Whether a retry may help once a connection has worked.
   public var isTransient: Bool {
     switch self {
-    case .malformedAddress, .malformedBearer, .insecure, .wrongCertificate, .stopped: false
+    case .malformedAddress, .malformedBearer, .insecure, .otherServer, .wrongCertificate, .stopped:
+      false
     case .unreachable(_, let error):
       switch error {
       case .stopped, .badCertificate, .unreadableCertificates: false
@@ -92,6 +95,9 @@ extension WHIPError: CustomStringConvertible {
         + " or newlines"
     case .insecure(let address):
       "\(address) is not encrypted; use https, or allow plain HTTP with --allow-http"
+    case .otherServer(let address, let agreed):
+      "\(address) is on another server than \(agreed), to which the broadcast's user agreed; start"
+        + " a new broadcast to send there"
     case .unreachable(let address, let error): "\(address): \(error)"
     case .refused(let refusal): refusal.description
     case .unusableRedirect(let address, let status):

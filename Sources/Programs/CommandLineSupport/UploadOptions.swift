@@ -44,6 +44,16 @@ public struct UploadOptions: ParsableArguments {
       valueName: "service/account"))
   public var secret: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Server that whipURL may name, for the destination whip.",
+      discussion: """
+        Such as https://live.example.com. Any member can write the setting, so the token of \
+        whip/bearer, --credential or --bearer-fd is sent only to a server that is named here.
+        """,
+      valueName: "url"))
+  public var server: String?
+
   @Option(help: ArgumentHelp("Stop after N frames.", valueName: "n"))
   public var frames: Int?
 

@@ -133,8 +133,10 @@ final class BroadcastUpload: BroadcastSampleHandler, IdleHandler {
       do {
         let text = try apply(setting, value, &pump)
         setup?.log.append(.notice, text, label: Self.label)
+        connection.refused(setting.rawValue, nil)
       } catch {
         setup?.log.append(.warning, "\(error); the previous value stays", label: Self.label)
+        connection.refused(setting.rawValue, "\(error)")
       }
     }
   }

@@ -115,17 +115,16 @@ extension SharedDefaults {
   /// The server of the destination `whip`, from the group's settings.
   func whipAddress() throws -> String {
     guard let value = value(forKey: FollowedSetting.address.rawValue) else {
-      throw MissingAddress(suite: name)
+      throw BroadcastServerError.missing(name)
     }
     return try value.webAddress()
   }
 }
 
-struct MissingAddress: Error, CustomStringConvertible {
-  let suite: SuiteName
-
+/// An extension follows the setting `whipURL`, and its host names no server that was agreed to.
+struct NoAgreedServer: Error, CustomStringConvertible {
   var description: String {
-    "the setting \(FollowedSetting.address.rawValue) names no WHIP server; set it with"
-      + " `framebus defaults write \(suite) whipURL https://HOST/PATH`"
+    "the host handed over no server for the destination whip; name framebus-upload itself as the"
+      + " extension's program, or give it an address, whip:https://HOST/PATH"
   }
 }

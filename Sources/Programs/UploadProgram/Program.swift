@@ -123,11 +123,29 @@ struct Send: ParsableCommand {
     }
   }
 
-  /// The destination, with the address from the group's settings if it has none.
-  private func address(_ settings: SharedDefaults?) throws -> String {
-    if !followsAddress { return upload.destination }
-    let settings = if let settings { settings } else { try SharedDefaults(in: global.openGroup()) }
-    return "whip:" + (try settings.whipAddress())
+  /// The destination. If it has no address, that is the one to which the user of a broadcast's host
+  /// has agreed, or else the group's setting.
+  private func address(ofBroadcast isBroadcast: Bool) throws -> String {
+    if !followsAddress {
+      if upload.server != nil { throw UsageError("--server: it has no effect with an address") }
+      return upload.destination
+    }
+    let address: String
+    if isBroadcast {
+      guard let agreed = BroadcastExtension.agreedServer else { throw NoAgreedServer() }
+      address = agreed
+    } else {
+      address = try SharedDefaults(in: global.openGroup()).whipAddress()
+    }
+    if let text = upload.server {
+      guard let server = WebAddress(server: text) else {
+        throw UsageError("\(BroadcastServerError.malformed(text))")
+      }
+      if let named = WebAddress(address), !named.hasSameOrigin(as: server) {
+        throw BroadcastServerError.other(named: named.origin, agreed: server.origin)
+      }
+    }
+    return "whip:" + address
   }
 
   /// - Parameters: both are nil unless the program is the extension of a broadcast.
@@ -143,7 +161,7 @@ struct Send: ParsableCommand {
       connection?.live()
     }
     var makers = [DestinationMaker.null]
-    let address = try address(settings)
+    let address = try address(ofBroadcast: broadcast != nil)
     #if Media
       let named = try? DestinationSpecification(address)
       setup.secret = try upload.secret.map {
@@ -165,8 +183,17 @@ struct Send: ParsableCommand {
             display.show(report)
             if case .connection(.connected) = report { connection?.live() }
             if case .reconnecting(let error, _) = report { connection?.connecting("\(error)") }
+            if case .notMoved(let error) = report {
+              connection?.refused(FollowedSetting.address.rawValue, "\(error)")
+              broadcast?.log.append(
+                .warning, "\(error); the previous address is used again", label: "upload")
+            }
           }
         whip.retriesFirst = setup.retriesFirst
+        if followsAddress, broadcast == nil, upload.server == nil, whip.bearer != nil {
+          let origin = named.flatMap { WebAddress($0.address) }?.origin ?? "its server"
+          throw UsageError("\(BroadcastServerError.unnamed(origin: origin))")
+        }
       }
       makers += DestinationMaker.media(whip: whip)
     #endif

@@ -73,6 +73,8 @@ final class ProgressDisplay: Sendable {
         terminal.warn("the endpoint may keep the session until it times out: \(error)")
       case .connection(.ended): break
       case .reconnecting(let error, let pause): showLoss(error, next: pause)
+      // Only in a broadcast, which logs it.
+      case .notMoved: break
       }
     }
   #endif

@@ -68,7 +68,7 @@ extension MediaKind {
         append(.notice, "the endpoint accepts no further candidates: \(error)")
       case .connection(.ended(.stopped)): append(.info, "connection ended")
       case .reconnecting(let error, _): append(.warning, "\(error)")
-      case .connection: break
+      case .connection, .notMoved: break
       }
     }
   }

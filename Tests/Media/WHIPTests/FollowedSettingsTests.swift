@@ -96,7 +96,8 @@
       try withWatchdog {
         let server = try WebServer("whip_server.py", ["0"])
         try write("whipURL", server.address("whip"))
-        let host = try broadcast("--source", "test", "--app-source", "tone:440")
+        let host = try broadcast(
+          "--source", "test", "--app-source", "tone:440", "--server", server.address(""))
         try server.waitForPitch(440)
         func waitForSecond(_ what: String, _ isWanted: (_ loudest: Int) -> Bool) throws {
           let before = server.lines("sound ").count
@@ -118,29 +119,97 @@
     }
 
     /// As the seed's app: the host writes the address, and a broadcast needs nothing else.
-    @Test func broadcastWithoutExtensionFollowsAddressAndKeepsTokenFromOtherServers() throws {
+    @Test func broadcastWithoutExtensionFollowsAddressOnServerThatWasAgreedTo() throws {
       try withWatchdog {
         try root.seal("s3cret-token", "whip", "bearer")
-        let first = try WebServer("whip_server.py", ["0", "token=s3cret-token"])
-        let second = try WebServer("whip_server.py", ["0"])
-        try write("whipURL", first.address("whip"))
-        let host = try broadcast("--source", "test")
-        try first.waitForFrames(20)
-        #expect(first.lines("bearer") == ["bearer yes"])
+        let server = try WebServer("whip_server.py", ["0", "token=s3cret-token"])
+        try write("whipURL", server.address("whip"))
+        let host = try broadcast("--source", "test", "--server", server.address(""))
+        try server.waitForFrames(20)
         let capture = try pid(of: "capture")
-        try write("whipURL", "ftp://nowhere")
-        try waitForLog("is not the address of a WHIP endpoint", host)
-        try first.waitForFrames(40)
-        try write("whipURL", second.address("whip"))
-        try second.waitForFrames(20)
-        try first.program.waitForOutput("DELETE 200")
-        // Any member can write the setting, so the token stays with the server it is for.
-        #expect(second.lines("bearer") == ["bearer no"])
+        try write("whipURL", "ftp://nowhere/k3y-of-a-stream")
+        try waitForRefusal("“ftp://nowhere/…” is not the address of a WHIP endpoint", host)
+        // The server does not know it, so the broadcast returns to the former address.
+        try write("whipURL", server.address("wrong"))
+        try waitForRefusal("status 404", host)
+        try waitForLog("the previous address is used again", host)
+        try server.waitForFrames(server.frameNumbers.count + 20)
+        #expect(server.lines("POST") == ["POST 201", "POST 201"])
+        try write("whipURL", server.address("whip?other"))
+        try waitUntil("the next valid address is followed: \(host.transcript)") {
+          server.lines("POST").count == 3
+        }
+        try server.waitForFrames(server.frameNumbers.count + 20)
+        #expect(try refusal() == nil)
+        #expect(Set(server.lines("bearer")) == ["bearer yes"])
         #expect(try pid(of: "capture") == capture)
-        #expect(first.lines("POST") == ["POST 201"])
         try stop(host)
-        try second.program.waitForOutput("DELETE 200")
       }
+    }
+
+    /// Any member can write the setting, also while the extension is restarted.
+    @Test func settingCannotSendTokenOrPicturesToAnotherServer() throws {
+      try withWatchdog {
+        try root.seal("s3cret-token", "whip", "bearer")
+        let agreed = try WebServer("whip_server.py", ["0", "token=s3cret-token"])
+        let other = try WebServer("whip_server.py", ["0"])
+        try write("whipURL", agreed.address("whip"))
+        let host = try broadcast("--source", "test", "--server", agreed.address(""))
+        try agreed.waitForFrames(20)
+        try write("whipURL", other.address("whip"))
+        try waitForRefusal("is on another server than http://127.0.0.1:\(agreed.port)", host)
+        try agreed.waitForFrames(40)
+        #expect(agreed.lines("POST") == ["POST 201"])
+        let uploader = try pid(of: "extension")
+        #expect(kill(Int32(uploader), SIGKILL) == 0)
+        try waitUntil("the extension sends again: \(host.transcript)") {
+          agreed.lines("POST 201").count == 2
+        }
+        try waitForRefusal("is on another server", host)
+        try stop(host)
+        #expect(other.lines("POST").isEmpty && Set(agreed.lines("bearer")) == ["bearer yes"])
+      }
+    }
+
+    /// No question shows the server to a script, so the script names it.
+    @Test func scriptSendsOnlyToServerThatItNames() throws {
+      try withWatchdog {
+        try root.seal("s3cret-token", "whip", "bearer")
+        let server = try WebServer("whip_server.py", ["0", "token=s3cret-token"])
+        try write("whipURL", server.address("whip"))
+        let origin = "http://127.0.0.1:\(server.port)"
+        let start = ["broadcast", "start", "--yes", "--source", "test"]
+        for (arguments, status, text) in [
+          (start, 2, "nobody has agreed to send to \(origin), which the setting whipURL names"),
+          (start + ["--server", "https://live.example.com"], 1, "not https://live.example.com"),
+          (start + ["--server", "live.example.com"], 2, "is not the address of a server"),
+          (Array(start.filter { $0 != "--yes" }), 2, "with --yes --server \(origin)"),
+          (["upload", "whip"], 2, "nobody has agreed to send to \(origin)"),
+          (["upload", "whip", "--server", "https://h"], 1, "names \(origin), not https://h"),
+        ] as [([String], Int32, String)] {
+          let result = try run("framebus", ["--root", root.path] + arguments)
+          #expect(result.status == .exited(status) && result.errors.contains(text), "\(result)")
+        }
+        let fixed = ["extension", "register", "--builtin", "null", "--id", "up"]
+        try output(of: "framebus", ["--root", root.path] + fixed)
+        let useless = try run(
+          "framebus", ["--root", root.path] + start + ["up", "--server", origin])
+        #expect(useless.status == .exited(2) && useless.errors.contains("omit it"))
+        #expect(server.lines("POST").isEmpty)
+      }
+    }
+
+    private func refusal() throws -> String? {
+      let text = try framebus("broadcast", "status", "--json").output
+      let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+      return (object?["refusedSettings"] as? [String: String])?["whipURL"]
+    }
+
+    private func waitForRefusal(_ text: String, _ host: RunningProgram) throws {
+      try waitUntil("the status has “\(text)”: \(host.transcript)") {
+        try refusal()?.contains(text) == true
+      }
+      try waitForLog(text, host)
     }
 
     private func pid(of role: String) throws -> Int {
