@@ -18,7 +18,7 @@ struct FoundPresence {
         return peer.uid == file.ownerID
           && group.roles(uid: peer.uid, gid: peer.gid).contains(role)
       }
-      guard let found = PeerProcess(of: socket), !found.hasEnded else { return nil }
+      guard let found = try? PeerProcess(of: socket), !found.hasEnded else { return nil }
       process = found
     } catch {
       guard case .busy(let file) = error,

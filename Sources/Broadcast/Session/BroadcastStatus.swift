@@ -17,7 +17,7 @@ public struct BroadcastStatus: Hashable, Sendable {
   /// Whether the host has asked the extension to finish.
   public let isFinishing: Bool
   /// Whether a subscriber sees a screen or window through any stream of the group, of this
-  /// broadcast or not; see `ScreenCapturedState`.
+  /// broadcast or not, or this cannot be read; see `ScreenCapturedState`.
   public let isCaptured: Bool
   public let extensionID: String
   public let source: String
@@ -78,6 +78,6 @@ public struct BroadcastStatus: Hashable, Sendable {
     refusedSettings = isDead ? [:] : record?.refusedSettings ?? [:]
     requested = !isDead && record?.phase.isActive == true ? record?.requested : nil
     isFinishing = requested == .finish
-    isCaptured = (try? ScreenCapturedState(in: group).isCaptured) ?? false
+    isCaptured = (try? ScreenCapturedState(in: group).isCaptured) ?? true
   }
 }

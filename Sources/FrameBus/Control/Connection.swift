@@ -42,7 +42,7 @@ final class Connection: @unchecked Sendable {  // because only the loop's thread
     _ socket: consuming MessageSocket, peer: PeerCredentials, loop: EventLoop,
     helloDeadline: Deadline
   ) {
-    process = socket.peerProcess()
+    process = try? socket.peerProcess()
     self.socket = socket
     self.peer = peer
     self.loop = loop

@@ -26,7 +26,7 @@ final class PublisherLine: Sendable {
     self.doorbell = doorbell
     self.loop = loop
     self.socket = socket
-    process = socket.messages.peerProcess()
+    process = try? socket.messages.peerProcess()
   }
 
   /// Takes the seat: only now does the publisher count this subscriber, and may begin to publish

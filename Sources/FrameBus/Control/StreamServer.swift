@@ -46,7 +46,7 @@ final class StreamServer: @unchecked Sendable {  // because its mutable state is
     do throws(Endpoint.ListenError) {
       listener = try endpoint.listen {
         crashPoint(.lockTaken)
-        CapturedMark.removeLeftover(of: core.stream, in: group)
+        CapturedMark.removeLeftovers(of: core.stream, in: group)
       }
     } catch { throw PublisherError(error, core.stream, at: endpoint) }
     crashPoint(.socketBound)

@@ -185,10 +185,9 @@ extension Directory {
     try open(name, flags: LINUX_O_PATH | O_NOFOLLOW | O_CLOEXEC)
   }
 
-  /// Creates an empty file of this user, or keeps the one that exists.
+  /// Creates an empty file of this user; `EEXIST` if there is an entry of that name.
   package borrowing func makeEmptyFile(_ name: String) throws(SystemError) {
-    _ = try open(
-      name, flags: O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode: 0o600)
+    _ = try open(name, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode: 0o600)
   }
 
   /// Creates a file of `byteCount` zeros with allocated storage (`posix_fallocate(3)`), so that no

@@ -69,10 +69,15 @@ package struct MessageSocket: ~Copyable, Sendable {
 
   /// A descriptor that becomes readable when the peer's process ends (`SO_PEERPIDFD`, Linux 6.5;
   /// before that `pidfd_open(2)`, which can refer to another process if the PID was reused).
-  package borrowing func peerProcess() -> SharedDescriptor? {
+  /// - Returns: nil if the process has ended and nothing is left of it.
+  package borrowing func peerProcess() throws(SystemError) -> SharedDescriptor? {
     var pidfd = linux_peer_pidfd(descriptor.number)
-    if pidfd < 0, let peer = try? peer() { pidfd = linux_pidfd_open(peer.pid) }
-    return pidfd < 0 ? nil : SharedDescriptor(owning: pidfd)
+    // EINVAL: before Linux 6.16, the process has been waited for.
+    if pidfd < 0, errno == EINVAL { return nil }
+    if pidfd < 0 { pidfd = linux_pidfd_open(try peer().pid) }
+    if pidfd >= 0 { return SharedDescriptor(owning: pidfd) }
+    if errno == ESRCH { return nil }
+    throw .last("pidfd_open")
   }
 
   package borrowing func send(_ message: RawSpan, descriptors: [Int32] = []) -> SendResult {

@@ -10,9 +10,11 @@ package final class PeerProcess: Sendable {
   /// Whether signals go to the whole process group that the process leads.
   private let leadsGroup: Bool
 
-  /// Returns nil if the process has ended.
-  package init?(of socket: borrowing MessageSocket) {
-    guard let credentials = try? socket.peer(), let pidfd = socket.peerProcess() else { return nil }
+  /// Returns nil if the process has ended and nothing is left of it. Throws if it cannot be
+  /// watched, such as for lack of descriptors.
+  package init?(of socket: borrowing MessageSocket) throws(SystemError) {
+    let credentials = try socket.peer()
+    guard let pidfd = try socket.peerProcess() else { return nil }
     self.credentials = credentials
     self.pidfd = pidfd
     leadsGroup = false

@@ -8,7 +8,7 @@ struct Program {
   static func main() {
     runWorker {
       let socket = try MessageSocket.connect(to: CommandLine.arguments[1])
-      guard let peer = PeerProcess(of: socket) else { return say("nobody") }
+      guard let peer = try PeerProcess(of: socket) else { return say("nobody") }
       say("connected")
       while readLine() != nil { say("\(peer.send(signal: 0))") }
     }
