@@ -73,18 +73,38 @@ extension WindowRule {
   public static func setting(
     of group: AppGroup
   ) throws(ProtectionSettingError) -> [WindowRule] {
-    let suite: SharedDefaults
-    do throws(DefaultsError) {
-      suite = try SharedDefaults(in: group)
-      try suite.refresh()
-    } catch { throw .settings(error) }
-    if suite.value(forKey: settingKey) == nil { return [] }
-    guard let texts = suite.stringArray(forKey: settingKey) else {
+    var setting = try ProtectionSetting(of: group)
+    return try setting.rules()
+  }
+}
+
+/// The setting `protectedWindows` of a group's suite, as it is at each moment.
+package struct ProtectionSetting: Sendable {
+  private let suite: SharedDefaults
+  private var read: (value: DefaultsValue, rules: [WindowRule])?
+
+  package init(of group: AppGroup) throws(ProtectionSettingError) {
+    do { suite = try SharedDefaults(in: group) } catch { throw .settings(error) }
+  }
+
+  /// The present rules, with one system call while nothing changes.
+  /// - Throws: if the setting cannot be read, or is malformed.
+  package mutating func rules() throws(ProtectionSettingError) -> [WindowRule] {
+    do { try suite.refresh() } catch { throw .settings(error) }
+    guard let value = suite.value(forKey: WindowRule.settingKey) else { return [] }
+    if let read, read.value == value { return read.rules }
+    guard case .array(let items) = value else {
       throw .malformed("it is not a list of texts", suite.name)
     }
-    do throws(CaptureOptionError) { return try list(texts) } catch {
-      throw .malformed("\(error)", suite.name)
+    let texts = items.compactMap { if case .string(let text) = $0 { text } else { nil } }
+    guard texts.count == items.count else {
+      throw .malformed("it is not a list of texts", suite.name)
     }
+    do throws(CaptureOptionError) {
+      let rules = try WindowRule.list(texts)
+      read = (value, rules)
+      return rules
+    } catch { throw .malformed("\(error)", suite.name) }
   }
 }
 

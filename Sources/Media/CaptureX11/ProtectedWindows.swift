@@ -18,9 +18,12 @@
     private let connection: XConnection
     /// Which all places are counted from.
     private let target: CaptureTarget
-    private let rule: ProtectionRule
+    private var rule: ProtectionRule
     private let atoms: Atoms
-    private let isNeeded: Bool
+    /// Events are asked for.
+    private var isNeeded: Bool
+    /// Windows are hidden, not only watched.
+    private(set) var isOn: Bool
     private var tree: WindowTree
     /// The windows that the rule means.
     private var named: Set<XWindow> = []
@@ -77,6 +80,7 @@
       connection = target.screen.connection
       self.rule = rule ?? ProtectionRule()
       isNeeded = rule != nil
+      isOn = isNeeded
       needsSearch = isNeeded
       tree = WindowTree(root: XWindow(target.screen.root), idMask: connection.setup.idMask)
       let names = [
@@ -89,6 +93,15 @@
         mark: numbers[0], animatedWindows: Set(numbers[3...4]),
         animatedDesktops: Set(numbers[5...]), virtualRoots: numbers[1], compositor: numbers[2],
         relations: try WindowRelations.Atoms(connection))
+    }
+
+    /// Follows another rule, from the next ``refresh()`` on.
+    /// - Parameter rule: nil if every window may be seen.
+    mutating func follow(_ rule: ProtectionRule?) {
+      self.rule = rule ?? ProtectionRule()
+      isOn = rule != nil
+      if isOn { isNeeded = true }
+      needsSearch = isNeeded
     }
 
     /// Whether ``areas`` is true, as far as the server has told.
@@ -314,7 +327,7 @@
 
     /// Whether a window is one of those that must not be seen.
     func hides(_ window: XWindow) throws(ScreenError) -> Bool {
-      guard isNeeded else { return false }
+      guard isOn else { return false }
       if members.contains(window) { return true }
       let mark = try window.property(atoms.mark, connection)
       let names =
@@ -324,6 +337,7 @@
     }
 
     private func hides(_ window: XWindow, mark: [UInt8]?, names: [UInt8]?) -> Bool {
+      if !isOn { return false }
       if rule.windows.contains(window.id) { return true }
       if let mark, mark.contains(where: { $0 != 0 }) { return true }
       // In each encoding that its writer may have meant.

@@ -11,6 +11,9 @@
 
     public init() {}
 
+    /// The rule of several texts that were checked.
+    public init(_ rules: [WindowRule]) { for rule in rules { add(rule.text) } }
+
     /// Parses a window's ID (`0x2a00007` or `44040199`), the name of a program, or `marked` for
     /// only the windows that have the property.
     public mutating func add(_ text: String) {

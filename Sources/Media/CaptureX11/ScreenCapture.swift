@@ -15,6 +15,7 @@
     private let damage: ScreenDamage
     private var cursor: ScreenCursor
     private var focus: ScreenFocus
+    private var rules: FollowedProtection
     private var protection: ProtectedWindows
     private var privateSegment: PrivateSegment?
     private var area: PixelRect
@@ -44,7 +45,11 @@
       session: CaptureSession
     ) throws(ScreenError) {
       let focus = try ScreenFocus(on: target)
-      let protection = try ProtectedWindows(on: target, options.protection)
+      let rules: FollowedProtection
+      do throws(ProtectionSettingError) {
+        rules = try FollowedProtection(options, in: session)
+      } catch { throw .protection(error) }
+      let protection = try ProtectedWindows(on: target, rules.rule)
       screen = target.screen
       self.target = target
       self.area = area
@@ -55,6 +60,7 @@
       cursor = ScreenCursor(over: target)
       self.focus = focus
       pacer = FramePacer(rate: options.rate, startNs: monotonicNowNs())
+      self.rules = rules
       self.protection = protection
     }
 
@@ -67,6 +73,7 @@
         try protection.refreshBeside()
         if presence == .gone { return }
         if transition.isActive { try followTransition() }
+        followSetting()
         tellWhetherPaused(&publisher)
         if focus.isStale {
           try refreshProtection()
@@ -88,6 +95,21 @@
       return isDamaged || owesFrame || isCursorMoved || !protection.isCurrent
         || protection.isOutdated
     }
+
+    /// Protects the windows that the group's setting names now.
+    private mutating func followSetting() {
+      let former = rules.failure
+      if rules.refresh() {
+        protection.follow(rules.rule)
+        focus.markStale()
+      }
+      if let failure = rules.failure, failure != former {
+        session.noticed?("no frame is published until this is mended: \(failure)")
+      }
+    }
+
+    /// Whether nobody can tell at the moment where a protected window may be seen.
+    private var isUndecided: Bool { protection.isUndecided || rules.failure != nil }
 
     private mutating func refreshProtection(upTo limit: Int = .max) throws(ScreenError) {
       guard try protection.refresh(upTo: limit) else { return }
@@ -168,8 +190,8 @@
     /// Tells subscribers why they receive no frames, or that they do again.
     private mutating func tellWhetherPaused(_ publisher: inout Publisher) {
       let isChanging = transition.isActive || protection.isUndecided
-      let reason: PauseReason? =
-        presence == .hidden ? .unavailable : isChanging ? .transition : nil
+      let isUnavailable = presence == .hidden || rules.failure != nil
+      let reason: PauseReason? = isUnavailable ? .unavailable : isChanging ? .transition : nil
       guard reason != pauseReason else { return }
       pauseReason = reason
       if let reason { return publisher.pause(reason) }
@@ -236,7 +258,7 @@
       if !visibleProtected.isEmpty { loan.metadata.flags.insert(.protected) }
       _ = loan.publish(byteCount: area.width * area.height * 4)
       owesFrame = false
-      session.countFrame(isCopy: screen.backend != .shm)
+      session.countFrame(isCopy: backend != .shm)
     }
 
     private mutating func takeChangesMeanwhile() throws(ScreenError) -> DamageRegion {
@@ -270,7 +292,7 @@
     private mutating func grab(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
       for _ in 0..<Self.grabAttempts {
         if try attemptGrab(into: &loan) { return true }
-        if needsCheck || protection.isUndecided { return false }
+        if needsCheck || isUndecided { return false }
       }
       // Somebody moves them without rest. For a moment nobody can.
       let connection = screen.connection
@@ -293,7 +315,7 @@
       // What changed before this attempt is in its picture.
       changes.formUnion(try takeChangesMeanwhile())
       try refreshProtection(upTo: limit)
-      if protection.isUndecided || !protection.isCurrent { return false }
+      if isUndecided || !protection.isCurrent { return false }
       return try grabOnce(into: &loan)
     }
 
@@ -301,7 +323,14 @@
     /// What the server told before the answer was read with it.
     private mutating func isGrabTrue() throws(ScreenError) -> Bool {
       try readEvents(readsSocket: false)
-      return protection.isCurrent && !needsCheck
+      followSetting()
+      return protection.isCurrent && !needsCheck && !isUndecided
+    }
+
+    /// Subscribers map the pool, so pixels that they must not see may never be in it.
+    private var backend: ScreenBackend {
+      let hides = protection.isOn || !protection.areas.isEmpty
+      return screen.backend == .shm && hides ? .isolated : screen.backend
     }
 
     /// What lies in the captured area of windows that must not be seen.
@@ -317,11 +346,12 @@
     }
 
     private mutating func grabOnce(into loan: inout FrameLoan) throws(ScreenError) -> Bool {
-      switch screen.backend {
+      switch backend {
       case .shm:
         guard let segment = pools.segment(of: loan.poolGeneration) else {
           preconditionFailure("pool \(loan.poolGeneration) was never attached")
         }
+        privateSegment = nil
         try grab(into: segment, offset: UInt32(loan.offsetInPool))
         return try isGrabTrue()
       case .isolated:

@@ -24,6 +24,8 @@
     case tooManyWindows(display: String)
     case system(SystemError)
     case publishing(PublishingError)
+    /// The group's setting does not say which windows must not be seen.
+    case protection(ProtectionSettingError)
 
     public var description: String {
       switch self {
@@ -80,6 +82,7 @@
           + "protected ones: close the program that creates them, then capture again"
       case .system(let error): "\(error)"
       case .publishing(let error): "\(error)"
+      case .protection(let error): "\(error)"
       }
     }
   }

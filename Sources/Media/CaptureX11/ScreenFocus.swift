@@ -46,6 +46,9 @@
       followed = nil
     }
 
+    /// Another window may be protected now.
+    mutating func markStale() { isStale = true }
+
     mutating func note(_ event: XEvent) {
       if event.isOverflow { isStale = true }
       if let atom = event.atom, deciding.contains(atom) { isStale = true }

@@ -18,6 +18,9 @@
     /// The windows that no frame shows; nil to show all. With a rule, the pixels pass through
     /// memory that no subscriber can read, whatever the backend.
     public var protection: ProtectionRule?
+    /// Whether the group's setting `protectedWindows` names further windows, as it is at each
+    /// moment of the capture.
+    public var followsSetting = true
     /// The picture's orientation in the metadata.
     public var orientation = Orientation.up
     /// What to do about the screen saver.

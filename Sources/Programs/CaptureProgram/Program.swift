@@ -72,10 +72,10 @@ struct CaptureSource: ParsableCommand {
       options.allowsWayland = settings.allowsWayland ?? false
       options.orientation = settings.orientation ?? .up
       options.whileSaver = settings.whileSaver ?? .pause
-      if case .on(let rules) = try role.protection() {
-        var rule = ProtectionRule()
-        for window in rules { rule.add(window.text) }
-        options.protection = rule
+      switch try role.protection() {
+      case .on(let rules)?: options.protection = ProtectionRule(rules)
+      case .off?: options.followsSetting = false
+      case nil: break
       }
       let backend = settings.backend.flatMap { ScreenBackend(rawValue: $0.rawValue) }
       options.backend = settings.isIsolated == true ? .isolated : backend ?? .automatic

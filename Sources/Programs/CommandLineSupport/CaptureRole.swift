@@ -64,16 +64,16 @@ public struct CaptureRole {
     try ProductLog.interruptible(signals, call)
   }
 
-  /// The windows that no frame shows: those of the options, and those of the group's setting.
-  public func protection() throws -> WindowProtection {
-    var protection = try options.settings().protection
+  /// The windows that the options name. The group's setting, which the capture follows, must be
+  /// well-formed.
+  public func protection() throws -> WindowProtection? {
+    let protection = try options.settings().protection
     if protection == .off {
       terminal.warn("--no-protect: windows that ask not to be seen are shown")
-      return .off
+    } else {
+      _ = try WindowRule.setting(of: session.group)
     }
-    let rules = try WindowRule.setting(of: session.group)
-    if !rules.isEmpty { protection.add(rules) }
-    return protection ?? .off
+    return protection
   }
 
   /// Reports the format of a source's sound, before its first sound.
