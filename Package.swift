@@ -471,7 +471,7 @@ let package = Package(
       "CaptureX11Tests", in: .media,
       [
         "TestSupport", "Capture", "AppGroup", "FrameBus", "FrontApplication", "Platform",
-        "BusCLI", "CaptureProgram", "ScreenRecorder",
+        "BusCLI", "CaptureProgram", "NotifyCenter", "ScreenRecorder",
       ]),
     tests(
       "CaptureGStreamerTests", in: .media,

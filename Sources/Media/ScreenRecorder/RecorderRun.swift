@@ -16,7 +16,13 @@ final class RecorderRun: Sendable {
   /// Frames can come, or the run has ended.
   private let ready: StopSignal
   private let ended: StopSignal
-  private let failure = Mutex<ScreenRecorderError?>(nil)
+  private let outcome = Mutex(Outcome())
+
+  private struct Outcome {
+    var failure: ScreenRecorderError?
+    /// Frames can come: what ends the capture is no longer an error of its start.
+    var hasBegun = false
+  }
 
   typealias Handler = @Sendable (borrowing FrameLease) -> Void
   typealias EndHandler = @Sendable (ScreenRecorderError?) -> Void
@@ -35,7 +41,7 @@ final class RecorderRun: Sendable {
 
   func waitUntilEnded() throws(ScreenRecorderError) {
     wait(for: ended)
-    if let failure = failure.withLock({ $0 }) { throw failure }
+    if let failure = outcome.withLock({ $0.failure }) { throw failure }
   }
 
   private func wait(for signal: StopSignal) {
@@ -46,7 +52,7 @@ final class RecorderRun: Sendable {
 
   /// The first error is the cause of those after it.
   private func fail(_ error: ScreenRecorderError) {
-    failure.withLock { if $0 == nil { $0 = error } }
+    outcome.withLock { if $0.failure == nil { $0.failure = error } }
     stop.raise()
   }
 
@@ -56,67 +62,77 @@ final class RecorderRun: Sendable {
       _ options: ScreenRecorder.Options, _ handler: @escaping Handler, _ onEnd: @escaping EndHandler
     ) throws(ScreenRecorderError) {
       do {
-        let screen = try screenOptions(options)
-        try startThread(named: "screen capture") { [self] in publish(screen) }
+        try startThread(named: "screen capture") { [self] in publish(options) }
       } catch {
         ended.raise()
         throw .capture(error)
       }
+      // Keeps the notification while this process may be the only one of the group.
+      let captured = CapturedAnnouncer.start(in: group)
       do {
-        try startThread(named: "screen frames") { [self] in receive(handler, onEnd) }
+        try startThread(named: "screen frames") { [self] in receive(handler, onEnd, captured) }
       } catch {
         stop.raise()
         wait(for: publisherEnded)
+        captured?.end()
         ended.raise()
         throw .capture(error)
       }
       wait(for: ready)
-      if hasEnded { try waitUntilEnded() }
+      if let failure = outcome.withLock({ $0.hasBegun ? nil : $0.failure }) { throw failure }
     }
 
     private func screenOptions(_ options: ScreenRecorder.Options) throws -> ScreenOptions {
       var screen = ScreenOptions()
       screen.display = options.display
-      screen.window = try options.window.map { try X11Display(options.display).window($0).id }
+      screen.window = try options.window.map {
+        try X11Display(options.display, stop: stop).window($0, stop: stop).id
+      }
       screen.rate = options.rate
       screen.region = options.region
       screen.drawsCursor = options.drawsCursor
-      var rule = ProtectionRule()
-      let named = try WindowRule.list(Array(options.protected))
-      for window in try named + WindowRule.setting(of: group) { rule.add(window.text) }
-      screen.protection = rule
+      screen.protection = ProtectionRule(try WindowRule.list(Array(options.protected)))
       return screen
     }
 
-    private func publish(_ options: ScreenOptions) {
-      var source = ScreenSource(options)
+    private func publish(_ options: ScreenRecorder.Options) {
       let session = CaptureSession(
         group: group, stream: stream, stop: stop,
         streamChanged: { [published] change in
           if case .up = change { published.raise() }
         })
-      do { try source.run(in: session) } catch { fail(.capture(error)) }
+      do {
+        var source = ScreenSource(try screenOptions(options))
+        try source.run(in: session)
+      } catch {
+        // A stop ends every wait, also that for a click on a window.
+        if !stop.isRaised { fail(.capture(error)) }
+      }
       publisherEnded.raise()
       published.raise()
     }
 
-    private func receive(_ handler: Handler, _ onEnd: EndHandler) {
+    private func receive(
+      _ handler: Handler, _ onEnd: EndHandler, _ captured: CapturedAnnouncer?
+    ) {
       wait(for: published)
-      var hasBegun = false
-      if failure.withLock({ $0 == nil }) {
+      if outcome.withLock({ $0.failure == nil }) {
         do {
           var subscriber = try Subscriber(
             stream, in: group, waitingForPublisherUntil: .after(.seconds(10)), stop: publisherEnded)
-          hasBegun = true
+          outcome.withLock { $0.hasBegun = true }
           ready.raise()
           try deliver(&subscriber, handler)
         } catch { if !publisherEnded.isRaised { fail(.capture(error)) } }
       }
       // Not stopped here: an error that ends the publisher would count as that stop.
       wait(for: publisherEnded)
+      captured?.end()
+      // The start throws an error that came before the first frame could.
+      let end = outcome.withLock { $0 }
       ended.raise()
       ready.raise()
-      if hasBegun { onEnd(failure.withLock { $0 }) }
+      if end.hasBegun || end.failure == nil { onEnd(end.failure) }
     }
 
     /// Until the publisher has ended the stream, or was not able to.

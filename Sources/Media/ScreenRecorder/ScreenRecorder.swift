@@ -36,7 +36,8 @@ public final class ScreenRecorder: Sendable {
     public var drawsCursor = true
     /// Programs, named as by `xprop WM_CLASS`, and windows (`0x…`) that are black in every frame.
     /// So are, always, those with the X property `_FRAMEBUS_PROTECTED`, and those of the group's
-    /// setting `protectedWindows`. A malformed name or setting is an error of the start.
+    /// setting `protectedWindows`, as it is at each moment. A malformed name or setting is an error
+    /// of the start; while the setting is malformed later, no frame comes.
     public var protected: Set<String> = []
 
     public init() {}
@@ -51,13 +52,16 @@ public final class ScreenRecorder: Sendable {
   /// Whether a capture runs.
   public var isRecording: Bool { current.withLock { $0?.hasEnded == false } }
 
-  /// Starts a capture, and returns when frames can come. Blocks while the X server answers, and
-  /// with the window `.pick` until the user has clicked.
+  /// Starts a capture, and returns when frames can come, or when it has ended again: it was stopped
+  /// by another thread, or its window was closed. Blocks while the X server answers, and with the
+  /// window `.pick` until the user has clicked. Keeps the notification `framebus.captured` while
+  /// the capture runs.
   /// - Parameters:
   ///   - handler: called for each frame, one at a time, on a thread of the capture. The frame is
   ///     valid during the call. A slow handler misses frames: `FrameLease.droppedBefore`.
-  ///   - onEnd: called once on the same thread, after the last frame; with the error, if one ended
-  ///     the capture. Nil if it was stopped, or the window was closed. Not called if this throws.
+  ///   - onEnd: called once on the same thread, after the last frame, even if none came; with the
+  ///     error, if one ended the capture. Nil if it was stopped, or the window was closed. Not
+  ///     called if this throws.
   /// - Throws: ``ScreenRecorderError/alreadyRecording``, or why the capture cannot start.
   public func startCapture(
     _ options: Options = Options(),

@@ -1,6 +1,7 @@
 import Capture
 import Foundation
 import FrameBus
+import NotifyCenter
 import Platform
 import ScreenRecorder
 import Synchronization
@@ -38,6 +39,11 @@ import Testing
     return options
   }
 
+  /// The state of `framebus.captured`, which no other process keeps.
+  private func captured(in world: ScreenWorld) throws -> UInt64 {
+    try NotifyCenter(world.group, role: .host).state(of: NotificationName("framebus.captured"))
+  }
+
   @Test func framesReachTheHandlerUntilTheCaptureIsStopped() throws {
     try withWatchdog {
       let world = try ScreenWorld()
@@ -47,6 +53,7 @@ import Testing
       let frames = Frames()
       try recorder.startCapture(options(world), onEnd: { _ in frames.end() }) { frames.add($0) }
       #expect(recorder.isRecording)
+      try waitUntil("that is announced") { try captured(in: world) == 1 }
       try frames.wait { $0.width == 320 && $0.magentaCount == 60 * 40 }
       try window.perform("resize 90 70")
       try frames.wait { $0.magentaCount == 90 * 70 }
@@ -56,7 +63,8 @@ import Testing
       recorder.stopCapture()
       try recorder.waitUntilEnded()
       #expect(!recorder.isRecording)
-      #expect(frames.endCount == 1)
+      #expect(try captured(in: world) == 0)
+      try waitUntil("the end is reported") { frames.endCount == 1 }
       let count = frames.count
       try world.paint("#123456")
       // Another capture of the same recorder has frames of its own.
@@ -83,31 +91,31 @@ import Testing
     }
   }
 
-  @Test func markedAndNamedWindowsAreBlackWithoutAnOption() throws {
+  @Test(arguments: [false, true])
+  func markedAndNamedWindowsAreBlackWithoutAnOption(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let marked = try ShownWindow("marked", "60x40+20+30", on: world.screen)
       try marked.perform("mark")
       let named = try ShownWindow("named", "60x40+120+30", on: world.screen)
       let open = try ShownWindow("open", "50x40+220+30", on: world.screen)
       let set = try ShownWindow("set", "40x40+120+130", on: world.screen)
-      try output(
-        of: pathOfProgram("framebus"),
-        [
-          "defaults", "write", "\(world.group.id)", "protectedWindows", "--type", "json",
-          #"["set"]"#, "--root", world.root.path, "--group", "\(world.group.id)",
-        ])
+      try world.protectBySetting(#"["set"]"#)
       let recorder = ScreenRecorder(in: world.group, stream: world.stream)
       var options = options(world)
       options.protected = ["named"]
       let frames = Frames()
       try recorder.startCapture(options) { frames.add($0) }
       try frames.wait { $0.magentaCount == 50 * 40 }
+      // The setting is followed.
+      try world.protectBySetting(#"["open"]"#)
+      try frames.wait { $0.magentaCount == 40 * 40 }
       recorder.stopCapture()
       try recorder.waitUntilEnded()
       options.protected = ["0x2a0000g"]
       #expect(throws: ScreenRecorderError.self) { try recorder.startCapture(options) { _ in } }
-      withExtendedLifetime((named, open, set)) {}
+      withExtendedLifetime((desktop, named, open, set)) {}
     }
   }
 
@@ -124,6 +132,39 @@ import Testing
       try frames.wait { $0.width == 60 && $0.magentaCount == 60 * 40 }
       try window.close()
       try recorder.waitUntilEnded()
+    }
+  }
+
+  /// Nobody clicks. The start returns, and the end is reported, although there was no frame.
+  @Test func startThatWaitsForAClickCanBeStopped() throws {
+    try withWatchdog {
+      let world = try ScreenWorld()
+      let recorder = ScreenRecorder(in: world.group, stream: world.stream)
+      let frames = Frames()
+      let failure = Mutex<String?>(nil)
+      let hasReturned = try StopSignal()
+      var options = options(world)
+      options.window = .pick
+      try startThread(named: "pick") { [options] in
+        do {
+          try recorder.startCapture(
+            options,
+            onEnd: { error in
+              failure.withLock { $0 = error.map { "\($0)" } }
+              frames.end()
+            }
+          ) { frames.add($0) }
+        } catch { failure.withLock { $0 = "\(error)" } }
+        hasReturned.raise()
+      }
+      try waitUntil("the user can click") { try world.isPointerTaken() }
+      recorder.stopCapture()
+      try waitUntil("the start has returned") { hasReturned.isRaised }
+      try recorder.waitUntilEnded()
+      try waitUntil("the end is reported") { frames.endCount == 1 }
+      #expect(failure.withLock { $0 } == nil)
+      #expect(!recorder.isRecording && frames.count == 0)
+      #expect(try !world.isPointerTaken())
     }
   }
 
@@ -155,5 +196,21 @@ import Testing
       #expect(throws: ScreenRecorderError.self) { try recorder.waitUntilEnded() }
       #expect(!recorder.isRecording)
     }
+  }
+}
+
+extension ScreenWorld {
+  /// Whether a client has the pointer for itself.
+  fileprivate func isPointerTaken() throws -> Bool {
+    let script = """
+      from Xlib import X, display
+      d = display.Display("\(screen.display)")
+      taken = d.screen().root.grab_pointer(
+        0, 0, X.GrabModeAsync, X.GrabModeAsync, 0, 0, X.CurrentTime) == X.AlreadyGrabbed
+      d.ungrab_pointer(X.CurrentTime)
+      d.sync()
+      print(taken, end="")
+      """
+    return try output(of: "/usr/bin/python3", ["-c", script]) == "True"
   }
 }

@@ -9,8 +9,10 @@
   public struct X11Display: Sendable {
     let connection: XConnection
 
-    /// - Parameter name: nil for the display that `DISPLAY` names.
-    public init(_ name: String? = nil) throws(ScreenError) {
+    /// - Parameters:
+    ///   - name: nil for the display that `DISPLAY` names.
+    ///   - stop: ends the wait for a server that does not answer.
+    public init(_ name: String? = nil, stop: StopSignal? = nil) throws(ScreenError) {
       let display = name ?? environmentValue("DISPLAY") ?? ""
       // On a thread of its own, as libxcb waits for a server's first answer without end.
       let connecting = Connecting<XConnection>()
@@ -20,7 +22,8 @@
           connecting.finish(
             Result { () throws(ScreenError) in try XConnection(display: name, until: .never) })
         }
-        result = connecting.wait(until: .after(Self.answerLimit), stop: try StopSignal())
+        let stop = if let stop { stop } else { try StopSignal() }
+        result = connecting.wait(until: .after(Self.answerLimit), stop: stop)
       } catch { throw .system(error) }
       guard let result else { throw .silent(display: display) }
       connection = try result.get()
@@ -48,9 +51,21 @@
 
     /// The window that a user means. A text is looked for among the titles and programs, whatever
     /// its case, and if none is equal to it, within the titles.
-    /// - Parameter onPick: called when the user can click, if the user is to click on a window.
+    /// - Parameters:
+    ///   - stop: ends the wait for the server, or for a click, and the connection with it.
+    ///   - onPick: called when the user can click, if the user is to click on a window.
     public func window(
-      _ selector: WindowSelector, onPick: () -> Void = {}
+      _ selector: WindowSelector, stop: StopSignal? = nil, onPick: () -> Void = {}
+    ) throws(WindowChoiceError) -> ListedWindow {
+      guard let stop else { return try choose(selector, onPick) }
+      let result = stop.observed(by: { connection.cut() }) {
+        Result { () throws(WindowChoiceError) in try choose(selector, onPick) }
+      }
+      return try result.get()
+    }
+
+    private func choose(
+      _ selector: WindowSelector, _ onPick: () -> Void
     ) throws(WindowChoiceError) -> ListedWindow {
       switch selector {
       case .id(let id): return try window(XWindow(id))
