@@ -47,17 +47,22 @@
       try output(of: "framebus", location + arguments)
     }
 
-    /// Shows the windows.
+    /// Shows the windows. A window manager places them elsewhere, and adds a title.
     private func windows() throws -> [ShownWindow] {
-      let hidden = try Self.corners.map { name, corner in
-        try ShownWindow(name, "40x40+\(corner.0)+\(corner.1)", on: screen)
+      func show(_ name: String, at corner: (Int, Int), color: String) throws -> ShownWindow {
+        let place = "40x40+\(corner.0)+\(corner.1)"
+        let window = try ShownWindow(name, place, color: color, on: screen)
+        try window.perform("move \(corner.0) \(corner.1)")
+        return window
       }
+      let hidden = try Self.corners.map { try show($0, at: $1, color: "ff00ff") }
       for window in hidden where window.name == "marked" { try window.perform("mark") }
-      return hidden + [try ShownWindow("seen", "40x40+250+10", color: "00ff00", on: screen)]
+      return hidden + [try show("seen", at: Self.visible, color: "00ff00")]
     }
 
     /// Broadcasts the screen into a file until that has some pictures.
-    /// - Returns: the red, green and blue of the middle of each window, in every picture.
+    /// - Returns: the red, green and blue within each window, in every picture. With a title of up
+    ///   to 30 pixels a window is as low as that.
     private func colours(_ options: String...) throws -> [[String: [UInt8]]] {
       let host = try RunningProgram(
         "framebus",
@@ -77,7 +82,7 @@
       let all = Self.corners.merging(["seen": Self.visible]) { $1 }
       return stride(from: 0, to: bytes.count, by: 320 * 80 * 3).map { picture in
         all.mapValues { corner in
-          let pixel = picture + ((corner.1 + 20) * 320 + corner.0 + 20) * 3
+          let pixel = picture + ((corner.1 + 35) * 320 + corner.0 + 20) * 3
           return Array(bytes[pixel..<pixel + 3])
         }
       }
@@ -88,8 +93,10 @@
       return zip(one, other).allSatisfy { abs(Int($0) - Int($1)) < 40 }
     }
 
-    @Test func markedNamedAndListedWindowsAreBlackInTheFile() throws {
+    @Test(arguments: [false, true])
+    func markedNamedAndListedWindowsAreBlackInTheFile(isManaged: Bool) throws {
       try withWatchdog {
+        let desktop = isManaged ? try Desktop(on: screen) : nil
         let shown = try windows()
         let pictures = try colours("--protect", "option")
         #expect(pictures.count >= 3)
@@ -99,7 +106,7 @@
             #expect(isNear(picture[name], [0, 0, 0]), "\(name): \(picture)")
           }
         }
-        withExtendedLifetime(shown) {}
+        withExtendedLifetime((desktop, shown)) {}
       }
     }
 

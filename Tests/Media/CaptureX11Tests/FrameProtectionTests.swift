@@ -85,9 +85,11 @@ import Testing
     }
   }
 
-  @Test func menusAndDialogsOfOtherWindowsAreVisible() throws {
+  @Test(arguments: [false, true])
+  func menusAndDialogsOfOtherWindowsAreVisible(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let secret = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
       let other = try ShownWindow("two", "60x40+20+130", color: "445566", on: world.screen)
       let capture = try world.capture("--no-cursor", "--protect", "marked")
@@ -99,15 +101,17 @@ import Testing
         #expect(frame.magentaCount == 0)
         return [0x00FFFF, 0x00FF00, 0xFFFF00].allSatisfy { frame.count(of: $0) == 50 * 40 }
       }
-      _ = secret
+      _ = (desktop, secret)
       try capture.end(with: SIGTERM)
     }
   }
 
   /// A dialog has no mark of its own.
-  @Test func dialogOfAProtectedWindowIsBlackWhenCapturedAlone() throws {
+  @Test(arguments: [false, true])
+  func dialogOfAProtectedWindowIsBlackWhenCapturedAlone(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let window = try ShownWindow("one", "60x40+20+30", isMarked: true, on: world.screen)
       try window.perform("dialog 00ffff 100 100")
       let dialog = try ShownWindow("two", "60x40+20+130", color: "445566", on: world.screen)
@@ -116,6 +120,7 @@ import Testing
         ["--no-cursor", "--protect", "marked"], window: dialog)
       var subscriber = try world.subscriber(start: .oldest)
       #expect(try subscriber.take()?.count(of: 0) == 60 * 40)
+      _ = desktop
       try capture.end(with: SIGTERM)
     }
   }

@@ -39,10 +39,11 @@ import Testing
   }
 
   /// Each frame is looked at by a subscriber that knows nothing but the clock.
-  @Test(arguments: [["--backend", "socket"], ["--isolate"]])
-  func noFrameShowsAWindowOnceItIsMarked(backend: [String]) throws {
+  @Test(arguments: [(["--backend", "socket"], true), (["--isolate"], false)])
+  func noFrameShowsAWindowOnceItIsMarked(backend: [String], isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let capture = try world.capture(
         ["--no-cursor", "--protect", "marked", "--fps", "120"] + backend, window: nil)
       var subscriber = try world.subscriber(start: .oldest)
@@ -65,13 +66,16 @@ import Testing
       for round in rounds where round.count == 2 {
         #expect(!shown.contains { round[0] < $0 && $0 < round[1] })
       }
+      _ = desktop
       #expect(try capture.end(with: SIGTERM).status == .exited(0))
     }
   }
 
-  @Test func aMarkedWindowIsFoundHoweverDeepItLies() throws {
+  @Test(arguments: [false, true])
+  func aMarkedWindowIsFoundHoweverDeepItLies(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let capture = try world.capture("--no-cursor", "--protect", "marked")
       var subscriber = try world.subscriber(start: .oldest)
       let client = try Client(["deep", "200"], on: world.screen)
@@ -81,6 +85,7 @@ import Testing
         return $0.pixel(30, 30) == 0 && $0.pixel(80, 70) == 0x445566
       }
       try client.resume()
+      _ = desktop
       #expect(try capture.end(with: SIGTERM).status == .exited(0))
     }
   }
@@ -104,10 +109,11 @@ import Testing
   }
 
   /// The picture is right only if nothing moved meanwhile.
-  @Test(arguments: [["--backend", "socket"], ["--isolate"]])
-  func aMarkedWindowThatNeverRestsHoldsUpNothing(backend: [String]) throws {
+  @Test(arguments: [(["--backend", "socket"], false), (["--isolate"], true)])
+  func aMarkedWindowThatNeverRestsHoldsUpNothing(backend: [String], isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       try world.paint("#112233")
       let capture = try world.capture(
         ["--no-cursor", "--protect", "marked", "--fps", "60"] + backend, window: nil)
@@ -121,6 +127,7 @@ import Testing
           return $0.pixel(319, 239) == color && $0.pixel(130, 120) == 0
         }
       }
+      _ = desktop
       unrest.program.process.end(with: SIGKILL)
       #expect(try capture.end(with: SIGTERM).status == .exited(0))
     }

@@ -140,10 +140,11 @@ import Testing
     }
   }
 
-  @Test(arguments: ["one", "marked"])
-  func protectedWindowIsBlackWhenCapturedAlone(rule: String) throws {
+  @Test(arguments: ["one", "marked"], [false, true])
+  func protectedWindowIsBlackWhenCapturedAlone(rule: String, isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
       if rule == "marked" { try window.perform("mark") }
       let capture = try world.capture(["--no-cursor", "--protect", rule], window: window)
@@ -154,19 +155,23 @@ import Testing
         #expect(frame.magentaCount == 0)
         return frame.width == 90
       }
+      _ = desktop
       try capture.end(with: SIGTERM)
     }
   }
 
-  @Test func protectedWindowInFrontHidesNothingOfAnother() throws {
+  @Test(arguments: [false, true])
+  func protectedWindowInFrontHidesNothingOfAnother(isManaged: Bool) throws {
     try withWatchdog {
       let world = try ScreenWorld()
+      let desktop = isManaged ? try Desktop(on: world.screen) : nil
       let window = try ShownWindow("one", "60x40+20+30", on: world.screen)
       let secret = try ShownWindow("secret", "200x200+0+0", color: "445566", on: world.screen)
       let capture = try world.capture(
         ["--no-cursor", "--protect", "secret", "--protect", secret.id], window: window)
       var subscriber = try world.subscriber()
       #expect(try subscriber.take()?.magentaCount == 60 * 40)
+      _ = desktop
       try capture.end(with: SIGTERM)
     }
   }
