@@ -106,6 +106,11 @@ public struct AppGroup: Sendable {
     return ownerID == uid && roles.allSatisfy { $0.gids.isEmpty && $0.uids.isSubset(of: [uid]) }
   }
 
+  /// The users that the manifest lists for a role by themselves, not as members of a user group.
+  package func users(of role: Role) -> Set<UInt32> {
+    membership.manifest()?.roles[role]?.uids ?? []
+  }
+
   /// The access list of a file for the owner and the holders of a role; nil if the group has no
   /// such role.
   package func accessList(

@@ -41,15 +41,19 @@ package struct Confinement: Hashable, Sendable {
 extension Confinement {
   /// For a process that captures a screen: no network, no credentials, and only programs and
   /// libraries of the host's files.
-  /// - Parameter display: such as `:0`; grants its socket and cookie. Nil for none.
-  package static func capture(in group: AppGroup, display: String? = nil) -> Confinement {
-    var result = member(of: group)
+  /// - Parameters:
+  ///   - display: such as `:0`; grants its socket and cookie. Nil for none.
+  ///   - user: the user that it runs as; nil for this process's.
+  package static func capture(
+    in group: AppGroup, display: String? = nil, as user: UserAccount? = nil
+  ) -> Confinement {
+    var result = member(of: group, as: user)
     if let display {
       let number = display.drop { $0 == ":" }.prefix { $0.isNumber }
       result.grants.append(PathGrant(.write, "/tmp/.X11-unix/X\(number)"))
       if let cookies = environmentValue("XAUTHORITY") {
         result.grantNamed(.read, cookies)
-      } else if let home = environmentValue("HOME") {
+      } else if let home = roleVariable("HOME", of: user) {
         result.grantNamed(.read, home + "/.Xauthority")
       }
       result.variables += ["DISPLAY", "XAUTHORITY"]
@@ -59,15 +63,17 @@ extension Confinement {
 
   /// For a process that captures sound only: grants the sound server's socket and cookie, where
   /// libpulse looks for them.
-  package static func soundCapture(in group: AppGroup) -> Confinement {
-    var result = member(of: group)
+  package static func soundCapture(
+    in group: AppGroup, as user: UserAccount? = nil
+  ) -> Confinement {
+    var result = member(of: group, as: user)
     let server = environmentValue("PULSE_SERVER") ?? ""
-    if let runtime = environmentValue("XDG_RUNTIME_DIR") {
+    if let runtime = roleVariable("XDG_RUNTIME_DIR", of: user) {
       result.grantNamed(.write, runtime + "/pulse")
     }
     // A path without “unix:” means the same.
     result.grantNamed(.write, String(server.trimmingPrefix("unix:")))
-    let home = environmentValue("HOME").map { $0 + "/.config/pulse/cookie" }
+    let home = roleVariable("HOME", of: user).map { $0 + "/.config/pulse/cookie" }
     if let cookie = environmentValue("PULSE_COOKIE") ?? home {
       result.grantNamed(.read, cookie)
     }
@@ -77,8 +83,10 @@ extension Confinement {
 
   /// For a process that sends captured frames: the network, but no display, no session bus, and no
   /// files of the host. The caller adds what it needs of the credential store.
-  package static func `extension`(in group: AppGroup, memoryBytes: UInt64? = nil) -> Confinement {
-    var result = member(of: group)
+  package static func `extension`(
+    in group: AppGroup, memoryBytes: UInt64? = nil, as user: UserAccount? = nil
+  ) -> Confinement {
+    var result = member(of: group, as: user)
     result.sockets = .internet
     result.memoryBytes = memoryBytes
     result.grants += SystemPaths.network.map { PathGrant(.read, $0) }
@@ -104,11 +112,11 @@ extension Confinement {
 
   /// Common to all roles: programs and libraries, and the group's shared directories except for
   /// credentials.
-  private static func member(of group: AppGroup) -> Confinement {
+  private static func member(of group: AppGroup, as user: UserAccount?) -> Confinement {
     var result = systemAlone(.local)
     result.mayMapUsers = group.hasOneUser
     result.grants += group.memberGrants
-    if let path = SystemPaths.pluginRegistry { result.grantNamed(.read, path) }
+    if let path = SystemPaths.pluginRegistry(of: user) { result.grantNamed(.read, path) }
     return result
   }
 }

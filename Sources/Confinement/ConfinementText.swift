@@ -7,15 +7,22 @@ struct ConfinementText {
   // The limits of framebus-confine.
   static let maximumGrants = 512
   static let maximumVariables = 128
+  static let maximumGroups = 256
   let text: String
 
   /// - Parameter descriptorCount: how many descriptors beside the standard streams stay open.
   init(
-    _ confinement: Confinement?, memoryGroup: String? = nil, descriptorCount: Int,
-    diesWithHost: Bool
+    _ confinement: Confinement?, as user: UserAccount? = nil, memoryGroup: String? = nil,
+    descriptorCount: Int, diesWithHost: Bool
   ) throws(LaunchError) {
     var lines = ["framebus-confine 1", "descriptors \(descriptorCount)"]
     if diesWithHost { lines.append("parent \(currentProcessID())") }
+    if let user {
+      // The primary group first.
+      let others = user.groupIDs.subtracting([user.groupID]).sorted()
+      let numbers = [user.id, user.groupID] + others.prefix(Self.maximumGroups - 1)
+      lines.append("user " + numbers.map(String.init).joined(separator: " "))
+    }
     if let confinement {
       lines.append("sockets \(confinement.sockets.rawValue)")
       if confinement.mayMapUsers { lines.append("users mapped") }

@@ -26,9 +26,11 @@ package struct Launcher: Sendable {
   /// Starts a program. Returns when it runs or has failed to start.
   /// - Parameters:
   ///   - program: `executable` must be a path; `hasOwnGroup` is ignored; at most 11 inherited.
-  ///   - confinement: nil to start it with this process's rights.
+  ///   - confinement: nil to start it with its user's rights.
+  ///   - user: the user to run it as; nil for this process's.
   package func start(
-    _ program: LaunchOptions, confinement: Confinement?, bond: Bond = .diesWithHost
+    _ program: LaunchOptions, confinement: Confinement?, as user: UserAccount? = nil,
+    bond: Bond = .diesWithHost
   ) throws(LaunchError) -> RunningRole {
     guard isExecutableFile(program.executable) else { throw .noProgram(program.executable) }
     var confinement = confinement
@@ -37,7 +39,7 @@ package struct Launcher: Sendable {
     let group = confinement?.memoryBytes.flatMap { MemoryGroup(budgetBytes: $0) }
     if let group { confinement?.grants.append(.init(.read, group.path)) }
     let text = try ConfinementText(
-      confinement, memoryGroup: group?.path, descriptorCount: program.inherited.count,
+      confinement, as: user, memoryGroup: group?.path, descriptorCount: program.inherited.count,
       diesWithHost: bond == .diesWithHost)
     let process: ChildProcess
     let report: Report
@@ -56,11 +58,17 @@ package struct Launcher: Sendable {
     }
     let status = process.end(with: Signal.kill)
     throw .refused(
-      program: program.executable, reason: report.refusal ?? "framebus-confine \(status)")
+      program: program.executable,
+      reason: (report.refusal ?? "framebus-confine \(status)") + (user.map(Self.needs) ?? ""))
   }
 
   /// Removes what killed hosts left behind, unless processes still use it.
   package static func removeLeftovers() { MemoryGroup.removeLeftovers() }
+
+  /// What a role's user needs besides the host's rights.
+  private static func needs(_ user: UserAccount) -> String {
+    ", as \(userText(user.id)), who must be able to enter its directories and to execute it"
+  }
 
   /// Options to start framebus-confine, which receives the request and the write end of the
   /// report's pipe as its last descriptors.

@@ -21,8 +21,14 @@ package enum PluginRegistry {
   private static let timeout = Duration.seconds(60)
 
   /// Updates the registry. Blocks the thread until done.
-  package static func update() -> Outcome {
-    guard let path = SystemPaths.pluginRegistry else { return .missing(path: "~/.cache") }
+  /// - Parameters:
+  ///   - user: the user whose registry it is; nil for this process's.
+  ///   - launcher: starts the uploader as that user.
+  /// - Returns: nil if `stop` was raised first.
+  package static func update(
+    of user: UserAccount?, by launcher: Launcher, stop: StopSignal
+  ) -> Outcome? {
+    guard let path = SystemPaths.pluginRegistry(of: user) else { return .missing(path: "~/.cache") }
     let name = "framebus-upload"
     guard let program = siblingProgram(named: name) ?? programInPath(named: name) else {
       return .noUploader
@@ -30,8 +36,16 @@ package enum PluginRegistry {
     var options = LaunchOptions(program, ["plugins"])
     options.output = .null
     options.errors = .null
-    guard let process = try? ChildProcess(options) else { return .missing(path: path) }
-    if process.wait(until: .after(timeout)) == nil { process.end(with: Signal.kill) }
+    options.environment = user?.environment ?? [:]
+    guard let role = try? launcher.start(options, confinement: nil, as: user) else {
+      return .missing(path: path)
+    }
+    if role.wait(until: .after(timeout), stop: stop) == nil {
+      // With its scanner, which is in its process group.
+      role.process.sendToGroup(signal: Signal.kill)
+      _ = role.wait()
+      if stop.isRaised { return nil }
+    }
     return exists(path) ? .current : .missing(path: path)
   }
 

@@ -25,10 +25,10 @@ enum SystemPaths {
   ]
 
   /// GStreamer's plugin registry, without which it scans all plugins at each start.
-  static var pluginRegistry: String? {
+  static func pluginRegistry(of user: UserAccount?) -> String? {
     if let path = environmentValue("GST_REGISTRY") { return path }
-    let cache =
-      environmentValue("XDG_CACHE_HOME") ?? environmentValue("HOME").map { $0 + "/.cache" }
+    let home = roleVariable("HOME", of: user)
+    let cache = roleVariable("XDG_CACHE_HOME", of: user) ?? home.map { $0 + "/.cache" }
     return cache.map { $0 + "/gstreamer-1.0" }
   }
 

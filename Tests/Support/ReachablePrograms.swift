@@ -5,17 +5,17 @@ import Synchronization
 /// Copies of this package's programs and of the Swift libraries they load, in a directory that
 /// every user can read: a checkout or a toolchain is often in a home directory that other users
 /// cannot enter.
-final class ReachablePrograms: Sendable {
-  static let shared = Result { try ReachablePrograms() }
+package final class ReachablePrograms: Sendable {
+  package static let shared = Result { try ReachablePrograms() }
 
   private let folder: TemporaryRoot
   private let copied: [String: String]
-  let libraryPath: String?
+  package let libraryPath: String?
 
   private static let names = [
     "framebus", "framebus-capture", "framebus-capture-gstreamer", "framebus-upload",
-    "framebus-confine", "BreakOut", "BusWorker", "HostileMember", "MailboxWorker", "NotifyWorker",
-    "PeerSignaller", "RoleHost",
+    "framebus-confine", "BreakOut", "BroadcastWorker", "BusWorker", "HostileMember",
+    "MailboxWorker", "NotifyWorker", "PeerSignaller", "RoleHost",
   ]
 
   private init() throws {
@@ -36,7 +36,17 @@ final class ReachablePrograms: Sendable {
     libraryPath = libraries.isEmpty ? nil : folder.path
   }
 
-  func path(of program: String) throws -> String {
+  /// Starts a copy as this process's user, such as root, who starts others as other users.
+  package func start(
+    _ program: String, _ arguments: [String], environment: [String: String?] = [:]
+  ) throws -> RunningProgram {
+    var environment = environment
+    if let libraryPath { environment["LD_LIBRARY_PATH"] = libraryPath }
+    return try RunningProgram(
+      path(of: program), arguments, environment: environment, directory: "/")
+  }
+
+  package func path(of program: String) throws -> String {
     if let path = copied[program] ?? programInPath(named: program) { return path }
     if program.hasPrefix("/") { return program }
     throw HarnessError("program \(program) not found, or not readable for every user")

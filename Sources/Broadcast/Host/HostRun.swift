@@ -21,6 +21,8 @@ final class HostRun: @unchecked Sendable {
   let onEvent: @Sendable (BroadcastEvent) -> Void
   private let wake: Wake
   private let ended: StopSignal
+  /// Raised once somebody requests the end, for work of this thread that takes long.
+  private let finishRequested: StopSignal
   /// Raised for a request to finish that cannot be recorded.
   private let unrecordedFinish: StopSignal
   /// How the session ended, or why the ending is not in the record; nil if neither is known.
@@ -73,6 +75,7 @@ final class HostRun: @unchecked Sendable {
       wake = try Wake()
       ended = try StopSignal()
       unrecordedFinish = try StopSignal()
+      finishRequested = try StopSignal()
     } catch { throw .system(error) }
     // An application publishes the pictures.
     if starter?.request.publishedStream != nil { capture.stopRestarting() }
@@ -93,6 +96,7 @@ final class HostRun: @unchecked Sendable {
   /// Ends the session as a recorded request to finish would. Safe on any thread.
   func finishUnrecorded() {
     unrecordedFinish.raise()
+    finishRequested.raise()
     wake.raise()
   }
 
@@ -105,8 +109,11 @@ final class HostRun: @unchecked Sendable {
     }
     var isRecorded = false
     do throws(BroadcastError) {
-      let wake = wake
-      let observation = try board.observe { wake.raise() }
+      let observation = try board.observe { [wake, finishRequested, board, session] in
+        let record = try? board.read()
+        if record?.session == session, record?.requested == .finish { finishRequested.raise() }
+        wake.raise()
+      }
       defer { observation.cancel() }
       let ending = try supervise()
       isRecorded = ending != nil
@@ -263,7 +270,7 @@ final class HostRun: @unchecked Sendable {
   }
 
   private func startDueRoles() throws(BroadcastError) {
-    guard let starter else { return }
+    guard let starter, try starter.updatePluginRegistry(stop: finishRequested) else { return }
     if extensionRole.isDue {
       // Before the start, because the process reads it.
       try board.change(session) { $0.beginAttempt() }

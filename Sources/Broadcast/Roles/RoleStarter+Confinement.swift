@@ -7,13 +7,13 @@ import SharedLog
 /// The rights of each role: what its kind needs, and the grants of the manifest.
 extension RoleStarter {
   /// - Returns: nil if grants cannot express the needs.
-  func confinement(of needs: CaptureNeeds) -> Confinement? {
+  func confinement(of needs: CaptureNeeds, as user: UserAccount?) -> Confinement? {
     switch needs {
-    case .nothing: return .capture(in: group)
-    case .display(let name): return .capture(in: group, display: name)
-    case .soundServer: return .soundCapture(in: group)
+    case .nothing: return .capture(in: group, as: user)
+    case .display(let name): return .capture(in: group, display: name, as: user)
+    case .soundServer: return .soundCapture(in: group, as: user)
     case .file(let path):
-      var confinement = Confinement.capture(in: group)
+      var confinement = Confinement.capture(in: group, as: user)
       confinement.grants.append(.init(.read, path))
       return confinement
     case .unknown: return nil
@@ -22,14 +22,14 @@ extension RoleStarter {
 
   /// Grants the program's file but not its directory, which may be a user's home. Creates missing
   /// outputs: a directory if the path ends with a slash, an empty file otherwise.
-  func confinement(of manifest: ExtensionManifest) -> Confinement {
+  func confinement(of manifest: ExtensionManifest, as user: UserAccount?) -> Confinement {
     var confinement = Confinement.extension(
-      in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init))
+      in: group, memoryBytes: manifest.memoryLimitBytes.map(UInt64.init), as: user)
     confinement.grants += CredentialStore.grants(for: .extension, in: group)
     confinement.grants += manifest.reads.map { .init(.read, $0) }
     for path in manifest.writes {
       do throws(SystemError) {
-        if let placeholder = try OutputPlaceholder(at: path) {
+        if let placeholder = try OutputPlaceholder(at: path, for: user) {
           placeholders.withLock { $0.append(placeholder) }
         }
       } catch {
@@ -48,25 +48,6 @@ extension RoleStarter {
       return placeholders
     }
     for placeholder in unwritten { placeholder.removeIfUnwritten() }
-  }
-
-  /// Whether roles can use GStreamer's plugin registry as it is. The first call in a session
-  /// updates it, before the first role that uses it.
-  func isPluginRegistryCurrent() -> Bool {
-    let outcome = pluginRegistry.withLock { known in
-      if let known { return known }
-      let outcome = PluginRegistry.update()
-      known = outcome
-      if case .missing(let path) = outcome {
-        log.append(
-          .notice,
-          "each start of a role scans all GStreamer plugins, because \(path) cannot be created:"
-            + " set GST_REGISTRY to a file that this user can write",
-          label: Self.label)
-      }
-      return outcome
-    }
-    return outcome == .current
   }
 
   /// Logs each measure.

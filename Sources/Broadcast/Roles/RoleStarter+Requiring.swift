@@ -9,28 +9,28 @@ extension RoleStarter {
   func requireConfinement() throws(BroadcastError) {
     guard let launcher else { throw .weakConfinement([.host: unconfinedReason]) }
     var weak: [Role: String] = [:]
-    var captures = [CaptureNeeds(source: request.source)]
-    captures += sources.streams.keys.filter { $0 != .video }.compactMap { type in
-      request.soundSource(of: type).map(CaptureNeeds.init(source:))
+    let capturer = try user(of: .capture)
+    for needs in captureSources.map(CaptureNeeds.init(source:)) {
+      let confinement = confinement(of: needs, as: capturer.account)
+      if let why = try weakness(of: confinement, capturer, launcher) { weak[.capture] = why }
     }
-    for needs in captures {
-      if let why = try weakness(of: confinement(of: needs), launcher) { weak[.capture] = why }
-    }
-    if let why = try weakness(of: confinement(of: manifest), launcher) { weak[.extension] = why }
+    let sender = try user(of: .extension)
+    let confinement = confinement(of: manifest, as: sender.account)
+    if let why = try weakness(of: confinement, sender, launcher) { weak[.extension] = why }
     removeUnwritten()
     if !weak.isEmpty { throw .weakConfinement(weak) }
   }
 
   /// - Returns: what is weaker, as text for people; nil if every measure is on.
   private func weakness(
-    of confinement: Confinement?, _ launcher: Launcher
+    of confinement: Confinement?, _ user: RoleUser, _ launcher: Launcher
   ) throws(BroadcastError) -> String? {
     guard let confinement else { return unconfinedReason }
     let idle = LaunchOptions(programInPath(named: "true") ?? "/bin/true")
     do throws(LaunchError) {
-      let role = try launcher.start(idle, confinement: confinement)
+      let role = try launcher.start(idle, confinement: confinement, as: user.account)
       _ = role.wait()
-      return Self.weakness(of: role.measures)
+      return Self.weakness(of: [user.measure].compactMap(\.self) + role.measures)
     } catch { throw .launch("\(error)") }
   }
 

@@ -17,19 +17,16 @@ final class RoleStarter: Sendable {
   private let session: SessionID
   let request: BroadcastRequest
   let manifest: ExtensionManifest
-  /// Nil if no role is confined.
+  /// Nil if no role is confined, or started as another user.
   let launcher: Launcher?
   /// Why a role that runs unconfined does so.
   let unconfinedReason: String
-  /// The result for the first role that needs the plugin registry, which updates it.
-  let pluginRegistry = Mutex<PluginRegistry.Outcome?>(nil)
+  /// The state of GStreamer's plugin registry of each user; nil for the host's.
+  let pluginRegistries = Mutex<[UserAccount?: PluginRegistry.Outcome]>([:])
   /// Outputs created so that an extension can be granted each by itself, without its neighbours.
   let placeholders = Mutex<[OutputPlaceholder]>([])
 
   static let label = "broadcast.host"
-  private static let programsWithPlugins = [
-    ExtensionManifest.builtinExecutable, SourceKind.mediaProgram,
-  ]
 
   init(
     _ group: AppGroup, _ session: SessionID, _ request: BroadcastRequest,
@@ -40,14 +37,15 @@ final class RoleStarter: Sendable {
     self.request = request
     self.manifest = manifest
     self.log = log
-    guard request.isConfined else {
+    if !request.isConfined, group.hasOneUser || !mayStartAsOtherUsers {
       launcher = nil
       unconfinedReason = "disabled by request"
       return
     }
     do throws(LaunchError) {
       launcher = try Launcher()
-      unconfinedReason = "the needs of its source are unknown"
+      unconfinedReason =
+        request.isConfined ? "the needs of its source are unknown" : "disabled by request"
     } catch {
       log.append(.warning, "roles are not confined: \(error)", label: Self.label)
       launcher = nil
@@ -56,6 +54,13 @@ final class RoleStarter: Sendable {
   }
 
   var sources: SampleSources { request.sources(for: manifest) }
+
+  /// The sources that are captured, each by a process.
+  var captureSources: [String] {
+    [request.source]
+      + sources.streams.keys.filter { $0 != .video }.sorted { $0.rawValue < $1.rawValue }
+      .compactMap(request.soundSource)
+  }
 
   // MARK: The roles
 
@@ -91,8 +96,8 @@ final class RoleStarter: Sendable {
     arguments += options + ["--", source]
     return try start(
       .capture, CaptureNeeds.program(of: source), arguments,
-      environment: isRetry ? [CaptureRetry.variable: "1"] : [:], isQuiet: isRetry,
-      confinement(of: CaptureNeeds(source: source)))
+      environment: isRetry ? [CaptureRetry.variable: "1"] : [:], isQuiet: isRetry
+    ) { confinement(of: CaptureNeeds(source: source), as: $0) }
   }
 
   func startExtension() throws(BroadcastError) -> RoleProcess {
@@ -104,64 +109,45 @@ final class RoleStarter: Sendable {
         ExtensionEnvironment.streams: sources.description,
         // At each start: the setting may name another server meanwhile.
         ExtensionEnvironment.server: request.destination?.server?.text,
-      ], confinement(of: manifest), handOver)
+      ], handOver: handOver
+    ) { confinement(of: manifest, as: $0) }
   }
 
   // MARK: Starting
 
   /// - Parameters:
   ///   - name: a path, or the name of a program of FrameBus or in PATH.
-  ///   - confinement: its rights; nil if grants cannot express what it needs. Evaluated only if
-  ///     the session's roles are confined.
   ///   - isQuiet: logs its standard error at level debug.
+  ///   - confinement: its rights as a user; nil if grants cannot express what it needs. Called only
+  ///     if the session's roles are confined.
   private func start(
     _ role: Role, _ name: String, _ arguments: [String], environment: [String: String?] = [:],
-    isQuiet: Bool = false, _ confinement: @autoclosure () -> Confinement?,
-    _ handOver: HandOver? = nil
+    isQuiet: Bool = false, handOver: HandOver? = nil,
+    _ confinement: (UserAccount?) -> Confinement?
   ) throws(BroadcastError) -> RoleProcess {
     guard let path = name.hasPrefix("/") ? name : productProgram(named: name) else {
       throw .missingProgram(name)
     }
+    let user = try user(of: role)
+    let account = user.account
+    let confinement = launcher != nil && request.isConfined ? confinement(account) : nil
     do {
       let errors = try OneWayPipe()
       var options = LaunchOptions(path, arguments)
       options.environment = self.environment(handOver).merging(environment) { $1 }
+      options.environment.merge(account?.environment ?? [:]) { $1 }
       if let handOver { options.inherited = [handOver.descriptorNumber] }
       options.output = .null
       options.errors = .descriptor(errors.writeEnd.number)
       // Ctrl-C reaches only the host, which then stops the roles in order.
       options.hasOwnGroup = true
-      let process: RunningRole
-      let report: String
-      if let launcher, var confinement = confinement() {
-        if Self.programsWithPlugins.contains(name), isPluginRegistryCurrent() {
-          // A role lacks the machine's devices, so it would find the registry stale at each start.
-          options.environment["GST_REGISTRY_UPDATE"] = .some("no")
-        }
-        confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
-        process = try launcher.start(
-          options, confinement: confinement,
-          bond: request.rolesEndWithHost ? .diesWithHost : .outlivesHost)
-        report = describe(process.measures, of: role)
-        // A restart may find less than the start of the session did.
-        if request.requiresConfinement, let why = Self.weakness(of: process.measures) {
-          process.stop(killAt: .now)
-          throw BroadcastError.weakConfinement([role: why])
-        }
-      } else {
-        if request.requiresConfinement {
-          throw BroadcastError.weakConfinement([role: unconfinedReason])
-        }
-        if launcher != nil {
-          log.append(
-            .notice, "the \(role) is not confined: \(unconfinedReason)", label: Self.label)
-        }
-        process = RunningRole(unconfined: try ChildProcess(options))
-        report = "off: \(unconfinedReason)"
+      if confinement != nil, hasCurrentPlugins(name, account) {
+        options.environment["GST_REGISTRY_UPDATE"] = .some("no")
       }
+      let process = try launch(role, options, confinement, user)
       let output = try RoleErrorOutput(
         of: role, reading: errors.takeReadEnd(), log, isQuiet: isQuiet)
-      return .child(process, confinement: report, output, handOver)
+      return .child(process.role, confinement: process.report, output, handOver)
     } catch let error as SystemError {
       throw .system(error)
     } catch let error as BroadcastError {
@@ -169,6 +155,43 @@ final class RoleStarter: Sendable {
     } catch {
       throw .launch("\(error)")
     }
+  }
+
+  /// A started process, and how it is confined, as text for people.
+  private struct Launched {
+    let role: RunningRole
+    let report: String
+  }
+
+  private func launch(
+    _ role: Role, _ options: LaunchOptions, _ confinement: Confinement?, _ user: RoleUser
+  ) throws -> Launched {
+    let bond: Launcher.Bond = request.rolesEndWithHost ? .diesWithHost : .outlivesHost
+    guard let launcher, var confinement else {
+      if request.requiresConfinement {
+        throw BroadcastError.weakConfinement([role: unconfinedReason])
+      }
+      if request.isConfined, launcher != nil {
+        log.append(
+          .notice, "the \(role) is not confined: \(unconfinedReason)", label: Self.label)
+      }
+      let process: RunningRole =
+        if let launcher, let account = user.account {
+          try launcher.start(options, confinement: nil, as: account, bond: bond)
+        } else { RunningRole(unconfined: try ChildProcess(options)) }
+      return Launched(role: process, report: "off: \(unconfinedReason)")
+    }
+    confinement.variables += options.environment.filter { $0.value != nil }.keys.sorted()
+    let process = try launcher.start(
+      options, confinement: confinement, as: user.account, bond: bond)
+    let measures = [user.measure].compactMap(\.self) + process.measures
+    let report = describe(measures, of: role)
+    // A restart may find less than the start of the session did.
+    if request.requiresConfinement, let why = Self.weakness(of: measures) {
+      process.stop(killAt: .now)
+      throw BroadcastError.weakConfinement([role: why])
+    }
+    return Launched(role: process, report: report)
   }
 
   /// What every role's process finds in its environment.

@@ -27,14 +27,19 @@
     /// The group's setting does not say which windows must not be seen.
     case protection(ProtectionSettingError)
 
+    private static var userName: String {
+      UserAccount.find(currentUserID())?.name ?? "#\(currentUserID())"
+    }
+
     public var description: String {
       switch self {
       case .noDisplayNamed:
         "there is no display to capture: DISPLAY is not set; "
           + "name one, as in `framebus capture screen:0`, or start one with `Xvfb :99`"
       case .unreachable(let display):
-        "cannot connect to the X display \(display): no server answers there, or it refuses this "
-          + "user; check `xdpyinfo -display \(display)` and XAUTHORITY"
+        "cannot connect to the X display \(display): no server answers there, or it refuses "
+          + "\(userText(currentUserID())); set XAUTHORITY to a file with its cookie that this user "
+          + "can read, or let the display's user run `xhost +SI:localuser:\(Self.userName)`"
       case .silent(let display):
         "the X server of \(display) does not answer: it is stopped, another program has grabbed "
           + "it, or it is not an X server; try `xdpyinfo -display \(display)`"

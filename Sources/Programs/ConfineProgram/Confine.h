@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 enum { MAXIMUM_REQUEST_BYTES = 65536, MAXIMUM_GRANTS = 512, MAXIMUM_VARIABLES = 128 };
+enum { MAXIMUM_GROUPS = 256 };
 
 enum access { ACCESS_LIST, ACCESS_READ, ACCESS_RUN, ACCESS_WRITE };
 enum sockets { SOCKETS_ANY, SOCKETS_LOCAL, SOCKETS_INTERNET, SOCKETS_INHERITED };
@@ -27,6 +28,10 @@ struct request {
   enum sockets sockets;
   /// Whether a user namespace may replace missing privileges.
   bool mayMapUsers;
+  /// The user to become, with the first group as the primary one; 0 for the host's.
+  uid_t user;
+  gid_t groups[MAXIMUM_GROUPS];
+  unsigned groupCount;
   uint64_t memoryBytes;
   /// The directory of a control group to enter, or NULL.
   const char *memoryGroup;
@@ -47,7 +52,10 @@ void report(const char *measure, bool isOn, const char *detail);
 /// Reports a measure: on if `error` is 0, else off with the message of that errno.
 void report_result(const char *measure, int error, const char *detail);
 
+/// Empties the bounding set: no program that this one executes gains a capability.
+void drop_bounding_set(void);
 /// Each returns 0 or an error number.
+int become_user(const struct request *request);
 int drop_capabilities(void);
 int forbid_core_dumps(void);
 /// Leaves some descriptors and queued signals to the user's other processes.

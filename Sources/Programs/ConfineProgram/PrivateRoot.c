@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /// Mount point of the host's file system during the setup of the private root.
@@ -53,18 +55,29 @@ static int enter_if_possible(int flags, enum users users, bool *isLimited) {
                                   : WEXITSTATUS(status);
 }
 
-/// Root gets an own user namespace that maps all users, for its own limits, or goes without if that
-/// fails. A user who may not create other namespaces gets, if requested, one that maps only that
-/// user.
-static int enter_best(int flags, bool mayMapUsers, bool *isLimited) {
-  if (geteuid() == 0 && enter_if_possible(flags, USERS_ALL, isLimited) == 0) return 0;
+/// Root, or a host that may change users, gets an own user namespace that maps all users, for its
+/// own limits, or goes without if that fails. Another user, who may not create other namespaces,
+/// gets, if requested, one that maps only that user.
+static int enter_best(int flags, const struct request *request, bool *isLimited) {
+  bool maySetUsers = geteuid() == 0 || request->user != 0;
+  if (maySetUsers && enter_if_possible(flags, USERS_ALL, isLimited) == 0) return 0;
   int error = enter_if_possible(flags, USERS_OF_HOST, isLimited);
-  if (error != EPERM || !mayMapUsers) return error;
+  if (error != EPERM || !request->mayMapUsers || request->user != 0) return error;
   return enter_if_possible(flags, USERS_SELF, isLimited);
 }
 
-/// Creates a directory with the owner and permissions of the host's, except write permission for
-/// others: so checks of a path's trustworthiness have the same result as before.
+/// Copies the access control list that lets members enter a group's directory (acl(5)).
+static void copy_access(const char *host, const char *path) {
+  static const char name[] = "system.posix_acl_access";
+  static char list[XATTR_SIZE_MAX];
+  ssize_t count = getxattr(host, name, list, sizeof list);
+  if (count > 0 && setxattr(path, name, list, (size_t)count, 0) != 0) {
+    // Then only the owner can enter, by the mode.
+  }
+}
+
+/// Creates a directory with the owner and permissions of the host's, except the mode's write
+/// permission for others: so checks of a path's trustworthiness have the same result as before.
 static void make_directory(const char *path) {
   char host[PATH_MAX];
   struct stat status;
@@ -74,6 +87,7 @@ static void make_directory(const char *path) {
     // In an own user namespace, the directory keeps this user as owner.
   }
   chmod(path, status.st_mode & 07755);
+  copy_access(host, path);
 }
 
 static void make_parents(const char *path) {
@@ -135,9 +149,9 @@ struct surroundings enter_private_root(const struct request *request) {
   bool isLocal = request->sockets == SOCKETS_LOCAL;
   bool mayMap = request->mayMapUsers;
   bool isLimited = false;
-  int networkError = isLocal ? enter_best(CLONE_NEWNS | CLONE_NEWNET, mayMap, &isLimited) : 0;
+  int networkError = isLocal ? enter_best(CLONE_NEWNS | CLONE_NEWNET, request, &isLimited) : 0;
   int error = networkError;
-  if (!isLocal || error != 0) error = enter_best(CLONE_NEWNS, mayMap, &isLimited);
+  if (!isLocal || error != 0) error = enter_best(CLONE_NEWNS, request, &isLimited);
   bool keepsFiles = error == 0;
   if (error == 0) {
     for (unsigned i = 0; i < request->grantCount; i++)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
@@ -14,11 +15,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int drop_capabilities(void) {
-  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+void drop_bounding_set(void) {
   // Only a process with CAP_SETPCAP can shrink the bounding set, and no other gains from it.
   for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
     prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+}
+
+int become_user(const struct request *request) {
+  gid_t group = request->groups[0];
+  uid_t user = request->user;
+  // The groups first, because the user may not change them. Real, effective and saved IDs, so that
+  // none can be restored.
+  if (setgroups(request->groupCount, request->groups) != 0) return errno;
+  if (setresgid(group, group, group) != 0) return errno;
+  return setresuid(user, user, user) == 0 ? 0 : errno;
+}
+
+int drop_capabilities(void) {
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct none[2] = {{0}};
   return syscall(SYS_capset, &header, none) == 0 ? 0 : errno;

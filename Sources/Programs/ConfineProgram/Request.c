@@ -43,6 +43,21 @@ static bool add_grant(struct request *request, enum access access, const char *p
   return true;
 }
 
+/// Parses a user and all its groups, the primary one first. No role becomes root.
+static bool parse_user(char *words, struct request *request) {
+  uint64_t number = 0;
+  char *word = strsep(&words, " ");
+  if (request->user != 0 || !parse_number(word, UINT32_MAX - 1, &number) || number == 0)
+    return false;
+  request->user = (uid_t)number;
+  while ((word = strsep(&words, " ")) != NULL) {
+    if (request->groupCount == MAXIMUM_GROUPS || !parse_number(word, UINT32_MAX - 1, &number))
+      return false;
+    request->groups[request->groupCount++] = (gid_t)number;
+  }
+  return request->groupCount > 0;
+}
+
 static bool parse_line(char *line, struct request *request) {
   char *value = strchr(line, ' ');
   if (value == NULL) return false;
@@ -64,6 +79,7 @@ static bool parse_line(char *line, struct request *request) {
     request->memoryGroup = value;
     return value[0] == '/';
   }
+  if (strcmp(line, "user") == 0) return parse_user(value, request);
   if (strcmp(line, "users") == 0) {
     request->mayMapUsers = true;
     return strcmp(value, "mapped") == 0;

@@ -63,9 +63,21 @@ static void report_watches(struct surroundings around, bool hasFilter) {
   else report("inotify", false, "it can use up the user's limit of instances");
 }
 
+/// Without this step a role would have its host's rights, so a failure ends the start.
+static bool change_user(const struct request *request) {
+  int error = become_user(request);
+  char detail[64];
+  snprintf(detail, sizeof detail, "uid %u, and not its host's", (unsigned)request->user);
+  report_result("user", error, detail);
+  if (error != 0) report("start", false, "it cannot become another user");
+  return error == 0;
+}
+
 /// The order matters: namespaces need rights that are dropped later, and the system call filter
-/// forbids calls that earlier measures make.
-static void confine(const struct request *request) {
+/// forbids calls that earlier measures make. The user changes when the root is complete, which
+/// takes privileges, and before Landlock, so that only what the user can reach is granted.
+/// - Returns: false if it cannot become the role's user.
+static bool confine(const struct request *request) {
   report_result("core-dumps", forbid_core_dumps(), "none are written");
   report_result("limits", limit_resources(), "fewer descriptors and signals than the user's limit");
   // While control groups are visible.
@@ -79,6 +91,8 @@ static void confine(const struct request *request) {
                      : "no control group can be created: not counted");
   }
   struct surroundings around = enter_private_root(request);
+  drop_bounding_set();
+  if (request->user != 0 && !change_user(request)) return false;
   report_result("capabilities", drop_capabilities(), "none");
   int error = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
   report_result("no-new-privileges", error, "programs that it starts get no more rights");
@@ -87,6 +101,13 @@ static void confine(const struct request *request) {
   report_metadata(around, hasFilter);
   report_watches(around, hasFilter);
   report_sockets(request, around, hasScope, hasFilter);
+  return true;
+}
+
+static bool change_rights(const struct request *request) {
+  if (request->sockets != SOCKETS_ANY) return confine(request);
+  if (request->user == 0) return true;
+  return change_user(request) && drop_capabilities() == 0;
 }
 
 int main(int count, char **arguments) {
@@ -104,7 +125,7 @@ int main(int count, char **arguments) {
   keep_descriptors(request.descriptorCount, &reportDescriptor);
   report_to(reportDescriptor);
   report("descriptors", true, "listed ones only");
-  if (request.sockets != SOCKETS_ANY) confine(&request);
+  if (!change_rights(&request)) return STATUS_REFUSED;
   // Last, because a change of credentials would undo it.
   if (request.parent != 0)
     report_result("dies-with-host", die_with_parent(request.parent), "killed when its host ends");

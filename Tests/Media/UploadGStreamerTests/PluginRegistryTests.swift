@@ -62,6 +62,25 @@
       }
     }
 
+    /// A host waits for the scan before it starts the first role that uses plugins.
+    @Test func ctrlCEndsHostThatWaitsForPlugins() throws {
+      try withWatchdog {
+        let (scanner, mark) = (bench.file("scanner"), bench.file("scanning"))
+        try "#!/bin/sh\ntouch '\(mark)'\nexec cat >/dev/null\n".write(
+          toFile: scanner, atomically: true, encoding: .utf8)
+        #expect(try run("chmod", ["755", scanner]).status.isSuccess)
+        let host = try bench.broadcast(
+          to: "file:\(bench.file("out.mkv"))",
+          environment: ["GST_REGISTRY": bench.file("registry"), "GST_PLUGIN_SCANNER": scanner])
+        try waitUntil("it scans plugins: \(host.transcript)") {
+          FileManager.default.fileExists(atPath: mark)
+        }
+        #expect(try host.end(with: SIGINT).status == .exited(130), "\(host.transcript)")
+        // A host that had waited for the scan would have started the roles then.
+        #expect(try !log().contains("started the "))
+      }
+    }
+
     /// In a private root, devices differ from those in the registry, which then seems outdated.
     @Test func soundCaptureNeverRescansPlugins() throws {
       try withWatchdog {

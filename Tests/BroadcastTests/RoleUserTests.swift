@@ -1,0 +1,260 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+/// In a group whose roles have users of their own, a privileged host starts each role as its user.
+@Suite(.enabled(if: TestUser.canBeCreated, "users can only be created by root"))
+struct RoleUserTests {
+  private let root: TemporaryRoot
+  private let capturer: TestUser
+  private let sender: TestUser
+  private let programs: ReachablePrograms
+  private static let secret = "token"
+
+  private var location: [String] { ["--root", root.path, "--group", "a.b"] }
+
+  /// The extension has a credential, and writes what it does into a file that does not exist yet.
+  init() throws {
+    root = try TemporaryRoot(mode: 0o755)
+    capturer = try TestUser()
+    sender = try TestUser()
+    programs = try ReachablePrograms.shared.get()
+    try framebus("group", "create", "a.b")
+    try grant("capture", to: capturer)
+    try grant("extension", to: sender)
+    let pipe = try OneWayPipe()
+    try writeFully(Array(Self.secret.utf8), to: pipe.writeEnd.number)
+    let end = try pipe.readEnd.duplicate()
+    _ = pipe.takeWriteEnd()
+    let sealed = try RunningProgram(
+      "framebus", location + ["credential", "add", "--recipient", "extension", "a.b", "c"],
+      input: .descriptor(end.number)
+    ).finish()
+    #expect(sealed.status.isSuccess, "\(sealed.errors)")
+    try register()
+  }
+
+  /// Registers the extension: again after a grant of the role host, whose holders read it.
+  /// - Parameter hasCredential: whether it has one, which only the group's owner can hand over.
+  private func register(hasCredential: Bool = true) throws {
+    let credential = hasCredential ? ["credential=a.b/c"] : []
+    let arguments = ["extension", "trace=\(root.file("trace"))"] + credential
+    try """
+    version = 1
+    id = "up"
+    executable = "\(programs.path(of: "BroadcastWorker"))"
+    arguments = \(arguments)
+    credentials = \(hasCredential ? ["a.b/c"] : [])
+    writes = ["\(root.file("trace"))"]
+    """.write(toFile: root.file("up.toml"), atomically: true, encoding: .utf8)
+    try framebus("extension", "register", root.file("up.toml"))
+  }
+
+  /// The output, for an extension whose host cannot create it.
+  private func makeTrace() throws {
+    try Data().write(to: URL(filePath: root.file("trace")))
+    try output(of: "chown", ["\(sender.uid)", root.file("trace")])
+  }
+
+  @discardableResult
+  private func framebus(_ arguments: String...) throws -> String {
+    let result = try run("framebus", location + arguments)
+    #expect(result.status.isSuccess, "\(result.errors)")
+    return result.output
+  }
+
+  private func grant(_ role: String, to user: TestUser) throws {
+    try framebus("group", "grant", role, "--uid", "\(user.uid)")
+  }
+
+  private func start(_ options: String..., source: String = "test:gradient") -> [String] {
+    let size = source.hasPrefix("test") ? ["--size", "64x48"] : []
+    return location + ["broadcast", "start", "up", "--yes", "--source", source] + size + options
+  }
+
+  private func roles() throws -> [String: [String: Any]] {
+    let text = try framebus("broadcast", "status", "--json")
+    let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    return try #require(object?["roles"] as? [String: [String: Any]], "\(text)")
+  }
+
+  /// The process of a role runs as the user and has no privilege.
+  private func expect(
+    _ role: String, runsAs user: TestUser, groups: [UInt32] = [], boundingSet: String = none,
+    in roles: [String: [String: Any]]
+  ) throws {
+    let pid = try #require(roles[role]?["pid"] as? Int)
+    let status = ProcessFacts(Int32(pid)).shown("status")
+    func field(_ name: String) -> [String] {
+      let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") } ?? ""
+      return line.split(whereSeparator: \.isWhitespace).dropFirst().map(String.init)
+    }
+    #expect(field("Uid") == Array(repeating: "\(user.uid)", count: 4), "\(role): \(status)")
+    #expect(field("Gid") == Array(repeating: "\(user.gid)", count: 4), "\(role): \(status)")
+    #expect(field("Groups") == (groups + [user.gid]).sorted().map { "\($0)" }, "\(status)")
+    for name in ["CapInh", "CapPrm", "CapEff", "CapAmb"] { #expect(field(name) == [Self.none]) }
+    #expect(field("CapBnd") == [boundingSet])
+    #expect(field("NoNewPrivs") == ["1"])
+    #expect(field("Seccomp") == ["2"])
+  }
+
+  private static let none = "0000000000000000"
+
+  private func waitForVideo(_ host: RunningProgram) throws {
+    try waitUntil("samples arrive: \(host.transcript)") {
+      let trace = try? String(contentsOfFile: root.file("trace"), encoding: .utf8)
+      return trace?.contains("video") == true
+    }
+  }
+
+  private func confinement(of role: String, in roles: [String: [String: Any]]) throws -> String {
+    try #require(roles[role]?["confinement"] as? String, "\(roles)")
+  }
+
+  @Test func rootStartsEachRoleAsItsUserConfinedInFull() throws {
+    try withWatchdog {
+      try output(of: "usermod", ["--append", "--groups", "audio", capturer.name])
+      let audio = try output(of: "getent", ["group", "audio"]).split(separator: ":")
+      let host = try programs.start("framebus", start())
+      try waitForVideo(host)
+      let roles = try roles()
+      try expect("capture", runsAs: capturer, groups: [UInt32(audio[2]) ?? 0], in: roles)
+      try expect("extension", runsAs: sender, in: roles)
+      for role in ["capture", "extension"] {
+        let how = try confinement(of: role, in: roles)
+        #expect(!how.contains("user") && !how.contains("private"), "\(role): \(how)")
+      }
+      let trace = try String(contentsOfFile: root.file("trace"), encoding: .utf8)
+      #expect(trace.contains("credential \(Self.secret.utf8.count)\n"), "\(trace)")
+      let files = FileManager.default
+      let owner = try files.attributesOfItem(atPath: root.file("trace"))[.ownerAccountID]
+      #expect(owner as? Int == Int(sender.uid))
+      try framebus("broadcast", "stop")
+      #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+      let logs = root.file("state/a.b/logs")
+      let owners = try files.contentsOfDirectory(atPath: logs).map {
+        try files.attributesOfItem(atPath: "\(logs)/\($0)")[.ownerAccountID] as? Int
+      }
+      #expect(Set(owners).isSuperset(of: [0, Int(capturer.uid), Int(sender.uid)]), "\(owners)")
+    }
+  }
+
+  @Test func unconfinedRolesHaveTheirUsersToo() throws {
+    try withWatchdog {
+      try makeTrace()
+      let host = try programs.start("framebus", start("--no-confine"))
+      try waitForVideo(host)
+      for (role, user) in [("capture", capturer), ("extension", sender)] {
+        let pid = try #require(roles()[role]?["pid"] as? Int)
+        let status = ProcessFacts(Int32(pid)).shown("status")
+        #expect(status.contains("Uid:\t\(user.uid)\t\(user.uid)\t\(user.uid)\t\(user.uid)\n"))
+        #expect(status.contains("CapPrm:\t\(Self.none)\n"), "\(status)")
+      }
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+    }
+  }
+
+  /// With three capabilities instead of all; its roles have no private network then.
+  @Test func hostWithCapabilitiesStartsAndStopsRolesAsTheirUsers() throws {
+    try withWatchdog {
+      let user = try TestUser()
+      try grant("host", to: user)
+      let capabilities = "+setuid,+setgid,+kill"
+      let libraries = programs.libraryPath.map { ["LD_LIBRARY_PATH=\($0)"] } ?? []
+      let command =
+        [
+          "--reuid=\(user.uid)", "--regid=\(user.gid)", "--clear-groups",
+          "--inh-caps=-all,\(capabilities)", "--ambient-caps=-all,\(capabilities)", "env",
+          "HOME=/nonexistent",
+        ] + libraries + [try programs.path(of: "framebus")] + start()
+      try register(hasCredential: false)
+      try makeTrace()
+      let host = try RunningProgram("setpriv", command, directory: "/")
+      try waitForVideo(host)
+      let roles = try roles()
+      let bounding =
+        ProcessFacts.own.shown("status").split(separator: "\n")
+        .first { $0.hasPrefix("CapBnd:") }?.split(separator: "\t").last ?? ""
+      try expect("capture", runsAs: capturer, boundingSet: String(bounding), in: roles)
+      try expect("extension", runsAs: sender, boundingSet: String(bounding), in: roles)
+      #expect(try !confinement(of: "capture", in: roles).contains("user"))
+      #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+      let left = try self.roles().values.filter { $0["pid"] is Int }
+      #expect(left.isEmpty, "\(left)")
+    }
+  }
+
+  /// It may run all roles itself, which is weaker than the manifest permits.
+  @Test func unprivilegedHostSaysWhatIsWeakerAndRefusesItIfRequired() throws {
+    try withWatchdog {
+      let user = try TestUser()
+      for role in ["host", "capture", "extension"] { try grant(role, to: user) }
+      try register(hasCredential: false)
+      let required = try user.run("framebus", start("--require-confinement"))
+      #expect(required.status == .exited(1))
+      #expect(required.errors.contains("user is off, its host’s, because only root"))
+      let host = try user.start("framebus", start())
+      try host.waitForErrors("capture is confined in part: on, without user")
+      var found: Int?
+      try waitUntil("it publishes: \(host.transcript)") {
+        found = try roles()["capture"]?["pid"] as? Int
+        return found != nil
+      }
+      let pid = try #require(found)
+      #expect(ProcessFacts(Int32(pid)).shown("status").contains("Uid:\t\(user.uid)\t"))
+      try framebus("broadcast", "stop")
+      _ = try host.finish()
+    }
+  }
+
+  @Test func unprivilegedHostWithoutTheRolesSaysWhoHasThem() throws {
+    try withWatchdog {
+      let user = try TestUser()
+      try grant("host", to: user)
+      try register(hasCredential: false)
+      let result = try user.run("framebus", start())
+      #expect(result.status == .exited(1))
+      #expect(
+        result.errors.contains("as uid \(user.uid) (\(user.name)), who does not hold that role"),
+        "\(result.errors)")
+      #expect(
+        result.errors.contains("uid \(sender.uid) (\(sender.name)) should"), "\(result.errors)")
+    }
+  }
+
+  #if Media
+    /// The server admits only clients that have its cookie.
+    @Test func captureThatItsDisplayRefusesSaysWhatIsNeeded() throws {
+      try withWatchdog {
+        let cookies = root.file("cookies")
+        func add(_ display: String) throws {
+          let cookie = String(repeating: "5a", count: 16)
+          try output(of: "xauth", ["-q", "-f", cookies, "add", display, ".", cookie])
+        }
+        try add(":0")
+        let screen = try VirtualScreen(width: 64, height: 48, options: ["-auth", cookies])
+        try add(screen.display)
+        let source = "screen:\(screen.display)"
+        let environment = screen.environment.merging(["XAUTHORITY": cookies]) { $1 }
+        func start() throws -> RunningProgram {
+          try programs.start("framebus", self.start(source: source), environment: environment)
+        }
+        let refused = try start().finish()
+        #expect(refused.status == .exited(1))
+        for text in [
+          "refuses uid \(capturer.uid) (\(capturer.name))", "set XAUTHORITY to a file",
+          "`xhost +SI:localuser:\(capturer.name)`",
+        ] {
+          #expect(refused.errors.contains(text), "\(refused.errors)")
+        }
+        try? FileManager.default.removeItem(atPath: root.file("trace"))
+        try output(of: "chown", [capturer.name, cookies])
+        let host = try start()
+        try waitForVideo(host)
+        try expect("capture", runsAs: capturer, in: try roles())
+        #expect(try host.end(with: Signal.interrupt).status == .exited(130), "\(host.transcript)")
+      }
+    }
+  #endif
+}
