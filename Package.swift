@@ -256,7 +256,7 @@ let package = Package(
       "CaptureGStreamerProgram",
       [
         "CommandLineSupport", "Capture", "CaptureGStreamer", "GStreamerLog", "AppGroup",
-        "FrameBus", "Platform", argumentParser,
+        "Broadcast", "FrameBus", "Platform", argumentParser,
       ]),
     program(
       "UploadProgram",

@@ -1,6 +1,12 @@
 import Platform
 import SharedLog
 
+/// Why sound is not captured, and when the running attempt counts as successful.
+struct MissingSound {
+  let why: String
+  var isBackAt = Deadline.never
+}
+
 /// The sound captures of one session. A broadcast continues without sound, so the end of a sound
 /// capture does not end it.
 extension HostRun {
@@ -22,9 +28,10 @@ extension HostRun {
   /// Takes over what an earlier host reported as missing. A capture that runs by now is not proven
   /// to work yet; one that does not run is started as any other.
   func takeMissingSound(of record: BroadcastRecord) {
-    for type in record.missingSound.keys {
+    for (type, why) in record.missingSound {
       let isRunning = sound[type]?.process != nil
-      missingSound[type] = isRunning ? .after(Self.soundPolicy.resetAfter) : .never
+      missingSound[type] = MissingSound(
+        why: why, isBackAt: isRunning ? .after(Self.soundPolicy.resetAfter) : .never)
     }
   }
 
@@ -45,7 +52,7 @@ extension HostRun {
         continue
       }
       sound[type]?.began(process)
-      if missingSound[type] != nil { missingSound[type] = .after(Self.soundPolicy.resetAfter) }
+      missingSound[type]?.isBackAt = .after(Self.soundPolicy.resetAfter)
       let text = "started the capture of \(type.rawValue), process \(process.pid)"
       log.append(keeper.isRestart ? .debug : .info, text, label: Self.label)
     }
@@ -72,20 +79,43 @@ extension HostRun {
       metadata: [LogField("restartsIn", delay.map { "\($0)" } ?? "never")])
     // A source that has ended is not missing.
     if isNew, delay == nil { return }
-    missingSound[type] = .never
     let why = String(decoding: why.utf8.prefix(Self.maximumReasonBytes), as: UTF8.self).plain
     // The newest reason, which is another one after the server was started without a device, say.
-    _ = try? board.change(session) { $0.missingSound[type] = why }
-    if isNew { onEvent(.soundLost(type, why: why)) }
+    missingSound[type] = MissingSound(why: why)
+    do throws(BroadcastError) {
+      let record = try board.change(session) { $0.missingSound[type] = why }
+      if let record { report(record) }
+    } catch { if isNew { onEvent(.soundLost(type, why: why)) } }
   }
 
-  /// Reports sound whose capture has run for a while.
+  /// Reports sound whose capture has run for a while, unless the capture has reported itself that
+  /// there is none.
   func noteSoundThatIsBack() {
-    for (type, deadline) in missingSound where deadline.isPast && sound[type]?.process != nil {
+    for (type, missing) in missingSound where missing.isBackAt.isPast {
+      guard sound[type]?.process != nil else { continue }
       missingSound[type] = nil
-      log.append(.notice, "\(type.rawValue) is captured again", label: Self.label)
-      _ = try? board.change(session) { $0.missingSound[type] = nil }
-      onEvent(.soundBack(type))
+      do throws(BroadcastError) {
+        let record = try board.change(session) { record in
+          if record.missingSound[type] == missing.why { record.missingSound[type] = nil }
+        }
+        if let record { report(record) }
+      } catch { onEvent(.soundBack(type)) }
+    }
+  }
+
+  /// Events for changes of the record, which captures make too (`SoundReport`).
+  func reportSound(
+    _ missing: [SampleBufferType: String], since before: [SampleBufferType: String]
+  ) {
+    for type in SampleBufferType.allCases {
+      switch (before[type], missing[type]) {
+      case (nil, let why?): onEvent(.soundLost(type, why: why.plain))
+      case (_?, nil):
+        log.append(.notice, "\(type.rawValue) is captured again", label: Self.label)
+        onEvent(.soundBack(type))
+      // Another reason is in the record alone.
+      case (nil, nil), (_?, _?): break
+      }
     }
   }
 

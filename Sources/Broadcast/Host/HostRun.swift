@@ -32,9 +32,8 @@ final class HostRun: @unchecked Sendable {
   private var extensionRole: RoleKeeper
   /// The sound captures, kept running beside the picture capture.
   var sound: [SampleBufferType: RoleKeeper] = [:]
-  /// The kinds of sound that cannot be captured, each with the moment at which the running attempt
-  /// counts as successful.
-  var missingSound: [SampleBufferType: Deadline] = [:]
+  /// The kinds of sound whose captures have failed.
+  var missingSound: [SampleBufferType: MissingSound] = [:]
   /// The record that events were last derived from.
   private var lastReported: BroadcastRecord?
   /// The deadline of an extension that was asked to finish, or that was killed after that.
@@ -320,7 +319,8 @@ final class HostRun: @unchecked Sendable {
   private func wait() throws(BroadcastError) {
     let keepers = [capture, extensionRole] + sound.values
     let deadlines =
-      keepers.map(\.startsAt) + [finishDeadline, startupDeadline, sessionEnd] + missingSound.values
+      keepers.map(\.startsAt) + [finishDeadline, startupDeadline, sessionEnd]
+      + missingSound.values.map(\.isBackAt)
     do throws(SystemError) {
       _ = try waitUntilReadable(
         [wake.signal.descriptorNumber] + keepers.compactMap(\.process?.descriptorNumber),
@@ -353,9 +353,11 @@ final class HostRun: @unchecked Sendable {
   }
 
   /// Emits events for changes of the record.
-  private func report(_ record: BroadcastRecord?) {
+  func report(_ record: BroadcastRecord?) {
+    let before = lastReported
     defer { lastReported = record }
-    guard let record, record.session == session, record != lastReported else { return }
+    guard let record, record.session == session, record != before else { return }
+    reportSound(record.missingSound, since: before?.missingSound ?? [:])
     if record.phase == .finished {
       onEvent(.finished(record.ending ?? .died(signal: nil)))
     } else if record.pauses != lastReported?.pauses, !record.pauses.isEmpty {

@@ -19,6 +19,10 @@ public final class CaptureSession: Sendable {
   public let streamChanged: (@Sendable (StreamChange) -> Void)?
   /// Called when sound is switched off or on.
   public let soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)?
+  /// Called once with the format of the source's sound, before its first sound.
+  public let soundFormatKnown: (@Sendable (AudioFormat) -> Void)?
+  /// Called when the sound server has muted the source, or no longer mutes it.
+  public let soundMuted: (@Sendable (SoundMute) -> Void)?
   /// Called with what the user should know of the capture.
   public let noticed: (@Sendable (String) -> Void)?
   /// Called when another application becomes the front application; must not block.
@@ -37,12 +41,16 @@ public final class CaptureSession: Sendable {
   private let unchanged = Atomic<UInt64>(0)
   private let copied = Atomic<UInt64>(0)
   private let subscribers = Atomic<Int>(0)
+  private let isFormatKnown = Atomic<Bool>(false)
+  private let mute = Mutex(SoundMute.nothing)
 
   package init(
     group: AppGroup, stream: StreamName, soundKind: FrameFormat.Kind? = nil, stop: StopSignal,
     frameLimit: UInt64? = nil,
     duration: Duration? = nil, streamChanged: (@Sendable (StreamChange) -> Void)? = nil,
     soundSwitched: (@Sendable (FrameFormat.Kind, _ isOn: Bool) -> Void)? = nil,
+    soundFormatKnown: (@Sendable (AudioFormat) -> Void)? = nil,
+    soundMuted: (@Sendable (SoundMute) -> Void)? = nil,
     noticed: (@Sendable (String) -> Void)? = nil,
     frontChanged: (@Sendable (ApplicationID?) -> Void)? = nil
   ) {
@@ -53,6 +61,8 @@ public final class CaptureSession: Sendable {
     self.frameLimit = frameLimit
     self.streamChanged = streamChanged
     self.soundSwitched = soundSwitched
+    self.soundFormatKnown = soundFormatKnown
+    self.soundMuted = soundMuted
     self.noticed = noticed
     self.frontChanged = frontChanged
     deadline = duration.map(Deadline.after) ?? .never
@@ -120,6 +130,21 @@ public final class CaptureSession: Sendable {
       front.annotation = annotation
       annotation?.application = front.application
     }
+  }
+
+  /// Reports the format of the first sound; later formats are not reported.
+  package func noteSoundFormat(_ format: AudioFormat) {
+    // Relaxed: only says whether the call was made.
+    if !isFormatKnown.exchange(true, ordering: .relaxed) { soundFormatKnown?(format) }
+  }
+
+  /// Reports changes only.
+  package func noteSoundMute(_ now: SoundMute) {
+    let isChange = mute.withLock { mute in
+      defer { mute = now }
+      return mute != now
+    }
+    if isChange { soundMuted?(now) }
   }
 
   /// Runs a source's publishing loop, and finishes the publisher whether or not it throws.

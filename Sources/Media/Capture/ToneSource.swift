@@ -37,6 +37,7 @@ public struct ToneSource: FrameSource {
       // A chunk is published when its time is over, as captured sound is.
       let endNs = nextNs &+ SoundChunk.durationNs
       guard session.sleep(until: Deadline(monotonicNs: endNs)) else { return }
+      if let format = publisher.format.audio { session.noteSoundFormat(format) }
       try output.publish(
         tone.chunk(atNs: nextNs), ptsNs: Int64(nextNs), with: &publisher, in: session)
       nextNs = endNs

@@ -126,7 +126,7 @@
       while !session.isOver {
         switch next() {
         case .sound(let samples, let ptsNs): rechunker.add(samples, ptsNs: ptsNs)
-        case .format: continue
+        case .format(let format): session.noteSoundFormat(format)
         case .nothing: continue
         case .ended: return
         }

@@ -15,17 +15,10 @@
 
     private let device: SoundDevice
     private let gate: SilenceGate
-    /// Called with the device's format before the first sound.
-    private let onFormat: @Sendable (AudioFormat) -> Void
-    private var isFormatReported = false
 
-    public init(
-      _ device: SoundDevice, gate: SilenceGate = SilenceGate(),
-      onFormat: @escaping @Sendable (AudioFormat) -> Void = { _ in }
-    ) {
+    public init(_ device: SoundDevice, gate: SilenceGate = SilenceGate()) {
       self.device = device
       self.gate = gate
-      self.onFormat = onFormat
     }
 
     public mutating func run(in session: CaptureSession) throws(PipelineError) {
@@ -57,6 +50,7 @@
       var sink = try SoundSink(pipeline, element: "sink", isLive: true)
       try sink.play()
       var rechunker = Rechunker()
+      var mute = MuteWatch(serverName)
       var heardByNs = monotonicNowNs()
       while !session.isOver, !output.isOff {
         if publisher.subscriberCount > 0 { heardByNs = monotonicNowNs() }
@@ -64,25 +58,22 @@
         session.noteSubscribers(publisher.subscriberCount)
         let deadline = min(session.deadline, .after(Self.pollInterval))
         switch try sink.next(until: deadline, stop: session.stop) {
-        case .format(let format): report(format)
+        case .format(let format): session.noteSoundFormat(format)
         case .sound(let samples, let ptsNs): rechunker.add(samples, ptsNs: ptsNs)
         case .ended: throw .endedSilently(name: "pulse:\(deviceName)")
         case .nothing: continue
         }
         while !session.isOver, let next = rechunker.next() {
+          if !next.chunk.isSilent { mute.noteSound() }
           do throws(PublishingError) {
             try output.publish(next.chunk, ptsNs: next.ptsNs, with: &publisher, in: session)
           } catch {
             throw .publishing(error)
           }
         }
+        if let muted = mute.poll() { session.noteSoundMute(muted) }
       }
       session.countMissedDeadlines(sink.lostCount)
-    }
-
-    private mutating func report(_ format: AudioFormat) {
-      if !isFormatReported { onFormat(format) }
-      isFormatReported = true
     }
 
     private var deviceName: String {

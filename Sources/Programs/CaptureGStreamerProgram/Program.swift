@@ -1,9 +1,12 @@
+import AppGroup
 import ArgumentParser
+import Broadcast
 import Capture
 import CaptureGStreamer
 import CommandLineSupport
 import FrameBus
 import GStreamerLog
+import Synchronization
 
 /// The program `framebus-capture-gstreamer`: captures one source through GStreamer, in its own
 /// process. It refuses to encode or send anything.
@@ -24,7 +27,8 @@ import GStreamerLog
     }
     #if Media
       let settings = try capture.settings()
-      let role = try CaptureRole(capture, global)
+      let report = SessionSound(of: capture)
+      let role = try CaptureRole(capture, global, soundMissing: report?.set)
       GStreamerLog.begin(minimumLevel: ProductLog.minimumLevel) { line in
         ProductLog.append(
           line.level, "\(line.category): \(line.text)", label: "gstreamer", source: line.source,
@@ -38,11 +42,7 @@ import GStreamerLog
       case .pipeline(let text):
         try role.run(PipelineSource(pipeline: text, rate: settings.frameRate))
       case .pulse(let device):
-        let terminal = global.terminal
-        let source = PulseSource(device, gate: settings.silenceGate) { format in
-          CaptureRole.reportFormat(format, terminal)
-        }
-        try role.run(source)
+        try role.run(PulseSource(device, gate: settings.silenceGate))
       case .screen, .window, .test, .y4m, .tone, .stream: break
       }
     #else
@@ -62,3 +62,28 @@ import GStreamerLog
     }
   #endif
 }
+
+#if Media
+  /// Reports to the broadcast of which a capture is part why it captures only silence.
+  private final class SessionSound: Sendable {
+    private let session: String
+    private let type: SampleBufferType
+    private let report = Mutex<SoundReport?>(nil)
+
+    /// - Returns: nil for a capture outside a broadcast.
+    init?(of options: CaptureOptions) {
+      guard let session = options.session else { return nil }
+      self.session = session
+      type = options.soundKind == .micAudio ? .audioMic : .audioApp
+    }
+
+    @Sendable func set(_ why: String?, in group: AppGroup) {
+      do {
+        try report.withLock { report in
+          report = try report ?? SoundReport(session: session, type, in: group)
+          try report?.set(missing: why)
+        }
+      } catch { ProductLog.append(.warning, "the broadcast's record does not say so: \(error)") }
+    }
+  }
+#endif

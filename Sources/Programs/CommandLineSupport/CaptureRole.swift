@@ -15,7 +15,12 @@ public struct CaptureRole {
   private let captured: CapturedAnnouncer?
 
   /// Call it before any thread starts, because all threads must block the signals.
-  public init(_ options: CaptureOptions, _ global: GlobalOptions) throws {
+  /// - Parameter soundMissing: called with the reason while the source delivers only silence, and
+  ///   with nil once it delivers sound again.
+  public init(
+    _ options: CaptureOptions, _ global: GlobalOptions,
+    soundMissing: (@Sendable (String?, AppGroup) -> Void)? = nil
+  ) throws {
     self.options = options
     terminal = global.terminal
     self.global = global
@@ -39,6 +44,12 @@ public struct CaptureRole {
         announcer.announce(change)
       },
       soundSwitched: { kind, isOn in Self.reportSwitch(kind, isOn, terminal) },
+      soundFormatKnown: { Self.reportFormat($0, terminal) },
+      soundMuted: { [source = options.source] mute in
+        let why = mute.explanation.map { "\(LoggedText.address(source)): \($0)" }
+        Self.report(why ?? "there is sound again", terminal)
+        soundMissing?(why, group)
+      },
       noticed: { Self.report($0, terminal) },
       frontChanged: front.announce)
     let session = session
@@ -77,7 +88,7 @@ public struct CaptureRole {
   }
 
   /// Reports the format of a source's sound, before its first sound.
-  public static func reportFormat(_ format: AudioFormat, _ terminal: Terminal) {
+  private static func reportFormat(_ format: AudioFormat, _ terminal: Terminal) {
     ProductLog.setSilent(false)
     ProductLog.append(
       .info, "sound format",
@@ -97,7 +108,8 @@ public struct CaptureRole {
     return CaptureSession(
       group: session.group, stream: stream, soundKind: options.soundKind, stop: try StopSignal(),
       streamChanged: StreamAnnouncer(of: stream, in: session.group, global).announce,
-      soundSwitched: { kind, isOn in Self.reportSwitch(kind, isOn, terminal) })
+      soundSwitched: { kind, isOn in Self.reportSwitch(kind, isOn, terminal) },
+      soundFormatKnown: { Self.reportFormat($0, terminal) })
   }
 
   /// Runs a source until it ends and shows progress on standard error.
@@ -120,6 +132,19 @@ public struct CaptureRole {
       terminal.report(CaptureProgress.line(figures, since: nil))
     }
     if signals.isInterrupted { throw Interrupted() }
+  }
+}
+
+extension SoundMute {
+  /// Nil if nothing is muted.
+  fileprivate var explanation: String? {
+    switch self {
+    case .nothing: nil
+    case .device:
+      "the sound server has muted the device, or its volume is 0; `pactl list sources` shows it"
+    case .monitoredOutput:
+      "the sound server has muted the output, or its volume is 0; `pactl list sinks` shows it"
+    }
   }
 }
 

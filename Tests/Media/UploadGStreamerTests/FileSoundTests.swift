@@ -49,6 +49,8 @@
         try send(makeFile(name, seconds: 4, sound: tone), to: "file:\(path)")
         let heard = try Heard(path)
         #expect(heard.codecs == ["h264", "opus"])
+        let log = try bench.framebus("log", "--role", "capture").output
+        #expect(log.components(separatedBy: "sound format sampleRate=44100").count == 2, "\(log)")
         #expect(abs(try #require(heard.hertz) - 997) < 1)
         for second in 0..<4 {
           let from = Double(second)

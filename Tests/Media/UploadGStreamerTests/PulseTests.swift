@@ -266,6 +266,43 @@
       }
     }
 
+    /// Said once for each change, while the capture continues.
+    @Test(arguments: [
+      (["set-source-mute", "@DEFAULT_MONITOR@"], "1", "0", "muted the device"),
+      (["set-source-volume", "@DEFAULT_MONITOR@"], "0", "100%", "muted the device"),
+      (["set-sink-mute", "@DEFAULT_SINK@"], "1", "0", "muted the output"),
+    ])
+    func broadcastReportsMutedDevice(
+      command: [String], mute: String, unmute: String, why: String
+    ) throws {
+      try withWatchdog {
+        func server(_ value: String) throws {
+          let result = try RunningProgram("pactl", command + [value], environment: environment)
+            .finish()
+          #expect(result.status == .exited(0), "\(result.errors)")
+        }
+        try server(mute)
+        let host = try bench.broadcast(
+          to: "file:\(bench.file("out.mkv"))", ["--app-source", "pulse:monitor"],
+          environment: environment)
+        let missing = "no audio-app: pulse:monitor: the sound server has \(why)"
+        try host.waitForErrors(missing)
+        let status = try bench.framebus("broadcast", "status").output
+        #expect(status.contains("no sound   audio-app: pulse:monitor: the sound server"))
+        try server(unmute)
+        try host.waitForErrors("audio-app is captured again")
+        #expect(try !bench.framebus("broadcast", "status").output.contains("no sound"))
+        try server(mute)
+        try waitUntil("it is said again: \(host.transcript)") {
+          host.errors.text.components(separatedBy: missing).count == 3
+        }
+        let stopped = try bench.framebus("broadcast", "stop", "--json").output
+        #expect(stopped.contains(why), "\(stopped)")
+        let result = try host.finish()
+        #expect(result.errors.contains("it ended, without audio-app (pulse:monitor: the sound"))
+      }
+    }
+
     @Test func missingSoundServerIsNamedInError() throws {
       server.process.end(with: 15)
       let capture = try RunningProgram(
