@@ -72,7 +72,8 @@ public struct CaptureSettingOptions: ParsableArguments {
       discussion: """
         pause publishes nothing, capture what the screen shows; inhibit keeps the X server's \
         saver off while there are subscribers. The default is pause, and inhibit in a broadcast. \
-        A screen without a monitor (Xvfb) is captured while it is blank.
+        A desktop's own screen locker has its own timer, which inhibit does not stop: set that in \
+        the desktop's settings. A screen without a monitor (Xvfb) is captured while it is blank.
         """,
       valueName: "policy"))
   public var whileSaverText: String?
