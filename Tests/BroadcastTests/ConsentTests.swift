@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import SharedDefaults
 import SharedLog
 import TestSupport
 import Testing
@@ -76,6 +77,40 @@ import Testing
       #expect(result.status == .exited(1), "\(result.output)")
       #expect(try scene.controller.status.ending == .cancelled)
     }
+  }
+
+  /// Even for a test pattern: the server learns the token.
+  @Test func serverOfSettingIsPartOfConsent() throws {
+    let settings = try SharedDefaults(in: scene.group)
+    try settings.set("https://live.example.com/studio?key=s3cret", forKey: "whipURL")
+    var request = BroadcastRequest(extensionID: ExtensionManifest.whipID, source: "test")
+    request.soundSources = [:]
+    func refusal() -> BroadcastError? {
+      do throws(BroadcastError) { _ = try scene.controller.start(request) } catch { return error }
+      return nil
+    }
+    // An application that has shown nothing.
+    #expect(refusal() == .server(.unnamed(origin: "https://live.example.com")))
+    request.consentGiver = nil
+    guard case .consentRequired(let shown)? = refusal() else {
+      Issue.record("nobody was asked")
+      return
+    }
+    #expect(
+      shown.choices.contains {
+        $0.name == "uploads to" && $0.value == "https://live.example.com/studio?…"
+      }, "\(shown.choices)")
+    // A member writes the setting while the user reads; the key is not even shown.
+    (request.consentGiver, request.agreed) = (.terminal, shown)
+    for address in ["https://evil.example.com/studio", "https://live.example.com/studio?key=x"] {
+      try settings.set(address, forKey: "whipURL")
+      guard case .consentRequired(let now)? = refusal() else {
+        Issue.record("\(address) was agreed to")
+        return
+      }
+      #expect(now != shown)
+    }
+    #expect(try scene.controller.status.phase == .idle)
   }
 
   /// A member changes a setting, and the owner the manifest, while the user reads.

@@ -137,8 +137,8 @@ public final class BroadcastController: Sendable {
     return .adopted(running.session)
   }
 
-  /// The record of a session without what only its former host could know: how the running roles are
-  /// confined. It ends when the new host's request says, or before.
+  /// The record of a session without what only its former host could know: how the running roles
+  /// are confined. It ends when the new host's request says, or before.
   private func corrected(
     _ record: BroadcastRecord, for request: BroadcastRequest, _ found: FoundRoles
   ) throws(BroadcastError) -> BroadcastRecord {

@@ -52,9 +52,9 @@ package enum AddressKeys {
 }
 
 extension String {
-  /// An address, a source or a destination as a user wrote it, without what may be a secret, even if
-  /// it is malformed: of a network address the host stays, because path and query may be keys; of a
-  /// pipeline the first element.
+  /// An address, a source or a destination as a user wrote it, without what may be a secret, even
+  /// if it is malformed: of a network address the host stays, because path and query may be keys;
+  /// of a pipeline the first element.
   package var withoutSecrets: String {
     guard let colon = firstIndex(of: ":") else {
       return contains { "/?@".contains($0) } ? AddressKeys.shortened(in: self) : self

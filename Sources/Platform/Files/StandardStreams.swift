@@ -52,8 +52,8 @@ package func occupyStandardDescriptors() throws(SystemError) {
 /// Whether a descriptor is a terminal (`isatty(3)`).
 package func isTerminal(_ number: Int32) -> Bool { isatty(number) == 1 }
 
-/// Discards what was typed on a terminal and not read yet (`tcflush(3)`): it cannot be the answer to
-/// a question that its user has not seen.
+/// Discards what was typed on a terminal and not read yet (`tcflush(3)`): it cannot be the answer
+/// to a question that its user has not seen.
 package func discardTyped(_ number: Int32) { _ = tcflush(number, TCIFLUSH) }
 
 /// A terminal's size in characters.
