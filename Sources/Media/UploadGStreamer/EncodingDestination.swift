@@ -44,6 +44,12 @@
     /// Whether the output has accepted any data. For a peer, this means that it is connected.
     var hasBegun: Bool { recording?.pipeline.state.firstBuffer == .taken }
 
+    /// Whether the output waits with its first data: a peer that is not connected yet.
+    var isConnecting: Bool {
+      guard let state = recording?.pipeline.state else { return false }
+      return state.firstBuffer == .offered && state.failure == nil
+    }
+
     /// Whether the output has accepted more than the headers. For a peer, this means that it
     /// accepts media.
     var hasDelivered: Bool { (recording?.pipeline.buffersWritten ?? 0) > 8 }

@@ -97,6 +97,8 @@
       // If there are pictures, a connection begins with one.
       if connection == nil && (hasPictures || !retries.next.isPast) { return }
       if let connection, ptsNs < connection.startNs { return }
+      // Without pictures nothing else limits what waits for the connection.
+      if !hasPictures, connection?.destination.isConnecting == true { return }
       try attempt(from: ptsNs) { (destination, ptsNs) throws(DestinationError) in
         try destination.accept(sound, ptsNs: ptsNs)
       }
@@ -114,6 +116,7 @@
       self.connection = connection
       do throws(DestinationError) {
         try send(connection.destination, ptsNs - connection.startNs)
+        reportIfLive()
       } catch {
         try recover(from: error)
       }

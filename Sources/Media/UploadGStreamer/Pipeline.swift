@@ -163,6 +163,8 @@
     }
 
     func push(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+      // An appsrc goes on taking buffers after a failure, and sound waits for no room.
+      try throwIfFailed()
       // SAFETY: the pipeline exists until `stop`, and copies the samples during the call.
       let isTaken = unsafe sound.samples.withUnsafeBytes { bytes in
         unsafe upload_pipeline_push_sound(

@@ -38,8 +38,9 @@
     case notMoved(WHIPError)
   }
 
-  /// Sends a stream live by WHIP, as one track of video and, on request, one of sound. The first
-  /// frame sets the picture size, as in a file; later frames are scaled to fit.
+  /// Sends a stream live by WHIP, as one track of video and, on request, one of sound, or as one of
+  /// sound alone. The first frame sets the picture size, as in a file; later frames are scaled to
+  /// fit.
   ///
   /// A frame is accepted only while there is room for it. Without a connection, newer frames
   /// replace older ones on the bus, and nothing is encoded.
@@ -57,6 +58,7 @@
     private var settings: EncoderSettings
     private let options: WHIPOptions
     private var hasSound = false
+    private var hasPictures = false
     private var attempt: Attempt?
     private var bytesBefore: UInt64 = 0
     /// The newest frame that was dropped because the endpoint refuses video.
@@ -78,16 +80,26 @@
       let pipeline: Pipeline
       let peer: WebRTCPeer
       let connection: WHIPConnection
-      let rate: FrameRate
-      var format: FrameFormat
-      var geometry: FrameGeometry
-      /// The timestamp of the first frame, at which the pipeline's own time begins.
+      /// Nil for sound alone.
+      var picture: Picture?
+      /// The timestamp of the first frame or chunk, at which the pipeline's own time begins.
       let startNs: UInt64
+
+      func push(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
+        if picture == nil { return try pipeline.push(sound, ptsNs: ptsNs) }
+        peer.push(sound, ptsNs: ptsNs)
+      }
 
       /// The first frame starts the attempt, since it sets the size; the others need a connection.
       func hasRoom(below limit: Int) -> Bool {
         connection.state == .connected && pipeline.state.framesHeld < limit
       }
+    }
+
+    private struct Picture {
+      let rate: FrameRate
+      var format: FrameFormat
+      var geometry: FrameGeometry
     }
 
     public init(
@@ -141,37 +153,43 @@
       until deadline: Deadline, stop: StopSignal?
     ) throws(DestinationError) -> Bool {
       guard let attempt else { return retries.wait(until: deadline, stop: stop) }
-      let state = attempt.pipeline.state
       let connection = attempt.connection
-      let hasRoom = state.wait(until: deadline, stop: stop) { _ in
+      let hasRoom = attempt.pipeline.state.wait(until: deadline, stop: stop) { _ in
         attempt.hasRoom(below: heldFrames) || connection.state.isEnded
       }
-      if case .ended(let error) = connection.state {
+      return try isWorking(attempt) && hasRoom
+    }
+
+    /// Handles the end of an attempt.
+    private func isWorking(_ attempt: Attempt) throws(DestinationError) -> Bool {
+      if case .ended(let error) = attempt.connection.state {
         try recover(from: error)
         return false
       }
-      if let failure = state.failure {
+      if let failure = attempt.pipeline.state.failure {
         try recover(from: .engineFailed(failure.message))
         return false
       }
-      return hasRoom
+      return true
     }
 
     public func accept(_ frame: HeldFrame, ptsNs: UInt64) throws(DestinationError) {
+      hasPictures = true
       // The operator ?? would lose the type of the error.
-      var attempt =
+      let attempt =
         if let started = self.attempt { started } else { try start(frame.lease, ptsNs) }
       guard attempt.connection.takes(.video) else { return lose(frame) }
-      if frame.lease.format != attempt.format {
-        attempt.format = frame.lease.format
-        attempt.geometry = try FrameGeometry(
+      guard var picture = attempt.picture else { throw .noPictures(output: output) }
+      if frame.lease.format != picture.format {
+        picture.format = frame.lease.format
+        picture.geometry = try FrameGeometry(
           evenPartOf: frame.lease.format, within: encoder.limits)
-        try attempt.pipeline.setCaps(attempt.geometry.caps(rate: attempt.rate))
-        self.attempt = attempt
+        try attempt.pipeline.setCaps(picture.geometry.caps(rate: picture.rate))
+        self.attempt?.picture = picture
       }
       try attempt.pipeline.push(
-        frame, geometry: attempt.geometry, ptsNs: ptsNs - attempt.startNs,
-        durationNs: attempt.format.assumedFrameNs)
+        frame, geometry: picture.geometry, ptsNs: ptsNs - attempt.startNs,
+        durationNs: picture.format.assumedFrameNs)
     }
 
     /// Drops a frame, because webrtcbin 1.22 would send media that the answer refuses.
@@ -181,11 +199,16 @@
     }
 
     public func accept(_ sound: SoundChunk, ptsNs: UInt64) throws(DestinationError) {
-      // Without an attempt, which a picture begins, and without a connection, sound is dropped.
+      // If there are pictures, an attempt begins and ends with them.
+      if !hasPictures {
+        if let attempt { guard try isWorking(attempt) else { return } }
+        if attempt == nil, retries.next.isPast { try startSoundAlone(ptsNs) }
+      }
+      // Without a connection, sound is dropped.
       guard let attempt, attempt.connection.state == .connected, attempt.connection.takes(.audio),
         ptsNs >= attempt.startNs + Self.preludeChunks * SoundChunk.durationNs
       else { return }
-      attempt.peer.push(sound, ptsNs: ptsNs - attempt.startNs)
+      try attempt.push(sound, ptsNs: ptsNs - attempt.startNs)
     }
 
     private func start(
@@ -197,6 +220,20 @@
       let chain = chain(width: size.width, height: size.height, rate: format.plannedRate)
       let pipeline = try Pipeline(chain + [transport], output: output)
       try pipeline.setCaps(geometry.caps(rate: format.plannedRate))
+      return try start(
+        pipeline, Picture(rate: format.plannedRate, format: format, geometry: geometry), ptsNs)
+    }
+
+    /// Sound takes the place of the pictures in the pipeline.
+    private func startSoundAlone(_ ptsNs: UInt64) throws(DestinationError) {
+      let pipeline = try Pipeline(ElementDescription.sound + [transport], output: output)
+      try pipeline.setSoundCaps()
+      _ = try start(pipeline, nil, ptsNs)
+    }
+
+    private func start(
+      _ pipeline: Pipeline, _ picture: Picture?, _ ptsNs: UInt64
+    ) throws(DestinationError) -> Attempt {
       let state = pipeline.state
       let report = options.report
       let peer: WebRTCPeer
@@ -204,10 +241,10 @@
       do {
         peer = try WebRTCPeer(
           pipeline, encoder: encoder, certificates: options.certificates)
-        if hasSound { try peer.addSound() }
+        if hasSound, picture != nil { try peer.addSound() }
         connection = try WHIPConnection(
           peer, to: endpoint, client: client, servers: options.servers,
-          bitrate: bitrate(geometry), timeouts: options.timeouts
+          bitrate: bitrate(picture), timeouts: options.timeouts
         ) { event in
           report(.connection(event))
           state.touch()
@@ -218,23 +255,25 @@
         throw .upload(.engineFailed("\(error)"))
       }
       let attempt = Attempt(
-        pipeline: pipeline, peer: peer, connection: connection, rate: format.plannedRate,
-        format: format, geometry: geometry, startNs: ptsNs)
+        pipeline: pipeline, peer: peer, connection: connection, picture: picture,
+        startNs: ptsNs)
       // Set before it plays, so that `abandon` ends it if that fails.
       self.attempt = attempt
       try pipeline.play()
       if hasSound {
         for index in 0..<Self.preludeChunks {
-          peer.push(.silence, ptsNs: index * SoundChunk.durationNs)
+          try attempt.push(.silence, ptsNs: index * SoundChunk.durationNs)
         }
       }
       return attempt
     }
 
-    private func bitrate(_ geometry: FrameGeometry) -> BitrateControl {
-      BitrateControl(
+    /// That of the pictures; the sound's is fixed.
+    private func bitrate(_ picture: Picture?) -> BitrateControl {
+      let (width, height) = (picture?.geometry.width ?? 0, picture?.geometry.height ?? 0)
+      return BitrateControl(
         minimum: options.leastBitsPerSecond,
-        maximum: settings.bitsPerSecond(width: geometry.width, height: geometry.height))
+        maximum: settings.bitsPerSecond(width: width, height: height))
     }
 
     private var transport: ElementDescription {
@@ -276,7 +315,7 @@
         encoder = changed
       }
       guard let attempt else { return }
-      attempt.connection.limit(bitsPerSecond: bitrate(attempt.geometry).maximum)
+      attempt.connection.limit(bitsPerSecond: bitrate(attempt.picture).maximum)
     }
 
     /// Only within the server (scheme, host, port) that it was made for: any member can write the
@@ -333,11 +372,17 @@
   }
 
   extension ElementDescription {
-    /// The elements that CWebRTC builds the sound track from.
+    /// The sound track without pictures. CWebRTC builds the same one beside pictures.
     fileprivate static let sound = [
       ElementDescription(factory: "audioconvert", package: "gstreamer1.0-plugins-base"),
-      ElementDescription(factory: "opusenc", package: "gstreamer1.0-plugins-base"),
+      ElementDescription(
+        factory: "opusenc", package: "gstreamer1.0-plugins-base",
+        properties: [
+          .init("audio-type", "restricted-lowdelay"), .init("frame-size", "20"),
+          .init("bitrate", "96000"),
+        ]),
       ElementDescription(factory: "rtpopuspay", package: "gstreamer1.0-plugins-good"),
+      .onlyCaps("application/x-rtp,media=audio,encoding-name=OPUS,payload=111"),
     ]
 
     /// Sends RTP over a WebRTC connection.

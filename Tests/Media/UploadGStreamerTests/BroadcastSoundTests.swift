@@ -63,6 +63,22 @@
       }
     }
 
+    /// Nothing but sound is sent: the first of it that the server accepts makes the broadcast live.
+    @Test func soundAloneIsLiveAtAnRTMPServer() throws {
+      try withWatchdog {
+        let port = try bench.freePort()
+        let server = try bench.nginx(port)
+        let host = try bench.broadcast(
+          to: "rtmp://127.0.0.1:\(port)/live/alone", ["--app-source", "tone:997"],
+          registering: ["--samples", "audio-app"])
+        try host.waitForErrors("live")
+        try bench.waitForBytes(20_000, in: "alone.flv")
+        try bench.framebus("broadcast", "stop")
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+        try server.end(with: SIGQUIT)
+      }
+    }
+
     @Test func broadcastContinuesWithoutSoundServer() throws {
       try withWatchdog {
         let path = bench.file("out.mkv")

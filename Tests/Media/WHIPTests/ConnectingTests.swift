@@ -20,7 +20,9 @@
       return try #require(object as? [String: Any])
     }
 
-    private func broadcast(to address: String, _ options: [String] = []) throws -> RunningProgram {
+    private func broadcast(
+      to address: String, _ options: [String] = [], starting: [String] = []
+    ) throws -> RunningProgram {
       let registered = try run(
         "framebus",
         ["--root", root.path, "extension", "register", "--builtin", "whip:\(address)"] + options)
@@ -30,7 +32,7 @@
         [
           "--root", root.path, "broadcast", "start", "framebus.upload", "--yes", "--source", "test",
           "--size", "320x240",
-        ])
+        ] + starting)
     }
 
     @Test func broadcastConnectsWithReasonUntilServerRuns() throws {
@@ -53,6 +55,55 @@
         #expect(try framebus("broadcast", "stop").status == .exited(0))
         #expect(try host.finish().status == .exited(0), "\(host.transcript)")
         try server.program.waitForOutput("DELETE 200")
+      }
+    }
+
+    @Test func detachedStartReturnsWhileServerIsDown() throws {
+      try withWatchdog {
+        let port = try OwnPort()
+        try output(
+          of: "framebus",
+          [
+            "--root", root.path, "extension", "register", "--builtin",
+            "whip:http://127.0.0.1:\(port.number)/whip",
+          ])
+        let start = [
+          "broadcast", "start", "framebus.upload", "--yes", "--source", "test", "--size",
+          "320x240", "--detach",
+        ]
+        let result = try run("framebus", ["--root", root.path] + start)
+        #expect(result.status == .exited(3), "\(result.errors)")
+        #expect(result.errors.contains("connecting: http://127.0.0.1:"), "\(result.errors)")
+        #expect(result.errors.contains("; see `framebus broadcast status"), "\(result.errors)")
+        #expect(try status()["session"] as? String == String(result.output.dropLast()))
+        let server = try WebServer("whip_server.py", ["\(port.number)"])
+        try server.waitForFrames(5)
+        try waitUntil("it is live") { try status()["phase"] as? String == "live" }
+        #expect(try framebus("broadcast", "stop").status == .exited(0))
+        try server.program.waitForOutput("DELETE 200")
+      }
+    }
+
+    /// No picture opens the connection, and none says that it is open.
+    @Test func soundAloneConnectsAndIsLive() throws {
+      try withWatchdog {
+        let port = try OwnPort()
+        let address = "http://127.0.0.1:\(port.number)/whip"
+        let host = try broadcast(
+          to: address, ["--samples", "audio-app"], starting: ["--app-source", "tone:997"])
+        try host.waitForErrors("connecting: http://127.0.0.1:")
+        let server = try WebServer("whip_server.py", ["\(port.number)"])
+        try host.waitForErrors("live", within: .seconds(120))
+        try server.program.waitForOutput("sound 99")
+        #expect(try status()["phase"] as? String == "live")
+        #expect(server.frameNumbers.isEmpty)
+        // The peer is gone: the sound says so, too.
+        try server.program.end(with: SIGKILL)
+        try waitUntil("it connects again: \(host.transcript)") {
+          try status()["phase"] as? String == "connecting"
+        }
+        #expect(try framebus("broadcast", "stop").status == .exited(0))
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
       }
     }
 
