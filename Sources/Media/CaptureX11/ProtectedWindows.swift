@@ -372,19 +372,21 @@
       let former = places
       places = try findPlaces(of: black)
       let isComposited =
-        former == places ? false : try connection.isOwned(selection: atoms.compositor)
+        former == places && passed.isEmpty
+        ? false : try connection.isOwned(selection: atoms.compositor)
       for (window, area) in former where places[window] != area {
-        trail.add(area, nowNs: nowNs)
-        // It may show the way too.
-        if isComposited, let now = places[window] {
-          trail.addPassed(area.spanning(now), nowNs: nowNs)
+        // It may show the way too, and paints all of the screen from windows' own pictures.
+        if isComposited {
+          trail.addPassed(area.spanning(places[window] ?? area), nowNs: nowNs)
         }
+        if !isComposited || target.isWindow { trail.add(area, nowNs: nowNs) }
       }
       for (parent, area) in passed {
         guard let (x, y) = try parent.origin(on: target.window, connection) else { continue }
         let place = PixelRect(
           x: area.x + x, y: area.y + y, width: area.width, height: area.height)
-        trail.add(place, nowNs: nowNs)
+        trail.addPassed(place, nowNs: nowNs)
+        if !isComposited || target.isWindow { trail.add(place, nowNs: nowNs) }
       }
       passed = [:]
     }
