@@ -22,12 +22,12 @@ final class ExtensionRun: @unchecked Sendable {
   private var pauses: Set<BroadcastPause> = []
   private var application = ""
   private var reportedFront: ApplicationID?
-  /// Whether an application publishes the streams, instead of a capture.
-  private var isPublished = false
+  /// The kinds of samples that an application publishes, instead of a capture.
+  private var published: Set<SampleBufferType> = []
   /// The switch of sound that an application publishes: captures follow theirs themselves.
   private var publishedSound: SwitchedSound?
-  /// Whether the application has yet to publish the leading stream.
-  private var isAwaited = false
+  /// Why the leading stream, which an application publishes, was never received.
+  private var awaited: String?
   /// The last logged generation of each stream.
   private var loggedGenerations: [SampleBufferType: UInt64] = [:]
   /// Whether the leading stream has delivered.
@@ -88,14 +88,17 @@ final class ExtensionRun: @unchecked Sendable {
   private func deliver() throws(BroadcastFailure) -> BroadcastEnding {
     guard let record = try record(), record.phase != .finished else { return .finished }
     setup.log.append(.notice, "started, attempt \(record.attempt)", label: Self.label)
-    isPublished = BroadcastRequest.publishedStream(of: record.source) != nil
-    if isPublished, sources.streams[.audioApp] != nil {
+    if BroadcastRequest.publishedStream(of: record.source) != nil {
+      published = [.video, .audioApp]
+    }
+    if !published.isEmpty, sources.streams[.audioApp] != nil {
       publishedSound = try attempt { try SwitchedSound(.appAudio, in: setup.group) }
     }
     try handler.broadcastStarted(setupInfo: setup.forAttempt(record.attempt))
     let acceptedFromNs = record.requested == .pause ? nil : record.resumedAtNs
     var streams = try attempt {
-      try SampleStreams(sources, in: setup.group, wake, acceptingFromNs: acceptedFromNs)
+      try SampleStreams(
+        sources, published: published, in: setup.group, wake, acceptingFromNs: acceptedFromNs)
     }
     // Handles changes made before the observation started.
     wake.raise()
@@ -183,9 +186,12 @@ final class ExtensionRun: @unchecked Sendable {
     for item in events {
       var newPauses = pauses
       switch item {
-      case .missing(let type):
-        if type == leading, isPublished, !hasCapture {
-          isAwaited = true
+      case .missing(let type, let why):
+        guard published.contains(type) else { continue }
+        if type != leading {
+          try change { $0.missingSound[type] = why }
+        } else if !hasCapture {
+          awaited = why
           if pauses.isEmpty { try writePhase() }
         }
       case .lost(let type):
@@ -197,7 +203,11 @@ final class ExtensionRun: @unchecked Sendable {
         }
         if loggedGenerations.updateValue(generation, forKey: type) != generation {
           setup.log.append(
-            .info, "receiving \(type.rawValue), generation \(generation)", label: Self.label)
+            .info, "receiving \(type.rawValue), generation \(generation)", label: Self.label,
+            metadata: publisherFields(of: type))
+        }
+        if type != leading, published.contains(type) {
+          try change { $0.missingSound[type] = nil }
         }
       case .paused(let reason):
         // A stream has one reason at a time.
@@ -208,6 +218,15 @@ final class ExtensionRun: @unchecked Sendable {
       }
       try setPauses(newPauses)
     }
+  }
+
+  /// Who publishes a stream instead of a capture, for the log: any member may that is allowed to.
+  private func publisherFields(of type: SampleBufferType) -> [LogField] {
+    guard published.contains(type), let stream = sources.streams[type],
+      let process = RolePresence.publisher(of: stream, in: setup.group)
+    else { return [] }
+    let (pid, uid) = (process.credentials.pid, process.credentials.uid)
+    return [LogField("publisher", "process \(pid) of user \(uid)")]
   }
 
   /// The leading stream delivers for the first time: a connection's state is shown from here on.
@@ -249,9 +268,7 @@ final class ExtensionRun: @unchecked Sendable {
     let phase = reasons.isEmpty ? activePhase(connection) : .paused
     var failure = ""
     if case .connecting(let text) = connection { failure = text }
-    if isAwaited, !hasCapture, let stream = sources.inOrder.first?.stream {
-      failure = "no stream \(stream) is published yet"
-    }
+    if !hasCapture, let awaited { failure = awaited }
     try change { record in
       record.pauses = reasons
       record.phase = phase
@@ -262,7 +279,7 @@ final class ExtensionRun: @unchecked Sendable {
 
   /// The phase of a broadcast that is not paused.
   private func activePhase(_ connection: BroadcastConnection.State) -> BroadcastPhase {
-    if !hasCapture { return isAwaited ? .connecting : .starting }
+    if !hasCapture { return awaited == nil ? .starting : .connecting }
     return switch connection {
     case .unreported: hasProcessed ? .live : .starting
     case .connecting: .connecting

@@ -25,8 +25,9 @@ struct SampleStreams: ~Copyable {
   }
 
   enum Event: Hashable, Sendable {
-    /// Nobody publishes the stream of this kind yet. Reported once, before the first attachment.
-    case missing(SampleBufferType)
+    /// The stream of this kind cannot be received yet. Reported before the first attachment, once
+    /// for each reason.
+    case missing(SampleBufferType, why: String)
     case lost(SampleBufferType)
     case back(SampleBufferType, generation: UInt64)
     case paused(PauseReason)
@@ -53,21 +54,28 @@ struct SampleStreams: ~Copyable {
   private var set: SubscriberSet
   private var members: [SubscriberSet.Member: Member] = [:]
   private var seen: [SampleBufferType: Seen] = [:]
-  /// The kinds that were attached, or reported as missing.
+  /// The kinds that applications publish: one that is refused is tried again.
+  private let published: Set<SampleBufferType>
+  /// The kinds that were attached.
   private var known: Set<SampleBufferType> = []
+  /// What was reported of the others.
+  private var missing: [SampleBufferType: String] = [:]
   /// When to retry streams that are missing.
   private var retryDeadline = Deadline.now
   /// Samples captured before this time are skipped: they may stem from a pause during which another
   /// subscriber kept the capture running. Nil from the start of a pause to its end.
   private var acceptedFromNs: UInt64?
 
-  /// - Parameter acceptedFromNs: the end of the last pause, in which an earlier process of the
-  ///   extension may have died; nil during a pause.
+  /// - Parameters:
+  ///   - published: the kinds that applications publish, not captures of the session.
+  ///   - acceptedFromNs: the end of the last pause, in which an earlier process of the extension may
+  ///     have died; nil during a pause.
   init(
-    _ sources: SampleSources, in group: AppGroup, _ wake: Wake,
+    _ sources: SampleSources, published: Set<SampleBufferType>, in group: AppGroup, _ wake: Wake,
     acceptingFromNs acceptedFromNs: UInt64?
   ) throws(SystemError) {
     self.sources = sources
+    self.published = published
     self.group = group
     self.wake = wake
     self.acceptedFromNs = acceptedFromNs
@@ -175,13 +183,24 @@ struct SampleStreams: ~Copyable {
         members[name] = Member(type: type, quota: quota)
       } catch {
         switch error {
-        case .noSuchStream: if known.insert(type).inserted { events.add(.missing(type)) }
-        case .stopped, .noAnswer: continue
-        case .refused(_, .full), .refused(_, .busy), .refused(_, .outOfResources): continue
-        default: throw BroadcastFailure(domain: "framebus.stream", code: 1, reason: "\(error)")
+        case .stopped: continue
+        case .noSuchStream: note(type, "no stream \(stream) is published yet")
+        case .noAnswer, .refused(_, .full), .refused(_, .busy), .refused(_, .outOfResources):
+          note(type, "\(error)")
+        default:
+          guard published.contains(type) else {
+            throw BroadcastFailure(domain: "framebus.stream", code: 1, reason: "\(error)")
+          }
+          note(type, "\(error)")
         }
       }
     }
+  }
+
+  /// Reports why a stream that was never attached cannot be.
+  private mutating func note(_ type: SampleBufferType, _ why: String) {
+    if known.contains(type) || missing.updateValue(why, forKey: type) == why { return }
+    events.add(.missing(type, why: why))
   }
 
   private func subscriber(

@@ -129,7 +129,9 @@ extension BroadcastRequest {
     if let protection = capture.protection {
       options.append(protection == .off ? "no-protect" : "protect")
     }
-    if soundSources[.audioApp] != Self.usualSoundSources[.audioApp] { options.append("app-source") }
+    if let own = soundSources[.audioApp], own != Self.usualSoundSources[.audioApp] {
+      options.append("app-source")
+    }
     if !streams.isEmpty { options.append("stream") }
     if !options.isEmpty { throw .optionsOfCapture(published, options) }
   }

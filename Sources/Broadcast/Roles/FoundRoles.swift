@@ -16,7 +16,7 @@ struct FoundRoles {
     func publisher(of stream: StreamName) -> PeerProcess? {
       RolePresence.capture(of: record.session, publishing: stream, in: group)
     }
-    capture = (try? StreamName(record.stream)).flatMap(publisher)
+    capture = record.capturedStream.flatMap(publisher)
     sound = record.sound.streams.compactMapValues(publisher)
     let listening = RolePresence.process(of: .extension, in: group)
     extensionProcess = listening ?? record.session.extensions(in: group).first

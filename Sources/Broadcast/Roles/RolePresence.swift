@@ -93,7 +93,7 @@ final class RolePresence: Sendable {
     return found
   }
 
-  private static func publisher(of stream: StreamName, in group: AppGroup) -> PeerProcess? {
+  static func publisher(of stream: StreamName, in group: AppGroup) -> PeerProcess? {
     FoundPresence(at: group.endpoint(of: stream), of: group, .capture)?.process
   }
 

@@ -57,7 +57,7 @@ final class RoleStarter: Sendable {
 
   /// The sources that are captured, each by a process.
   var captureSources: [String] {
-    [request.source]
+    (request.publishedStream == nil ? [request.source] : [])
       + sources.streams.keys.filter { $0 != .video }.sorted { $0.rawValue < $1.rawValue }
       .compactMap(request.soundSource)
   }

@@ -49,6 +49,11 @@ struct BroadcastRecord: Hashable, Sendable {
   /// `attempt` stops counting here.
   static let maximumAttempts = 1_000_000
 
+  /// The stream of the pictures, if a capture of the session publishes it.
+  var capturedStream: StreamName? {
+    BroadcastRequest.publishedStream(of: source) == nil ? try? StreamName(stream) : nil
+  }
+
   /// The options as text for people, by their names on a command line.
   var optionTexts: [String: String] {
     var texts = options.shown

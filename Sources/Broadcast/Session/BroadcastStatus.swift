@@ -57,7 +57,7 @@ public struct BroadcastStatus: Hashable, Sendable {
       RolePresence.find(role, in: group).map { (role, $0) }
     }
     for (role, presence) in found { processes[role] = presence.process }
-    if let record, let stream = try? StreamName(record.stream) {
+    if let record, let stream = record.capturedStream {
       processes[.capture] = RolePresence.capture(
         of: record.session, publishing: stream, in: group)
     }
