@@ -15,7 +15,7 @@ extension StreamServer {
   }
 
   /// Sends a subscriber the newest annotation if it is owed one.
-  /// - Returns: false if nothing more can be sent for now.
+  /// - Returns: false if nothing more can be sent yet.
   func flushAnnotation(_ connection: Connection) -> Bool {
     guard connection.owesAnnotation else { return true }
     switch connection.socket.send(fb_annotation(annotation.application)) {

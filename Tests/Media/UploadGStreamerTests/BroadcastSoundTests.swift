@@ -63,7 +63,29 @@
       }
     }
 
-    /// Nothing but sound is sent: the first of it that the server accepts makes the broadcast live.
+    /// Nothing but sound is sent: the first of it that the peer accepts makes the broadcast live.
+    @Test func soundAloneIsLiveOnceAPeerAcceptsIt() throws {
+      try withWatchdog {
+        let port = try bench.freePort()
+        let host = try bench.broadcast(
+          to: "srt://127.0.0.1:\(port)?conntimeo=500", ["--app-source", "tone:997"],
+          registering: ["--samples", "audio-app"])
+        try host.waitForErrors("connecting: ")
+        #expect(!host.errors.text.contains("live"))
+        let receiver = try bench.receiveSRT(port, "alone.ts")
+        try host.waitForErrors("live")
+        try bench.waitForBytes(20_000, in: "alone.ts")
+        let status = try bench.framebus("broadcast", "status")
+        #expect(status.output.contains(" live\n"), "\(status.output)")
+        try bench.framebus("broadcast", "stop")
+        #expect(try host.finish().status == .exited(0), "\(host.transcript)")
+        try receiver.end(with: SIGTERM)
+        let heard = try Heard(bench.file("alone.ts"))
+        #expect(Set(heard.codecs) == ["aac"])
+        #expect(abs(try #require(heard.hertz) - 997) < 1)
+      }
+    }
+
     @Test func soundAloneIsLiveAtAnRTMPServer() throws {
       try withWatchdog {
         let port = try bench.freePort()
