@@ -63,7 +63,7 @@ import Testing
     #expect(record.confinement == [.extension: "on"])
     #expect(record.missingSound == [.audioMic: "no device"])
     #expect(record.options.restartLimit == 3 && record.options.capture.frameRate == nil)
-    #expect(record.options.texts["fps"] == "fast")
+    #expect(record.options.shown["fps"] == "fast")
     #expect(record.options.unread == ["fps": "fast", "protect": "a 0xg b"])
     // For the process of the later build, which reads the record again.
     #expect(BroadcastRecord(record.value) == record)

@@ -1,4 +1,5 @@
 import AppGroup
+import FrameBus
 import Platform
 import SharedDefaults
 import Sound
